@@ -1,0 +1,40 @@
+// Folders of libs/auth/src by tier: a folder imports its own files and those of earlier tiers only.
+const TIERS = [
+  ['kernel'],
+  ['security-store'],
+  ['config'],
+  ['realm'],
+  ['users', 'password'],
+  ['tokens'],
+  ['http'],
+  ['abilities'],
+  ['sessions'],
+  ['login'],
+  ['migrations'],
+  ['console'],
+];
+
+const SRC = '(^|/)src/';
+const inside = (folders) => `${SRC}(${folders.join('|')})/`;
+const forbid = (name, from, to) => ({ name, severity: 'error', from, to });
+
+module.exports = {
+  forbidden: [
+    forbid('no-cycles', {}, { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } }),
+    forbid('policies-are-pure', { path: '\\.policy\\.ts$' }, { dependencyTypesNot: ['type-only'] }),
+    ...TIERS.flatMap((tier, i) =>
+      tier.map((folder) =>
+        forbid(
+          `${folder}-looks-down`,
+          { path: inside([folder]) },
+          { path: SRC, pathNot: inside([folder, ...TIERS.slice(0, i).flat()]), dependencyTypesNot: ['type-only'] },
+        ),
+      ),
+    ),
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+  },
+};

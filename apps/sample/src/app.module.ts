@@ -1,0 +1,40 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { AuthModule, authOptionsFromEnv } from '@svc/auth';
+import { dataSourceOptions } from './data-source';
+import type { Environment } from './environment';
+import { HealthController } from './health/health.controller';
+import { Order } from './orders/order.entity';
+import { OrdersController } from './orders/orders.controller';
+import { redisCache } from './redis-cache';
+import { Admin } from './users/admin.entity';
+import { AdminController } from './users/admin.controller';
+import { Seed } from './users/seed';
+import { User } from './users/user.entity';
+import { UserController } from './users/user.controller';
+
+@Module({})
+export class AppModule {
+  static forEnvironment({ redisUrl }: Environment, databaseUrl: string): DynamicModule {
+    const { features, domain, ...values } = authOptionsFromEnv();
+    const admin = authOptionsFromEnv(process.env, 'admin');
+    return {
+      module: AppModule,
+      imports: [
+        TypeOrmModule.forRoot({ ...dataSourceOptions(databaseUrl), migrationsRun: true }),
+        TypeOrmModule.forFeature([User, Admin, Order]),
+        AuthModule.forRootAsync({
+          features,
+          domain,
+          users: { entity: User },
+          guards: {
+            admin: { audience: 'https://admin.example.com', ...admin, path: 'admin/auth', users: { entity: Admin } },
+          },
+          useFactory: async () => ({ ...values, cache: redisUrl ? await redisCache(redisUrl) : undefined }),
+        }),
+      ],
+      controllers: [HealthController, UserController, AdminController, OrdersController],
+      providers: [Seed],
+    };
+  }
+}

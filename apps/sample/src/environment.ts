@@ -1,0 +1,37 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** What the sample is configured by, besides every `SVC_*` of the library. */
+export interface Environment {
+  port: number;
+  databaseUrl: string | undefined;
+  redisUrl: string | undefined;
+  dataDir: string;
+  seedDemo: boolean;
+}
+
+/** Reads the environment, with `.env` of the working directory under it. */
+export function readEnvironment(env = process.env): Environment {
+  if (existsSync('.env')) process.loadEnvFile();
+  const { PORT, DATABASE_URL, REDIS_URL, DATA_DIR, SEED_DEMO, NODE_ENV } = env;
+  const dataDir = DATA_DIR || '.data';
+  if (NODE_ENV !== 'production') env.SVC_SECRET ||= developmentSecret(dataDir);
+  return {
+    port: Number(PORT || 3000),
+    databaseUrl: DATABASE_URL || undefined,
+    redisUrl: REDIS_URL || undefined,
+    dataDir,
+    seedDemo: SEED_DEMO === undefined ? NODE_ENV !== 'production' : !['', '0', 'false'].includes(SEED_DEMO),
+  };
+}
+
+/** A secret kept beside the data, so that sessions survive a restart during development. */
+function developmentSecret(dataDir: string): string {
+  const file = join(dataDir, 'secret');
+  if (!existsSync(file)) {
+    mkdirSync(dataDir, { recursive: true });
+    writeFileSync(file, randomBytes(32).toString('hex'), { mode: 0o600 });
+  }
+  return readFileSync(file, 'utf8');
+}

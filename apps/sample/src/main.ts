@@ -1,0 +1,47 @@
+import 'reflect-metadata';
+import { Logger } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { AppModule } from './app.module';
+import { openDatabase } from './database';
+import { readEnvironment } from './environment';
+import { DEMO, Seed } from './users/seed';
+
+async function main(): Promise<void> {
+  const environment = readEnvironment();
+  const database = await openDatabase(environment);
+  const app = await NestFactory.create<NestExpressApplication>(AppModule.forEnvironment(environment, database.url));
+  app.disable('x-powered-by');
+  if (environment.seedDemo) await app.get(Seed).run();
+  await app.listen(environment.port);
+  new Logger('Sample').log(welcome(`http://localhost:${environment.port}`, environment.seedDemo));
+
+  const shutDown = async (): Promise<void> => {
+    await app.close();
+    await database.stop();
+    process.exit(0);
+  };
+  process.once('SIGINT', shutDown).once('SIGTERM', shutDown);
+}
+
+const welcome = (url: string, seeded: boolean): string => `listening on ${url}
+${
+  seeded
+    ? `
+Try it:
+  curl -s ${url}/auth/login -H 'Content-Type: application/json' \\
+       -d '{"email":"${DEMO.user}","password":"${DEMO.password}"}'
+
+  curl -s ${url}/user -H 'Authorization: Bearer ACCESS_TOKEN'
+  curl -s ${url}/auth/refresh -d refresh_token=REFRESH_TOKEN
+  curl -s -X POST ${url}/auth/logout -H 'Authorization: Bearer ACCESS_TOKEN'
+
+The administrator ${DEMO.admin} (same password) signs in at ${url}/admin/auth/login.
+`
+    : ''
+}`;
+
+main().catch((error: Error) => {
+  new Logger('Sample').error(error.message);
+  process.exit(1);
+});

@@ -1,0 +1,17 @@
+import { Controller, Get } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { Authenticated } from '@svc/auth';
+import type { Repository } from 'typeorm';
+import { User } from './user.entity';
+
+/** A route of the second guard: a customer's token is no token here. */
+@Controller('admin/users')
+@Authenticated('admin')
+export class AdminController {
+  constructor(@InjectRepository(User) private readonly users: Repository<User>) {}
+
+  @Get()
+  async list() {
+    return { data: await this.users.find({ order: { email: 'ASC' } }) };
+  }
+}

@@ -1,0 +1,12 @@
+import { withAuthColumns } from '@svc/auth';
+import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
+
+/** A customer: signs in at `auth`, guard `api`. */
+@Entity('users')
+export class User extends withAuthColumns() {
+  @PrimaryGeneratedColumn('uuid', { primaryKeyConstraintName: 'users_pkey' })
+  id!: string;
+
+  @Column({ type: 'text' })
+  name!: string;
+}

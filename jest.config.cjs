@@ -1,0 +1,36 @@
+// Nest 12 is ESM only and Jest cannot require(esm) on Node 20 and 22, so swc makes everything Jest loads
+// CommonJS: our TypeScript, and the packages named here.
+const ESM_ONLY = ['@nestjs'];
+const { swcOptions } = require('./test/support/swc-options.cjs');
+
+const base = {
+  testEnvironment: 'node',
+  transform: {
+    '^.+\\.ts$': ['@swc/jest', swcOptions('typescript')],
+    '^.+\\.m?js$': ['@swc/jest', swcOptions('ecmascript')],
+  },
+  transformIgnorePatterns: [`/node_modules/(?!(${ESM_ONLY.join('|')})/)`],
+  moduleNameMapper: {
+    '^@svc/auth$': '<rootDir>/libs/auth/src/index.ts',
+    '^@svc/auth/console$': '<rootDir>/libs/auth/src/console/index.ts',
+  },
+  modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/libs/auth/dist'],
+  setupFiles: ['reflect-metadata'],
+  restoreMocks: true,
+};
+
+/** @type {import('jest').Config} */
+module.exports = {
+  reporters: ['default', '<rootDir>/test/support/counting-reporter.cjs'],
+  testTimeout: 60_000,
+  projects: [
+    { ...base, displayName: 'unit', testMatch: ['<rootDir>/libs/**/*.spec.ts'] },
+    {
+      ...base,
+      displayName: 'e2e',
+      testMatch: ['<rootDir>/test/**/*.e2e-spec.ts'],
+      globalSetup: '<rootDir>/test/support/global-setup.ts',
+      globalTeardown: '<rootDir>/test/support/global-teardown.ts',
+    },
+  ],
+};

@@ -1,0 +1,83 @@
+import { type DynamicModule, Module, type Provider, type Type } from '@nestjs/common';
+import { TypeOrmModule, getDataSourceToken } from '@nestjs/typeorm';
+import type { DataSource } from 'typeorm';
+import { AUTH_CONFIG, type AuthConfig } from './config/auth-config';
+import type { AuthModuleOptions, AuthModuleAsyncOptions, AuthStructure } from './config/auth-options';
+import { refusals } from './config/refusals.policy';
+import { resolveOptions } from './config/resolve-options';
+import { authEntities } from './entities';
+import { NOT_INCLUDED } from './features';
+import { AuthConfigError } from './kernel/auth.exception';
+import { AuthEvents } from './kernel/auth-events';
+import { Clock } from './kernel/clock';
+import { Database } from './kernel/database';
+import { Argon2Hasher } from './password/argon2-hasher';
+import { PasswordHasher } from './password/password-hasher';
+import { Realms } from './realm/realm';
+import { SecurityStore } from './security-store/security-store';
+import { selectStore } from './security-store/select-store';
+
+interface OptionsFactory {
+  inject?: AuthModuleAsyncOptions['inject'];
+  useFactory: (...args: never[]) => AuthModuleOptions | Promise<AuthModuleOptions>;
+}
+
+/** What all realms share: options, time, stores, hasher and events. */
+@Module({})
+export class AuthCoreModule {
+  static forOptions(structure: AuthStructure, { inject = [], useFactory }: OptionsFactory): DynamicModule {
+    const shared: Provider[] = [
+      {
+        provide: AUTH_CONFIG,
+        inject,
+        useFactory: async (...args: unknown[]) => accepted(await useFactory(...(args as never[]))),
+      },
+      {
+        provide: Database,
+        inject: [AUTH_CONFIG, { token: getDataSourceToken(structure.dataSource), optional: true }],
+        useFactory: ({ storeTimeoutMs }: AuthConfig, source?: DataSource) => new Database(source, storeTimeoutMs),
+      },
+      {
+        provide: SecurityStore,
+        inject: [AUTH_CONFIG, Clock],
+        useFactory: ({ store, storeTimeoutMs }: AuthConfig, clock: Clock) =>
+          selectStore(store, clock, storeTimeoutMs, process.env.NODE_ENV === 'production'),
+      },
+      {
+        provide: PasswordHasher,
+        inject: [AUTH_CONFIG],
+        useFactory: ({ hashing }: AuthConfig) => new Argon2Hasher(hashing),
+      },
+      Clock,
+      AuthEvents,
+      Realms,
+    ];
+    return {
+      module: AuthCoreModule,
+      imports: [...(structure.imports ?? []), ...entityModule(structure)],
+      providers: shared,
+      exports: [AUTH_CONFIG, Database, SecurityStore, PasswordHasher, Clock, AuthEvents, Realms],
+    };
+  }
+}
+
+/** Completes the options, and refuses to start with unsafe ones. */
+function accepted(options: AuthModuleOptions): AuthConfig {
+  const config = resolveOptions(options);
+  const names = [...Object.keys(options.guards ?? {}), config.guards.at(-1)!.guard];
+  const missing = config.guards.flatMap(({ guard, features }) =>
+    NOT_INCLUDED.filter((name) => features[name]).map(
+      (name) => `features.${name} (guard "${guard}") is not part of this version. Switch it off.`,
+    ),
+  );
+  const problems = [...refusals(config, names), ...missing];
+  if (problems.length) throw new AuthConfigError(problems.join('\n'));
+  return config;
+}
+
+/** Makes the entities known to data sources that load them automatically; none are needed to verify only. */
+function entityModule({ routes = true, users, guards = {}, dataSource }: AuthStructure): DynamicModule[] {
+  const userEntities = [users, ...Object.values(guards).map((guard) => guard.users)].flatMap((of) => of?.entity ?? []);
+  if (!routes && !userEntities.length) return [];
+  return [TypeOrmModule.forFeature([...authEntities, ...(new Set(userEntities) as Set<Type>)], dataSource)];
+}

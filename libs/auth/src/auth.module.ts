@@ -1,0 +1,82 @@
+import { type DynamicModule, Module, type OnModuleInit } from '@nestjs/common';
+import { ModuleRef } from '@nestjs/core';
+import { Auth } from './auth';
+import { AuthCoreModule } from './auth-core.module';
+import type { AuthModuleAsyncOptions, AuthModuleOptions, AuthStructure } from './config/auth-options';
+import { DEFAULTS } from './config/defaults';
+import { combine } from './config/resolve-options';
+import { forwardEvents } from './forward-events';
+import { AccessTokenGuard } from './http/authentication.gate';
+import { AuthEvents } from './kernel/auth-events';
+import { type RealmStructure, RealmModule } from './realm.module';
+
+/**
+ * Token authentication for a Nest application.
+ *
+ * @example AuthModule.forRoot({ ...authOptionsFromEnv(), users: { entity: User } })
+ * @publicApi
+ */
+@Module({})
+export class AuthModule implements OnModuleInit {
+  constructor(
+    private readonly moduleRef: ModuleRef,
+    private readonly events: AuthEvents,
+  ) {}
+
+  onModuleInit(): void {
+    forwardEvents(this.events, this.moduleRef);
+  }
+
+  /** Declares the module. @throws AuthConfigError at boot for every unsafe or contradictory option, with the cure */
+  static forRoot(options: AuthModuleOptions): DynamicModule {
+    return assemble(options, { useFactory: () => options });
+  }
+
+  /**
+   * The same with values from a factory. What shapes the module (features, routes, path, domain, guards,
+   * users) stands beside the factory, because routes are mounted before it runs.
+   */
+  static forRootAsync({ useFactory, inject, ...structure }: AuthModuleAsyncOptions): DynamicModule {
+    return assemble(structure, {
+      inject,
+      useFactory: async (...args: unknown[]) => combine(structure, await useFactory(...args)),
+    });
+  }
+}
+
+type OptionsFactory = Parameters<typeof AuthCoreModule.forOptions>[1];
+
+function assemble(structure: AuthStructure, options: OptionsFactory): DynamicModule {
+  const core = AuthCoreModule.forOptions(structure, options);
+  return {
+    module: AuthModule,
+    global: true,
+    imports: [core, ...realmsOf(structure, core).map((realm) => RealmModule.forGuard(realm))],
+    providers: [Auth, AccessTokenGuard],
+    exports: [core, Auth, AccessTokenGuard],
+  };
+}
+
+/** The extra guards first: a default guard mounted at a shorter path must not answer for them. */
+function realmsOf(structure: AuthStructure, core: DynamicModule): RealmStructure[] {
+  const {
+    guard = DEFAULTS.guard,
+    path = DEFAULTS.path,
+    routes = true,
+    domain,
+    features,
+    users,
+    guards = {},
+  } = structure;
+  const imports = [core, ...(structure.imports ?? [])];
+  const extra = Object.entries(guards).map(([name, own]) => ({
+    guard: name,
+    path: own.path ?? path,
+    domain: own.domain ?? domain,
+    features: { ...features, ...own.features },
+    users: own.users,
+    routes,
+    imports,
+  }));
+  return [...extra, { guard, path, domain, features, users, routes, imports }];
+}

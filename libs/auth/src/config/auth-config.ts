@@ -1,0 +1,50 @@
+import type {
+  Algorithm,
+  AuthHooks,
+  AuthValues,
+  CookieOptions,
+  FeatureOptions,
+  HashingOptions,
+  KeyOptions,
+  UsersOptions,
+} from './auth-options';
+
+/** One guard's options, complete and frozen. */
+export interface GuardConfig {
+  readonly guard: string;
+  readonly isDefault: boolean;
+  readonly path: string;
+  readonly domain: string | null;
+  readonly users: UsersOptions | undefined;
+  readonly features: Readonly<Required<FeatureOptions>>;
+  readonly algorithm: Algorithm;
+  readonly secret: string | undefined;
+  readonly previousSecrets: readonly string[];
+  readonly keys: Readonly<KeyOptions & Required<Pick<KeyOptions, 'active' | 'public'>>>;
+  readonly issuer: string;
+  readonly audience: readonly string[];
+  readonly accessTtl: number;
+  readonly refreshTtl: number;
+  readonly graceSeconds: number;
+  readonly forkThreshold: number;
+  readonly leeway: number;
+  readonly cookieMode: boolean;
+  readonly cookie: Readonly<Required<CookieOptions>>;
+  readonly username: string;
+  readonly hooks: Readonly<AuthHooks>;
+  readonly messages: NonNullable<AuthValues['messages']>;
+}
+
+/** The whole module's options, complete and frozen. */
+export interface AuthConfig {
+  readonly routes: boolean;
+  /** The extra guards in their order, the default guard last. */
+  readonly guards: readonly GuardConfig[];
+  readonly hashing: Readonly<Required<HashingOptions>>;
+  readonly storeTimeoutMs: number;
+  /** What the host handed over as its store, or undefined for this process's memory. */
+  readonly store: unknown;
+}
+
+/** DI token of {@link AuthConfig}. */
+export const AUTH_CONFIG = Symbol('AUTH_CONFIG');

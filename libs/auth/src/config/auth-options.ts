@@ -1,0 +1,788 @@
+import type { FactoryProvider, ModuleMetadata, Type } from '@nestjs/common';
+import type { Translate, MessageKey } from '../kernel/messages';
+import type { SecurityStore } from '../security-store/security-store';
+import type { UserProvider } from '../users/user-provider';
+
+/** JWS algorithms the library signs and verifies with (RFC 7518 §3.1). */
+export type Algorithm = 'HS256' | 'RS256' | 'ES256';
+
+/** The asymmetric key ring. Used under `RS256` and `ES256`. */
+export interface KeyOptions {
+  /**
+   * `kid` stamped on new tokens. It must name an entry of {@link public}, or nothing could verify them.
+   *
+   * @default 'default'
+   * @env SVC_ACTIVE_KID
+   */
+  active?: string;
+
+  /**
+   * Private key that signs: an inline PEM, or a file path, optionally prefixed with `@`.
+   * Without it the module can only verify; then `routes` must be off.
+   *
+   * @default none
+   * @env SVC_PRIVATE_KEY
+   */
+  private?: string;
+
+  /**
+   * Passphrase of an encrypted private key.
+   *
+   * @default none
+   * @env SVC_KEY_PASSPHRASE
+   */
+  passphrase?: string;
+
+  /**
+   * Public keys by `kid`: inline PEMs or file paths. Blank and unreadable entries are skipped. Keep the
+   * entry of a retired key until the last token it signed has expired.
+   *
+   * @default {}
+   * @env SVC_PUBLIC_KEY (one entry, under SVC_ACTIVE_KID)
+   */
+  public?: Record<string, string>;
+}
+
+/** Argon2id parameters and the bound on concurrent hashing (RFC 9106, OWASP Password Storage). */
+export interface HashingOptions {
+  /**
+   * Memory in KiB per hash.
+   *
+   * @default 19456
+   * @env SVC_ARGON2_MEMORY
+   */
+  memoryCost?: number;
+
+  /**
+   * Passes over the memory.
+   *
+   * @default 2
+   * @env SVC_ARGON2_TIME
+   */
+  timeCost?: number;
+
+  /**
+   * Lanes.
+   *
+   * @default 1
+   * @env SVC_ARGON2_PARALLELISM
+   */
+  parallelism?: number;
+
+  /**
+   * Hashes computed at once. More than the cores only adds latency, and each takes a libuv thread.
+   *
+   * @default the number of cores, at most 3
+   * @env SVC_HASH_CONCURRENCY
+   */
+  concurrency?: number;
+
+  /**
+   * Hashes that may wait. One more is answered 503 with `Retry-After`, so a login flood is bounded.
+   *
+   * @default 256
+   * @env SVC_HASH_QUEUE
+   */
+  maxQueue?: number;
+}
+
+/** The refresh cookie of cookie mode. */
+export interface CookieOptions {
+  /**
+   * Name of the refresh cookie. Guards without a name of their own append `-{guard}`.
+   *
+   * @default '__Host-refresh'
+   */
+  refreshName?: string;
+
+  /**
+   * Sends the cookie over TLS only. `false` drops `Secure` and the `__Host-` or `__Secure-` prefix:
+   * for development over plain HTTP.
+   *
+   * @default true
+   * @env SVC_COOKIE_SECURE
+   */
+  secure?: boolean;
+}
+
+/** One rate limit: so many attempts in a window. */
+export interface RateLimit {
+  /** Attempts the window allows. A missing or non-numeric value falls back to the default. */
+  maxAttempts?: number;
+  /** Seconds until the window is over. */
+  decaySeconds?: number;
+}
+
+/** The limits of `POST /login`: all attempts by address, failures by account and address, failures by account. */
+export interface LoginRateLimit extends RateLimit {
+  /**
+   * Attempts of one client address, whatever their outcome.
+   *
+   * @default 30
+   * @env SVC_LOGIN_IP_MAX_ATTEMPTS
+   */
+  ipMaxAttempts?: number;
+
+  /**
+   * Failures of one account from all addresses together: the bound on a botnet.
+   *
+   * @default 20
+   * @env SVC_LOGIN_ACCOUNT_MAX_ATTEMPTS
+   */
+  accountMaxAttempts?: number;
+}
+
+/** Rate limits. Each bounds how fast something can be tried; the lockout bounds how often. */
+export interface RateLimitsOptions {
+  /**
+   * Bits of an IPv6 address that make one client, 32 to 128: a visitor usually owns a whole /64.
+   *
+   * @default 64
+   * @env SVC_RATE_LIMIT_IPV6_PREFIX
+   */
+  ipv6Prefix?: number;
+
+  /**
+   * `POST /login`.
+   *
+   * @default { maxAttempts: 5, decaySeconds: 60, ipMaxAttempts: 30, accountMaxAttempts: 20 }
+   * @env SVC_LOGIN_MAX_ATTEMPTS, SVC_LOGIN_DECAY
+   */
+  login?: LoginRateLimit;
+
+  /**
+   * `POST /two-factor-challenge`.
+   *
+   * @default { maxAttempts: 5, decaySeconds: 60 }
+   * @env SVC_2FA_MAX_ATTEMPTS, SVC_2FA_DECAY
+   */
+  twoFactor?: RateLimit;
+
+  /**
+   * Step-up and change of password, together.
+   *
+   * @default { maxAttempts: 5, decaySeconds: 60 }
+   * @env SVC_CONFIRM_MAX_ATTEMPTS, SVC_CONFIRM_DECAY
+   */
+  confirm?: RateLimit;
+
+  /**
+   * `POST /refresh`.
+   *
+   * @default { maxAttempts: 30, decaySeconds: 60 }
+   * @env SVC_REFRESH_MAX_ATTEMPTS, SVC_REFRESH_DECAY
+   */
+  refresh?: RateLimit;
+
+  /**
+   * Both passkey login routes, together.
+   *
+   * @default { maxAttempts: 30, decaySeconds: 60 }
+   * @env SVC_PASSKEY_MAX_ATTEMPTS, SVC_PASSKEY_DECAY
+   */
+  passkeys?: RateLimit;
+
+  /**
+   * Both email verification routes, together.
+   *
+   * @default { maxAttempts: 6, decaySeconds: 60 }
+   * @env SVC_VERIFY_MAX_ATTEMPTS, SVC_VERIFY_DECAY
+   */
+  emailVerification?: RateLimit;
+
+  /**
+   * Forgotten and reset password, together.
+   *
+   * @default { maxAttempts: 6, decaySeconds: 60 }
+   * @env SVC_RESET_MAX_ATTEMPTS, SVC_RESET_DECAY
+   */
+  passwordReset?: RateLimit;
+
+  /**
+   * `POST /register`.
+   *
+   * @default { maxAttempts: 10, decaySeconds: 60 }
+   * @env SVC_REGISTER_MAX_ATTEMPTS, SVC_REGISTER_DECAY
+   */
+  registration?: RateLimit;
+}
+
+/** Persistent lockout after consecutive failures. Needs `features.lockout`. */
+export interface LockoutOptions {
+  /**
+   * Consecutive failures before the account locks, 1 to 100 (NIST SP 800-63B §3.2.2 allows no more).
+   *
+   * @default 100
+   * @env SVC_LOCKOUT_MAX_ATTEMPTS
+   */
+  maxAttempts?: number;
+
+  /**
+   * Seconds after which a lock lets go by itself. `0` holds it until someone releases it.
+   *
+   * @default 0
+   * @env SVC_LOCKOUT_RELEASE_AFTER
+   */
+  releaseAfter?: number;
+}
+
+/** TOTP second factor. Needs `features.twoFactor`. */
+export interface TwoFactorOptions {
+  /**
+   * Issuer shown by authenticator apps.
+   *
+   * @default the host's application name
+   * @env SVC_2FA_ISSUER
+   */
+  issuer?: string;
+
+  /**
+   * Steps of 30 seconds accepted before and after the current one.
+   *
+   * @default 1
+   * @env SVC_2FA_WINDOW
+   */
+  window?: number;
+
+  /**
+   * Recovery codes per set, 1 to 100.
+   *
+   * @default 8
+   * @env SVC_2FA_RECOVERY_CODES
+   */
+  recoveryCodes?: number;
+
+  /**
+   * Seconds a login challenge lives.
+   *
+   * @default 300
+   * @env SVC_2FA_CHALLENGE_TTL
+   */
+  challengeTtl?: number;
+}
+
+/** Step-up confirmation. */
+export interface ConfirmOptions {
+  /**
+   * Seconds one confirmation covers.
+   *
+   * @default 300
+   * @env SVC_CONFIRM_TTL
+   */
+  ttl?: number;
+
+  /**
+   * Request header that carries the confirmation token.
+   *
+   * @default 'X-Svc-Confirmation'
+   * @env SVC_CONFIRM_HEADER
+   */
+  header?: string;
+}
+
+/** Passkeys (WebAuthn Level 3). Needs `features.passkeys`. */
+export interface PasskeyOptions {
+  /**
+   * Relying party name shown by the browser.
+   *
+   * @default the host's application name
+   * @env SVC_PASSKEY_RP_NAME
+   */
+  rpName?: string;
+
+  /**
+   * Relying party id: the registrable domain. Required.
+   *
+   * @default none
+   * @env SVC_PASSKEY_RP_ID
+   */
+  rpId?: string;
+
+  /**
+   * Exact origins that may run a ceremony. Required.
+   *
+   * @default []
+   * @env SVC_PASSKEY_ORIGINS (comma list)
+   */
+  origins?: string[];
+
+  /**
+   * Seconds a ceremony lives.
+   *
+   * @default 120
+   * @env SVC_PASSKEY_CHALLENGE_TTL
+   */
+  challengeTtl?: number;
+
+  /**
+   * Whether the authenticator must verify the user.
+   *
+   * @default 'required'
+   * @env SVC_PASSKEY_UV
+   */
+  userVerification?: 'required' | 'preferred' | 'discouraged';
+}
+
+/** Email verification. Needs `features.emailVerification`. */
+export interface EmailVerificationOptions {
+  /**
+   * Page the browser is sent to after the link.
+   *
+   * @default none
+   * @env SVC_VERIFY_URL
+   */
+  frontendUrl?: string;
+
+  /**
+   * Minutes a link lives.
+   *
+   * @default 60
+   * @env SVC_VERIFY_EXPIRE
+   */
+  expire?: number;
+
+  /**
+   * Refuses sessions to users without a verified email.
+   *
+   * @default false
+   * @env SVC_VERIFY_BLOCK_LOGIN
+   */
+  blockUnverifiedLogin?: boolean;
+}
+
+/** Password reset. Needs `features.passwordReset`. */
+export interface PasswordResetOptions {
+  /**
+   * Page that the mailed link opens.
+   *
+   * @default none
+   * @env SVC_RESET_URL
+   */
+  frontendUrl?: string;
+
+  /**
+   * Ends every session of the user after a reset.
+   *
+   * @default true
+   * @env SVC_RESET_REVOKE_SESSIONS
+   */
+  revokeSessions?: boolean;
+
+  /**
+   * Name of the reset token broker; null is the default one.
+   *
+   * @default null
+   * @env SVC_RESET_BROKER
+   */
+  broker?: string | null;
+}
+
+/** Registration. Needs `features.registration`. */
+export interface RegistrationOptions {
+  /**
+   * Signs the new user in at once.
+   *
+   * @default true
+   * @env SVC_REGISTER_LOGIN
+   */
+  login?: boolean;
+}
+
+/** What is switched on. Structure: known when the module is declared. */
+export interface FeatureOptions {
+  /**
+   * Every refresh replaces the refresh token (RFC 9700 §4.14.2). Off: the same token keeps working.
+   *
+   * @default true
+   * @env SVC_FEATURE_ROTATION
+   */
+  rotation?: boolean;
+
+  /**
+   * A replaced token that comes back after the grace window ends the whole session.
+   * Off: it is only refused.
+   *
+   * @default true
+   * @env SVC_FEATURE_REUSE_DETECTION
+   */
+  reuseDetection?: boolean;
+
+  /**
+   * Access tokens die with their session. Off: they live until they expire.
+   *
+   * @default true
+   * @env SVC_FEATURE_DENYLIST
+   */
+  denylist?: boolean;
+
+  /**
+   * Mounts `DELETE /sessions`.
+   *
+   * @default true
+   * @env SVC_FEATURE_LOGOUT_ALL
+   */
+  logoutAll?: boolean;
+
+  /**
+   * Declares abilities in use although no `hooks.abilities` derives them: the derived grant is empty.
+   *
+   * @default false
+   * @env SVC_FEATURE_ABILITIES
+   */
+  abilities?: boolean;
+
+  /**
+   * `POST /password`.
+   *
+   * @default true
+   * @env SVC_FEATURE_CHANGE_PASSWORD
+   */
+  changePassword?: boolean;
+
+  /**
+   * Account export and deletion.
+   *
+   * @default true
+   * @env SVC_FEATURE_ACCOUNT_DELETION
+   */
+  accountDeletion?: boolean;
+
+  /**
+   * Pinned sessions need abilities for the library's own sensitive routes.
+   *
+   * @default true
+   * @env SVC_FEATURE_GATE_AUTH_ROUTES
+   */
+  gateAuthRoutes?: boolean;
+
+  /**
+   * TOTP, recovery codes and the login challenge.
+   *
+   * @default false
+   * @env SVC_FEATURE_TWO_FACTOR
+   */
+  twoFactor?: boolean;
+
+  /**
+   * Persistent account lockout.
+   *
+   * @default false
+   * @env SVC_FEATURE_LOCKOUT
+   */
+  lockout?: boolean;
+
+  /**
+   * Passkeys.
+   *
+   * @default false
+   * @env SVC_FEATURE_PASSKEYS
+   */
+  passkeys?: boolean;
+
+  /**
+   * Email verification.
+   *
+   * @default false
+   * @env SVC_FEATURE_EMAIL_VERIFICATION
+   */
+  emailVerification?: boolean;
+
+  /**
+   * Forgotten and reset password.
+   *
+   * @default false
+   * @env SVC_FEATURE_PASSWORD_RESET
+   */
+  passwordReset?: boolean;
+
+  /**
+   * `POST /register`.
+   *
+   * @default false
+   * @env SVC_FEATURE_REGISTRATION
+   */
+  registration?: boolean;
+}
+
+/** What `hooks.abilities` is told besides the user's id. */
+export interface AbilitiesContext {
+  guard: string;
+  userId: string;
+  familyId: string;
+}
+
+/** Host code the module calls. Never under a lock and never inside a transaction. */
+export interface AuthHooks {
+  /**
+   * Replaces the identifier and password check of `POST /login`. Resolve the user, or null to refuse.
+   * Rate limits and lockout still wrap it; equal timing for unknown users becomes the host's duty.
+   */
+  authenticate?: (request: unknown, context: { guard: string }) => Promise<object | null>;
+
+  /**
+   * Extra claims of every access token, at login and at each refresh. Standard claims always win;
+   * `amr`, `auth_time`, `scope` and `pin` cannot be set here.
+   */
+  tokenClaims?: (userId: string) => object | null | Promise<object | null>;
+
+  /**
+   * Derives what a token may do, at login and at each refresh. A single string is one ability.
+   * Configuring it declares abilities in use.
+   */
+  abilities?: (
+    userId: string,
+    context: AbilitiesContext,
+  ) => Iterable<string> | string | Promise<Iterable<string> | string>;
+}
+
+/** Options whose values may differ between environments, and may come from `useFactory`. */
+export interface AuthValues {
+  /**
+   * Algorithm of every token; never chosen from a token's header (RFC 8725 §3.1).
+   *
+   * @default 'HS256'
+   * @env SVC_ALGORITHM
+   */
+  algorithm?: Algorithm;
+
+  /**
+   * HMAC key, used verbatim as UTF-8 bytes: at least 32 (RFC 7518 §3.2). `svc:secret` makes one.
+   *
+   * @default none
+   * @env SVC_SECRET
+   */
+  secret?: string;
+
+  /**
+   * Former HMAC secrets that still verify. Keep one for `accessTtl + leeway` after replacing it.
+   *
+   * @default []
+   * @env SVC_PREVIOUS_SECRETS (comma list)
+   */
+  previousSecrets?: string[];
+
+  /** The asymmetric key ring. */
+  keys?: KeyOptions;
+
+  /**
+   * `iss` claim: who issues the tokens.
+   *
+   * @default 'https://api.example.com'
+   * @env SVC_ISSUER
+   */
+  issuer?: string;
+
+  /**
+   * `aud` claim: who accepts the tokens. No two guards may share one.
+   *
+   * @default ['https://api.example.com']
+   * @env SVC_AUDIENCE (comma list)
+   */
+  audience?: string | string[];
+
+  /**
+   * Seconds an access token lives.
+   *
+   * @default 900
+   * @env SVC_ACCESS_TTL
+   */
+  accessTtl?: number;
+
+  /**
+   * Seconds a session lives, counted from login. Absolute: refreshing never extends it.
+   *
+   * @default 2592000
+   * @env SVC_REFRESH_TTL
+   */
+  refreshTtl?: number;
+
+  /**
+   * Seconds in which a replaced refresh token is still honoured, so that an answer lost on the way or
+   * three tabs refreshing at once do not look like theft. `0` accepts every token exactly once.
+   *
+   * @default 30
+   * @env SVC_GRACE
+   */
+  graceSeconds?: number;
+
+  /**
+   * Live refresh tokens of one session above which `RefreshFamilyForked` is emitted. At least 2.
+   *
+   * @default 3
+   * @env SVC_FORK_THRESHOLD
+   */
+  forkThreshold?: number;
+
+  /**
+   * Seconds of clock difference between nodes that token times tolerate.
+   *
+   * @default 5
+   * @env SVC_LEEWAY
+   */
+  leeway?: number;
+
+  /**
+   * Puts refresh tokens into a cookie instead of the body.
+   *
+   * @default false
+   * @env SVC_COOKIE_MODE
+   */
+  cookieMode?: boolean;
+
+  /** The refresh cookie. */
+  cookie?: CookieOptions;
+
+  /**
+   * Identifier column of the user table; also the login field and the key of its errors.
+   *
+   * @default 'email'
+   * @env SVC_USERNAME
+   */
+  username?: string;
+
+  /** Rate limits. */
+  rateLimits?: RateLimitsOptions;
+
+  /** Persistent lockout. */
+  lockout?: LockoutOptions;
+
+  /** TOTP second factor. */
+  twoFactor?: TwoFactorOptions;
+
+  /** Step-up confirmation. */
+  confirm?: ConfirmOptions;
+
+  /** Passkeys. */
+  passkeys?: PasskeyOptions;
+
+  /** Email verification. */
+  emailVerification?: EmailVerificationOptions;
+
+  /** Password reset. */
+  passwordReset?: PasswordResetOptions;
+
+  /** Registration. */
+  registration?: RegistrationOptions;
+
+  /** Host code the module calls. */
+  hooks?: AuthHooks;
+
+  /** Texts of the API: replacements by key, or a translate function. */
+  messages?: Partial<Record<MessageKey, string>> | Translate;
+}
+
+/** Values that exist once for the module, whatever the number of guards. */
+export interface SharedValues {
+  /** Password hashing. */
+  hashing?: HashingOptions;
+
+  /**
+   * Where revocations live: a cache-manager cache on Redis, a node-redis client, or a
+   * {@link SecurityStore}. It must be shared by all nodes, persistent and never evicting.
+   *
+   * @default this process's memory, which production refuses
+   */
+  cache?: SecurityStore | object;
+
+  /** More stores by name, for {@link denylistStore} to choose from. */
+  stores?: Record<string, SecurityStore | object>;
+
+  /**
+   * Name of the entry of {@link stores} to use; null uses {@link cache}.
+   *
+   * @default null
+   * @env SVC_DENYLIST_STORE
+   */
+  denylistStore?: string | null;
+
+  /**
+   * Milliseconds to wait for Redis or PostgreSQL before answering 503.
+   *
+   * @default 800
+   * @env SVC_STORE_TIMEOUT
+   */
+  storeTimeoutMs?: number;
+}
+
+/** A user provider that is made or found otherwise than by constructing a class. */
+export type UserProviderSource =
+  | { useExisting: Type<UserProvider> | string | symbol }
+  | { useFactory: (...args: never[]) => UserProvider | Promise<UserProvider>; inject?: FactoryProvider['inject'] };
+
+/** How users are found: a TypeORM entity, or a provider of the host's. */
+export interface UsersOptions {
+  /** Entity of the user table. Its columns: see `AuthUser`. */
+  entity?: Type<object>;
+  /** A host class implementing `UserProvider`, for users that are not a TypeORM entity. */
+  provider?: Type<UserProvider> | UserProviderSource;
+}
+
+/** Structure of one guard: what is mounted where, and for whom. */
+export interface GuardStructure {
+  /** The guard's users. Every guard names its own. */
+  users?: UsersOptions;
+
+  /**
+   * Path that the routes are mounted under.
+   *
+   * @default 'auth'
+   */
+  path?: string;
+
+  /**
+   * Host name that the routes answer on; null is any.
+   *
+   * @default null
+   * @env SVC_DOMAIN
+   */
+  domain?: string | null;
+
+  /** What is switched on. */
+  features?: FeatureOptions;
+}
+
+/** One extra guard. Whatever it leaves out, it takes from the top level. */
+export interface GuardOptions extends GuardStructure, AuthValues {}
+
+/** Options that shape the module and must be known when it is declared. */
+export interface AuthStructure extends GuardStructure {
+  /**
+   * Name of the default guard.
+   *
+   * @default 'api'
+   */
+  guard?: string;
+
+  /**
+   * Mounts the routes. `false` mounts none: for services that only verify tokens.
+   *
+   * @default true
+   */
+  routes?: boolean;
+
+  /** Extra guards by name, each isolated from the others: users, audience, path, cookie, sessions. */
+  guards?: Record<string, GuardOptions>;
+
+  /** Name of the TypeORM data source that holds the tables. */
+  dataSource?: string;
+
+  /** Modules that the host's own user providers and `useFactory` inject from. */
+  imports?: ModuleMetadata['imports'];
+}
+
+/** Everything `AuthModule.forRoot` takes. */
+export interface AuthModuleOptions extends AuthStructure, AuthValues, SharedValues {}
+
+/** What `useFactory` may return: values, and values of the declared guards. */
+export interface AuthAsyncValues extends AuthValues, SharedValues {
+  guards?: Record<string, AuthValues>;
+}
+
+/** Everything `AuthModule.forRootAsync` takes: structure as it is, values from a factory. */
+export interface AuthModuleAsyncOptions extends AuthStructure {
+  /** What the factory is given. */
+  inject?: FactoryProvider['inject'];
+  // The parameters are whatever `inject` names; Nest's own factories are typed the same way.
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  useFactory: (...args: any[]) => AuthAsyncValues | Promise<AuthAsyncValues>;
+}

@@ -1,0 +1,54 @@
+import { availableParallelism } from 'node:os';
+import type { AuthModuleOptions, FeatureOptions, HashingOptions } from './auth-options';
+
+/** Every default, by option. Host values are merged over it: objects recurse, lists and scalars replace. */
+export const DEFAULTS = {
+  guard: 'api',
+  path: 'auth',
+  domain: null,
+  routes: true,
+  algorithm: 'HS256',
+  previousSecrets: [],
+  keys: { active: 'default', public: {} },
+  issuer: 'https://api.example.com',
+  audience: ['https://api.example.com'],
+  accessTtl: 900,
+  refreshTtl: 2_592_000,
+  graceSeconds: 30,
+  forkThreshold: 3,
+  leeway: 5,
+  cookieMode: false,
+  cookie: { refreshName: '__Host-refresh', secure: true },
+  username: 'email',
+  hooks: {},
+  messages: {},
+  storeTimeoutMs: 800,
+  denylistStore: null,
+} satisfies AuthModuleOptions;
+
+export const DEFAULT_FEATURES: Readonly<Required<FeatureOptions>> = {
+  rotation: true,
+  reuseDetection: true,
+  denylist: true,
+  logoutAll: true,
+  changePassword: true,
+  accountDeletion: true,
+  gateAuthRoutes: true,
+  twoFactor: false,
+  lockout: false,
+  passkeys: false,
+  emailVerification: false,
+  passwordReset: false,
+  registration: false,
+  abilities: false,
+};
+
+/** OWASP's second recommendation for argon2id: 19 MiB, two passes, one lane. */
+export const DEFAULT_HASHING: Readonly<Required<HashingOptions>> = {
+  memoryCost: 19_456,
+  timeCost: 2,
+  parallelism: 1,
+  // One of libuv's four threads stays free for files and name look-ups.
+  concurrency: Math.min(3, availableParallelism()),
+  maxQueue: 256,
+};

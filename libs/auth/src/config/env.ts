@@ -1,0 +1,119 @@
+import type { AuthModuleOptions } from './auth-options';
+
+type Env = Readonly<Record<string, string | undefined>>;
+type Parse = (text: string) => unknown;
+
+const text: Parse = (value) => value;
+const flag: Parse = (value) => !['', '0', 'false'].includes(value.trim().toLowerCase());
+const list: Parse = (value) =>
+  value
+    .split(',')
+    .map((item) => item.trim())
+    .filter(Boolean);
+// Non-numeric text leaves the option unset, so the default applies: a typo never becomes 0.
+const number: Parse = (value) => (value.trim() && Number.isFinite(Number(value)) ? Number(value) : undefined);
+
+const FEATURES =
+  'rotation reuseDetection denylist logoutAll changePassword accountDeletion gateAuthRoutes ' +
+  'twoFactor lockout passkeys emailVerification passwordReset registration abilities';
+
+const screaming = (name: string): string => name.replace(/[A-Z]/g, '_$&').toUpperCase();
+
+/** Every environment variable of the library, without its prefix, and the option it sets. */
+export const VARIABLES: ReadonlyArray<readonly [name: string, option: string, parse: Parse]> = [
+  ['ALGORITHM', 'algorithm', text],
+  ['SECRET', 'secret', text],
+  ['PREVIOUS_SECRETS', 'previousSecrets', list],
+  ['ACTIVE_KID', 'keys.active', text],
+  ['PRIVATE_KEY', 'keys.private', text],
+  ['KEY_PASSPHRASE', 'keys.passphrase', text],
+  ['ISSUER', 'issuer', text],
+  ['AUDIENCE', 'audience', list],
+  ['ACCESS_TTL', 'accessTtl', number],
+  ['REFRESH_TTL', 'refreshTtl', number],
+  ['GRACE', 'graceSeconds', number],
+  ['FORK_THRESHOLD', 'forkThreshold', number],
+  ['LEEWAY', 'leeway', number],
+  ['LOCKOUT_MAX_ATTEMPTS', 'lockout.maxAttempts', number],
+  ['LOCKOUT_RELEASE_AFTER', 'lockout.releaseAfter', number],
+  ['RATE_LIMIT_IPV6_PREFIX', 'rateLimits.ipv6Prefix', number],
+  ['LOGIN_MAX_ATTEMPTS', 'rateLimits.login.maxAttempts', number],
+  ['LOGIN_DECAY', 'rateLimits.login.decaySeconds', number],
+  ['LOGIN_IP_MAX_ATTEMPTS', 'rateLimits.login.ipMaxAttempts', number],
+  ['LOGIN_ACCOUNT_MAX_ATTEMPTS', 'rateLimits.login.accountMaxAttempts', number],
+  ['2FA_MAX_ATTEMPTS', 'rateLimits.twoFactor.maxAttempts', number],
+  ['2FA_DECAY', 'rateLimits.twoFactor.decaySeconds', number],
+  ['CONFIRM_MAX_ATTEMPTS', 'rateLimits.confirm.maxAttempts', number],
+  ['CONFIRM_DECAY', 'rateLimits.confirm.decaySeconds', number],
+  ['REFRESH_MAX_ATTEMPTS', 'rateLimits.refresh.maxAttempts', number],
+  ['REFRESH_DECAY', 'rateLimits.refresh.decaySeconds', number],
+  ['PASSKEY_MAX_ATTEMPTS', 'rateLimits.passkeys.maxAttempts', number],
+  ['PASSKEY_DECAY', 'rateLimits.passkeys.decaySeconds', number],
+  ['VERIFY_MAX_ATTEMPTS', 'rateLimits.emailVerification.maxAttempts', number],
+  ['VERIFY_DECAY', 'rateLimits.emailVerification.decaySeconds', number],
+  ['RESET_MAX_ATTEMPTS', 'rateLimits.passwordReset.maxAttempts', number],
+  ['RESET_DECAY', 'rateLimits.passwordReset.decaySeconds', number],
+  ['REGISTER_MAX_ATTEMPTS', 'rateLimits.registration.maxAttempts', number],
+  ['REGISTER_DECAY', 'rateLimits.registration.decaySeconds', number],
+  ['2FA_ISSUER', 'twoFactor.issuer', text],
+  ['2FA_WINDOW', 'twoFactor.window', number],
+  ['2FA_RECOVERY_CODES', 'twoFactor.recoveryCodes', number],
+  ['2FA_CHALLENGE_TTL', 'twoFactor.challengeTtl', number],
+  ['CONFIRM_TTL', 'confirm.ttl', number],
+  ['CONFIRM_HEADER', 'confirm.header', text],
+  ['PASSKEY_RP_NAME', 'passkeys.rpName', text],
+  ['PASSKEY_RP_ID', 'passkeys.rpId', text],
+  ['PASSKEY_ORIGINS', 'passkeys.origins', list],
+  ['PASSKEY_CHALLENGE_TTL', 'passkeys.challengeTtl', number],
+  ['PASSKEY_UV', 'passkeys.userVerification', text],
+  ['DENYLIST_STORE', 'denylistStore', text],
+  ['STORE_TIMEOUT', 'storeTimeoutMs', number],
+  ['COOKIE_MODE', 'cookieMode', flag],
+  ['COOKIE_SECURE', 'cookie.secure', flag],
+  ['USERNAME', 'username', text],
+  ['DOMAIN', 'domain', text],
+  ['VERIFY_URL', 'emailVerification.frontendUrl', text],
+  ['VERIFY_EXPIRE', 'emailVerification.expire', number],
+  ['VERIFY_BLOCK_LOGIN', 'emailVerification.blockUnverifiedLogin', flag],
+  ['RESET_URL', 'passwordReset.frontendUrl', text],
+  ['RESET_REVOKE_SESSIONS', 'passwordReset.revokeSessions', flag],
+  ['RESET_BROKER', 'passwordReset.broker', text],
+  ['REGISTER_LOGIN', 'registration.login', flag],
+  ['ARGON2_MEMORY', 'hashing.memoryCost', number],
+  ['ARGON2_TIME', 'hashing.timeCost', number],
+  ['ARGON2_PARALLELISM', 'hashing.parallelism', number],
+  ['HASH_CONCURRENCY', 'hashing.concurrency', number],
+  ['HASH_QUEUE', 'hashing.maxQueue', number],
+  ...FEATURES.split(' ').map((name) => [`FEATURE_${screaming(name)}`, `features.${name}`, flag] as const),
+];
+
+/**
+ * Options from `SVC_*` environment variables; unset ones stay unset.
+ *
+ * @param env the environment; `process.env` by default
+ * @param guard an extra guard's name: then `SVC_{GUARD}_*` is read, upper case with `-` as `_`
+ *
+ * @example AuthModule.forRoot({ ...authOptionsFromEnv(), users: { entity: User } })
+ * @publicApi
+ */
+export function authOptionsFromEnv(env: Env = process.env, guard?: string): AuthModuleOptions {
+  const prefix = guard ? `SVC_${envName(guard)}_` : 'SVC_';
+  const options = {};
+  for (const [name, option, parse] of VARIABLES) {
+    const value = env[prefix + name];
+    // Blank counts as unset, as `SVC_SECRET=` in an env file does; for flags it says false.
+    const parsed = value === undefined || (value === '' && parse !== flag) ? undefined : parse(value);
+    if (parsed !== undefined) assign(options, option.split('.'), parsed);
+  }
+  const publicKey = env[`${prefix}PUBLIC_KEY`];
+  if (publicKey) assign(options, ['keys', 'public'], { [env[`${prefix}ACTIVE_KID`] || 'default']: publicKey });
+  return options;
+}
+
+/** A guard's name as part of an environment variable. */
+export const envName = (guard: string): string => guard.toUpperCase().replace(/-/g, '_');
+
+function assign(target: Record<string, unknown>, [key = '', ...rest]: string[], value: unknown): void {
+  if (rest.length) assign((target[key] ??= {}) as Record<string, unknown>, rest, value);
+  else target[key] = value;
+}

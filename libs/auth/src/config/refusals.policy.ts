@@ -1,0 +1,54 @@
+import type { AuthConfig, GuardConfig } from './auth-config';
+
+/**
+ * Why a configuration must not start, each with its cure. Pure: the isolation of guards is these lines.
+ *
+ * A token is told apart from another guard's by its audience alone when both share a key, so two
+ * guards that share an audience would let user 7 of one table act as user 7 of another.
+ */
+export function refusals(config: AuthConfig, guardNames: readonly string[]): string[] {
+  const { guards } = config;
+  const pairs = guards.flatMap((a, i) => guards.slice(i + 1).map((b) => [a, b] as const));
+  return [
+    ...duplicates(guardNames).map((name) => `guards.${name} is named like the default guard. Rename one of them.`),
+    ...guards.flatMap(ofOne),
+    ...pairs.flatMap(([a, b]) => [...sharedAudience(a, b), ...(config.routes ? sharedPath(a, b) : [])]),
+  ];
+}
+
+function ofOne({ guard, isDefault, users, audience, algorithm, cookie, username }: GuardConfig): string[] {
+  const option = isDefault ? '' : `guards.${guard}.`;
+  return [
+    !/^[A-Za-z0-9_-]{1,64}$/.test(guard) &&
+      `The guard name "${guard}" must be 1 to 64 letters, digits, "-" or "_": it becomes part of cookie names and keys.`,
+    !users?.entity &&
+      !users?.provider &&
+      `${option}users is missing. Name the guard's own users: users: { entity: YourUser }, or users: { provider: YourUserProvider }.`,
+    !audience.length && `${option}audience (SVC_AUDIENCE) is empty. Give the guard an audience of its own.`,
+    !['HS256', 'RS256', 'ES256'].includes(algorithm) &&
+      `${option}algorithm (SVC_ALGORITHM) is "${algorithm}". Use HS256, RS256 or ES256.`,
+    !/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(cookie.refreshName) &&
+      `${option}cookie.refreshName is not a cookie name (RFC 6265 §4.1.1). Use letters, digits, "-" and "_".`,
+    !username && `${option}username (SVC_USERNAME) is empty. Name the identifier column, such as "email".`,
+  ].filter((text): text is string => typeof text === 'string');
+}
+
+function sharedAudience(a: GuardConfig, b: GuardConfig): string[] {
+  const shared = a.audience.find((audience) => b.audience.includes(audience));
+  if (shared === undefined) return [];
+  return [
+    `The guards "${a.guard}" and "${b.guard}" share the audience ${shared}, so each would accept the other's tokens. ` +
+      `Set guards.${a.guard}.audience to one of its own.`,
+  ];
+}
+
+function sharedPath(a: GuardConfig, b: GuardConfig): string[] {
+  const domainsOverlap = a.domain === null || b.domain === null || a.domain === b.domain;
+  if (a.path !== b.path || !domainsOverlap) return [];
+  return [
+    `The guards "${a.guard}" and "${b.guard}" are both mounted at "${a.path}". ` +
+      `Set guards.${a.guard}.path, such as "${a.guard}/${a.path}", or give both a domain.`,
+  ];
+}
+
+const duplicates = (names: readonly string[]): string[] => names.filter((name, i) => names.indexOf(name) !== i);

@@ -1,0 +1,88 @@
+import { AuthConfigError } from '../kernel/auth.exception';
+import type { AuthConfig, GuardConfig } from './auth-config';
+import type { AuthModuleOptions, AuthStructure } from './auth-options';
+import { DEFAULT_FEATURES, DEFAULT_HASHING, DEFAULTS } from './defaults';
+import { merge, wholeNumber } from './merge';
+
+const PER_MODULE = [
+  'guards',
+  'guard',
+  'hashing',
+  'cache',
+  'stores',
+  'denylistStore',
+  'storeTimeoutMs',
+  'routes',
+  'dataSource',
+];
+const STRUCTURE = ['guard', 'path', 'routes', 'domain', 'features', 'users', 'dataSource'];
+
+/** Completes the host's options with every default. Says nothing about their safety: see `refusals`. */
+export function resolveOptions(options: AuthModuleOptions): AuthConfig {
+  const { guards: extra = {}, ...top } = options;
+  const defaultGuard = top.guard ?? DEFAULTS.guard;
+  const inherited = Object.fromEntries(Object.entries(top).filter(([key]) => !PER_MODULE.includes(key)));
+  const { users: _ownUsers, ...shared } = inherited;
+
+  return Object.freeze({
+    routes: top.routes ?? DEFAULTS.routes,
+    guards: [
+      ...Object.entries(extra).map(([name, own]) => guardConfig(name, false, merge(DEFAULTS, shared, own), own)),
+      guardConfig(defaultGuard, true, merge(DEFAULTS, inherited), top),
+    ],
+    hashing: hashing(top.hashing),
+    storeTimeoutMs: wholeNumber(top.storeTimeoutMs, DEFAULTS.storeTimeoutMs, 50),
+    store: storeOf(top),
+  });
+}
+
+/** Puts the factory's values under the declared structure, which a factory cannot change. */
+export function combine(structure: AuthStructure, values: object): AuthModuleOptions {
+  const misplaced = Object.keys(values).find((key) => STRUCTURE.includes(key));
+  if (misplaced) {
+    throw new AuthConfigError(
+      `useFactory returned "${misplaced}", which shapes the module and must be known before the factory runs. ` +
+        `Pass it to forRootAsync beside useFactory.`,
+    );
+  }
+  const { guards, ...own } = values as AuthModuleOptions;
+  return { ...structure, ...own, guards: merge(structure.guards, guards) as AuthModuleOptions['guards'] };
+}
+
+function guardConfig(guard: string, isDefault: boolean, merged: object, own: AuthModuleOptions): GuardConfig {
+  const options = merged as typeof DEFAULTS & AuthModuleOptions;
+  const suffix = isDefault || own.cookie?.refreshName ? '' : `-${guard}`;
+  const audience = [options.audience].flat().map((item) => String(item).trim());
+  return Object.freeze({
+    ...options,
+    guard,
+    isDefault,
+    path: options.path.replace(/^\/+|\/+$/g, ''),
+    users: own.users,
+    audience: audience.filter(Boolean),
+    secret: options.secret,
+    features: Object.freeze({ ...DEFAULT_FEATURES, ...options.features }),
+    accessTtl: wholeNumber(options.accessTtl, DEFAULTS.accessTtl, 1),
+    refreshTtl: wholeNumber(options.refreshTtl, DEFAULTS.refreshTtl, 1),
+    graceSeconds: wholeNumber(options.graceSeconds, DEFAULTS.graceSeconds, 0),
+    forkThreshold: wholeNumber(options.forkThreshold, DEFAULTS.forkThreshold, 2),
+    leeway: wholeNumber(options.leeway, DEFAULTS.leeway, 0),
+    cookie: Object.freeze({ ...options.cookie, refreshName: options.cookie.refreshName + suffix }),
+  });
+}
+
+function hashing(given: AuthModuleOptions['hashing'] = {}): AuthConfig['hashing'] {
+  const least = { memoryCost: 8, timeCost: 1, parallelism: 1, concurrency: 1, maxQueue: 0 };
+  const names = Object.keys(DEFAULT_HASHING) as (keyof typeof DEFAULT_HASHING)[];
+  const values = names.map((name) => [name, wholeNumber(given[name], DEFAULT_HASHING[name], least[name])]);
+  return Object.freeze(Object.fromEntries(values));
+}
+
+function storeOf({ cache, stores = {}, denylistStore }: AuthModuleOptions): unknown {
+  if (!denylistStore) return cache;
+  if (denylistStore in stores) return stores[denylistStore];
+  throw new AuthConfigError(
+    `denylistStore names "${denylistStore}", but stores has ${Object.keys(stores).join(', ') || 'no entries'}. ` +
+      `Add it to stores, or unset denylistStore (SVC_DENYLIST_STORE) to use cache.`,
+  );
+}

@@ -1,0 +1,9 @@
+import { RefreshToken } from './sessions/refresh-token.entity';
+import { Session } from './sessions/session.entity';
+
+/**
+ * Every entity of the library, for the `entities` of the host's data source.
+ *
+ * @publicApi
+ */
+export const authEntities = [Session, RefreshToken];

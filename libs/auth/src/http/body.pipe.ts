@@ -1,0 +1,64 @@
+import { type ArgumentMetadata, Injectable, type PipeTransform, type Type } from '@nestjs/common';
+import { type ValidationError, getMetadataStorage, validate } from 'class-validator';
+import { ValidationFailed } from '../kernel/auth.exception';
+import type { MessageKey, Text } from '../kernel/messages';
+import { Realm } from '../realm/realm';
+import { FIELD_MAX, wireName } from './fields';
+
+/** Spaces are part of a password. */
+const VERBATIM = new Set(['password', 'password_confirmation', 'current_password']);
+
+const MESSAGE_OF: Record<string, MessageKey> = {
+  isDefined: 'validation.required',
+  isString: 'validation.string',
+  maxLength: 'validation.max_length',
+};
+
+/**
+ * Makes a request body an instance of its class: declared fields only, trimmed, empty ones null, each
+ * checked. @throws ValidationFailed with the texts by wire name
+ */
+@Injectable()
+export class BodyPipe implements PipeTransform {
+  constructor(private readonly realm: Realm) {}
+
+  async transform(body: unknown, { type, metatype }: ArgumentMetadata): Promise<unknown> {
+    if (type !== 'body' || !metatype) return body;
+    const request = Object.assign(new metatype(), this.declared(body, metatype)) as object;
+    const errors = await validate(request, { validationError: { target: false, value: false } });
+    if (errors.length) throw new ValidationFailed(this.texts(errors, metatype));
+    return request;
+  }
+
+  /** Reads own properties by declared name, so nothing a body names can reach a prototype. */
+  private declared(body: unknown, metatype: Type): Record<string, unknown> {
+    const sent = typeof body === 'object' && body !== null && !Array.isArray(body) ? body : {};
+    const fields = fieldsOf(metatype).map((field) => {
+      const name = wireName(metatype, field, this.realm.options.username);
+      const value = Object.hasOwn(sent, name) ? (sent as Record<string, unknown>)[name] : null;
+      return [field, VERBATIM.has(name) ? value : trimmed(value)] as const;
+    });
+    return Object.fromEntries(fields.map(([field, value]) => [field, value === '' ? null : value]));
+  }
+
+  private texts(errors: ValidationError[], metatype: Type): Record<string, Text[]> {
+    const entries = errors.map(({ property, constraints = {} }) => {
+      const field = wireName(metatype, property, this.realm.options.username);
+      const params = { field: field.replaceAll('_', ' '), max: FIELD_MAX };
+      // A value of the wrong type breaks every rule at once; only the type is worth saying.
+      const broken = 'isString' in constraints ? ['isString'] : Object.keys(constraints);
+      return [field, broken.map((rule) => ({ key: MESSAGE_OF[rule] ?? 'validation.invalid', params }))] as const;
+    });
+    return Object.fromEntries(entries);
+  }
+}
+
+const trimmed = (value: unknown): unknown => (typeof value === 'string' ? value.trim() : value);
+
+const fieldsOf = (metatype: Type): string[] => [
+  ...new Set(
+    getMetadataStorage()
+      .getTargetValidationMetadatas(metatype, '', false, false)
+      .map(({ propertyName }) => propertyName),
+  ),
+];

@@ -1,0 +1,20 @@
+import { type ExecutionContext, createParamDecorator } from '@nestjs/common';
+
+/** Where a session was started from, as its owner will recognise it in a list. */
+export interface ClientInfo {
+  ip: string | null;
+  userAgent: string | null;
+}
+
+const clip = (value: unknown, length: number): string | null =>
+  typeof value === 'string' && value ? value.slice(0, length).replaceAll('\0', '') : null;
+
+export const clientInfo = (request: { ip?: unknown; headers?: { 'user-agent'?: unknown } }): ClientInfo => ({
+  ip: clip(request.ip, 64),
+  userAgent: clip(request.headers?.['user-agent'], 512),
+});
+
+/** The {@link ClientInfo} of the request. */
+export const Client = createParamDecorator((_: unknown, context: ExecutionContext) =>
+  clientInfo(context.switchToHttp().getRequest()),
+);

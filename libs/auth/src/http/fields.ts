@@ -1,0 +1,19 @@
+import { IsOptional, IsString, MaxLength } from 'class-validator';
+import { applyDecorators } from '@nestjs/common';
+
+/** Longest text field of any request, in characters. */
+export const FIELD_MAX = 255;
+
+const USERNAME = Symbol('svc.username-field');
+
+/** A string of at most {@link FIELD_MAX} characters that may be absent. */
+export const OptionalText = (): PropertyDecorator => applyDecorators(IsOptional(), IsString(), MaxLength(FIELD_MAX));
+
+/** Marks the property that travels under the realm's `username` name, in requests and in errors. */
+export const UsernameField = (): PropertyDecorator => (target, property) => {
+  Reflect.defineMetadata(USERNAME, property, target.constructor);
+};
+
+/** The wire name of a request property. */
+export const wireName = (type: object, property: string, username: string): string =>
+  Reflect.getMetadata(USERNAME, type) === property ? username : property;

@@ -1,0 +1,12 @@
+import { UseGuards, applyDecorators } from '@nestjs/common';
+import { type GateType, addGates } from './gate';
+import { RouteGuard } from './route.guard';
+
+/**
+ * Puts gates before a route or a controller. Nest runs guards in the order decorators were applied,
+ * so every gate decorator brings the one {@link RouteGuard}, which passes all gates in their fixed order.
+ */
+export const requires = (...gates: GateType[]): ClassDecorator & MethodDecorator =>
+  applyDecorators((target: object, _key?: string | symbol, descriptor?: PropertyDescriptor) => {
+    addGates((descriptor?.value as object | undefined) ?? target, gates);
+  }, UseGuards(RouteGuard));

@@ -1,0 +1,50 @@
+// Module
+export { AuthModule } from './auth.module';
+
+// Injectables
+export { Auth, type StartOptions } from './auth';
+export { AuthEvents } from './kernel/auth-events';
+export { Clock } from './kernel/clock';
+
+// Decorators and guards
+export { Authenticated, CurrentCaller, CurrentUser, Public } from './http/authenticated.decorator';
+export { AccessTokenGuard } from './http/authentication.gate';
+export { ForceJson } from './http/auth-exception.filter';
+export type { Caller } from './tokens/caller';
+export type { AccessClaims } from './tokens/access-token.policy';
+export type { Grant } from './tokens/grant';
+export type { SessionTokens } from './http/session-tokens';
+export type { ClientInfo } from './http/client-info';
+
+// Options
+export { authOptionsFromEnv } from './config/env';
+export type * from './config/auth-options';
+export type { MessageKey, MessageParams, Translate } from './kernel/messages';
+
+// Entities and migrations
+export { authEntities } from './entities';
+export { authMigrations } from './migrations';
+export { withAuthColumns } from './users/auth-user';
+export { RefreshToken } from './sessions/refresh-token.entity';
+export { Session } from './sessions/session.entity';
+
+// Events
+export { RefreshFamilyForked } from './sessions/refresh-family-forked.event';
+export { RefreshTokenReused } from './sessions/refresh-token-reused.event';
+
+// Exceptions
+export {
+  AuthConfigError,
+  AuthException,
+  StoreUnavailable,
+  Unauthenticated,
+  ValidationFailed,
+} from './kernel/auth.exception';
+export { HasherBusy } from './password/work-queue';
+export { InvalidRefreshToken } from './sessions/invalid-refresh-token.exception';
+export { WrongCredentials } from './login/wrong-credentials.exception';
+
+// Ports
+export { PasswordHasher } from './password/password-hasher';
+export { SecurityStore } from './security-store/security-store';
+export { type StoredCredentials, UserProvider } from './users/user-provider';

@@ -1,0 +1,39 @@
+/** Every text the API can say, one per outcome. `{name}` is filled from the outcome's parameters. */
+export const MESSAGES = {
+  'auth.unauthenticated': 'Authentication is required.',
+  'auth.refresh_failed': 'The session could not be renewed. Please sign in again.',
+  'auth.wrong_credentials': 'These credentials do not match our records.',
+  'server.unavailable': 'The service is temporarily unavailable. Please try again shortly.',
+  'server.busy': 'The service is busy. Please try again in {seconds} seconds.',
+  'server.error': 'Something went wrong on our side.',
+  'validation.required': 'The {field} field is required.',
+  'validation.string': 'The {field} field must be a string.',
+  'validation.max_length': 'The {field} field must not be longer than {max} characters.',
+  'validation.invalid': 'The {field} field is invalid.',
+  'validation.more': '{message} (and {count} more {errors})',
+} as const;
+
+/** Names one outcome; the key given to a translate function. */
+export type MessageKey = keyof typeof MESSAGES;
+
+export type MessageParams = Readonly<Record<string, string | number>>;
+
+/** An outcome's text before it is rendered in anyone's language. */
+export interface Text {
+  readonly key: MessageKey;
+  readonly params?: MessageParams;
+}
+
+/**
+ * Renders one outcome's text.
+ *
+ * @param request the request being answered, for hosts that choose a language by it
+ */
+export type Translate = (key: MessageKey, params: MessageParams, request?: unknown) => string;
+
+/** Replaces `{name}` by `params.name`; unknown names stay as they are. */
+export const fill = (template: string, params: MessageParams): string =>
+  template.replace(/\{(\w+)\}/g, (whole, name: string) => String(params[name] ?? whole));
+
+/** The built-in English texts. */
+export const inEnglish: Translate = (key, params) => fill(MESSAGES[key], params);

@@ -1,0 +1,33 @@
+import { StoreUnavailable } from './auth.exception';
+
+const NETWORK = /^(ECONN|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_|EHOST|ENET)/;
+// SQLSTATE classes 08 (connection), 53 (resources), 57P (operator intervention), 25006 (read-only), 40 (retry).
+const SQLSTATE = /^(08|53|57P|25006|40001|40P01|55P03|57014)/;
+const PG_POOL =
+  /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|not queryable|Driver not Connected/;
+
+/** Whether an error says that a store could not be asked, rather than what it answered. */
+export function isUnavailable(error: unknown): boolean {
+  if (error instanceof AggregateError) return error.errors.some(isUnavailable);
+  const { code, message, driverError } = (error ?? {}) as { code?: unknown; message?: string; driverError?: unknown };
+  const named = typeof code === 'string' && (NETWORK.test(code) || SQLSTATE.test(code));
+  return named || PG_POOL.test(message ?? '') || (driverError !== undefined && isUnavailable(driverError));
+}
+
+/**
+ * Waits at most `ms` for a store, and turns silence and unreachability into {@link StoreUnavailable}.
+ * Every other error passes untouched.
+ */
+export async function answered<T>(store: string, ms: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const silence = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new StoreUnavailable(store)), ms);
+  });
+  try {
+    return await Promise.race([work, silence]);
+  } catch (error) {
+    throw isUnavailable(error) ? new StoreUnavailable(store, error) : error;
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,9 @@
+import type { Feature } from '../realm/feature';
+import { Credentials } from './credentials';
+import { Login } from './login';
+import { LoginController } from './login.controller';
+
+export const login: Feature = {
+  controllers: [LoginController],
+  providers: [Credentials, Login],
+};

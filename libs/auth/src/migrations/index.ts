@@ -1,0 +1,8 @@
+import { CreateSvcSessions1763700000000 } from './1763700000000-create-sessions';
+
+/**
+ * Every migration of the library's tables, for the `migrations` of the host's data source.
+ *
+ * @publicApi
+ */
+export const authMigrations = [CreateSvcSessions1763700000000];

@@ -1,0 +1,68 @@
+import { type DynamicModule, Inject, Module, type Provider, type Type } from '@nestjs/common';
+import { ModuleRef } from '@nestjs/core';
+import { AUTH_CONFIG, type AuthConfig } from './config/auth-config';
+import type { GuardStructure, UsersOptions } from './config/auth-options';
+import { DEFAULT_FEATURES } from './config/defaults';
+import { FEATURES } from './features';
+import { mount } from './http/mount';
+import { AuthConfigError } from './kernel/auth.exception';
+import { Database } from './kernel/database';
+import { Realm, RealmScope, Realms } from './realm/realm';
+import { accessTokenStrategy } from './tokens/access-token.strategy';
+import { TypeormUserProvider } from './users/typeorm-user-provider';
+import { UserProvider } from './users/user-provider';
+
+/** What the structure says of one realm. */
+export interface RealmStructure extends GuardStructure {
+  guard: string;
+  routes: boolean;
+  imports: DynamicModule['imports'];
+}
+
+/**
+ * One guard's scope: a module instance of its own, made of the enabled features. Services never ask
+ * which guard they serve; they are told by injection, so isolation is a matter of construction.
+ */
+@Module({})
+export class RealmModule {
+  constructor(@Inject(Realms) realms: Realms, realm: Realm, moduleRef: ModuleRef) {
+    realms.add(new RealmScope(realm, moduleRef));
+  }
+
+  static forGuard(structure: RealmStructure): DynamicModule {
+    const { guard, routes, users, imports } = structure;
+    const switches = { ...DEFAULT_FEATURES, ...structure.features };
+    const isOn = ({ flag }: (typeof FEATURES)[number]): boolean => flag === undefined || switches[flag];
+    const on = FEATURES.filter(isOn);
+    const controllers = routes ? on.flatMap((feature) => feature.controllers ?? []) : [];
+    return {
+      // A class of its own keeps realms apart where Nest identifies modules by class.
+      module: { [`RealmModule(${guard})`]: class extends RealmModule {} }[`RealmModule(${guard})`] as Type,
+      imports,
+      controllers: controllers.map((controller) => mount(controller, guard, structure)),
+      providers: [
+        {
+          provide: Realm,
+          useFactory: (config: AuthConfig) => new Realm(configOf(config, guard)),
+          inject: [AUTH_CONFIG],
+        },
+        userProvider(users),
+        accessTokenStrategy(guard),
+        ...on.flatMap((feature) => feature.providers ?? []),
+        ...FEATURES.filter((feature) => !isOn(feature)).flatMap((feature) => feature.whenOff ?? []),
+      ],
+    };
+  }
+}
+
+const configOf = ({ guards }: AuthConfig, name: string) => guards.find(({ guard }) => guard === name)!;
+
+function userProvider({ entity, provider }: UsersOptions = {}): Provider {
+  if (typeof provider === 'function') return { provide: UserProvider, useClass: provider };
+  if (provider) return { provide: UserProvider, ...provider } as Provider;
+  const fromEntity = (database: Database, { options }: Realm): UserProvider => {
+    if (!entity) throw new AuthConfigError(`The guard "${options.guard}" has no users.`);
+    return new TypeormUserProvider(database.source, entity as new () => object, options.username);
+  };
+  return { provide: UserProvider, useFactory: fromEntity, inject: [Database, Realm] };
+}

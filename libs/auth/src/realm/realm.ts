@@ -1,0 +1,67 @@
+import { Injectable, type Type } from '@nestjs/common';
+import type { ModuleRef } from '@nestjs/core';
+import type { GuardConfig } from '../config/auth-config';
+import { AuthConfigError } from '../kernel/auth.exception';
+import { MESSAGES, type Translate, fill } from '../kernel/messages';
+
+/** One guard's scope as its services see it: its name and its options. */
+export class Realm {
+  readonly guard: string;
+
+  constructor(readonly options: GuardConfig) {
+    this.guard = options.guard;
+  }
+
+  /** Whether tokens of this guard carry abilities at all. */
+  get abilitiesInUse(): boolean {
+    return this.options.features.abilities || this.options.hooks.abilities !== undefined;
+  }
+
+  /** Renders texts for the client of `request`, as the host wants them said. */
+  speakTo(request: unknown): Translate {
+    const { messages } = this.options;
+    if (typeof messages === 'function') return (key, params) => messages(key, params, request);
+    return (key, params) => fill(messages[key] ?? MESSAGES[key], params);
+  }
+}
+
+/** A realm as the rest of the application reaches it. */
+export class RealmScope {
+  constructor(
+    readonly realm: Realm,
+    private readonly moduleRef: ModuleRef,
+  ) {}
+
+  /** A service of this realm. */
+  get<T>(token: Type<T> | (abstract new (...args: never[]) => T)): T {
+    return this.moduleRef.get<T>(token as Type<T>, { strict: true });
+  }
+}
+
+/** Every realm of the module, by guard name. Each one enters itself when the application starts. */
+@Injectable()
+export class Realms {
+  private readonly byGuard = new Map<string, RealmScope>();
+
+  add(scope: RealmScope): void {
+    this.byGuard.set(scope.realm.guard, scope);
+  }
+
+  /** The default guard's. */
+  get default(): RealmScope {
+    return this.all.find(({ realm }) => realm.options.isDefault)!;
+  }
+
+  get all(): RealmScope[] {
+    return [...this.byGuard.values()];
+  }
+
+  /** @throws AuthConfigError for a guard that was never declared */
+  get(guard: string): RealmScope {
+    const scope = this.byGuard.get(guard);
+    if (scope) return scope;
+    throw new AuthConfigError(
+      `There is no guard "${guard}". Declared: ${[...this.byGuard.keys()].join(', ')}. Add it to AuthModule's guards.`,
+    );
+  }
+}

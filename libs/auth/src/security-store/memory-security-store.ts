@@ -1,0 +1,36 @@
+import type { Clock } from '../kernel/clock';
+import { SecurityStore } from './security-store';
+
+const SWEEP_EVERY = 1000;
+
+/** Keeps the state in this process. For development only: another process knows nothing of it. */
+export class MemorySecurityStore extends SecurityStore {
+  readonly shared = false;
+  private readonly entries = new Map<string, { value: string; expiresAt: number }>();
+  private writes = 0;
+
+  constructor(private readonly clock: Clock) {
+    super();
+  }
+
+  async getMany(keys: readonly string[]): Promise<(string | null)[]> {
+    return keys.map((key) => this.live(key));
+  }
+
+  async setMany(keys: readonly string[], value: string, ttlSeconds: number): Promise<void> {
+    const expiresAt = this.clock.now() + ttlSeconds * 1000;
+    for (const key of keys) this.entries.set(key, { value, expiresAt });
+    this.sweep();
+  }
+
+  private live(key: string): string | null {
+    const entry = this.entries.get(key);
+    return entry && entry.expiresAt > this.clock.now() ? entry.value : null;
+  }
+
+  /** Expired entries go now and then, so that the map does not grow with the process's age. */
+  private sweep(): void {
+    if (++this.writes % SWEEP_EVERY) return;
+    for (const key of this.entries.keys()) if (this.live(key) === null) this.entries.delete(key);
+  }
+}

@@ -1,0 +1,19 @@
+import { Controller, Post } from '@nestjs/common';
+import { Public } from '../http/authenticated.decorator';
+import { PresentedRefreshToken } from '../http/presented-refresh-token';
+import type { SessionTokens } from '../http/session-tokens';
+import { DeliversTokens } from '../http/token-delivery';
+import { RefreshRotation } from './refresh-rotation';
+
+@Controller('refresh')
+export class RefreshController {
+  constructor(private readonly rotation: RefreshRotation) {}
+
+  /** Not gated by abilities: any session may renew itself. */
+  @Post()
+  @Public()
+  @DeliversTokens()
+  refresh(@PresentedRefreshToken() refreshToken: string): Promise<SessionTokens> {
+    return this.rotation.rotate(refreshToken);
+  }
+}

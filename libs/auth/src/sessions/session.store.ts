@@ -1,0 +1,97 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../kernel/clock';
+import { Database } from '../kernel/database';
+import { once } from '../kernel/once';
+import { Realm } from '../realm/realm';
+import { RefreshToken } from './refresh-token.entity';
+import { Session } from './session.entity';
+
+/** A session about to be stored. */
+export interface NewSession {
+  familyId: string;
+  userId: string;
+  tokenHash: string;
+  scope: string | null;
+  amr: readonly string[];
+  /** Unix seconds; null is now. */
+  authTime: number | null;
+  ip: string | null;
+  userAgent: string | null;
+  label: string | null;
+}
+
+/** Every query of starting and ending sessions. Adds the guard itself. */
+@Injectable()
+export class SessionStore {
+  private readonly tables = once(() => ({
+    sessions: this.database.table(Session),
+    tokens: this.database.table(RefreshToken),
+  }));
+
+  constructor(
+    private readonly database: Database,
+    private readonly realm: Realm,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Stores a session with its first refresh token. Resolves to its `auth_time` in unix seconds. */
+  insert(session: NewSession): Promise<number> {
+    const { familyId, userId, tokenHash, scope, amr, authTime, ip, userAgent, label } = session;
+    const { sessions, tokens } = this.tables();
+    const statement = `
+      WITH moment AS MATERIALIZED (SELECT clock_timestamp() + $11::interval AS now),
+           started AS (
+             INSERT INTO ${sessions}
+                    (id, guard, user_id, amr, auth_time, expires_at, last_used_at, ip, user_agent, label, created_at)
+             SELECT $1, $2, $3, $4::text[], coalesce(to_timestamp($5::float8), now),
+                    now + $6 * interval '1 second', now, $7, $8, $9, now FROM moment
+             RETURNING id, auth_time)
+      INSERT INTO ${tokens} (family_id, token_hash, scope, created_at)
+      SELECT started.id, $10, $12, now FROM started, moment
+      RETURNING scope IS NOT DISTINCT FROM $12 AS kept,
+                (SELECT floor(extract(epoch FROM auth_time))::float8 FROM started) AS "authTime"`;
+    const { guard, options } = this.realm;
+    const values = [familyId, guard, userId, amr, authTime, options.refreshTtl, ip, userAgent, label, tokenHash];
+    return this.database.transaction(async (sql) => {
+      const [row] = await sql<{ kept: boolean; authTime: number }>(statement, [...values, this.clock.offset, scope]);
+      // A pin that did not reach storage would be a session that may do everything.
+      if (!row?.kept) throw new Error('the session was not stored as it was given');
+      return row.authTime;
+    });
+  }
+
+  /**
+   * Ends sessions that still live.
+   *
+   * The rows are locked first, so that no refresh is between its mint and its commit; then `deny` puts
+   * their access tokens on the denylist; only then are they revoked. A failing `deny` leaves all as it was.
+   */
+  async revoke(which: Selection, deny: (familyIds: string[]) => Promise<void>): Promise<void> {
+    const { sessions } = this.tables();
+    const [condition, value] = conditionOf(which);
+    await this.database.transaction(async (sql) => {
+      const living = await sql<{ id: string }>(
+        `SELECT id FROM ${sessions}
+          WHERE guard = $1 AND revoked_at IS NULL AND ${condition} ORDER BY id FOR UPDATE`,
+        [this.realm.guard, ...value],
+      );
+      const ids = living.map(({ id }) => id);
+      await deny(ids);
+      if (!ids.length) return;
+      await sql(`UPDATE ${sessions} SET revoked_at = clock_timestamp() + $2::interval WHERE id = ANY($1::uuid[])`, [
+        ids,
+        this.clock.offset,
+      ]);
+    });
+  }
+}
+
+/** Which sessions of the guard: one by id, or all of a user's but one. */
+export type Selection = { familyId: string } | { userId: string; except?: string };
+
+function conditionOf(which: Selection): [string, unknown[]] {
+  if ('familyId' in which) return ['id = $2::uuid', [which.familyId]];
+  return which.except === undefined
+    ? ['user_id = $2', [which.userId]]
+    : ['user_id = $2 AND id::text <> $3', [which.userId, which.except]];
+}

@@ -1,0 +1,22 @@
+import { Grants } from '../abilities/grants';
+import type { Feature } from '../realm/feature';
+import { LogoutController } from './logout.controller';
+import { RefreshRotation } from './refresh-rotation';
+import { RefreshTokenStore } from './refresh-token.store';
+import { RefreshController } from './refresh.controller';
+import { RevokeAllController } from './revoke-all.controller';
+import { RevokeOthersController } from './revoke-others.controller';
+import { SessionStore } from './session.store';
+import { Sessions } from './sessions';
+import { TokenClaims } from './token-claims';
+
+/** Sessions that start, renew and end. */
+export const sessions: Feature = {
+  controllers: [RefreshController, LogoutController, RevokeOthersController],
+  providers: [Grants, TokenClaims, SessionStore, RefreshTokenStore, Sessions, RefreshRotation],
+};
+
+export const logoutAll: Feature = {
+  flag: 'logoutAll',
+  controllers: [RevokeAllController],
+};

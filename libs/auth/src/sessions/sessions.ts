@@ -1,0 +1,93 @@
+import { Injectable } from '@nestjs/common';
+import { randomUUID } from 'node:crypto';
+import { Grants } from '../abilities/grants';
+import type { ClientInfo } from '../http/client-info';
+import type { SessionTokens } from '../http/session-tokens';
+import { newSecret, sha256 } from '../kernel/secrets';
+import { Realm } from '../realm/realm';
+import { AccessTokens } from '../tokens/access-tokens';
+import { Denylist } from '../tokens/denylist';
+import { SessionStore } from './session.store';
+import { TokenClaims } from './token-claims';
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** How a session starts. */
+export interface SessionStart {
+  userId: string;
+  /** Extra claims of the first access token. */
+  claims?: object;
+  /** An explicit list pins the session to it for ever, an empty one to nothing; absent derives at each mint. */
+  abilities?: Iterable<string>;
+  /** How the user authenticated (RFC 8176): `['pwd']`, `['webauthn']`. */
+  amr?: readonly string[];
+  /** Unix seconds of that authentication; now by default. */
+  authTime?: number;
+  client?: ClientInfo;
+  /** A name for the session in lists. */
+  label?: string;
+}
+
+/** Starts and ends the realm's sessions. */
+@Injectable()
+export class Sessions {
+  constructor(
+    private readonly store: SessionStore,
+    private readonly grants: Grants,
+    private readonly tokenClaims: TokenClaims,
+    private readonly accessTokens: AccessTokens,
+    private readonly denylist: Denylist,
+    private readonly realm: Realm,
+  ) {}
+
+  /** @throws AuthConfigError for abilities that are none; whatever a hook throws. No row is left then. */
+  async start({
+    userId,
+    claims = {},
+    abilities,
+    amr = [],
+    authTime,
+    client,
+    label,
+  }: SessionStart): Promise<SessionTokens> {
+    const [familyId, refreshToken] = [randomUUID(), newSecret()];
+    const pinned = this.grants.pin(abilities);
+    const granted = await this.grants.granted(pinned, userId, familyId);
+    const custom = { ...(await this.tokenClaims.of(userId)), ...claims };
+
+    const started = await this.store.insert({
+      familyId,
+      userId,
+      tokenHash: sha256(refreshToken),
+      scope: pinned,
+      amr,
+      authTime: authTime ?? null,
+      ip: client?.ip ?? null,
+      userAgent: client?.userAgent ?? null,
+      label: label ?? null,
+    });
+    return {
+      accessToken: this.accessTokens.mint({ userId, familyId, amr, authTime: started, custom, ...granted }),
+      refreshToken,
+      expiresIn: this.accessTokens.ttl,
+      refreshExpiresIn: this.realm.options.refreshTtl,
+    };
+  }
+
+  /** Ends one session. A family id of a co-issuer that has no session here is denied all the same. */
+  async revoke(familyId: string): Promise<void> {
+    const deny = (): Promise<void> => this.denylist.denyFamilies([familyId]);
+    if (!UUID.test(familyId)) return deny();
+    await this.store.revoke({ familyId }, deny);
+  }
+
+  /** Ends every session of the user on this guard. */
+  async revokeAll(userId: string): Promise<void> {
+    await this.store.revoke({ userId }, (ids) => this.denylist.denyFamilies(ids));
+  }
+
+  /** Ends every session of the user on this guard but one. */
+  async revokeOthers(userId: string, familyId: string): Promise<void> {
+    await this.store.revoke({ userId, except: familyId }, (ids) => this.denylist.denyFamilies(ids));
+  }
+}

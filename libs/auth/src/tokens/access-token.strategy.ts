@@ -1,0 +1,51 @@
+import { Injectable, type Type } from '@nestjs/common';
+import { PassportStrategy } from '@nestjs/passport';
+import type { Request } from 'express';
+import { type SecretOrKeyProvider, Strategy } from 'passport-jwt';
+import { Unauthenticated } from '../kernel/auth.exception';
+import { AccessTokens } from './access-tokens';
+import { Authenticator, bearerOf } from './authenticator';
+import { type VerifiedJws, verifyingKey } from './jws';
+import { Keyring } from './keyring';
+
+/**
+ * The passport strategy behind Nest's own `AuthGuard('{guard}')`.
+ *
+ * passport-jwt checks the signature with the realm's key ring; times, type, issuer, audience,
+ * revocation and user go through the same code as `@Authenticated()`. Passport keeps one registry per
+ * process: a second application with the same guard name replaces the first one's strategy.
+ */
+export function accessTokenStrategy(guard: string): Type<object> {
+  @Injectable()
+  class AccessTokenStrategy extends PassportStrategy(Strategy, guard) {
+    constructor(
+      keyring: Keyring,
+      private readonly accessTokens: AccessTokens,
+      private readonly authenticator: Authenticator,
+    ) {
+      const keyOf: SecretOrKeyProvider = (_request, token: string, done) => {
+        const key = verifyingKey(keyring, token);
+        // passport-jwt hands the key to jsonwebtoken, which takes a KeyObject; its own type says string or Buffer.
+        done(key ? null : new Error('no key of ours'), key as unknown as Buffer);
+      };
+      super({
+        jwtFromRequest: ({ headers }: Request) => bearerOf(headers) || null,
+        secretOrKeyProvider: keyOf,
+        algorithms: [keyring.algorithm],
+        ignoreExpiration: true,
+        jsonWebTokenOptions: { complete: true, ignoreNotBefore: true },
+        passReqToCallback: true,
+      });
+    }
+
+    async validate(
+      request: Request,
+      { header, payload }: { header: VerifiedJws['header']; payload: VerifiedJws['claims'] },
+    ) {
+      const claims = this.accessTokens.judge({ header, claims: payload });
+      if (!claims) throw new Unauthenticated(true);
+      return (await this.authenticator.admit(request, claims)).user;
+    }
+  }
+  return AccessTokenStrategy;
+}

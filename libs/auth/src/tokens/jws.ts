@@ -1,0 +1,45 @@
+import type { KeyObject } from 'node:crypto';
+import { decode, sign, verify } from 'jsonwebtoken';
+import type { Keyring } from './keyring';
+
+/** A JWS whose signature was verified; its claims are not judged yet. */
+export interface VerifiedJws {
+  header: Readonly<Record<string, unknown>>;
+  claims: Readonly<Record<string, unknown>>;
+}
+
+/** Signs claims as they are. The kind of token is its `typ` (RFC 8725 §3.11). */
+export function signJws(keyring: Keyring, typ: string, claims: object): string {
+  const { algorithm, activeKid, signingKey } = keyring;
+  const header = activeKid === undefined ? { typ, alg: algorithm } : { typ, alg: algorithm, kid: activeKid };
+  return sign(claims, signingKey, { algorithm, header });
+}
+
+/**
+ * Verifies a JWS against the key ring, with the algorithm pinned to the configured one (RFC 8725 §3.1).
+ * Times are the caller's to judge. Null for everything that is not a JWS of ours.
+ */
+export const verifyJws = (keyring: Keyring, token: string): VerifiedJws | null => verified(keyring, token)?.jws ?? null;
+
+/** The key of the ring that a JWS was signed with, or null where there is none. */
+export const verifyingKey = (keyring: Keyring, token: string): KeyObject | null =>
+  verified(keyring, token)?.key ?? null;
+
+function verified(keyring: Keyring, token: string): { key: KeyObject; jws: VerifiedJws } | null {
+  const kid = keyring.activeKid === undefined ? undefined : decode(token, { complete: true })?.header.kid;
+  for (const key of keyring.candidates(kid)) {
+    try {
+      const { header, payload } = verify(token, key, {
+        algorithms: [keyring.algorithm],
+        complete: true,
+        ignoreExpiration: true,
+        ignoreNotBefore: true,
+      });
+      if (typeof payload !== 'object' || Array.isArray(payload)) return null;
+      return { key, jws: { header: { ...header }, claims: payload } };
+    } catch {
+      // Not signed with this key; during an overlap another secret may have signed it.
+    }
+  }
+  return null;
+}

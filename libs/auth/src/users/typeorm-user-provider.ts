@@ -1,0 +1,78 @@
+import type { DataSource, EntityMetadata, FindOptionsWhere, ObjectLiteral, Repository } from 'typeorm';
+import { AuthConfigError } from '../kernel/auth.exception';
+import { type StoredCredentials, UserProvider } from './user-provider';
+import { rowReader } from './user-row';
+
+// The text is no id of this table's type: 22P02 invalid text, 22003 out of range, 22021 bad encoding.
+const NO_SUCH_ID = new Set(['22P02', '22003', '22021']);
+
+/** Users of one TypeORM entity. The identifier column is the guard's `username` option. */
+export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> extends UserProvider<User> {
+  private readonly repository: Repository<User>;
+  private readonly metadata: EntityMetadata;
+  private readonly read: (id: string) => Promise<object | null>;
+
+  constructor(
+    source: DataSource,
+    entity: new () => User,
+    private readonly username: string,
+  ) {
+    super();
+    if (!source.hasMetadata(entity)) {
+      throw new AuthConfigError(
+        `${entity.name} is not an entity of this data source. Add it to the entities of TypeOrmModule.forRoot().`,
+      );
+    }
+    this.repository = source.getRepository(entity);
+    this.metadata = this.repository.metadata;
+    for (const property of [username, 'passwordHash']) this.requireColumn(property);
+    this.read = rowReader(source, this.metadata) ?? ((id) => this.repository.findOneBy(this.byId(id)));
+  }
+
+  async findById(id: string): Promise<User | null> {
+    if (id.includes('\0')) return null;
+    try {
+      const user = (await this.read(id)) as User | null;
+      // PostgreSQL reads " 7" and "07" as 7; a subject names its user in one spelling only.
+      return user && this.idOf(user) === id ? user : null;
+    } catch (error) {
+      if (NO_SUCH_ID.has((error as { code?: string }).code ?? '')) return null;
+      throw error;
+    }
+  }
+
+  async findByIdentifier(identifier: string): Promise<StoredCredentials<User> | null> {
+    if (identifier.includes('\0')) return null;
+    const user = await this.repository
+      .createQueryBuilder('u')
+      .addSelect('u.passwordHash')
+      .setFindOptions({ where: { [this.username]: identifier } as FindOptionsWhere<User>, loadEagerRelations: true })
+      .getOne();
+    if (!user) return null;
+    const { passwordHash } = user as { passwordHash?: string | null };
+    // Taken off the entity, so that no host code and no serializer meets it.
+    delete (user as { passwordHash?: unknown }).passwordHash;
+    return { user, passwordHash: passwordHash ?? null };
+  }
+
+  idOf(user: User): string {
+    return String(this.metadata.primaryColumns[0]?.getEntityValue(user));
+  }
+
+  async savePasswordHash(id: string, passwordHash: string, replacing?: string): Promise<void> {
+    const current = replacing === undefined ? {} : { passwordHash: replacing };
+    await this.repository.update({ ...this.byId(id), ...current }, { passwordHash } as never);
+  }
+
+  private byId(id: string): FindOptionsWhere<User> {
+    return { [this.metadata.primaryColumns[0]!.propertyName]: id } as FindOptionsWhere<User>;
+  }
+
+  private requireColumn(property: string): void {
+    if (this.metadata.findColumnWithPropertyName(property)) return;
+    throw new AuthConfigError(
+      `${this.metadata.name} has no column "${property}". Extend withAuthColumns(), or add the column` +
+        (property === this.username ? ', or set username (SVC_USERNAME) to the identifier column.' : '.'),
+    );
+  }
+}

@@ -1,0 +1,33 @@
+/** A user together with what its login is checked against. */
+export interface StoredCredentials<User extends object = object> {
+  user: User;
+  /** PHC string of the password's hash; null for a user without a password. */
+  passwordHash: string | null;
+}
+
+/**
+ * Where a guard's users live. The TypeORM implementation serves any entity with an id, an identifier
+ * and a password hash; a host with other users implements this.
+ *
+ * Implementations throw when they cannot answer; null always means that there is no such user.
+ *
+ * @publicApi
+ */
+export abstract class UserProvider<User extends object = object> {
+  /** The user with this id, exactly as the `sub` claim carries it. Runs on every guarded request. */
+  abstract findById(id: string): Promise<User | null>;
+
+  /** The user whose identifier (by default the email) this is, with the password hash. */
+  abstract findByIdentifier(identifier: string): Promise<StoredCredentials<User> | null>;
+
+  /** The user's id as the `sub` claim carries it. */
+  abstract idOf(user: User): string;
+
+  /**
+   * Stores a new password hash.
+   *
+   * @param replacing store it only if this hash is still the current one: a renewal at login must not
+   * undo a change of password that happened meanwhile
+   */
+  abstract savePasswordHash(id: string, passwordHash: string, replacing?: string): Promise<void>;
+}

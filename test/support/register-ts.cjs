@@ -1,0 +1,20 @@
+// Lets plain `node --require` run our TypeScript: for server processes that tests and benchmarks start.
+const { transformSync } = require('@swc/core');
+const { readFileSync } = require('node:fs');
+const Module = require('node:module');
+const { join } = require('node:path');
+const { swcOptions } = require('./swc-options.cjs');
+
+require('reflect-metadata');
+
+const src = join(__dirname, '../../libs/auth/src');
+const ALIASES = { '@svc/auth': join(src, 'index.ts'), '@svc/auth/console': join(src, 'console/index.ts') };
+
+require.extensions['.ts'] = (module, filename) => {
+  module._compile(
+    transformSync(readFileSync(filename, 'utf8'), { filename, ...swcOptions('typescript') }).code,
+    filename,
+  );
+};
+const resolve = Module._resolveFilename;
+Module._resolveFilename = (request, ...rest) => resolve(ALIASES[request] ?? request, ...rest);
