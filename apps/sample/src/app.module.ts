@@ -30,7 +30,7 @@ export class AppModule {
           guards: {
             admin: { audience: 'https://admin.example.com', ...admin, path: 'admin/auth', users: { entity: Admin } },
           },
-          useFactory: async () => ({ ...values, cache: redisUrl ? await redisCache(redisUrl) : undefined }),
+          useFactory: async () => ({ ...values, cache: redisUrl ? (await redisCache(redisUrl)).cache : undefined }),
         }),
       ],
       controllers: [HealthController, UserController, AdminController, OrdersController],

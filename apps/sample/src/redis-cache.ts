@@ -2,7 +2,7 @@ import { KeyvAdapter, createCache } from 'cache-manager';
 import { redisStore } from 'cache-manager-redis-yet';
 import { Keyv } from 'keyv';
 
-/** The cache-manager cache that the library finds its Redis client below. */
+/** The cache-manager cache that the library finds its Redis client below, and what ends its connection. */
 export async function redisCache(url: string) {
   const store = await redisStore({
     url,
@@ -11,5 +11,6 @@ export async function redisCache(url: string) {
     // Back within half a second of Redis, whatever the length of the outage.
     socket: { connectTimeout: 1000, reconnectStrategy: (retries) => Math.min(retries * 50, 500) },
   });
-  return createCache({ stores: [new Keyv({ store: new KeyvAdapter(store) })] });
+  const cache = createCache({ stores: [new Keyv({ store: new KeyvAdapter(store) })] });
+  return { cache, disconnect: () => store.client.disconnect() };
 }

@@ -1,0 +1,123 @@
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { Test } from '@nestjs/testing';
+import { Auth, AuthEvents, type AuthModuleOptions, Clock, PasswordHasher } from '@svc/auth';
+import request from 'supertest';
+import { DataSource } from 'typeorm';
+import { redisCache } from '../../apps/sample/src/redis-cache';
+import { createDatabase } from './database';
+import { HostModule } from './host.module';
+import { Operator, PASSWORD, Person } from './people';
+import { sharedRedisUrl } from './with-redis';
+
+/** Moves the node's time and the database's together. */
+export class MovableClock extends Clock {
+  /** @param seconds how far time moves on */
+  advance(seconds: number): void {
+    this.offsetMs += seconds * 1000;
+  }
+}
+
+export interface Tokens {
+  access_token: string;
+  refresh_token: string;
+  expires_in: number;
+}
+
+export interface TestAppOptions {
+  options?: Partial<AuthModuleOptions>;
+  /** Replaces the shared Redis. */
+  redisUrl?: string;
+  /** Uses an existing database instead of one of its own. */
+  databaseUrl?: string;
+}
+
+/** A running host application and the verbs tests speak. */
+export class TestApp {
+  readonly paths: Record<string, string> = { api: '/auth', admin: '/admin/auth' };
+
+  private constructor(
+    readonly app: NestExpressApplication,
+    readonly clock: MovableClock,
+    readonly databaseUrl: string,
+    private readonly cleanUp: (() => Promise<unknown>)[],
+  ) {}
+
+  static async start({
+    options = {},
+    redisUrl = sharedRedisUrl(),
+    databaseUrl,
+  }: TestAppOptions = {}): Promise<TestApp> {
+    const database = databaseUrl ? { url: databaseUrl, drop: async () => undefined } : await createDatabase();
+    const redis = redisUrl ? await redisCache(redisUrl) : undefined;
+    const clock = new MovableClock();
+    const testing = await Test.createTestingModule({ imports: [HostModule.with(database.url, { cache: redis?.cache, ...options })] })
+      .overrideProvider(Clock)
+      .useValue(clock)
+      .compile();
+    const app = testing.createNestApplication<NestExpressApplication>({ logger: false });
+    await app.listen(0, '127.0.0.1');
+    return new TestApp(app, clock, database.url, [
+      () => app.close(),
+      async () => redis?.disconnect(),
+      database.drop,
+    ]);
+  }
+
+  async stop(): Promise<void> {
+    for (const step of this.cleanUp) await step();
+  }
+
+  get http() {
+    return request(this.app.getHttpServer());
+  }
+
+  get auth(): Auth {
+    return this.app.get(Auth);
+  }
+
+  get database(): DataSource {
+    return this.app.get(DataSource);
+  }
+
+  /** Creates a user with the usual password. */
+  async person(email: string, guard = 'api'): Promise<string> {
+    const passwordHash = await this.app.get(PasswordHasher).hash(PASSWORD);
+    const entity: typeof Person = guard === 'api' ? Person : Operator;
+    const { id } = await this.database.getRepository(entity).save({ email, passwordHash });
+    return String(id);
+  }
+
+  login(email: string, password: unknown = PASSWORD, guard = 'api') {
+    return this.http.post(`${this.paths[guard]}/login`).send({ email, password });
+  }
+
+  /** Starts a session for a user of its own; the usual way into a test. */
+  async session(email = 'ada@example.com', guard = 'api'): Promise<Tokens> {
+    const { body } = await this.login(email, PASSWORD, guard).expect(200);
+    return body;
+  }
+
+  refresh(token: unknown, guard = 'api') {
+    return this.http.post(`${this.paths[guard]}/refresh`).send({ refresh_token: token });
+  }
+
+  get(path: string, accessToken?: string) {
+    const call = this.http.get(path);
+    return accessToken === undefined ? call : call.set('Authorization', `Bearer ${accessToken}`);
+  }
+
+  call(method: 'post' | 'delete', path: string, accessToken: string) {
+    return this.http[method](path).set('Authorization', `Bearer ${accessToken}`);
+  }
+
+  /** Records every event of a class. */
+  recorded<E extends object>(event: new (...args: never[]) => E): E[] {
+    const events: E[] = [];
+    this.app.get(AuthEvents).on(event as never, (one: E) => events.push(one));
+    return events;
+  }
+}
+
+/** The claims of a JWT, unverified. */
+export const claimsOf = (token: string): Record<string, unknown> =>
+  JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString());

@@ -1,0 +1,36 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../apps/sample/src/embedded-postgres';
+import { createTemplate } from './database';
+import { RedisServer, redisBinary } from './redis';
+
+declare global {
+  var stores: { postgres?: EmbeddedPostgres; redis?: RedisServer };
+}
+
+/** Starts the real stores the tests run on, or takes those of `DATABASE_URL` and `REDIS_URL`. */
+export default async function globalSetup(): Promise<void> {
+  globalThis.stores = {};
+  process.env.TEST_DATABASE_URL = process.env.DATABASE_URL || (await startPostgres());
+  const redisUrl = process.env.REDIS_URL || (redisBinary && (await startRedis()));
+  if (redisUrl) process.env.TEST_REDIS_URL = redisUrl;
+  // What the tests configure is theirs alone.
+  for (const name of Object.keys(process.env))
+    if (/^(SVC_|DATABASE_URL$|REDIS_URL$)/.test(name)) delete process.env[name];
+  await createTemplate();
+}
+
+async function startPostgres(): Promise<string> {
+  const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '300' };
+  globalThis.stores.postgres = await startEmbeddedPostgres(
+    join(mkdtempSync(join(tmpdir(), 'svc-test-')), 'data'),
+    settings,
+  );
+  return globalThis.stores.postgres.url;
+}
+
+async function startRedis(): Promise<string> {
+  globalThis.stores.redis = await RedisServer.start();
+  return globalThis.stores.redis.url;
+}

@@ -1,0 +1,102 @@
+import { Controller, type DynamicModule, Get, Module, UseGuards } from '@nestjs/common';
+import { AuthGuard } from '@nestjs/passport';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import {
+  AuthModule,
+  type AuthModuleOptions,
+  Authenticated,
+  type Caller,
+  CurrentCaller,
+  CurrentUser,
+  Public,
+  authEntities,
+} from '@svc/auth';
+import { Operator, Person } from './people';
+
+const seen = ({ guard, userId, familyId, claims }: Caller) => ({ guard, userId, familyId, claims });
+
+@Controller()
+export class HostController {
+  @Get('private')
+  @Authenticated()
+  own(@CurrentCaller() caller: Caller, @CurrentUser() user: Person) {
+    return { ...seen(caller), user };
+  }
+
+  @Get('staff')
+  @Authenticated('admin')
+  staff(@CurrentCaller() caller: Caller) {
+    return seen(caller);
+  }
+
+  @Get('passport')
+  @UseGuards(AuthGuard('api'))
+  passport(@CurrentCaller() caller: Caller) {
+    return seen(caller);
+  }
+
+  @Get('passport-staff')
+  @UseGuards(AuthGuard('admin'))
+  passportStaff(@CurrentCaller() caller: Caller) {
+    return seen(caller);
+  }
+
+  @Get('open')
+  open() {
+    return {};
+  }
+}
+
+@Controller('mixed')
+@Authenticated()
+export class MixedController {
+  @Get('open')
+  @Public()
+  open() {
+    return {};
+  }
+
+  @Get('closed')
+  closed() {
+    return {};
+  }
+}
+
+export const SECRET = 'test-secret-of-the-default-guard-0123456789';
+export const API_AUDIENCE = 'https://api.example.com';
+export const ADMIN_AUDIENCE = 'https://admin.example.com';
+
+/** Cheap hashes: what is tested is what is done with them. */
+const HASHING = { memoryCost: 64, timeCost: 1 };
+
+/** Options of the test host: two guards on two tables with colliding ids, one secret, one store. */
+export const hostOptions = ({ guards = {}, ...options }: Partial<AuthModuleOptions>): AuthModuleOptions => ({
+  secret: SECRET,
+  hashing: HASHING,
+  users: { entity: Person },
+  ...options,
+  guards: {
+    admin: { path: 'admin/auth', audience: ADMIN_AUDIENCE, users: { entity: Operator }, ...guards.admin },
+  },
+});
+
+/** A minimal application that imports the library as a host does. */
+@Module({})
+export class HostModule {
+  static with(databaseUrl: string, options: Partial<AuthModuleOptions>): DynamicModule {
+    return {
+      module: HostModule,
+      imports: [
+        TypeOrmModule.forRoot({
+          type: 'postgres',
+          url: databaseUrl,
+          entities: [...authEntities, Person, Operator],
+          installExtensions: false,
+          extra: { max: 20 },
+        }),
+        AuthModule.forRoot(hostOptions(options)),
+      ],
+      controllers: [HostController, MixedController],
+    };
+  }
+}

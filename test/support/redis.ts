@@ -1,0 +1,57 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '../../apps/sample/src/embedded-postgres';
+
+/** Whether this machine has a Redis server to start. */
+export const redisBinary = ['redis-server', 'valkey-server'].find(
+  (name) => spawnSync(name, ['--version']).status === 0,
+);
+
+/** A Redis of the test's own, to be stopped, frozen and started again. */
+export class RedisServer {
+  private process?: ChildProcess;
+
+  private constructor(readonly port: number) {}
+
+  static async start(): Promise<RedisServer> {
+    const server = new RedisServer(await freePort());
+    await server.start();
+    return server;
+  }
+
+  get url(): string {
+    return `redis://127.0.0.1:${this.port}`;
+  }
+
+  async start(): Promise<void> {
+    this.process = spawn(redisBinary!, ['--port', String(this.port), '--save', '', '--bind', '127.0.0.1'], {
+      stdio: 'ignore',
+    });
+    while (!(await this.accepts())) await sleep(20);
+  }
+
+  /** Stops answering without closing a connection. */
+  freeze(): void {
+    this.process?.kill('SIGSTOP');
+  }
+
+  thaw(): void {
+    this.process?.kill('SIGCONT');
+  }
+
+  async stop(): Promise<void> {
+    const stopped = new Promise((resolve) => this.process?.once('exit', resolve));
+    this.process?.kill('SIGCONT');
+    this.process?.kill('SIGKILL');
+    await stopped;
+  }
+
+  private accepts(): Promise<boolean> {
+    return new Promise((resolve) => {
+      const socket = connect(this.port, '127.0.0.1');
+      socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+      socket.unref().once('connect', () => socket.end());
+    });
+  }
+}
