@@ -58,7 +58,7 @@ export class TestApp {
     await app.listen(0, '127.0.0.1');
     return new TestApp(app, clock, database.url, [
       () => app.close(),
-      async () => redis?.disconnect(),
+      async () => redis?.client.disconnect(),
       database.drop,
     ]);
   }

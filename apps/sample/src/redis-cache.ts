@@ -1,9 +1,9 @@
-import { KeyvAdapter, createCache } from 'cache-manager';
-import { redisStore } from 'cache-manager-redis-yet';
+import { type Cache, KeyvAdapter, createCache } from 'cache-manager';
+import { type RedisStore, redisStore } from 'cache-manager-redis-yet';
 import { Keyv } from 'keyv';
 
-/** The cache-manager cache that the library finds its Redis client below, and what ends its connection. */
-export async function redisCache(url: string) {
+/** The cache-manager cache that the library finds its Redis client below, and that client. */
+export async function redisCache(url: string): Promise<{ cache: Cache; client: RedisStore['client'] }> {
   const store = await redisStore({
     url,
     disableOfflineQueue: true,
@@ -12,5 +12,5 @@ export async function redisCache(url: string) {
     socket: { connectTimeout: 1000, reconnectStrategy: (retries) => Math.min(retries * 50, 500) },
   });
   const cache = createCache({ stores: [new Keyv({ store: new KeyvAdapter(store) })] });
-  return { cache, disconnect: () => store.client.disconnect() };
+  return { cache, client: store.client };
 }

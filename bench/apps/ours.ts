@@ -1,0 +1,61 @@
+import { Controller, type DynamicModule, Get, Module, Query } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { Auth, AuthModule, Authenticated, authEntities } from '@svc/auth';
+import { redisCache } from '../../apps/sample/src/redis-cache';
+import { Person } from '../../test/support/people';
+import { SpentController } from './counting';
+import { ANSWER, SECRET, type Tokens, serve } from './serve';
+
+@Controller()
+class Routes {
+  constructor(private readonly auth: Auth) {}
+
+  @Get('guarded')
+  @Authenticated()
+  guarded() {
+    return ANSWER;
+  }
+
+  @Get('empty')
+  empty() {
+    return ANSWER;
+  }
+
+  /** Sessions of the first users, without the price of a password each. */
+  @Get('sessions')
+  async sessions(@Query('count') count: string): Promise<Tokens[]> {
+    const started = await Promise.all(Array.from({ length: Number(count) }, (_, i) => this.auth.startSession(i + 1)));
+    return started.map(({ accessToken, refreshToken }) => ({ access_token: accessToken, refresh_token: refreshToken }));
+  }
+}
+
+/** Far above what a benchmark sends: the limits are counted, and never reached. */
+const UNREACHED = { maxAttempts: 1e9, ipMaxAttempts: 1e9, accountMaxAttempts: 1e9 };
+
+@Module({})
+class OurApp {
+  static with(databaseUrl: string, redisUrl: string): DynamicModule {
+    return {
+      module: OurApp,
+      imports: [
+        TypeOrmModule.forRoot({
+          type: 'postgres',
+          url: databaseUrl,
+          entities: [...authEntities, Person],
+          installExtensions: false,
+        }),
+        AuthModule.forRootAsync({
+          users: { entity: Person },
+          useFactory: async () => ({
+            secret: SECRET,
+            cache: (await redisCache(redisUrl)).cache,
+            rateLimits: { login: UNREACHED, refresh: UNREACHED },
+          }),
+        }),
+      ],
+      controllers: [Routes, SpentController],
+    };
+  }
+}
+
+void serve(OurApp.with(process.env.DATABASE_URL!, process.env.REDIS_URL!));

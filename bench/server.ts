@@ -1,0 +1,85 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Spent } from './apps/counting';
+import type { Tokens } from './apps/serve';
+import type { Cleanup } from './cleanup';
+import type { Stores } from './stores';
+
+const REGISTER = join(__dirname, '../test/support/register-ts.cjs');
+const START_TIMEOUT_MS = 30_000;
+const REST_MS = 50;
+const MAX_RESTS = 200;
+
+/** An application in a process of its own. */
+export class Server {
+  private constructor(
+    readonly url: string,
+    private readonly child: ChildProcess,
+  ) {}
+
+  /** Starts `bench/apps/{app}.ts` as in production. */
+  static async start(app: string, { databaseUrl, redisUrl }: Stores, cleanup: Cleanup): Promise<Server> {
+    const child = spawn(process.execPath, [...flagsOf(app), '--require', REGISTER, join(__dirname, `apps/${app}.ts`)], {
+      // Nothing of the caller's SVC_* configuration may reach a measured application.
+      env: { PATH: process.env.PATH, NODE_ENV: 'production', DATABASE_URL: databaseUrl, REDIS_URL: redisUrl },
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    });
+    cleanup.add(() => stopped(child));
+    const [{ port }] = (await Promise.race([
+      once(child, 'message', { signal: AbortSignal.timeout(START_TIMEOUT_MS) }),
+      once(child, 'exit').then(([code]) => Promise.reject(new Error(`${app} ended with ${code}`))),
+    ])) as [{ port: number }];
+    return new Server(`http://127.0.0.1:${port}`, child);
+  }
+
+  /** What the process has spent so far. */
+  spent(): Promise<Spent> {
+    return this.get('/bench-stats');
+  }
+
+  /**
+   * Waits until the process rests: what a cut-off sample leaves in its queues, passwords above all, would
+   * run inside the next one.
+   */
+  async rest(): Promise<Spent> {
+    let before = await this.spent();
+    for (let i = 0; i < MAX_RESTS; i++) {
+      await sleep(REST_MS);
+      const after = await this.spent();
+      const quiet = after.cpuMicros - before.cpuMicros < REST_MS * 100 && after.statements === before.statements;
+      if (quiet) return after;
+      before = after;
+    }
+    throw new Error('the server process does not come to rest');
+  }
+
+  /** New sessions, each of another user. */
+  sessions(prefix: string, count: number): Promise<Tokens[]> {
+    return this.get(`${prefix}/sessions?count=${count}`);
+  }
+
+  private async get<T>(path: string): Promise<T> {
+    if (this.child.exitCode !== null) throw new Error('the server process has ended');
+    const answer = await fetch(this.url + path, { signal: AbortSignal.timeout(20_000) });
+    if (!answer.ok) throw new Error(`${path} answered ${answer.status}`);
+    return (await answer.json()) as T;
+  }
+}
+
+/** `BENCH_PROFILE` names a directory for one CPU profile of each server process. */
+const flagsOf = (app: string): string[] =>
+  process.env.BENCH_PROFILE
+    ? ['--cpu-prof', `--cpu-prof-dir=${process.env.BENCH_PROFILE}`, `--cpu-prof-name=${app}.cpuprofile`]
+    : [];
+
+async function stopped(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exit = once(child, 'exit');
+  // Closing the channel lets the process end by itself, and so write its profile.
+  if (child.connected) child.disconnect();
+  const timer = setTimeout(() => child.kill('SIGKILL'), 5000);
+  await exit;
+  clearTimeout(timer);
+}

@@ -1,0 +1,29 @@
+/** How long and how often to measure; from `BENCH_*`. */
+export interface Settings {
+  /** Rounds; every scenario runs once in each. */
+  rounds: number;
+  /** Seconds of one sample. */
+  seconds: number;
+  /** Connections that keep one request each in flight. */
+  connections: number;
+  /** Failed logins of each kind in the timing comparison. */
+  logins: number;
+  /** Measures one group of scenarios only. */
+  only: string | undefined;
+}
+
+/** Reads the settings. @throws for a value that is not a number above zero */
+export function readSettings(env: NodeJS.ProcessEnv = process.env): Settings {
+  const positive = (name: string, fallback: number): number => {
+    const value = Number(env[name] || fallback);
+    if (value > 0) return value;
+    throw new Error(`${name} must be a number above zero`);
+  };
+  return {
+    rounds: positive('BENCH_ROUNDS', 5),
+    seconds: positive('BENCH_SECONDS', 3),
+    connections: positive('BENCH_CONNECTIONS', 50),
+    logins: positive('BENCH_LOGINS', 200),
+    only: env.BENCH_ONLY || undefined,
+  };
+}

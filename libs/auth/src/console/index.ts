@@ -1,0 +1,1 @@
+export { AuthConsoleModule } from './console.module';

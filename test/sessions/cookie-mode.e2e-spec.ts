@@ -1,0 +1,120 @@
+import { TestApp } from '../support/app';
+import { PASSWORD } from '../support/people';
+
+const cookieOf = (headers: Record<string, unknown>): string | undefined => (headers['set-cookie'] as string[] | undefined)?.[0];
+
+describe('cookie mode', () => {
+  let t: TestApp;
+
+  beforeAll(async () => {
+    t = await TestApp.start({ options: { cookieMode: true, guards: { admin: { cookieMode: false } } } });
+    await t.person('ada@example.com');
+    await t.person('root@example.com', 'admin');
+  });
+  afterAll(() => t.stop());
+
+  const signIn = async (): Promise<{ cookie: string; access: string }> => {
+    const { body, headers } = await t.login('ada@example.com').expect(200);
+    return { cookie: cookieOf(headers)!.split(';')[0]!, access: body.access_token };
+  };
+
+  it('delivers the refresh token as a cookie that scripts, other sites and plain HTTP cannot reach', async () => {
+    const { body, headers } = await t.login('ada@example.com').expect(200);
+    expect(Object.keys(body).toSorted()).toEqual(['access_token', 'expires_in', 'token_type']);
+    const [pair, ...attributes] = cookieOf(headers)!.split('; ');
+    expect(pair).toMatch(/^__Host-refresh=[0-9a-f]{64}$/);
+    expect(attributes.toSorted()).toEqual(['HttpOnly', 'Max-Age=2592000', 'Path=/', 'SameSite=Strict', 'Secure']);
+  });
+
+  it('refreshes by the cookie, whose age is what is left of the session', async () => {
+    const { cookie } = await signIn();
+    t.clock.advance(1000);
+    const { headers, body } = await t.http.post('/auth/refresh').set('Cookie', cookie).expect(200);
+    expect(body.refresh_token).toBeUndefined();
+    const age = Number(/Max-Age=(\d+)/.exec(cookieOf(headers)!)![1]);
+    expect(age).toBeGreaterThan(2592000 - 1003);
+    expect(age).toBeLessThanOrEqual(2592000 - 1000);
+  });
+
+  it('prefers the token of the body', async () => {
+    const { cookie } = await signIn();
+    await t.http.post('/auth/refresh').set('Cookie', cookie).send({ refresh_token: 'f'.repeat(64) }).expect(401);
+    await t.http.post('/auth/refresh').set('Cookie', cookie).send({ refresh_token: ['x'] }).expect(200);
+  });
+
+  it('never clears a cookie when a refresh fails: another tab may just have set it', async () => {
+    const { headers } = await t.http.post('/auth/refresh').set('Cookie', '__Host-refresh=dead').expect(401);
+    expect(cookieOf(headers)).toBeUndefined();
+  });
+
+  it.each([
+    ['post', '/auth/logout'],
+    ['delete', '/auth/sessions'],
+  ] as const)('takes the cookie away after %s %s', async (method, path) => {
+    const { access } = await signIn();
+    const { headers } = await t.call(method, path, access).expect(204);
+    expect(cookieOf(headers)!.split('; ').toSorted()).toEqual([
+      'Expires=Thu, 01 Jan 1970 00:00:00 GMT',
+      'HttpOnly',
+      'Max-Age=0',
+      'Path=/',
+      'SameSite=Strict',
+      'Secure',
+      '__Host-refresh=',
+    ]);
+  });
+
+  it('keeps the cookie of the session that ended all others', async () => {
+    const { access } = await signIn();
+    const { headers } = await t.call('delete', '/auth/sessions/others', access).expect(204);
+    expect(cookieOf(headers)).toBeUndefined();
+  });
+
+  it('does not take the cookie away when the session could not be ended', async () => {
+    const { headers } = await t.http.post('/auth/logout').expect(401);
+    expect(cookieOf(headers)).toBeUndefined();
+  });
+
+  it('is read from the guard: the other one answers in the body', async () => {
+    const { body, headers } = await t.login('root@example.com', PASSWORD, 'admin').expect(200);
+    expect(body.refresh_token).toMatch(/^[0-9a-f]{64}$/);
+    expect(cookieOf(headers)).toBeUndefined();
+  });
+});
+
+describe('cookie mode on two guards over plain HTTP', () => {
+  it('gives each guard a cookie of its own name, without prefix and Secure', async () => {
+    const t = await TestApp.start({ options: { cookieMode: true, cookie: { secure: false } } });
+    await t.person('ada@example.com');
+    await t.person('root@example.com', 'admin');
+    const [own, staff] = [await t.login('ada@example.com'), await t.login('root@example.com', PASSWORD, 'admin')];
+    expect(cookieOf(own.headers)).toMatch(/^refresh=[0-9a-f]{64}; /);
+    expect(cookieOf(staff.headers)).toMatch(/^refresh-admin=[0-9a-f]{64}; /);
+    for (const { headers } of [own, staff]) expect(cookieOf(headers)).not.toMatch(/Secure/);
+
+    const both = [own, staff].map(({ headers }) => cookieOf(headers)!.split(';')[0]).join('; ');
+    await t.http.post('/auth/refresh').set('Cookie', both).expect(200);
+    await t.http.post('/admin/auth/refresh').set('Cookie', both).expect(200);
+    await t.stop();
+  });
+
+  it('appends the guard to a cookie name the host chose for the module', async () => {
+    const t = await TestApp.start({ options: { cookieMode: true, cookie: { refreshName: '__Host-rt' } } });
+    await t.person('root@example.com', 'admin');
+    const { headers } = await t.login('root@example.com', PASSWORD, 'admin').expect(200);
+    expect(cookieOf(headers)).toMatch(/^__Host-rt-admin=/);
+    await t.stop();
+  });
+});
+
+describe('body mode', () => {
+  it('still takes the refresh token from a cookie, where a request has one', async () => {
+    const t = await TestApp.start();
+    await t.person('ada@example.com');
+    const { refresh_token: token } = await t.session();
+    const { headers, body } = await t.http.post('/auth/refresh').set('Cookie', `a=b; __Host-refresh=${token}`).expect(200);
+    expect(cookieOf(headers)).toBeUndefined();
+    expect(body.refresh_token).toMatch(/^[0-9a-f]{64}$/);
+    await t.stop();
+  });
+});

@@ -1,0 +1,121 @@
+import type { AuthHooks } from '@svc/auth';
+import { TestApp, claimsOf } from '../support/app';
+
+describe('host callbacks', () => {
+  let t: TestApp;
+  let hooks: AuthHooks = {};
+
+  beforeAll(async () => {
+    t = await TestApp.start({
+      options: {
+        hooks: {
+          tokenClaims: (userId) => hooks.tokenClaims?.(userId) ?? {},
+          abilities: (userId, context) => hooks.abilities?.(userId, context) ?? [],
+        },
+      },
+    });
+    await t.person('ada@example.com');
+  });
+  beforeEach(() => (hooks = {}));
+  afterAll(() => t.stop());
+
+  const sessions = async (): Promise<number> => (await t.database.query('SELECT count(*)::int AS n FROM svc_sessions'))[0].n;
+
+  it('add claims at login and at every refresh, and never a standard one', async () => {
+    const forged = { iss: 'x', aud: 'x', sub: '2', fid: 'x', jti: 'x', iat: 1, nbf: 1, exp: 9e9, pin: true };
+    hooks.tokenClaims = async (userId) => ({ tenant: `t${userId}`, amr: ['mfa'], auth_time: 1, scope: 'root', ...forged });
+    const { access_token: access, refresh_token: refresh } = await t.session();
+    for (const token of [access, (await t.refresh(refresh).expect(200)).body.access_token]) {
+      const claims = claimsOf(token);
+      expect(claims).toMatchObject({ tenant: 't1', sub: '1', amr: ['pwd'], iss: 'https://api.example.com' });
+      expect(claims.auth_time).toBeGreaterThan(1);
+      expect(claims).not.toHaveProperty('pin');
+      expect(claims).not.toHaveProperty('scope');
+    }
+  });
+
+  it.each([[null], [[]], ['x'], [7], [undefined]])('that return %j as claims add none', async (value) => {
+    hooks.tokenClaims = () => value as never;
+    await t.session();
+  });
+
+  it('derive abilities at each mint', async () => {
+    let granted: Iterable<string> | string = ['orders.read', '', 'orders.read', 'orders.write'];
+    const asked: unknown[] = [];
+    hooks.abilities = (userId, context) => (asked.push([userId, context]), granted);
+    const { access_token: access, refresh_token: refresh } = await t.session();
+    expect(claimsOf(access).scope).toBe('orders.read orders.write');
+    const { fid } = claimsOf(access);
+    expect(asked).toEqual([['1', { guard: 'api', userId: '1', familyId: fid }]]);
+
+    granted = new Set(['a']);
+    expect(claimsOf((await t.refresh(refresh)).body.access_token).scope).toBe('a');
+    granted = 'one ability'.replace(' ', '-');
+    expect(claimsOf((await t.refresh(refresh)).body.access_token).scope).toBe('one-ability');
+    granted = [];
+    expect(claimsOf((await t.refresh(refresh)).body.access_token)).not.toHaveProperty('scope');
+  });
+
+  it.each([
+    ['throws', () => Promise.reject(new Error('the host is down'))],
+    ['derives a malformed ability', () => ['a b']],
+    ['derives no list', () => 7 as never],
+  ])('that %s leave no session behind at login, and consume nothing at refresh', async (_, abilities) => {
+    const { refresh_token: refresh } = await t.session();
+    const before = await sessions();
+    hooks.abilities = abilities;
+    const { body } = await t.login('ada@example.com').expect(500);
+    expect(body).toEqual({ message: 'Something went wrong on our side.' });
+    expect(await sessions()).toBe(before);
+
+    await t.refresh(refresh).expect(500);
+    t.clock.advance(60);
+    hooks = {};
+    await t.refresh(refresh).expect(200);
+  });
+
+  it('hold no lock while they take their time', async () => {
+    const session = await t.session();
+    let release = (): void => undefined;
+    const slow = new Promise<string[]>((resolve) => (release = () => resolve([])));
+    let entered = (): void => undefined;
+    const inside = new Promise<void>((resolve) => (entered = resolve));
+    hooks.abilities = () => (entered(), slow);
+    const waiting = t.refresh(session.refresh_token).then((answer) => answer);
+    await inside;
+    hooks = {};
+    await t.refresh(session.refresh_token).expect(200);
+    await t.call('post', '/auth/logout', session.access_token).expect(204);
+    release();
+    expect((await waiting).status).toBe(401);
+  });
+
+  it('are not called for a token that is refused anyway', async () => {
+    const { refresh_token: old } = await t.session();
+    await t.refresh(old).expect(200);
+    t.clock.advance(31);
+    hooks.abilities = () => Promise.reject(new Error('must not be asked'));
+    await t.refresh(old).expect(401);
+    await t.refresh('f'.repeat(64)).expect(401);
+  });
+});
+
+describe('a pinned session', () => {
+  it.each([
+    ['an empty list', [], undefined],
+    ['a list', ['orders.read', 'orders.*', '0'], 'orders.read orders.* 0'],
+  ])('with %s keeps exactly that through refreshes, whatever the callback says', async (_, abilities, scope) => {
+    const t = await TestApp.start({ options: { hooks: { abilities: () => ['*'], tokenClaims: () => ({ scope: '*' }) } } });
+    await t.person('ada@example.com');
+    let tokens = await t.auth.startSession(1, {}, abilities);
+    for (const _round of [1, 2, 3]) {
+      expect(claimsOf(tokens.accessToken)).toMatchObject({ pin: true });
+      expect(claimsOf(tokens.accessToken).scope).toBe(scope);
+      const { body } = await t.refresh(tokens.refreshToken).expect(200);
+      tokens = { ...tokens, accessToken: body.access_token, refreshToken: body.refresh_token };
+    }
+    await expect(t.auth.startSession(1, {}, ['a,b'])).rejects.toThrow(/comma/);
+    await expect(t.auth.startSession(1, {}, [`x${'y'.repeat(500)}`])).rejects.toThrow(/^.{1,220}$/);
+    await t.stop();
+  });
+});

@@ -1,0 +1,139 @@
+import { Client } from 'pg';
+import { Realms } from '../../libs/auth/src/realm/realm';
+import { SecurityStore } from '@svc/auth';
+import { PasswordHasher, UserProvider } from '@svc/auth';
+import { TestApp } from '../support/app';
+
+/** Counts what reaches PostgreSQL and the security store. */
+function counters(t: TestApp) {
+  const queries = jest.spyOn(Client.prototype, 'query') as unknown as jest.SpyInstance;
+  const store = t.app.get(SecurityStore);
+  const reads = jest.spyOn(store, 'getMany');
+  const writes = jest.spyOn(store, 'setMany');
+  const text = ([query]: unknown[]): string => (typeof query === 'string' ? query : (query as { text: string }).text);
+  return {
+    sql: () => queries.mock.calls.map(text).filter((statement) => !/^(START|BEGIN|COMMIT|ROLLBACK)/i.test(statement)),
+    trips: () => reads.mock.calls.length + writes.mock.calls.length,
+  };
+}
+
+describe('what a request costs', () => {
+  let t: TestApp;
+
+  beforeAll(async () => {
+    t = await TestApp.start();
+    await t.person('ada@example.com');
+  });
+  afterAll(() => t.stop());
+
+  it.each([['/private'], ['/passport']])('a guarded one, at %s: one store round trip and one user read', async (path) => {
+    const { access_token: token } = await t.session();
+    const users = jest.spyOn(t.app.get(Realms).default.get(UserProvider), 'findById');
+    const { sql, trips } = counters(t);
+    await t.get(path, token).expect(200);
+    expect([sql().length, trips(), users.mock.calls.length]).toEqual([1, 1, 1]);
+    expect(sql()[0]).toMatch(/^SELECT "id", "email" FROM "people" WHERE "id" = \$1$/);
+  });
+
+  it('a public one: nothing', async () => {
+    const { sql, trips } = counters(t);
+    await t.get('/mixed/open').expect(200);
+    await t.get('/auth/jwks').expect(200);
+    expect([sql(), trips()]).toEqual([[], 0]);
+  });
+
+  it('a public one costs nothing even where it carries a token', async () => {
+    const { access_token: token } = await t.session();
+    const { sql, trips } = counters(t);
+    await t.get('/mixed/open', token).expect(200);
+    expect([sql(), trips()]).toEqual([[], 0]);
+  });
+
+  it('a refused one: nothing', async () => {
+    const { sql, trips } = counters(t);
+    await t.get('/mixed/closed').expect(401);
+    await t.get('/mixed/closed', 'a.b.c').expect(401);
+    expect([sql(), trips()]).toEqual([[], 0]);
+  });
+
+  it('a refresh: at most four statements and one store round trip', async () => {
+    const { refresh_token: token } = await t.session();
+    const { sql, trips } = counters(t);
+    await t.refresh(token).expect(200);
+    expect(sql().length).toBeLessThanOrEqual(4);
+    expect(trips()).toBe(1);
+  });
+
+  it('a tolerated replay: the same', async () => {
+    const { refresh_token: token } = await t.session();
+    await t.refresh(token).expect(200);
+    const { sql, trips } = counters(t);
+    await t.refresh(token).expect(200);
+    expect(sql().length).toBeLessThanOrEqual(4);
+    expect(trips()).toBe(1);
+  });
+
+  it('ending every session: one statement and one store round trip more than the look-up, however many there are', async () => {
+    const { access_token: token } = await t.session();
+    for (let i = 0; i < 20; i++) await t.auth.startSession(1);
+    const { sql, trips } = counters(t);
+    await t.call('delete', '/auth/sessions', token).expect(204);
+    // The guard's user read, the locked ids, the update; the guard's denylist read, the denial of all.
+    expect([sql().length, trips()]).toEqual([3, 2]);
+  });
+
+  it('a login: one look-up, one hash and one insert', async () => {
+    const hashes = jest.spyOn(t.app.get(PasswordHasher), 'verify');
+    const { sql, trips } = counters(t);
+    await t.login('ada@example.com').expect(200);
+    expect([sql().length, trips(), hashes.mock.calls.length]).toEqual([2, 0, 1]);
+  });
+});
+
+describe('every hot query', () => {
+  let t: TestApp;
+
+  beforeAll(async () => {
+    t = await TestApp.start();
+    await t.person('ada@example.com');
+    await t.database.query(`
+      INSERT INTO svc_sessions (id, guard, user_id, auth_time, expires_at, last_used_at, created_at)
+      SELECT gen_random_uuid(), 'api', (n % 500)::text, now(), now() + interval '1 day', now(), now()
+        FROM generate_series(1, 20000) n`);
+    await t.database.query(`
+      INSERT INTO svc_refresh_tokens (family_id, token_hash, created_at, rotated_at)
+      SELECT id, encode(sha256(id::text::bytea), 'hex'), now(), now() FROM svc_sessions`);
+    await t.database.query('ANALYZE');
+  });
+  afterAll(() => t.stop());
+
+  it('is planned without a sequential scan', async () => {
+    const statements: { text: string; values: unknown[] }[] = [];
+    const query = Client.prototype.query as (...args: unknown[]) => unknown;
+    jest.spyOn(Client.prototype, 'query').mockImplementation(function (this: Client, ...args: unknown[]) {
+      const [text, values] = typeof args[0] === 'string' ? args : [Object(args[0]).text, Object(args[0]).values];
+      if (/svc_|people/.test(String(text))) statements.push({ text: String(text), values: values as unknown[] });
+      return query.apply(this, args);
+    } as never);
+
+    const tokens = await t.session();
+    await t.get('/private', tokens.access_token).expect(200);
+    await t.refresh(tokens.refresh_token).expect(200);
+    await t.refresh(tokens.refresh_token).expect(200);
+    await t.call('delete', '/auth/sessions/others', tokens.access_token).expect(204);
+    await t.call('post', '/auth/logout', tokens.access_token).expect(204);
+    jest.restoreAllMocks();
+
+    expect(statements.length).toBeGreaterThan(10);
+    for (const { text, values } of statements) {
+      const runner = t.database.createQueryRunner();
+      await runner.startTransaction();
+      // People are few, so that the planner would rightly scan them; the question is whether it could do otherwise.
+      await runner.query('SET LOCAL enable_seqscan = off');
+      const plan = JSON.stringify(await runner.query(`EXPLAIN (FORMAT JSON) ${text}`, values));
+      await runner.rollbackTransaction();
+      await runner.release();
+      expect({ text, scans: plan.includes('Seq Scan') }).toEqual({ text, scans: false });
+    }
+  });
+});

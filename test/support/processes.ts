@@ -1,0 +1,49 @@
+import type { AuthModuleOptions } from '@svc/auth';
+import { type ChildProcess, fork } from 'node:child_process';
+import { join } from 'node:path';
+
+/** A host application running in a process of its own. */
+export interface HostProcess {
+  url: string;
+  stop(): void;
+}
+
+interface Stores {
+  databaseUrl: string;
+  redisUrl: string;
+}
+
+/** Starts host applications that share their stores, as the nodes of one deployment do. */
+export const startProcesses = (
+  count: number,
+  stores: Stores,
+  options: Partial<AuthModuleOptions> = {},
+): Promise<HostProcess[]> => Promise.all(Array.from({ length: count }, () => startProcess(stores, options)));
+
+function startProcess(stores: Stores, options: Partial<AuthModuleOptions>): Promise<HostProcess> {
+  const child: ChildProcess = fork(join(__dirname, 'host-process.ts'), {
+    execArgv: ['--require', join(__dirname, 'register-ts.cjs')],
+    env: { ...process.env, HOST_OPTIONS: JSON.stringify({ ...stores, options }) },
+  });
+  return new Promise((resolve, reject) => {
+    child.once('message', (url: string) => resolve({ url, stop: () => child.kill('SIGKILL') }));
+    child.once('exit', (code) => reject(new Error(`the host process ended with ${code}`)));
+  });
+}
+
+/** One answer, read whole. */
+export interface Answer {
+  status: number;
+  body: Record<string, string>;
+}
+
+/** Sends one request with `fetch`, which keeps connections of its own to every process. */
+export async function send(url: string, method: string, body?: object, token?: string): Promise<Answer> {
+  const response = await fetch(url, {
+    method,
+    headers: { 'Content-Type': 'application/json', ...(token && { Authorization: `Bearer ${token}` }) },
+    body: body && JSON.stringify(body),
+  });
+  const text = await response.text();
+  return { status: response.status, body: text ? JSON.parse(text) : {} };
+}
