@@ -13,6 +13,8 @@ import type {
 export interface GuardConfig {
   readonly guard: string;
   readonly isDefault: boolean;
+  /** Where the host finds an option of this guard: with the guard, or at the top level it was inherited from. */
+  readonly nameOf: (option: string) => string;
   readonly path: string;
   readonly domain: string | null;
   readonly users: UsersOptions | undefined;

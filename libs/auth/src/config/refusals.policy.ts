@@ -16,20 +16,20 @@ export function refusals(config: AuthConfig, guardNames: readonly string[]): str
   ];
 }
 
-function ofOne({ guard, isDefault, users, audience, algorithm, cookie, username }: GuardConfig): string[] {
-  const option = isDefault ? '' : `guards.${guard}.`;
+function ofOne(config: GuardConfig): string[] {
+  const { guard, isDefault, users, audience, algorithm, cookie, username, nameOf } = config;
   return [
     !/^[A-Za-z0-9_-]{1,64}$/.test(guard) &&
       `The guard name "${guard}" must be 1 to 64 letters, digits, "-" or "_": it becomes part of cookie names and keys.`,
     !users?.entity &&
       !users?.provider &&
-      `${option}users is missing. Name the guard's own users: users: { entity: YourUser }, or users: { provider: YourUserProvider }.`,
-    !audience.length && `${option}audience (SVC_AUDIENCE) is empty. Give the guard an audience of its own.`,
+      `${isDefault ? '' : `guards.${guard}.`}users is missing. Name the guard's own users: users: { entity: YourUser }, or users: { provider: YourUserProvider }.`,
+    !audience.length && `${nameOf('audience')} (SVC_AUDIENCE) is empty. Give the guard an audience of its own.`,
     !['HS256', 'RS256', 'ES256'].includes(algorithm) &&
-      `${option}algorithm (SVC_ALGORITHM) is "${algorithm}". Use HS256, RS256 or ES256.`,
+      `${nameOf('algorithm')} (SVC_ALGORITHM) is "${algorithm}". Use HS256, RS256 or ES256.`,
     !/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(cookie.refreshName) &&
-      `${option}cookie.refreshName is not a cookie name (RFC 6265 §4.1.1). Use letters, digits, "-" and "_".`,
-    !username && `${option}username (SVC_USERNAME) is empty. Name the identifier column, such as "email".`,
+      `${nameOf('cookie.refreshName')} is not a cookie name (RFC 6265 §4.1.1). Use letters, digits, "-" and "_".`,
+    !username && `${nameOf('username')} (SVC_USERNAME) is empty. Name the identifier column, such as "email".`,
   ].filter((text): text is string => typeof text === 'string');
 }
 

@@ -57,6 +57,7 @@ function guardConfig(guard: string, isDefault: boolean, merged: object, own: Aut
     ...options,
     guard,
     isDefault,
+    nameOf: (option: string) => (isDefault || !(option.split('.')[0]! in own) ? option : `guards.${guard}.${option}`),
     path: options.path.replace(/^\/+|\/+$/g, ''),
     users: own.users,
     audience: audience.filter(Boolean),

@@ -1,4 +1,4 @@
-import { generateKeyPairSync } from 'node:crypto';
+import { type KeyPairKeyObjectResult, generateKeyPairSync } from 'node:crypto';
 import { newSecret } from '../kernel/secrets';
 import { Refused } from './refused';
 
@@ -14,15 +14,10 @@ export interface SigningKey {
 
 export type KeyAlgorithm = 'ES256' | 'RS256';
 
-const ENCODING = {
-  publicKeyEncoding: { type: 'spki', format: 'pem' },
-  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-} as const;
-
-const GENERATE: Readonly<Record<KeyAlgorithm, () => { publicKey: string; privateKey: string }>> = {
-  ES256: () => generateKeyPairSync('ec', { namedCurve: 'P-256', ...ENCODING }),
+const GENERATE: Readonly<Record<KeyAlgorithm, () => KeyPairKeyObjectResult>> = {
+  ES256: () => generateKeyPairSync('ec', { namedCurve: 'P-256' }),
   // As strong as P-256: 128 bits (NIST SP 800-57 part 1, table 2).
-  RS256: () => generateKeyPairSync('rsa', { modulusLength: 3072, ...ENCODING }),
+  RS256: () => generateKeyPairSync('rsa', { modulusLength: 3072 }),
 };
 
 /** @throws Refused for an algorithm without key pairs, or a kid that an env file could not carry as it is */
@@ -33,7 +28,13 @@ export function newSigningKey(algorithm: string, kid = ''): SigningKey {
   if (!/^[\w.:/@+=~-]*$/.test(kid)) {
     throw new Refused(`"${kid}" cannot be a kid. Use letters, digits and _ . : / @ + = ~ - only.`);
   }
-  return { algorithm, kid: kid || `k${newSecret().slice(0, 8)}`, ...GENERATE[algorithm]() };
+  const { privateKey, publicKey } = GENERATE[algorithm]();
+  return {
+    algorithm,
+    kid: kid || `k${newSecret().slice(0, 8)}`,
+    privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    publicKey: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+  };
 }
 
 const isSupported = (algorithm: string): algorithm is KeyAlgorithm => Object.hasOwn(GENERATE, algorithm);

@@ -1,8 +1,9 @@
 import { StoreUnavailable } from './auth.exception';
 
 const NETWORK = /^(ECONN|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_|EHOST|ENET)/;
-// SQLSTATE classes 08 (connection), 53 (resources), 57P (operator intervention), 25006 (read-only), 40 (retry).
-const SQLSTATE = /^(08|53|57P|25006|40001|40P01|55P03|57014)/;
+// SQLSTATE classes 08 (connection), 53 (resources), 57P (operator intervention), 25006 (read-only),
+// 55000 (the database takes no connections), 40001, 40P01, 55P03 and 57014 (gave up waiting: try again).
+const SQLSTATE = /^(08|53|57P|25006|55000|40001|40P01|55P03|57014)/;
 const PG_POOL =
   /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|not queryable|Driver not Connected/;
 

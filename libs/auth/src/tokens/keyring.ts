@@ -19,7 +19,7 @@ export class Keyring {
   /** @throws AuthConfigError for keys that could not sign, or whose signatures nobody could verify */
   constructor(config: GuardConfig) {
     const { algorithm, keys, secret, previousSecrets } = config;
-    const option = (name: string): string => (config.isDefault ? name : `guards.${config.guard}.${name}`);
+    const option = config.nameOf;
     this.algorithm = algorithm;
     if (algorithm === 'HS256') {
       if (!secret)

@@ -1,8 +1,12 @@
 import type { DataSource, EntityMetadata } from 'typeorm';
+import { sha256 } from '../kernel/secrets';
+
+// A prepared statement that a migration (0A000) or a connection pooler (26000, 42P05) took from under us.
+const STALE = new Set(['0A000', '26000', '42P05']);
 
 /** Runs one prepared statement; node-postgres' pool and client have this shape. */
 interface Preparing {
-  query(config: { name: string; text: string; values: unknown[] }): Promise<{ rows: Record<string, unknown>[] }>;
+  query(config: { name?: string; text: string; values: unknown[] }): Promise<{ rows: Record<string, unknown>[] }>;
 }
 
 /**
@@ -41,10 +45,14 @@ export function rowReader(
     .join('.');
   const live = metadata.deleteDateColumn ? ` AND ${driver.escape(metadata.deleteDateColumn.databaseName)} IS NULL` : '';
   const text = `SELECT ${quoted} FROM ${table} WHERE ${driver.escape(primary.databaseName)} = $1${live}`;
-  const name = `svc-user-${metadata.tableName}`.slice(0, 63);
+  // The name is the statement: two tables of one name in two schemas stay apart.
+  const name = `svc-user-${sha256(text).slice(0, 16)}`;
 
   return async (id) => {
-    const { rows } = await pool.query({ name, text, values: [id] });
+    const { rows } = await pool.query({ name, text, values: [id] }).catch((error: { code?: string }) => {
+      if (!STALE.has(error.code ?? '')) throw error;
+      return pool.query({ text, values: [id] });
+    });
     const [row] = rows;
     if (!row) return null;
     const entity = metadata.create();

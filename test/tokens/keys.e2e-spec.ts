@@ -1,0 +1,119 @@
+import { createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { sign } from 'jsonwebtoken';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { TestApp, claimsOf } from '../support/app';
+import { forge } from '../support/forge';
+import { SECRET } from '../support/host.module';
+
+const keyPair = (type: 'rsa' | 'ec') =>
+  generateKeyPairSync(type as 'rsa', {
+    modulusLength: 2048,
+    namedCurve: 'P-256',
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  } as never) as unknown as { publicKey: string; privateKey: string };
+
+const headerOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[0]!, 'base64url').toString());
+
+describe.each([
+  ['RS256', 'rsa'],
+  ['ES256', 'ec'],
+] as const)('under %s', (algorithm, type) => {
+  const [active, former] = [keyPair(type), keyPair(type)];
+  const other = keyPair(type === 'rsa' ? 'ec' : 'rsa');
+  let t: TestApp;
+
+  beforeAll(async () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'svc-key-')), 'former.pem');
+    writeFileSync(file, former.publicKey);
+    t = await TestApp.start({
+      options: {
+        secret: undefined,
+        algorithm,
+        keys: {
+          active: 'k2',
+          private: active.privateKey.replaceAll('\n', '\\n'),
+          public: { k1: file, k2: active.publicKey, blank: '', gone: '/nowhere.pem', junk: 'junk', other: other.publicKey },
+        },
+      },
+    });
+    await t.person('ada@example.com');
+  });
+  afterAll(() => t.stop());
+
+  it('tokens name their key and verify with what the JWK Set publishes', async () => {
+    const { access_token: token } = await t.session();
+    expect(headerOf(token)).toEqual({ alg: algorithm, typ: 'at+jwt', kid: 'k2' });
+    const { body, headers } = await t.get('/auth/jwks').expect(200);
+    expect(headers['cache-control']).toBe('max-age=3600, public');
+    expect(body.keys.map(({ kid }: { kid: string }) => kid)).toEqual(['k1', 'k2']);
+    const jwk = body.keys[1];
+    expect(Object.keys(jwk).toSorted()).toEqual(
+      (type === 'rsa' ? ['alg', 'e', 'kid', 'kty', 'n', 'use'] : ['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y']).toSorted(),
+    );
+    const [head, payload, signature] = token.split('.');
+    const key = { key: createPublicKey({ key: jwk, format: 'jwk' }), dsaEncoding: 'ieee-p1363' as const };
+    expect(verify('sha256', Buffer.from(`${head}.${payload}`), key, Buffer.from(signature!, 'base64url'))).toBe(true);
+  });
+
+  it('tokens of the former key are accepted while it is published', async () => {
+    const { access_token: token } = await t.session();
+    const claims = claimsOf(token);
+    const old = sign(claims, former.privateKey, { algorithm, header: { typ: 'at+jwt', alg: algorithm, kid: 'k1' } });
+    await t.get('/private', old).expect(200);
+    await t.get('/passport', old).expect(200);
+  });
+
+  it.each([
+    ['an unknown key', 'k9'],
+    ['the other key', 'k1'],
+    ['no key', undefined],
+    ['a prototype', '__proto__'],
+    ['a key of another kind', 'other'],
+  ])('a token that names %s is refused', async (_, kid) => {
+    const { access_token: token } = await t.session();
+    const claims = claimsOf(token);
+    const forged = sign(claims, active.privateKey, { algorithm, header: { typ: 'at+jwt', alg: algorithm, kid } });
+    await t.get('/private', forged).expect(401);
+    await t.get('/passport', forged).expect(401);
+  });
+
+  it('a token signed with the public key as an HMAC secret is refused', async () => {
+    for (const header of [{ kid: 'k2' }, {}]) await t.get('/private', forge({ secret: active.publicKey, header })).expect(401);
+  });
+
+  it('both guards share the ring, and each still refuses the other`s tokens', async () => {
+    await t.person('root@example.com', 'admin');
+    const { access_token: token } = await t.session('root@example.com', 'admin');
+    await t.get('/staff', token).expect(200);
+    await t.get('/private', token).expect(401);
+  });
+});
+
+describe('under HS256', () => {
+  it('the JWK Set is empty: the key is secret', async () => {
+    const t = await TestApp.start();
+    const { body } = await t.get('/auth/jwks').expect(200);
+    expect(body).toEqual({ keys: [] });
+    await t.stop();
+  });
+
+  it('former secrets verify and only the newest signs', async () => {
+    const newest = 'the-newest-secret-of-all-0123456789abcdef';
+    const t = await TestApp.start({ options: { secret: newest, previousSecrets: [SECRET] } });
+    await t.person('ada@example.com');
+    await t.get('/private', forge({ secret: SECRET })).expect(200);
+    await t.get('/passport', forge({ secret: SECRET })).expect(200);
+    await t.get('/private', forge({ secret: newest })).expect(200);
+    const { access_token: token } = await t.session();
+    await t.stop();
+
+    const after = await TestApp.start({ options: { secret: newest } });
+    await after.person('ada@example.com');
+    await after.get('/private', token).expect(200);
+    await after.get('/private', forge({ secret: SECRET })).expect(401);
+    await after.stop();
+  });
+});
