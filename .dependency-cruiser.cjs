@@ -14,7 +14,7 @@ const TIERS = [
   ['console'],
 ];
 
-const SRC = '(^|/)src/';
+const SRC = '^libs/auth/src/';
 const inside = (folders) => `${SRC}(${folders.join('|')})/`;
 const forbid = (name, from, to) => ({ name, severity: 'error', from, to });
 

@@ -45,7 +45,9 @@ describeWithOwnRedis('without an answer from Redis', () => {
       expect(answers.map(({ status }) => status)).toEqual([503, 503, 503, 503, 503, 503]);
       expect(took).toBeLessThan(1000);
       expect(answers[0]!.headers['retry-after']).toBe('1');
-      expect(answers[3]!.body).toEqual({ message: 'The service is temporarily unavailable. Please try again shortly.' });
+      expect(answers[3]!.body).toEqual({
+        message: 'The service is temporarily unavailable. Please try again shortly.',
+      });
     }
     // What needs no answer from Redis goes on.
     await t.get('/mixed/open').expect(200);
@@ -80,7 +82,9 @@ describeWithOwnRedis('without an answer from Redis', () => {
     redis.freeze();
     await t.call('delete', '/auth/sessions', live.access_token).expect(503);
     await expect(t.auth.revokeAll(1)).rejects.toThrow(/did not answer/);
-    const [{ open }] = await t.database.query('SELECT count(*)::int AS open FROM svc_sessions WHERE revoked_at IS NULL');
+    const [{ open }] = await t.database.query(
+      'SELECT count(*)::int AS open FROM svc_sessions WHERE revoked_at IS NULL',
+    );
     expect(open).toBeGreaterThan(0);
     redis.thaw();
     await sleep(100);

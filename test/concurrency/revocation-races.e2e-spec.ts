@@ -24,7 +24,8 @@ describeWithRedis('a refresh that races the end of its session', () => {
 
   const refresh = (token: string, i: number): Promise<Answer> =>
     send(`${nodes[i % 2]!.url}/auth/refresh`, 'POST', { refresh_token: token });
-  const use = (token: string, i: number): Promise<Answer> => send(`${nodes[i % 2]!.url}/private`, 'GET', undefined, token);
+  const use = (token: string, i: number): Promise<Answer> =>
+    send(`${nodes[i % 2]!.url}/private`, 'GET', undefined, token);
 
   /** Tries everything a session ever handed out, before and after its denylist entry is gone. */
   async function survivors(accessTokens: string[], refreshTokens: string[]): Promise<Answer[]> {

@@ -5,7 +5,8 @@ import { createDatabase } from '../support/database';
 import { HostModule, SECRET } from '../support/host.module';
 import { Operator, Person } from '../support/people';
 
-const pem = (key: { export(o: object): string | Buffer }, type: string): string => String(key.export({ type, format: 'pem' }));
+const pem = (key: { export(o: object): string | Buffer }, type: string): string =>
+  String(key.export({ type, format: 'pem' }));
 const pair = (type: 'rsa' | 'ec', option: object) => {
   const { publicKey, privateKey } = generateKeyPairSync(type as 'rsa', option as { modulusLength: number });
   return { public: pem(publicKey, 'spki'), private: pem(privateKey, 'pkcs8'), key: privateKey };
@@ -31,7 +32,10 @@ describe('the module refuses to start', () => {
   afterAll(() => database.drop());
 
   async function start(options: Partial<AuthModuleOptions>): Promise<void> {
-    const app = await NestFactory.create(HostModule.with(database.url, options), { logger: false, abortOnError: false });
+    const app = await NestFactory.create(HostModule.with(database.url, options), {
+      logger: false,
+      abortOnError: false,
+    });
     await app.init();
     await app.close();
   }
@@ -41,33 +45,109 @@ describe('the module refuses to start', () => {
     ['without a secret', { secret: undefined }, /^secret \(SVC_SECRET\) is missing.*svc:secret/],
     ['with a secret of 248 bits', { secret: 'x'.repeat(31) }, /^secret has 248 bits.*svc:secret/],
     ['with a short former secret', { previousSecrets: ['short'] }, /^previousSecrets has 40 bits/],
-    ['with a short secret of an extra guard', { guards: { admin: { secret: 'x' } } }, /^guards\.admin\.secret has 8 bits/],
-    ['with an unknown algorithm', { algorithm: 'HS512' as never }, /algorithm \(SVC_ALGORITHM\) is "HS512"\. Use HS256/],
-    ['with an RSA key under 2048 bits', asymmetric('RS256', { private: weak.private, public: { default: weak.public } }), /RSA key of 1024 bits/],
-    ['with an active kid that no public key has', asymmetric('ES256', { active: 'k2', private: ec.private, public: { k1: ec.public } }), /keys\.active.*"k2".*keys\.public/],
-    ['with an empty active kid', asymmetric('ES256', { active: '', private: ec.private, public: { k1: ec.public } }), /keys\.active/],
-    ['with a key of another kind than the algorithm', asymmetric('RS256', { private: ec.private, public: { default: ec.public } }), /no readable RS256 key/],
-    ['with a public key of another pair', asymmetric('ES256', { private: ec.private, public: { default: pair('ec', { namedCurve: 'P-256' }).public } }), /not one pair/],
-    ['with a wrong passphrase', asymmetric('ES256', { private: locked, passphrase: 'wrong', public: { default: ec.public } }), /keys\.passphrase \(SVC_KEY_PASSPHRASE\) is missing or wrong/],
-    ['without a passphrase', asymmetric('ES256', { private: locked, public: { default: ec.public } }), /keys\.passphrase/],
-    ['with a private key file that is not there', asymmetric('RS256', { private: '@/nowhere/key.pem', public: { default: rsa.public } }), /keys\.private names no readable key file/],
-    ['with routes but no private key', asymmetric('ES256', { public: { default: ec.public } }), /keys\.private \(SVC_PRIVATE_KEY\) is missing.*routes/],
-    ['with an empty audience', { audience: ' , ' .split(',') }, /^audience \(SVC_AUDIENCE\) is empty/m],
-    ['with an audience of two guards', { guards: { admin: { audience: ['https://x', 'https://api.example.com'] } } }, /"admin" and "api" share the audience https:\/\/api\.example\.com.*guards\.admin\.audience/],
-    ['with two guards at one path', { guards: { admin: { path: '/auth/' } } }, /both mounted at "auth".*guards\.admin\.path/],
+    [
+      'with a short secret of an extra guard',
+      { guards: { admin: { secret: 'x' } } },
+      /^guards\.admin\.secret has 8 bits/,
+    ],
+    [
+      'with an unknown algorithm',
+      { algorithm: 'HS512' as never },
+      /algorithm \(SVC_ALGORITHM\) is "HS512"\. Use HS256/,
+    ],
+    [
+      'with an RSA key under 2048 bits',
+      asymmetric('RS256', { private: weak.private, public: { default: weak.public } }),
+      /RSA key of 1024 bits/,
+    ],
+    [
+      'with an active kid that no public key has',
+      asymmetric('ES256', { active: 'k2', private: ec.private, public: { k1: ec.public } }),
+      /keys\.active.*"k2".*keys\.public/,
+    ],
+    [
+      'with an empty active kid',
+      asymmetric('ES256', { active: '', private: ec.private, public: { k1: ec.public } }),
+      /keys\.active/,
+    ],
+    [
+      'with a key of another kind than the algorithm',
+      asymmetric('RS256', { private: ec.private, public: { default: ec.public } }),
+      /no readable RS256 key/,
+    ],
+    [
+      'with a public key of another pair',
+      asymmetric('ES256', { private: ec.private, public: { default: pair('ec', { namedCurve: 'P-256' }).public } }),
+      /not one pair/,
+    ],
+    [
+      'with a wrong passphrase',
+      asymmetric('ES256', { private: locked, passphrase: 'wrong', public: { default: ec.public } }),
+      /keys\.passphrase \(SVC_KEY_PASSPHRASE\) is missing or wrong/,
+    ],
+    [
+      'without a passphrase',
+      asymmetric('ES256', { private: locked, public: { default: ec.public } }),
+      /keys\.passphrase/,
+    ],
+    [
+      'with a private key file that is not there',
+      asymmetric('RS256', { private: '@/nowhere/key.pem', public: { default: rsa.public } }),
+      /keys\.private names no readable key file/,
+    ],
+    [
+      'with routes but no private key',
+      asymmetric('ES256', { public: { default: ec.public } }),
+      /keys\.private \(SVC_PRIVATE_KEY\) is missing.*routes/,
+    ],
+    ['with an empty audience', { audience: ' , '.split(',') }, /^audience \(SVC_AUDIENCE\) is empty/m],
+    [
+      'with an audience of two guards',
+      { guards: { admin: { audience: ['https://x', 'https://api.example.com'] } } },
+      /"admin" and "api" share the audience https:\/\/api\.example\.com.*guards\.admin\.audience/,
+    ],
+    [
+      'with two guards at one path',
+      { guards: { admin: { path: '/auth/' } } },
+      /both mounted at "auth".*guards\.admin\.path/,
+    ],
     ['with a guard named like the default one', { guard: 'admin' }, /guards\.admin is named like the default guard/],
     ['with a guard name no cookie can carry', { guard: 'a b;c' }, /guard name "a b;c"/],
     ['without users', { users: undefined }, /^users is missing\..*entity/m],
-    ['with an extra guard without users of its own', { guards: { admin: { users: undefined } } }, /guards\.admin\.users is missing/],
-    ['with a username the table has no column for', { username: 'login' }, /(Person|Operator) has no column "login".*SVC_USERNAME/],
-    ['with a denylist store nobody declared', { denylistStore: 'redis' }, /denylistStore names "redis", but stores has no entries/],
-    ['with a feature of a later version', { features: { passkeys: true } }, /features\.passkeys.*not part of this version/],
+    [
+      'with an extra guard without users of its own',
+      { guards: { admin: { users: undefined } } },
+      /guards\.admin\.users is missing/,
+    ],
+    [
+      'with a username the table has no column for',
+      { username: 'login' },
+      /(Person|Operator) has no column "login".*SVC_USERNAME/,
+    ],
+    [
+      'with a denylist store nobody declared',
+      { denylistStore: 'redis' },
+      /denylistStore names "redis", but stores has no entries/,
+    ],
+    [
+      'with a feature of a later version',
+      { features: { passkeys: true } },
+      /features\.passkeys.*not part of this version/,
+    ],
   ];
 
   it.each(refused)('%s, and says how to mend it', async (_, options, message) => {
-    const admin = { path: 'admin/auth', audience: 'https://admin.example.com', users: { entity: Operator }, ...options.guards?.admin };
+    const admin = {
+      path: 'admin/auth',
+      audience: 'https://admin.example.com',
+      users: { entity: Operator },
+      ...options.guards?.admin,
+    };
     const given = { users: { entity: Person }, ...options, guards: { admin } };
-    await expect(start(given)).rejects.toMatchObject({ name: 'AuthConfigError', message: expect.stringMatching(message) });
+    await expect(start(given)).rejects.toMatchObject({
+      name: 'AuthConfigError',
+      message: expect.stringMatching(message),
+    });
   });
 
   it('never with a secret in what it says', async () => {
@@ -102,8 +182,8 @@ describe('the module refuses to start', () => {
       users: { entity: Person },
       useFactory: () => ({ secret: SECRET, features: { rotation: false } }) as object,
     });
-    await expect(
-      NestFactory.createApplicationContext(module, { logger: false, abortOnError: false }),
-    ).rejects.toThrow(/useFactory returned "features".*forRootAsync beside useFactory|DataSource/);
+    await expect(NestFactory.createApplicationContext(module, { logger: false, abortOnError: false })).rejects.toThrow(
+      /useFactory returned "features".*forRootAsync beside useFactory|DataSource/,
+    );
   });
 });

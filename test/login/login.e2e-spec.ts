@@ -63,7 +63,14 @@ describe('POST /login', () => {
   it('costs one hash whoever asks', async () => {
     const hasher = t.app.get(PasswordHasher) as unknown as { library: { verify: () => Promise<boolean> } };
     const hashes = jest.spyOn(hasher.library, 'verify');
-    for (const email of ['ada@example.com', 'nobody@example.com', 'keyless@example.com', 'broken@example.com', 'a\0b', '']) {
+    for (const email of [
+      'ada@example.com',
+      'nobody@example.com',
+      'keyless@example.com',
+      'broken@example.com',
+      'a\0b',
+      '',
+    ]) {
       hashes.mockClear();
       await t.login(email, 'wrong').expect(422);
       expect(hashes).toHaveBeenCalledTimes(1);
@@ -78,7 +85,10 @@ describe('POST /login', () => {
     ['256 characters', 'x'.repeat(256)],
   ])('answers 422 by field for %s', async (_, value) => {
     for (const field of ['email', 'password']) {
-      const { body } = await t.http.post('/auth/login').send({ email: 'a', password: 'b', [field]: value }).expect(422);
+      const { body } = await t.http
+        .post('/auth/login')
+        .send({ email: 'a', password: 'b', [field]: value })
+        .expect(422);
       expect(Object.keys(body)).toEqual(['message', 'errors']);
       expect(Object.keys(body.errors)).toEqual([field]);
       expect(body.message).toBe(body.errors[field][0]);
@@ -164,7 +174,11 @@ describe('a login of the host`s own', () => {
     await t.get('/private', body.access_token).expect(200);
     await t.http.post('/auth/login').send({ ticket: 'bad' }).expect(422);
     await t.http.post('/admin/auth/login').send({ ticket: 'bad' }).expect(422);
-    expect(calls).toEqual([['good', 'api'], ['bad', 'api'], ['bad', 'admin']]);
+    expect(calls).toEqual([
+      ['good', 'api'],
+      ['bad', 'api'],
+      ['bad', 'admin'],
+    ]);
     await t.stop();
   });
 });

@@ -1,7 +1,8 @@
 import { TestApp } from '../support/app';
 import { PASSWORD } from '../support/people';
 
-const cookieOf = (headers: Record<string, unknown>): string | undefined => (headers['set-cookie'] as string[] | undefined)?.[0];
+const cookieOf = (headers: Record<string, unknown>): string | undefined =>
+  (headers['set-cookie'] as string[] | undefined)?.[0];
 
 describe('cookie mode', () => {
   let t: TestApp;
@@ -38,8 +39,16 @@ describe('cookie mode', () => {
 
   it('prefers the token of the body', async () => {
     const { cookie } = await signIn();
-    await t.http.post('/auth/refresh').set('Cookie', cookie).send({ refresh_token: 'f'.repeat(64) }).expect(401);
-    await t.http.post('/auth/refresh').set('Cookie', cookie).send({ refresh_token: ['x'] }).expect(200);
+    await t.http
+      .post('/auth/refresh')
+      .set('Cookie', cookie)
+      .send({ refresh_token: 'f'.repeat(64) })
+      .expect(401);
+    await t.http
+      .post('/auth/refresh')
+      .set('Cookie', cookie)
+      .send({ refresh_token: ['x'] })
+      .expect(200);
   });
 
   it('never clears a cookie when a refresh fails: another tab may just have set it', async () => {
@@ -112,7 +121,10 @@ describe('body mode', () => {
     const t = await TestApp.start();
     await t.person('ada@example.com');
     const { refresh_token: token } = await t.session();
-    const { headers, body } = await t.http.post('/auth/refresh').set('Cookie', `a=b; __Host-refresh=${token}`).expect(200);
+    const { headers, body } = await t.http
+      .post('/auth/refresh')
+      .set('Cookie', `a=b; __Host-refresh=${token}`)
+      .expect(200);
     expect(cookieOf(headers)).toBeUndefined();
     expect(body.refresh_token).toMatch(/^[0-9a-f]{64}$/);
     await t.stop();

@@ -53,7 +53,9 @@ describe('each core flag has its effect when it is off', () => {
 
 describe('a flag of one guard', () => {
   it('leaves the other guard as it is', async () => {
-    const t = await TestApp.start({ options: { guards: { admin: { features: { rotation: false, logoutAll: false } } } } });
+    const t = await TestApp.start({
+      options: { guards: { admin: { features: { rotation: false, logoutAll: false } } } },
+    });
     await t.person('ada@example.com');
     await t.person('root@example.com', 'admin');
     const [own, staff] = [await t.session(), await t.session('root@example.com', 'admin')];

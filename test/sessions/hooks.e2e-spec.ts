@@ -19,11 +19,18 @@ describe('host callbacks', () => {
   beforeEach(() => (hooks = {}));
   afterAll(() => t.stop());
 
-  const sessions = async (): Promise<number> => (await t.database.query('SELECT count(*)::int AS n FROM svc_sessions'))[0].n;
+  const sessions = async (): Promise<number> =>
+    (await t.database.query('SELECT count(*)::int AS n FROM svc_sessions'))[0].n;
 
   it('add claims at login and at every refresh, and never a standard one', async () => {
     const forged = { iss: 'x', aud: 'x', sub: '2', fid: 'x', jti: 'x', iat: 1, nbf: 1, exp: 9e9, pin: true };
-    hooks.tokenClaims = async (userId) => ({ tenant: `t${userId}`, amr: ['mfa'], auth_time: 1, scope: 'root', ...forged });
+    hooks.tokenClaims = async (userId) => ({
+      tenant: `t${userId}`,
+      amr: ['mfa'],
+      auth_time: 1,
+      scope: 'root',
+      ...forged,
+    });
     const { access_token: access, refresh_token: refresh } = await t.session();
     for (const token of [access, (await t.refresh(refresh).expect(200)).body.access_token]) {
       const claims = claimsOf(token);
@@ -105,7 +112,9 @@ describe('a pinned session', () => {
     ['an empty list', [], undefined],
     ['a list', ['orders.read', 'orders.*', '0'], 'orders.read orders.* 0'],
   ])('with %s keeps exactly that through refreshes, whatever the callback says', async (_, abilities, scope) => {
-    const t = await TestApp.start({ options: { hooks: { abilities: () => ['*'], tokenClaims: () => ({ scope: '*' }) } } });
+    const t = await TestApp.start({
+      options: { hooks: { abilities: () => ['*'], tokenClaims: () => ({ scope: '*' }) } },
+    });
     await t.person('ada@example.com');
     let tokens = await t.auth.startSession(1, {}, abilities);
     for (const _round of [1, 2, 3]) {

@@ -47,65 +47,88 @@ const PATHS = { api: ['/private', '/auth'], admin: ['/staff', '/admin/auth'] } a
 const pick = <T>(items: readonly T[], n: number): T | undefined => items[n % Math.max(items.length, 1)];
 const allRefresh = (model: Model): IssuedRefresh[] => model.sessions.flatMap(({ refreshTokens }) => refreshTokens);
 
-const login = (guard: 'api' | 'admin', user: string, scopeIndex: number): Step => async (t, model, issue) => {
-  const abilities = SCOPES[scopeIndex];
-  const { accessToken, refreshToken } = await t.auth.guard(guard).startSession(user, {}, abilities);
-  const session: ModelSession = {
-    fid: String(claimsOf(accessToken).fid),
-    guard,
-    user,
-    scope: abilities?.length ? abilities.join(' ') : undefined,
-    pin: abilities ? true : undefined,
-    endsAt: model.now + LIFETIME,
-    revoked: false,
-    refreshTokens: [],
-    accessTokens: [],
+const login =
+  (guard: 'api' | 'admin', user: string, scopeIndex: number): Step =>
+  async (t, model, issue) => {
+    const abilities = SCOPES[scopeIndex];
+    const { accessToken, refreshToken } = await t.auth.guard(guard).startSession(user, {}, abilities);
+    const session: ModelSession = {
+      fid: String(claimsOf(accessToken).fid),
+      guard,
+      user,
+      scope: abilities?.length ? abilities.join(' ') : undefined,
+      pin: abilities ? true : undefined,
+      endsAt: model.now + LIFETIME,
+      revoked: false,
+      refreshTokens: [],
+      accessTokens: [],
+    };
+    model.sessions.push(session);
+    issue(session, accessToken, refreshToken);
   };
-  model.sessions.push(session);
-  issue(session, accessToken, refreshToken);
-};
 
 /** Presents any token ever handed out, at the right guard or at the wrong one. */
-const refresh = (n: number, wrongGuard: boolean): Step => async (t, model, issue) => {
-  const presented = pick(allRefresh(model), n);
-  if (!presented) return;
-  const { session } = presented;
-  const other = GUARDS.find((guard) => guard !== session.guard)!;
-  const { status, body } = await t.refresh(presented.secret, wrongGuard ? other : session.guard);
-  const good = !wrongGuard && model.refreshIsGood(presented);
-  expect({ status, presented: good }).toEqual({ status: good ? 200 : 401, presented: good });
-  if (good) {
-    presented.rotatedAt ??= model.now;
-    issue(session, body.access_token, body.refresh_token);
-  } else if (!wrongGuard && presented.rotatedAt !== null && session.endsAt >= model.now) {
-    session.revoked = true;
-  }
-};
+const refresh =
+  (n: number, wrongGuard: boolean): Step =>
+  async (t, model, issue) => {
+    const presented = pick(allRefresh(model), n);
+    if (!presented) return;
+    const { session } = presented;
+    const other = GUARDS.find((guard) => guard !== session.guard)!;
+    const { status, body } = await t.refresh(presented.secret, wrongGuard ? other : session.guard);
+    const good = !wrongGuard && model.refreshIsGood(presented);
+    expect({ status, presented: good }).toEqual({ status: good ? 200 : 401, presented: good });
+    if (good) {
+      presented.rotatedAt ??= model.now;
+      issue(session, body.access_token, body.refresh_token);
+    } else if (!wrongGuard && presented.rotatedAt !== null && session.endsAt >= model.now) {
+      session.revoked = true;
+    }
+  };
 
-const end = (how: 'logout' | 'all' | 'others', n: number): Step => async (t, model) => {
-  const session = pick(model.sessions, n);
-  const access = session?.accessTokens.at(-1);
-  if (!session || !access) return;
-  const [, path] = PATHS[session.guard as 'api'];
-  const [method, route] = ({ logout: ['post', 'logout'], all: ['delete', 'sessions'], others: ['delete', 'sessions/others'] } as const)[how];
-  const { status } = await t.call(method, `${path}/${route}`, access.token);
-  const good = model.accessIsGood(session, access.expiresAt);
-  expect(status).toBe(good ? 204 : 401);
-  if (!good) return;
-  for (const one of model.sessions.filter(({ guard, user }) => guard === session.guard && user === session.user)) {
-    if (how === 'all' || (how === 'logout' && one === session) || (how === 'others' && one !== session)) one.revoked = true;
-  }
-};
+const end =
+  (how: 'logout' | 'all' | 'others', n: number): Step =>
+  async (t, model) => {
+    const session = pick(model.sessions, n);
+    const access = session?.accessTokens.at(-1);
+    if (!session || !access) return;
+    const [, path] = PATHS[session.guard as 'api'];
+    const [method, route] = (
+      { logout: ['post', 'logout'], all: ['delete', 'sessions'], others: ['delete', 'sessions/others'] } as const
+    )[how];
+    const { status } = await t.call(method, `${path}/${route}`, access.token);
+    const good = model.accessIsGood(session, access.expiresAt);
+    expect(status).toBe(good ? 204 : 401);
+    if (!good) return;
+    for (const one of model.sessions.filter(({ guard, user }) => guard === session.guard && user === session.user)) {
+      if (how === 'all' || (how === 'logout' && one === session) || (how === 'others' && one !== session))
+        one.revoked = true;
+    }
+  };
 
-const wait = (seconds: number): Step => async (t, model) => {
-  t.clock.advance(seconds);
-  model.now += seconds;
-};
+const wait =
+  (seconds: number): Step =>
+  async (t, model) => {
+    t.clock.advance(seconds);
+    model.now += seconds;
+  };
 
 const steps: fc.Arbitrary<[string, Step]> = fc.oneof(
-  fc.tuple(fc.constantFrom(...GUARDS), fc.constantFrom('1', '2'), fc.nat(2)).map((a): [string, Step] => [`login ${a}`, login(...a)]),
-  { arbitrary: fc.tuple(fc.nat(50), fc.boolean().map((b) => b)).map(([n, w]): [string, Step] => [`refresh ${n} ${w && n % 4 === 0}`, refresh(n, w && n % 4 === 0)]), weight: 4 },
-  fc.tuple(fc.constantFrom('logout', 'all', 'others' as const), fc.nat(20)).map((a): [string, Step] => [`end ${a}`, end(...(a as ['all', number]))]),
+  fc
+    .tuple(fc.constantFrom(...GUARDS), fc.constantFrom('1', '2'), fc.nat(2))
+    .map((a): [string, Step] => [`login ${a}`, login(...a)]),
+  {
+    arbitrary: fc
+      .tuple(
+        fc.nat(50),
+        fc.boolean().map((b) => b),
+      )
+      .map(([n, w]): [string, Step] => [`refresh ${n} ${w && n % 4 === 0}`, refresh(n, w && n % 4 === 0)]),
+    weight: 4,
+  },
+  fc
+    .tuple(fc.constantFrom('logout', 'all', 'others' as const), fc.nat(20))
+    .map((a): [string, Step] => [`end ${a}`, end(...(a as ['all', number]))]),
   // Never on a boundary: time moves on by itself while the requests run.
   fc.constantFrom(3, 12, 25, 45, 400, 1200).map((s): [string, Step] => [`wait ${s}`, wait(s)]),
 );

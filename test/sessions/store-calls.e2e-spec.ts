@@ -26,14 +26,17 @@ describe('what a request costs', () => {
   });
   afterAll(() => t.stop());
 
-  it.each([['/private'], ['/passport']])('a guarded one, at %s: one store round trip and one user read', async (path) => {
-    const { access_token: token } = await t.session();
-    const users = jest.spyOn(t.app.get(Realms).default.get(UserProvider), 'findById');
-    const { sql, trips } = counters(t);
-    await t.get(path, token).expect(200);
-    expect([sql().length, trips(), users.mock.calls.length]).toEqual([1, 1, 1]);
-    expect(sql()[0]).toMatch(/^SELECT "(id|email)", "(id|email)" FROM "people" WHERE "id" = \$1$/);
-  });
+  it.each([['/private'], ['/passport']])(
+    'a guarded one, at %s: one store round trip and one user read',
+    async (path) => {
+      const { access_token: token } = await t.session();
+      const users = jest.spyOn(t.app.get(Realms).default.get(UserProvider), 'findById');
+      const { sql, trips } = counters(t);
+      await t.get(path, token).expect(200);
+      expect([sql().length, trips(), users.mock.calls.length]).toEqual([1, 1, 1]);
+      expect(sql()[0]).toMatch(/^SELECT "(id|email)", "(id|email)" FROM "people" WHERE "id" = \$1$/);
+    },
+  );
 
   it('a public one: nothing', async () => {
     const { sql, trips } = counters(t);

@@ -50,7 +50,9 @@ export class TestApp {
     const database = databaseUrl ? { url: databaseUrl, drop: async () => undefined } : await createDatabase();
     const redis = redisUrl ? await redisCache(redisUrl) : undefined;
     const clock = new MovableClock();
-    const testing = await Test.createTestingModule({ imports: [HostModule.with(database.url, { cache: redis?.cache, ...options })] })
+    const testing = await Test.createTestingModule({
+      imports: [HostModule.with(database.url, { cache: redis?.cache, ...options })],
+    })
       .overrideProvider(Clock)
       .useValue(clock)
       .compile();

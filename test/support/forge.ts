@@ -28,7 +28,9 @@ export function forge({ header = {}, claims = {}, without = [], secret = SECRET 
   };
   for (const name of without) delete body[name];
   const signed = `${part({ typ: ACCESS_TOKEN_TYPE, alg: 'HS256', ...header })}.${part(body)}`;
-  return `${signed}.${createHmac('sha256', createSecretKey(Buffer.from(secret))).update(signed).digest('base64url')}`;
+  return `${signed}.${createHmac('sha256', createSecretKey(Buffer.from(secret)))
+    .update(signed)
+    .digest('base64url')}`;
 }
 
 /** The same claims as an unsigned token (RFC 7519 §6.1). */

@@ -8,12 +8,15 @@ import { forge } from '../support/forge';
 import { SECRET } from '../support/host.module';
 
 const keyPair = (type: 'rsa' | 'ec') =>
-  generateKeyPairSync(type as 'rsa', {
-    modulusLength: 2048,
-    namedCurve: 'P-256',
-    publicKeyEncoding: { type: 'spki', format: 'pem' },
-    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-  } as never) as unknown as { publicKey: string; privateKey: string };
+  generateKeyPairSync(
+    type as 'rsa',
+    {
+      modulusLength: 2048,
+      namedCurve: 'P-256',
+      publicKeyEncoding: { type: 'spki', format: 'pem' },
+      privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+    } as never,
+  ) as unknown as { publicKey: string; privateKey: string };
 
 const headerOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[0]!, 'base64url').toString());
 
@@ -35,7 +38,14 @@ describe.each([
         keys: {
           active: 'k2',
           private: active.privateKey.replaceAll('\n', '\\n'),
-          public: { k1: file, k2: active.publicKey, blank: '', gone: '/nowhere.pem', junk: 'junk', other: other.publicKey },
+          public: {
+            k1: file,
+            k2: active.publicKey,
+            blank: '',
+            gone: '/nowhere.pem',
+            junk: 'junk',
+            other: other.publicKey,
+          },
         },
       },
     });
@@ -51,7 +61,10 @@ describe.each([
     expect(body.keys.map(({ kid }: { kid: string }) => kid)).toEqual(['k1', 'k2']);
     const jwk = body.keys[1];
     expect(Object.keys(jwk).toSorted()).toEqual(
-      (type === 'rsa' ? ['alg', 'e', 'kid', 'kty', 'n', 'use'] : ['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y']).toSorted(),
+      (type === 'rsa'
+        ? ['alg', 'e', 'kid', 'kty', 'n', 'use']
+        : ['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y']
+      ).toSorted(),
     );
     const [head, payload, signature] = token.split('.');
     const key = { key: createPublicKey({ key: jwk, format: 'jwk' }), dsaEncoding: 'ieee-p1363' as const };
@@ -81,7 +94,8 @@ describe.each([
   });
 
   it('a token signed with the public key as an HMAC secret is refused', async () => {
-    for (const header of [{ kid: 'k2' }, {}]) await t.get('/private', forge({ secret: active.publicKey, header })).expect(401);
+    for (const header of [{ kid: 'k2' }, {}])
+      await t.get('/private', forge({ secret: active.publicKey, header })).expect(401);
   });
 
   it('both guards share the ring, and each still refuses the other`s tokens', async () => {

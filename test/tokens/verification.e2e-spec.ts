@@ -23,12 +23,20 @@ describe('an access token', () => {
 
   it('says what RFC 9068 and the session need, and no more', async () => {
     const { access_token: token } = await t.session();
-    expect(JSON.parse(Buffer.from(token.split('.')[0]!, 'base64url').toString())).toEqual({ alg: 'HS256', typ: 'at+jwt' });
+    expect(JSON.parse(Buffer.from(token.split('.')[0]!, 'base64url').toString())).toEqual({
+      alg: 'HS256',
+      typ: 'at+jwt',
+    });
     const claims = claimsOf(token);
     expect(Object.keys(claims).toSorted()).toEqual(
       ['amr', 'aud', 'auth_time', 'exp', 'fid', 'iat', 'iss', 'jti', 'nbf', 'sub'].toSorted(),
     );
-    expect(claims).toMatchObject({ iss: 'https://api.example.com', aud: 'https://api.example.com', sub: '1', amr: ['pwd'] });
+    expect(claims).toMatchObject({
+      iss: 'https://api.example.com',
+      aud: 'https://api.example.com',
+      sub: '1',
+      amr: ['pwd'],
+    });
     expect(claims.exp).toBe(Number(claims.iat) + 900);
     expect(claims.nbf).toBe(claims.iat);
   });
@@ -69,14 +77,17 @@ describe('an access token', () => {
     'has a nested audience': { claims: { aud: [['https://api.example.com']] } },
   };
 
-  it.each(Object.entries(refused))('that %s is refused without a word why, and without a user read', async (_, forgery) => {
-    for (const path of ['/private', '/passport']) {
-      const { status, headers } = await t.get(path, forge(forgery));
-      expect(status).toBe(401);
-      if (path === '/private') expect(headers['www-authenticate']).toBe('Bearer error="invalid_token"');
-    }
-    expect(reads).not.toHaveBeenCalled();
-  });
+  it.each(Object.entries(refused))(
+    'that %s is refused without a word why, and without a user read',
+    async (_, forgery) => {
+      for (const path of ['/private', '/passport']) {
+        const { status, headers } = await t.get(path, forge(forgery));
+        expect(status).toBe(401);
+        if (path === '/private') expect(headers['www-authenticate']).toBe('Bearer error="invalid_token"');
+      }
+      expect(reads).not.toHaveBeenCalled();
+    },
+  );
 
   it.each([
     ['is unsigned', () => unsigned()],
@@ -100,12 +111,21 @@ describe('an access token', () => {
     await t.get('/private', forge({ claims: { nbf: now() + 8 } })).expect(401);
   });
 
-  it.each([['7'], ['01'], [' 1'], ['1 '], ['+1'], ['1e0'], ['1.0'], ['99999999999999999999'], ['abc'], ["1' OR '1'='1"], ['\0']])(
-    'for the unknown subject %j is refused',
-    async (sub) => {
-      await t.get('/private', forge({ claims: { sub } })).expect(401);
-    },
-  );
+  it.each([
+    ['7'],
+    ['01'],
+    [' 1'],
+    ['1 '],
+    ['+1'],
+    ['1e0'],
+    ['1.0'],
+    ['99999999999999999999'],
+    ['abc'],
+    ["1' OR '1'='1"],
+    ['\0'],
+  ])('for the unknown subject %j is refused', async (sub) => {
+    await t.get('/private', forge({ claims: { sub } })).expect(401);
+  });
 
   it('without a family is accepted, as a co-issuer may mint it, and logs out nothing', async () => {
     const token = forge({ without: ['fid'] });
@@ -123,7 +143,9 @@ describe('an access token', () => {
     ['a scheme and spaces', 'Bearer   '],
   ])('is asked for where the request carries %s', async (_, authorization) => {
     const call = t.http.get('/private');
-    const { headers, body } = await (authorization === undefined ? call : call.set('Authorization', authorization)).expect(401);
+    const { headers, body } = await (
+      authorization === undefined ? call : call.set('Authorization', authorization)
+    ).expect(401);
     expect(headers['www-authenticate']).toBe('Bearer');
     expect(body).toEqual({ message: 'Authentication is required.' });
   });

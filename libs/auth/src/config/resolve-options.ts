@@ -3,6 +3,7 @@ import type { AuthConfig, GuardConfig } from './auth-config';
 import type { AuthModuleOptions, AuthStructure } from './auth-options';
 import { DEFAULT_FEATURES, DEFAULT_HASHING, DEFAULTS } from './defaults';
 import { merge, wholeNumber } from './merge';
+import { trimSlashes } from './trim-slashes';
 
 const PER_MODULE = [
   'guards',
@@ -58,7 +59,7 @@ function guardConfig(guard: string, isDefault: boolean, merged: object, own: Aut
     guard,
     isDefault,
     nameOf: (option: string) => (isDefault || !(option.split('.')[0]! in own) ? option : `guards.${guard}.${option}`),
-    path: options.path.replace(/^\/+|\/+$/g, ''),
+    path: trimSlashes(options.path),
     users: own.users,
     audience: audience.filter(Boolean),
     secret: options.secret,

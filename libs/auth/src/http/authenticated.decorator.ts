@@ -2,7 +2,7 @@ import { type ExecutionContext, applyDecorators, createParamDecorator } from '@n
 import { type Caller, callerOf } from '../tokens/caller';
 import { AuthenticationGate } from './authentication.gate';
 import { requires } from './requires';
-import { GuardName, PublicRoute } from './route-metadata';
+import { GuardName, PublicRoute } from '../realm/route-metadata';
 
 /**
  * Requires a valid access token: 401 without one, 503 while revocation cannot be checked.

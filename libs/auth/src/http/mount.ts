@@ -1,15 +1,16 @@
 import { Controller, type Type, UseFilters, UsePipes, VERSION_NEUTRAL } from '@nestjs/common';
 import { PATH_METADATA } from '@nestjs/common/constants';
 import type { GuardStructure } from '../config/auth-options';
+import { trimSlashes } from '../config/trim-slashes';
 import { AuthExceptionFilter } from './auth-exception.filter';
 import { BodyPipe } from './body.pipe';
-import { GuardName } from './route-metadata';
+import { GuardName } from '../realm/route-metadata';
 
 /** Binds a controller to one realm: its own route prefix and guard, the library's bodies and errors. */
 export function mount(controller: Type, guard: string, { path: prefix = '', domain }: GuardStructure): Type {
   const path: string = Reflect.getMetadata(PATH_METADATA, controller);
   const mounted = { [controller.name]: class extends controller {} }[controller.name] as Type;
-  Controller({ path: `${prefix}/${path}`, host: domain ?? undefined, version: VERSION_NEUTRAL })(mounted);
+  Controller({ path: `${trimSlashes(prefix)}/${path}`, host: domain ?? undefined, version: VERSION_NEUTRAL })(mounted);
   for (const decorate of [GuardName(guard), UseFilters(AuthExceptionFilter), UsePipes(BodyPipe)]) decorate(mounted);
   return mounted;
 }

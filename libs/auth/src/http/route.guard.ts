@@ -4,7 +4,7 @@ import { AuthException } from '../kernel/auth.exception';
 import { type RealmScope, Realms } from '../realm/realm';
 import { callerOf } from '../tokens/caller';
 import { type GateType, gatesOf } from './gate';
-import { GuardName, PublicRoute } from './route-metadata';
+import { GuardName, PublicRoute } from '../realm/route-metadata';
 
 interface Plan {
   readonly gates: readonly GateType[];

@@ -12,17 +12,15 @@ import { Keyring } from './keyring';
 function keyring({ options }: Realm, { routes }: AuthConfig): Keyring {
   const keys = new Keyring(options);
   if (!routes || keys.canSign) return keys;
-  throw new AuthConfigError('keys.private (SVC_PRIVATE_KEY) is missing. Set it, or set routes to false to verify only.');
+  throw new AuthConfigError(
+    'keys.private (SVC_PRIVATE_KEY) is missing. Set it, or set routes to false to verify only.',
+  );
 }
 
 /** Verifying, minting and publishing: what every realm has. */
 export const tokens: Feature = {
   controllers: [JwksController],
-  providers: [
-    { provide: Keyring, useFactory: keyring, inject: [Realm, AUTH_CONFIG] },
-    AccessTokens,
-    Authenticator,
-  ],
+  providers: [{ provide: Keyring, useFactory: keyring, inject: [Realm, AUTH_CONFIG] }, AccessTokens, Authenticator],
 };
 
 export const denylist: Feature = {

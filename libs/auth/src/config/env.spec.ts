@@ -1,0 +1,203 @@
+import { VARIABLES, authOptionsFromEnv, envName } from './env';
+import { DEFAULT_FEATURES } from './defaults';
+
+// Every variable of the specification's configuration table, and the option it sets.
+const SPECIFIED: Record<string, string> = {
+  SVC_ALGORITHM: 'algorithm',
+  SVC_SECRET: 'secret',
+  SVC_ACTIVE_KID: 'keys.active',
+  SVC_PRIVATE_KEY: 'keys.private',
+  SVC_KEY_PASSPHRASE: 'keys.passphrase',
+  SVC_ISSUER: 'issuer',
+  SVC_AUDIENCE: 'audience',
+  SVC_ACCESS_TTL: 'accessTtl',
+  SVC_REFRESH_TTL: 'refreshTtl',
+  SVC_GRACE: 'graceSeconds',
+  SVC_FORK_THRESHOLD: 'forkThreshold',
+  SVC_LEEWAY: 'leeway',
+  SVC_LOCKOUT_MAX_ATTEMPTS: 'lockout.maxAttempts',
+  SVC_LOCKOUT_RELEASE_AFTER: 'lockout.releaseAfter',
+  SVC_RATE_LIMIT_IPV6_PREFIX: 'rateLimits.ipv6Prefix',
+  SVC_LOGIN_MAX_ATTEMPTS: 'rateLimits.login.maxAttempts',
+  SVC_LOGIN_DECAY: 'rateLimits.login.decaySeconds',
+  SVC_LOGIN_IP_MAX_ATTEMPTS: 'rateLimits.login.ipMaxAttempts',
+  SVC_LOGIN_ACCOUNT_MAX_ATTEMPTS: 'rateLimits.login.accountMaxAttempts',
+  SVC_2FA_MAX_ATTEMPTS: 'rateLimits.twoFactor.maxAttempts',
+  SVC_2FA_DECAY: 'rateLimits.twoFactor.decaySeconds',
+  SVC_CONFIRM_MAX_ATTEMPTS: 'rateLimits.confirm.maxAttempts',
+  SVC_CONFIRM_DECAY: 'rateLimits.confirm.decaySeconds',
+  SVC_REFRESH_MAX_ATTEMPTS: 'rateLimits.refresh.maxAttempts',
+  SVC_REFRESH_DECAY: 'rateLimits.refresh.decaySeconds',
+  SVC_PASSKEY_MAX_ATTEMPTS: 'rateLimits.passkeys.maxAttempts',
+  SVC_PASSKEY_DECAY: 'rateLimits.passkeys.decaySeconds',
+  SVC_VERIFY_MAX_ATTEMPTS: 'rateLimits.emailVerification.maxAttempts',
+  SVC_VERIFY_DECAY: 'rateLimits.emailVerification.decaySeconds',
+  SVC_RESET_MAX_ATTEMPTS: 'rateLimits.passwordReset.maxAttempts',
+  SVC_RESET_DECAY: 'rateLimits.passwordReset.decaySeconds',
+  SVC_REGISTER_MAX_ATTEMPTS: 'rateLimits.registration.maxAttempts',
+  SVC_REGISTER_DECAY: 'rateLimits.registration.decaySeconds',
+  SVC_2FA_ISSUER: 'twoFactor.issuer',
+  SVC_2FA_WINDOW: 'twoFactor.window',
+  SVC_2FA_RECOVERY_CODES: 'twoFactor.recoveryCodes',
+  SVC_2FA_CHALLENGE_TTL: 'twoFactor.challengeTtl',
+  SVC_CONFIRM_TTL: 'confirm.ttl',
+  SVC_CONFIRM_HEADER: 'confirm.header',
+  SVC_PASSKEY_RP_NAME: 'passkeys.rpName',
+  SVC_PASSKEY_RP_ID: 'passkeys.rpId',
+  SVC_PASSKEY_ORIGINS: 'passkeys.origins',
+  SVC_PASSKEY_CHALLENGE_TTL: 'passkeys.challengeTtl',
+  SVC_PASSKEY_UV: 'passkeys.userVerification',
+  SVC_DENYLIST_STORE: 'denylistStore',
+  SVC_COOKIE_MODE: 'cookieMode',
+  SVC_COOKIE_SECURE: 'cookie.secure',
+  SVC_USERNAME: 'username',
+  SVC_DOMAIN: 'domain',
+  SVC_VERIFY_URL: 'emailVerification.frontendUrl',
+  SVC_VERIFY_EXPIRE: 'emailVerification.expire',
+  SVC_VERIFY_BLOCK_LOGIN: 'emailVerification.blockUnverifiedLogin',
+  SVC_RESET_URL: 'passwordReset.frontendUrl',
+  SVC_RESET_REVOKE_SESSIONS: 'passwordReset.revokeSessions',
+  SVC_RESET_BROKER: 'passwordReset.broker',
+  SVC_REGISTER_LOGIN: 'registration.login',
+  SVC_FEATURE_ROTATION: 'features.rotation',
+  SVC_FEATURE_REUSE_DETECTION: 'features.reuseDetection',
+  SVC_FEATURE_DENYLIST: 'features.denylist',
+  SVC_FEATURE_LOGOUT_ALL: 'features.logoutAll',
+  SVC_FEATURE_CHANGE_PASSWORD: 'features.changePassword',
+  SVC_FEATURE_ACCOUNT_DELETION: 'features.accountDeletion',
+  SVC_FEATURE_GATE_AUTH_ROUTES: 'features.gateAuthRoutes',
+  SVC_FEATURE_TWO_FACTOR: 'features.twoFactor',
+  SVC_FEATURE_LOCKOUT: 'features.lockout',
+  SVC_FEATURE_PASSKEYS: 'features.passkeys',
+  SVC_FEATURE_EMAIL_VERIFICATION: 'features.emailVerification',
+  SVC_FEATURE_PASSWORD_RESET: 'features.passwordReset',
+  SVC_FEATURE_REGISTRATION: 'features.registration',
+  SVC_FEATURE_ABILITIES: 'features.abilities',
+};
+
+// What this library adds to the table.
+const OWN: Record<string, string> = {
+  SVC_PREVIOUS_SECRETS: 'previousSecrets',
+  SVC_STORE_TIMEOUT: 'storeTimeoutMs',
+  SVC_ARGON2_MEMORY: 'hashing.memoryCost',
+  SVC_ARGON2_TIME: 'hashing.timeCost',
+  SVC_ARGON2_PARALLELISM: 'hashing.parallelism',
+  SVC_HASH_CONCURRENCY: 'hashing.concurrency',
+  SVC_HASH_QUEUE: 'hashing.maxQueue',
+};
+
+const at = (options: object, path: string): unknown =>
+  path.split('.').reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], options);
+
+describe('the environment', () => {
+  it('is read for every variable of the specification, and for no unknown one', () => {
+    const read = Object.fromEntries(VARIABLES.map(([name, option]) => [`SVC_${name}`, option]));
+    expect(read).toEqual({ ...SPECIFIED, ...OWN });
+    expect(VARIABLES).toHaveLength(Object.keys(read).length);
+  });
+
+  it('switches every feature there is', () => {
+    const switched = VARIABLES.map(([, option]) => option).filter((option) => option.startsWith('features.'));
+    expect(switched.sort()).toEqual(
+      Object.keys(DEFAULT_FEATURES)
+        .map((name) => `features.${name}`)
+        .sort(),
+    );
+  });
+
+  it.each(Object.entries({ ...SPECIFIED, ...OWN }))('sets by %s the option %s and nothing else', (name, option) => {
+    const options = authOptionsFromEnv({ [name]: '7' });
+    expect([7, '7', ['7'], true]).toContainEqual(at(options, option));
+    expect(Object.keys(options)).toEqual([option.split('.')[0]]);
+  });
+
+  it('that says nothing sets nothing', () => {
+    expect(authOptionsFromEnv({})).toEqual({});
+    expect(authOptionsFromEnv({ PATH: '/bin', SECRET: 'x', XSVC_SECRET: 'x', svc_secret: 'x' })).toEqual({});
+  });
+
+  it('is the process`s own by default', () => {
+    process.env.SVC_ISSUER = 'https://of.the.process';
+    expect(authOptionsFromEnv()).toMatchObject({ issuer: 'https://of.the.process' });
+    delete process.env.SVC_ISSUER;
+  });
+});
+
+describe('a variable', () => {
+  it.each([
+    ['', false],
+    ['0', false],
+    ['false', false],
+    ['FALSE', false],
+    [' false ', false],
+    ['  ', false],
+    ['1', true],
+    ['true', true],
+    ['yes', true],
+  ])('that is a flag reads "%s" as %s', (text, value) => {
+    expect(authOptionsFromEnv({ SVC_FEATURE_ROTATION: text })).toEqual({ features: { rotation: value } });
+    expect(authOptionsFromEnv({ SVC_COOKIE_SECURE: text })).toEqual({ cookie: { secure: value } });
+  });
+
+  it.each<[string, number | undefined]>([
+    ['60', 60],
+    [' 60 ', 60],
+    ['0', 0],
+    ['-1', -1],
+    ['1.5', 1.5],
+    ['', undefined],
+    [' ', undefined],
+    ['60s', undefined],
+    ['sixty', undefined],
+    ['NaN', undefined],
+    ['Infinity', undefined],
+    ['1,000', undefined],
+  ])('that is a number reads "%s" as %s', (text, value) => {
+    expect(authOptionsFromEnv({ SVC_ACCESS_TTL: text })).toEqual(value === undefined ? {} : { accessTtl: value });
+  });
+
+  it('that is a list is split at commas, trimmed, and rid of what is empty', () => {
+    expect(authOptionsFromEnv({ SVC_AUDIENCE: ' https://a , ,https://b,' })).toEqual({
+      audience: ['https://a', 'https://b'],
+    });
+    expect(authOptionsFromEnv({ SVC_PASSKEY_ORIGINS: 'https://a' })).toEqual({ passkeys: { origins: ['https://a'] } });
+    expect(authOptionsFromEnv({ SVC_AUDIENCE: ' , ' })).toEqual({ audience: [] });
+  });
+
+  it('that is text is taken to the letter, and blank is unset', () => {
+    expect(authOptionsFromEnv({ SVC_SECRET: ' s,1 ' })).toEqual({ secret: ' s,1 ' });
+    expect(authOptionsFromEnv({ SVC_SECRET: '', SVC_ISSUER: '' })).toEqual({});
+  });
+
+  it('of the public key lies under the active kid', () => {
+    expect(authOptionsFromEnv({ SVC_PUBLIC_KEY: 'pem' })).toEqual({ keys: { public: { default: 'pem' } } });
+    expect(authOptionsFromEnv({ SVC_PUBLIC_KEY: 'pem', SVC_ACTIVE_KID: 'k2', SVC_PRIVATE_KEY: 'own' })).toEqual({
+      keys: { active: 'k2', private: 'own', public: { k2: 'pem' } },
+    });
+    expect(authOptionsFromEnv({ SVC_PUBLIC_KEY: '', SVC_ACTIVE_KID: '' })).toEqual({});
+  });
+});
+
+describe('a guard`s variables', () => {
+  const env = {
+    SVC_SECRET: 'shared',
+    SVC_ADMIN_AUDIENCE: 'https://admin',
+    SVC_ADMIN_PUBLIC_KEY: 'pem',
+    SVC_BACK_OFFICE_GRACE: '0',
+  };
+
+  it('carry its name, and only they are read', () => {
+    expect(authOptionsFromEnv(env, 'admin')).toEqual({
+      audience: ['https://admin'],
+      keys: { public: { default: 'pem' } },
+    });
+    expect(authOptionsFromEnv(env, 'back-office')).toEqual({ graceSeconds: 0 });
+    expect(authOptionsFromEnv(env, 'nobody')).toEqual({});
+    expect(authOptionsFromEnv(env)).toEqual({ secret: 'shared' });
+  });
+
+  it('spell the name in upper case, dashes as underscores', () => {
+    expect(envName('back-office')).toBe('BACK_OFFICE');
+    expect(envName('Staff_2')).toBe('STAFF_2');
+  });
+});

@@ -1,0 +1,108 @@
+import type { AuthModuleOptions } from './auth-options';
+import { refusals } from './refusals.policy';
+import { resolveOptions } from './resolve-options';
+
+class People {}
+class Operators {}
+
+const sound: AuthModuleOptions = { users: { entity: People }, audience: 'https://api' };
+const admin = { users: { entity: Operators }, audience: 'https://admin', path: 'admin/auth' };
+
+function refused(options: object): string[] {
+  const given = { ...sound, ...options } as AuthModuleOptions;
+  const config = resolveOptions(given);
+  return refusals(config, [...Object.keys(given.guards ?? {}), config.guards.at(-1)!.guard]);
+}
+
+describe('a configuration', () => {
+  it('of one guard, or of two that stay apart, is accepted', () => {
+    expect(refused({})).toEqual([]);
+    expect(refused({ guards: { admin } })).toEqual([]);
+    expect(refused({ guards: { admin, staff: { ...admin, audience: 'https://staff', path: 'staff' } } })).toEqual([]);
+  });
+
+  it.each<[string, object, RegExp]>([
+    ['without users', { users: undefined }, /^users is missing.*users: \{ entity: YourUser \}/],
+    ['with users of neither kind', { users: {} }, /^users is missing/],
+    [
+      'with an extra guard without users',
+      { guards: { admin: { ...admin, users: undefined } } },
+      /^guards\.admin\.users is missing/,
+    ],
+    ['with an empty audience', { audience: ' ' }, /^audience \(SVC_AUDIENCE\) is empty/],
+    [
+      'with an empty audience of an extra guard',
+      { guards: { admin: { ...admin, audience: [] } } },
+      /^guards\.admin\.audience/,
+    ],
+    ['with an unknown algorithm', { algorithm: 'none' }, /^algorithm \(SVC_ALGORITHM\) is "none"\. Use HS256/],
+    ['with an algorithm in lower case', { algorithm: 'hs256' }, /"hs256"/],
+    ['with an empty cookie name', { cookie: { refreshName: '' } }, /^cookie\.refreshName is not a cookie name/],
+    ['with a space in the cookie name', { cookie: { refreshName: 'a b' } }, /^cookie\.refreshName/],
+    ['with a semicolon in the cookie name', { cookie: { refreshName: 'a;b' } }, /^cookie\.refreshName/],
+    ['with an empty username', { username: '' }, /^username \(SVC_USERNAME\) is empty/],
+    ['with an empty guard name', { guard: '' }, /^The guard name "" must be/],
+    ['with a space in a guard name', { guard: 'a b' }, /The guard name "a b" must be/],
+    ['with a colon in a guard name', { guard: 'a:b' }, /The guard name "a:b" must be/],
+    ['with a guard name of 65 letters', { guard: 'x'.repeat(65) }, /must be 1 to 64 letters/],
+    [
+      'with an extra guard named like the default',
+      { guards: { api: admin } },
+      /^guards\.api is named like the default guard/,
+    ],
+    [
+      'with one audience for two guards',
+      { guards: { admin: { ...admin, audience: 'https://api' } } },
+      /"admin" and "api" share the audience https:\/\/api.*guards\.admin\.audience/,
+    ],
+    [
+      'with one audience of many in common',
+      { audience: ['x', 'y'], guards: { admin: { ...admin, audience: ['z', 'y'] } } },
+      /share the audience y/,
+    ],
+    ['with an inherited audience', { guards: { admin: { ...admin, audience: undefined } } }, /share the audience/],
+    [
+      'with one path for two guards',
+      { path: 'a', guards: { admin: { ...admin, path: '/a/' } } },
+      /both mounted at "a".*guards\.admin\.path/,
+    ],
+    [
+      'with one path where one guard has any domain',
+      { guards: { admin: { ...admin, path: 'auth', domain: 'a.test' } } },
+      /both mounted/,
+    ],
+    [
+      'with one path on one domain',
+      { domain: 'a.test', guards: { admin: { ...admin, path: 'auth' } } },
+      /both mounted/,
+    ],
+  ])('%s is refused', (_, options, text) => {
+    const [first, ...more] = refused(options);
+    expect(first).toMatch(text);
+    expect(more).toEqual([]);
+  });
+
+  it.each<[string, object]>([
+    ['a guard name of 64 letters', { guard: 'x'.repeat(64) }],
+    ['a guard name with dash, digit and underscore', { guard: 'Staff-2_b' }],
+    ['a host`s own user provider', { users: { provider: People } }],
+    ['every algorithm it knows', { algorithm: 'ES256' }],
+    ['one path on two domains', { domain: 'a.test', guards: { admin: { ...admin, path: 'auth', domain: 'b.test' } } }],
+    ['one path where nothing is mounted', { routes: false, guards: { admin: { ...admin, path: 'auth' } } }],
+  ])('with %s is accepted', (_, options) => expect(refused(options)).toEqual([]));
+
+  it('shares no audience even where nothing is mounted', () => {
+    expect(refused({ routes: false, guards: { admin: { ...admin, audience: 'https://api' } } })).toHaveLength(1);
+  });
+
+  it('names every pair of guards that share something', () => {
+    const staff = { ...admin, audience: 'https://admin' };
+    const texts = refused({ guards: { admin, staff } });
+    expect(texts).toHaveLength(2);
+    expect(texts.join()).toMatch(/"admin" and "staff" share.*"admin" and "staff" are both mounted/);
+  });
+
+  it('says all that is wrong at once', () => {
+    expect(refused({ users: undefined, audience: [], algorithm: 'none', username: '' })).toHaveLength(4);
+  });
+});

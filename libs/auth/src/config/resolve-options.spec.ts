@@ -1,0 +1,218 @@
+import { AuthConfigError } from '../kernel/auth.exception';
+import type { AuthModuleOptions } from './auth-options';
+import { DEFAULT_FEATURES, DEFAULT_HASHING } from './defaults';
+import { combine, resolveOptions } from './resolve-options';
+
+class People {}
+class Operators {}
+
+/** Options as plain JavaScript or the environment may give them, whatever their types say. */
+const loose = (options: object): AuthModuleOptions => options as AuthModuleOptions;
+const top = (options: object) => resolveOptions(loose(options)).guards.at(-1)!;
+const admin = (options: object, own: object = {}) =>
+  resolveOptions(loose({ ...options, guards: { admin: own } })).guards[0]!;
+
+describe('options without a value', () => {
+  it('take every default', () => {
+    expect(top({})).toMatchObject({
+      guard: 'api',
+      isDefault: true,
+      path: 'auth',
+      domain: null,
+      algorithm: 'HS256',
+      previousSecrets: [],
+      keys: { active: 'default', public: {} },
+      issuer: 'https://api.example.com',
+      audience: ['https://api.example.com'],
+      accessTtl: 900,
+      refreshTtl: 2_592_000,
+      graceSeconds: 30,
+      forkThreshold: 3,
+      leeway: 5,
+      cookieMode: false,
+      cookie: { refreshName: '__Host-refresh', secure: true },
+      username: 'email',
+      features: DEFAULT_FEATURES,
+    });
+    expect(resolveOptions({})).toMatchObject({ routes: true, hashing: DEFAULT_HASHING, storeTimeoutMs: 800 });
+  });
+
+  it('take them also where the value is undefined', () => {
+    expect(
+      top({ accessTtl: undefined, path: undefined, cookie: { secure: undefined }, features: { rotation: undefined } }),
+    ).toMatchObject({
+      accessTtl: 900,
+      path: 'auth',
+      cookie: { secure: true },
+      features: { rotation: true },
+    });
+  });
+});
+
+describe('numbers', () => {
+  it.each<[keyof AuthModuleOptions, unknown, number]>([
+    ['accessTtl', 0, 1],
+    ['accessTtl', -5, 1],
+    ['accessTtl', '600', 600],
+    ['accessTtl', 'ten', 900],
+    ['accessTtl', NaN, 900],
+    ['accessTtl', 60.9, 60],
+    ['refreshTtl', 0, 1],
+    ['refreshTtl', null, 2_592_000],
+    ['graceSeconds', 0, 0],
+    ['graceSeconds', -1, 0],
+    ['graceSeconds', NaN, 30],
+    ['graceSeconds', '', 30],
+    ['forkThreshold', 1, 2],
+    ['forkThreshold', 0, 2],
+    ['forkThreshold', '5', 5],
+    ['forkThreshold', 'many', 3],
+    ['leeway', 0, 0],
+    ['leeway', -5, 0],
+    ['leeway', Infinity, 5],
+  ])('%s of %p is %d', (option, given, result) => {
+    expect(top({ [option]: given })[option as 'leeway']).toBe(result);
+    expect(admin({ [option]: given })[option as 'leeway']).toBe(result);
+    expect(admin({}, { [option]: given })[option as 'leeway']).toBe(result);
+  });
+
+  it('of the module are held to what can work', () => {
+    expect(
+      resolveOptions(
+        loose({
+          hashing: { memoryCost: 1, timeCost: 0, parallelism: 'two', concurrency: 0, maxQueue: -1 },
+          storeTimeoutMs: '10',
+        }),
+      ),
+    ).toMatchObject({
+      hashing: { memoryCost: 8, timeCost: 1, parallelism: 1, concurrency: 1, maxQueue: 0 },
+      storeTimeoutMs: 50,
+    });
+    expect(resolveOptions(loose({ hashing: { maxQueue: 'NaN' }, storeTimeoutMs: NaN }))).toMatchObject({
+      hashing: { ...DEFAULT_HASHING, maxQueue: 256 },
+      storeTimeoutMs: 800,
+    });
+  });
+});
+
+describe('texts and lists', () => {
+  it('replace a default list whole', () => {
+    expect(top({ audience: ['a', 'b'] }).audience).toEqual(['a', 'b']);
+    expect(admin({ previousSecrets: ['a', 'b'] }, { previousSecrets: ['c'] }).previousSecrets).toEqual(['c']);
+  });
+
+  it('trim the audience and drop what is empty, be it one or many', () => {
+    expect(top({ audience: ' a ' }).audience).toEqual(['a']);
+    expect(top({ audience: [' a', '', '  ', 'b '] }).audience).toEqual(['a', 'b']);
+    expect(top({ audience: '' }).audience).toEqual([]);
+  });
+
+  it('strip the slashes around a path and no others', () => {
+    expect(top({ path: '//v1/auth/' }).path).toBe('v1/auth');
+    expect(top({ path: '/' }).path).toBe('');
+  });
+
+  it('complete a block that a host gave in part', () => {
+    expect(top({ cookie: { secure: false } }).cookie).toEqual({ refreshName: '__Host-refresh', secure: false });
+    expect(top({ keys: { private: 'pem' } }).keys).toEqual({ active: 'default', public: {}, private: 'pem' });
+    expect(top({ features: { twoFactor: true } }).features).toEqual({ ...DEFAULT_FEATURES, twoFactor: true });
+  });
+});
+
+describe('an extra guard', () => {
+  it('inherits what it does not say, block by block', () => {
+    const guard = admin(
+      {
+        issuer: 'https://i',
+        accessTtl: 60,
+        keys: { active: 'k1', public: { k1: 'p' } },
+        features: { rotation: false },
+        hooks: { abilities: () => ['a'] },
+      },
+      { accessTtl: 30, keys: { active: 'k2' }, features: { denylist: false } },
+    );
+    expect(guard).toMatchObject({
+      guard: 'admin',
+      isDefault: false,
+      issuer: 'https://i',
+      accessTtl: 30,
+      keys: { active: 'k2', public: { k1: 'p' } },
+      features: { rotation: false, denylist: false, reuseDetection: true },
+      hooks: { abilities: expect.any(Function) },
+    });
+  });
+
+  it('never inherits users, and gives none to the default guard', () => {
+    const options = { users: { entity: People } };
+    expect(admin(options).users).toBeUndefined();
+    expect(admin(options, { users: { entity: Operators } }).users).toEqual({ entity: Operators });
+    expect(
+      resolveOptions({ ...options, guards: { admin: { users: { entity: Operators } } } }).guards[1]!.users,
+    ).toEqual({ entity: People });
+  });
+
+  it('changes nothing of the default guard', () => {
+    const [, api] = resolveOptions({ accessTtl: 60, guards: { admin: { accessTtl: 30, path: 'x' } } }).guards;
+    expect(api).toMatchObject({ guard: 'api', accessTtl: 60, path: 'auth' });
+  });
+
+  it('comes before the default guard, in the order given', () => {
+    const names = resolveOptions({ guard: 'web', guards: { staff: {}, admin: {} } }).guards.map(({ guard }) => guard);
+    expect(names).toEqual(['staff', 'admin', 'web']);
+  });
+
+  it.each<[string, object, object, string]>([
+    ['its name on the default cookie', {}, {}, '__Host-refresh-admin'],
+    ['its name on the inherited cookie', { cookie: { refreshName: 'rt' } }, {}, 'rt-admin'],
+    ['its own cookie to the letter', { cookie: { refreshName: 'rt' } }, { cookie: { refreshName: 'art' } }, 'art'],
+    ['its name although it sets another option', {}, { cookie: { secure: false } }, '__Host-refresh-admin'],
+  ])('has %s', (_, options, own, name) => {
+    expect(admin(options, own).cookie.refreshName).toBe(name);
+    expect(top({ ...options, guards: { admin: own } }).cookie.refreshName).not.toBe(name);
+  });
+
+  it('names its options as the host wrote them', () => {
+    const guard = admin({ secret: 's' }, { keys: { active: 'k' } });
+    expect(guard.nameOf('keys.active')).toBe('guards.admin.keys.active');
+    expect(guard.nameOf('secret')).toBe('secret');
+    expect(top({ secret: 's' }).nameOf('secret')).toBe('secret');
+  });
+});
+
+describe('resolved options', () => {
+  it('are frozen, and leave the host`s as they were', () => {
+    const given = { accessTtl: '60', cookie: { secure: false }, guards: { admin: { path: '/x/' } } };
+    const before = structuredClone(given);
+    const config = resolveOptions(loose(given));
+    expect(given).toEqual(before);
+    for (const part of [config, config.hashing, ...config.guards, config.guards[0]!.features, config.guards[0]!.cookie])
+      expect(Object.isFrozen(part)).toBe(true);
+  });
+
+  it('choose the store by name, else the cache', () => {
+    const [cache, named] = [{ c: 1 }, { n: 1 }];
+    expect(resolveOptions({ cache, stores: { named } }).store).toBe(cache);
+    expect(resolveOptions({ cache, stores: { named }, denylistStore: 'named' }).store).toBe(named);
+    expect(resolveOptions({}).store).toBeUndefined();
+    expect(() => resolveOptions({ cache, denylistStore: 'x' })).toThrow(
+      /"x", but stores has no entries.*SVC_DENYLIST_STORE/,
+    );
+    expect(() => resolveOptions({ stores: { named }, denylistStore: 'x' })).toThrow(/stores has named\./);
+  });
+});
+
+describe('a factory`s values', () => {
+  it('lie over the structure, guard by guard', () => {
+    const structure = { path: 'v1', guards: { admin: { path: 'v1/admin', users: { entity: Operators } } } };
+    expect(combine(structure, { secret: 's', guards: { admin: { accessTtl: 5 } } })).toEqual({
+      path: 'v1',
+      secret: 's',
+      guards: { admin: { path: 'v1/admin', users: { entity: Operators }, accessTtl: 5 } },
+    });
+  });
+
+  it.each(['guard', 'path', 'routes', 'domain', 'features', 'users', 'dataSource'])('may not hold %s', (name) => {
+    expect(() => combine({}, { [name]: 'x' })).toThrow(AuthConfigError);
+    expect(() => combine({}, { [name]: 'x' })).toThrow(`useFactory returned "${name}"`);
+  });
+});

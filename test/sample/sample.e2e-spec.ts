@@ -1,0 +1,184 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '../../apps/sample/src/embedded-postgres';
+import { claimsOf } from '../support/app';
+import { createEmptyDatabase } from '../support/database';
+import { PASSWORD } from '../support/people';
+import { type Answer, send } from '../support/processes';
+import { describeWithRedis, sharedRedisUrl } from '../support/with-redis';
+
+const MAIN = join(__dirname, '../../dist/apps/sample/apps/sample/src/main.js');
+
+class Sample {
+  private output = '';
+  private constructor(
+    private readonly process: ChildProcess,
+    readonly url: string,
+  ) {
+    for (const stream of [process.stdout, process.stderr]) stream?.on('data', (chunk) => (this.output += chunk));
+  }
+
+  static async launch(env: Record<string, string>): Promise<Sample> {
+    const port = await freePort();
+    const cwd = mkdtempSync(join(tmpdir(), 'svc-sample-'));
+    const child = spawn(process.execPath, [MAIN], {
+      cwd,
+      env: { PATH: process.env.PATH!, PORT: String(port), ...env },
+    });
+    return new Sample(child, `http://127.0.0.1:${port}`);
+  }
+
+  async ready(): Promise<this> {
+    while ((await this.status('/health')) !== 200) {
+      if (this.process.exitCode !== null) throw new Error(`the sample ended: ${this.output}`);
+      await sleep(50);
+    }
+    return this;
+  }
+
+  async status(path: string): Promise<number> {
+    return fetch(this.url + path).then(
+      ({ status }) => status,
+      () => 0,
+    );
+  }
+
+  call(method: string, path: string, body?: object, token?: string): Promise<Answer> {
+    return send(this.url + path, method, body, token);
+  }
+
+  login(email: string, path = '/auth'): Promise<Answer> {
+    return this.call('POST', `${path}/login`, { email, password: PASSWORD });
+  }
+
+  get log(): string {
+    return this.output;
+  }
+
+  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
+    if (this.process.exitCode !== null || this.process.signalCode) return this.process.exitCode;
+    const ended = new Promise<number | null>((resolve) => this.process.once('exit', resolve));
+    this.process.kill(signal);
+    return ended;
+  }
+}
+
+describe('the sample', () => {
+  it('needs nothing: an embedded PostgreSQL, demo users, and data that outlives it', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'svc-data-'));
+    const first = await (await Sample.launch({ DATA_DIR: dataDir })).ready();
+    expect(first.log).toMatch(/curl .*\/auth\/login/);
+    expect(first.log).not.toContain(readFileSync(join(dataDir, 'secret'), 'utf8'));
+
+    const { status, body } = await first.login('demo@example.com');
+    expect(status).toBe(200);
+    const shown: unknown = (await first.call('GET', '/user', undefined, body.access_token)).body;
+    expect(shown).toEqual({
+      data: { id: claimsOf(body.access_token!).sub, email_verified: null, name: 'Demo', email: 'demo@example.com' },
+    });
+    expect((await first.call('POST', '/orders', { item: 'tea' }, body.access_token)).status).toBe(201);
+    expect(await first.stop()).toBe(0);
+
+    const second = await (await Sample.launch({ DATA_DIR: dataDir })).ready();
+    const orders = await second.call('GET', '/orders', undefined, body.access_token);
+    expect(orders.body.data).toMatchObject([{ item: 'tea' }]);
+    expect((await second.call('POST', '/auth/refresh', { refresh_token: body.refresh_token })).status).toBe(200);
+    await second.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  }, 120_000);
+});
+
+describeWithRedis('the sample, configured by environment alone', () => {
+  let database: Awaited<ReturnType<typeof createEmptyDatabase>>;
+  let stores: Record<string, string>;
+  let sample: Sample | undefined;
+
+  const launch = async (env: Record<string, string> = {}): Promise<Sample> =>
+    (sample = await (await Sample.launch({ ...stores, ...env })).ready());
+
+  beforeEach(async () => {
+    database = await createEmptyDatabase();
+    stores = { DATABASE_URL: database.url, REDIS_URL: sharedRedisUrl()!, SVC_SECRET: 's'.repeat(64) };
+  });
+  afterEach(async () => {
+    await sample?.stop('SIGKILL');
+    sample = undefined;
+    await database.drop();
+  });
+
+  it('serves both guards, each with its own users and routes', async () => {
+    const s = await launch();
+    const [own, staff] = [await s.login('demo@example.com'), await s.login('root@example.com', '/admin/auth')];
+    expect([own.status, staff.status]).toEqual([200, 200]);
+    const { access_token: customer } = own.body;
+    const { access_token: operator } = staff.body;
+    expect((await s.call('GET', '/admin/users', undefined, operator)).status).toBe(200);
+    expect((await s.call('GET', '/admin/users', undefined, customer)).status).toBe(401);
+    expect((await s.call('GET', '/user', undefined, operator)).status).toBe(401);
+    expect((await s.login('root@example.com')).status).toBe(422);
+    expect(await s.status('/orders/menu')).toBe(200);
+    expect(await s.status('/orders')).toBe(401);
+  }, 60_000);
+
+  it('shows nobody else`s orders', async () => {
+    const s = await launch();
+    const { access_token: token } = (await s.login('demo@example.com')).body;
+    const placed = (await s.call('POST', '/orders', { item: 'cake' }, token)).body as unknown as {
+      data: { id: string };
+    };
+    expect((await s.call('DELETE', '/orders/00000000-0000-4000-8000-000000000000', undefined, token)).status).toBe(404);
+    expect((await s.call('DELETE', `/orders/${placed.data.id}`, undefined, token)).status).toBe(204);
+    expect((await s.call('POST', '/orders', { item: { a: 1 } }, token)).status).toBe(400);
+  }, 60_000);
+
+  it('obeys SVC_* variables, feature flags included', async () => {
+    const s = await launch({
+      SVC_ACCESS_TTL: '77',
+      SVC_ISSUER: 'https://issuer.test',
+      SVC_AUDIENCE: 'https://a.test, https://b.test',
+      SVC_COOKIE_MODE: 'true',
+      SVC_COOKIE_SECURE: 'false',
+      SVC_FEATURE_LOGOUT_ALL: 'false',
+      SVC_GRACE: 'many',
+    });
+    const response = await fetch(`${s.url}/auth/login`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ email: 'demo@example.com', password: PASSWORD }),
+    });
+    const body = (await response.json()) as { access_token: string; expires_in: number };
+    expect(body.expires_in).toBe(77);
+    expect(claimsOf(body.access_token)).toMatchObject({
+      iss: 'https://issuer.test',
+      aud: ['https://a.test', 'https://b.test'],
+    });
+    expect(response.headers.get('set-cookie')).toMatch(/^refresh=[0-9a-f]{64}; /);
+    expect((await s.call('DELETE', '/auth/sessions', undefined, body.access_token)).status).toBe(404);
+  }, 60_000);
+
+  it('serves without demo users when asked to', async () => {
+    const s = await launch({ SEED_DEMO: 'false' });
+    expect((await s.login('demo@example.com')).status).toBe(422);
+  }, 60_000);
+
+  it('runs in production on real stores, without demo users', async () => {
+    const s = await launch({ NODE_ENV: 'production' });
+    expect((await s.login('demo@example.com')).status).toBe(422);
+  }, 60_000);
+
+  it.each([
+    ['no Redis', { NODE_ENV: 'production', REDIS_URL: '' }, /cache is not set.*Give it a cache-manager cache on Redis/],
+    ['no secret', { NODE_ENV: 'production', SVC_SECRET: '' }, /secret \(SVC_SECRET\) is missing/],
+    ['a short secret', { SVC_SECRET: 'short' }, /secret has 40 bits/],
+  ])(
+    'refuses to start with %s, and says how to mend it',
+    async (_, env, message) => {
+      const refused = await Sample.launch({ ...stores, ...env });
+      await expect(refused.ready()).rejects.toThrow(message);
+    },
+    60_000,
+  );
+});

@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { TestApp } from '../support/app';
+
+interface Layer {
+  route?: { path: string; methods: Record<string, boolean> };
+}
+
+const routesOf = (t: TestApp): string[] => {
+  const { router } = t.app.getHttpAdapter().getInstance() as { router: { stack: Layer[] } };
+  return router.stack
+    .flatMap(({ route }) =>
+      route ? Object.keys(route.methods).map((method) => `${method.toUpperCase()} ${route.path}`) : [],
+    )
+    .filter((route) => route.includes('/auth/'))
+    .toSorted();
+};
+
+const OF_EVERY_GUARD = [
+  'DELETE sessions',
+  'DELETE sessions/others',
+  'GET jwks',
+  'POST login',
+  'POST logout',
+  'POST refresh',
+];
+const at = (path: string, routes: string[]): string[] => routes.map((route) => route.replace(' ', ` /${path}/`));
+
+describe('the mounted routes', () => {
+  it('are these, for every guard', async () => {
+    const t = await TestApp.start();
+    expect(routesOf(t)).toEqual([...at('auth', OF_EVERY_GUARD), ...at('admin/auth', OF_EVERY_GUARD)].toSorted());
+    await t.stop();
+  });
+
+  it('are none when routes are off', async () => {
+    const t = await TestApp.start({ options: { routes: false } });
+    expect(routesOf(t)).toEqual([]);
+    await t.person('ada@example.com');
+    const { accessToken } = await t.auth.startSession(1);
+    await t.get('/private', accessToken).expect(200);
+    await t.stop();
+  });
+
+  it('lie below the configured paths, whatever their slashes', async () => {
+    const t = await TestApp.start({ options: { path: '/api/v1/auth/' } });
+    await t.http.post('/api/v1/auth/login').send({}).expect(422);
+    await t.http.post('/auth/login').send({}).expect(404);
+    await t.stop();
+  });
+
+  it('answer on the configured host name only', async () => {
+    const t = await TestApp.start({ options: { domain: 'login.example.com' } });
+    await t.http.post('/auth/login').set('Host', 'login.example.com').send({}).expect(422);
+    await t.http.post('/auth/login').set('Host', 'www.example.com').send({}).expect(404);
+    await t.stop();
+  });
+
+  it('stand in the README, each of them', async () => {
+    const readme = readFileSync(join(__dirname, '../../README.md'), 'utf8');
+    for (const route of OF_EVERY_GUARD) expect(readme).toContain(`\`${route.replace(' ', ' /')}\``);
+  });
+
+  it('answer other methods with 404 in JSON', async () => {
+    const t = await TestApp.start();
+    for (const path of ['/auth/login', '/auth/refresh', '/auth/logout']) {
+      for (const method of ['get', 'put', 'patch'] as const) {
+        const { headers } = await t.http[method](path).expect(404);
+        expect(headers['content-type']).toMatch(/json/);
+      }
+    }
+    await t.stop();
+  });
+});
