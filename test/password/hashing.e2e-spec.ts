@@ -17,6 +17,11 @@ const without =
     throw Object.assign(new Error(`Cannot find module '${name}'`), { code: 'MODULE_NOT_FOUND' });
   };
 
+const brokenNative = (name: string): unknown => {
+  if (name === 'argon2') return load(name);
+  throw new Error('Failed to load native binding');
+};
+
 const libraries = [argon2Library(without('@node-rs/argon2')), argon2Library(without('argon2'))] as const;
 
 describe('the argon2 library', () => {
@@ -27,11 +32,7 @@ describe('the argon2 library', () => {
   });
 
   it('is argon2 where the other is installed but does not run on this machine', () => {
-    const broken = (name: string): unknown => {
-      if (name === 'argon2') return load(name);
-      throw new Error('Failed to load native binding');
-    };
-    expect(argon2Library(broken).name).toBe('argon2');
+    expect(argon2Library(brokenNative).name).toBe('argon2');
   });
 
   it('is named with the command that installs it where there is none', () => {

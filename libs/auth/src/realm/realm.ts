@@ -27,14 +27,20 @@ export class Realm {
 
 /** A realm as the rest of the application reaches it. */
 export class RealmScope {
+  private readonly services = new Map<unknown, unknown>();
+
   constructor(
     readonly realm: Realm,
     private readonly moduleRef: ModuleRef,
   ) {}
 
-  /** A service of this realm. */
+  /** A service of this realm. Asked for on every guarded request, so each is looked up once. */
   get<T>(token: Type<T> | (abstract new (...args: never[]) => T)): T {
-    return this.moduleRef.get<T>(token as Type<T>, { strict: true });
+    const known = this.services.get(token) as T | undefined;
+    if (known) return known;
+    const service = this.moduleRef.get<T>(token as Type<T>, { strict: true });
+    this.services.set(token, service);
+    return service;
   }
 }
 

@@ -1,0 +1,35 @@
+interface Waiting<V> {
+  key: string;
+  resolve: (value: V) => void;
+  reject: (error: unknown) => void;
+}
+
+/**
+ * Joins look-ups that arrive in one turn of the event loop into one call of `load`, which answers them in
+ * their order. Nobody waits for company: an idle process looks up at once, a busy one looks up together.
+ *
+ * When a joined call fails, each look-up is tried alone, so that one bad key fails no other.
+ */
+export function batched<V>(load: (keys: string[]) => Promise<V[]>): (key: string) => Promise<V> {
+  let waiting: Waiting<V>[] = [];
+
+  const answer = async (batch: Waiting<V>[]): Promise<void> => {
+    try {
+      const values = await load(batch.map(({ key }) => key));
+      batch.forEach(({ resolve }, i) => resolve(values[i]!));
+    } catch (error) {
+      if (batch.length > 1) await Promise.all(batch.map((one) => answer([one])));
+      else batch[0]!.reject(error);
+    }
+  };
+  const flush = (): void => {
+    const batch = waiting;
+    waiting = [];
+    void answer(batch);
+  };
+  return (key) =>
+    new Promise((resolve, reject) => {
+      // Runs after the sockets of this turn were read: every request that came with it is in.
+      if (waiting.push({ key, resolve, reject }) === 1) setImmediate(flush);
+    });
+}

@@ -1,0 +1,212 @@
+import { DataSource, type EntitySubscriberInterface, EventSubscriber, type ObjectLiteral } from 'typeorm';
+import { TypeormUserProvider } from '../../libs/auth/src/users/typeorm-user-provider';
+import { rowReader } from '../../libs/auth/src/users/user-row';
+import { createEmptyDatabase } from '../support/database';
+import { ACCOUNTS, ByInt, Captain, Counting, Crew, Eager, Embedding, Greeting, Mood, Rich, Team } from './accounts';
+
+type Entity = new () => ObjectLiteral;
+
+describe('a user read by a prepared statement', () => {
+  let database: Awaited<ReturnType<typeof createEmptyDatabase>>;
+  let source: DataSource;
+
+  beforeAll(async () => {
+    database = await createEmptyDatabase();
+    source = await connect({});
+    await source.query('CREATE SCHEMA crm');
+    await source.synchronize();
+  });
+  afterAll(async () => {
+    await source.destroy();
+    await database.drop();
+  });
+
+  const connect = (options: object): Promise<DataSource> =>
+    new DataSource({
+      type: 'postgres',
+      url: database.url,
+      entities: ACCOUNTS,
+      installExtensions: false,
+      uuidExtension: 'pgcrypto',
+      ...options,
+    }).initialize();
+
+  const isPrepared = (entity: Entity, on = source): boolean =>
+    rowReader(on, on.getRepository(entity).metadata) !== undefined;
+
+  /** Reads by the provider and by the repository, which must be the same to the last property. */
+  async function readBoth(entity: Entity, id: unknown, on = source): Promise<ObjectLiteral> {
+    const read = await new TypeormUserProvider(on, entity, 'email').findById(String(id));
+    const expected = await on.getRepository(entity).findOneBy({ id });
+    expect(expected).not.toBeNull();
+    expect(read).toStrictEqual(expected);
+    expect(Object.getPrototypeOf(read)).toBe(Object.getPrototypeOf(expected));
+    expect(Object.keys(read!)).toEqual(Object.keys(expected!));
+    return read!;
+  }
+
+  async function rich(email: string, changed: Partial<Rich> = {}): Promise<Rich> {
+    const team = await source.getRepository(Team).save({ name: 'Red' });
+    return source.getRepository(Rich).save({
+      email,
+      passwordHash: 'digest',
+      balance: '1234567890.1200',
+      cents: 12n,
+      visits: '9007199254740993',
+      ratio: 0.1,
+      active: true,
+      birthday: '1815-12-10',
+      seenAt: new Date('2024-02-29T23:59:59.123Z'),
+      localAt: new Date(2024, 1, 29, 1, 2, 3),
+      wakesAt: '06:30:00',
+      naps: '1 day 02:00:00' as never,
+      settings: { theme: 'dark', list: [1, { a: null }] },
+      nothing: null,
+      simple: { a: [1] },
+      tags: ['a', 'b'],
+      names: ['Ada', 'a,b', '"q"', ''],
+      scores: null,
+      logins: [new Date(0), new Date(1e12)],
+      mood: Mood.Cross,
+      moods: [Mood.Calm, Mood.Cross],
+      humour: Mood.Calm,
+      avatar: Buffer.from([0, 255, 1]),
+      address: '10.0.0.1',
+      home: '(1.5,2)' as never,
+      mirrored: 'abc',
+      loud: 'abc',
+      team,
+      ...changed,
+    });
+  }
+
+  it('is the entity that the repository finds, of every kind of column', async () => {
+    const { id } = await rich('ada@example.com');
+    expect(isPrepared(Rich)).toBe(true);
+    const read = (await readBoth(Rich, id)) as Rich;
+    expect(read).toBeInstanceOf(Rich);
+    expect(read).toMatchObject({
+      balance: '1234567890.1200',
+      cents: 12n,
+      visits: '9007199254740993',
+      birthday: '1815-12-10',
+      names: ['Ada', 'a,b', '"q"', ''],
+      scores: null,
+      mood: 'cross',
+      mirrored: 'abc',
+      loud: expect.any(String),
+      display: 'ADA@EXAMPLE.COM',
+      initial: 'a',
+      version: 1,
+    });
+  });
+
+  it('is the same with every list empty and every number 0', async () => {
+    const { id } = await rich('grace@example.com', {
+      balance: '0',
+      cents: 0n,
+      ratio: -0,
+      active: false,
+      settings: [],
+      names: [],
+      scores: [],
+      moods: [],
+      logins: [],
+      avatar: Buffer.alloc(0),
+    });
+    await readBoth(Rich, id);
+  });
+
+  it('has no column that is not selected by default, and no relation that was not asked for', async () => {
+    const { id } = await rich('joan@example.com');
+    const read = await readBoth(Rich, id);
+    for (const name of ['secret', 'passwordHash', 'team']) expect(read).not.toHaveProperty(name);
+    expect(JSON.stringify({ ...read, cents: 0 })).not.toMatch(/digest|not for everyone/);
+  });
+
+  it('still loads what is loaded lazily', async () => {
+    const formerTeam = await source.getRepository(Team).save({ name: 'Blue' });
+    const { id } = await rich('lazy@example.com', { formerTeam: Promise.resolve(formerTeam) });
+    const read = (await new TypeormUserProvider(source, Rich, 'email').findById(id)) as Rich;
+    expect(await read.formerTeam).toMatchObject({ name: 'Blue' });
+  });
+
+  it('is an object of its own each time', async () => {
+    const { id } = await rich('own@example.com');
+    const users = new TypeormUserProvider(source, Rich, 'email');
+    const [one, other] = [await users.findById(id), await users.findById(id)];
+    expect(one).not.toBe(other);
+    expect(one).toStrictEqual(other);
+  });
+
+  it('is no user who was deleted softly, until restored', async () => {
+    const { id } = await rich('gone@example.com');
+    const users = new TypeormUserProvider(source, Rich, 'email');
+    await source.getRepository(Rich).softDelete(id);
+    expect(await users.findById(id)).toBeNull();
+    expect(await users.findByIdentifier('gone@example.com')).toBeNull();
+    await source.getRepository(Rich).restore(id);
+    expect(await users.findById(id)).toMatchObject({ email: 'gone@example.com', deletedAt: null });
+  });
+
+  it.each<[string, Entity, object, object]>([
+    ['an eager relation', Eager, { team: { id: 1 } }, { team: { id: 1, name: 'Red' } }],
+    ['embedded columns', Embedding, { address: { city: 'London' } }, { address: { city: 'London' } }],
+    ['a load listener', Greeting, {}, { greeting: 'Hello e@example.com' }],
+    ['single-table inheritance', Captain, { ship: 'Orca' }, { ship: 'Orca' }],
+    ['a computed column', Counting, {}, { length: 13 }],
+  ])('is not how an entity with %s is read, and it is read all the same', async (_, entity, given, result) => {
+    await source.getRepository(Team).save({ name: 'Red' });
+    const { id } = await source.getRepository(entity).save({ email: 'e@example.com', ...given } as ObjectLiteral);
+    expect(isPrepared(entity)).toBe(false);
+    expect(await readBoth(entity, id)).toMatchObject({ email: 'e@example.com', ...result });
+  });
+
+  it('leaves a child of an inheritance its own class', async () => {
+    const { id } = await source.getRepository(Captain).save({ email: 'child@example.com', ship: 'Orca' });
+    expect(await readBoth(Crew, id)).toBeInstanceOf(Captain);
+  });
+
+  it('gives way to a subscriber that hears of loads, and to no other', async () => {
+    @EventSubscriber()
+    class Hears implements EntitySubscriberInterface {
+      afterLoad(entity: ObjectLiteral): void {
+        entity.heard = true;
+      }
+    }
+    @EventSubscriber()
+    class Inserts implements EntitySubscriberInterface {
+      afterInsert(): void {}
+    }
+    for (const [subscriber, prepared] of [
+      [Hears, false],
+      [Inserts, true],
+    ] as const) {
+      const own = await connect({ subscribers: [subscriber] });
+      const { id } = await own.getRepository(ByInt).save({ email: `${subscriber.name}@example.com` });
+      expect(isPrepared(ByInt, own)).toBe(prepared);
+      expect('heard' in (await readBoth(ByInt, id, own))).toBe(!prepared);
+      await own.destroy();
+    }
+  });
+
+  it('is read on although the table is altered between two reads', async () => {
+    // One connection, so that it is the very statement the first read prepared.
+    const own = await connect({ extra: { max: 1 } });
+    const { id } = await own.getRepository(ByInt).save({ email: 'altered@example.com' });
+    const users = new TypeormUserProvider(own, ByInt, 'email');
+    for (const change of [
+      'SELECT 1',
+      'ALTER TABLE by_int ALTER COLUMN email TYPE varchar(400)',
+      'ALTER TABLE by_int ADD COLUMN later int DEFAULT 1',
+      'ALTER TABLE by_int ALTER COLUMN email TYPE text',
+      'DEALLOCATE ALL',
+    ]) {
+      await own.query(change);
+      for (const _time of [1, 2])
+        expect(await users.findById(String(id))).toEqual({ id, email: 'altered@example.com' });
+    }
+    await own.query('ALTER TABLE by_int DROP COLUMN later');
+    await own.destroy();
+  });
+});
