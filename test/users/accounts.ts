@@ -4,25 +4,14 @@ import {
   AfterLoad,
   ChildEntity,
   Column,
-  CreateDateColumn,
-  DeleteDateColumn,
   Entity,
-  JoinColumn,
   ManyToOne,
-  OneToMany,
   PrimaryColumn,
   PrimaryGeneratedColumn,
-  type Relation,
   TableInheritance,
-  UpdateDateColumn,
-  VersionColumn,
   VirtualColumn,
 } from 'typeorm';
-
-export enum Mood {
-  Calm = 'calm',
-  Cross = 'cross',
-}
+import { Rich } from './rich';
 
 @Entity('by_uuid')
 export class ByUuid extends withAuthColumns() {
@@ -55,127 +44,6 @@ export class Team {
 
   @Column('text')
   name!: string;
-
-  @OneToMany(() => Rich, (rich) => rich.team)
-  members?: Relation<Rich>[];
-}
-
-const reversed = {
-  to: (text: string) => [...text].toReversed().join(''),
-  from: (text: string) => [...text].toReversed().join(''),
-};
-const shouted = { to: (text: string) => text.toLowerCase(), from: (text: string) => text.toUpperCase() };
-const money = { to: (cents: bigint) => String(cents), from: (text: string) => BigInt(text) };
-
-/** An entity of ordinary columns only, of all kinds; it lives in another schema, under an awkward name. */
-@Entity({ name: 'Rich "people"', schema: 'crm' })
-export class Rich extends withAuthColumns() {
-  @PrimaryGeneratedColumn('uuid', { name: 'Person-Id' })
-  id!: string;
-
-  @Column('numeric', { precision: 14, scale: 4 })
-  balance!: string;
-
-  @Column('bigint', { transformer: money })
-  cents!: bigint;
-
-  @Column('bigint')
-  visits!: string;
-
-  @Column('double precision')
-  ratio!: number;
-
-  @Column('boolean')
-  active!: boolean;
-
-  @Column('date')
-  birthday!: string;
-
-  @Column('timestamptz')
-  seenAt!: Date;
-
-  @Column('timestamp')
-  localAt!: Date;
-
-  @Column('time')
-  wakesAt!: string;
-
-  @Column('interval')
-  naps!: object;
-
-  @Column('jsonb')
-  settings!: object;
-
-  @Column('jsonb', { nullable: true })
-  nothing!: object | null;
-
-  @Column('simple-json')
-  simple!: object;
-
-  @Column('simple-array')
-  tags!: string[];
-
-  @Column('text', { array: true })
-  names!: string[];
-
-  @Column('int', { array: true, nullable: true })
-  scores!: number[] | null;
-
-  @Column('timestamptz', { array: true })
-  logins!: Date[];
-
-  @Column('enum', { enum: Mood })
-  mood!: Mood;
-
-  @Column('enum', { enum: Mood, array: true })
-  moods!: Mood[];
-
-  @Column('simple-enum', { enum: Mood })
-  humour!: Mood;
-
-  @Column('bytea')
-  avatar!: Buffer;
-
-  @Column('inet')
-  address!: string;
-
-  @Column('point')
-  home!: object;
-
-  @Column('text', { transformer: reversed })
-  mirrored!: string;
-
-  @Column('text', { transformer: [shouted, reversed], name: 'we"ird name' })
-  loud!: string;
-
-  @Column('text', { select: false, default: 'not for everyone' })
-  secret?: string;
-
-  @Column('text', { generatedType: 'STORED', asExpression: 'upper(email)' })
-  display!: string;
-
-  @ManyToOne(() => Team, (team) => team.members)
-  @JoinColumn({ name: 'team_id' })
-  team?: Relation<Team>;
-
-  @ManyToOne(() => Team, { lazy: true })
-  formerTeam?: Promise<Team>;
-
-  @CreateDateColumn({ type: 'timestamptz' })
-  createdAt!: Date;
-
-  @UpdateDateColumn({ type: 'timestamptz' })
-  updatedAt!: Date;
-
-  @DeleteDateColumn({ type: 'timestamptz' })
-  deletedAt!: Date | null;
-
-  @VersionColumn()
-  version!: number;
-
-  get initial(): string {
-    return this.email.charAt(0);
-  }
 }
 
 @Entity('eager')

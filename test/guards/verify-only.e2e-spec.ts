@@ -1,0 +1,88 @@
+import { Controller, Get, Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { Auth, AuthModule, Authenticated, type Caller, CurrentCaller, UserProvider } from '@svc/auth';
+import { generateKeyPairSync } from 'node:crypto';
+import request from 'supertest';
+import { redisCache } from '../../apps/sample/src/redis-cache';
+import { TestApp } from '../support/app';
+import { describeWithRedis, sharedRedisUrl } from '../support/with-redis';
+
+const { publicKey, privateKey } = generateKeyPairSync('ec', {
+  namedCurve: 'P-256',
+  publicKeyEncoding: { type: 'spki', format: 'pem' },
+  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+});
+
+/** The service knows no users; it takes the issuer's word. */
+class Subjects extends UserProvider<{ id: string }> {
+  findById = async (id: string) => ({ id });
+  findByIdentifier = async () => null;
+  idOf = ({ id }: { id: string }) => id;
+  savePasswordHash = async () => undefined;
+}
+
+@Controller()
+class Reports {
+  @Get('reports')
+  @Authenticated()
+  list(@CurrentCaller() { userId, user }: Caller) {
+    return { userId, user };
+  }
+}
+
+describeWithRedis('a service that only verifies', () => {
+  let issuer: TestApp;
+  let service: NestExpressApplication;
+  let redis: Awaited<ReturnType<typeof redisCache>>;
+
+  beforeAll(async () => {
+    issuer = await TestApp.start({
+      options: {
+        algorithm: 'ES256',
+        keys: { active: 'k1', private: privateKey, public: { k1: publicKey } },
+        audience: ['https://api.example.com', 'https://reports.example.com'],
+      },
+    });
+    await issuer.person('ada@example.com');
+    redis = await redisCache(sharedRedisUrl()!);
+
+    @Module({
+      imports: [
+        AuthModule.forRoot({
+          routes: false,
+          algorithm: 'ES256',
+          keys: { active: 'k1', public: { k1: publicKey } },
+          audience: 'https://reports.example.com',
+          cache: redis.cache,
+          users: { provider: Subjects },
+        }),
+      ],
+      controllers: [Reports],
+    })
+    class Service {}
+    service = await NestFactory.create<NestExpressApplication>(Service, { logger: false });
+    await service.init();
+  });
+  afterAll(async () => {
+    await service.close();
+    await redis.client.disconnect();
+    await issuer.stop();
+  });
+
+  const reports = (token: string) =>
+    request(service.getHttpServer()).get('/reports').set('Authorization', `Bearer ${token}`);
+
+  it('needs no database and no private key, and sees a revocation at once', async () => {
+    const { access_token: token } = await issuer.session();
+    const { body } = await reports(token).expect(200);
+    expect(body).toEqual({ userId: '1', user: { id: '1' } });
+    await issuer.call('post', '/auth/logout', token).expect(204);
+    await reports(token).expect(401);
+  });
+
+  it('mounts no routes, and says what is missing to start a session', async () => {
+    await request(service.getHttpServer()).post('/auth/login').send({}).expect(404);
+    await expect(service.get(Auth).startSession('1')).rejects.toThrow(/TypeOrmModule\.forRoot/);
+  });
+});

@@ -1,0 +1,51 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import * as surface from '@svc/auth';
+import { optionsPage } from '../../docs/generate-options';
+import { VARIABLES } from '../../libs/auth/src/config/env';
+
+const ROOT = join(__dirname, '../..');
+const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
+
+describe('the documentation', () => {
+  it('lists the options as the source documents them: npm run docs', () => {
+    expect(read('docs/options.md')).toBe(optionsPage());
+  });
+
+  it('names every environment variable that is read', () => {
+    const page = read('docs/options.md');
+    for (const [name] of VARIABLES) expect(page).toContain(`\`SVC_${name}\``);
+    expect(page).toContain('`SVC_PUBLIC_KEY`');
+  });
+
+  it('lists every event', () => {
+    const events = readdirSync(join(ROOT, 'libs/auth/src'), { recursive: true, encoding: 'utf8' }).filter((file) =>
+      file.endsWith('.event.ts'),
+    );
+    const names = events.map((file) => /export class (\w+)/.exec(read(join('libs/auth/src', file)))![1]!);
+    expect(names.length).toBeGreaterThan(0);
+    for (const name of names) {
+      expect(read("docs/events.md")).toMatch(new RegExp(`\\| \`${name}\`\\s+\\|`));
+      expect(surface).toHaveProperty(name);
+    }
+  });
+
+  it('names tests that exist', () => {
+    const named = [...read('SECURITY.md').matchAll(/`(test\/[\w/-]+)`/g)].map(([, path]) => `${path}.e2e-spec.ts`);
+    expect(named.length).toBeGreaterThan(10);
+    for (const path of named) expect(() => read(path)).not.toThrow();
+  });
+
+  it('links to pages that exist', () => {
+    for (const page of [
+      'README.md',
+      ...readdirSync(join(ROOT, 'docs'))
+        .filter((f) => f.endsWith('.md'))
+        .map((f) => `docs/${f}`),
+    ]) {
+      for (const [, target] of read(page).matchAll(/\]\((?!https?:)([^)#]+)\)/g)) {
+        expect(() => read(join(page, '..', target!))).not.toThrow();
+      }
+    }
+  });
+});
