@@ -1,12 +1,18 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const STEP_MS = 3000;
+
 /** What has to be stopped and removed, however the benchmark ends. */
 export class Cleanup {
-  private steps: (() => unknown)[] = [];
+  private readonly steps: (() => unknown)[] = [];
+  private aborted = false;
 
   constructor() {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
       process.once(signal, () => void this.abort(`stopped by ${signal}`));
   }
 
+  /** Registers a step; the last one added runs first. */
   add(step: () => unknown): void {
     this.steps.unshift(step);
   }
@@ -16,20 +22,23 @@ export class Cleanup {
     setTimeout(() => void this.abort(`not finished after ${seconds} s`), seconds * 1000).unref();
   }
 
-  /** Runs every step, the last one added first. A failing one keeps none of the others from running. */
+  /** Says what went wrong. Once the benchmark is being stopped, everything does, and nothing of it is news. */
+  report(error: unknown): void {
+    if (!this.aborted) process.stderr.write(`bench: ${(error as Error).stack}\n`);
+    process.exitCode = 1;
+  }
+
+  /** Runs every step. One that fails, or that waits for a process the same signal ended, holds up no other. */
   async run(): Promise<void> {
-    const steps = this.steps.splice(0);
-    for (const step of steps) {
-      try {
-        await step();
-      } catch (error) {
-        process.stderr.write(`${(error as Error).message}\n`);
-      }
+    for (const step of this.steps.splice(0)) {
+      const done = Promise.resolve().then(step);
+      await Promise.race([done, sleep(STEP_MS, undefined, { ref: false })]).catch((error) => this.report(error));
     }
   }
 
   private async abort(reason: string): Promise<void> {
     process.stderr.write(`bench: ${reason}\n`);
+    this.aborted = true;
     await this.run();
     process.exit(1);
   }

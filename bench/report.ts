@@ -44,9 +44,9 @@ function groupTable(group: Scenario['group'], { scenarios, samples, calls }: Mea
       const { statements, transactionControl, redis } = calls[key]!;
       const sql = transactionControl ? `${statements} (${transactionControl} of them BEGIN, COMMIT)` : statements;
       const times = [middle('p50').toFixed(1), middle('p99').toFixed(1), middle('cpuMicros').toFixed(0)];
-      return [name, middle('perSecond').toFixed(0), ...times, sql, redis];
+      return [name, middle('perSecond').toFixed(0), ...times, sql, middle('statements').toFixed(2), redis];
     });
-  const columns = ['', 'req/s', 'p50 ms', 'p99 ms', 'server CPU µs/req', 'SQL/req', 'Redis/req'];
+  const columns = ['', 'req/s', 'p50 ms', 'p99 ms', 'server CPU µs/req', 'SQL/req', 'SQL/req under load', 'Redis/req'];
   return `## ${TITLES[group]}\n\n${table(columns, rows)}`;
 }
 

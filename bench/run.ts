@@ -45,8 +45,5 @@ async function rounds(scenarios: Scenarios, settings: Settings): Promise<Record<
 
 const cleanup = new Cleanup();
 main(cleanup)
-  .catch((error: Error) => {
-    process.stderr.write(`bench: ${error.stack}\n`);
-    process.exitCode = 1;
-  })
+  .catch((error: unknown) => cleanup.report(error))
   .finally(() => cleanup.run());

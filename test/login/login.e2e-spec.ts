@@ -173,11 +173,12 @@ describe('a login of the host`s own', () => {
     const { body } = await t.http.post('/auth/login').send({ ticket: 'good' }).expect(200);
     await t.get('/private', body.access_token).expect(200);
     await t.http.post('/auth/login').send({ ticket: 'bad' }).expect(422);
-    await t.http.post('/admin/auth/login').send({ ticket: 'bad' }).expect(422);
+    // The other guard's table has an id 1 too; a ticket of this one must not open it.
+    await t.person('root@example.com', 'admin');
+    await t.http.post('/admin/auth/login').send({ ticket: 'good' }).expect(422);
     expect(calls).toEqual([
       ['good', 'api'],
       ['bad', 'api'],
-      ['bad', 'admin'],
     ]);
     await t.stop();
   });

@@ -515,7 +515,8 @@ export interface AbilitiesContext {
 export interface AuthHooks {
   /**
    * Replaces the identifier and password check of `POST /login`. Resolve the user, or null to refuse.
-   * Rate limits and lockout still wrap it; equal timing for unknown users becomes the host's duty.
+   * Rate limits and lockout still wrap it; equal timing for unknown users becomes the host's duty. Extra
+   * guards do not inherit it: a user of one table must not sign in as the same id of another.
    */
   authenticate?: (request: unknown, context: { guard: string }) => Promise<object | null>;
 

@@ -23,7 +23,7 @@ export function resolveOptions(options: AuthModuleOptions): AuthConfig {
   const { guards: extra = {}, ...top } = options;
   const defaultGuard = top.guard ?? DEFAULTS.guard;
   const inherited = Object.fromEntries(Object.entries(top).filter(([key]) => !PER_MODULE.includes(key)));
-  const { users: _ownUsers, ...shared } = inherited;
+  const shared = forOtherGuards(inherited);
 
   return Object.freeze({
     routes: top.routes ?? DEFAULTS.routes,
@@ -71,6 +71,18 @@ function guardConfig(guard: string, isDefault: boolean, merged: object, own: Aut
     leeway: wholeNumber(options.leeway, DEFAULTS.leeway, 0),
     cookie: Object.freeze({ ...options.cookie, refreshName: options.cookie.refreshName + suffix }),
   });
+}
+
+/**
+ * What extra guards take over from the top level: everything but who its users are. A user that the
+ * default guard's `authenticate` resolves would become whoever has the same id in another guard's table.
+ */
+function forOtherGuards({
+  users: _users,
+  hooks: { authenticate: _authenticate, ...hooks } = {},
+  ...rest
+}: AuthModuleOptions) {
+  return { ...rest, hooks };
 }
 
 function hashing(given: AuthModuleOptions['hashing'] = {}): AuthConfig['hashing'] {
