@@ -48,7 +48,7 @@ function rowsOf(interfaces: Map<string, ts.InterfaceDeclaration>, name: string, 
 }
 
 function rowOf(member: ts.PropertySignature, option: string): Row {
-  const [doc] = ts.getJSDocCommentsAndTags(member).filter(ts.isJSDoc);
+  const doc = ts.getJSDocCommentsAndTags(member).find(ts.isJSDoc);
   const tag = (name: string): string =>
     plain(ts.getTextOfJSDocComment(doc?.tags?.find(({ tagName }) => tagName.text === name)?.comment) ?? '');
   const variables = tag('env').replace(/SVC_[A-Z0-9_]+/g, '`$&`');

@@ -116,12 +116,12 @@ describe('a pinned session', () => {
       options: { hooks: { abilities: () => ['*'], tokenClaims: () => ({ scope: '*' }) } },
     });
     await t.person('ada@example.com');
-    let tokens = await t.auth.startSession(1, {}, abilities);
+    const tokens = await t.auth.startSession(1, {}, abilities);
     for (const _round of [1, 2, 3]) {
       expect(claimsOf(tokens.accessToken)).toMatchObject({ pin: true });
       expect(claimsOf(tokens.accessToken).scope).toBe(scope);
       const { body } = await t.refresh(tokens.refreshToken).expect(200);
-      tokens = { ...tokens, accessToken: body.access_token, refreshToken: body.refresh_token };
+      Object.assign(tokens, { accessToken: body.access_token, refreshToken: body.refresh_token });
     }
     await expect(t.auth.startSession(1, {}, ['a,b'])).rejects.toThrow(/comma/);
     await expect(t.auth.startSession(1, {}, [`x${'y'.repeat(500)}`])).rejects.toThrow(/^.{1,220}$/);

@@ -58,7 +58,8 @@ function guardConfig(guard: string, isDefault: boolean, merged: object, own: Aut
     ...options,
     guard,
     isDefault,
-    nameOf: (option: string) => (isDefault || !(option.split('.')[0]! in own) ? option : `guards.${guard}.${option}`),
+    nameOf: (option: string) =>
+      isDefault || !Object.hasOwn(own, blockOf(option)) ? option : `guards.${guard}.${option}`,
     path: trimSlashes(options.path),
     users: own.users,
     audience: audience.filter(Boolean),
@@ -84,6 +85,8 @@ function forOtherGuards({
 }: AuthModuleOptions) {
   return { ...rest, hooks };
 }
+
+const blockOf = (option: string): string => option.split('.')[0]!;
 
 function hashing(given: AuthModuleOptions['hashing'] = {}): AuthConfig['hashing'] {
   const least = { memoryCost: 8, timeCost: 1, parallelism: 1, concurrency: 1, maxQueue: 0 };
