@@ -22,6 +22,13 @@ async function main(): Promise<void> {
     process.exit(0);
   };
   process.once('SIGINT', shutDown).once('SIGTERM', shutDown);
+  if (process.env.npm_lifecycle_event) followParent(shutDown);
+}
+
+/** npm stops the shell between us and does not pass the signal on: the application ends with its parent. */
+function followParent(shutDown: () => Promise<void>): void {
+  const parent = process.ppid;
+  setInterval(() => process.ppid !== parent && void shutDown(), 500).unref();
 }
 
 const welcome = (url: string, seeded: boolean): string => `listening on ${url}
