@@ -24,7 +24,7 @@ export function report(measured: Measured): string {
     heading(measured.settings),
     ...groups.map((group) => groupTable(group, measured)),
     ratioTable(measured),
-    timingTable(measured),
+    ...(Object.keys(measured.timings).length ? [timingTable(measured)] : []),
   ].join('\n\n');
 }
 
@@ -61,7 +61,8 @@ function ratioTable(measured: Measured): string {
     const range = `${Math.min(...ofRounds).toFixed(2)} to ${Math.max(...ofRounds).toFixed(2)}`;
     return [TITLES[name.group], other.name, median(ofRounds).toFixed(2), range, verdict, cpu.toFixed(2)];
   });
-  return `## Ratios: ours over the other\n\n${table(['', 'other', 'throughput', 'rounds', 'bar', 'by server CPU'], rows)}`;
+  const columns = ['', 'other', 'throughput', 'rounds', 'bar', 'by server CPU'];
+  return `## Ratios: ours over the other\n\n${table(columns, rows)}`;
 }
 
 /** The ratio within each round: neighbours in time saw the same machine. */
@@ -76,9 +77,10 @@ function timingTable({ timings, settings: { logins } }: Measured): string {
     const { known, unknown, unknownSlower } = summaryOf(timing);
     return [name, triple(known), triple(unknown), unknownSlower.toFixed(3)];
   });
+  const columns = ['', ...['known', 'unknown'].map((user) => `${user}: median ms (p5 to p95)`), 'P(unknown is slower)'];
   return `## Wrong password: known against unknown user
 
-${table(['', 'known: median ms (p5 to p95)', 'unknown: median ms (p5 to p95)', 'probability that unknown is slower'], rows)}
+${table(columns, rows)}
 
 ${logins} sequential logins each. 0.5 is indistinguishable; chance alone gives 0.5 ± ${chanceOf(logins).toFixed(3)}.`;
 }

@@ -1,5 +1,6 @@
 import { NestFactory } from '@nestjs/core';
 import { AuthModule, type AuthModuleOptions, SecurityStore } from '@svc/auth';
+import { TypeOrmModule } from '@nestjs/typeorm';
 import { generateKeyPairSync } from 'node:crypto';
 import { createDatabase } from '../support/database';
 import { HostModule, SECRET } from '../support/host.module';
@@ -111,6 +112,12 @@ describe('the module refuses to start', () => {
       { guards: { admin: { path: '/auth/' } } },
       /both mounted at "auth".*guards\.admin\.path/,
     ],
+    ['with two guards at one path in other letters', { guards: { admin: { path: 'AUTH' } } }, /both mounted at/],
+    [
+      'with a cookie of two guards',
+      { guards: { admin: { cookie: { refreshName: '__Host-refresh' } } } },
+      /share the cookie __Host-refresh.*guards\.admin\.cookie\.refreshName/,
+    ],
     ['with a guard named like the default one', { guard: 'admin' }, /guards\.admin is named like the default guard/],
     ['with a guard name no cookie can carry', { guard: 'a b;c' }, /guard name "a b;c"/],
     ['without users', { users: undefined }, /^users is missing\..*entity/m],
@@ -177,13 +184,21 @@ describe('the module refuses to start', () => {
     });
   });
 
-  it('with structure from a factory, which comes too late for it', async () => {
+  it.each([
+    ['features', { features: { rotation: false } }],
+    ['guards.admin.domain', { guards: { admin: { domain: 'x' } } }],
+    ['guards.admin.features', { guards: { admin: { features: { denylist: false } } } }],
+    ['guards.other', { guards: { other: { secret: SECRET } } }],
+  ])('with %s from a factory, which comes too late for it', async (name, values) => {
     const module = AuthModule.forRootAsync({
       users: { entity: Person },
-      useFactory: () => ({ secret: SECRET, features: { rotation: false } }) as object,
+      guards: { admin: { path: 'admin/auth', audience: 'https://admin.example.com', users: { entity: Operator } } },
+      useFactory: () => ({ secret: SECRET, ...values }) as object,
     });
-    await expect(NestFactory.createApplicationContext(module, { logger: false, abortOnError: false })).rejects.toThrow(
-      /useFactory returned "features".*forRootAsync beside useFactory|DataSource/,
+    const orm = TypeOrmModule.forRoot({ type: 'postgres', url: database.url, autoLoadEntities: true });
+    const host = { module: class Host {}, imports: [orm, module] };
+    await expect(NestFactory.createApplicationContext(host, { logger: false, abortOnError: false })).rejects.toThrow(
+      `useFactory returned "${name}"`,
     );
   });
 });

@@ -66,3 +66,14 @@ describe('a flag of one guard', () => {
     await t.stop();
   });
 });
+
+describe('a flag that is undefined', () => {
+  it('is the default, and switches nothing off', async () => {
+    const t = await TestApp.start({ options: { features: { denylist: undefined, logoutAll: undefined } } });
+    await t.person('ada@example.com');
+    const { access_token: access } = await t.session();
+    await t.call('delete', '/auth/sessions', access).expect(204);
+    await t.get('/private', access).expect(401);
+    await t.stop();
+  });
+});

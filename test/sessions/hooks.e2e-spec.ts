@@ -81,6 +81,13 @@ describe('host callbacks', () => {
     await t.refresh(refresh).expect(200);
   });
 
+  it('whose claims cannot be signed leave no session behind either', async () => {
+    const before = await sessions();
+    hooks.tokenClaims = () => ({ huge: 1n });
+    await t.login('ada@example.com').expect(500);
+    expect(await sessions()).toBe(before);
+  });
+
   it('hold no lock while they take their time', async () => {
     const session = await t.session();
     let release = (): void => undefined;

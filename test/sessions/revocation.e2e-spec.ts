@@ -71,6 +71,15 @@ describe('ending sessions', () => {
     await t.get('/private', kept.accessToken).expect(401);
   });
 
+  it('takes a session id in either case of its letters', async () => {
+    const { body: caller } = await t.get('/private', first!.access_token).expect(200);
+    await t.auth.revokeOthers(1, caller.familyId.toUpperCase());
+    expect(await alive(second!)).toEqual([401, 401]);
+    await t.get('/private', first!.access_token).expect(200);
+    await t.auth.revoke(caller.familyId.toUpperCase());
+    expect(await alive(first!)).toEqual([401, 401]);
+  });
+
   it('keeps the rows, so that a replay is still recognised', async () => {
     await t.call('post', '/auth/logout', first!.access_token).expect(204);
     const [{ count }] = await t.database.query('SELECT count(*)::int FROM svc_sessions WHERE revoked_at IS NOT NULL');

@@ -27,6 +27,8 @@ export interface TestAppOptions {
   options?: Partial<AuthModuleOptions>;
   /** Replaces the shared Redis. */
   redisUrl?: string;
+  /** What a host does between creating and starting its application. */
+  prepare?: (app: NestExpressApplication) => void;
   /** Uses an existing database instead of one of its own. */
   databaseUrl?: string;
 }
@@ -46,6 +48,7 @@ export class TestApp {
     options = {},
     redisUrl = sharedRedisUrl(),
     databaseUrl,
+    prepare,
   }: TestAppOptions = {}): Promise<TestApp> {
     const database = databaseUrl ? { url: databaseUrl, drop: async () => undefined } : await createDatabase();
     const redis = redisUrl ? await redisCache(redisUrl) : undefined;
@@ -57,6 +60,7 @@ export class TestApp {
       .useValue(clock)
       .compile();
     const app = testing.createNestApplication<NestExpressApplication>({ logger: false });
+    prepare?.(app);
     await app.listen(0, '127.0.0.1');
     return new TestApp(app, clock, database.url, [
       () => app.close(),

@@ -1,4 +1,4 @@
-import { mkdtempSync } from 'node:fs';
+import { chmodSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../apps/sample/src/embedded-postgres';
@@ -6,7 +6,7 @@ import { createTemplate } from './database';
 import { RedisServer, redisBinary } from './redis';
 
 declare global {
-  var stores: { postgres?: EmbeddedPostgres; redis?: RedisServer };
+  var stores: { directory?: string; postgres?: EmbeddedPostgres; redis?: RedisServer };
 }
 
 /** Starts the real stores the tests run on, or takes those of `DATABASE_URL` and `REDIS_URL`. */
@@ -23,10 +23,11 @@ export default async function globalSetup(): Promise<void> {
 
 async function startPostgres(): Promise<string> {
   const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '300' };
-  globalThis.stores.postgres = await startEmbeddedPostgres(
-    join(mkdtempSync(join(tmpdir(), 'svc-test-')), 'data'),
-    settings,
-  );
+  const directory = mkdtempSync(join(tmpdir(), 'svc-test-'));
+  // As root the server runs under another id, which must be able to enter.
+  chmodSync(directory, 0o711);
+  globalThis.stores.directory = directory;
+  globalThis.stores.postgres = await startEmbeddedPostgres(join(directory, 'data'), settings);
   return globalThis.stores.postgres.url;
 }
 

@@ -41,6 +41,8 @@ export class RedisServer {
   }
 
   async stop(): Promise<void> {
+    // It may be gone already, with the process group that an interrupted run belongs to.
+    if (!this.process || this.process.exitCode !== null || this.process.signalCode) return;
     const stopped = new Promise((resolve) => this.process?.once('exit', resolve));
     this.process?.kill('SIGCONT');
     this.process?.kill('SIGKILL');

@@ -25,7 +25,7 @@ describe('the documentation', () => {
     const names = events.map((file) => /export class (\w+)/.exec(read(join('libs/auth/src', file)))![1]!);
     expect(names.length).toBeGreaterThan(0);
     for (const name of names) {
-      expect(read("docs/events.md")).toMatch(new RegExp(`\\| \`${name}\`\\s+\\|`));
+      expect(read('docs/events.md')).toMatch(new RegExp(`\\| \`${name}\`\\s+\\|`));
       expect(surface).toHaveProperty(name);
     }
   });

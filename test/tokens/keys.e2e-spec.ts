@@ -93,6 +93,13 @@ describe.each([
     await t.get('/passport', forged).expect(401);
   });
 
+  it('a token that cannot be read is refused, and breaks nothing', async () => {
+    const header = Buffer.from(JSON.stringify({ typ: 'JWT', alg: algorithm, kid: 'k2' })).toString('base64url');
+    for (const body of ['bm90IGpzb24', '', '____', 'W10']) {
+      for (const path of ['/private', '/passport']) await t.get(path, `${header}.${body}.c2ln`).expect(401);
+    }
+  });
+
   it('a token signed with the public key as an HMAC secret is refused', async () => {
     for (const header of [{ kid: 'k2' }, {}])
       await t.get('/private', forge({ secret: active.publicKey, header })).expect(401);
@@ -129,5 +136,40 @@ describe('under HS256', () => {
     await after.get('/private', token).expect(200);
     await after.get('/private', forge({ secret: SECRET })).expect(401);
     await after.stop();
+  });
+});
+
+describe('a guard with keys of its own', () => {
+  const ring = (pair: { publicKey: string; privateKey: string }, kid: string) => ({
+    algorithm: 'ES256' as const,
+    keys: { active: kid, private: pair.privateKey, public: { [kid]: pair.publicKey } },
+  });
+  const staffClaims = { iss: 'https://api.example.com', aud: 'https://admin.example.com', sub: '1', exp: 4e9 };
+
+  it('trusts no key of the default guard', async () => {
+    const [own, staff] = [keyPair('ec'), keyPair('ec')];
+    const t = await TestApp.start({ options: { ...ring(own, 'api1'), guards: { admin: ring(staff, 'adm1') } } });
+    await t.person('root@example.com', 'admin');
+    const { body } = await t.get('/admin/auth/jwks').expect(200);
+    expect(body.keys.map(({ kid }: { kid: string }) => kid)).toEqual(['adm1']);
+    const header = (kid: string) => ({ typ: 'at+jwt', alg: 'ES256', kid });
+    await t
+      .get('/staff', sign(staffClaims, own.privateKey, { algorithm: 'ES256', header: header('api1') }))
+      .expect(401);
+    await t
+      .get('/staff', sign(staffClaims, staff.privateKey, { algorithm: 'ES256', header: header('adm1') }))
+      .expect(200);
+    await t.stop();
+  });
+
+  it('trusts no former secret of the default guard', async () => {
+    const retired = 'a-retired-secret-of-the-default-guard!!';
+    const own = 'the-own-secret-of-the-admin-guard-0123456';
+    const t = await TestApp.start({ options: { previousSecrets: [retired], guards: { admin: { secret: own } } } });
+    await t.person('root@example.com', 'admin');
+    await t.get('/staff', forge({ secret: retired, claims: { aud: staffClaims.aud } })).expect(401);
+    await t.get('/staff', forge({ claims: { aud: staffClaims.aud } })).expect(401);
+    await t.get('/staff', forge({ secret: own, claims: { aud: staffClaims.aud } })).expect(200);
+    await t.stop();
   });
 });

@@ -138,12 +138,10 @@ describe('the users of a TypeORM entity', () => {
     for (const other of ['ADA', ' Ada', 'Ad', 'Ad_', '%', '']) expect(await users.findByIdentifier(other)).toBeNull();
   });
 
-  it.each([[''], ['nobody@example.com'], ['a\0b'], ['\ud800'], ["' OR 1=1 --"], ['%'], ['x'.repeat(100_000)]])(
-    'are nobody under the identifier %j',
-    async (identifier) => {
-      expect(await usersOf(ByInt).findByIdentifier(identifier)).toBeNull();
-    },
-  );
+  it('are nobody under an identifier that nobody has, or nobody can have', async () => {
+    const strangers = ['', 'nobody@example.com', 'a\0b', '\ud800', "' OR 1=1 --", '%', 'x'.repeat(100_000)];
+    for (const identifier of strangers) expect(await usersOf(ByInt).findByIdentifier(identifier)).toBeNull();
+  });
 
   it('come with their hash at a login, and never carry it', async () => {
     await create(ByInt, 'hashed@example.com');

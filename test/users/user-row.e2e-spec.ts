@@ -131,6 +131,20 @@ describe('a user read by a prepared statement', () => {
     expect(one).toStrictEqual(other);
   });
 
+  it('is everyone`s own where requests arrive together, whatever ids the others bring', async () => {
+    const people = source.getRepository(ByInt);
+    const { id: one } = await people.save({ email: 'one@x.test' });
+    const { id: two } = await people.save({ email: 'two@x.test' });
+    const users = new TypeormUserProvider(source, ByInt, 'email');
+    const ids = [one, two, 'abc', one, 2 ** 40, `0${two}`, two, '{1}', one, 0];
+    const found = await Promise.all(ids.map((id) => users.findById(String(id))));
+    const expected = ids.map((id) => (id === one ? 'one@x.test' : id === two ? 'two@x.test' : undefined));
+    expect(found.map((user) => user?.email)).toEqual(expected);
+    const real = found.filter((user) => user !== null);
+    expect(new Set(real).size).toBe(real.length);
+    for (const user of real) expect(user).toBeInstanceOf(ByInt);
+  });
+
   it('is no user who was deleted softly, until restored', async () => {
     const { id } = await rich('gone@example.com');
     const users = new TypeormUserProvider(source, Rich, 'email');

@@ -4,6 +4,7 @@ import { Auth } from './auth';
 import { AuthCoreModule } from './auth-core.module';
 import type { AuthModuleAsyncOptions, AuthModuleOptions, AuthStructure } from './config/auth-options';
 import { DEFAULTS } from './config/defaults';
+import { merge } from './config/merge';
 import { combine } from './config/resolve-options';
 import { forwardEvents } from './forward-events';
 import { AccessTokenGuard } from './http/authentication.gate';
@@ -72,8 +73,8 @@ function realmsOf(structure: AuthStructure, core: DynamicModule): RealmStructure
   const extra = Object.entries(guards).map(([name, own]) => ({
     guard: name,
     path: own.path ?? path,
-    domain: own.domain ?? domain,
-    features: { ...features, ...own.features },
+    domain: own.domain === undefined ? domain : own.domain,
+    features: merge(features, own.features),
     users: own.users,
     routes,
     imports,

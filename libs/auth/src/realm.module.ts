@@ -3,6 +3,7 @@ import { ModuleRef } from '@nestjs/core';
 import { AUTH_CONFIG, type AuthConfig } from './config/auth-config';
 import type { GuardStructure, UsersOptions } from './config/auth-options';
 import { DEFAULT_FEATURES } from './config/defaults';
+import { merge } from './config/merge';
 import { FEATURES } from './features';
 import { mount } from './http/mount';
 import { AuthConfigError } from './kernel/auth.exception';
@@ -31,7 +32,7 @@ export class RealmModule {
 
   static forGuard(structure: RealmStructure): DynamicModule {
     const { guard, routes, users, imports } = structure;
-    const switches = { ...DEFAULT_FEATURES, ...structure.features };
+    const switches = merge(DEFAULT_FEATURES, structure.features) as typeof DEFAULT_FEATURES;
     const isOn = ({ flag }: (typeof FEATURES)[number]): boolean => flag === undefined || switches[flag];
     const on = FEATURES.filter(isOn);
     const controllers = routes ? on.flatMap((feature) => feature.controllers ?? []) : [];

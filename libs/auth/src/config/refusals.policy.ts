@@ -12,7 +12,11 @@ export function refusals(config: AuthConfig, guardNames: readonly string[]): str
   return [
     ...duplicates(guardNames).map((name) => `guards.${name} is named like the default guard. Rename one of them.`),
     ...guards.flatMap(ofOne),
-    ...pairs.flatMap(([a, b]) => [...sharedAudience(a, b), ...(config.routes ? sharedPath(a, b) : [])]),
+    ...pairs.flatMap(([a, b]) => [
+      ...sharedAudience(a, b),
+      ...sharedCookie(a, b),
+      ...(config.routes ? sharedPath(a, b) : []),
+    ]),
   ];
 }
 
@@ -42,9 +46,18 @@ function sharedAudience(a: GuardConfig, b: GuardConfig): string[] {
   ];
 }
 
+function sharedCookie(a: GuardConfig, b: GuardConfig): string[] {
+  if (a.cookie.refreshName !== b.cookie.refreshName) return [];
+  return [
+    `The guards "${a.guard}" and "${b.guard}" share the cookie ${a.cookie.refreshName}, so each login would end the other's. ` +
+      `Set guards.${a.guard}.cookie.refreshName to one of its own.`,
+  ];
+}
+
 function sharedPath(a: GuardConfig, b: GuardConfig): string[] {
   const domainsOverlap = a.domain === null || b.domain === null || a.domain === b.domain;
-  if (a.path !== b.path || !domainsOverlap) return [];
+  // Express matches paths without regard to case.
+  if (a.path.toLowerCase() !== b.path.toLowerCase() || !domainsOverlap) return [];
   return [
     `The guards "${a.guard}" and "${b.guard}" are both mounted at "${a.path}". ` +
       `Set guards.${a.guard}.path, such as "${a.guard}/${a.path}", or give both a domain.`,

@@ -113,7 +113,7 @@ describe('texts and lists', () => {
   });
 
   it('complete a block that a host gave in part', () => {
-    expect(top({ cookie: { secure: false } }).cookie).toEqual({ refreshName: '__Host-refresh', secure: false });
+    expect(top({ cookie: { secure: false } }).cookie).toEqual({ refreshName: 'refresh', secure: false });
     expect(top({ keys: { private: 'pem' } }).keys).toEqual({ active: 'default', public: {}, private: 'pem' });
     expect(top({ features: { twoFactor: true } }).features).toEqual({ ...DEFAULT_FEATURES, twoFactor: true });
   });
@@ -165,7 +165,7 @@ describe('an extra guard', () => {
     ['its name on the default cookie', {}, {}, '__Host-refresh-admin'],
     ['its name on the inherited cookie', { cookie: { refreshName: 'rt' } }, {}, 'rt-admin'],
     ['its own cookie to the letter', { cookie: { refreshName: 'rt' } }, { cookie: { refreshName: 'art' } }, 'art'],
-    ['its name although it sets another option', {}, { cookie: { secure: false } }, '__Host-refresh-admin'],
+    ['its name although it sets another option', {}, { cookie: { secure: false } }, 'refresh-admin'],
   ])('has %s', (_, options, own, name) => {
     expect(admin(options, own).cookie.refreshName).toBe(name);
     expect(top({ ...options, guards: { admin: own } }).cookie.refreshName).not.toBe(name);

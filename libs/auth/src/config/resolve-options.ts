@@ -23,12 +23,13 @@ export function resolveOptions(options: AuthModuleOptions): AuthConfig {
   const { guards: extra = {}, ...top } = options;
   const defaultGuard = top.guard ?? DEFAULTS.guard;
   const inherited = Object.fromEntries(Object.entries(top).filter(([key]) => !PER_MODULE.includes(key)));
-  const shared = forOtherGuards(inherited);
 
   return Object.freeze({
     routes: top.routes ?? DEFAULTS.routes,
     guards: [
-      ...Object.entries(extra).map(([name, own]) => guardConfig(name, false, merge(DEFAULTS, shared, own), own)),
+      ...Object.entries(extra).map(([name, own]) =>
+        guardConfig(name, false, merge(DEFAULTS, inheritable(inherited, own), own), own),
+      ),
       guardConfig(defaultGuard, true, merge(DEFAULTS, inherited), top),
     ],
     hashing: hashing(top.hashing),
@@ -39,7 +40,15 @@ export function resolveOptions(options: AuthModuleOptions): AuthConfig {
 
 /** Puts the factory's values under the declared structure, which a factory cannot change. */
 export function combine(structure: AuthStructure, values: object): AuthModuleOptions {
-  const misplaced = Object.keys(values).find((key) => STRUCTURE.includes(key));
+  const { guards: ofGuards = {} } = values as AuthModuleOptions;
+  const invented = Object.keys(ofGuards).filter((name) => !structure.guards?.[name]);
+  const misplaced = [
+    ...Object.keys(values).filter((key) => STRUCTURE.includes(key)),
+    ...Object.entries(ofGuards).flatMap(([name, own]) =>
+      Object.keys(own).flatMap((key) => (STRUCTURE.includes(key) ? [`guards.${name}.${key}`] : [])),
+    ),
+    ...invented.map((name) => `guards.${name}`),
+  ].at(0);
   if (misplaced) {
     throw new AuthConfigError(
       `useFactory returned "${misplaced}", which shapes the module and must be known before the factory runs. ` +
@@ -70,21 +79,30 @@ function guardConfig(guard: string, isDefault: boolean, merged: object, own: Aut
     graceSeconds: wholeNumber(options.graceSeconds, DEFAULTS.graceSeconds, 0),
     forkThreshold: wholeNumber(options.forkThreshold, DEFAULTS.forkThreshold, 2),
     leeway: wholeNumber(options.leeway, DEFAULTS.leeway, 0),
-    cookie: Object.freeze({ ...options.cookie, refreshName: options.cookie.refreshName + suffix }),
+    cookie: Object.freeze({ ...options.cookie, refreshName: cookieName(options.cookie) + suffix }),
   });
 }
 
 /**
- * What extra guards take over from the top level: everything but who its users are. A user that the
- * default guard's `authenticate` resolves would become whoever has the same id in another guard's table.
+ * What an extra guard takes over from the top level: everything but who its users are and, where it
+ * brings keys of its own, the other's keys.
+ *
+ * A user that the default guard's `authenticate` resolves would become whoever has the same id in another
+ * guard's table; a former secret or a public key that the guard did not ask for could sign for it.
  */
-function forOtherGuards({
-  users: _users,
-  hooks: { authenticate: _authenticate, ...hooks } = {},
-  ...rest
-}: AuthModuleOptions) {
-  return { ...rest, hooks };
+function inheritable(top: AuthModuleOptions, own: AuthModuleOptions): AuthModuleOptions {
+  const { users: _users, hooks, previousSecrets, keys, ...rest } = top;
+  return {
+    ...rest,
+    hooks: { tokenClaims: hooks?.tokenClaims?.bind(hooks), abilities: hooks?.abilities?.bind(hooks) },
+    previousSecrets: own.secret === undefined ? previousSecrets : undefined,
+    keys: own.keys?.private === undefined && own.keys?.public === undefined ? keys : undefined,
+  };
 }
+
+// Browsers refuse the prefixes without Secure (RFC 6265bis §4.1.3).
+const cookieName = ({ refreshName, secure }: { refreshName: string; secure: boolean }): string =>
+  secure ? refreshName : refreshName.replace(/^__(Host|Secure)-/i, '');
 
 const blockOf = (option: string): string => option.split('.')[0]!;
 

@@ -16,18 +16,17 @@ export interface GateType extends Type<Gate> {
   readonly public?: boolean;
 }
 
-const GATES = Symbol('svc.gates');
-type Target = object & { [GATES]?: GateType[] };
+// Metadata and not a property: a decorator that wraps a handler copies metadata along with the guards.
+const GATES = 'svc:gates';
 
 /** Adds gates to a controller class or a handler. */
-export function addGates(target: Target, gates: readonly GateType[]): void {
-  // A mounted controller is a subclass: it must not write into what its base shows.
-  const own = Object.hasOwn(target, GATES) ? target[GATES]! : [];
-  target[GATES] = [...own, ...gates];
+export function addGates(target: object, gates: readonly GateType[]): void {
+  Reflect.defineMetadata(GATES, [...declaredGates(target), ...gates], target);
 }
 
-/** The gates of a handler and its controller, each once, in the order they are passed. */
-export function gatesOf(controller: Target, handler: Target, always: readonly GateType[] = []): GateType[] {
-  const gates = new Set([...always, ...(controller[GATES] ?? []), ...(handler[GATES] ?? [])]);
-  return [...gates].sort((a, b) => STAGES.indexOf(a.stage) - STAGES.indexOf(b.stage));
-}
+/** The gates declared on one controller class, its base classes included, or on one handler. */
+export const declaredGates = (target: object): readonly GateType[] => Reflect.getMetadata(GATES, target) ?? [];
+
+/** Each gate once, in the order they are passed. */
+export const inOrder = (gates: readonly GateType[]): GateType[] =>
+  [...new Set(gates)].sort((a, b) => STAGES.indexOf(a.stage) - STAGES.indexOf(b.stage));

@@ -1,9 +1,8 @@
-import { Controller, type Type, UseFilters, UsePipes, VERSION_NEUTRAL } from '@nestjs/common';
+import { Controller, type Type, UseFilters, VERSION_NEUTRAL } from '@nestjs/common';
 import { PATH_METADATA } from '@nestjs/common/constants';
 import type { GuardStructure } from '../config/auth-options';
 import { trimSlashes } from '../config/trim-slashes';
 import { AuthExceptionFilter } from './auth-exception.filter';
-import { BodyPipe } from './body.pipe';
 import { GuardName } from '../realm/route-metadata';
 
 /** Binds a controller to one realm: its own route prefix and guard, the library's bodies and errors. */
@@ -11,6 +10,6 @@ export function mount(controller: Type, guard: string, { path: prefix = '', doma
   const path: string = Reflect.getMetadata(PATH_METADATA, controller);
   const mounted = { [controller.name]: class extends controller {} }[controller.name] as Type;
   Controller({ path: `${trimSlashes(prefix)}/${path}`, host: domain ?? undefined, version: VERSION_NEUTRAL })(mounted);
-  for (const decorate of [GuardName(guard), UseFilters(AuthExceptionFilter), UsePipes(BodyPipe)]) decorate(mounted);
+  for (const decorate of [GuardName(guard), UseFilters(AuthExceptionFilter)]) decorate(mounted);
   return mounted;
 }

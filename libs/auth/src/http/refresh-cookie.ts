@@ -10,8 +10,7 @@ export class RefreshCookie {
 
   constructor({ options: { cookie } }: Realm) {
     this.secure = cookie.secure;
-    // Browsers refuse the prefixes without Secure (RFC 6265bis §4.1.3).
-    this.name = cookie.secure ? cookie.refreshName : cookie.refreshName.replace(/^__(Host|Secure)-/i, '');
+    this.name = cookie.refreshName;
   }
 
   /** A `Set-Cookie` value. `maxAge` is what is left of the session, so the cookie dies with it. */

@@ -1,9 +1,9 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { HttpAdapterHost, Reflector } from '@nestjs/core';
-import { AuthException } from '../kernel/auth.exception';
+import { AuthConfigError, AuthException } from '../kernel/auth.exception';
 import { type RealmScope, Realms } from '../realm/realm';
 import { callerOf } from '../tokens/caller';
-import { type GateType, gatesOf } from './gate';
+import { type GateType, declaredGates, inOrder } from './gate';
 import { GuardName, PublicRoute } from '../realm/route-metadata';
 
 interface Plan {
@@ -31,18 +31,19 @@ export class RouteGuard implements CanActivate {
     const request: { [PASSED]?: unknown } = context.switchToHttp().getRequest();
     // A controller and its handler may both bring this guard; the gates are passed once.
     if (!gates.length || request[PASSED] === context.getHandler()) return true;
-    const scope = this.scopeOf(guard ?? callerOf(request)?.guard);
+    const named = this.realms.named(guard);
+    let scope = named ?? this.realms.default;
     try {
-      for (const gate of gates) await scope.get(gate).check(context, request, scope);
+      for (const gate of gates) {
+        await scope.get(gate).check(context, request, scope);
+        // Who was authenticated, by whichever guard, is whom all further gates are about.
+        scope = named ?? this.realms.named(callerOf(request)?.guard) ?? scope;
+      }
     } catch (error) {
       throw this.answerable(error, scope, context);
     }
     request[PASSED] = context.getHandler();
     return true;
-  }
-
-  private scopeOf(guard: string | undefined): RealmScope {
-    return guard === undefined ? this.realms.default : this.realms.get(guard);
   }
 
   /** The body is the host's to format on its own routes; the challenge headers are ours everywhere. */
@@ -59,13 +60,28 @@ export class RouteGuard implements CanActivate {
     const [controller, handler] = [context.getClass(), context.getHandler()];
     const known = this.plans.get(controller)?.get(handler);
     if (known) return known;
-    const isPublic = this.reflector.getAllAndOverride(PublicRoute, [handler, controller]) === true;
     const plan: Plan = {
-      gates: gatesOf(controller, handler, this.always).filter((gate) => !isPublic || gate.public),
+      gates: this.gatesOf(controller, handler),
       guard: this.reflector.getAllAndOverride(GuardName, [handler, controller]),
     };
     const ofController = this.plans.get(controller) ?? new Map<unknown, Plan>();
     this.plans.set(controller, ofController.set(handler, plan));
     return plan;
+  }
+
+  /** What is said of the handler outweighs what is said of its controller, in both directions. */
+  private gatesOf(controller: object, handler: object): GateType[] {
+    const [ofClass, ofHandler] = [declaredGates(controller), declaredGates(handler)];
+    const closed = ofHandler.some((gate) => !gate.public);
+    const isPublic =
+      Reflect.getMetadata(PublicRoute.KEY, handler) ?? (!closed && Reflect.getMetadata(PublicRoute.KEY, controller));
+    const gates = inOrder([...this.always, ...ofClass, ...ofHandler]);
+    if (isPublic && closed)
+      throw new AuthConfigError('A route is marked both public and guarded. Remove one of the decorators.');
+    if (isPublic) return gates.filter((gate) => gate.public);
+    // This guard came with a gate decorator, so losing the gates must not open the route.
+    if (!gates.length)
+      throw new AuthConfigError('A route lost its gates: put its guard decorators above those that wrap it.');
+    return gates;
   }
 }

@@ -1,3 +1,5 @@
+import { isUnavailable } from './unavailable';
+
 interface Waiting<V> {
   key: string;
   resolve: (value: V) => void;
@@ -8,7 +10,7 @@ interface Waiting<V> {
  * Joins look-ups that arrive in one turn of the event loop into one call of `load`, which answers them in
  * their order. Nobody waits for company: an idle process looks up at once, a busy one looks up together.
  *
- * When a joined call fails, each look-up is tried alone, so that one bad key fails no other.
+ * When a joined call is refused, each look-up is tried alone, so that one bad key fails no other.
  */
 export function batched<V>(load: (keys: string[]) => Promise<V[]>): (key: string) => Promise<V> {
   let waiting: Waiting<V>[] = [];
@@ -18,8 +20,9 @@ export function batched<V>(load: (keys: string[]) => Promise<V[]>): (key: string
       const values = await load(batch.map(({ key }) => key));
       batch.forEach(({ resolve }, i) => resolve(values[i]!));
     } catch (error) {
-      if (batch.length > 1) await Promise.all(batch.map((one) => answer([one])));
-      else batch[0]!.reject(error);
+      // A database that is down would be asked once more by everyone.
+      if (batch.length > 1 && !isUnavailable(error)) await Promise.all(batch.map((one) => answer([one])));
+      else for (const { reject } of batch) reject(error);
     }
   };
   const flush = (): void => {

@@ -1,6 +1,20 @@
 import type { DataSource, EntityTarget, ObjectLiteral, QueryRunner } from 'typeorm';
 import { AuthConfigError, StoreUnavailable } from './auth.exception';
+import { type Preparing, isStale, statementName } from './prepared';
 import { answered } from './unavailable';
+
+interface Client extends Preparing {
+  query(text: string): Promise<unknown>;
+  query(...config: Parameters<Preparing['query']>): ReturnType<Preparing['query']>;
+  end(): Promise<void>;
+}
+
+interface Connection {
+  client: Client;
+  sql: Sql;
+  /** @throws StoreUnavailable once the caller has been answered */
+  stillAwaited: () => void;
+}
 
 /** Runs one statement and returns its rows. */
 export type Sql = <Row = Record<string, unknown>>(statement: string, params?: unknown[]) => Promise<Row[]>;
@@ -12,6 +26,8 @@ export type Sql = <Row = Record<string, unknown>>(statement: string, params?: un
  * An unreachable database becomes `StoreUnavailable` here and nowhere else.
  */
 export class Database {
+  private prepares = true;
+
   constructor(
     private readonly dataSource: DataSource | undefined,
     private readonly timeoutMs: number,
@@ -31,40 +47,71 @@ export class Database {
     return path.replace(/[^.]+/g, (part) => `"${part.replace(/"/g, '""')}"`);
   }
 
-  query: Sql = (statement, params = []) => this.connected((runner) => statementOn(runner)(statement, params));
+  query: Sql = (statement, params = []) => this.connected(({ sql }) => sql(statement, params));
 
-  /** Runs `work` in one transaction on one connection; a throw rolls everything back. */
+  /**
+   * Runs `work` in one transaction on one connection; a throw rolls everything back. It may run a second
+   * time after a rollback, where prepared statements do not hold.
+   */
   transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
-    return this.connected(async (runner, late) => {
-      await runner.startTransaction();
+    return this.connected(async ({ client, sql, stillAwaited }) => {
+      // What a lock or a slow server delays beyond the answer must not keep its connection either.
+      // READ COMMITTED whatever the host's default: a refresh that waited for a lock decides on what it finds then.
+      await client.query(`BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = ${this.timeoutMs}`);
       try {
-        const result = await work(statementOn(runner));
-        // The caller was already told 503: what it believes did not happen must not happen.
-        if (late()) throw new StoreUnavailable('PostgreSQL');
-        await runner.commitTransaction();
+        const result = await work(sql);
+        stillAwaited();
+        await client.query('COMMIT');
         return result;
       } catch (error) {
-        // A connection that died has nothing to roll back; the first error is the one that matters.
-        await runner.rollbackTransaction().catch(() => undefined);
+        // A connection that cannot roll back still holds the locks: it must not go back to the pool.
+        await client.query('ROLLBACK').catch(() => client.end());
         throw error;
       }
     });
   }
 
-  private async connected<T>(work: (runner: QueryRunner, late: () => boolean) => Promise<T>): Promise<T> {
-    let answeredInTime = true;
-    const runner = this.source.createQueryRunner();
-    const done = work(runner, () => !answeredInTime).finally(() => runner.release().catch(() => undefined));
+  private async connected<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    const prepared = this.prepares;
     try {
-      return await answered('PostgreSQL', this.timeoutMs, done);
+      return await this.attempt(work);
     } catch (error) {
-      answeredInTime = false;
-      throw error;
+      if (!prepared || !isStale(error)) throw error;
+      this.prepares = false;
+      return this.attempt(work);
     }
   }
-}
 
-const statementOn =
-  (runner: QueryRunner): Sql =>
-  async (statement, params = []) =>
-    (await runner.query(statement, params, true)).records;
+  private async attempt<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    let awaited = true;
+    // The caller was already told 503: what it believes did not happen must not happen.
+    const stillAwaited = (): void => {
+      if (!awaited) throw new StoreUnavailable('PostgreSQL');
+    };
+    const runner = this.source.createQueryRunner();
+    const run = async (): Promise<T> => {
+      const client: Client = await runner.connect();
+      return work({ client, stillAwaited, sql: this.statementsOn(runner, client, stillAwaited) });
+    };
+    try {
+      return await answered(
+        'PostgreSQL',
+        this.timeoutMs,
+        run().finally(() => runner.release().catch(() => undefined)),
+      );
+    } finally {
+      awaited = false;
+    }
+  }
+
+  /** Planning a join with its lock costs more than running it, so every statement is prepared. */
+  private statementsOn(runner: QueryRunner, client: Client, stillAwaited: () => void): Sql {
+    return async <Row>(text: string, values: unknown[] = []) => {
+      stillAwaited();
+      this.source.logger.logQuery(text, values, runner);
+      const { rows } = await client.query({ name: this.prepares ? statementName(text) : undefined, text, values });
+      stillAwaited();
+      return rows as Row[];
+    };
+  }
+}

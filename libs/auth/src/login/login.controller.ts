@@ -1,5 +1,6 @@
-import { Body, Controller, Post, Req } from '@nestjs/common';
+import { Controller, Post, Req } from '@nestjs/common';
 import { Public } from '../http/authenticated.decorator';
+import { RequestBody } from '../http/body.pipe';
 import type { SessionTokens } from '../http/session-tokens';
 import { DeliversTokens } from '../http/token-delivery';
 import { Login } from './login';
@@ -12,7 +13,7 @@ export class LoginController {
   @Post()
   @Public()
   @DeliversTokens()
-  attempt(@Body() credentials: LoginRequest, @Req() request: object): Promise<SessionTokens> {
+  attempt(@RequestBody(LoginRequest) credentials: LoginRequest, @Req() request: object): Promise<SessionTokens> {
     return this.login.attempt(credentials, request);
   }
 }

@@ -63,10 +63,10 @@ describe('the cost of a digest', () => {
 describe('a digest is affordable', () => {
   it.each<[number, number, number, boolean]>([
     [19_456, 2, 1, true],
-    [1_048_576, 4, 16, true],
+    [524_288, 2, 16, true],
     [1_048_577, 1, 1, false],
-    [1_048_576, 5, 1, false],
-    [262_144, 16, 1, true],
+    [524_288, 3, 1, false],
+    [65_536, 16, 1, true],
     [8, 17, 1, false],
     [256, 1, 16, true],
     [256, 1, 17, false],

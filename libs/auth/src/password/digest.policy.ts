@@ -24,4 +24,4 @@ export function digestCost(digest: string): DigestCost | undefined {
  * gigabytes would stop the process, so anything far beyond what this server would write is no match.
  */
 export const isAffordable = ({ memoryCost, timeCost, parallelism }: DigestCost): boolean =>
-  memoryCost <= 1_048_576 && timeCost <= 16 && parallelism <= 16 && memoryCost * timeCost <= 4_194_304;
+  memoryCost <= 524_288 && timeCost <= 16 && parallelism <= 16 && memoryCost * timeCost <= 1_048_576;

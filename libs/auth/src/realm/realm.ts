@@ -58,6 +58,11 @@ export class Realms {
     return this.all.find(({ realm }) => realm.options.isDefault)!;
   }
 
+  /** The realm of a guard, or undefined where none is named. @throws AuthConfigError as {@link get} does */
+  named(guard: string | undefined): RealmScope | undefined {
+    return guard === undefined ? undefined : this.get(guard);
+  }
+
   get all(): RealmScope[] {
     return [...this.byGuard.values()];
   }

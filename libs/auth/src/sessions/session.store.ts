@@ -34,8 +34,11 @@ export class SessionStore {
     private readonly clock: Clock,
   ) {}
 
-  /** Stores a session with its first refresh token. Resolves to its `auth_time` in unix seconds. */
-  insert(session: NewSession): Promise<number> {
+  /**
+   * Stores a session with its first refresh token. `mint` is given its `auth_time` in unix seconds and runs
+   * before the commit: a token that cannot be minted leaves no session that nobody holds.
+   */
+  insert<T>(session: NewSession, mint: (authTime: number) => T): Promise<T> {
     const { familyId, userId, tokenHash, scope, amr, authTime, ip, userAgent, label } = session;
     const { sessions, tokens } = this.tables();
     const statement = `
@@ -56,7 +59,7 @@ export class SessionStore {
       const [row] = await sql<{ kept: boolean; authTime: number }>(statement, [...values, this.clock.offset, scope]);
       // A pin that did not reach storage would be a session that may do everything.
       if (!row?.kept) throw new Error('the session was not stored as it was given');
-      return row.authTime;
+      return mint(row.authTime);
     });
   }
 

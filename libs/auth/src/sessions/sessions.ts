@@ -55,7 +55,7 @@ export class Sessions {
     const granted = await this.grants.granted(pinned, userId, familyId);
     const custom = { ...(await this.tokenClaims.of(userId)), ...claims };
 
-    const started = await this.store.insert({
+    const session = {
       familyId,
       userId,
       tokenHash: sha256(refreshToken),
@@ -65,20 +65,20 @@ export class Sessions {
       ip: client?.ip ?? null,
       userAgent: client?.userAgent ?? null,
       label: label ?? null,
-    });
-    return {
-      accessToken: this.accessTokens.mint({ userId, familyId, amr, authTime: started, custom, ...granted }),
-      refreshToken,
-      expiresIn: this.accessTokens.ttl,
-      refreshExpiresIn: this.realm.options.refreshTtl,
     };
+    const accessToken = await this.store.insert(session, (started) =>
+      this.accessTokens.mint({ userId, familyId, amr, authTime: started, custom, ...granted }),
+    );
+    const { refreshTtl: refreshExpiresIn } = this.realm.options;
+    return { accessToken, refreshToken, expiresIn: this.accessTokens.ttl, refreshExpiresIn };
   }
 
   /** Ends one session. A family id of a co-issuer that has no session here is denied all the same. */
   async revoke(familyId: string): Promise<void> {
-    const deny = (): Promise<void> => this.denylist.denyFamilies([familyId]);
-    if (!UUID.test(familyId)) return deny();
-    await this.store.revoke({ familyId }, deny);
+    // A UUID names one session in either case of its letters; tokens carry it in lower case.
+    const named = UUID.test(familyId) ? familyId.toLowerCase() : familyId;
+    const deny = (): Promise<void> => this.denylist.denyFamilies([named]);
+    await (UUID.test(named) ? this.store.revoke({ familyId: named }, deny) : deny());
   }
 
   /** Ends every session of the user on this guard. */
@@ -88,6 +88,6 @@ export class Sessions {
 
   /** Ends every session of the user on this guard but one. */
   async revokeOthers(userId: string, familyId: string): Promise<void> {
-    await this.store.revoke({ userId, except: familyId }, (ids) => this.denylist.denyFamilies(ids));
+    await this.store.revoke({ userId, except: familyId.toLowerCase() }, (ids) => this.denylist.denyFamilies(ids));
   }
 }

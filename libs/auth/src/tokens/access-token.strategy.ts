@@ -8,6 +8,11 @@ import { Authenticator, bearerOf } from './authenticator';
 import { type VerifiedJws, verifyingKey } from './jws';
 import { Keyring } from './keyring';
 
+function unlessRefused(error: unknown): null {
+  if (error instanceof Unauthenticated) return null;
+  throw error;
+}
+
 /**
  * The passport strategy behind Nest's own `AuthGuard('{guard}')`.
  *
@@ -43,8 +48,9 @@ export function accessTokenStrategy(guard: string): Type<object> {
       { header, payload }: { header: VerifiedJws['header']; payload: VerifiedJws['claims'] },
     ) {
       const claims = this.accessTokens.judge({ header, claims: payload });
-      if (!claims) throw new Unauthenticated(true);
-      return (await this.authenticator.admit(request, claims)).user;
+      const caller = claims && (await this.authenticator.admit(request, claims).catch(unlessRefused));
+      // Passport asks the next strategy of `AuthGuard(['api', 'admin'])` after `false`, and none after a throw.
+      return caller ? caller.user : false;
     }
   }
   return AccessTokenStrategy;

@@ -45,12 +45,17 @@ export class Authenticator {
     return this.admit(request, claims);
   }
 
+  /** Async, so that a provider which throws at once rejects like any other. */
+  private async userOf(subject: string): Promise<object | null> {
+    return this.users.findById(subject);
+  }
+
   /** Admits a request whose token is verified already: checks revocation and the user. */
   async admit(request: object, claims: AccessClaims): Promise<Caller> {
     // Neither look-up needs the other, and both are needed: the slower one is the whole wait.
     const [denied, user] = await Promise.all([
       this.denylist.denies(claims),
-      answered('The user store', this.config.storeTimeoutMs, this.users.findById(claims.sub)),
+      answered('The user store', this.config.storeTimeoutMs, this.userOf(claims.sub)),
     ]);
     if (denied || !user) throw new Unauthenticated(true);
     const caller: Caller = {

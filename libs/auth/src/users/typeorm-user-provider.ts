@@ -3,8 +3,14 @@ import { AuthConfigError } from '../kernel/auth.exception';
 import { type StoredCredentials, UserProvider } from './user-provider';
 import { rowReader } from './user-row';
 
-// The text is no id of this table's type: 22P02 invalid text, 22003 out of range, 22021 bad encoding.
-const NO_SUCH_ID = new Set(['22P02', '22003', '22021']);
+// 22P02 invalid text, 22003 out of range, 22021 bad encoding.
+const NOT_OF_THE_TYPE = new Set(['22P02', '22003', '22021']);
+
+/** A text that is no value of its column's type names nobody. Every other error passes. */
+function nobody(error: { code?: string }): null {
+  if (NOT_OF_THE_TYPE.has(error.code ?? '')) return null;
+  throw error;
+}
 
 /** Users of one TypeORM entity. The identifier column is the guard's `username` option. */
 export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> extends UserProvider<User> {
@@ -31,14 +37,9 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
 
   async findById(id: string): Promise<User | null> {
     if (id.includes('\0')) return null;
-    try {
-      const user = (await this.read(id)) as User | null;
-      // PostgreSQL reads " 7" and "07" as 7; a subject names its user in one spelling only.
-      return user && this.idOf(user) === id ? user : null;
-    } catch (error) {
-      if (NO_SUCH_ID.has((error as { code?: string }).code ?? '')) return null;
-      throw error;
-    }
+    const user = await this.read(id).catch(nobody);
+    // PostgreSQL reads " 7" and "07" as 7; a subject names its user in one spelling only.
+    return user && this.idOf(user as User) === id ? (user as User) : null;
   }
 
   async findByIdentifier(identifier: string): Promise<StoredCredentials<User> | null> {
@@ -47,7 +48,8 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
       .createQueryBuilder('u')
       .addSelect('u.passwordHash')
       .setFindOptions({ where: { [this.username]: identifier } as FindOptionsWhere<User>, loadEagerRelations: true })
-      .getOne();
+      .getOne()
+      .catch(nobody);
     if (!user) return null;
     const { passwordHash } = user as { passwordHash?: string | null };
     // Taken off the entity, so that no host code and no serializer meets it.

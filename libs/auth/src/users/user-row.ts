@@ -1,17 +1,9 @@
 import type { DataSource, EntityMetadata } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import { batched } from '../kernel/batched';
-import { sha256 } from '../kernel/secrets';
+import { type Preparing, isStale, statementName } from '../kernel/prepared';
 
 type Row = Record<string, unknown>;
-
-/** Runs one prepared statement; node-postgres' pool and client have this shape. */
-interface Preparing {
-  query(config: { name?: string; text: string; values: unknown[] }): Promise<{ rows: Row[] }>;
-}
-
-// A prepared statement that a migration (0A000) or a connection pooler (26000, 42P05) took from under us.
-const STALE = new Set(['0A000', '26000', '42P05']);
 
 /**
  * Reads a row by id and makes it the entity that `findOneBy` would return.
@@ -29,19 +21,36 @@ export function rowReader(
   const [primary] = metadata.primaryColumns;
   if (!pool || !primary || !isPlain(source, metadata)) return undefined;
 
-  const columns = metadata.columns.filter((column) => column.isSelect);
+  // A relation's own column is the relation's to load.
+  const columns = metadata.columns.filter((column) => column.isSelect && !column.isVirtual);
   const rows = rowsById(source, metadata, primary, columns, pool);
   const read = batched<Row | null>(async (ids) => {
-    const found = new Map((await rows([...new Set(ids)])).map((row) => [String(row[KEY]), row]));
-    // Two requests of one user share no value that either could change.
-    return ids.map((id, i) =>
-      ids.indexOf(id) === i ? (found.get(id) ?? null) : structuredClone(found.get(id) ?? null),
-    );
+    // Two requests of one user get a row each: a value that one of them changes must not be the other's.
+    const rounds = byOccurrence(ids);
+    const found = await Promise.all(rounds.map(async (round) => rowsByKey(await rows(round))));
+    const seen = new Map<string, number>();
+    return ids.map((id) => {
+      const occurrence = seen.get(id) ?? 0;
+      seen.set(id, occurrence + 1);
+      return found[occurrence]!.get(id) ?? null;
+    });
   });
   return async (id) => {
     const row = await read(id);
     return row && hydrate(source, metadata, columns, row);
   };
+}
+
+const rowsByKey = (rows: Row[]): Map<string, Row> => new Map(rows.map((row) => [String(row[KEY]), row]));
+
+/** The distinct ids, then those asked for a second time, and so on: almost always one round. */
+function byOccurrence(ids: readonly string[]): string[][] {
+  const rounds: Set<string>[] = [];
+  for (const id of ids) {
+    const round = rounds.find((taken) => !taken.has(id)) ?? rounds[rounds.push(new Set()) - 1]!;
+    round.add(id);
+  }
+  return rounds.map((round) => [...round]);
 }
 
 /** The id in the one spelling PostgreSQL writes it in: a subject "07" finds no user 7. */
@@ -60,12 +69,11 @@ function rowsById(
   const selected = columns.map((column) => quote(column.databaseName)).join(', ');
   const live = metadata.deleteDateColumn ? ` AND ${quote(metadata.deleteDateColumn.databaseName)} IS NULL` : '';
   const text = `SELECT ${selected}, ${id}::text AS ${KEY} FROM ${table} WHERE ${id} = ANY($1)${live}`;
-  // The name is the statement: two tables of one name in two schemas stay apart.
-  const name = `svc-user-${sha256(text).slice(0, 16)}`;
+  const name = statementName(text);
 
   return async (ids) => {
-    const { rows } = await pool.query({ name, text, values: [ids] }).catch((error: { code?: string }) => {
-      if (!STALE.has(error.code ?? '')) throw error;
+    const { rows } = await pool.query({ name, text, values: [ids] }).catch((error: unknown) => {
+      if (!isStale(error)) throw error;
       return pool.query({ text, values: [ids] });
     });
     return rows;
@@ -74,20 +82,24 @@ function rowsById(
 
 /** Every caller gets an entity of its own, though the row may have been read for several. */
 function hydrate(source: DataSource, metadata: EntityMetadata, columns: ColumnMetadata[], row: Row): object {
-  const entity = metadata.create();
+  const entity = metadata.create(undefined, { fromDeserializer: true });
   for (const column of columns) {
     column.setEntityValue(entity, source.driver.prepareHydratedValue(row[column.databaseName], column));
   }
   return entity;
 }
 
+// TypeORM selects these through a function.
+const SPATIAL = new Set(['geometry', 'geography']);
+
 const isPlain = (source: DataSource, metadata: EntityMetadata): boolean =>
   source.options.type === 'postgres' &&
   metadata.primaryColumns.length === 1 &&
+  !metadata.primaryColumns[0]!.transformer &&
   !metadata.eagerRelations.length &&
   !metadata.relationIds.length &&
   !metadata.inheritancePattern &&
   !metadata.embeddeds.length &&
   !metadata.afterLoadListeners.length &&
   !source.subscribers.some((subscriber) => subscriber.afterLoad) &&
-  !metadata.columns.some((column) => column.isVirtualProperty || column.query);
+  !metadata.columns.some((column) => column.isVirtualProperty || column.query || SPATIAL.has(String(column.type)));

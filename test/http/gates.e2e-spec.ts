@@ -1,0 +1,146 @@
+import { Controller, Get, Module, UseGuards } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { AuthGuard } from '@nestjs/passport';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { Authenticated, AuthModule, type Caller, CurrentCaller, Public, authEntities } from '@svc/auth';
+import request from 'supertest';
+import { DataSource } from 'typeorm';
+import { createDatabase } from '../support/database';
+import { forge } from '../support/forge';
+import { ADMIN_AUDIENCE, hostOptions } from '../support/host.module';
+import { Operator, Person } from '../support/people';
+
+/** Wraps a handler as tracing and transaction decorators do: a new function with the old one's metadata. */
+const Traced = (): MethodDecorator => (_target, _key, descriptor: PropertyDescriptor) => {
+  const original = descriptor.value;
+  descriptor.value = function (this: unknown, ...args: unknown[]) {
+    return original.apply(this, args);
+  };
+  for (const key of Reflect.getMetadataKeys(original)) {
+    Reflect.defineMetadata(key, Reflect.getMetadata(key, original), descriptor.value);
+  }
+};
+
+@Controller('wrapped')
+class Wrapped {
+  @Get('outside')
+  @Traced()
+  @Authenticated()
+  outside() {
+    return {};
+  }
+
+  @Get('inside')
+  @Authenticated()
+  @Traced()
+  inside() {
+    return {};
+  }
+}
+
+@Controller('open')
+@Public()
+class Open {
+  @Get('to-all')
+  all() {
+    return {};
+  }
+
+  @Get('closed')
+  @Authenticated()
+  closed() {
+    return {};
+  }
+
+  @Get('both')
+  @Public()
+  @Authenticated()
+  both() {
+    return {};
+  }
+}
+
+@Controller('either')
+@UseGuards(AuthGuard(['api', 'admin']))
+class Either {
+  @Get()
+  who(@CurrentCaller() { guard, userId }: Caller) {
+    return { guard, userId };
+  }
+
+  @Get('own')
+  @Authenticated()
+  own(@CurrentCaller() { guard }: Caller) {
+    return { guard };
+  }
+}
+
+@Authenticated()
+class Base {}
+
+@Controller('derived')
+class Derived extends Base {
+  @Get()
+  inherited() {
+    return {};
+  }
+}
+
+describe('the gates of a route', () => {
+  let app: NestExpressApplication;
+  let database: Awaited<ReturnType<typeof createDatabase>>;
+
+  beforeAll(async () => {
+    database = await createDatabase();
+
+    @Module({
+      imports: [
+        TypeOrmModule.forRoot({ type: 'postgres', url: database.url, entities: [...authEntities, Person, Operator] }),
+        AuthModule.forRoot(hostOptions({})),
+      ],
+      controllers: [Wrapped, Open, Either, Derived],
+    })
+    class Host {}
+    app = await NestFactory.create<NestExpressApplication>(Host, { logger: false });
+    await app.init();
+    for (const entity of [Person, Operator])
+      await app.get(DataSource).getRepository(entity).save({ email: 'x@example.com' });
+  });
+  afterAll(async () => {
+    await app.close();
+    await database.drop();
+  });
+
+  const get = (path: string, token?: string) => {
+    const call = request(app.getHttpServer()).get(path);
+    return token ? call.set('Authorization', `Bearer ${token}`) : call;
+  };
+  const staff = (): string => forge({ claims: { aud: ADMIN_AUDIENCE } });
+
+  it.each([['/wrapped/outside'], ['/wrapped/inside'], ['/derived'], ['/open/closed']])('hold at %s', async (path) => {
+    await get(path).expect(401);
+    await get(path, forge()).expect(200);
+    await get(path, staff()).expect(401);
+  });
+
+  it('are none where the controller is public and the route says nothing else', async () => {
+    await get('/open/to-all').expect(200);
+  });
+
+  it('refuse a route that is said to be both', async () => {
+    await get('/open/both').expect(500);
+    await get('/open/both', forge()).expect(500);
+  });
+
+  it('let either guard in where Nest`s own guard names two', async () => {
+    expect((await get('/either', forge()).expect(200)).body).toEqual({ guard: 'api', userId: '1' });
+    expect((await get('/either', staff()).expect(200)).body).toEqual({ guard: 'admin', userId: '1' });
+    await get('/either').expect(401);
+  });
+
+  it('mean the default guard when no guard is named, whoever was authenticated before', async () => {
+    await get('/either/own', forge()).expect(200);
+    await get('/either/own', staff()).expect(401);
+  });
+});
