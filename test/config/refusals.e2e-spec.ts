@@ -195,7 +195,12 @@ describe('the module refuses to start', () => {
       guards: { admin: { path: 'admin/auth', audience: 'https://admin.example.com', users: { entity: Operator } } },
       useFactory: () => ({ secret: SECRET, ...values }) as object,
     });
-    const orm = TypeOrmModule.forRoot({ type: 'postgres', url: database.url, autoLoadEntities: true });
+    const orm = TypeOrmModule.forRoot({
+      type: 'postgres',
+      url: database.url,
+      retryAttempts: 0,
+      autoLoadEntities: true,
+    });
     const host = { module: class Host {}, imports: [orm, module] };
     await expect(NestFactory.createApplicationContext(host, { logger: false, abortOnError: false })).rejects.toThrow(
       `useFactory returned "${name}"`,

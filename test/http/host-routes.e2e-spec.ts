@@ -87,7 +87,12 @@ describe('a host with a global guard and an error format of its own', () => {
     @Module({
       imports: [
         EventEmitterModule.forRoot(),
-        TypeOrmModule.forRoot({ type: 'postgres', url: database.url, entities: [...authEntities, Person, Operator] }),
+        TypeOrmModule.forRoot({
+          type: 'postgres',
+          url: database.url,
+          retryAttempts: 0,
+          entities: [...authEntities, Person, Operator],
+        }),
         AuthModule.forRoot(hostOptions({})),
       ],
       controllers: [Routes],

@@ -93,6 +93,7 @@ export class HostModule {
           entities: [...authEntities, Person, Operator],
           installExtensions: false,
           extra: { max: 20 },
+          retryAttempts: 0,
         }),
         AuthModule.forRoot(hostOptions(options)),
       ],

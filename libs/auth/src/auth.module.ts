@@ -1,5 +1,5 @@
 import { type DynamicModule, Module, type OnModuleInit } from '@nestjs/common';
-import { ModuleRef } from '@nestjs/core';
+import { MetadataScanner, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { Auth } from './auth';
 import { AuthCoreModule } from './auth-core.module';
 import type { AuthModuleAsyncOptions, AuthModuleOptions, AuthStructure } from './config/auth-options';
@@ -8,7 +8,9 @@ import { merge } from './config/merge';
 import { combine } from './config/resolve-options';
 import { forwardEvents } from './forward-events';
 import { AccessTokenGuard } from './http/authentication.gate';
+import { refuseRoutes } from './http/refuse-routes';
 import { AuthEvents } from './kernel/auth-events';
+import { Realms } from './realm/realm';
 import { type RealmStructure, RealmModule } from './realm.module';
 
 /**
@@ -22,9 +24,12 @@ export class AuthModule implements OnModuleInit {
   constructor(
     private readonly moduleRef: ModuleRef,
     private readonly events: AuthEvents,
+    private readonly modules: ModulesContainer,
+    private readonly realms: Realms,
   ) {}
 
   onModuleInit(): void {
+    refuseRoutes(this.modules, new MetadataScanner(), this.realms);
     forwardEvents(this.events, this.moduleRef);
   }
 

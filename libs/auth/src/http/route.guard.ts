@@ -1,15 +1,10 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
-import { HttpAdapterHost, Reflector } from '@nestjs/core';
+import { HttpAdapterHost } from '@nestjs/core';
 import { AuthConfigError, AuthException } from '../kernel/auth.exception';
 import { type RealmScope, Realms } from '../realm/realm';
 import { callerOf } from '../tokens/caller';
-import { type GateType, declaredGates, inOrder } from './gate';
-import { GuardName, PublicRoute } from '../realm/route-metadata';
-
-interface Plan {
-  readonly gates: readonly GateType[];
-  readonly guard: string | undefined;
-}
+import type { GateType } from './gate';
+import { type RoutePlan, routePlan } from './route-plan';
 
 const PASSED = Symbol('svc.gates-passed');
 
@@ -18,10 +13,9 @@ const PASSED = Symbol('svc.gates-passed');
 export class RouteGuard implements CanActivate {
   /** Gates that stand before every route of this guard, declared or not. */
   protected readonly always: readonly GateType[] = [];
-  private readonly plans = new WeakMap<object, Map<unknown, Plan>>();
+  private readonly plans = new WeakMap<object, Map<unknown, RoutePlan>>();
 
   constructor(
-    private readonly reflector: Reflector,
     private readonly realms: Realms,
     private readonly adapterHost: HttpAdapterHost,
   ) {}
@@ -56,32 +50,17 @@ export class RouteGuard implements CanActivate {
     return error.in(realm.speakTo(context.switchToHttp().getRequest()));
   }
 
-  private planOf(context: ExecutionContext): Plan {
+  private planOf(context: ExecutionContext): RoutePlan {
     const [controller, handler] = [context.getClass(), context.getHandler()];
     const known = this.plans.get(controller)?.get(handler);
     if (known) return known;
-    const plan: Plan = {
-      gates: this.gatesOf(controller, handler),
-      guard: this.reflector.getAllAndOverride(GuardName, [handler, controller]),
-    };
-    const ofController = this.plans.get(controller) ?? new Map<unknown, Plan>();
+    const plan = routePlan(controller, handler, this.always);
+    // This guard came with a gate decorator, so losing the gates must not open the route.
+    if (!plan.isPublic && !plan.gates.length) {
+      throw new AuthConfigError('A route lost its gates: put its guard decorators above those that wrap it.');
+    }
+    const ofController = this.plans.get(controller) ?? new Map<unknown, RoutePlan>();
     this.plans.set(controller, ofController.set(handler, plan));
     return plan;
-  }
-
-  /** What is said of the handler outweighs what is said of its controller, in both directions. */
-  private gatesOf(controller: object, handler: object): GateType[] {
-    const [ofClass, ofHandler] = [declaredGates(controller), declaredGates(handler)];
-    const closed = ofHandler.some((gate) => !gate.public);
-    const isPublic =
-      Reflect.getMetadata(PublicRoute.KEY, handler) ?? (!closed && Reflect.getMetadata(PublicRoute.KEY, controller));
-    const gates = inOrder([...this.always, ...ofClass, ...ofHandler]);
-    if (isPublic && closed)
-      throw new AuthConfigError('A route is marked both public and guarded. Remove one of the decorators.');
-    if (isPublic) return gates.filter((gate) => gate.public);
-    // This guard came with a gate decorator, so losing the gates must not open the route.
-    if (!gates.length)
-      throw new AuthConfigError('A route lost its gates: put its guard decorators above those that wrap it.');
-    return gates;
   }
 }
