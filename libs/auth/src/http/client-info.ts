@@ -1,5 +1,3 @@
-import { type ExecutionContext, createParamDecorator } from '@nestjs/common';
-
 /** Where a session was started from, as its owner will recognise it in a list. */
 export interface ClientInfo {
   ip: string | null;
@@ -13,8 +11,3 @@ export const clientInfo = (request: { ip?: unknown; headers?: { 'user-agent'?: u
   ip: clip(request.ip, 64),
   userAgent: clip(request.headers?.['user-agent'], 512),
 });
-
-/** The {@link ClientInfo} of the request. */
-export const Client = createParamDecorator((_: unknown, context: ExecutionContext) =>
-  clientInfo(context.switchToHttp().getRequest()),
-);
