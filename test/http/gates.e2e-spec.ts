@@ -1,14 +1,13 @@
-import { Controller, Get, Module, UseGuards } from '@nestjs/common';
+import { Controller, Get, UseGuards } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { AuthGuard } from '@nestjs/passport';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { TypeOrmModule } from '@nestjs/typeorm';
-import { Authenticated, AuthModule, type Caller, CurrentCaller, Public, authEntities } from '@svc/auth';
+import { Authenticated, type Caller, CurrentCaller, Public } from '@svc/auth';
 import request from 'supertest';
 import { DataSource } from 'typeorm';
 import { createDatabase } from '../support/database';
 import { forge } from '../support/forge';
-import { ADMIN_AUDIENCE, hostOptions } from '../support/host.module';
+import { ADMIN_AUDIENCE, HostModule } from '../support/host.module';
 import { Operator, Person } from '../support/people';
 
 /** Wraps a handler as tracing and transaction decorators do: a new function with the old one's metadata. */
@@ -106,20 +105,8 @@ describe('the gates of a route', () => {
   beforeAll(async () => {
     database = await createDatabase();
 
-    @Module({
-      imports: [
-        TypeOrmModule.forRoot({
-          type: 'postgres',
-          url: database.url,
-          retryAttempts: 0,
-          entities: [...authEntities, Person, Operator],
-        }),
-        AuthModule.forRoot(hostOptions({})),
-      ],
-      controllers: [Wrapped, Open, Either, Derived],
-    })
-    class Host {}
-    app = await NestFactory.create<NestExpressApplication>(Host, { logger: false });
+    const host = HostModule.with(database.url, {}, [Wrapped, Open, Either, Derived]);
+    app = await NestFactory.create<NestExpressApplication>(host, { logger: false });
     await app.init();
     for (const entity of [Person, Operator])
       await app.get(DataSource).getRepository(entity).save({ email: 'x@example.com' });
@@ -149,19 +136,7 @@ describe('the gates of a route', () => {
     ['is marked both public and guarded', Contradictory, /^Contradictory\.both: .*both @Public\(\) and guarded/],
     ['names a guard nobody declared', Mistyped, /^Mistyped\.list: There is no guard "amdin"\. Declared: admin, api/],
   ])('refuse at boot a route that %s', async (_, controller, message) => {
-    const host = {
-      module: class Host {},
-      imports: [
-        TypeOrmModule.forRoot({
-          type: 'postgres',
-          url: database.url,
-          retryAttempts: 0,
-          entities: [...authEntities, Person, Operator],
-        }),
-        AuthModule.forRoot(hostOptions({})),
-      ],
-      controllers: [controller],
-    };
+    const host = HostModule.with(database.url, {}, [controller]);
     const started = NestFactory.create(host, { logger: false, abortOnError: false }).then((one) => one.init());
     await expect(started).rejects.toThrow(message);
   });

@@ -1,4 +1,4 @@
-import { Controller, type DynamicModule, Get, Module, UseGuards } from '@nestjs/common';
+import { Controller, type DynamicModule, Get, Module, type Type, UseGuards } from '@nestjs/common';
 import { AuthGuard } from '@nestjs/passport';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import {
@@ -83,7 +83,11 @@ export const hostOptions = ({ guards = {}, ...options }: Partial<AuthModuleOptio
 /** A minimal application that imports the library as a host does. */
 @Module({})
 export class HostModule {
-  static with(databaseUrl: string, options: Partial<AuthModuleOptions>): DynamicModule {
+  static with(
+    databaseUrl: string,
+    options: Partial<AuthModuleOptions>,
+    controllers: Type[] = [HostController, MixedController],
+  ): DynamicModule {
     return {
       module: HostModule,
       imports: [
@@ -97,7 +101,7 @@ export class HostModule {
         }),
         AuthModule.forRoot(hostOptions(options)),
       ],
-      controllers: [HostController, MixedController],
+      controllers,
     };
   }
 }

@@ -40,12 +40,12 @@ export function resolveOptions(options: AuthModuleOptions): AuthConfig {
 
 /** Puts the factory's values under the declared structure, which a factory cannot change. */
 export function combine(structure: AuthStructure, values: object): AuthModuleOptions {
-  const { guards: ofGuards = {} } = values as AuthModuleOptions;
-  const invented = Object.keys(ofGuards).filter((name) => !structure.guards?.[name]);
+  const { guards = {}, ...own } = values as AuthModuleOptions;
+  const invented = Object.keys(guards).filter((name) => !structure.guards?.[name]);
   const misplaced = [
-    ...Object.keys(values).filter((key) => STRUCTURE.includes(key)),
-    ...Object.entries(ofGuards).flatMap(([name, own]) =>
-      Object.keys(own).flatMap((key) => (STRUCTURE.includes(key) ? [`guards.${name}.${key}`] : [])),
+    ...Object.keys(own).filter((key) => STRUCTURE.includes(key)),
+    ...Object.entries(guards).flatMap(([name, ofGuard]) =>
+      Object.keys(ofGuard).flatMap((key) => (STRUCTURE.includes(key) ? [`guards.${name}.${key}`] : [])),
     ),
     ...invented.map((name) => `guards.${name}`),
   ].at(0);
@@ -55,7 +55,6 @@ export function combine(structure: AuthStructure, values: object): AuthModuleOpt
         `Pass it to forRootAsync beside useFactory.`,
     );
   }
-  const { guards, ...own } = values as AuthModuleOptions;
   return { ...structure, ...own, guards: merge(structure.guards, guards) as AuthModuleOptions['guards'] };
 }
 

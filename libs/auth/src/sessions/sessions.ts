@@ -75,10 +75,11 @@ export class Sessions {
 
   /** Ends one session. A family id of a co-issuer that has no session here is denied all the same. */
   async revoke(familyId: string): Promise<void> {
-    // A UUID names one session in either case of its letters; tokens carry it in lower case.
-    const named = UUID.test(familyId) ? familyId.toLowerCase() : familyId;
-    const deny = (): Promise<void> => this.denylist.denyFamilies([named]);
-    await (UUID.test(named) ? this.store.revoke({ familyId: named }, deny) : deny());
+    if (!UUID.test(familyId)) return this.denylist.denyFamilies([familyId]);
+    // A UUID names one session in either case of its letters. Our tokens carry it in lower case, a
+    // co-issuer's as it was given.
+    const spellings = [...new Set([familyId, familyId.toLowerCase()])];
+    await this.store.revoke({ familyId }, () => this.denylist.denyFamilies(spellings));
   }
 
   /** Ends every session of the user on this guard. */

@@ -80,7 +80,7 @@ function rowsById(
   };
 }
 
-/** Every caller gets an entity of its own, though the row may have been read for several. */
+/** The entity as TypeORM's loader would make it. */
 function hydrate(source: DataSource, metadata: EntityMetadata, columns: ColumnMetadata[], row: Row): object {
   const entity = metadata.create(undefined, { fromDeserializer: true });
   for (const column of columns) {
