@@ -7,9 +7,11 @@ const TIERS = [
   ['users', 'password'],
   ['tokens'],
   ['http'],
+  ['throttling', 'lockout'],
   ['abilities'],
   ['sessions'],
   ['login'],
+  ['retention'],
   ['migrations'],
   ['console'],
 ];

@@ -17,6 +17,8 @@ class NullStore extends SecurityStore {
   readonly shared = false;
   getMany = async (keys: readonly string[]) => keys.map(() => null);
   setMany = async () => undefined;
+  count = async () => ({ admitted: true, buckets: [] });
+  settle = async () => undefined;
 }
 
 describe('the module refuses to start', () => {

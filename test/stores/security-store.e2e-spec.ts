@@ -1,61 +1,13 @@
-import { type SecurityStore, StoreUnavailable } from '@svc/auth';
+import { StoreUnavailable } from '@svc/auth';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { redisCache } from '../../apps/sample/src/redis-cache';
 import { MemorySecurityStore } from '../../libs/auth/src/security-store/memory-security-store';
 import { type RedisClient, redisClientOf } from '../../libs/auth/src/security-store/redis-client';
-import { RedisSecurityStore } from '../../libs/auth/src/security-store/redis-security-store';
+import type { SecurityStore } from '../../libs/auth/src/security-store/security-store';
 import { MovableClock } from '../support/app';
 import { RedisServer } from '../support/redis';
+import { type Client, OUTCOMES, type Subject, inMemory, throughCacheManager, throughClient } from '../support/stores';
 import { describeWithOwnRedis, describeWithRedis, sharedRedisUrl } from '../support/with-redis';
-
-type Client = Awaited<ReturnType<typeof redisCache>>['client'];
-
-/** A store under test, and how a test learns that a key lives `seconds` and not longer. */
-interface Subject {
-  store: SecurityStore;
-  expectToLive(key: string, seconds: number): Promise<void>;
-  close(): Promise<unknown>;
-}
-
-const TIMEOUT_MS = 500;
-
-function inMemory(): Subject {
-  const clock = new MovableClock();
-  const store = new MemorySecurityStore(clock);
-  return {
-    store,
-    async expectToLive(key, seconds) {
-      clock.advance(seconds - 0.5);
-      expect(await store.getMany([key])).not.toEqual([null]);
-      clock.advance(1);
-      expect(await store.getMany([key])).toEqual([null]);
-    },
-    close: async () => undefined,
-  };
-}
-
-const onRedis = (client: Client, source: unknown, close: () => Promise<unknown>): Subject => ({
-  store: new RedisSecurityStore(redisClientOf(source)!, TIMEOUT_MS),
-  async expectToLive(key, seconds) {
-    const left = await client.pTTL(key);
-    expect(left).toBeGreaterThan((seconds - 1) * 1000);
-    expect(left).toBeLessThanOrEqual(Math.ceil(seconds * 1000));
-  },
-  close,
-});
-
-async function throughCacheManager(url: string): Promise<Subject> {
-  const { cache, client } = await redisCache(url);
-  expect(redisClientOf(cache)).toBe(client);
-  return onRedis(client, cache, () => client.disconnect());
-}
-
-async function throughClient(url: string): Promise<Subject> {
-  const { client } = await redisCache(url);
-  expect(redisClientOf(client)).toBe(client);
-  return onRedis(client, client, () => client.disconnect());
-}
 
 /** What every security store owes, whatever is below it. */
 function contract(start: () => Promise<Subject>): void {
@@ -140,6 +92,18 @@ describe('the store in memory', () => {
     await store.setMany(['new'], 'x', 60);
     expect([...entries.keys()]).toEqual(['live', 'new']);
   });
+
+  it('forgets counters whose window is over, though nobody asks for them', async () => {
+    const clock = new MovableClock();
+    const store = new MemorySecurityStore(clock);
+    await store.count([{ key: 'live', max: 9, seconds: 600 }]);
+    for (let i = 0; i < 998; i++) await store.count([{ key: `dead ${i}`, max: 9, seconds: 60 }]);
+    const { counters } = (store as unknown as { counters: { counters: Map<string, unknown> } }).counters;
+    expect(counters.size).toBe(999);
+    clock.advance(61);
+    await store.count([{ key: 'new', max: 9, seconds: 60 }]);
+    expect([...counters.keys()]).toEqual(['live', 'new']);
+  });
 });
 
 describeWithRedis('the store on Redis below a cache-manager cache', () => {
@@ -155,6 +119,9 @@ describeWithRedis('the store on a node-redis client', () => {
     await one.store.setMany([key], 'x', 60);
     expect([one.store.shared, other.store.shared]).toEqual([true, true]);
     expect(await other.store.getMany([key])).toEqual(['x']);
+    const limit = { key: `${key}:counter`, max: 1, seconds: 60 };
+    expect(await one.store.count([limit])).toMatchObject({ admitted: true });
+    expect(await other.store.count([limit])).toMatchObject({ admitted: false });
     await Promise.all([one.close(), other.close()]);
   });
 });
@@ -198,11 +165,19 @@ describeWithOwnRedis.each([
 
   async function expectUnavailable(): Promise<void> {
     const { store } = subject;
-    for (const call of [() => store.getMany(['k', 'absent']), () => store.setMany(['a', 'b'], 'late', 60)]) {
-      const start = performance.now();
-      await expect(call()).rejects.toBeInstanceOf(StoreUnavailable);
-      expect(performance.now() - start).toBeLessThan(1000);
+    const limits = [{ key: 'late counter', max: 5, seconds: 60 }];
+    const calls = [
+      store.getMany(['k', 'absent']),
+      store.setMany(['a', 'b'], 'late', 60),
+      store.count(limits),
+      store.count(limits, true),
+      ...OUTCOMES.map((outcome) => store.settle(limits, outcome)),
+    ];
+    const start = performance.now();
+    for (const result of await Promise.allSettled(calls)) {
+      expect(result).toEqual({ status: 'rejected', reason: expect.any(StoreUnavailable) });
     }
+    expect(performance.now() - start).toBeLessThan(1000);
   }
 
   async function expectBack(): Promise<void> {
@@ -228,6 +203,8 @@ describeWithOwnRedis.each([
     await redis.start();
     await expectBack();
     expect(await subject.store.getMany(['a', 'b'])).toEqual([null, null]);
+    const { buckets } = await subject.store.count([{ key: 'late counter', max: 0, seconds: 60 }]);
+    expect(buckets).toEqual([{ counted: 0, pending: 0, secondsLeft: 0 }]);
   });
 
   it('with yes to every write, is an error even where only the last one is refused', async () => {
@@ -237,7 +214,13 @@ describeWithOwnRedis.each([
       StoreUnavailable,
     );
     await expect(subject.store.getMany(['open:1', 'closed:3'])).rejects.toBeInstanceOf(StoreUnavailable);
+    const limits = ['open:4', 'closed:5'].map((key) => ({ key, max: 5, seconds: 60 }));
+    await expect(subject.store.count(limits)).rejects.toBeInstanceOf(StoreUnavailable);
+    for (const outcome of OUTCOMES) {
+      await expect(subject.store.settle(limits, outcome)).rejects.toBeInstanceOf(StoreUnavailable);
+    }
     await client.sendCommand(['ACL', 'SETUSER', 'default', 'allkeys']);
     expect(await subject.store.getMany(['closed:3'])).toEqual([null]);
+    expect(await subject.store.count(limits)).toMatchObject({ buckets: [{ counted: 1 }, { counted: 1 }] });
   });
 });

@@ -1,3 +1,4 @@
+import type { Type } from '@nestjs/common';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { Test } from '@nestjs/testing';
 import { Auth, AuthEvents, type AuthModuleOptions, Clock, PasswordHasher } from '@svc/auth';
@@ -29,6 +30,8 @@ export interface TestAppOptions {
   redisUrl?: string;
   /** What a host does between creating and starting its application. */
   prepare?: (app: NestExpressApplication) => void;
+  /** Replaces the host's own controllers. */
+  controllers?: Type[];
   /** Uses an existing database instead of one of its own. */
   databaseUrl?: string;
 }
@@ -48,13 +51,14 @@ export class TestApp {
     options = {},
     redisUrl = sharedRedisUrl(),
     databaseUrl,
+    controllers,
     prepare,
   }: TestAppOptions = {}): Promise<TestApp> {
     const database = databaseUrl ? { url: databaseUrl, drop: async () => undefined } : await createDatabase();
     const redis = redisUrl ? await redisCache(redisUrl) : undefined;
     const clock = new MovableClock();
     const testing = await Test.createTestingModule({
-      imports: [HostModule.with(database.url, { cache: redis?.cache, ...options })],
+      imports: [HostModule.with(database.url, { cache: redis?.cache, ...options }, controllers)],
     })
       .overrideProvider(Clock)
       .useValue(clock)

@@ -1,13 +1,34 @@
 // A host application as a process of its own, for tests that need several on the same stores.
+import type { INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import { AccountLocked, AccountReleased, AuthEvents, Lockout, PasswordHasher } from '@svc/auth';
 import { redisCache } from '../../apps/sample/src/redis-cache';
 import { HostModule } from './host.module';
+import type { Seen } from './processes';
+
+/** Counts what tests across processes ask about. */
+function observe(app: INestApplication): () => Seen {
+  const seen: Seen = { verified: 0, locked: 0, released: 0, limited: 0 };
+  const { library } = app.get(PasswordHasher) as unknown as { library: { verify(...args: unknown[]): unknown } };
+  const verify = library.verify.bind(library);
+  library.verify = (...args) => {
+    seen.verified++;
+    return verify(...args);
+  };
+  const events = app.get(AuthEvents);
+  events.on(AccountLocked, () => seen.locked++);
+  events.on(AccountReleased, () => seen.released++);
+  events.on(Lockout, () => seen.limited++);
+  return () => seen;
+}
 
 async function main(): Promise<void> {
   const { databaseUrl, redisUrl, options } = JSON.parse(process.env.HOST_OPTIONS!);
   const { cache } = await redisCache(redisUrl);
   const app = await NestFactory.create(HostModule.with(databaseUrl, { ...options, cache }), { logger: false });
   await app.listen(0, '127.0.0.1');
+  const seen = observe(app);
+  process.on('message', () => process.send!(seen()));
   process.send!(await app.getUrl());
   process.once('disconnect', () => process.exit());
 }

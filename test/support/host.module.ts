@@ -69,11 +69,21 @@ export const ADMIN_AUDIENCE = 'https://admin.example.com';
 /** Cheap hashes: what is tested is what is done with them. */
 const HASHING = { memoryCost: 64, timeCost: 1 };
 
+const NO_LIMIT = { maxAttempts: 1e9 };
+
+/** Out of the way of tests about something else; those about limits set their own. */
+export const UNLIMITED: NonNullable<AuthModuleOptions['rateLimits']> = {
+  login: { ...NO_LIMIT, ipMaxAttempts: 1e9, accountMaxAttempts: 1e9 },
+  refresh: NO_LIMIT,
+  confirm: NO_LIMIT,
+};
+
 /** Options of the test host: two guards on two tables with colliding ids, one secret, one store. */
 export const hostOptions = ({ guards = {}, ...options }: Partial<AuthModuleOptions>): AuthModuleOptions => ({
   secret: SECRET,
   hashing: HASHING,
   users: { entity: Person },
+  rateLimits: UNLIMITED,
   ...options,
   guards: {
     admin: { path: 'admin/auth', audience: ADMIN_AUDIENCE, users: { entity: Operator }, ...guards.admin },

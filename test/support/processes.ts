@@ -5,7 +5,17 @@ import { join } from 'node:path';
 /** A host application running in a process of its own. */
 export interface HostProcess {
   url: string;
+  /** What the process has seen so far. */
+  seen(): Promise<Seen>;
   stop(): void;
+}
+
+/** What a process counts: passwords verified, events emitted. */
+export interface Seen {
+  verified: number;
+  locked: number;
+  released: number;
+  limited: number;
 }
 
 interface Stores {
@@ -26,7 +36,12 @@ function startProcess(stores: Stores, options: Partial<AuthModuleOptions>): Prom
     env: { ...process.env, HOST_OPTIONS: JSON.stringify({ ...stores, options }) },
   });
   return new Promise((resolve, reject) => {
-    child.once('message', (url: string) => resolve({ url, stop: () => child.kill('SIGKILL') }));
+    const seen = (): Promise<Seen> =>
+      new Promise((answer) => {
+        child.once('message', answer as (message: unknown) => void);
+        child.send('seen');
+      });
+    child.once('message', (url: string) => resolve({ url, seen, stop: () => child.kill('SIGKILL') }));
     child.once('exit', (code) => reject(new Error(`the host process ended with ${code}`)));
   });
 }
@@ -46,4 +61,11 @@ export async function send(url: string, method: string, body?: object, token?: s
   });
   const text = await response.text();
   return { status: response.status, body: text ? JSON.parse(text) : {} };
+}
+
+/** What several processes have seen together. */
+export async function seenBy(nodes: readonly HostProcess[]): Promise<Seen> {
+  const all = await Promise.all(nodes.map((node) => node.seen()));
+  const sum = (name: keyof Seen): number => all.reduce((total, seen) => total + seen[name], 0);
+  return { verified: sum('verified'), locked: sum('locked'), released: sum('released'), limited: sum('limited') };
 }

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../../apps/sample/src/embedded-postgres';
+import { redisCache } from '../../apps/sample/src/redis-cache';
 
 /** Whether this machine has a Redis server to start. */
 export const redisBinary = ['redis-server', 'valkey-server'].find(
@@ -29,6 +30,13 @@ export class RedisServer {
       stdio: 'ignore',
     });
     while (!(await this.accepts())) await sleep(20);
+  }
+
+  /** Forgets everything. */
+  async flush(): Promise<void> {
+    const { client } = await redisCache(this.url);
+    await client.flushAll();
+    await client.disconnect();
   }
 
   /** Stops answering without closing a connection. */

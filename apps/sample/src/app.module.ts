@@ -15,16 +15,17 @@ import { UserController } from './users/user.controller';
 
 @Module({})
 export class AppModule {
-  static forEnvironment({ redisUrl }: Environment, databaseUrl: string): DynamicModule {
+  /** @param retryAttempts how often a database that does not answer yet is tried again */
+  static forEnvironment({ redisUrl }: Environment, databaseUrl: string, retryAttempts = 9): DynamicModule {
     const { features, domain, ...values } = authOptionsFromEnv();
     const admin = authOptionsFromEnv(process.env, 'admin');
     return {
       module: AppModule,
       imports: [
-        TypeOrmModule.forRoot({ ...dataSourceOptions(databaseUrl), migrationsRun: true }),
+        TypeOrmModule.forRoot({ ...dataSourceOptions(databaseUrl), migrationsRun: true, retryAttempts }),
         TypeOrmModule.forFeature([User, Admin, Order]),
         AuthModule.forRootAsync({
-          features,
+          features: { lockout: true, ...features },
           domain,
           users: { entity: User },
           guards: {

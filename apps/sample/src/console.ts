@@ -1,11 +1,24 @@
 import 'reflect-metadata';
 import { existsSync } from 'node:fs';
-import { Module } from '@nestjs/common';
-import { AuthConsoleModule } from '@svc/auth/console';
+import { NestFactory } from '@nestjs/core';
+import { AuthConsoleModule, type OpenApplication } from '@svc/auth/console';
 import { CommandFactory } from 'nest-commander';
+import { AppModule } from './app.module';
+import { openDatabase } from './database';
+import { readEnvironment } from './environment';
 
-@Module({ imports: [AuthConsoleModule] })
-class ConsoleModule {}
+/** The application that the server runs, on the same data. */
+async function openApplication(): Promise<OpenApplication> {
+  const environment = readEnvironment();
+  const database = await openDatabase(environment);
+  const app = await NestFactory.createApplicationContext(AppModule.forEnvironment(environment, database.url, 0), {
+    logger: ['fatal'],
+    abortOnError: false,
+  });
+  const close = app.close.bind(app);
+  app.close = () => close().finally(() => database.stop());
+  return app;
+}
 
 function fail(error: Error): void {
   process.stderr.write(`${error.message}\n`);
@@ -15,7 +28,10 @@ function fail(error: Error): void {
 async function main(): Promise<void> {
   // The environment that the server has, without its development secret: a command makes only what it is asked for.
   if (existsSync('.env')) process.loadEnvFile();
-  await CommandFactory.run(ConsoleModule, { logger: ['warn', 'error'], serviceErrorHandler: fail });
+  await CommandFactory.run(AuthConsoleModule.forApplication(openApplication), {
+    logger: ['warn', 'error'],
+    serviceErrorHandler: fail,
+  });
 }
 
 main().catch(fail);

@@ -16,6 +16,8 @@ import { PasswordHasher } from './password/password-hasher';
 import { Realms } from './realm/realm';
 import { SecurityStore } from './security-store/security-store';
 import { selectStore } from './security-store/select-store';
+import { ProxyWatch } from './throttling/proxy-watch';
+import { SharedThrottlerStorage } from './throttling/shared-throttler-storage';
 
 interface OptionsFactory {
   inject?: AuthModuleAsyncOptions['inject'];
@@ -51,12 +53,14 @@ export class AuthCoreModule {
       Clock,
       AuthEvents,
       Realms,
+      ProxyWatch,
+      SharedThrottlerStorage,
     ];
     return {
       module: AuthCoreModule,
       imports: [...(structure.imports ?? []), ...entityModule(structure)],
       providers: shared,
-      exports: [AUTH_CONFIG, Database, SecurityStore, PasswordHasher, Clock, AuthEvents, Realms],
+      exports: shared,
     };
   }
 }

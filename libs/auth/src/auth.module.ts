@@ -1,7 +1,8 @@
-import { type DynamicModule, Module, type OnModuleInit } from '@nestjs/common';
+import { type DynamicModule, Inject, Module, type OnApplicationBootstrap, type OnModuleInit } from '@nestjs/common';
 import { MetadataScanner, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { Auth } from './auth';
 import { AuthCoreModule } from './auth-core.module';
+import { AUTH_CONFIG, type AuthConfig } from './config/auth-config';
 import type { AuthModuleAsyncOptions, AuthModuleOptions, AuthStructure } from './config/auth-options';
 import { DEFAULTS } from './config/defaults';
 import { merge } from './config/merge';
@@ -12,6 +13,8 @@ import { refuseRoutes } from './http/refuse-routes';
 import { AuthEvents } from './kernel/auth-events';
 import { Realms } from './realm/realm';
 import { type RealmStructure, RealmModule } from './realm.module';
+import { schedulePruning } from './retention/prune-schedule';
+import { Pruning } from './retention/pruning';
 
 /**
  * Token authentication for a Nest application.
@@ -20,17 +23,23 @@ import { type RealmStructure, RealmModule } from './realm.module';
  * @publicApi
  */
 @Module({})
-export class AuthModule implements OnModuleInit {
+export class AuthModule implements OnModuleInit, OnApplicationBootstrap {
   constructor(
     private readonly moduleRef: ModuleRef,
     private readonly events: AuthEvents,
     private readonly modules: ModulesContainer,
     private readonly realms: Realms,
+    private readonly pruning: Pruning,
+    @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
   ) {}
 
   onModuleInit(): void {
     refuseRoutes(this.modules, new MetadataScanner(), this.realms);
     forwardEvents(this.events, this.moduleRef);
+  }
+
+  onApplicationBootstrap(): void {
+    schedulePruning(this.moduleRef, this.config.retention.schedule, this.pruning);
   }
 
   /** Declares the module. @throws AuthConfigError at boot for every unsafe or contradictory option, with the cure */
@@ -58,8 +67,8 @@ function assemble(structure: AuthStructure, options: OptionsFactory): DynamicMod
     module: AuthModule,
     global: true,
     imports: [core, ...realmsOf(structure, core).map((realm) => RealmModule.forGuard(realm))],
-    providers: [Auth, AccessTokenGuard],
-    exports: [core, Auth, AccessTokenGuard],
+    providers: [Auth, AccessTokenGuard, Pruning],
+    exports: [core, Auth, AccessTokenGuard, Pruning],
   };
 }
 

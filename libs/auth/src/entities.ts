@@ -1,3 +1,4 @@
+import { LockoutCounter } from './lockout/lockout-counter.entity';
 import { RefreshToken } from './sessions/refresh-token.entity';
 import { Session } from './sessions/session.entity';
 
@@ -6,4 +7,4 @@ import { Session } from './sessions/session.entity';
  *
  * @publicApi
  */
-export const authEntities = [Session, RefreshToken];
+export const authEntities = [Session, RefreshToken, LockoutCounter];

@@ -1,17 +1,18 @@
 import type { FeatureOptions } from './config/auth-options';
 import { http } from './http/http.feature';
+import { lockout } from './lockout/lockout.feature';
 import { login } from './login/login.feature';
 import type { Feature } from './realm/feature';
 import { logoutAll, sessions } from './sessions/sessions.feature';
+import { throttling } from './throttling/throttling.feature';
 import { denylist, tokens } from './tokens/tokens.feature';
 
 /** The product on one screen. Order is mount order. */
-export const FEATURES: readonly Feature[] = [http, tokens, denylist, login, sessions, logoutAll];
+export const FEATURES: readonly Feature[] = [http, tokens, denylist, throttling, lockout, login, sessions, logoutAll];
 
 /** Features whose options are settled but which this version does not contain: switching one on is refused. */
 export const NOT_INCLUDED: readonly (keyof FeatureOptions)[] = [
   'twoFactor',
-  'lockout',
   'passkeys',
   'emailVerification',
   'passwordReset',

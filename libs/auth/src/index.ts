@@ -5,9 +5,12 @@ export { AuthModule } from './auth.module';
 export { Auth, type StartOptions } from './auth';
 export { AuthEvents } from './kernel/auth-events';
 export { Clock } from './kernel/clock';
+export { Pruning, type Pruned } from './retention/pruning';
+export { SharedThrottlerStorage, type ThrottlerRecord } from './throttling/shared-throttler-storage';
 
 // Decorators and guards
 export { Authenticated, CurrentCaller, CurrentUser, Public } from './http/authenticated.decorator';
+export { Throttled } from './throttling/throttled.decorator';
 export { AccessTokenGuard } from './http/authentication.gate';
 export { ForceJson } from './http/auth-exception.filter';
 export type { Caller } from './tokens/caller';
@@ -25,10 +28,15 @@ export type { MessageKey, MessageParams, Translate } from './kernel/messages';
 export { authEntities } from './entities';
 export { authMigrations } from './migrations';
 export { withAuthColumns } from './users/auth-user';
+export { LockoutCounter } from './lockout/lockout-counter.entity';
 export { RefreshToken } from './sessions/refresh-token.entity';
 export { Session } from './sessions/session.entity';
 
 // Events
+export { AccountLocked } from './lockout/account-locked.event';
+export { AccountReleased } from './lockout/account-released.event';
+export type { LockPurpose } from './lockout/lock-key';
+export { Lockout } from './login/lockout.event';
 export { RefreshFamilyForked } from './sessions/refresh-family-forked.event';
 export { RefreshTokenReused } from './sessions/refresh-token-reused.event';
 
@@ -41,10 +49,13 @@ export {
   ValidationFailed,
 } from './kernel/auth.exception';
 export { HasherBusy } from './password/work-queue';
+export { AccountIsLocked } from './lockout/account-is-locked.exception';
+export { TooManyFailures } from './throttling/too-many-failures.exception';
+export { TooManyRequests } from './throttling/too-many-requests.exception';
 export { InvalidRefreshToken } from './sessions/invalid-refresh-token.exception';
 export { WrongCredentials } from './login/wrong-credentials.exception';
 
 // Ports
 export { PasswordHasher } from './password/password-hasher';
-export { SecurityStore } from './security-store/security-store';
+export { type Bucket, type Limit, type Outcome, SecurityStore, type Tally } from './security-store/security-store';
 export { type StoredCredentials, UserProvider } from './users/user-provider';

@@ -6,8 +6,25 @@ import type {
   FeatureOptions,
   HashingOptions,
   KeyOptions,
+  Limiter,
+  LockoutOptions,
+  LoginRateLimit,
+  RateLimit,
+  RateLimitsOptions,
+  RetentionOptions,
   UsersOptions,
 } from './auth-options';
+
+/** Every limit, complete. */
+export type RateLimits = {
+  readonly [Name in Exclude<keyof RateLimitsOptions, 'ipv6Prefix' | 'limiters' | 'login'>]-?: Readonly<
+    Required<RateLimit>
+  >;
+} & {
+  readonly login: Readonly<Required<LoginRateLimit>>;
+  readonly ipv6Prefix: number;
+  readonly limiters: Readonly<Record<string, Limiter>>;
+};
 
 /** One guard's options, complete and frozen. */
 export interface GuardConfig {
@@ -33,6 +50,8 @@ export interface GuardConfig {
   readonly cookieMode: boolean;
   readonly cookie: Readonly<Required<CookieOptions>>;
   readonly username: string;
+  readonly rateLimits: RateLimits;
+  readonly lockout: Readonly<Required<LockoutOptions>>;
   readonly hooks: Readonly<AuthHooks>;
   readonly messages: NonNullable<AuthValues['messages']>;
 }
@@ -43,6 +62,7 @@ export interface AuthConfig {
   /** The extra guards in their order, the default guard last. */
   readonly guards: readonly GuardConfig[];
   readonly hashing: Readonly<Required<HashingOptions>>;
+  readonly retention: Readonly<Required<RetentionOptions>>;
   readonly storeTimeoutMs: number;
   /** What the host handed over as its store, or undefined for this process's memory. */
   readonly store: unknown;

@@ -132,6 +132,32 @@ export interface LoginRateLimit extends RateLimit {
   accountMaxAttempts?: number;
 }
 
+/** What one limiter counts for one request. */
+export interface LimitRule {
+  /** Whose attempts are counted together. Namespaced by the limiter, hashed where it is stored. */
+  key: string;
+  /** Attempts the window allows, at least 1. */
+  maxAttempts: number;
+  /** Seconds from the first attempt to the end of the window, at least 1. */
+  decaySeconds: number;
+}
+
+/** Who is asking, as a limiter is told. */
+export interface LimiterContext {
+  /** The guard that answers the request. */
+  guard: string;
+  /** The client's address as one client: see `ipv6Prefix` and `hooks.rateLimitKey`. */
+  client: string;
+  /** The authenticated user, or null. */
+  userId: string | null;
+}
+
+/**
+ * Says what a request counts towards. An attempt passes if every rule has room, and then counts towards each;
+ * no rules are no limit. Runs before the body is validated: expect anything in it.
+ */
+export type Limiter = (request: unknown, context: LimiterContext) => LimitRule | readonly LimitRule[];
+
 /** Rate limits. Each bounds how fast something can be tried; the lockout bounds how often. */
 export interface RateLimitsOptions {
   /**
@@ -205,6 +231,34 @@ export interface RateLimitsOptions {
    * @env SVC_REGISTER_MAX_ATTEMPTS, SVC_REGISTER_DECAY
    */
   registration?: RateLimit;
+
+  /**
+   * Limiters by name. One named like a limiter of the library, such as `svc-login`, replaces it; any other is
+   * for `@Throttled('name')` on the host's own routes.
+   *
+   * @default {}
+   */
+  limiters?: Record<string, Limiter>;
+}
+
+/** How long rows outlive their use, and when they are swept. */
+export interface RetentionOptions {
+  /**
+   * When the sweep of `svc:prune` runs by itself: a cron expression, or `false` for never. Needs
+   * `@nestjs/schedule` with `ScheduleModule` in the host; without it, run `svc:prune` daily.
+   *
+   * @default '23 3 * * *'
+   * @env SVC_PRUNE_SCHEDULE
+   */
+  schedule?: string | false;
+
+  /**
+   * Days after the last failure for which a lockout counter that never locked is kept, at least 1.
+   *
+   * @default 30
+   * @env SVC_PRUNE_LOCKOUT_DAYS
+   */
+  lockoutDays?: number;
 }
 
 /** Persistent lockout after consecutive failures. Needs `features.lockout`. */
@@ -515,7 +569,8 @@ export interface AbilitiesContext {
 export interface AuthHooks {
   /**
    * Replaces the identifier and password check of `POST /login`. Resolve the user, or null to refuse.
-   * Rate limits and lockout still wrap it; equal timing for unknown users becomes the host's duty. Extra
+   * Rate limits and lockout still wrap it, by the identifier submitted: if that names another account than the
+   * one resolved, the login fails. A throw counts as a failure. Equal timing for unknown users becomes the host's duty. Extra
    * guards do not inherit it: a user of one table must not sign in as the same id of another.
    */
   authenticate?: (request: unknown, context: { guard: string }) => Promise<object | null>;
@@ -534,6 +589,13 @@ export interface AuthHooks {
     userId: string,
     context: AbilitiesContext,
   ) => Iterable<string> | string | Promise<Iterable<string> | string>;
+
+  /**
+   * Names the client of a request for the rate limits, instead of its address. It must be unforgeable: a
+   * header that clients can set gives them a fresh allowance with every request. Empty, no string or a throw
+   * leaves it to the address. Runs before the body is validated.
+   */
+  rateLimitKey?: (request: unknown) => string;
 }
 
 /** Options whose values may differ between environments, and may come from `useFactory`. */
@@ -676,6 +738,9 @@ export interface AuthValues {
 export interface SharedValues {
   /** Password hashing. */
   hashing?: HashingOptions;
+
+  /** Sweeping rows that are of no more use. */
+  retention?: RetentionOptions;
 
   /**
    * Where revocations live: a cache-manager cache on Redis, a node-redis client, or a

@@ -84,6 +84,8 @@ const OWN: Record<string, string> = {
   SVC_ARGON2_PARALLELISM: 'hashing.parallelism',
   SVC_HASH_CONCURRENCY: 'hashing.concurrency',
   SVC_HASH_QUEUE: 'hashing.maxQueue',
+  SVC_PRUNE_SCHEDULE: 'retention.schedule',
+  SVC_PRUNE_LOCKOUT_DAYS: 'retention.lockoutDays',
 };
 
 const at = (options: object, path: string): unknown =>
@@ -167,6 +169,24 @@ describe('a variable', () => {
   it('that is text is taken to the letter, and blank is unset', () => {
     expect(authOptionsFromEnv({ SVC_SECRET: ' s,1 ' })).toEqual({ secret: ' s,1 ' });
     expect(authOptionsFromEnv({ SVC_SECRET: '', SVC_ISSUER: '' })).toEqual({});
+  });
+
+  it.each([
+    ['*/5 * * * *', '*/5 * * * *'],
+    [' 0 4 * * * ', '0 4 * * *'],
+    ['@daily', '@daily'],
+    ['1', '1'],
+    ['true', 'true'],
+    ['0', false],
+    ['false', false],
+    [' FALSE ', false],
+    [' ', false],
+  ])('that is a schedule or off reads "%s" as %p', (text, schedule) => {
+    expect(authOptionsFromEnv({ SVC_PRUNE_SCHEDULE: text })).toEqual({ retention: { schedule } });
+  });
+
+  it('that is a schedule is unset while blank', () => {
+    expect(authOptionsFromEnv({ SVC_PRUNE_SCHEDULE: '', SVC_PRUNE_LOCKOUT_DAYS: '' })).toEqual({});
   });
 
   it('of the public key lies under the active kid', () => {

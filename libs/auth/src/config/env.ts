@@ -11,6 +11,7 @@ const list: Parse = (value) =>
     .map((item) => item.trim())
     .filter(Boolean);
 // Non-numeric text leaves the option unset, so the default applies: a typo never becomes 0.
+const unlessFalse: Parse = (value) => flag(value) && value.trim();
 const number: Parse = (value) => (value.trim() && Number.isFinite(Number(value)) ? Number(value) : undefined);
 
 const FEATURES =
@@ -84,6 +85,8 @@ export const VARIABLES: ReadonlyArray<readonly [name: string, option: string, pa
   ['ARGON2_PARALLELISM', 'hashing.parallelism', number],
   ['HASH_CONCURRENCY', 'hashing.concurrency', number],
   ['HASH_QUEUE', 'hashing.maxQueue', number],
+  ['PRUNE_SCHEDULE', 'retention.schedule', unlessFalse],
+  ['PRUNE_LOCKOUT_DAYS', 'retention.lockoutDays', number],
   ...FEATURES.split(' ').map((name) => [`FEATURE_${screaming(name)}`, `features.${name}`, flag] as const),
 ];
 

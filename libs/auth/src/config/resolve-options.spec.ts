@@ -3,7 +3,6 @@ import type { AuthModuleOptions } from './auth-options';
 import { DEFAULT_FEATURES, DEFAULT_HASHING } from './defaults';
 import { combine, resolveOptions } from './resolve-options';
 
-class People {}
 class Operators {}
 
 /** Options as plain JavaScript or the environment may give them, whatever their types say. */
@@ -95,6 +94,38 @@ describe('numbers', () => {
   });
 });
 
+describe('retention', () => {
+  const retention = (given?: object) => resolveOptions(loose({ retention: given })).retention;
+
+  it('has these defaults', () => {
+    for (const given of [undefined, {}, { schedule: undefined, lockoutDays: undefined }]) {
+      expect(retention(given)).toEqual({ schedule: '23 3 * * *', lockoutDays: 30 });
+    }
+  });
+
+  it.each([['0 4 * * *'], [false]])('keeps the schedule %p', (schedule) => {
+    expect(retention({ schedule })).toEqual({ schedule, lockoutDays: 30 });
+  });
+
+  it.each([
+    [7, 7],
+    ['7', 7],
+    [0, 1],
+    [-3, 1],
+    [1.9, 1],
+    ['week', 30],
+    [NaN, 30],
+    [null, 30],
+  ])('of lockouts of %p days is %d', (lockoutDays, days) => {
+    expect(retention({ lockoutDays })).toEqual({ schedule: '23 3 * * *', lockoutDays: days });
+  });
+
+  it('is the module`s and no guard`s', () => {
+    const { guards } = resolveOptions({ retention: { lockoutDays: 9 }, guards: { admin: {} } });
+    for (const guard of guards) expect(guard).not.toHaveProperty('retention.lockoutDays', 9);
+  });
+});
+
 describe('texts and lists', () => {
   it('replace a default list whole', () => {
     expect(top({ audience: ['a', 'b'] }).audience).toEqual(['a', 'b']);
@@ -119,74 +150,16 @@ describe('texts and lists', () => {
   });
 });
 
-describe('an extra guard', () => {
-  it('inherits what it does not say, block by block', () => {
-    const guard = admin(
-      {
-        issuer: 'https://i',
-        accessTtl: 60,
-        keys: { active: 'k1', public: { k1: 'p' } },
-        features: { rotation: false },
-        hooks: { abilities: () => ['a'] },
-      },
-      { accessTtl: 30, keys: { active: 'k2' }, features: { denylist: false } },
-    );
-    expect(guard).toMatchObject({
-      guard: 'admin',
-      isDefault: false,
-      issuer: 'https://i',
-      accessTtl: 30,
-      keys: { active: 'k2', public: { k1: 'p' } },
-      features: { rotation: false, denylist: false, reuseDetection: true },
-      hooks: { abilities: expect.any(Function) },
-    });
-  });
-
-  it('never inherits users, and gives none to the default guard', () => {
-    const options = { users: { entity: People } };
-    expect(admin(options).users).toBeUndefined();
-    expect(admin(options, { users: { entity: Operators } }).users).toEqual({ entity: Operators });
-    expect(
-      resolveOptions({ ...options, guards: { admin: { users: { entity: Operators } } } }).guards[1]!.users,
-    ).toEqual({ entity: People });
-  });
-
-  it('changes nothing of the default guard', () => {
-    const [, api] = resolveOptions({ accessTtl: 60, guards: { admin: { accessTtl: 30, path: 'x' } } }).guards;
-    expect(api).toMatchObject({ guard: 'api', accessTtl: 60, path: 'auth' });
-  });
-
-  it('comes before the default guard, in the order given', () => {
-    const names = resolveOptions({ guard: 'web', guards: { staff: {}, admin: {} } }).guards.map(({ guard }) => guard);
-    expect(names).toEqual(['staff', 'admin', 'web']);
-  });
-
-  it.each<[string, object, object, string]>([
-    ['its name on the default cookie', {}, {}, '__Host-refresh-admin'],
-    ['its name on the inherited cookie', { cookie: { refreshName: 'rt' } }, {}, 'rt-admin'],
-    ['its own cookie to the letter', { cookie: { refreshName: 'rt' } }, { cookie: { refreshName: 'art' } }, 'art'],
-    ['its name although it sets another option', {}, { cookie: { secure: false } }, 'refresh-admin'],
-  ])('has %s', (_, options, own, name) => {
-    expect(admin(options, own).cookie.refreshName).toBe(name);
-    expect(top({ ...options, guards: { admin: own } }).cookie.refreshName).not.toBe(name);
-  });
-
-  it('names its options as the host wrote them', () => {
-    const guard = admin({ secret: 's' }, { keys: { active: 'k' } });
-    expect(guard.nameOf('keys.active')).toBe('guards.admin.keys.active');
-    expect(guard.nameOf('secret')).toBe('secret');
-    expect(top({ secret: 's' }).nameOf('secret')).toBe('secret');
-  });
-});
-
 describe('resolved options', () => {
   it('are frozen, and leave the host`s as they were', () => {
     const given = { accessTtl: '60', cookie: { secure: false }, guards: { admin: { path: '/x/' } } };
     const before = structuredClone(given);
     const config = resolveOptions(loose(given));
     expect(given).toEqual(before);
-    for (const part of [config, config.hashing, ...config.guards, config.guards[0]!.features, config.guards[0]!.cookie])
+    const [guard] = config.guards;
+    for (const part of [config, config.hashing, config.retention, ...config.guards, guard!.features, guard!.cookie])
       expect(Object.isFrozen(part)).toBe(true);
+    for (const part of [guard!.rateLimits, guard!.lockout]) expect(Object.isFrozen(part)).toBe(true);
   });
 
   it('choose the store by name, else the cache', () => {

@@ -1,4 +1,5 @@
 import { AuthConfigError } from '../kernel/auth.exception';
+import { lockout, rateLimits } from './attempts';
 import type { AuthConfig, GuardConfig } from './auth-config';
 import type { AuthModuleOptions, AuthStructure } from './auth-options';
 import { DEFAULT_FEATURES, DEFAULT_HASHING, DEFAULTS } from './defaults';
@@ -9,6 +10,7 @@ const PER_MODULE = [
   'guards',
   'guard',
   'hashing',
+  'retention',
   'cache',
   'stores',
   'denylistStore',
@@ -33,6 +35,7 @@ export function resolveOptions(options: AuthModuleOptions): AuthConfig {
       guardConfig(defaultGuard, true, merge(DEFAULTS, inherited), top),
     ],
     hashing: hashing(top.hashing),
+    retention: retention(top.retention),
     storeTimeoutMs: wholeNumber(top.storeTimeoutMs, DEFAULTS.storeTimeoutMs, 50),
     store: storeOf(top),
   });
@@ -78,6 +81,8 @@ function guardConfig(guard: string, isDefault: boolean, merged: object, own: Aut
     graceSeconds: wholeNumber(options.graceSeconds, DEFAULTS.graceSeconds, 0),
     forkThreshold: wholeNumber(options.forkThreshold, DEFAULTS.forkThreshold, 2),
     leeway: wholeNumber(options.leeway, DEFAULTS.leeway, 0),
+    rateLimits: rateLimits(options.rateLimits),
+    lockout: lockout(options.lockout),
     cookie: Object.freeze({ ...options.cookie, refreshName: cookieName(options.cookie) + suffix }),
   });
 }
@@ -93,7 +98,11 @@ function inheritable(top: AuthModuleOptions, own: AuthModuleOptions): AuthModule
   const { users: _users, hooks, previousSecrets, keys, ...rest } = top;
   return {
     ...rest,
-    hooks: { tokenClaims: hooks?.tokenClaims?.bind(hooks), abilities: hooks?.abilities?.bind(hooks) },
+    hooks: {
+      tokenClaims: hooks?.tokenClaims?.bind(hooks),
+      abilities: hooks?.abilities?.bind(hooks),
+      rateLimitKey: hooks?.rateLimitKey?.bind(hooks),
+    },
     previousSecrets: own.secret === undefined ? previousSecrets : undefined,
     keys: own.keys?.private === undefined && own.keys?.public === undefined ? keys : undefined,
   };
@@ -110,6 +119,14 @@ function hashing(given: AuthModuleOptions['hashing'] = {}): AuthConfig['hashing'
   const names = Object.keys(DEFAULT_HASHING) as (keyof typeof DEFAULT_HASHING)[];
   const values = names.map((name) => [name, wholeNumber(given[name], DEFAULT_HASHING[name], least[name])]);
   return Object.freeze(Object.fromEntries(values));
+}
+
+function retention({ schedule, lockoutDays }: AuthModuleOptions['retention'] = {}): AuthConfig['retention'] {
+  const fallback = DEFAULTS.retention;
+  return Object.freeze({
+    schedule: schedule ?? fallback.schedule,
+    lockoutDays: wholeNumber(lockoutDays, fallback.lockoutDays, 1),
+  });
 }
 
 function storeOf({ cache, stores = {}, denylistStore }: AuthModuleOptions): unknown {

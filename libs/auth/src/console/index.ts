@@ -1,1 +1,2 @@
+export type { OpenApplication, OpensApplication } from './application';
 export { AuthConsoleModule } from './console.module';

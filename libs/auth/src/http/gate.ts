@@ -1,5 +1,6 @@
 import type { ExecutionContext, Type } from '@nestjs/common';
 import type { RealmScope } from '../realm/realm';
+import { RouteList } from './route-list';
 
 /** The order in which gates are passed, wherever a route lists their decorators. */
 export const STAGES = ['authentication', 'ability', 'throttle', 'confirmation', 'verification'] as const;
@@ -8,6 +9,9 @@ export const STAGES = ['authentication', 'ability', 'throttle', 'confirmation', 
 export interface Gate {
   /** Lets the request pass, or throws what the caller is told. */
   check(context: ExecutionContext, request: object, scope: RealmScope): Promise<void> | void;
+
+  /** Judges at boot what a route asks of this gate. @throws AuthConfigError for what no request could meet */
+  accept?(controller: object, handler: object): void;
 }
 
 export interface GateType extends Type<Gate> {
@@ -16,16 +20,8 @@ export interface GateType extends Type<Gate> {
   readonly public?: boolean;
 }
 
-// Metadata and not a property: a decorator that wraps a handler copies metadata along with the guards.
-const GATES = 'svc:gates';
-
-/** Adds gates to a controller class or a handler. */
-export function addGates(target: object, gates: readonly GateType[]): void {
-  Reflect.defineMetadata(GATES, [...declaredGates(target), ...gates], target);
-}
-
-/** The gates declared on one controller class, its base classes included, or on one handler. */
-export const declaredGates = (target: object): readonly GateType[] => Reflect.getMetadata(GATES, target) ?? [];
+/** The gates of controllers and handlers. */
+export const Gates = new RouteList<GateType>('svc:gates');
 
 /** Each gate once, in the order they are passed. */
 export const inOrder = (gates: readonly GateType[]): GateType[] =>

@@ -1,5 +1,5 @@
 import { UseGuards, applyDecorators } from '@nestjs/common';
-import { type GateType, addGates } from './gate';
+import { type GateType, Gates } from './gate';
 import { RouteGuard } from './route.guard';
 
 /**
@@ -7,6 +7,4 @@ import { RouteGuard } from './route.guard';
  * so every gate decorator brings the one {@link RouteGuard}, which passes all gates in their fixed order.
  */
 export const requires = (...gates: GateType[]): ClassDecorator & MethodDecorator =>
-  applyDecorators((target: object, _key?: string | symbol, descriptor?: PropertyDescriptor) => {
-    addGates((descriptor?.value as object | undefined) ?? target, gates);
-  }, UseGuards(RouteGuard));
+  applyDecorators(Gates.with(...gates), UseGuards(RouteGuard));

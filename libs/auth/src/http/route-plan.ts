@@ -1,6 +1,6 @@
 import { AuthConfigError } from '../kernel/auth.exception';
 import { GuardName, PublicRoute } from '../realm/route-metadata';
-import { type GateType, declaredGates, inOrder } from './gate';
+import { type GateType, Gates, inOrder } from './gate';
 
 /** What a route requires, read from its decorators. */
 export interface RoutePlan {
@@ -15,7 +15,7 @@ export interface RoutePlan {
  * directions. @throws AuthConfigError for a handler that is marked both public and guarded
  */
 export function routePlan(controller: object, handler: object, always: readonly GateType[] = []): RoutePlan {
-  const [ofClass, ofHandler] = [declaredGates(controller), declaredGates(handler)];
+  const [ofClass, ofHandler] = [Gates.on(controller), Gates.on(handler)];
   const closed = ofHandler.some((gate) => !gate.public);
   const said = (key: string): unknown => Reflect.getMetadata(key, handler);
   if (said(PublicRoute.KEY) && closed) {

@@ -19,6 +19,9 @@ interface Connection {
 /** Runs one statement and returns its rows. */
 export type Sql = <Row = Record<string, unknown>>(statement: string, params?: unknown[]) => Promise<Row[]>;
 
+/** Whether a statement failed because a table does not exist: its migration has not run (SQLSTATE 42P01). */
+export const isMissingTable = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === '42P01';
+
 /**
  * The one door to PostgreSQL for the library's own tables.
  *

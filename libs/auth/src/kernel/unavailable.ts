@@ -1,4 +1,4 @@
-import { StoreUnavailable } from './auth.exception';
+import { AuthException, StoreUnavailable } from './auth.exception';
 
 const NETWORK = /^(ECONN|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_|EHOST|ENET)/;
 // SQLSTATE classes 08 (connection), 53 (resources), 57P (operator intervention), 25006 (read-only),
@@ -14,6 +14,13 @@ export function isUnavailable(error: unknown): boolean {
   const named = typeof code === 'string' && (NETWORK.test(code) || SQLSTATE.test(code));
   return named || PG_POOL.test(message ?? '') || (driverError !== undefined && isUnavailable(driverError));
 }
+
+/**
+ * Whether a failure says nothing about what was being checked: a store or a queue could not be asked. Any
+ * other, a refusal that host code throws among them, is an answer.
+ */
+export const isUndecided = (error: unknown): boolean =>
+  isUnavailable(error) || (error instanceof AuthException && error.getStatus() === 503);
 
 /**
  * Waits at most `ms` for a store, and turns silence and unreachability into {@link StoreUnavailable}.

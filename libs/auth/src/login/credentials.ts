@@ -5,7 +5,16 @@ import { PasswordHasher } from '../password/password-hasher';
 import { UserProvider } from '../users/user-provider';
 import type { LoginRequest } from './login.request';
 
-/** Checks an identifier and a password in time that depends on neither. */
+/** What a login is about to be checked against. */
+export interface Candidate {
+  /** The account the identifier names, or null. */
+  readonly user: object | null;
+  readonly userId: string | null;
+  readonly digest: string | null;
+  readonly password: string;
+}
+
+/** Checks an identifier and a password in time that depends on neither: one look-up and one hash. */
 @Injectable()
 export class Credentials {
   private readonly logger = new Logger(Credentials.name);
@@ -16,20 +25,27 @@ export class Credentials {
     @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
   ) {}
 
-  /** The user these credentials belong to, or null. Every call costs one look-up and one hash. */
-  async check({ identifier, password }: LoginRequest): Promise<object | null> {
+  /** Looks the identifier up, known or not. */
+  async find({ identifier, password }: LoginRequest): Promise<Candidate> {
     const found = await this.inTime(this.users.findByIdentifier(identifier ?? ''));
-    const matches = await this.hasher.verify(found?.passwordHash ?? null, password ?? '');
-    if (!found || !matches) return null;
-    await this.renew(found.user, found.passwordHash, password ?? '');
-    return found.user;
+    const user = found?.user ?? null;
+    const userId = user && this.users.idOf(user);
+    return { user, userId, digest: found?.passwordHash ?? null, password: password ?? '' };
+  }
+
+  /** The user, if the password is right. An unknown one costs a hash too. */
+  async check({ user, userId, digest, password }: Candidate): Promise<object | null> {
+    const matches = await this.hasher.verify(digest, password);
+    if (user === null || userId === null || !matches) return null;
+    await this.renew(userId, digest, password);
+    return user;
   }
 
   /** Replaces a hash made with former parameters, now that the password is known. */
-  private async renew(user: object, digest: string | null, password: string): Promise<void> {
+  private async renew(userId: string, digest: string | null, password: string): Promise<void> {
     if (digest === null || !this.hasher.needsRehash(digest)) return;
     try {
-      await this.inTime(this.users.savePasswordHash(this.users.idOf(user), await this.hasher.hash(password), digest));
+      await this.inTime(this.users.savePasswordHash(userId, await this.hasher.hash(password), digest));
     } catch (error) {
       // The password was right: that the better hash has to wait for another login stops nobody.
       this.logger.warn(`a password hash could not be renewed: ${(error as Error).message}`);

@@ -3,6 +3,7 @@ import { Public } from '../http/authenticated.decorator';
 import { RequestBody } from '../http/body.pipe';
 import type { SessionTokens } from '../http/session-tokens';
 import { DeliversTokens } from '../http/token-delivery';
+import { Throttled } from '../throttling/throttled.decorator';
 import { Login } from './login';
 import { LoginRequest } from './login.request';
 
@@ -12,6 +13,7 @@ export class LoginController {
 
   @Post()
   @Public()
+  @Throttled('svc-login')
   @DeliversTokens()
   attempt(@RequestBody(LoginRequest) credentials: LoginRequest, @Req() request: object): Promise<SessionTokens> {
     return this.login.attempt(credentials, request);

@@ -1,9 +1,10 @@
 import type { Feature } from '../realm/feature';
 import { Credentials } from './credentials';
 import { Login } from './login';
+import { LoginAttempts } from './login-attempts';
 import { LoginController } from './login.controller';
 
 export const login: Feature = {
   controllers: [LoginController],
-  providers: [Credentials, Login],
+  providers: [Credentials, LoginAttempts, Login],
 };

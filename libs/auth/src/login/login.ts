@@ -1,32 +1,23 @@
 import { Injectable } from '@nestjs/common';
 import { clientInfo } from '../http/client-info';
 import type { SessionTokens } from '../http/session-tokens';
-import { Realm } from '../realm/realm';
 import { Sessions } from '../sessions/sessions';
 import { UserProvider } from '../users/user-provider';
-import { Credentials } from './credentials';
+import { LoginAttempts } from './login-attempts';
 import type { LoginRequest } from './login.request';
-import { WrongCredentials } from './wrong-credentials.exception';
 
 /** `POST /login`: from credentials to a session. */
 @Injectable()
 export class Login {
   constructor(
-    private readonly credentials: Credentials,
+    private readonly attempts: LoginAttempts,
     private readonly sessions: Sessions,
     private readonly users: UserProvider,
-    private readonly realm: Realm,
   ) {}
 
-  /** @throws WrongCredentials */
+  /** @throws AccountIsLocked, TooManyFailures, WrongCredentials */
   async attempt(login: LoginRequest, request: object): Promise<SessionTokens> {
-    const user = await this.authenticate(login, request);
-    if (!user) throw new WrongCredentials(this.realm.options.username);
+    const user = await this.attempts.verify(login, request);
     return this.sessions.start({ userId: this.users.idOf(user), amr: ['pwd'], client: clientInfo(request) });
-  }
-
-  private async authenticate(login: LoginRequest, request: object): Promise<object | null> {
-    const { authenticate } = this.realm.options.hooks;
-    return authenticate ? authenticate(request, { guard: this.realm.guard }) : this.credentials.check(login);
   }
 }

@@ -1,3 +1,4 @@
+import { CreateSvcLockouts1763800000000 } from './1763800000000-create-lockouts';
 import { CreateSvcSessions1763700000000 } from './1763700000000-create-sessions';
 
 /**
@@ -5,4 +6,4 @@ import { CreateSvcSessions1763700000000 } from './1763700000000-create-sessions'
  *
  * @publicApi
  */
-export const authMigrations = [CreateSvcSessions1763700000000];
+export const authMigrations = [CreateSvcSessions1763700000000, CreateSvcLockouts1763800000000];

@@ -1,5 +1,6 @@
 import type { Clock } from '../kernel/clock';
-import { SecurityStore } from './security-store';
+import { MemoryCounters } from './memory-counters';
+import { type Limit, type Outcome, SecurityStore, type Tally } from './security-store';
 
 const SWEEP_EVERY = 1000;
 
@@ -7,10 +8,12 @@ const SWEEP_EVERY = 1000;
 export class MemorySecurityStore extends SecurityStore {
   readonly shared = false;
   private readonly entries = new Map<string, { value: string; expiresAt: number }>();
+  private readonly counters: MemoryCounters;
   private writes = 0;
 
   constructor(private readonly clock: Clock) {
     super();
+    this.counters = new MemoryCounters(clock);
   }
 
   async getMany(keys: readonly string[]): Promise<(string | null)[]> {
@@ -23,14 +26,24 @@ export class MemorySecurityStore extends SecurityStore {
     this.sweep();
   }
 
+  async count(limits: readonly Limit[], pending = false): Promise<Tally> {
+    this.sweep();
+    return this.counters.count(limits, pending);
+  }
+
+  async settle(limits: readonly Limit[], outcome: Outcome): Promise<void> {
+    this.counters.settle(limits, outcome);
+  }
+
   private live(key: string): string | null {
     const entry = this.entries.get(key);
     return entry && entry.expiresAt > this.clock.now() ? entry.value : null;
   }
 
-  /** Expired entries go now and then, so that the map does not grow with the process's age. */
+  /** Expired entries go now and then, so that the maps do not grow with the process's age. */
   private sweep(): void {
     if (++this.writes % SWEEP_EVERY) return;
     for (const key of this.entries.keys()) if (this.live(key) === null) this.entries.delete(key);
+    this.counters.sweep();
   }
 }

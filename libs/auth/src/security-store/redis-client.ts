@@ -3,6 +3,7 @@ export interface RedisClient {
   readonly isReady?: boolean;
   mGet(keys: string[]): Promise<(string | null)[]>;
   set(key: string, value: string, options: { PX: number }): Promise<unknown>;
+  eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
   on(event: 'error', listener: (error: Error) => void): unknown;
 }
 

@@ -1,8 +1,9 @@
 import { Logger } from '@nestjs/common';
 import { StoreUnavailable } from '../kernel/auth.exception';
 import { answered } from '../kernel/unavailable';
+import { COUNT, SETTLE, countArguments, settleArguments } from './counter-scripts';
 import type { RedisClient } from './redis-client';
-import { SecurityStore } from './security-store';
+import { type Bucket, type Limit, type Outcome, SecurityStore, type Tally } from './security-store';
 
 /** Keeps the state in Redis, through the node-redis client of the host's cache. */
 export class RedisSecurityStore extends SecurityStore {
@@ -27,6 +28,24 @@ export class RedisSecurityStore extends SecurityStore {
     const options = { PX: Math.ceil(ttlSeconds * 1000) };
     // Issued in one tick, the writes leave as one pipeline: one round trip, and each one's error is seen.
     await this.run(() => Promise.all(keys.map((key) => this.client.set(key, value, options))));
+  }
+
+  async count(limits: readonly Limit[], pending = false): Promise<Tally> {
+    const answer = await this.script(COUNT, limits, countArguments(limits, pending));
+    const [admitted, ...counters] = answer as number[];
+    const bucket = (at: number): Bucket => {
+      const [counted = 0, pendingNow = 0, left = 0] = counters.slice(at * 3);
+      return { counted, pending: pendingNow, secondsLeft: left / 1000 };
+    };
+    return { admitted: admitted === 1, buckets: limits.map((_, at) => bucket(at)) };
+  }
+
+  async settle(limits: readonly Limit[], outcome: Outcome): Promise<void> {
+    await this.script(SETTLE, limits, settleArguments(limits, outcome));
+  }
+
+  private script(text: string, limits: readonly Limit[], args: string[]): Promise<unknown> {
+    return this.run(() => this.client.eval(text, { keys: limits.map(({ key }) => key), arguments: args }));
   }
 
   private async run<T>(command: () => Promise<T>): Promise<T> {

@@ -1,3 +1,35 @@
+/** One counter of attempts and its bound. */
+export interface Limit {
+  readonly key: string;
+  /** Attempts the window allows. */
+  readonly max: number;
+  /** Length of the window in seconds, from the first attempt counted in it. */
+  readonly seconds: number;
+  /** Seconds for which the first refused attempt closes the counter; left out, it opens with the next window. */
+  readonly blockSeconds?: number;
+}
+
+/** A counter after an attempt. */
+export interface Bucket {
+  /** Attempts that count until the window is over. */
+  readonly counted: number;
+  /** Attempts that take up room until they are settled. */
+  readonly pending: number;
+  /** Seconds until the window is over; 0 where nothing is counted. */
+  readonly secondsLeft: number;
+}
+
+/** What became of an attempt that was to be counted. */
+export interface Tally {
+  /** Whether every counter had room. Otherwise none has counted the attempt. */
+  readonly admitted: boolean;
+  /** The counters in the order of their limits. */
+  readonly buckets: readonly Bucket[];
+}
+
+/** How a pending attempt ended: it counts, it empties the counter, or it never was. */
+export type Outcome = 'failed' | 'succeeded' | 'undone';
+
 /**
  * Shared, short-lived security state: denylist, counters, spent codes, ceremonies.
  *
@@ -15,4 +47,15 @@ export abstract class SecurityStore {
 
   /** Writes `value` under every key, in one round trip. Throws unless all were written. */
   abstract setMany(keys: readonly string[], value: string, ttlSeconds: number): Promise<void>;
+
+  /**
+   * Counts an attempt under every limit, or under none where one is exhausted. One atomic operation.
+   *
+   * @param pending the attempt takes up room until {@link settle} says how it ended, so that however many
+   * run at once no more than `max` ever do; one that is never settled lasts until its window is over
+   */
+  abstract count(limits: readonly Limit[], pending?: boolean): Promise<Tally>;
+
+  /** Ends a pending attempt under every limit it was counted under. One atomic operation. */
+  abstract settle(limits: readonly Limit[], outcome: Outcome): Promise<void>;
 }

@@ -3,6 +3,7 @@ import { Public } from '../http/authenticated.decorator';
 import { PresentedRefreshToken } from '../http/presented-refresh-token';
 import type { SessionTokens } from '../http/session-tokens';
 import { DeliversTokens } from '../http/token-delivery';
+import { Throttled } from '../throttling/throttled.decorator';
 import { RefreshRotation } from './refresh-rotation';
 
 @Controller('refresh')
@@ -12,6 +13,7 @@ export class RefreshController {
   /** Not gated by abilities: any session may renew itself. */
   @Post()
   @Public()
+  @Throttled('svc-refresh')
   @DeliversTokens()
   refresh(@PresentedRefreshToken() refreshToken: string): Promise<SessionTokens> {
     return this.rotation.rotate(refreshToken);

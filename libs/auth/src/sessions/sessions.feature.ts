@@ -1,5 +1,6 @@
 import { Grants } from '../abilities/grants';
 import type { Feature } from '../realm/feature';
+import { ExpiredSessions } from './expired-sessions';
 import { LogoutController } from './logout.controller';
 import { RefreshRotation } from './refresh-rotation';
 import { RefreshTokenStore } from './refresh-token.store';
@@ -13,7 +14,7 @@ import { TokenClaims } from './token-claims';
 /** Sessions that start, renew and end. */
 export const sessions: Feature = {
   controllers: [RefreshController, LogoutController, RevokeOthersController],
-  providers: [Grants, TokenClaims, SessionStore, RefreshTokenStore, Sessions, RefreshRotation],
+  providers: [Grants, TokenClaims, SessionStore, RefreshTokenStore, Sessions, RefreshRotation, ExpiredSessions],
 };
 
 export const logoutAll: Feature = {

@@ -1,0 +1,20 @@
+import { createRequire } from 'node:module';
+
+/** An optional peer's exports, or undefined where the host has not installed it. */
+export function optionalPeer<Exports>(name: string, required = createRequire(__filename)): Exports | undefined {
+  try {
+    return required(name) as Exports;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A package that an optional peer brings along. */
+export function broughtBy<Exports>(peer: string, name: string): Exports | undefined {
+  const required = createRequire(__filename);
+  try {
+    return optionalPeer(name, createRequire(required.resolve(peer)));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,38 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { AUTH_CONFIG, type AuthConfig } from '../config/auth-config';
+import { LapsedCounters } from '../lockout/lapsed-counters';
+import { Realms } from '../realm/realm';
+import { type ExpiredRows, ExpiredSessions } from '../sessions/expired-sessions';
+
+/** What a sweep deleted. */
+export interface Pruned extends ExpiredRows {
+  lockoutCounters: number;
+}
+
+/**
+ * Sweeps rows that are of no more use: sessions past their deadline and lockout counters that count no
+ * more. In small batches, so that any number of rows may be swept beside running requests.
+ *
+ * @publicApi
+ */
+@Injectable()
+export class Pruning {
+  constructor(
+    private readonly realms: Realms,
+    @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
+  ) {}
+
+  /**
+   * Runs one sweep over all guards.
+   *
+   * @param lockoutDays replaces `retention.lockoutDays`; at least 1
+   */
+  async run(lockoutDays = this.config.retention.lockoutDays): Promise<Pruned> {
+    const expired = await this.realms.default.get(ExpiredSessions).prune();
+    let lockoutCounters = 0;
+    for (const realm of this.realms.all) {
+      lockoutCounters += await realm.get(LapsedCounters).prune(Math.max(1, lockoutDays));
+    }
+    return { ...expired, lockoutCounters };
+  }
+}

@@ -1,0 +1,51 @@
+import { Injectable } from '@nestjs/common';
+import type { LimitRule, Limiter } from '../config/auth-options';
+import { AuthConfigError } from '../kernel/auth.exception';
+import { sha256 } from '../kernel/secrets';
+import { Realm } from '../realm/realm';
+import type { Limit } from '../security-store/security-store';
+import { callerOf } from '../tokens/caller';
+import { Clients } from './clients';
+import { LIMITERS } from './built-in-limiters';
+
+/** The realm's limiters by name: the library's, as the host overrides them, and the host's own. */
+@Injectable()
+export class Limiters {
+  constructor(
+    private readonly realm: Realm,
+    private readonly clients: Clients,
+  ) {}
+
+  /** What these limiters count for a request, every rule of each. */
+  of(names: readonly string[], request: object): Limit[] {
+    const { guard } = this.realm;
+    const context = { guard, client: this.clients.of(request), userId: callerOf(request, guard)?.userId ?? null };
+    return names.flatMap((name) => {
+      const rules = [this.limiter(name)(request, context)].flat() as LimitRule[];
+      return rules.map((rule) => limit(this.nameHere(name), rule));
+    });
+  }
+
+  /** @throws AuthConfigError for a name that stands for no limiter */
+  limiter(name: string): Limiter {
+    const { rateLimits } = this.realm.options;
+    const own = rateLimits.limiters[this.nameHere(name)];
+    const limiter = own ?? LIMITERS[name]?.(rateLimits);
+    if (limiter) return limiter;
+    throw new AuthConfigError(`There is no rate limiter "${name}". Add it to rateLimits.limiters.`);
+  }
+
+  /** Extra guards count in buckets of their own: `svc-login` is `svc-{guard}-login` there. */
+  private nameHere(name: string): string {
+    const { guard, options } = this.realm;
+    return options.isDefault || !Object.hasOwn(LIMITERS, name) ? name : name.replace('svc-', `svc-${guard}-`);
+  }
+}
+
+/** A rule as the store counts it. Its key is hashed: the store holds no addresses and no identifiers. */
+export function limit(name: string, { key, maxAttempts, decaySeconds }: LimitRule): Limit {
+  if (!(maxAttempts >= 1 && decaySeconds >= 1)) {
+    throw new AuthConfigError(`The rate limiter "${name}" returned no positive maxAttempts and decaySeconds.`);
+  }
+  return { key: `svc:rl:${name}:${sha256(key)}`, max: maxAttempts, seconds: decaySeconds };
+}

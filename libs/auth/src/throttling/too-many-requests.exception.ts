@@ -1,0 +1,19 @@
+import { AuthException } from '../kernel/auth.exception';
+import type { Standing } from './rate-limit.policy';
+
+/** A rate limit of the route is exhausted: 429 with the wait (RFC 6585 §4), and nothing was tried. */
+export class TooManyRequests extends AuthException {
+  /** @param now unix seconds */
+  constructor({ limit, retryAfter }: Standing, now: number) {
+    super('too_many_requests', {
+      status: 429,
+      text: { key: 'auth.throttled', params: { seconds: retryAfter } },
+      headers: {
+        'Retry-After': String(retryAfter),
+        'X-RateLimit-Limit': String(limit),
+        'X-RateLimit-Remaining': '0',
+        'X-RateLimit-Reset': String(now + retryAfter),
+      },
+    });
+  }
+}

@@ -1,0 +1,26 @@
+import { transliterate } from 'transliteration';
+import { sha256 } from '../kernel/secrets';
+
+/** Longest counter key in bytes. Columns are wider, so that prefixes fit too. */
+const MAX_BYTES = 190;
+
+/**
+ * An identifier as it is counted: trimmed, lower case, in ASCII. Spellings that look alike become one, so
+ * that padding or a Cyrillic letter gains nobody a fresh allowance; never look an account up by it.
+ *
+ * Empty only where nothing was given. What has no ASCII form is hashed, and so is what is too long.
+ */
+export function normalizedIdentifier(identifier: string): string {
+  const folded = identifier.trim().toLowerCase();
+  const ascii = transliterate(folded).trim().toLowerCase();
+  return bounded(ascii || (folded && hashed(folded)));
+}
+
+/**
+ * Bounds a counter key in bytes. Too long ones are hashed: cut off, different keys would become the same.
+ * So is a NUL, which PostgreSQL stores in no text.
+ */
+export const bounded = (key: string): string =>
+  Buffer.byteLength(key) > MAX_BYTES || key.includes('\0') ? hashed(key) : key;
+
+const hashed = (text: string): string => `sha256:${sha256(text)}`;

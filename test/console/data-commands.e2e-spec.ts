@@ -1,0 +1,151 @@
+import { randomUUID } from 'node:crypto';
+import { Client } from 'pg';
+import { createEmptyDatabase } from '../support/database';
+import { SECRET } from '../support/host.module';
+import { WorkPlace } from './work-place';
+
+describe('the commands that act on data', () => {
+  const place = new WorkPlace();
+  let database: Awaited<ReturnType<typeof createEmptyDatabase>>;
+  let client: Client;
+  let ada: string;
+
+  beforeAll(async () => {
+    database = await createEmptyDatabase();
+    place.write(`DATABASE_URL=${database.url}\nSVC_SECRET=${SECRET}\nREDIS_URL=\n`);
+    expect(place.run('svc:prune').status).toBe(0);
+    client = new Client({ connectionString: database.url });
+    await client.connect();
+    ada = randomUUID();
+    await client.query('INSERT INTO users (id, email, name) VALUES ($1, $2, $3)', [ada, 'ada@example.com', 'Ada']);
+    await client.query('INSERT INTO admins (id, email) VALUES ($1, $2)', [randomUUID(), 'ada@example.com']);
+  }, 60_000);
+  beforeEach(() => client.query('TRUNCATE svc_lockouts'));
+  afterAll(async () => {
+    await client.end();
+    await database.drop();
+    place.remove();
+  });
+
+  let n = 0;
+  const lock = (purpose: string, subject: string, guard = 'api', age = '0 days', locked = true): Promise<unknown> =>
+    client.query(
+      `INSERT INTO svc_lockouts (id, purpose, subject, guard, attempts, locked_at, created_at, updated_at)
+       VALUES ($1, $2, $3, $4, 100, CASE WHEN $6 THEN now() - $5::interval END, now() - $5::interval, now() - $5::interval)`,
+      [String(n++).padStart(26, '0'), purpose, subject, guard, age, locked],
+    );
+  const left = async (): Promise<string[]> =>
+    (await client.query('SELECT purpose, subject FROM svc_lockouts ORDER BY id')).rows.map(
+      ({ purpose, subject }) => `${purpose} ${subject}`,
+    );
+
+  describe('svc:release', () => {
+    it.each(['ada@example.com', '  ADA@example.com ', 'ａｄａ@example.com', 'аdа@example.com'])(
+      'releases the account that %j names',
+      async (subject) => {
+        await lock('login', `id:${ada}`);
+        await lock('login', 'idn:ada@example.com');
+        await lock('confirm', ada);
+        expect(place.run('svc:release', subject)).toEqual({
+          status: 0,
+          stdout: `Released id:${ada} (login, guard api).\n`,
+          stderr: '',
+        });
+        expect(await left()).toEqual(['login idn:ada@example.com', `confirm ${ada}`]);
+      },
+      60_000,
+    );
+
+    it('releases an identifier that names no account', async () => {
+      await lock('login', 'idn:bei jing');
+      expect(place.run('svc:release', '北京')).toMatchObject({
+        status: 0,
+        stdout: 'Released idn:bei jing (login, guard api).\n',
+      });
+      expect(await left()).toEqual([]);
+    }, 60_000);
+
+    it('takes the subject of other purposes to the letter', async () => {
+      await lock('two_factor', '01ARZ3NDEKTSV4RRFFQ69G5FAV');
+      expect(place.run('svc:release', '01arz3ndektsv4rrffq69g5fav', '--purpose=two_factor').status).toBe(1);
+      expect(place.run('svc:release', '01ARZ3NDEKTSV4RRFFQ69G5FAV', '--purpose=two_factor')).toMatchObject({
+        status: 0,
+        stdout: 'Released 01ARZ3NDEKTSV4RRFFQ69G5FAV (two_factor, guard api).\n',
+      });
+    }, 60_000);
+
+    it('acts on the guard it is told', async () => {
+      const { rows } = await client.query('SELECT id FROM admins');
+      await lock('login', `id:${ada}`);
+      await lock('login', `id:${rows[0].id}`, 'admin');
+      expect(place.run('svc:release', 'ada@example.com', '--guard=admin').status).toBe(0);
+      expect(await left()).toEqual([`login id:${ada}`]);
+    }, 60_000);
+
+    it.each([
+      ['nothing is locked', ['ada@example.com'], /Nothing was released: "ada@example.com" has no counter for login/],
+      [
+        'the purpose is unknown',
+        ['x', '--purpose=Login'],
+        /"Login" is no purpose. Use one of: login, two_factor, confirm/,
+      ],
+      ['the guard is unknown', ['x', '--guard=staff'], /There is no guard "staff". Declared: admin, api/],
+      ['no subject is given', [], /missing required argument/],
+    ])(
+      'exits with 1 when %s',
+      async (_, args, message) => {
+        const { status, stdout, stderr } = place.run('svc:release', ...args);
+        expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+        expect(stderr).toMatch(message);
+      },
+      60_000,
+    );
+  });
+
+  describe('svc:prune', () => {
+    const session = async (deadline: string): Promise<void> => {
+      const id = randomUUID();
+      await client.query(
+        `INSERT INTO svc_sessions (id, guard, user_id, auth_time, expires_at, last_used_at, created_at)
+         VALUES ($1, 'api', $2, now(), now() + $3::interval, now(), now())`,
+        [id, ada, deadline],
+      );
+      await client.query('INSERT INTO svc_refresh_tokens (family_id, token_hash, created_at) VALUES ($1, $2, now())', [
+        id,
+        randomUUID(),
+      ]);
+    };
+
+    it('prints how many rows it deleted', async () => {
+      await session('-1 second');
+      await session('1 hour');
+      await lock('login', 'idn:held', 'api', '900 days');
+      await lock('login', 'idn:old', 'admin', '31 days', false);
+      await lock('login', 'idn:young', 'api', '29 days', false);
+      const none = { status: 0, stderr: '' };
+      expect(place.run('svc:prune')).toEqual({
+        ...none,
+        stdout: 'refresh tokens: 1\nsessions: 1\nlockout counters: 1\n',
+      });
+      expect(place.run('svc:prune', '--lockout-days=28')).toEqual({
+        ...none,
+        stdout: 'refresh tokens: 0\nsessions: 0\nlockout counters: 1\n',
+      });
+      expect(await left()).toEqual(['login idn:held']);
+    }, 60_000);
+
+    it.each(['soon', '-3', '1.5', ''])('takes %j for no number of days', (days) => {
+      const { status, stderr } = place.run('svc:prune', `--lockout-days=${days}`);
+      expect([status, stderr]).toEqual([1, expect.stringMatching(/is no number of days/)]);
+    });
+
+    it('says what is wrong when the database is away', () => {
+      const elsewhere = new WorkPlace();
+      elsewhere.write(`DATABASE_URL=postgres://127.0.0.1:1/none\nSVC_SECRET=${SECRET}\n`);
+      const { status, stdout, stderr } = elsewhere.run('svc:prune');
+      elsewhere.remove();
+      expect([status, stdout]).toEqual([1, '']);
+      expect(stderr).toMatch(/ECONNREFUSED/);
+    }, 60_000);
+  });
+});

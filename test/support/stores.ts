@@ -1,0 +1,141 @@
+import { randomUUID } from 'node:crypto';
+import { redisCache } from '../../apps/sample/src/redis-cache';
+import { MemorySecurityStore } from '../../libs/auth/src/security-store/memory-security-store';
+import { redisClientOf } from '../../libs/auth/src/security-store/redis-client';
+import { RedisSecurityStore } from '../../libs/auth/src/security-store/redis-security-store';
+import type { Bucket, Limit, Outcome, SecurityStore, Tally } from '../../libs/auth/src/security-store/security-store';
+import { MovableClock } from './app';
+import { describeWithRedis, sharedRedisUrl } from './with-redis';
+
+export type Client = Awaited<ReturnType<typeof redisCache>>['client'];
+
+/** A store under test, how a test learns that a key lives `seconds` and not longer, and how counters age. */
+export interface Subject {
+  store: SecurityStore;
+  expectToLive(key: string, seconds: number): Promise<void>;
+  age(seconds: number, ...counters: string[]): Promise<void>;
+  close(): Promise<unknown>;
+}
+
+const TIMEOUT_MS = 500;
+
+/** Every way an attempt can end. */
+export const OUTCOMES: Outcome[] = ['failed', 'succeeded', 'undone'];
+
+/** Time that passes when a test says so. */
+class StillClock extends MovableClock {
+  private readonly start = Date.now();
+
+  override now(): number {
+    return this.start + this.offsetMs;
+  }
+}
+
+export function inMemory(): Subject {
+  const clock = new StillClock();
+  const store = new MemorySecurityStore(clock);
+  return {
+    store,
+    async expectToLive(key, seconds) {
+      clock.advance(seconds - 0.5);
+      expect(await store.getMany([key])).not.toEqual([null]);
+      clock.advance(1);
+      expect(await store.getMany([key])).toEqual([null]);
+    },
+    age: async (seconds) => clock.advance(seconds),
+    close: async () => undefined,
+  };
+}
+
+const onRedis = (client: Client, source: unknown, close: () => Promise<unknown>): Subject => ({
+  store: new RedisSecurityStore(redisClientOf(source)!, TIMEOUT_MS),
+  async expectToLive(key, seconds) {
+    const left = await client.pTTL(key);
+    expect(left).toBeGreaterThan((seconds - 1) * 1000);
+    expect(left).toBeLessThanOrEqual(Math.ceil(seconds * 1000));
+  },
+  async age(seconds, ...counters) {
+    for (const key of counters) await client.pExpire(key, (await client.pTTL(key)) - seconds * 1000);
+  },
+  close,
+});
+
+export async function throughCacheManager(url: string): Promise<Subject> {
+  const { cache, client } = await redisCache(url);
+  expect(redisClientOf(cache)).toBe(client);
+  return onRedis(client, cache, () => client.disconnect());
+}
+
+export async function throughClient(url: string): Promise<Subject> {
+  const { client } = await redisCache(url);
+  expect(redisClientOf(client)).toBe(client);
+  return onRedis(client, client, () => client.disconnect());
+}
+
+/** One suite for every store there is. */
+export function describeStores(what: string, suite: (start: () => Promise<Subject>) => void): void {
+  describe(`${what} in memory`, () => suite(async () => inMemory()));
+  describeWithRedis(`${what} on Redis below a cache-manager cache`, () =>
+    suite(() => throughCacheManager(sharedRedisUrl()!)),
+  );
+  describeWithRedis(`${what} on a node-redis client`, () => suite(() => throughClient(sharedRedisUrl()!)));
+}
+
+/** A counter without an attempt. */
+export const EMPTY: Bucket = { counted: 0, pending: 0, secondsLeft: 0 };
+
+/** The counters of the store that a suite runs on. */
+export class Counters {
+  private subject!: Subject;
+  private readonly prefix = `counters:${randomUUID()}`;
+  private n = 0;
+
+  private constructor() {}
+
+  static of(start: () => Promise<Subject>): Counters {
+    const counters = new Counters();
+    beforeAll(async () => void (counters.subject = await start()));
+    afterAll(() => counters.subject.close());
+    return counters;
+  }
+
+  get store(): SecurityStore {
+    return this.subject.store;
+  }
+
+  count(limits: Limit[], pending?: boolean): Promise<Tally> {
+    return this.store.count(limits, pending);
+  }
+
+  settle(limits: Limit[], outcome: Outcome): Promise<void> {
+    return this.store.settle(limits, outcome);
+  }
+
+  key(): string {
+    return `${this.prefix}:${this.n++}`;
+  }
+
+  limit(max: number, seconds = 60, blockSeconds?: number): Limit {
+    return { key: this.key(), max, seconds, ...(blockSeconds !== undefined && { blockSeconds }) };
+  }
+
+  /** A counter as it is: nothing has room below a maximum of 0, so that reading counts nothing. */
+  async read({ key }: Limit): Promise<Bucket> {
+    const { buckets } = await this.count([{ key, max: 0, seconds: 1 }]);
+    return buckets[0]!;
+  }
+
+  async fill(limit: Limit): Promise<void> {
+    for (let i = 0; i < limit.max; i++) expect(await this.count([limit])).toMatchObject({ admitted: true });
+  }
+
+  age(seconds: number, ...limits: Limit[]): Promise<void> {
+    return this.subject.age(seconds, ...limits.map(({ key }) => key));
+  }
+
+  async expectSecondsLeft(limit: Limit, seconds: number): Promise<void> {
+    const { secondsLeft } = await this.read(limit);
+    expect(secondsLeft).toBeGreaterThan(seconds - 2);
+    expect(secondsLeft).toBeLessThanOrEqual(seconds);
+  }
+}
