@@ -22,15 +22,19 @@ const PEOPLE = 1000;
 // What is measured is the work of the applications; waiting for the disk would hide it.
 const SETTINGS = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '100' };
 
-/** Starts a PostgreSQL and a Redis of the benchmark's own and fills them. Registers how they stop. */
-export async function startStores(cleanup: Cleanup): Promise<Stores> {
+/**
+ * Starts a PostgreSQL and a Redis of the benchmark's own and fills them. Registers how they stop.
+ *
+ * @param settings of the PostgreSQL server; by default it never waits for the disk
+ */
+export async function startStores(cleanup: Cleanup, settings: Record<string, string> = SETTINGS): Promise<Stores> {
   if (!redisBinary) throw new Error('No redis-server found. Install one: the benchmark measures the real store.');
   const directory = mkdtempSync(join(tmpdir(), 'svc-bench-'));
   // Under root the server runs as another user, who must be able to enter.
   chmodSync(directory, 0o711);
   cleanup.add(() => rmSync(directory, { recursive: true, force: true }));
 
-  const postgres = await startEmbeddedPostgres(join(directory, 'data'), SETTINGS);
+  const postgres = await startEmbeddedPostgres(join(directory, 'data'), settings);
   cleanup.add(() => postgres.stop());
   const redis = await RedisServer.start();
   cleanup.add(() => redis.stop());

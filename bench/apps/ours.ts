@@ -4,6 +4,7 @@ import { Auth, AuthModule, Authenticated, authEntities } from '@svc/auth';
 import { redisCache } from '../../apps/sample/src/redis-cache';
 import { Person } from '../../test/support/people';
 import { SpentController } from './counting';
+import { prune } from './prune';
 import { ANSWER, SECRET, type Tokens, serve } from './serve';
 
 @Controller()
@@ -58,4 +59,5 @@ class OurApp {
   }
 }
 
-void serve(OurApp.with(process.env.DATABASE_URL!, process.env.REDIS_URL!));
+const app = OurApp.with(process.env.DATABASE_URL!, process.env.REDIS_URL!);
+void (process.env.BENCH_PRUNE ? prune(app) : serve(app));

@@ -7,7 +7,7 @@ import { RefreshToken } from './refresh-token.entity';
 import { Session } from './session.entity';
 
 /** Rows that one statement of the sweep deletes. */
-const BATCH = 500;
+const BATCH = 250;
 
 /** What a sweep of sessions deleted. */
 export interface ExpiredRows {

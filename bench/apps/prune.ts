@@ -1,0 +1,13 @@
+import type { DynamicModule } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { Pruning } from '@svc/auth';
+
+/** Runs one sweep, as `svc:prune` does, and reports what it deleted to the parent process. */
+export async function prune(module: DynamicModule): Promise<void> {
+  process.once('disconnect', () => process.exit());
+  const app = await NestFactory.createApplicationContext(module, { logger: ['error', 'warn'] });
+  const start = performance.now();
+  const pruned = await app.get(Pruning, { strict: false }).run();
+  process.send?.({ ...pruned, seconds: (performance.now() - start) / 1000 });
+  process.disconnect();
+}

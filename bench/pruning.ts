@@ -1,0 +1,111 @@
+// What a sweep of a million expired rows does to the refreshes beside it.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import type { Pruned } from '@svc/auth';
+import { dataSourceOf } from '../test/support/database';
+import { Cleanup } from './cleanup';
+import { type Sample, sample } from './load';
+import { type Scenario, scenariosOf } from './scenarios';
+import { Server } from './server';
+import { type Settings, readSettings } from './settings';
+import { median } from './statistics';
+import { type Stores, startStores } from './stores';
+
+const SESSIONS = 400_000;
+const TOKENS_EACH = 1.5;
+const COUNTERS = 50_000;
+
+async function main(cleanup: Cleanup): Promise<void> {
+  // Well below what saturates the machine: under a full load, latency only says how long the queue is.
+  const settings: Settings = { ...readSettings(), connections: Number(process.env.BENCH_CONNECTIONS || 4) };
+  cleanup.deadline(1200);
+  // A sweep writes: here the server waits for its disk as in production.
+  const stores = await startStores(cleanup, { max_connections: '100' });
+  await fill(stores);
+  const server = await Server.start('ours', stores, cleanup);
+  const { oursRefresh: scenario } = scenariosOf(server, server, 'refresh');
+
+  for (let i = 0; i < 3; i++) await sample(scenario!, settings.seconds, settings);
+  const before = await samples(scenario!, settings, (taken) => taken < 10);
+  const sweep = startSweep(stores, cleanup);
+  let running = true;
+  const pruned = sweep.then((result) => {
+    running = false;
+    return result;
+  });
+  const during = await samples(scenario!, settings, () => running);
+  const result = await pruned;
+  const after = await samples(scenario!, settings, (taken) => taken < 5);
+  process.stdout.write(`${report({ before, during: during.slice(0, -1), after }, result)}\n`);
+}
+
+async function samples(scenario: Scenario, settings: Settings, goOn: (taken: number) => boolean): Promise<Sample[]> {
+  const taken: Sample[] = [];
+  while (goOn(taken.length)) taken.push(await sample(scenario, settings.seconds, settings));
+  return taken;
+}
+
+type Result = Pruned & { seconds: number };
+
+async function startSweep({ databaseUrl, redisUrl }: Stores, cleanup: Cleanup): Promise<Result> {
+  const register = join(__dirname, '../test/support/register-ts.cjs');
+  const child = spawn(process.execPath, ['--require', register, join(__dirname, 'apps/ours.ts')], {
+    env: {
+      PATH: process.env.PATH,
+      NODE_ENV: 'production',
+      DATABASE_URL: databaseUrl,
+      REDIS_URL: redisUrl,
+      BENCH_PRUNE: '1',
+    },
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  cleanup.add(() => child.kill('SIGKILL'));
+  const [result] = (await Promise.race([
+    once(child, 'message'),
+    once(child, 'exit').then(([code]) => Promise.reject(new Error(`the sweep ended with ${code}`))),
+  ])) as [Result];
+  return result;
+}
+
+async function fill({ databaseUrl }: Stores): Promise<void> {
+  const source = await dataSourceOf(databaseUrl).initialize();
+  await source.query(`
+    INSERT INTO svc_sessions (id, guard, user_id, auth_time, expires_at, last_used_at, created_at)
+    SELECT gen_random_uuid(), 'api', (n % 1000)::text, now(), now() - random() * interval '30 days', now(), now()
+      FROM generate_series(1, ${SESSIONS}) n`);
+  await source.query(`
+    INSERT INTO svc_refresh_tokens (family_id, token_hash, created_at)
+    SELECT id, encode(sha256((id::text || k)::bytea), 'hex'), now()
+      FROM (SELECT id, row_number() OVER () AS n FROM svc_sessions) s, generate_series(1, 2) k
+     WHERE k = 1 OR n <= ${SESSIONS * (TOKENS_EACH - 1)}`);
+  await source.query(`
+    INSERT INTO svc_lockouts (id, purpose, subject, guard, attempts, created_at, updated_at)
+    SELECT lpad(n::text, 26, '0'), 'login', 'idn:' || n, 'api', 1, now(), now() - interval '40 days'
+      FROM generate_series(1, ${COUNTERS}) n`);
+  await source.query('VACUUM ANALYZE');
+  await source.destroy();
+}
+
+function report(phases: Record<string, Sample[]>, result: Result): string {
+  const middle = (phase: string, field: 'p50' | 'p99' | 'perSecond'): number =>
+    median(phases[phase]!.map((one) => one[field]));
+  const rows = Object.keys(phases).map((phase) => {
+    const figures = [middle(phase, 'perSecond').toFixed(0), middle(phase, 'p50').toFixed(1)];
+    return `| ${[phase, phases[phase]!.length, ...figures, middle(phase, 'p99').toFixed(1)].join(' | ')} |`;
+  });
+  const { sessions, refreshTokens, lockoutCounters, seconds } = result;
+  const swept = `${refreshTokens} refresh tokens, ${sessions} sessions and ${lockoutCounters} lockout counters`;
+  return `| refreshes beside the sweep | samples | req/s | p50 ms | p99 ms |
+| --- | ---: | ---: | ---: | ---: |
+${rows.join('\n')}
+
+Swept ${swept} in ${seconds.toFixed(0)} s. p99 during the sweep over p99 before it: ${(
+    middle('during', 'p99') / middle('before', 'p99')
+  ).toFixed(2)} (bar: at most 2).`;
+}
+
+const cleanup = new Cleanup();
+main(cleanup)
+  .catch((error: unknown) => cleanup.report(error))
+  .finally(() => cleanup.run());
