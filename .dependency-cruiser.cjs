@@ -10,7 +10,7 @@ const TIERS = [
   ['throttling', 'lockout'],
   ['abilities'],
   ['sessions'],
-  ['login'],
+  ['login', 'confirmation', 'verified-email'],
   ['retention'],
   ['migrations'],
   ['console'],

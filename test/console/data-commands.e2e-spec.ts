@@ -57,10 +57,10 @@ describe('the commands that act on data', () => {
     );
 
     it('releases an identifier that names no account', async () => {
-      await lock('login', 'idn:bei jing');
+      await lock('login', 'idn:北京');
       expect(place.run('svc:release', '北京')).toMatchObject({
         status: 0,
-        stdout: 'Released idn:bei jing (login, guard api).\n',
+        stdout: 'Released idn:北京 (login, guard api).\n',
       });
       expect(await left()).toEqual([]);
     }, 60_000);

@@ -19,6 +19,7 @@ class Subjects extends UserProvider<{ id: string }> {
   findById = async (id: string) => ({ id });
   findByIdentifier = async () => null;
   idOf = ({ id }: { id: string }) => id;
+  passwordHashOf = async () => null;
   savePasswordHash = async () => undefined;
 }
 

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { AccountLocked, AccountReleased } from '@svc/auth';
 import { randomUUID } from 'node:crypto';
 import { TestApp } from '../support/app';

@@ -132,6 +132,21 @@ describe('a sweep of lockout counters', () => {
     await t.stop();
   });
 
+  it('waits for no lock, and never takes days beyond the calendar', async () => {
+    const t = await start();
+    for (const name of ['a', 'b']) await t.login(name, 'x').expect(422);
+    t.clock.advance(40 * DAY);
+    expect(await prune(t, 1e12)).toMatchObject({ lockoutCounters: 0 });
+    const runner = t.database.createQueryRunner();
+    await runner.startTransaction();
+    await runner.query("SELECT 1 FROM svc_lockouts WHERE subject = 'idn:a' FOR UPDATE");
+    expect(await prune(t)).toMatchObject({ lockoutCounters: 1 });
+    await runner.rollbackTransaction();
+    await runner.release();
+    expect(await prune(t)).toMatchObject({ lockoutCounters: 1 });
+    await t.stop();
+  });
+
   it('is no obstacle to the other sweeps where its table is missing, nor they to it', async () => {
     const t = await start({ refreshTtl: 10, lockout: { maxAttempts: 1, releaseAfter: 1 } });
     await t.person('ada@example.com');

@@ -56,6 +56,12 @@ describe('a host with @nestjs/schedule', () => {
     await expect(start({ retention: { schedule: 'daily' } })).rejects.toThrow(/SVC_PRUNE_SCHEDULE.*"daily"/);
   });
 
+  it('sweeps nothing where the service only verifies and has no tables', async () => {
+    const app = await start({ routes: false });
+    expect(app.get(SchedulerRegistry).getCronJobs().size).toBe(0);
+    await app.close();
+  });
+
   it('that does not import it starts all the same', async () => {
     const app = await start({}, []);
     await app.close();

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -77,7 +78,14 @@ describe('the sample', () => {
     expect(status).toBe(200);
     const shown: unknown = (await first.call('GET', '/user', undefined, body.access_token)).body;
     expect(shown).toEqual({
-      data: { id: claimsOf(body.access_token!).sub, email_verified: null, name: 'Demo', email: 'demo@example.com' },
+      data: {
+        id: claimsOf(body.access_token!).sub,
+        email_verified: true,
+        abilities: ['orders.*'],
+        token_pinned: false,
+        name: 'Demo',
+        email: 'demo@example.com',
+      },
     });
     expect((await first.call('POST', '/orders', { item: 'tea' }, body.access_token)).status).toBe(201);
     expect(await first.stop()).toBe(0);
@@ -101,7 +109,13 @@ describeWithRedis('the sample, configured by environment alone', () => {
 
   beforeEach(async () => {
     database = await createEmptyDatabase();
-    stores = { DATABASE_URL: database.url, REDIS_URL: sharedRedisUrl()!, SVC_SECRET: 's'.repeat(64) };
+    stores = {
+      DATABASE_URL: database.url,
+      REDIS_URL: sharedRedisUrl()!,
+      // All suites of a run are on one Redis, and come from one address.
+      SVC_KEY_PREFIX: `${randomUUID()}:`,
+      SVC_SECRET: 's'.repeat(64),
+    };
   });
   afterEach(async () => {
     await sample?.stop('SIGKILL');
@@ -123,14 +137,54 @@ describeWithRedis('the sample, configured by environment alone', () => {
     expect(await s.status('/orders')).toBe(401);
   }, 60_000);
 
+  it('shows each decorator at work', async () => {
+    const s = await launch();
+    const { access_token: token } = (await s.login('demo@example.com')).body;
+    await s.call('POST', '/orders', { item: 'tea' }, token);
+    for (let left = 5; left >= 0; left--) {
+      const response = await fetch(`${s.url}/orders/export`, { headers: { Authorization: `Bearer ${token}` } });
+      expect([response.status, response.headers.get('x-ratelimit-remaining')]).toEqual([200, String(left)]);
+      expect(await response.text()).toMatch(/^id,item,created_at\n[0-9a-f-]{36},tea,2.*Z\n$/);
+    }
+    expect((await s.call('GET', '/orders/export', undefined, token)).status).toBe(429);
+
+    const issue = (body: object, headers = {}, as = token): Promise<Answer> =>
+      send(`${s.url}/user/tokens`, 'POST', body, as, headers);
+    const wanted = { label: 'CI', abilities: ['orders.read'] };
+    expect((await issue(wanted)).status).toBe(423);
+    const { body } = await s.call('POST', '/auth/confirm-password', { password: PASSWORD }, token);
+    const confirmed = { 'X-Svc-Confirmation': body.confirmation_token };
+    expect((await issue({ label: 'CI', abilities: ['users.read'] }, confirmed)).status).toBe(400);
+    const { access_token: machine } = (await issue(wanted, confirmed)).body;
+    expect((await s.call('GET', '/orders', undefined, machine)).status).toBe(200);
+    expect((await s.call('POST', '/orders', { item: 'tea' }, machine)).status).toBe(403);
+    expect((await s.call('GET', '/auth/sessions', undefined, machine)).status).toBe(403);
+    expect((await issue(wanted, confirmed, machine)).body).toMatchObject({ reason: 'confirmation_session_mismatch' });
+    const { data } = (await s.call('GET', '/auth/sessions', undefined, token)).body as unknown as { data: object[] };
+    expect(data).toEqual([
+      expect.objectContaining({ label: 'CI', current: false }),
+      expect.objectContaining({ current: true }),
+    ]);
+    expect((await s.call('GET', '/user', undefined, machine)).body).toMatchObject({
+      data: { abilities: ['orders.read'], token_pinned: true },
+    });
+  }, 60_000);
+
   it('shows nobody else`s orders', async () => {
     const s = await launch();
     const { access_token: token } = (await s.login('demo@example.com')).body;
     const placed = (await s.call('POST', '/orders', { item: 'cake' }, token)).body as unknown as {
       data: { id: string };
     };
-    expect((await s.call('DELETE', '/orders/00000000-0000-4000-8000-000000000000', undefined, token)).status).toBe(404);
-    expect((await s.call('DELETE', `/orders/${placed.data.id}`, undefined, token)).status).toBe(204);
+    const { confirmation_token: proof } = (
+      await s.call('POST', '/auth/confirm-password', { password: PASSWORD }, token)
+    ).body;
+    const cancel = (id: string, headers = {}): Promise<Answer> =>
+      send(`${s.url}/orders/${id}`, 'DELETE', undefined, token, headers);
+    const confirmed = { 'X-Svc-Confirmation': proof };
+    expect((await cancel(placed.data.id)).status).toBe(423);
+    expect((await cancel('00000000-0000-4000-8000-000000000000', confirmed)).status).toBe(404);
+    expect((await cancel(placed.data.id, confirmed)).status).toBe(204);
     expect((await s.call('POST', '/orders', { item: { a: 1 } }, token)).status).toBe(400);
   }, 60_000);
 

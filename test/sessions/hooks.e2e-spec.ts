@@ -1,4 +1,5 @@
 import type { AuthHooks } from '@svc/auth';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { TestApp, claimsOf } from '../support/app';
 
 describe('host callbacks', () => {
@@ -67,6 +68,15 @@ describe('host callbacks', () => {
     ['throws', () => Promise.reject(new Error('the host is down'))],
     ['derives a malformed ability', () => ['a b']],
     ['derives no list', () => 7 as never],
+    ['runs a query that fails', () => t.database.query('SELECT no_such_column FROM people')],
+    [
+      'fails in a transaction of its own',
+      () =>
+        t.database.transaction(async (own) => {
+          await own.query("UPDATE svc_sessions SET label = 'x'");
+          return own.query('SELECT 1 / 0');
+        }),
+    ],
   ])('that %s leave no session behind at login, and consume nothing at refresh', async (_, abilities) => {
     const { refresh_token: refresh } = await t.session();
     const before = await sessions();
@@ -102,6 +112,34 @@ describe('host callbacks', () => {
     await t.call('post', '/auth/logout', session.access_token).expect(204);
     release();
     expect((await waiting).status).toBe(401);
+  });
+
+  it('may swallow a query that failed, and the refresh is as good as any', async () => {
+    const { refresh_token: refresh } = await t.session();
+    hooks.abilities = () => t.database.query('SELECT no_such_column').catch(() => ['a']);
+    const { body } = await t.refresh(refresh).expect(200);
+    expect(claimsOf(body.access_token).scope).toBe('a');
+    hooks = {};
+    await t.refresh(body.refresh_token).expect(200);
+  });
+
+  it('may sleep for two seconds: meanwhile every row of the session can be locked', async () => {
+    const { refresh_token: refresh } = await t.session();
+    let asleep = (): void => undefined;
+    const sleeping = new Promise<void>((resolve) => (asleep = resolve));
+    hooks.abilities = async () => {
+      asleep();
+      await sleep(2000);
+      return ['slept'];
+    };
+    const waiting = t.refresh(refresh).then((answer) => answer);
+    await sleeping;
+    await t.database.transaction(async (own) => {
+      await own.query('SELECT 1 FROM svc_sessions FOR UPDATE NOWAIT');
+      await own.query('SELECT 1 FROM svc_refresh_tokens FOR UPDATE NOWAIT');
+    });
+    const { status, body } = await waiting;
+    expect([status, claimsOf(body.access_token).scope]).toEqual([200, 'slept']);
   });
 
   it('are not called for a token that is refused anyway', async () => {

@@ -109,3 +109,17 @@ describeStores('a counter`s window', (start) => {
     }
   });
 });
+
+describeStores('a counter that is closed for no time', (start) => {
+  const counters = Counters.of(start);
+
+  it.each([[0], [-1], [undefined]])(
+    'stays closed until its window is over, with blockSeconds %s',
+    async (blockSeconds) => {
+      const limit = { ...counters.limit(1), blockSeconds };
+      await counters.count([limit]);
+      for (let i = 0; i < 3; i++) expect(await counters.count([limit])).toMatchObject({ admitted: false });
+      await counters.expectSecondsLeft(limit, 60);
+    },
+  );
+});

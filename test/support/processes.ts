@@ -53,10 +53,20 @@ export interface Answer {
 }
 
 /** Sends one request with `fetch`, which keeps connections of its own to every process. */
-export async function send(url: string, method: string, body?: object, token?: string): Promise<Answer> {
+export async function send(
+  url: string,
+  method: string,
+  body?: object,
+  token?: string,
+  more: Record<string, string | undefined> = {},
+): Promise<Answer> {
   const response = await fetch(url, {
     method,
-    headers: { 'Content-Type': 'application/json', ...(token && { Authorization: `Bearer ${token}` }) },
+    headers: {
+      'Content-Type': 'application/json',
+      ...(token && { Authorization: `Bearer ${token}` }),
+      ...(more as object),
+    },
     body: body && JSON.stringify(body),
   });
   const text = await response.text();

@@ -1,25 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { TestApp } from '../support/app';
-
-interface Layer {
-  route?: { path: string; methods: Record<string, boolean> };
-}
-
-const routesOf = (t: TestApp): string[] => {
-  const { router } = t.app.getHttpAdapter().getInstance() as { router: { stack: Layer[] } };
-  return router.stack
-    .flatMap(({ route }) =>
-      route ? Object.keys(route.methods).map((method) => `${method.toUpperCase()} ${route.path}`) : [],
-    )
-    .filter((route) => route.includes('/auth/'))
-    .toSorted();
-};
+import { routesOf } from '../support/routes';
 
 const OF_EVERY_GUARD = [
   'DELETE sessions',
+  'DELETE sessions/:id',
   'DELETE sessions/others',
   'GET jwks',
+  'GET sessions',
+  'POST confirm-password',
   'POST login',
   'POST logout',
   'POST refresh',

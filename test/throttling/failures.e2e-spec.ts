@@ -1,20 +1,14 @@
-import type { NestExpressApplication } from '@nestjs/platform-express';
 import { type AuthModuleOptions, Lockout, PasswordHasher, SecurityStore, StoreUnavailable } from '@svc/auth';
 import { randomInt, randomUUID } from 'node:crypto';
 import { FailureLimiter } from '../../libs/auth/src/throttling/failure-limiter';
 import { FailureLimits } from '../../libs/auth/src/throttling/failure-limits';
 import { Realms } from '../../libs/auth/src/realm/realm';
-import { TestApp, type TestAppOptions } from '../support/app';
+import type { TestApp, TestAppOptions } from '../support/app';
+import { someone, startLimited } from '../support/clients';
 import { PASSWORD } from '../support/people';
 
-const behindProxy = (app: NestExpressApplication): void => void app.set('trust proxy', true);
-const someone = (): string => `198.${randomInt(18, 20)}.${randomInt(256)}.${randomInt(1, 255)}`;
 const start = (options: Partial<AuthModuleOptions> = {}, more: TestAppOptions = {}): Promise<TestApp> =>
-  TestApp.start({
-    options: { rateLimits: { login: { ipMaxAttempts: 1e9 } }, ...options },
-    prepare: behindProxy,
-    ...more,
-  });
+  startLimited({ rateLimits: { login: { ipMaxAttempts: 1e9 } }, ...options }, more);
 
 describe('the limit on failed logins', () => {
   let t: TestApp;
@@ -105,6 +99,17 @@ describe('the limit on failed logins', () => {
     for (const spelling of spellings) await login('wrong', from, spelling).expect(429);
   });
 
+  it('are not cleared by an account that only looks like the one guessed at', async () => {
+    const lookAlike = email.replace(/[ae]/g, (letter) => ({ a: 'а', e: 'е' })[letter]!);
+    await t.person(lookAlike);
+    const from = someone();
+    await fail(4, () => from);
+    await login(PASSWORD, from, lookAlike).expect(200);
+    await fail(1, () => from);
+    await login('wrong', from).expect(429);
+    await login(PASSWORD, from, lookAlike).expect(429);
+  });
+
   it('does not count callers without an identifier as one account', async () => {
     await fail(
       30,
@@ -159,11 +164,11 @@ describe('attempts that run at once', () => {
   });
   afterAll(() => t.stop());
 
-  const limits = () => [{ key: `svc:test:${randomUUID()}`, max: 3, seconds: 60 }];
+  const fresh = () => [{ key: `svc:test:${randomUUID()}`, max: 3, seconds: 60 }];
   const refusal = (seconds: number): Error => new Error(`wait ${seconds}`);
 
   it('wait for those before them, which may succeed', async () => {
-    const [three, ended]: [ReturnType<typeof limits>, ((ok: boolean) => void)[]] = [limits(), []];
+    const [three, ended]: [ReturnType<typeof fresh>, ((ok: boolean) => void)[]] = [fresh(), []];
     const slow = () => new Promise<boolean | null>((resolve) => ended.push((ok) => resolve(ok || null)));
     const all = Promise.all(Array.from({ length: 9 }, () => failures.attempt(three, slow, refusal)));
     let started = 0;
@@ -176,7 +181,7 @@ describe('attempts that run at once', () => {
   });
 
   it('are refused once those before them have failed', async () => {
-    const three = limits();
+    const three = fresh();
     let verified = 0;
     const wrong = async (): Promise<null> => {
       verified++;
@@ -191,12 +196,32 @@ describe('attempts that run at once', () => {
   });
 
   it('count as failed when host code throws, and as nothing when a store does not answer', async () => {
-    const three = limits();
-    const attempt = (error: Error): Promise<unknown> =>
-      failures.attempt(three, () => Promise.reject(error), refusal).catch(({ message }: Error) => message);
+    const three = fresh();
+    const attempt = async (thrown: Error): Promise<string> => {
+      const verify = async (): Promise<null> => {
+        throw thrown;
+      };
+      return String(await failures.attempt(three, verify, refusal).catch(({ message }: Error) => message));
+    };
     for (let i = 0; i < 5; i++) expect(await attempt(new StoreUnavailable('Redis'))).toBe('Redis did not answer');
     for (let i = 0; i < 3; i++) expect(await attempt(new Error('wrong!'))).toBe('wrong!');
     expect(await attempt(new Error('wrong!'))).toMatch(/^wait/);
+  });
+
+  it('are not waited for beyond a second, however slow the store, and another try is due soon', async () => {
+    const store = t.app.get(SecurityStore);
+    const three = fresh();
+    for (let i = 0; i < 3; i++) await store.count(three, true);
+    const count = store.count.bind(store);
+    const calls = jest.spyOn(store, 'count').mockImplementation(async (...args) => {
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      return count(...args);
+    });
+    const began = performance.now();
+    await expect(failures.attempt(three, async () => true, refusal)).rejects.toThrow(/^wait 1$/);
+    expect(performance.now() - began).toBeLessThan(2000);
+    expect(calls.mock.calls.length).toBeLessThan(6);
+    calls.mockRestore();
   });
 
   it('are limited for second factors too, by guard and user', async () => {

@@ -1,62 +1,17 @@
-import { Controller, Get, Post } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
-import type { NestExpressApplication } from '@nestjs/platform-express';
-import { type AuthModuleOptions, Authenticated, Public, Throttled } from '@svc/auth';
+import type { AuthModuleOptions } from '@svc/auth';
 import { randomInt } from 'node:crypto';
 import type { Response } from 'supertest';
-import { TestApp, type TestAppOptions } from '../support/app';
-import { HostController, HostModule, hostOptions } from '../support/host.module';
+import type { TestApp, TestAppOptions } from '../support/app';
+import { someone, startLimited } from '../support/clients';
 import { PASSWORD } from '../support/people';
 
-@Controller('limited')
-@Throttled('by-class')
-class LimitedController {
-  @Get('once')
-  @Public()
-  @Throttled('by-handler')
-  once() {
-    return {};
-  }
-
-  @Get('twice')
-  twice() {
-    return {};
-  }
-
-  @Post('secret')
-  @Throttled('svc-confirm')
-  @Authenticated()
-  secret() {
-    return {};
-  }
-
-  @Post('staff')
-  @Authenticated('admin')
-  @Throttled('svc-confirm')
-  staff() {
-    return {};
-  }
-}
-
-@Controller()
-@Throttled('by-clss')
-class Mistyped {
-  @Get()
-  any() {
-    return {};
-  }
-}
-
-/** An address of its own: all suites of a run count in one Redis. */
-const someone = (): string => `198.${randomInt(18, 20)}.${randomInt(256)}.${randomInt(1, 255)}`;
 const network = (): string => `2001:db8:${randomInt(0x10000).toString(16)}:${randomInt(0x10000).toString(16)}`;
 
-const behindProxy = (app: NestExpressApplication): void => void app.set('trust proxy', true);
 const start = (
   rateLimits: AuthModuleOptions['rateLimits'] = {},
   options: Partial<AuthModuleOptions> = {},
   more: TestAppOptions = {},
-): Promise<TestApp> => TestApp.start({ options: { rateLimits, ...options }, prepare: behindProxy, ...more });
+): Promise<TestApp> => startLimited({ rateLimits, ...options }, more);
 
 describe('the limit of POST /login', () => {
   let t: TestApp;
@@ -152,93 +107,6 @@ describe('a window', () => {
     await t.stop();
   });
 });
-
-describe('limiters of the host', () => {
-  const once = { maxAttempts: 1, decaySeconds: 60 };
-  let t: TestApp;
-  const asked: unknown[] = [];
-
-  beforeAll(async () => {
-    t = await start(
-      {
-        confirm: { maxAttempts: 3, decaySeconds: 60 },
-        limiters: {
-          'svc-login': () => [],
-          'svc-admin-login': (_, { client }) => ({ key: client, ...once }),
-          'by-class': (_, context) => {
-            asked.push(context);
-            return { key: context.client, maxAttempts: 2, decaySeconds: 60 };
-          },
-          'by-handler': (_, { client }) => ({ key: client, ...once }),
-        },
-      },
-      {},
-      { controllers: [HostController, LimitedController] },
-    );
-    await t.person('ada@example.com');
-    await t.person('bob@example.com');
-    await t.person('root@example.com', 'admin');
-  });
-  afterAll(() => t.stop());
-
-  const get = (path: string, from: string) => t.http.get(path).set('X-Forwarded-For', from);
-  const post = (path: string, token: string, from = someone()) =>
-    t.http.post(path).set('X-Forwarded-For', from).set('Authorization', `Bearer ${token}`);
-
-  it('replace those of the library by name, and those of extra guards by theirs', async () => {
-    const from = someone();
-    for (let i = 0; i < 40; i++)
-      await t.http
-        .post('/auth/login')
-        .set('X-Forwarded-For', from)
-        .send({ email: `${i}` })
-        .expect(422);
-    const staff = () => t.http.post('/admin/auth/login').set('X-Forwarded-For', from).send({});
-    await staff().expect(422);
-    await staff().expect(429);
-  });
-
-  it('stand before the host`s own routes, a controller`s and a handler`s together', async () => {
-    const from = someone();
-    const { headers } = await get('/limited/once', from).expect(200);
-    expect(headers).toMatchObject({ 'x-ratelimit-limit': '1', 'x-ratelimit-remaining': '0' });
-    // Refused by the handler's, so the controller's has not counted it.
-    await get('/limited/once', from).expect(429);
-    await get('/limited/twice', from).expect(200);
-    await get('/limited/twice', from).expect(429);
-    expect(asked[0]).toEqual({ guard: 'api', client: from, userId: null });
-  });
-
-  it('with the shape of svc-confirm count the client and the user, after authentication', async () => {
-    const ada = await t.auth.startSession(1);
-    const bob = await t.auth.startSession(2);
-    const root = await t.auth.guard('admin').startSession(1);
-    // The controller's limiter allows two of each address.
-    for (let i = 0; i < 3; i++) await post('/limited/secret', ada.accessToken).expect(201);
-    await post('/limited/secret', ada.accessToken).expect(429);
-    await post('/limited/secret', 'no.such.token').expect(401);
-    await post('/limited/secret', bob.accessToken).expect(201);
-    // The same id at another guard is somebody else.
-    await post('/limited/staff', root.accessToken).expect(201);
-  });
-
-  it('that are unknown are refused at boot', async () => {
-    const module = HostModule.with(t.databaseUrl, hostOptions({}), [Mistyped]);
-    const app = await NestFactory.create(module, { logger: false, abortOnError: false });
-    await expect(app.init()).rejects.toThrow(/Mistyped\.any: There is no rate limiter "by-clss"/);
-  });
-
-  it.each([
-    ['no number', { key: 'x', maxAttempts: NaN, decaySeconds: 60 }],
-    ['none at all', { key: 'x' }],
-    ['zero', { key: 'x', maxAttempts: 0, decaySeconds: 60 }],
-  ])('that return %s let nobody in', async (_, rule) => {
-    const broken = await start({ limiters: { 'svc-login': () => rule as never } });
-    await broken.http.post('/auth/login').send({}).expect(500);
-    await broken.stop();
-  });
-});
-
 describe('hooks.rateLimitKey', () => {
   it('names the client; without a name, or when it throws, the address does', async () => {
     const run = randomInt(1e12);

@@ -138,6 +138,26 @@ describe('the users of a TypeORM entity', () => {
     for (const other of ['ADA', ' Ada', 'Ad', 'Ad_', '%', '']) expect(await users.findByIdentifier(other)).toBeNull();
   });
 
+  it('are known by one spelling of an identifier that is no text: every other would be counted apart', async () => {
+    const users = usersOf(ByInt, 'id');
+    const { id } = await create(ByInt, 'badge@example.com');
+    expect((await users.findByIdentifier(String(id)))?.user).toMatchObject({ id });
+    for (const spelling of [`0${id}`, `00${id}`, `+${id}`]) expect(await users.findByIdentifier(spelling)).toBeNull();
+
+    const byUuid = usersOf(ByUuid, 'id');
+    const { id: uuid } = await create(ByUuid, 'uuid@example.com');
+    for (const spelling of [uuid, uuid.toUpperCase()]) expect(await byUuid.findByIdentifier(spelling)).not.toBeNull();
+    for (const spelling of [`{${uuid}}`, uuid.replaceAll('-', '')])
+      expect(await byUuid.findByIdentifier(spelling)).toBeNull();
+  });
+
+  it('have their hash read by id too, in the one spelling of the id', async () => {
+    const users = usersOf(ByInt);
+    const { id } = await create(ByInt, 'by-id@example.com');
+    expect(await users.passwordHashOf(String(id))).toBe('digest');
+    for (const stranger of [`0${id}`, '-1', 'x', '', 'a\0b']) expect(await users.passwordHashOf(stranger)).toBeNull();
+  });
+
   it('are nobody under an identifier that nobody has, or nobody can have', async () => {
     const strangers = ['', 'nobody@example.com', 'a\0b', '\ud800', "' OR 1=1 --", '%', 'x'.repeat(100_000)];
     for (const identifier of strangers) expect(await usersOf(ByInt).findByIdentifier(identifier)).toBeNull();

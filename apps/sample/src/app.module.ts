@@ -1,6 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { AuthModule, authOptionsFromEnv } from '@svc/auth';
+import { AuthModule, type Limiter, authOptionsFromEnv } from '@svc/auth';
 import { dataSourceOptions } from './data-source';
 import type { Environment } from './environment';
 import { HealthController } from './health/health.controller';
@@ -12,6 +12,12 @@ import { AdminController } from './users/admin.controller';
 import { Seed } from './users/seed';
 import { User } from './users/user.entity';
 import { UserController } from './users/user.controller';
+
+const sixAMinute: Limiter = (_, { guard, userId }) => ({
+  key: `${guard} ${userId}`,
+  maxAttempts: 6,
+  decaySeconds: 60,
+});
 
 @Module({})
 export class AppModule {
@@ -31,7 +37,13 @@ export class AppModule {
           guards: {
             admin: { audience: 'https://admin.example.com', ...admin, path: 'admin/auth', users: { entity: Admin } },
           },
-          useFactory: async () => ({ ...values, cache: redisUrl ? (await redisCache(redisUrl)).cache : undefined }),
+          useFactory: async () => ({
+            ...values,
+            cache: redisUrl ? (await redisCache(redisUrl)).cache : undefined,
+            // Signed in with a password a customer may do everything with orders; a pinned session what it was given.
+            hooks: { abilities: (_, { guard }) => (guard === 'api' ? ['orders.*'] : []) },
+            rateLimits: { ...values.rateLimits, limiters: { export: sixAMinute } },
+          }),
         }),
       ],
       controllers: [HealthController, UserController, AdminController, OrdersController],

@@ -1,5 +1,6 @@
 import { authEntities, authMigrations } from '@svc/auth';
 import type { DataSourceOptions } from 'typeorm';
+import { AddEmailVerified1763800100000 } from './migrations/1763800100000-add-email-verified';
 import { CreateSample1763700100000 } from './migrations/1763700100000-create-sample';
 import { Order } from './orders/order.entity';
 import { Admin } from './users/admin.entity';
@@ -11,7 +12,7 @@ export const dataSourceOptions = (url: string) =>
     type: 'postgres',
     url,
     entities: [...authEntities, User, Admin, Order],
-    migrations: [...authMigrations, CreateSample1763700100000],
+    migrations: [...authMigrations, CreateSample1763700100000, AddEmailVerified1763800100000],
     installExtensions: false,
     uuidExtension: 'pgcrypto',
   }) satisfies DataSourceOptions;

@@ -42,8 +42,8 @@ export class AuthCoreModule {
       {
         provide: SecurityStore,
         inject: [AUTH_CONFIG, Clock],
-        useFactory: ({ store, storeTimeoutMs }: AuthConfig, clock: Clock) =>
-          selectStore(store, clock, storeTimeoutMs, process.env.NODE_ENV === 'production'),
+        useFactory: (config: AuthConfig, clock: Clock) =>
+          selectStore(config, clock, process.env.NODE_ENV === 'production'),
       },
       {
         provide: PasswordHasher,

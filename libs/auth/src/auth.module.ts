@@ -39,6 +39,8 @@ export class AuthModule implements OnModuleInit, OnApplicationBootstrap {
   }
 
   onApplicationBootstrap(): void {
+    // A service that only verifies has none of the tables.
+    if (!this.config.routes) return;
     schedulePruning(this.moduleRef, this.config.retention.schedule, this.pruning);
   }
 

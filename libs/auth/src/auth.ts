@@ -1,13 +1,15 @@
 import { Injectable } from '@nestjs/common';
+import { type UserResource, UserResources } from './abilities/user-resources';
 import type { SessionTokens } from './http/session-tokens';
-import { Realms } from './realm/realm';
+import { type RealmScope, Realms } from './realm/realm';
 import { type SessionStart, Sessions } from './sessions/sessions';
+import { type TokenSource, callerIn } from './tokens/token-source';
 
 /** How server code starts a session; see {@link SessionStart}. */
 export type StartOptions = Omit<SessionStart, 'userId' | 'abilities'>;
 
 /**
- * The one injectable a host needs: starts and ends sessions from server code.
+ * The one injectable a host needs: starts and ends sessions from server code, and says what tokens may do.
  *
  * @example constructor(private readonly auth: Auth) {}
  * // after a login of the host's own
@@ -57,8 +59,30 @@ export class Auth {
     return this.sessions.revokeOthers(String(userId), familyId);
   }
 
+  /**
+   * Whether the request's verified token of this guard covers an ability, as `@Abilities` would say. False
+   * without such a token: this guard never answers for the token of another one.
+   */
+  tokenCan(from: TokenSource, ability: string): boolean {
+    return callerIn(from, this.scope.realm.guard)?.grant.covers(ability) ?? false;
+  }
+
+  /**
+   * A user of this guard as the API shows it: `id`, `email_verified`, the host's own fields and, to the user's
+   * own token, what that token may do.
+   *
+   * @param from the request that asks, or its caller
+   * @param fields what the host adds; it cannot replace ours
+   */
+  userResource(user: object, from?: TokenSource, fields: object = {}): UserResource {
+    return this.scope.get(UserResources).of(user, callerIn(from, this.scope.realm.guard), fields);
+  }
+
   private get sessions(): Sessions {
-    const scope = this.name === undefined ? this.realms.default : this.realms.get(this.name);
-    return scope.get(Sessions);
+    return this.scope.get(Sessions);
+  }
+
+  private get scope(): RealmScope {
+    return this.name === undefined ? this.realms.default : this.realms.get(this.name);
   }
 }

@@ -1,14 +1,29 @@
 import type { FeatureOptions } from './config/auth-options';
 import { http } from './http/http.feature';
+import { abilities } from './abilities/abilities.feature';
+import { confirmation } from './confirmation/confirmation.feature';
 import { lockout } from './lockout/lockout.feature';
 import { login } from './login/login.feature';
 import type { Feature } from './realm/feature';
+import { verifiedEmail } from './verified-email/verified-email.feature';
 import { logoutAll, sessions } from './sessions/sessions.feature';
 import { throttling } from './throttling/throttling.feature';
 import { denylist, tokens } from './tokens/tokens.feature';
 
 /** The product on one screen. Order is mount order. */
-export const FEATURES: readonly Feature[] = [http, tokens, denylist, throttling, lockout, login, sessions, logoutAll];
+export const FEATURES: readonly Feature[] = [
+  http,
+  tokens,
+  denylist,
+  throttling,
+  lockout,
+  abilities,
+  login,
+  sessions,
+  logoutAll,
+  confirmation,
+  verifiedEmail,
+];
 
 /** Features whose options are settled but which this version does not contain: switching one on is refused. */
 export const NOT_INCLUDED: readonly (keyof FeatureOptions)[] = [

@@ -10,12 +10,20 @@ export { SharedThrottlerStorage, type ThrottlerRecord } from './throttling/share
 
 // Decorators and guards
 export { Authenticated, CurrentCaller, CurrentUser, Public } from './http/authenticated.decorator';
+export { Abilities, AnyAbility } from './abilities/abilities.decorator';
+export { type DeclaredAbilities, defineAbilities } from './abilities/define-abilities';
+export { tokenCan } from './abilities/token-can';
+export type { TokenSource } from './tokens/token-source';
+export type { UserResource } from './abilities/user-resources';
+export { RequireConfirmation } from './confirmation/require-confirmation.decorator';
+export { RequireVerifiedEmail } from './verified-email/require-verified-email.decorator';
 export { Throttled } from './throttling/throttled.decorator';
 export { AccessTokenGuard } from './http/authentication.gate';
 export { ForceJson } from './http/auth-exception.filter';
 export type { Caller } from './tokens/caller';
 export type { AccessClaims } from './tokens/access-token.policy';
 export type { Grant } from './tokens/grant';
+export type { ListedSession } from './sessions/session-list';
 export type { SessionTokens } from './http/session-tokens';
 export type { ClientInfo } from './http/client-info';
 
@@ -37,6 +45,7 @@ export { AccountLocked } from './lockout/account-locked.event';
 export { AccountReleased } from './lockout/account-released.event';
 export type { LockPurpose } from './lockout/lock-key';
 export { Lockout } from './login/lockout.event';
+export { TokenAbilityDenied } from './abilities/token-ability-denied.event';
 export { RefreshFamilyForked } from './sessions/refresh-family-forked.event';
 export { RefreshTokenReused } from './sessions/refresh-token-reused.event';
 
@@ -49,6 +58,11 @@ export {
   ValidationFailed,
 } from './kernel/auth.exception';
 export { HasherBusy } from './password/work-queue';
+export { ConfirmationOfAnotherSession, ConfirmationRequired } from './confirmation/confirmation-required.exception';
+export { EmailUnverified } from './verified-email/email-unverified.exception';
+export { InsufficientScope } from './abilities/insufficient-scope.exception';
+export { NoSuchSession } from './sessions/no-such-session.exception';
+export { WrongPassword } from './confirmation/wrong-password.exception';
 export { AccountIsLocked } from './lockout/account-is-locked.exception';
 export { TooManyFailures } from './throttling/too-many-failures.exception';
 export { TooManyRequests } from './throttling/too-many-requests.exception';

@@ -4,6 +4,7 @@ import {
   Controller,
   Delete,
   Get,
+  Header,
   HttpCode,
   NotFoundException,
   Param,
@@ -11,9 +12,19 @@ import {
   Post,
 } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { Authenticated, type Caller, CurrentCaller, CurrentUser, Public } from '@svc/auth';
+import {
+  Authenticated,
+  type Caller,
+  CurrentCaller,
+  CurrentUser,
+  Public,
+  RequireConfirmation,
+  RequireVerifiedEmail,
+  Throttled,
+} from '@svc/auth';
 import type { Repository } from 'typeorm';
 import type { User } from '../users/user.entity';
+import { Abilities, AnyAbility } from './abilities';
 import { Order } from './order.entity';
 
 const MENU = ['tea', 'coffee', 'cake'];
@@ -31,22 +42,42 @@ export class OrdersController {
   }
 
   @Get()
+  @Abilities('orders.read')
   async list(@CurrentCaller() { userId }: Caller) {
-    return { data: await this.orders.find({ where: { userId }, order: { createdAt: 'ASC' } }) };
+    return { data: await this.of(userId) };
+  }
+
+  /** For spreadsheets, six times a minute: see the limiter `export` in the options. */
+  @Get('export')
+  @AnyAbility('orders.export', 'orders.read')
+  @Throttled('export')
+  @Header('Content-Type', 'text/csv; charset=utf-8')
+  async export(@CurrentCaller() { userId }: Caller): Promise<string> {
+    const rows = (await this.of(userId)).map(({ id, item, createdAt }) => [id, item, createdAt.toISOString()].join());
+    return ['id,item,created_at', ...rows, ''].join('\n');
   }
 
   @Post()
+  @Abilities('orders.write')
+  @RequireVerifiedEmail()
   async place(@CurrentUser() user: User, @Body('item') item: unknown) {
     if (typeof item !== 'string' || !MENU.includes(item))
       throw new BadRequestException(`item must be one of ${MENU.join(', ')}`);
     return { data: await this.orders.save({ userId: user.id, item }) };
   }
 
+  /** Needs a confirmation token beside the access token: see `POST /auth/confirm-password`. */
   @Delete(':id')
   @HttpCode(204)
+  @Abilities('orders.write')
+  @RequireConfirmation()
   async cancel(@CurrentCaller() { userId }: Caller, @Param('id', ParseUUIDPipe) id: string): Promise<void> {
     // The owner is part of the condition: someone else's order does not exist here.
     const { affected } = await this.orders.delete({ id, userId });
     if (!affected) throw new NotFoundException('No such order.');
+  }
+
+  private of(userId: string): Promise<Order[]> {
+    return this.orders.find({ where: { userId }, order: { createdAt: 'ASC' } });
   }
 }

@@ -24,7 +24,7 @@ export class Seed {
     await this.users
       .createQueryBuilder()
       .insert()
-      .values({ email: DEMO.user, name: 'Demo', passwordHash })
+      .values({ email: DEMO.user, name: 'Demo', passwordHash, emailVerifiedAt: new Date() })
       .orIgnore()
       .execute();
     await this.admins.createQueryBuilder().insert().values({ email: DEMO.admin, passwordHash }).orIgnore().execute();

@@ -9,4 +9,8 @@ export class User extends withAuthColumns() {
 
   @Column({ type: 'text' })
   name!: string;
+
+  /** Read by `@RequireVerifiedEmail()` and `email_verified`. */
+  @Column({ name: 'email_verified_at', type: 'timestamptz', nullable: true })
+  emailVerifiedAt!: Date | null;
 }

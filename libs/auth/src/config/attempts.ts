@@ -3,6 +3,12 @@ import type { AuthValues, RateLimit, RateLimitsOptions } from './auth-options';
 import { DEFAULTS } from './defaults';
 import { wholeNumber } from './merge';
 
+/** Longest window of a limit in seconds: a year. Beyond what a store can count down, a window would never end. */
+export const LONGEST_WINDOW = 31_536_000;
+
+/** Longest time after which a lock lets go, in seconds: a hundred years. PostgreSQL's intervals end somewhere. */
+const LONGEST_LOCK = 100 * LONGEST_WINDOW;
+
 const FALLBACK = DEFAULTS.rateLimits;
 const LIMITS = Object.keys(FALLBACK).filter((name) => name !== 'ipv6Prefix' && name !== 'limiters') as Exclude<
   keyof typeof FALLBACK,
@@ -24,13 +30,14 @@ export function lockout({ maxAttempts, releaseAfter }: AuthValues['lockout'] = {
   const fallback = DEFAULTS.lockout;
   return Object.freeze({
     maxAttempts: wholeNumber(maxAttempts, fallback.maxAttempts, 1, 100),
-    releaseAfter: wholeNumber(releaseAfter, fallback.releaseAfter, 0),
+    releaseAfter: wholeNumber(releaseAfter, fallback.releaseAfter, 0, LONGEST_LOCK),
   });
 }
 
 function limit<Numbers extends RateLimit>(given: RateLimit | undefined, fallback: Numbers): Required<Numbers> {
   const numbers = Object.entries(fallback).map(([name, value]) => {
-    return [name, wholeNumber(given?.[name as keyof RateLimit], value as number, 1)];
+    const most = name === 'decaySeconds' ? LONGEST_WINDOW : undefined;
+    return [name, wholeNumber(given?.[name as keyof RateLimit], value as number, 1, most)];
   });
   return Object.freeze(Object.fromEntries(numbers));
 }

@@ -2,6 +2,7 @@ import type {
   Algorithm,
   AuthHooks,
   AuthValues,
+  ConfirmOptions,
   CookieOptions,
   FeatureOptions,
   HashingOptions,
@@ -51,6 +52,7 @@ export interface GuardConfig {
   readonly cookie: Readonly<Required<CookieOptions>>;
   readonly username: string;
   readonly rateLimits: RateLimits;
+  readonly confirm: Readonly<Required<ConfirmOptions>>;
   readonly lockout: Readonly<Required<LockoutOptions>>;
   readonly hooks: Readonly<AuthHooks>;
   readonly messages: NonNullable<AuthValues['messages']>;
@@ -64,6 +66,7 @@ export interface AuthConfig {
   readonly hashing: Readonly<Required<HashingOptions>>;
   readonly retention: Readonly<Required<RetentionOptions>>;
   readonly storeTimeoutMs: number;
+  readonly keyPrefix: string;
   /** What the host handed over as its store, or undefined for this process's memory. */
   readonly store: unknown;
 }

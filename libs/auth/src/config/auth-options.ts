@@ -138,7 +138,7 @@ export interface LimitRule {
   key: string;
   /** Attempts the window allows, at least 1. */
   maxAttempts: number;
-  /** Seconds from the first attempt to the end of the window, at least 1. */
+  /** Seconds from the first attempt to the end of the window, 1 to 31536000 (a year). */
   decaySeconds: number;
 }
 
@@ -760,6 +760,15 @@ export interface SharedValues {
    * @env SVC_DENYLIST_STORE
    */
   denylistStore?: string | null;
+
+  /**
+   * Put before every key in Redis, so that applications on one database do not share their rate limits. A
+   * service that only verifies needs the same one as the issuer.
+   *
+   * @default none
+   * @env SVC_KEY_PREFIX
+   */
+  keyPrefix?: string;
 
   /**
    * Milliseconds to wait for Redis or PostgreSQL before answering 503.

@@ -35,6 +35,7 @@ export const DEFAULTS = {
     limiters: {},
   },
   lockout: { maxAttempts: 100, releaseAfter: 0 },
+  confirm: { ttl: 300, header: 'X-Svc-Confirmation' },
   retention: { schedule: '23 3 * * *', lockoutDays: 30 },
   storeTimeoutMs: 800,
   denylistStore: null,

@@ -86,6 +86,7 @@ const OWN: Record<string, string> = {
   SVC_HASH_QUEUE: 'hashing.maxQueue',
   SVC_PRUNE_SCHEDULE: 'retention.schedule',
   SVC_PRUNE_LOCKOUT_DAYS: 'retention.lockoutDays',
+  SVC_KEY_PREFIX: 'keyPrefix',
 };
 
 const at = (options: object, path: string): unknown =>

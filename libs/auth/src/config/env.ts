@@ -11,8 +11,9 @@ const list: Parse = (value) =>
     .map((item) => item.trim())
     .filter(Boolean);
 // Non-numeric text leaves the option unset, so the default applies: a typo never becomes 0.
-const unlessFalse: Parse = (value) => flag(value) && value.trim();
 const number: Parse = (value) => (value.trim() && Number.isFinite(Number(value)) ? Number(value) : undefined);
+
+const unlessFalse: Parse = (value) => flag(value) && value.trim();
 
 const FEATURES =
   'rotation reuseDetection denylist logoutAll changePassword accountDeletion gateAuthRoutes ' +
@@ -69,6 +70,7 @@ export const VARIABLES: ReadonlyArray<readonly [name: string, option: string, pa
   ['PASSKEY_UV', 'passkeys.userVerification', text],
   ['DENYLIST_STORE', 'denylistStore', text],
   ['STORE_TIMEOUT', 'storeTimeoutMs', number],
+  ['KEY_PREFIX', 'keyPrefix', text],
   ['COOKIE_MODE', 'cookieMode', flag],
   ['COOKIE_SECURE', 'cookie.secure', flag],
   ['USERNAME', 'username', text],

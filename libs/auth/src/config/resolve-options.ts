@@ -6,6 +6,9 @@ import { DEFAULT_FEATURES, DEFAULT_HASHING, DEFAULTS } from './defaults';
 import { merge, wholeNumber } from './merge';
 import { trimSlashes } from './trim-slashes';
 
+/** Days that still lie within PostgreSQL's calendar. */
+export const MOST_DAYS = 99_999;
+
 const PER_MODULE = [
   'guards',
   'guard',
@@ -15,6 +18,7 @@ const PER_MODULE = [
   'stores',
   'denylistStore',
   'storeTimeoutMs',
+  'keyPrefix',
   'routes',
   'dataSource',
 ];
@@ -37,6 +41,7 @@ export function resolveOptions(options: AuthModuleOptions): AuthConfig {
     hashing: hashing(top.hashing),
     retention: retention(top.retention),
     storeTimeoutMs: wholeNumber(top.storeTimeoutMs, DEFAULTS.storeTimeoutMs, 50),
+    keyPrefix: top.keyPrefix ?? '',
     store: storeOf(top),
   });
 }
@@ -83,6 +88,10 @@ function guardConfig(guard: string, isDefault: boolean, merged: object, own: Aut
     leeway: wholeNumber(options.leeway, DEFAULTS.leeway, 0),
     rateLimits: rateLimits(options.rateLimits),
     lockout: lockout(options.lockout),
+    confirm: Object.freeze({
+      ttl: wholeNumber(options.confirm.ttl, DEFAULTS.confirm.ttl, 1),
+      header: options.confirm.header || DEFAULTS.confirm.header,
+    }),
     cookie: Object.freeze({ ...options.cookie, refreshName: cookieName(options.cookie) + suffix }),
   });
 }
@@ -125,7 +134,7 @@ function retention({ schedule, lockoutDays }: AuthModuleOptions['retention'] = {
   const fallback = DEFAULTS.retention;
   return Object.freeze({
     schedule: schedule ?? fallback.schedule,
-    lockoutDays: wholeNumber(lockoutDays, fallback.lockoutDays, 1),
+    lockoutDays: wholeNumber(lockoutDays, fallback.lockoutDays, 1, MOST_DAYS),
   });
 }
 

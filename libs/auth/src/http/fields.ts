@@ -1,4 +1,4 @@
-import { IsOptional, IsString, MaxLength } from 'class-validator';
+import { IsDefined, IsOptional, IsString, MaxLength } from 'class-validator';
 import { applyDecorators } from '@nestjs/common';
 
 /** Longest text field of any request, in characters. */
@@ -8,6 +8,9 @@ const USERNAME = Symbol('svc.username-field');
 
 /** A string of at most {@link FIELD_MAX} characters that may be absent. */
 export const OptionalText = (): PropertyDecorator => applyDecorators(IsOptional(), IsString(), MaxLength(FIELD_MAX));
+
+/** A string of at most {@link FIELD_MAX} characters that must be there. */
+export const RequiredText = (): PropertyDecorator => applyDecorators(IsDefined(), IsString(), MaxLength(FIELD_MAX));
 
 /** Marks the property that travels under the realm's `username` name, in requests and in errors. */
 export const UsernameField = (): PropertyDecorator => (target, property) => {

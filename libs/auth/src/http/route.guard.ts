@@ -29,9 +29,10 @@ export class RouteGuard implements CanActivate {
     let scope = named ?? this.realms.default;
     try {
       for (const gate of gates) {
-        await scope.get(gate).check(context, request, scope);
         // Who was authenticated, by whichever guard, is whom all further gates are about.
-        scope = named ?? this.realms.named(callerOf(request)?.guard) ?? scope;
+        const active = gate.stage === 'authentication' ? undefined : callerOf(request)?.guard;
+        scope = named ?? this.realms.named(active) ?? this.realms.default;
+        await scope.get(gate).check(context, request, scope);
       }
     } catch (error) {
       throw this.answerable(error, scope, context);

@@ -10,9 +10,10 @@ import {
 import { HttpAdapterHost } from '@nestjs/core';
 import { type Observable, tap } from 'rxjs';
 import { Realm } from '../realm/realm';
+import { callerOf } from '../tokens/caller';
 import { RefreshCookie } from './refresh-cookie';
 
-/** In cookie mode, removes the refresh cookie once the session has ended. */
+/** In cookie mode, removes the refresh cookie once its session has ended. */
 @Injectable()
 export class CookieRemoval implements NestInterceptor {
   constructor(
@@ -22,13 +23,19 @@ export class CookieRemoval implements NestInterceptor {
   ) {}
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
-    if (!this.realm.options.cookieMode) return next.handle();
-    const response = context.switchToHttp().getResponse();
+    const [request, response] = [context.switchToHttp().getRequest(), context.switchToHttp().getResponse()];
+    if (!this.realm.options.cookieMode || !endsItsOwn(request)) return next.handle();
     return next
       .handle()
       .pipe(tap(() => this.adapterHost.httpAdapter.appendHeader(response, 'Set-Cookie', this.cookie.clear())));
   }
 }
 
-/** Answers 204 and takes the refresh cookie away: for routes that end the calling session. */
+/** A route that names a session in its path ends the calling one only where that is the name. */
+function endsItsOwn(request: { params?: { id?: string } }): boolean {
+  const id = request.params?.id;
+  return id === undefined || id.toLowerCase() === callerOf(request)?.familyId?.toLowerCase();
+}
+
+/** Answers 204, and takes the refresh cookie away where the calling session ends. */
 export const EndsSession = (): MethodDecorator => applyDecorators(HttpCode(204), UseInterceptors(CookieRemoval));

@@ -8,12 +8,15 @@ export interface Failure {
   readonly text?: Text;
   /** Texts by request field. The first one becomes the body's `message`. */
   readonly errors?: Readonly<Record<string, readonly Text[]>>;
+  /** A machine-readable reason beside the message. */
+  readonly reason?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface FailureBody {
   message: string;
   errors?: Record<string, string[]>;
+  reason?: string;
 }
 
 /**
@@ -54,9 +57,9 @@ export class AuthException extends HttpException {
   }
 }
 
-function bodyOf({ text, errors }: Failure, translate: Translate): FailureBody {
+function bodyOf({ text, errors, reason }: Failure, translate: Translate): FailureBody {
   const render = ({ key, params = {} }: Text): string => translate(key, params);
-  if (!errors) return { message: render(text ?? { key: 'server.error' }) };
+  if (!errors) return { message: render(text ?? { key: 'server.error' }), ...(reason && { reason }) };
 
   const fields = Object.entries(errors).map(([field, texts]) => [field, texts.map(render)] as const);
   const [message = '', ...more] = fields.flatMap(([, texts]) => texts);

@@ -2,7 +2,7 @@ import type { LockPurpose } from './lock-key';
 
 /**
  * A run of failures reached `lockout.maxAttempts`. Emitted once per lock, when the last attempt of the run
- * is reserved; should that one succeed, {@link AccountReleased} follows.
+ * is reserved, and not at all if the database answers that too late; should that one succeed, {@link AccountReleased} follows.
  *
  * The owner gets no other signal, so this is the place to write to them. `subject` is a counter's key and
  * may name no account at all: resolve it before addressing anyone.

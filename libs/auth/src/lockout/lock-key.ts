@@ -1,4 +1,4 @@
-import { bounded, normalizedIdentifier } from '../users/normalized-identifier';
+import { bounded, foldedIdentifier } from '../users/normalized-identifier';
 
 /** What a lock guards against trying: the password at login, the second factor, the password at step-up. */
 export const LOCK_PURPOSES = ['login', 'two_factor', 'confirm'] as const;
@@ -14,13 +14,14 @@ export interface LockKey {
 /**
  * The lock of a login. An account is counted by its id, so that nobody locks or releases it through an
  * identifier that only looks like its own; an identifier without an account is counted too, or the answer
- * would tell which ones exist.
+ * would tell which ones exist. Neither shares its lock with a look-alike: the answer to the one would tell
+ * whether the other is counted by an id.
  *
  * @param userId the account the identifier resolved to, or null
  */
 export function loginLock(userId: string | null, identifier: string): LockKey {
-  const normalized = normalizedIdentifier(identifier);
-  const unknown = normalized && `idn:${normalized}`;
+  const folded = foldedIdentifier(identifier);
+  const unknown = folded && `idn:${bounded(folded)}`;
   return { purpose: 'login', subject: userId === null ? unknown : `id:${bounded(userId)}` };
 }
 

@@ -87,7 +87,8 @@ export class LockoutStore {
 
   /**
    * Deletes counters that never locked and saw no failure for `days`, and locks that have let go. A lock
-   * that holds stays, whatever its age. Looks at one page of rows, in the order of their ids.
+   * that holds stays, whatever its age. Looks at one page of rows, in the order of their ids, and leaves those
+   * that someone is counting in.
    *
    * @param after where the page starts: the last id of the page before
    * @returns how many were deleted, and the last id of the page; null when there are no more
@@ -96,12 +97,13 @@ export class LockoutStore {
     const statement = `
       WITH moment AS (SELECT clock_timestamp() + $5::interval AS now),
            page AS MATERIALIZED (SELECT id FROM ${this.table()} WHERE id > $1 ORDER BY id LIMIT ${PAGE}),
-           gone AS (
-             DELETE FROM ${this.table()} l USING page, moment
-              WHERE l.id = page.id AND l.guard = $2
+           lapsed AS MATERIALIZED (
+             SELECT l.id FROM ${this.table()} l JOIN page USING (id), moment
+              WHERE l.guard = $2
                 AND ((l.locked_at IS NULL AND l.updated_at < now - $3 * interval '1 day')
                   OR ($4::float8 > 0 AND l.locked_at + $4 * interval '1 second' <= now))
-             RETURNING 1)
+                FOR UPDATE OF l SKIP LOCKED),
+           gone AS (DELETE FROM ${this.table()} WHERE id IN (SELECT id FROM lapsed) RETURNING 1)
       SELECT (SELECT count(*)::int FROM gone) AS removed, (SELECT max(id) FROM page) AS last`;
     const { guard, options } = this.realm;
     const values = [after, guard, days, options.lockout.releaseAfter, this.clock.offset];

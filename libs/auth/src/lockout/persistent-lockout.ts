@@ -15,6 +15,7 @@ import { type Reserved, LockoutStore } from './lockout.store';
 @Injectable()
 export class PersistentLockout extends AccountLockout {
   private readonly logger = new Logger('Auth');
+  private reported = false;
 
   constructor(
     private readonly store: LockoutStore,
@@ -73,7 +74,10 @@ export class PersistentLockout extends AccountLockout {
       return await answer;
     } catch (error) {
       if (!isMissingTable(error)) throw error;
-      this.logger.error('features.lockout is on, but its table is missing: nobody is locked. Run the migrations.');
+      if (!this.reported) {
+        this.logger.error('features.lockout is on, but its table is missing: nobody is locked. Run the migrations.');
+      }
+      this.reported = true;
       return otherwise;
     }
   }

@@ -42,6 +42,7 @@ export class LoginAttempts {
       this.limits.ofLogin(identifier, request),
       () => this.lockout.attempt(lock, field, () => this.authenticate(candidate, request)),
       (seconds) => this.refusal(field, seconds, request),
+      this.limits.clearedBy(identifier) ? 'succeeded' : 'undone',
     );
     if (!user) throw new WrongCredentials(field);
     const userId = this.users.idOf(user);
@@ -54,8 +55,8 @@ export class LoginAttempts {
     if (!authenticate) return this.credentials.check(candidate);
     const user = await authenticate(request, { guard: this.realm.guard });
     // A success clears the counters of the account that was named; nobody clears another's with a login of their own.
-    const another = user !== null && candidate.userId !== null && this.users.idOf(user) !== candidate.userId;
-    return another ? null : user;
+    if (!user) return null;
+    return candidate.userId === null || candidate.userId === this.users.idOf(user) ? user : null;
   }
 
   private refusal(field: string, seconds: number, request: object): Error {

@@ -1,5 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../config/auth-config';
+import { wholeNumber } from '../config/merge';
+import { MOST_DAYS } from '../config/resolve-options';
 import { LapsedCounters } from '../lockout/lapsed-counters';
 import { Realms } from '../realm/realm';
 import { type ExpiredRows, ExpiredSessions } from '../sessions/expired-sessions';
@@ -31,7 +33,9 @@ export class Pruning {
     const expired = await this.realms.default.get(ExpiredSessions).prune();
     let lockoutCounters = 0;
     for (const realm of this.realms.all) {
-      lockoutCounters += await realm.get(LapsedCounters).prune(Math.max(1, lockoutDays));
+      lockoutCounters += await realm
+        .get(LapsedCounters)
+        .prune(wholeNumber(lockoutDays, this.config.retention.lockoutDays, 1, MOST_DAYS));
     }
     return { ...expired, lockoutCounters };
   }

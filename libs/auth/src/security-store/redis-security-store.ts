@@ -10,10 +10,14 @@ export class RedisSecurityStore extends SecurityStore {
   readonly shared = true;
   private readonly logger = new Logger(RedisSecurityStore.name);
 
-  /** @param timeoutMs longest wait for an answer; node-redis itself waits for ever on a hung server */
+  /**
+   * @param timeoutMs longest wait for an answer; node-redis itself waits for ever on a hung server
+   * @param prefix put before every key
+   */
   constructor(
     private readonly client: RedisClient,
     private readonly timeoutMs: number,
+    private readonly prefix = '',
   ) {
     super();
     // Without a listener node-redis ends the process when a connection drops.
@@ -21,13 +25,13 @@ export class RedisSecurityStore extends SecurityStore {
   }
 
   getMany(keys: readonly string[]): Promise<(string | null)[]> {
-    return this.run(() => this.client.mGet([...keys]));
+    return this.run(() => this.client.mGet(keys.map((key) => this.prefix + key)));
   }
 
   async setMany(keys: readonly string[], value: string, ttlSeconds: number): Promise<void> {
     const options = { PX: Math.ceil(ttlSeconds * 1000) };
     // Issued in one tick, the writes leave as one pipeline: one round trip, and each one's error is seen.
-    await this.run(() => Promise.all(keys.map((key) => this.client.set(key, value, options))));
+    await this.run(() => Promise.all(keys.map((key) => this.client.set(this.prefix + key, value, options))));
   }
 
   async count(limits: readonly Limit[], pending = false): Promise<Tally> {
@@ -45,7 +49,9 @@ export class RedisSecurityStore extends SecurityStore {
   }
 
   private script(text: string, limits: readonly Limit[], args: string[]): Promise<unknown> {
-    return this.run(() => this.client.eval(text, { keys: limits.map(({ key }) => key), arguments: args }));
+    return this.run(() =>
+      this.client.eval(text, { keys: limits.map(({ key }) => this.prefix + key), arguments: args }),
+    );
   }
 
   private async run<T>(command: () => Promise<T>): Promise<T> {

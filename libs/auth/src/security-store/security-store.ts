@@ -52,7 +52,9 @@ export abstract class SecurityStore {
    * Counts an attempt under every limit, or under none where one is exhausted. One atomic operation.
    *
    * @param pending the attempt takes up room until {@link settle} says how it ended, so that however many
-   * run at once no more than `max` ever do; one that is never settled lasts until its window is over
+   * run at once no more than `max` do; one that is never settled, as when this throws although the store has
+   * counted, lasts until its window is over. One that is settled in a later window leaves that one's room alone
+   * or frees it: it does not know its window
    */
   abstract count(limits: readonly Limit[], pending?: boolean): Promise<Tally>;
 

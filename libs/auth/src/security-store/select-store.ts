@@ -6,6 +6,14 @@ import { redisClientOf } from './redis-client';
 import { RedisSecurityStore } from './redis-security-store';
 import { SecurityStore } from './security-store';
 
+/** What the host says of its store. */
+interface StoreChoice {
+  /** A cache, a client, a store, or nothing. */
+  store: unknown;
+  storeTimeoutMs: number;
+  keyPrefix: string;
+}
+
 /**
  * The security store behind what the host handed over: a store of its own, Redis below a cache, or this
  * process's memory.
@@ -13,8 +21,9 @@ import { SecurityStore } from './security-store';
  * @throws AuthConfigError in production for a store that is not shared: a revocation would reach one
  * process and no other
  */
-export function selectStore(source: unknown, clock: Clock, timeoutMs: number, production: boolean): SecurityStore {
-  const store = storeOf(source, clock, timeoutMs);
+export function selectStore(choice: StoreChoice, clock: Clock, production: boolean): SecurityStore {
+  const { store: source } = choice;
+  const store = storeOf(choice, clock);
   if (store.shared) return store;
   const problem = source
     ? 'cache is no shared store: it keeps its data in this process, or nowhere'
@@ -28,8 +37,8 @@ export function selectStore(source: unknown, clock: Clock, timeoutMs: number, pr
   return store;
 }
 
-function storeOf(source: unknown, clock: Clock, timeoutMs: number): SecurityStore {
-  if (source instanceof SecurityStore) return source;
-  const client = redisClientOf(source);
-  return client ? new RedisSecurityStore(client, timeoutMs) : new MemorySecurityStore(clock);
+function storeOf({ store, storeTimeoutMs, keyPrefix }: StoreChoice, clock: Clock): SecurityStore {
+  if (store instanceof SecurityStore) return store;
+  const client = redisClientOf(store);
+  return client ? new RedisSecurityStore(client, storeTimeoutMs, keyPrefix) : new MemorySecurityStore(clock);
 }

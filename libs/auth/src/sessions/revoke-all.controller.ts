@@ -1,4 +1,5 @@
 import { Controller, Delete } from '@nestjs/common';
+import { PinnedNeeds } from '../abilities/pinned-ability.decorator';
 import { Authenticated, CurrentCaller } from '../http/authenticated.decorator';
 import { EndsSession } from '../http/session-end';
 import type { Caller } from '../tokens/caller';
@@ -11,6 +12,7 @@ export class RevokeAllController {
   /** Ends every session of the caller on this guard, the calling one included. */
   @Delete()
   @Authenticated()
+  @PinnedNeeds('svc.sessions')
   @EndsSession()
   revokeAll(@CurrentCaller() { userId }: Caller): Promise<void> {
     return this.sessions.revokeAll(userId);

@@ -1,4 +1,5 @@
 import { Controller, Delete, HttpCode } from '@nestjs/common';
+import { PinnedNeeds } from '../abilities/pinned-ability.decorator';
 import { Authenticated, CurrentCaller } from '../http/authenticated.decorator';
 import type { Caller } from '../tokens/caller';
 import { Sessions } from './sessions';
@@ -11,6 +12,7 @@ export class RevokeOthersController {
   @Delete()
   @HttpCode(204)
   @Authenticated()
+  @PinnedNeeds('svc.sessions')
   async revokeOthers(@CurrentCaller() { userId, familyId }: Caller): Promise<void> {
     if (familyId !== null) await this.sessions.revokeOthers(userId, familyId);
   }

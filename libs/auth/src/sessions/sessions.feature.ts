@@ -1,4 +1,4 @@
-import { Grants } from '../abilities/grants';
+import { Pins } from '../abilities/pins';
 import type { Feature } from '../realm/feature';
 import { ExpiredSessions } from './expired-sessions';
 import { LogoutController } from './logout.controller';
@@ -7,14 +7,26 @@ import { RefreshTokenStore } from './refresh-token.store';
 import { RefreshController } from './refresh.controller';
 import { RevokeAllController } from './revoke-all.controller';
 import { RevokeOthersController } from './revoke-others.controller';
+import { SessionList } from './session-list';
 import { SessionStore } from './session.store';
 import { Sessions } from './sessions';
+import { SessionsController } from './sessions.controller';
+import { StoredPins } from './stored-pins';
 import { TokenClaims } from './token-claims';
 
 /** Sessions that start, renew and end. */
 export const sessions: Feature = {
-  controllers: [RefreshController, LogoutController, RevokeOthersController],
-  providers: [Grants, TokenClaims, SessionStore, RefreshTokenStore, Sessions, RefreshRotation, ExpiredSessions],
+  controllers: [RefreshController, LogoutController, RevokeOthersController, SessionsController],
+  providers: [
+    { provide: Pins, useClass: StoredPins },
+    TokenClaims,
+    SessionStore,
+    RefreshTokenStore,
+    Sessions,
+    RefreshRotation,
+    ExpiredSessions,
+    SessionList,
+  ],
 };
 
 export const logoutAll: Feature = {

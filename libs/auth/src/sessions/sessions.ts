@@ -4,13 +4,12 @@ import { Grants } from '../abilities/grants';
 import type { ClientInfo } from '../http/client-info';
 import type { SessionTokens } from '../http/session-tokens';
 import { newSecret, sha256 } from '../kernel/secrets';
+import { isUuid } from '../kernel/uuid';
 import { Realm } from '../realm/realm';
 import { AccessTokens } from '../tokens/access-tokens';
 import { Denylist } from '../tokens/denylist';
 import { SessionStore } from './session.store';
 import { TokenClaims } from './token-claims';
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** How a session starts. */
 export interface SessionStart {
@@ -75,7 +74,7 @@ export class Sessions {
 
   /** Ends one session. A family id of a co-issuer that has no session here is denied all the same. */
   async revoke(familyId: string): Promise<void> {
-    if (!UUID.test(familyId)) return this.denylist.denyFamilies([familyId]);
+    if (!isUuid(familyId)) return this.denylist.denyFamilies([familyId]);
     // A UUID names one session in either case of its letters. Our tokens carry it in lower case, a
     // co-issuer's as it was given.
     const spellings = [...new Set([familyId, familyId.toLowerCase()])];

@@ -45,6 +45,11 @@ describe('a client address', () => {
     },
   );
 
+  it.each(['::192.0.2.1', '::c000:201', '0:0:0:0:0:0:192.0.2.1'])('is no IPv4 address as %s', (ip) => {
+    expect(clientAddress(ip, 128)).toBe('::c000:201/128');
+    expect(clientAddress(ip, 64)).toBe('::/64');
+  });
+
   it('is the IPv4 address behind a NAT64 with the well-known prefix', () => {
     const { addr } = rows.find(({ prefix }) => prefix === WELL_KNOWN)!;
     for (const prefix of [32, 64, 128]) expect(clientAddress(addr, prefix)).toBe(ipv4);

@@ -15,7 +15,8 @@ export function clientAddress(ip: unknown, prefix: number): string {
   if (typeof ip !== 'string' || !ip) return 'unknown';
   // A zone (RFC 6874) names an interface of this host and no client.
   if (isIP(ip) !== 6 || ip.includes('%')) return ip;
-  const address = ipaddr.IPv6.parse(ip);
+  // Through the URL parser, which knows one spelling: ipaddr.js takes `::192.0.2.1` for a mapped address.
+  const address = ipaddr.IPv6.parse(new URL(`http://[${ip}]`).hostname.slice(1, -1));
   const bytes = address.toByteArray();
   if (IPV4_IN_IPV6.some((range) => address.match(range))) return bytes.slice(12).join('.');
   return `${new ipaddr.IPv6(masked(bytes, prefix)).toRFC5952String()}/${prefix}`;

@@ -1,21 +1,16 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Realm } from '../realm/realm';
 import { clientAddress } from './client-address';
-import { ProxyWatch } from './proxy-watch';
 
 /** Who a request comes from, as the rate limits count it. */
 @Injectable()
 export class Clients {
   private readonly logger = new Logger(Clients.name);
 
-  constructor(
-    private readonly realm: Realm,
-    private readonly proxies: ProxyWatch,
-  ) {}
+  constructor(private readonly realm: Realm) {}
 
   /** What the host's callback names the client, or its address. Never empty: one counter would stand for everybody. */
   of(request: { ip?: unknown }): string {
-    this.proxies.observe(request);
     return this.named(request) || clientAddress(request.ip, this.realm.options.rateLimits.ipv6Prefix);
   }
 

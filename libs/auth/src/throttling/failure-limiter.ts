@@ -4,8 +4,8 @@ import { isUndecided } from '../kernel/unavailable';
 import { type Limit, type Outcome, SecurityStore, type Tally } from '../security-store/security-store';
 import { standing } from './rate-limit.policy';
 
-/** How long an attempt waits for others to end before it is refused on their account. */
-const PATIENCE = { tries: 40, ms: 25 };
+/** How long an attempt waits for others to end before it is refused on their account, in milliseconds. */
+const PATIENCE = { total: 1000, step: 25 };
 
 /**
  * Limits failed attempts. Only failures count, yet however many run at once, no more than the limit are ever
@@ -20,18 +20,20 @@ export class FailureLimiter {
    * else empties the counters.
    *
    * @param refuse makes the error of an exhausted limit, given the wait in whole seconds
+   * @param onSuccess what a success does to the counters, where it is not to empty them
    */
   async attempt<T>(
     limits: readonly Limit[],
     verify: () => Promise<T | null>,
     refuse: (seconds: number) => Error,
+    onSuccess: Outcome = 'succeeded',
   ): Promise<T | null> {
     const tally = await this.reserve(limits);
-    if (!tally.admitted) throw refuse(standing(limits, tally).retryAfter);
+    if (!tally.admitted) throw refuse(isExhausted(limits, tally) ? standing(limits, tally).retryAfter : 1);
     let outcome: Outcome = 'undone';
     try {
       const verified = await verify();
-      outcome = verified === null ? 'failed' : 'succeeded';
+      outcome = verified === null ? 'failed' : onSuccess;
       return verified;
     } catch (error) {
       if (!isUndecided(error)) outcome = 'failed';
@@ -43,11 +45,15 @@ export class FailureLimiter {
 
   /** Attempts that may yet succeed are no reason to refuse another one: it waits until they have failed. */
   private async reserve(limits: readonly Limit[]): Promise<Tally> {
-    for (let tries = PATIENCE.tries; ; tries--) {
+    const deadline = performance.now() + PATIENCE.total;
+    for (;;) {
       const tally = await this.store.count(limits, true);
-      const exhausted = limits.some(({ max }, i) => tally.buckets[i]!.counted >= max);
-      if (tally.admitted || exhausted || tries === 0) return tally;
-      await sleep(PATIENCE.ms);
+      if (tally.admitted || isExhausted(limits, tally) || performance.now() >= deadline) return tally;
+      await sleep(PATIENCE.step);
     }
   }
 }
+
+/** Whether failures alone fill a limit, whatever becomes of those still running. */
+const isExhausted = (limits: readonly Limit[], { buckets }: Tally): boolean =>
+  limits.some(({ max }, i) => buckets[i]!.counted >= max);

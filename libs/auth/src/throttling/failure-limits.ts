@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Realm } from '../realm/realm';
 import type { Limit } from '../security-store/security-store';
-import { normalizedIdentifier } from '../users/normalized-identifier';
+import { foldedIdentifier, normalizedIdentifier } from '../users/normalized-identifier';
 import { Clients } from './clients';
 import { limit } from './limiters';
 
@@ -24,6 +24,14 @@ export class FailureLimits {
     const byClient = { key: `${guard}|${account}|${this.clients.of(request)}`, maxAttempts, decaySeconds };
     const byAccount = { key: `acct|${guard}|${account}`, maxAttempts: accountMaxAttempts, decaySeconds };
     return [limit('login-failures', byClient), ...(account ? [limit('account-failures', byAccount)] : [])];
+  }
+
+  /**
+   * Whether a success with this identifier empties the counters. Look-alikes share them, so one that is not
+   * in the form they are kept under clears nobody's: its owner could be guessing at another one's account.
+   */
+  clearedBy(identifier: string): boolean {
+    return foldedIdentifier(identifier) === normalizedIdentifier(identifier);
   }
 
   /** Failed second factors of one account. */

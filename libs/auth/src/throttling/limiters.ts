@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { LimitRule, Limiter } from '../config/auth-options';
+import { LONGEST_WINDOW } from '../config/attempts';
 import { AuthConfigError } from '../kernel/auth.exception';
 import { sha256 } from '../kernel/secrets';
 import { Realm } from '../realm/realm';
@@ -22,7 +23,8 @@ export class Limiters {
     const context = { guard, client: this.clients.of(request), userId: callerOf(request, guard)?.userId ?? null };
     return names.flatMap((name) => {
       const rules = [this.limiter(name)(request, context)].flat() as LimitRule[];
-      return rules.map((rule) => limit(this.nameHere(name), rule));
+      // By position: two rules of one key, such as a minute's and an hour's, are two counters.
+      return rules.map((rule, i) => limit(`${this.nameHere(name)}:${i}`, named(rule, context.client)));
     });
   }
 
@@ -30,8 +32,8 @@ export class Limiters {
   limiter(name: string): Limiter {
     const { rateLimits } = this.realm.options;
     const own = rateLimits.limiters[this.nameHere(name)];
-    const limiter = own ?? LIMITERS[name]?.(rateLimits);
-    if (limiter) return limiter;
+    if (own && Object.hasOwn(rateLimits.limiters, this.nameHere(name))) return own;
+    if (Object.hasOwn(LIMITERS, name)) return LIMITERS[name]!(rateLimits);
     throw new AuthConfigError(`There is no rate limiter "${name}". Add it to rateLimits.limiters.`);
   }
 
@@ -42,10 +44,16 @@ export class Limiters {
   }
 }
 
+/** A key that came out empty, or as something else than text, would be everybody's: the client counts instead. */
+const named = (rule: LimitRule, client: string): LimitRule =>
+  typeof rule.key === 'string' && rule.key ? rule : { ...rule, key: `ip|${client}` };
+
 /** A rule as the store counts it. Its key is hashed: the store holds no addresses and no identifiers. */
 export function limit(name: string, { key, maxAttempts, decaySeconds }: LimitRule): Limit {
-  if (!(maxAttempts >= 1 && decaySeconds >= 1)) {
-    throw new AuthConfigError(`The rate limiter "${name}" returned no positive maxAttempts and decaySeconds.`);
+  if (!(maxAttempts >= 1 && maxAttempts < Infinity && decaySeconds >= 1 && decaySeconds <= LONGEST_WINDOW)) {
+    throw new AuthConfigError(
+      `The rate limiter "${name}" returned no maxAttempts of at least 1 with decaySeconds of 1 to ${LONGEST_WINDOW}.`,
+    );
   }
   return { key: `svc:rl:${name}:${sha256(key)}`, max: maxAttempts, seconds: decaySeconds };
 }

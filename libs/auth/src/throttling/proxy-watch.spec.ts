@@ -35,10 +35,19 @@ describe('the watch for proxies', () => {
     expect(warned).not.toHaveBeenCalled();
     observe(1, seen);
     expect(warned).toHaveBeenCalledTimes(1);
-    expect(warned).toHaveBeenCalledWith(expect.stringContaining(`20 requests all came from ${seen.ip}`));
+    expect(warned).toHaveBeenCalledWith(expect.stringContaining(`20 limited requests all came from ${seen.ip}`));
     expect(warned).toHaveBeenCalledWith(expect.stringMatching(/trust proxy.*hooks\.rateLimitKey/));
     observe(100, seen);
     expect(warned).toHaveBeenCalledTimes(1);
+  });
+
+  it.each<[string, Seen]>([
+    ['no address', { ip: undefined }],
+    ['nowhere, as over a Unix socket', { headers: FORWARDED }],
+  ])('warns once where twenty requests come from %s', (_, seen) => {
+    observe(100, seen);
+    expect(warned).toHaveBeenCalledTimes(1);
+    expect(warned).toHaveBeenCalledWith(expect.stringContaining('20 limited requests all came from no address'));
   });
 
   it.each<[string, Seen]>([
@@ -48,8 +57,6 @@ describe('the watch for proxies', () => {
     ['a developer`s machine', { ip: '127.0.0.1', headers: {} }],
     ['a developer`s machine over IPv6', { ip: '::1' }],
     ['what is no address', { ip: 'unknown' }],
-    ['no address', { ip: undefined }],
-    ['nowhere', {}],
   ])('has nothing to say of %s', (_, seen) => {
     observe(100, seen);
     expect(warned).not.toHaveBeenCalled();
@@ -67,7 +74,7 @@ describe('the watch for proxies', () => {
   });
 
   it('is over for good where the very first one is from elsewhere', () => {
-    observe(1, { ip: undefined });
+    observe(1, { ip: '203.0.113.7' });
     observe(100, { ip: '10.0.0.1' });
     expect(warned).not.toHaveBeenCalled();
   });

@@ -10,8 +10,8 @@ interface Observed {
 const SAMPLE = 20;
 
 /**
- * Warns once when the first requests after boot all come from one private address: that is a proxy, and
- * every user would share its rate limits.
+ * Warns once when the first limited requests after boot all come from one private address, or from none: that
+ * is a proxy, and every user would share its rate limits.
  */
 @Injectable()
 export class ProxyWatch {
@@ -21,11 +21,11 @@ export class ProxyWatch {
 
   observe({ ip, headers }: Observed): void {
     if (this.left === 0) return;
-    this.first ??= ip;
+    if (this.left === SAMPLE) this.first = ip;
     if (ip !== this.first || !looksLikeProxy(ip, headers)) this.left = 0;
     else if (--this.left === 0) {
       this.logger.warn(
-        `The first ${SAMPLE} requests all came from ${ip}, a private address. If that is a proxy, all users share ` +
+        `The first ${SAMPLE} limited requests all came from ${ip ? `${ip}, a private address` : 'no address'}. If that is a proxy, all users share ` +
           'its rate limits: set "trust proxy" to the proxies that exist (app.set("trust proxy", 1)), or hooks.rateLimitKey.',
       );
     }
@@ -35,7 +35,9 @@ export class ProxyWatch {
 const PRIVATE = ['private', 'uniqueLocal', 'linkLocal', 'carrierGradeNat'];
 
 function looksLikeProxy(ip: unknown, headers: Observed['headers'] = {}): boolean {
-  if (typeof ip !== 'string' || !ipaddr.isValid(ip)) return false;
+  // Behind a Unix socket there is no address at all.
+  if (typeof ip !== 'string' || !ip) return true;
+  if (!ipaddr.isValid(ip)) return false;
   const range = ipaddr.process(ip).range();
   // In development everything comes from this machine; with a forwarding header it came through a proxy on it.
   const forwarded = 'x-forwarded-for' in headers || 'forwarded' in headers;

@@ -4,6 +4,7 @@ import type { Gate } from '../http/gate';
 import { RouteList } from '../http/route-list';
 import { Clock } from '../kernel/clock';
 import { SecurityStore } from '../security-store/security-store';
+import { ProxyWatch } from './proxy-watch';
 import { standing } from './rate-limit.policy';
 import { Limiters } from './limiters';
 import { TooManyRequests } from './too-many-requests.exception';
@@ -21,6 +22,7 @@ export class ThrottleGate implements Gate {
     private readonly limiters: Limiters,
     private readonly store: SecurityStore,
     private readonly clock: Clock,
+    private readonly proxies: ProxyWatch,
     private readonly adapterHost: HttpAdapterHost,
   ) {}
 
@@ -29,6 +31,7 @@ export class ThrottleGate implements Gate {
   }
 
   async check(context: ExecutionContext, request: object): Promise<void> {
+    this.proxies.observe(request);
     const names = new Set(LimiterNames.of(context.getClass(), context.getHandler()));
     const limits = this.limiters.of([...names], request);
     if (!limits.length) return;

@@ -38,7 +38,7 @@ export class Authenticator {
    */
   async authenticate(request: { headers?: Headers }): Promise<Caller> {
     const known = callerOf(request, this.realm.guard);
-    if (known) return known;
+    if (known) return recordCaller(request, known);
     const token = bearerOf(request.headers);
     const claims = token ? this.accessTokens.verify(token) : null;
     if (!claims) throw new Unauthenticated(token !== '');
@@ -66,7 +66,6 @@ export class Authenticator {
       claims,
       user,
     };
-    recordCaller(request, caller);
-    return caller;
+    return recordCaller(request, caller);
   }
 }

@@ -26,10 +26,11 @@ interface Carrier {
 }
 
 /** Records who called, by guard; the last one is the active one. */
-export function recordCaller(request: object, caller: Caller): void {
+export function recordCaller(request: object, caller: Caller): Caller {
   const callers = ((request as Carrier)[CALLERS] ??= new Map());
   callers.delete(caller.guard);
   callers.set(caller.guard, caller);
+  return caller;
 }
 
 /** The caller that `guard` authenticated on this request, or the last one of any guard. */

@@ -9,7 +9,9 @@ import { SecurityStore } from '../security-store/security-store';
 const CLOCK_MARGIN = 60;
 
 const family = (id: string): string => `svc:dl:fid:${id}`;
-const token = (id: string): string => `svc:dl:jti:${id}`;
+
+/** Key of one token, by its `jti`. */
+export const tokenKey = (id: string): string => `svc:dl:jti:${id}`;
 
 /** Access tokens that are dead before they expire. Shared by all guards, as its ids are UUIDs. */
 export abstract class Denylist {
@@ -39,7 +41,7 @@ export class StoredDenylist extends Denylist {
   }
 
   async denies({ jti, fid }: { jti?: unknown; fid?: unknown }): Promise<boolean> {
-    const keys = [isId(jti) ? token(jti) : '', isId(fid) ? family(fid) : ''].filter(Boolean);
+    const keys = [isId(jti) ? tokenKey(jti) : '', isId(fid) ? family(fid) : ''].filter(Boolean);
     if (!keys.length) return false;
     return (await this.store.getMany(keys)).some((entry) => entry !== null);
   }

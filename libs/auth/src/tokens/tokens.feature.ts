@@ -7,6 +7,7 @@ import { Authenticator } from './authenticator';
 import { Denylist, NoDenylist, StoredDenylist } from './denylist';
 import { JwksController } from './jwks.controller';
 import { Keyring } from './keyring';
+import { PurposeTokens } from './purpose-tokens';
 
 /** Routes issue tokens, so they need a key that signs; a deployment without routes may only verify. */
 function keyring({ options }: Realm, { routes }: AuthConfig): Keyring {
@@ -20,7 +21,12 @@ function keyring({ options }: Realm, { routes }: AuthConfig): Keyring {
 /** Verifying, minting and publishing: what every realm has. */
 export const tokens: Feature = {
   controllers: [JwksController],
-  providers: [{ provide: Keyring, useFactory: keyring, inject: [Realm, AUTH_CONFIG] }, AccessTokens, Authenticator],
+  providers: [
+    { provide: Keyring, useFactory: keyring, inject: [Realm, AUTH_CONFIG] },
+    AccessTokens,
+    PurposeTokens,
+    Authenticator,
+  ],
 };
 
 export const denylist: Feature = {

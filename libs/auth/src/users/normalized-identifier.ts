@@ -4,14 +4,17 @@ import { sha256 } from '../kernel/secrets';
 /** Longest counter key in bytes. Columns are wider, so that prefixes fit too. */
 const MAX_BYTES = 190;
 
+/** An identifier without the differences that name no other account: trimmed, lower case. */
+export const foldedIdentifier = (identifier: string): string => identifier.trim().toLowerCase();
+
 /**
- * An identifier as it is counted: trimmed, lower case, in ASCII. Spellings that look alike become one, so
- * that padding or a Cyrillic letter gains nobody a fresh allowance; never look an account up by it.
+ * An identifier as rate limits count it: folded, in ASCII. Spellings that look alike become one, so that a
+ * Cyrillic letter gains nobody a fresh allowance; never look an account up by it.
  *
  * Empty only where nothing was given. What has no ASCII form is hashed, and so is what is too long.
  */
 export function normalizedIdentifier(identifier: string): string {
-  const folded = identifier.trim().toLowerCase();
+  const folded = foldedIdentifier(identifier);
   const ascii = transliterate(folded).trim().toLowerCase();
   return bounded(ascii || (folded && hashed(folded)));
 }

@@ -1,7 +1,10 @@
 import type { DataSource, EntityMetadata, FindOptionsWhere, ObjectLiteral, Repository } from 'typeorm';
 import { AuthConfigError } from '../kernel/auth.exception';
+import { foldedIdentifier } from './normalized-identifier';
 import { type StoredCredentials, UserProvider } from './user-provider';
 import { rowReader } from './user-row';
+
+const TEXT: ReadonlySet<unknown> = new Set([String, 'text', 'varchar', 'character varying', 'citext']);
 
 // 22P02 invalid text, 22003 out of range, 22021 bad encoding.
 const NOT_OF_THE_TYPE = new Set(['22P02', '22003', '22021']);
@@ -43,18 +46,19 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
   }
 
   async findByIdentifier(identifier: string): Promise<StoredCredentials<User> | null> {
-    if (identifier.includes('\0')) return null;
-    const user = await this.repository
-      .createQueryBuilder('u')
-      .addSelect('u.passwordHash')
-      .setFindOptions({ where: { [this.username]: identifier } as FindOptionsWhere<User>, loadEagerRelations: true })
-      .getOne()
-      .catch(nobody);
-    if (!user) return null;
-    const { passwordHash } = user as { passwordHash?: string | null };
-    // Taken off the entity, so that no host code and no serializer meets it.
-    delete (user as { passwordHash?: unknown }).passwordHash;
-    return { user, passwordHash: passwordHash ?? null };
+    const found = await this.withPasswordHash({ [this.username]: identifier } as FindOptionsWhere<User>, identifier);
+    return found && this.isSpelled(found.user, identifier) ? found : null;
+  }
+
+  async passwordHashOf(id: string): Promise<string | null> {
+    const found = await this.withPasswordHash(this.byId(id), id);
+    return found && this.idOf(found.user) === id ? found.passwordHash : null;
+  }
+
+  /** Read off a column `emailVerifiedAt`, where the entity has one. */
+  override isEmailVerified(user: User): boolean | null {
+    const column = this.metadata.findColumnWithPropertyName('emailVerifiedAt');
+    return column ? (column.getEntityValue(user) ?? null) !== null : null;
   }
 
   idOf(user: User): string {
@@ -64,6 +68,34 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
   async savePasswordHash(id: string, passwordHash: string, replacing?: string): Promise<void> {
     const current = replacing === undefined ? {} : { passwordHash: replacing };
     await this.repository.update({ ...this.byId(id), ...current }, { passwordHash } as never);
+  }
+
+  private async withPasswordHash(
+    where: FindOptionsWhere<User>,
+    value: string,
+  ): Promise<StoredCredentials<User> | null> {
+    if (value.includes('\0')) return null;
+    const user = await this.repository
+      .createQueryBuilder('u')
+      .addSelect('u.passwordHash')
+      .setFindOptions({ where, loadEagerRelations: true })
+      .getOne()
+      .catch(nobody);
+    if (!user) return null;
+    const { passwordHash } = user as { passwordHash?: string | null };
+    // Taken off the entity, so that no host code and no serializer meets it.
+    delete (user as { passwordHash?: unknown }).passwordHash;
+    return { user, passwordHash: passwordHash ?? null };
+  }
+
+  /**
+   * Whether the identifier is the one spelling of its value. A column that is no text reads "007" as 7, and
+   * every spelling would be counted as another account.
+   */
+  private isSpelled(user: User, identifier: string): boolean {
+    const column = this.metadata.findColumnWithPropertyName(this.username)!;
+    if (TEXT.has(column.type)) return true;
+    return foldedIdentifier(String(column.getEntityValue(user))) === foldedIdentifier(identifier);
   }
 
   private byId(id: string): FindOptionsWhere<User> {

@@ -20,6 +20,14 @@ export abstract class UserProvider<User extends object = object> {
   /** The user whose identifier (by default the email) this is, with the password hash. */
   abstract findByIdentifier(identifier: string): Promise<StoredCredentials<User> | null>;
 
+  /** The PHC string of this user's password hash; null for an unknown user or one without a password. */
+  abstract passwordHashOf(id: string): Promise<string | null>;
+
+  /** Whether the user's email is verified; null where users have no such notion, as by default. */
+  isEmailVerified(_user: User): boolean | null {
+    return null;
+  }
+
   /** The user's id as the `sub` claim carries it. */
   abstract idOf(user: User): string;
 

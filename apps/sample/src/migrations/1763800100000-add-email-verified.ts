@@ -1,0 +1,15 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+export class AddEmailVerified1763800100000 implements MigrationInterface {
+  readonly name = 'AddEmailVerified1763800100000';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query('ALTER TABLE users ADD email_verified_at timestamptz');
+    // Whoever is there already was let in without being asked.
+    await runner.query('UPDATE users SET email_verified_at = now()');
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('ALTER TABLE users DROP COLUMN email_verified_at');
+  }
+}

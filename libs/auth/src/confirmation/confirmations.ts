@@ -1,0 +1,25 @@
+import { Injectable } from '@nestjs/common';
+import { Realm } from '../realm/realm';
+import type { Caller } from '../tokens/caller';
+import { CONFIRMATION, PurposeTokens } from '../tokens/purpose-tokens';
+import { type ConfirmationVerdict, judgeConfirmation } from './confirmation.policy';
+
+/** Proofs that the user was just there: earned by one session, and good for it alone. */
+@Injectable()
+export class Confirmations {
+  constructor(
+    private readonly tokens: PurposeTokens,
+    private readonly realm: Realm,
+  ) {}
+
+  /** A proof for the caller's session, reusable until `confirm.ttl` is over. */
+  mint({ userId, familyId }: Caller): string {
+    return this.tokens.mint(CONFIRMATION, userId, this.realm.options.confirm.ttl, familyId);
+  }
+
+  /** @throws StoreUnavailable */
+  async judge(caller: Caller, token: unknown): Promise<ConfirmationVerdict> {
+    const proof = typeof token === 'string' && token ? await this.tokens.verify(CONFIRMATION, token) : null;
+    return judgeConfirmation(proof, caller);
+  }
+}

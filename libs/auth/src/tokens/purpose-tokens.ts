@@ -1,0 +1,52 @@
+import { Injectable } from '@nestjs/common';
+import { randomUUID } from 'node:crypto';
+import { Clock } from '../kernel/clock';
+import { Realm } from '../realm/realm';
+import { SecurityStore } from '../security-store/security-store';
+import { tokenKey } from './denylist';
+import { signJws, verifyJws } from './jws';
+import { Keyring } from './keyring';
+import { type PurposeClaims, isPurposeToken } from './purpose-token.policy';
+
+/** The purposes, by the `typ` header that keeps one from passing for another (RFC 8725 §3.11). */
+export const CONFIRMATION = 'reauth+challenge';
+
+/** Signed proofs for one purpose of the realm: neither is an access token, nor is an access token one of them. */
+@Injectable()
+export class PurposeTokens {
+  constructor(
+    private readonly keyring: Keyring,
+    private readonly store: SecurityStore,
+    private readonly realm: Realm,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @param familyId the session that earned it; null leaves it bound to none */
+  mint(type: string, userId: string, ttl: number, familyId: string | null = null): string {
+    const now = this.clock.seconds();
+    const { issuer, audience } = this.realm.options;
+    return signJws(this.keyring, type, {
+      iss: issuer,
+      aud: [...audience],
+      sub: userId,
+      jti: randomUUID(),
+      iat: now,
+      nbf: now,
+      exp: now + ttl,
+      gid: this.realm.guard,
+      ...(familyId !== null && { fid: familyId }),
+    });
+  }
+
+  /** The claims of a token of this type that is current and not spent; null for everything else. @throws StoreUnavailable */
+  async verify(type: string, token: string): Promise<PurposeClaims | null> {
+    const jws = verifyJws(this.keyring, token);
+    if (!jws) return null;
+    const { issuer, audience, leeway } = this.realm.options;
+    const expected = { type, issuer, audience, leeway, guard: this.realm.guard };
+    if (!isPurposeToken(jws.header, jws.claims, expected, this.clock.seconds())) return null;
+    // Spent is spent, also where `features.denylist` leaves access tokens alone.
+    const [spent] = await this.store.getMany([tokenKey(jws.claims.jti)]);
+    return spent === null ? jws.claims : null;
+  }
+}

@@ -1,0 +1,160 @@
+import { type AuthModuleOptions, TokenAbilityDenied } from '@svc/auth';
+import { randomUUID } from 'node:crypto';
+import { TestApp, claimsOf } from '../support/app';
+import { forge } from '../support/forge';
+import { ADMIN_AUDIENCE } from '../support/host.module';
+import { PASSWORD } from '../support/people';
+import { routesOf } from '../support/routes';
+
+const NONE = 'none';
+
+/** Every mounted route, and the ability that a pinned session needs for it. A route that is missing fails the test. */
+const GATES: Record<string, string> = {
+  'GET jwks': NONE,
+  'POST login': NONE,
+  'POST refresh': NONE,
+  'POST logout': NONE,
+  'GET sessions': 'svc.sessions',
+  'DELETE sessions': 'svc.sessions',
+  'DELETE sessions/others': 'svc.sessions',
+  'DELETE sessions/:id': 'svc.sessions',
+  'POST confirm-password': 'svc.account',
+};
+const gated = Object.entries(GATES).filter(([, ability]) => ability !== NONE);
+const GUARDS = ['api', 'admin'];
+const START_OPTIONS: Partial<AuthModuleOptions> = { hooks: { abilities: () => ['anything'] } };
+
+const start = async (options: Partial<AuthModuleOptions> = START_OPTIONS): Promise<TestApp> => {
+  const t = await TestApp.start({ options });
+  await t.person('ada@example.com');
+  await t.person('root@example.com', 'admin');
+  return t;
+};
+
+describe('the library`s own routes', () => {
+  let t: TestApp;
+
+  beforeAll(async () => (t = await start()));
+  afterAll(() => t.stop());
+
+  /** Calls a route as a session of the guard would, with what it needs to succeed. */
+  const call = (route: string, guard: string, token: string, app = t) => {
+    const [method, path] = route.split(' ') as [string, string];
+    const id = String(claimsOf(token).fid ?? randomUUID());
+    const url = `${app.paths[guard]}/${path.replace(':id', id)}`;
+    const verb = method.toLowerCase() as 'get' | 'post' | 'delete';
+    return app.http[verb](url).set('Authorization', `Bearer ${token}`).send({ password: PASSWORD });
+  };
+  const session = async (guard: string, abilities?: string[], app = t): Promise<string> =>
+    (await app.auth.guard(guard).startSession(1, {}, abilities)).accessToken;
+  const succeeded = ({ status }: { status: number }): boolean => status === 200 || status === 204;
+
+  it('are all in this table', () => {
+    const mounted = routesOf(t).filter((route) => !route.includes('/admin/'));
+    expect(mounted).toEqual(
+      Object.keys(GATES)
+        .map((route) => route.replace(' ', ' /auth/'))
+        .toSorted(),
+    );
+  });
+
+  describe.each(GUARDS)('at the guard %s', (guard) => {
+    it.each(gated)('%s refuses a pinned session without %s, and says so', async (route, ability) => {
+      const denied = t.recorded(TokenAbilityDenied);
+      for (const abilities of [[], ['svc'], [`${ability}x`], [ability.toUpperCase()], ['orders.*']]) {
+        const token = await session(guard, abilities);
+        const { body, headers } = await call(route, guard, token).expect(403);
+        expect(body).toEqual({ message: `This needs the ability ${ability}.` });
+        expect(headers['www-authenticate']).toMatch(
+          new RegExp(`^Bearer error="insufficient_scope", error_description="[^"\\\\]+", scope="${ability}"$`),
+        );
+        expect(denied.at(-1)).toEqual({
+          userId: '1',
+          guard,
+          familyId: claimsOf(token).fid,
+          required: [ability],
+          requiresAll: false,
+        });
+      }
+    });
+
+    it.each(gated)('%s lets a pinned session in that has %s', async (route, ability) => {
+      for (const abilities of [[ability], ['svc.*'], ['*'], ['x', ability]]) {
+        expect(succeeded(await call(route, guard, await session(guard, abilities)))).toBe(true);
+      }
+    });
+
+    it.each(gated)('%s lets a session in whose abilities are derived', async (route) => {
+      expect(succeeded(await call(route, guard, await session(guard)))).toBe(true);
+    });
+
+    it('logout and refresh are open to a session pinned to nothing', async () => {
+      const { accessToken, refreshToken } = await t.auth.guard(guard).startSession(1, {}, []);
+      await t.refresh(refreshToken, guard).expect(200);
+      await call('POST logout', guard, accessToken).expect(204);
+    });
+
+    it.each(gated)('%s asks the session where the token says nothing of a pin', async (route) => {
+      const aud = guard === 'admin' ? ADMIN_AUDIENCE : undefined;
+      const [pinned, derived] = [await session(guard, []), await session(guard)].map((token) => claimsOf(token).fid);
+      const as = (claims: object): string => forge({ claims: { ...(aud && { aud }), ...claims } });
+      for (const pin of [undefined, false, 'true', 1, null]) {
+        await call(route, guard, as({ fid: pinned, pin })).expect(403);
+        await call(route, guard, as({ fid: String(pinned).toUpperCase(), pin })).expect(403);
+      }
+      await call(route, guard, as({ fid: derived, pin: true })).expect(403);
+      expect(succeeded(await call(route, guard, as({ fid: pinned, scope: GATES[route] })))).toBe(true);
+      if (route.includes(':id')) return;
+      expect(succeeded(await call(route, guard, as({ fid: await session(guard).then((s) => claimsOf(s).fid) })))).toBe(
+        true,
+      );
+      // Without a session there is nothing that could be pinned; nor in a name that is none of ours.
+      expect(succeeded(await call(route, guard, as({ fid: undefined })))).toBe(true);
+      expect(succeeded(await call(route, guard, as({ fid: "co-issuer's" })))).toBe(true);
+    });
+  });
+
+  it('of a guard that does not gate them are open to its pinned sessions, and to no other guard`s', async () => {
+    const app = await start({ guards: { admin: { features: { gateAuthRoutes: false } } } });
+    for (const [route] of gated) {
+      expect(succeeded(await call(route, 'admin', await session('admin', [], app), app))).toBe(true);
+      await call(route, 'api', await session('api', [], app), app).expect(403);
+    }
+    await app.stop();
+  });
+
+  it('are gated for pinned sessions where abilities are otherwise unused', async () => {
+    const app = await start({});
+    for (const [route, ability] of gated) {
+      await call(route, 'api', await session('api', [], app), app).expect(403);
+      expect(succeeded(await call(route, 'api', await session('api', [ability], app), app))).toBe(true);
+    }
+    await app.stop();
+  });
+
+  it('refuse for want of an ability before they count', async () => {
+    const app = await start({ rateLimits: { confirm: { maxAttempts: 1 } } });
+    const token = await session('api', [], app);
+    for (let i = 0; i < 3; i++) await call('POST confirm-password', 'api', token, app).expect(403);
+    await app.stop();
+  });
+});
+
+describe('a pinned session after a hundred rotations', () => {
+  it.each([
+    ['nothing', [], undefined],
+    ['a list', ['svc.sessions', 'b', '0', 'orders.*', 'Z~!'], 'svc.sessions b 0 orders.* Z~!'],
+  ])('is pinned to %s as at first, byte for byte, in the token and in the store', async (_, abilities, scope) => {
+    const t = await start({ hooks: { abilities: () => ['*'], tokenClaims: () => ({ scope: '*', pin: false }) } });
+    let { accessToken, refreshToken } = await t.auth.startSession(1, {}, abilities);
+    for (let i = 0; i < 100; i++) {
+      const { body } = await t.refresh(refreshToken).expect(200);
+      [accessToken, refreshToken] = [body.access_token, body.refresh_token];
+    }
+    expect(claimsOf(accessToken)).toMatchObject({ pin: true });
+    expect(claimsOf(accessToken).scope).toBe(scope);
+    const rows = await t.database.query('SELECT DISTINCT scope FROM svc_refresh_tokens');
+    expect(rows).toEqual([{ scope: abilities.join(' ') }]);
+    await t.stop();
+  });
+});

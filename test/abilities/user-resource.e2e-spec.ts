@@ -1,0 +1,191 @@
+import { Controller, Get, Param, Post, Req } from '@nestjs/common';
+import {
+  Auth,
+  AuthModule,
+  type AuthModuleOptions,
+  Authenticated,
+  type Caller,
+  CurrentCaller,
+  CurrentUser,
+  RequireVerifiedEmail,
+  authEntities,
+  withAuthColumns,
+} from '@svc/auth';
+import { NestFactory } from '@nestjs/core';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import agent from 'supertest';
+import { Column, DataSource, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import { createDatabase } from '../support/database';
+import { SECRET, UNLIMITED } from '../support/host.module';
+import { Operator } from '../support/people';
+
+@Entity('people')
+class Customer extends withAuthColumns() {
+  @PrimaryGeneratedColumn('identity', { type: 'int' })
+  id!: number;
+
+  @Column({ name: 'email_verified_at', type: 'timestamptz', nullable: true })
+  emailVerifiedAt!: Date | null;
+}
+
+@Controller()
+class Routes {
+  constructor(
+    private readonly auth: Auth,
+    private readonly source: DataSource,
+  ) {}
+
+  @Get('user')
+  @Authenticated()
+  own(@CurrentUser() user: Customer, @Req() request: object) {
+    return this.auth.userResource(user, request, { email: user.email });
+  }
+
+  @Get('user/caller')
+  @Authenticated()
+  byCaller(@CurrentUser() user: Customer, @CurrentCaller() caller: Caller) {
+    return this.auth.userResource(user, caller, { id: 'forged', email_verified: true, abilities: ['*'] });
+  }
+
+  @Get('users/:id')
+  @Authenticated()
+  async other(@Param('id') id: string, @Req() request: object) {
+    const user = await this.source.getRepository(Customer).findOneByOrFail({ id: Number(id) });
+    return this.auth.userResource(user, request);
+  }
+
+  @Get('staff/users/:id')
+  @Authenticated('admin')
+  async seenByStaff(@Param('id') id: string, @Req() request: object) {
+    const user = await this.source.getRepository(Customer).findOneByOrFail({ id: Number(id) });
+    return {
+      customer: this.auth.userResource(user, request),
+      self: this.auth.guard('admin').userResource(user, request),
+    };
+  }
+
+  @Get('staff/me')
+  @Authenticated('admin')
+  staff(@CurrentUser() user: Operator, @Req() request: object) {
+    return this.auth.guard('admin').userResource(user, request);
+  }
+
+  @Post('verified')
+  @RequireVerifiedEmail()
+  verified() {
+    return {};
+  }
+
+  @Post('verified/staff')
+  @RequireVerifiedEmail()
+  @Authenticated('admin')
+  verifiedStaff() {
+    return {};
+  }
+}
+
+describe('a host with abilities and verified emails', () => {
+  let database: Awaited<ReturnType<typeof createDatabase>>;
+  let app: NestExpressApplication;
+
+  async function start(options: Partial<AuthModuleOptions>): Promise<void> {
+    app = await NestFactory.create<NestExpressApplication>(
+      {
+        module: class Host {},
+        imports: [
+          TypeOrmModule.forRoot({
+            type: 'postgres',
+            url: database.url,
+            entities: [...authEntities, Customer, Operator],
+            installExtensions: false,
+            retryAttempts: 0,
+          }),
+          AuthModule.forRoot({
+            secret: SECRET,
+            users: { entity: Customer },
+            rateLimits: UNLIMITED,
+            guards: {
+              admin: { path: 'admin/auth', audience: 'https://admin.example.com', users: { entity: Operator } },
+            },
+            ...options,
+          }),
+        ],
+        controllers: [Routes],
+      },
+      { logger: false },
+    );
+    await app.init();
+  }
+  const get = async (path: string, token: string) =>
+    (await agent(app.getHttpServer()).get(path).set('Authorization', `Bearer ${token}`).expect(200)).body;
+  const session = async (userId: number, abilities?: string[], guard = 'api'): Promise<string> =>
+    (await app.get(Auth).guard(guard).startSession(userId, {}, abilities)).accessToken;
+
+  beforeAll(async () => {
+    database = await createDatabase();
+    const source = await new DataSource({ type: 'postgres', url: database.url, installExtensions: false }).initialize();
+    await source.query('ALTER TABLE people ADD email_verified_at timestamptz');
+    await source.query("INSERT INTO people (email, email_verified_at) VALUES ('ada@x', now()), ('bob@x', NULL)");
+    await source.query("INSERT INTO operators (email) VALUES ('root@x')");
+    await source.destroy();
+  });
+  afterEach(() => app.close());
+  afterAll(() => database.drop());
+
+  it('shows a user to the own token with what that may do, an empty list where nothing is granted', async () => {
+    let derived: string[] = [];
+    await start({ hooks: { abilities: () => derived } });
+    expect(await get('/user', await session(1))).toEqual({
+      data: { id: '1', email_verified: true, abilities: [], token_pinned: false, email: 'ada@x' },
+    });
+    derived = ['b', 'a.*'];
+    expect(await get('/user', await session(2))).toEqual({
+      data: { id: '2', email_verified: false, abilities: ['b', 'a.*'], token_pinned: false, email: 'bob@x' },
+    });
+    expect((await get('/user', await session(1, []))).data).toMatchObject({ abilities: [], token_pinned: true });
+    expect((await get('/user', await session(1, ['x']))).data).toMatchObject({ abilities: ['x'], token_pinned: true });
+  });
+
+  it('says nothing of abilities where they are unused, but for a token that has some', async () => {
+    await start({});
+    expect(await get('/user', await session(1))).toEqual({ data: { id: '1', email_verified: true, email: 'ada@x' } });
+    expect((await get('/user', await session(1, []))).data).toMatchObject({ abilities: [], token_pinned: true });
+    expect((await get('/user', await session(1, ['x']))).data).toMatchObject({ abilities: ['x'], token_pinned: true });
+  });
+
+  it('keeps its own fields from being replaced', async () => {
+    await start({ features: { abilities: true } });
+    expect(await get('/user/caller', await session(2))).toEqual({
+      data: { id: '2', email_verified: false, abilities: [], token_pinned: false },
+    });
+  });
+
+  it('shows others without a word on abilities, also the same id of another guard', async () => {
+    await start({ features: { abilities: true } });
+    expect(await get('/users/2', await session(1, ['x']))).toEqual({ data: { id: '2', email_verified: false } });
+    const staff = await session(1, ['x'], 'admin');
+    const shown = { data: { id: '1', email_verified: true } };
+    expect((await get('/staff/users/1', staff)).customer).toEqual(shown);
+    expect((await get('/staff/users/1', staff)).self.data).not.toHaveProperty('abilities');
+    expect(await get('/staff/me', staff)).toEqual({
+      data: { id: '1', email_verified: null, abilities: ['x'], token_pinned: true },
+    });
+  });
+
+  it('lets verified users in, as just read, and those of a guard that knows no verification', async () => {
+    await start({});
+    const post = (path: string, token: string) =>
+      agent(app.getHttpServer()).post(path).set('Authorization', `Bearer ${token}`);
+    const bob = await session(2);
+    await agent(app.getHttpServer()).post('/verified').expect(401);
+    await post('/verified', await session(1)).expect(201);
+    const { body } = await post('/verified', bob).expect(409);
+    expect(body).toMatchObject({ message: 'Your email address is not verified.' });
+    await post('/verified/staff', await session(1, undefined, 'admin')).expect(201);
+    await app.get(DataSource).query("UPDATE people SET email_verified_at = now() WHERE email = 'bob@x'");
+    await post('/verified', bob).expect(201);
+    await app.get(DataSource).query("UPDATE people SET email_verified_at = NULL WHERE email = 'bob@x'");
+    await post('/verified', bob).expect(409);
+  });
+});

@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto';
+import { TestApp, claimsOf } from '../support/app';
+import { forge } from '../support/forge';
+
+describe('the list of sessions', () => {
+  let t: TestApp;
+
+  beforeEach(async () => {
+    t = await TestApp.start();
+    for (const email of ['ada@example.com', 'bob@example.com']) await t.person(email);
+    await t.person('root@example.com', 'admin');
+  });
+  afterEach(() => t.stop());
+
+  const list = async (token: string, path = '/auth'): Promise<Record<string, unknown>[]> =>
+    (await t.get(`${path}/sessions`, token).expect(200)).body.data;
+  const end = (token: string, id: unknown, path = '/auth') => t.call('delete', `${path}/sessions/${id}`, token);
+  const idOf = (token: string): string => String(claimsOf(token).fid);
+
+  it('shows what its owner will recognise, and which one asks', async () => {
+    const { body } = await t.login('ada@example.com').set('User-Agent', 'Lynx/2.9').expect(200);
+    const labelled = await t.auth.startSession(1, { label: 'CI' });
+    const response = await t.get('/auth/sessions', body.access_token).expect(200);
+    expect(response.headers['cache-control']).toBe('no-store, private');
+    const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    const times = { created_at: time, last_used_at: time };
+    expect(response.body).toEqual({
+      data: [
+        { id: idOf(labelled.accessToken), ...times, ip: null, user_agent: null, label: 'CI', current: false },
+        { id: idOf(body.access_token), ...times, ip: '127.0.0.1', user_agent: 'Lynx/2.9', label: null, current: true },
+      ],
+    });
+  });
+
+  it('starts with the one used last, and knows when that was', async () => {
+    const first = await t.session();
+    t.clock.advance(60);
+    const second = await t.session();
+    t.clock.advance(60);
+    const { body } = await t.refresh(first.refresh_token).expect(200);
+    const [a, b] = await list(body.access_token);
+    expect([a!.id, b!.id]).toEqual([idOf(first.access_token), idOf(second.access_token)]);
+    expect(Date.parse(String(a!.last_used_at)) - Date.parse(String(a!.created_at))).toBeGreaterThanOrEqual(119_000);
+    expect(a!.current).toBe(true);
+  });
+
+  it('holds live sessions of its owner at its guard, and no others', async () => {
+    const own = await t.session();
+    const ended = await t.session();
+    await t.session('bob@example.com');
+    const staff = await t.session('root@example.com', 'admin');
+    await t.call('post', '/auth/logout', ended.access_token).expect(204);
+    expect((await list(own.access_token)).map(({ id }) => id)).toEqual([idOf(own.access_token)]);
+    expect((await list(staff.access_token, '/admin/auth')).map(({ id }) => id)).toEqual([idOf(staff.access_token)]);
+    t.clock.advance(2_592_001);
+    const later = await t.session();
+    expect((await list(later.access_token)).map(({ id }) => id)).toEqual([idOf(later.access_token)]);
+  });
+
+  it('needs no session to be looked at', async () => {
+    await t.session();
+    const [one] = await list(forge({ without: ['fid'] }));
+    expect(one).toMatchObject({ current: false });
+    await t.http.get('/auth/sessions').expect(401);
+  });
+
+  it('ends one at once, refresh and access tokens alike, and leaves the others', async () => {
+    const [own, other] = [await t.session(), await t.session()];
+    await end(own.access_token, idOf(other.access_token)).expect(204, '');
+    await t.get('/private', other.access_token).expect(401);
+    await t.refresh(other.refresh_token).expect(401);
+    await t.get('/private', own.access_token).expect(200);
+    // Twice is no error, and in either case of its letters.
+    await end(own.access_token, idOf(other.access_token).toUpperCase()).expect(204);
+    await end(own.access_token, idOf(own.access_token)).expect(204);
+    await t.get('/private', own.access_token).expect(401);
+  });
+
+  it('answers 404 for whatever is not the caller`s own, and touches none of it', async () => {
+    const own = await t.session();
+    const bob = await t.session('bob@example.com');
+    const staff = await t.session('root@example.com', 'admin');
+    const answers = [];
+    for (const id of [
+      idOf(bob.access_token),
+      idOf(staff.access_token),
+      randomUUID(),
+      'x',
+      '1',
+      '%00',
+      "'%20OR%20true--",
+      'x'.repeat(500),
+      '%E0%A4%A4',
+    ]) {
+      answers.push(await end(own.access_token, id).expect(404));
+    }
+    for (const { body } of answers) expect(body).toEqual({ message: 'There is nothing here.' });
+    await t.get('/private', bob.access_token).expect(200);
+    await t.get('/staff', staff.access_token).expect(200);
+    await end(staff.access_token, idOf(own.access_token), '/admin/auth').expect(404);
+    await t.get('/private', own.access_token).expect(200);
+  });
+
+  it('answers a path that is no text with a 4xx in JSON', async () => {
+    const own = await t.session();
+    const { status, headers } = await end(own.access_token, '%E0%A4');
+    expect([status, headers['content-type']]).toEqual([400, expect.stringMatching(/json/)]);
+  });
+
+  it('takes the cookie away with the calling session, and with no other', async () => {
+    await t.stop();
+    t = await TestApp.start({ options: { cookieMode: true } });
+    await t.person('ada@example.com');
+    const [own, other] = [await t.auth.startSession(1), await t.auth.startSession(1)];
+    const kept = await end(own.accessToken, idOf(other.accessToken)).expect(204);
+    expect(kept.headers['set-cookie']).toBeUndefined();
+    const gone = await end(own.accessToken, idOf(own.accessToken)).expect(204);
+    expect(gone.headers['set-cookie']).toEqual([expect.stringMatching(/^__Host-refresh=; Max-Age=0;/)]);
+  });
+});

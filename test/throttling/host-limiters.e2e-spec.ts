@@ -1,0 +1,202 @@
+import { Controller, Get, Post, UseGuards } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { AuthGuard } from '@nestjs/passport';
+import { type AuthModuleOptions, Authenticated, Public, Throttled } from '@svc/auth';
+import type { TestApp, TestAppOptions } from '../support/app';
+import { someone, startLimited } from '../support/clients';
+import { HostController, HostModule, hostOptions } from '../support/host.module';
+
+@Controller('limited')
+@Throttled('by-class')
+class LimitedController {
+  @Get('once')
+  @Public()
+  @Throttled('by-handler')
+  once() {
+    return {};
+  }
+
+  @Get('twice')
+  twice() {
+    return {};
+  }
+
+  @Post('secret')
+  @Throttled('svc-confirm')
+  @Authenticated()
+  secret() {
+    return {};
+  }
+
+  @Post('staff')
+  @Authenticated('admin')
+  @Throttled('svc-confirm')
+  staff() {
+    return {};
+  }
+}
+
+@Controller('behind-passport')
+@UseGuards(AuthGuard('admin'))
+class BehindPassport {
+  @Get()
+  @Throttled('by-class')
+  any() {
+    return {};
+  }
+}
+
+@Controller()
+@Throttled('by-clss')
+class Mistyped {
+  @Get()
+  any() {
+    return {};
+  }
+}
+
+@Controller()
+class Inherited {
+  @Get()
+  @Throttled('constructor')
+  any() {
+    return {};
+  }
+}
+
+const start = (
+  rateLimits: AuthModuleOptions['rateLimits'] = {},
+  options: Partial<AuthModuleOptions> = {},
+  more: TestAppOptions = {},
+): Promise<TestApp> => startLimited({ rateLimits, ...options }, more);
+
+describe('limiters of the host', () => {
+  const once = { maxAttempts: 1, decaySeconds: 60 };
+  let t: TestApp;
+  const asked: unknown[] = [];
+
+  beforeAll(async () => {
+    t = await start(
+      {
+        confirm: { maxAttempts: 3, decaySeconds: 60 },
+        limiters: {
+          'svc-login': () => [],
+          'svc-admin-login': (_, { client }) => ({ key: client, ...once }),
+          'by-class': (_, context) => {
+            asked.push(context);
+            return { key: context.client, maxAttempts: 2, decaySeconds: 60 };
+          },
+          'by-handler': (_, { client }) => ({ key: client, ...once }),
+        },
+      },
+      {},
+      { controllers: [HostController, LimitedController, BehindPassport] },
+    );
+    await t.person('ada@example.com');
+    await t.person('bob@example.com');
+    await t.person('root@example.com', 'admin');
+  });
+  afterAll(() => t.stop());
+
+  const get = (path: string, from: string) => t.http.get(path).set('X-Forwarded-For', from);
+  const post = (path: string, token: string, from = someone()) =>
+    t.http.post(path).set('X-Forwarded-For', from).set('Authorization', `Bearer ${token}`);
+
+  it('replace those of the library by name, and those of extra guards by theirs', async () => {
+    const from = someone();
+    for (let i = 0; i < 40; i++)
+      await t.http
+        .post('/auth/login')
+        .set('X-Forwarded-For', from)
+        .send({ email: `${i}` })
+        .expect(422);
+    const staff = () => t.http.post('/admin/auth/login').set('X-Forwarded-For', from).send({});
+    await staff().expect(422);
+    await staff().expect(429);
+  });
+
+  it('stand before the host`s own routes, a controller`s and a handler`s together', async () => {
+    const from = someone();
+    const { headers } = await get('/limited/once', from).expect(200);
+    expect(headers).toMatchObject({ 'x-ratelimit-limit': '1', 'x-ratelimit-remaining': '0' });
+    // Refused by the handler's, so the controller's has not counted it.
+    await get('/limited/once', from).expect(429);
+    await get('/limited/twice', from).expect(200);
+    await get('/limited/twice', from).expect(429);
+    expect(asked[0]).toEqual({ guard: 'api', client: from, userId: null });
+  });
+
+  it('with the shape of svc-confirm count the client and the user, after authentication', async () => {
+    const ada = await t.auth.startSession(1);
+    const bob = await t.auth.startSession(2);
+    const root = await t.auth.guard('admin').startSession(1);
+    // The controller's limiter allows two of each address.
+    for (let i = 0; i < 3; i++) await post('/limited/secret', ada.accessToken).expect(201);
+    await post('/limited/secret', ada.accessToken).expect(429);
+    await post('/limited/secret', 'no.such.token').expect(401);
+    await post('/limited/secret', bob.accessToken).expect(201);
+    // The same id at another guard is somebody else.
+    await post('/limited/staff', root.accessToken).expect(201);
+  });
+
+  it.each([
+    ['by-clss', Mistyped],
+    ['constructor', Inherited],
+  ])('that are unknown are refused at boot, such as %s', async (name, controller) => {
+    const module = HostModule.with(t.databaseUrl, hostOptions({}), [controller]);
+    const app = await NestFactory.create(module, { logger: false, abortOnError: false });
+    await expect(app.init()).rejects.toThrow(`${controller.name}.any: There is no rate limiter "${name}"`);
+  });
+
+  it('are told the guard and the user that Nest`s own guard authenticated', async () => {
+    const { accessToken } = await t.auth.guard('admin').startSession(1);
+    asked.length = 0;
+    await t.get('/behind-passport', accessToken).expect(200);
+    expect(asked).toEqual([{ guard: 'admin', client: expect.any(String), userId: '1' }]);
+  });
+
+  it.each([[''], [['a', 'b']], [undefined], [7], [{}]])('that name %j count the client', async (key) => {
+    const odd = await start({ limiters: { 'svc-login': () => ({ key: key as never, ...once }) } });
+    const from = someone();
+    const login = (client: string) => odd.http.post('/auth/login').set('X-Forwarded-For', client).send({ email: 7 });
+    await login(from).expect(422);
+    await login(from).expect(429);
+    await login(someone()).expect(422);
+    await odd.stop();
+  });
+
+  it('may say two windows of one key', async () => {
+    const both = await start(
+      {
+        limiters: {
+          'svc-login': (_, { client: key }) => [
+            { key, maxAttempts: 2, decaySeconds: 60 },
+            { key, maxAttempts: 3, decaySeconds: 3600 },
+          ],
+        },
+      },
+      {},
+      { redisUrl: '' },
+    );
+    const login = async (): Promise<number> => (await both.http.post('/auth/login').send({ email: 7 })).status;
+    expect([await login(), await login(), await login()]).toEqual([422, 422, 429]);
+    both.clock.advance(61);
+    expect([await login(), await login()]).toEqual([422, 429]);
+    both.clock.advance(3600);
+    expect(await login()).toBe(422);
+    await both.stop();
+  });
+
+  it.each([
+    ['no number', { key: 'x', maxAttempts: NaN, decaySeconds: 60 }],
+    ['none at all', { key: 'x' }],
+    ['no end', { key: 'x', maxAttempts: 1, decaySeconds: Infinity }],
+    ['a window of ages', { key: 'x', maxAttempts: 1, decaySeconds: 1e18 }],
+    ['no bound', { key: 'x', maxAttempts: Infinity, decaySeconds: 60 }],
+    ['zero', { key: 'x', maxAttempts: 0, decaySeconds: 60 }],
+  ])('that return %s let nobody in', async (_, rule) => {
+    const broken = await start({ limiters: { 'svc-login': () => rule as never } });
+    await broken.http.post('/auth/login').send({}).expect(500);
+    await broken.stop();
+  });
+});
