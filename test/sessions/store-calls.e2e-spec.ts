@@ -8,12 +8,11 @@ import { TestApp } from '../support/app';
 function counters(t: TestApp) {
   const queries = jest.spyOn(Client.prototype, 'query') as unknown as jest.SpyInstance;
   const store = t.app.get(SecurityStore);
-  const reads = jest.spyOn(store, 'getMany');
-  const writes = jest.spyOn(store, 'setMany');
+  const calls = (['getMany', 'setMany', 'count', 'settle'] as const).map((name) => jest.spyOn(store, name));
   const text = ([query]: unknown[]): string => (typeof query === 'string' ? query : (query as { text: string }).text);
   return {
     sql: () => queries.mock.calls.map(text).filter((statement) => !/^(START|BEGIN|COMMIT|ROLLBACK)/i.test(statement)),
-    trips: () => reads.mock.calls.length + writes.mock.calls.length,
+    trips: () => calls.reduce((sum, { mock }) => sum + mock.calls.length, 0),
   };
 }
 
@@ -60,12 +59,12 @@ describe('what a request costs', () => {
     expect([sql(), trips()]).toEqual([[], 0]);
   });
 
-  it('a refresh: at most four statements and one store round trip', async () => {
+  it('a refresh: at most four statements and two store round trips, the limit and the denylist', async () => {
     const { refresh_token: token } = await t.session();
     const { sql, trips } = counters(t);
     await t.refresh(token).expect(200);
     expect(sql().length).toBeLessThanOrEqual(4);
-    expect(trips()).toBe(1);
+    expect(trips()).toBe(2);
   });
 
   it('a tolerated replay: the same', async () => {
@@ -74,7 +73,7 @@ describe('what a request costs', () => {
     const { sql, trips } = counters(t);
     await t.refresh(token).expect(200);
     expect(sql().length).toBeLessThanOrEqual(4);
-    expect(trips()).toBe(1);
+    expect(trips()).toBe(2);
   });
 
   it('ending every session: one statement and one store round trip more than the look-up, however many there are', async () => {
@@ -82,15 +81,15 @@ describe('what a request costs', () => {
     for (let i = 0; i < 20; i++) await t.auth.startSession(1);
     const { sql, trips } = counters(t);
     await t.call('delete', '/auth/sessions', token).expect(204);
-    // The guard's user read, the locked ids, the update; the guard's denylist read, the denial of all.
-    expect([sql().length, trips()]).toEqual([3, 2]);
+    // The guard's user read, the pin, the locked ids, the update; the guard's denylist read, the denial of all.
+    expect([sql().length, trips()]).toEqual([4, 2]);
   });
 
-  it('a login: one look-up, one hash and one insert', async () => {
+  it('a login: one look-up, one hash and one insert, and the limits by client and by failures', async () => {
     const hashes = jest.spyOn(t.app.get(PasswordHasher), 'verify');
     const { sql, trips } = counters(t);
     await t.login('ada@example.com').expect(200);
-    expect([sql().length, trips(), hashes.mock.calls.length]).toEqual([2, 0, 1]);
+    expect([sql().length, trips(), hashes.mock.calls.length]).toEqual([2, 3, 1]);
   });
 });
 
