@@ -17,7 +17,7 @@ const GATES: Record<string, string> = {
   'GET sessions': 'svc.sessions',
   'DELETE sessions': 'svc.sessions',
   'DELETE sessions/others': 'svc.sessions',
-  'DELETE sessions/:id': 'svc.sessions',
+  'DELETE sessions/:svcSession': 'svc.sessions',
   'POST confirm-password': 'svc.account',
 };
 const gated = Object.entries(GATES).filter(([, ability]) => ability !== NONE);
@@ -41,7 +41,7 @@ describe('the library`s own routes', () => {
   const call = (route: string, guard: string, token: string, app = t) => {
     const [method, path] = route.split(' ') as [string, string];
     const id = String(claimsOf(token).fid ?? randomUUID());
-    const url = `${app.paths[guard]}/${path.replace(':id', id)}`;
+    const url = `${app.paths[guard]}/${path.replace(':svcSession', id)}`;
     const verb = method.toLowerCase() as 'get' | 'post' | 'delete';
     return app.http[verb](url).set('Authorization', `Bearer ${token}`).send({ password: PASSWORD });
   };
@@ -104,7 +104,7 @@ describe('the library`s own routes', () => {
       }
       await call(route, guard, as({ fid: derived, pin: true })).expect(403);
       expect(succeeded(await call(route, guard, as({ fid: pinned, scope: GATES[route] })))).toBe(true);
-      if (route.includes(':id')) return;
+      if (route.includes(':svcSession')) return;
       expect(succeeded(await call(route, guard, as({ fid: await session(guard).then((s) => claimsOf(s).fid) })))).toBe(
         true,
       );

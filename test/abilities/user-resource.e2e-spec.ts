@@ -45,7 +45,12 @@ class Routes {
   @Get('user/caller')
   @Authenticated()
   byCaller(@CurrentUser() user: Customer, @CurrentCaller() caller: Caller) {
-    return this.auth.userResource(user, caller, { id: 'forged', email_verified: true, abilities: ['*'] });
+    return this.auth.userResource(user, caller, {
+      id: 'forged',
+      email_verified: true,
+      abilities: ['*'],
+      token_pinned: false,
+    });
   }
 
   @Get('users/:id')
@@ -159,6 +164,11 @@ describe('a host with abilities and verified emails', () => {
     expect(await get('/user/caller', await session(2))).toEqual({
       data: { id: '2', email_verified: false, abilities: [], token_pinned: false },
     });
+  });
+
+  it('lets nobody else say what a token may do, not even where it says nothing', async () => {
+    await start({});
+    expect(await get('/user/caller', await session(2))).toEqual({ data: { id: '2', email_verified: false } });
   });
 
   it('shows others without a word on abilities, also the same id of another guard', async () => {

@@ -1,6 +1,6 @@
 import { Controller, Post, UseGuards } from '@nestjs/common';
 import { AuthGuard } from '@nestjs/passport';
-import { Authenticated, RequireConfirmation } from '@svc/auth';
+import { Authenticated, RequireConfirmation, SecurityStore } from '@svc/auth';
 import type { Response } from 'supertest';
 import { CONFIRMATION } from '../../libs/auth/src/tokens/purpose-tokens';
 import { type TestApp, claimsOf } from '../support/app';
@@ -128,6 +128,16 @@ describe('a route that asks for confirmation', () => {
       await act(t, token, others, path).expect(401);
     }
     expectMissing(await act(t, token, own));
+  });
+
+  it.each([[true], [false]])('takes no proof that was spent, with the denylist on: %s', async (denylist) => {
+    const own = await start({ features: { denylist } });
+    const { accessToken } = await own.auth.startSession(1);
+    const proof = await proofOf(own, accessToken);
+    await act(own, accessToken, proof).expect(201);
+    await own.app.get(SecurityStore).setMany([`svc:dl:jti:${claimsOf(proof).jti}`], 'true', 60);
+    expectMissing(await act(own, accessToken, proof));
+    await own.stop();
   });
 
   it('takes no access token for a proof, and no proof for an access token', async () => {

@@ -2,7 +2,7 @@ import { Controller, Get, UseGuards } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { AuthGuard } from '@nestjs/passport';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { Authenticated, type Caller, CurrentCaller, Public } from '@svc/auth';
+import { Abilities, AccessTokenGuard, Authenticated, type Caller, CurrentCaller, Public } from '@svc/auth';
 import request from 'supertest';
 import { DataSource } from 'typeorm';
 import { createDatabase } from '../support/database';
@@ -10,7 +10,7 @@ import { forge } from '../support/forge';
 import { ADMIN_AUDIENCE, HostModule } from '../support/host.module';
 import { Operator, Person } from '../support/people';
 
-/** Wraps a handler as tracing and transaction decorators do: a new function with the old one's metadata. */
+/** Wraps a handler as tracing and transaction decorators do, metadata included. */
 const Traced = (): MethodDecorator => (_target, _key, descriptor: PropertyDescriptor) => {
   const original = descriptor.value;
   descriptor.value = function (this: unknown, ...args: unknown[]) {
@@ -72,6 +72,74 @@ class Mistyped {
   }
 }
 
+@Controller('public-base')
+@Public()
+class PublicBase {
+  @Get('base')
+  base() {
+    return {};
+  }
+}
+
+@Controller('closed-child')
+@Authenticated()
+class ClosedChild extends PublicBase {
+  @Get('own')
+  own() {
+    return {};
+  }
+}
+
+@Controller('open-child')
+class OpenChild extends PublicBase {
+  @Get('closed')
+  @UseGuards(AccessTokenGuard)
+  closed() {
+    return {};
+  }
+}
+
+@Controller('open-grandchild')
+@Public()
+class OpenGrandchild extends ClosedChild {}
+
+@Controller('both')
+@Public()
+@Abilities('secret')
+class BothOnClass {
+  @Get()
+  any() {
+    return {};
+  }
+}
+
+@Controller('both-too')
+@Authenticated()
+@Public()
+class BothOnClassToo {
+  @Get()
+  any() {
+    return {};
+  }
+}
+
+/** Wraps a handler and forgets its metadata. */
+const Careless = (): MethodDecorator => (_target, _key, descriptor: PropertyDescriptor) => {
+  const original = descriptor.value;
+  descriptor.value = (...args: unknown[]) => original(...args);
+};
+
+@Controller('lost')
+@Authenticated()
+class Lost {
+  @Get()
+  @Careless()
+  @Abilities('secret')
+  any() {
+    return {};
+  }
+}
+
 @Controller('either')
 @UseGuards(AuthGuard(['api', 'admin']))
 class Either {
@@ -105,7 +173,16 @@ describe('the gates of a route', () => {
   beforeAll(async () => {
     database = await createDatabase();
 
-    const host = HostModule.with(database.url, {}, [Wrapped, Open, Either, Derived]);
+    const host = HostModule.with(database.url, {}, [
+      Wrapped,
+      Open,
+      Either,
+      Derived,
+      PublicBase,
+      ClosedChild,
+      OpenChild,
+      OpenGrandchild,
+    ]);
     app = await NestFactory.create<NestExpressApplication>(host, { logger: false });
     await app.init();
     for (const entity of [Person, Operator])
@@ -128,12 +205,30 @@ describe('the gates of a route', () => {
     await get(path, staff()).expect(401);
   });
 
+  it.each([['/closed-child/own'], ['/closed-child/base'], ['/open-child/closed']])(
+    'hold at %s, although a base class is public',
+    async (path) => {
+      await get(path).expect(401);
+      await get(path, forge()).expect(200);
+    },
+  );
+
+  it.each([['/public-base/base'], ['/open-child/base'], ['/open-grandchild/own']])(
+    'are none at %s: the nearest class that says anything decides',
+    async (path) => {
+      await get(path).expect(200);
+    },
+  );
+
   it('are none where the controller is public and the route says nothing else', async () => {
     await get('/open/to-all').expect(200);
   });
 
   it.each([
     ['is marked both public and guarded', Contradictory, /^Contradictory\.both: .*both @Public\(\) and guarded/],
+    ['has a class both public and guarded', BothOnClass, /^BothOnClass\.any: .*both @Public\(\) and guarded/],
+    ['has them in the other order', BothOnClassToo, /^BothOnClassToo\.any: .*both @Public\(\) and guarded/],
+    ['lost its gates to a wrapper', Lost, /^Lost\.any: A route lost its gates/],
     ['names a guard nobody declared', Mistyped, /^Mistyped\.list: There is no guard "amdin"\. Declared: admin, api/],
   ])('refuse at boot a route that %s', async (_, controller, message) => {
     const host = HostModule.with(database.url, {}, [controller]);

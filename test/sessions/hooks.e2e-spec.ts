@@ -10,7 +10,7 @@ describe('host callbacks', () => {
     t = await TestApp.start({
       options: {
         hooks: {
-          tokenClaims: (userId) => hooks.tokenClaims?.(userId) ?? {},
+          tokenClaims: (userId, context) => hooks.tokenClaims?.(userId, context) ?? {},
           abilities: (userId, context) => hooks.abilities?.(userId, context) ?? [],
         },
       },
@@ -40,6 +40,20 @@ describe('host callbacks', () => {
       expect(claims).not.toHaveProperty('pin');
       expect(claims).not.toHaveProperty('scope');
     }
+  });
+
+  it('are told whose claims they add, for ids of different guards collide', async () => {
+    await t.person('root@example.com', 'admin');
+    const asked: unknown[] = [];
+    hooks.tokenClaims = (...args) => (asked.push(args), {});
+    const [own, staff] = [await t.session(), await t.session('root@example.com', 'admin')];
+    const told = (guard: string, token: string) => ['1', { guard, userId: '1', familyId: claimsOf(token).fid }];
+    await t.refresh(own.refresh_token).expect(200);
+    expect(asked).toEqual([
+      told('api', own.access_token),
+      told('admin', staff.access_token),
+      told('api', own.access_token),
+    ]);
   });
 
   it.each([[null], [[]], ['x'], [7], [undefined]])('that return %j as claims add none', async (value) => {
@@ -149,6 +163,17 @@ describe('host callbacks', () => {
     hooks.abilities = () => Promise.reject(new Error('must not be asked'));
     await t.refresh(old).expect(401);
     await t.refresh('f'.repeat(64)).expect(401);
+  });
+});
+
+describe('abilities among the options of a session', () => {
+  it('are refused: overlooked, they would leave it with everything', async () => {
+    const t = await TestApp.start();
+    await t.person('ada@example.com');
+    const options = { label: 'CI', abilities: ['orders.read'] };
+    // @ts-expect-error -- they are the third argument
+    await expect(t.auth.startSession(1, options)).rejects.toThrow(/third argument/);
+    await t.stop();
   });
 });
 

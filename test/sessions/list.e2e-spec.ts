@@ -44,6 +44,25 @@ describe('the list of sessions', () => {
     expect(a!.current).toBe(true);
   });
 
+  it('shows a hundred at most, the one that asks among them', async () => {
+    const own = await t.session();
+    await t.database.query(`
+      INSERT INTO svc_sessions (id, guard, user_id, auth_time, expires_at, last_used_at, created_at)
+      SELECT gen_random_uuid(), 'api', '1', now(), now() + interval '1 day', now() + n * interval '1 s', now()
+        FROM generate_series(1, 500) n`);
+    const listed = await list(own.access_token);
+    expect(listed).toHaveLength(100);
+    expect(listed.at(-1)).toMatchObject({ id: idOf(own.access_token), current: true });
+    const times = listed.map((one) => Date.parse(String(one.last_used_at)));
+    expect(times).toEqual(times.toSorted((a, b) => b - a));
+  });
+
+  it('takes a name of a session as it can: cut off, and without NUL', async () => {
+    const { accessToken } = await t.auth.startSession(1, { label: `a\0b${'x'.repeat(9000)}` });
+    const [one] = await list(accessToken);
+    expect(one!.label).toBe(`ab${'x'.repeat(252)}`);
+  });
+
   it('holds live sessions of its owner at its guard, and no others', async () => {
     const own = await t.session();
     const ended = await t.session();

@@ -1,4 +1,5 @@
-import { TestApp, type Tokens } from '../support/app';
+import { TestApp, type Tokens, claimsOf } from '../support/app';
+import { forge } from '../support/forge';
 
 describe('ending sessions', () => {
   let t: TestApp;
@@ -78,6 +79,21 @@ describe('ending sessions', () => {
     await t.get('/private', first!.access_token).expect(200);
     await t.auth.revoke(caller.familyId.toUpperCase());
     expect(await alive(first!)).toEqual([401, 401]);
+  });
+
+  it('reaches a co-issuer`s token that spells the session in capitals, and survives what it may call its own', async () => {
+    for (const path of ['logout', 'sessions'] as const) {
+      const { access_token: token } = await t.session();
+      const shouted = forge({ claims: { fid: String(claimsOf(token).fid).toUpperCase() } });
+      await t.get('/private', shouted).expect(200);
+      await t.call(path === 'logout' ? 'post' : 'delete', `/auth/${path}`, token).expect(204);
+      await t.get('/private', shouted).expect(401);
+    }
+    for (const fid of ['a\0b', '\ud800', "'", 'x'.repeat(3000)]) {
+      const odd = forge({ claims: { fid } });
+      await t.get('/auth/sessions', odd).expect(200);
+      await t.call('delete', '/auth/sessions/others', odd).expect(204);
+    }
   });
 
   it('keeps the rows, so that a replay is still recognised', async () => {

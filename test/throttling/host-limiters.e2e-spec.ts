@@ -102,6 +102,14 @@ describe('limiters of the host', () => {
   const post = (path: string, token: string, from = someone()) =>
     t.http.post(path).set('X-Forwarded-For', from).set('Authorization', `Bearer ${token}`);
 
+  // First: Passport keeps one registry per process, and every further application replaces its strategies.
+  it('are told the guard and the user that Nest`s own guard authenticated', async () => {
+    const { accessToken } = await t.auth.guard('admin').startSession(1);
+    asked.length = 0;
+    await t.get('/behind-passport', accessToken).expect(200);
+    expect(asked).toEqual([{ guard: 'admin', client: expect.any(String), userId: '1' }]);
+  });
+
   it('replace those of the library by name, and those of extra guards by theirs', async () => {
     const from = someone();
     for (let i = 0; i < 40; i++)
@@ -117,6 +125,7 @@ describe('limiters of the host', () => {
 
   it('stand before the host`s own routes, a controller`s and a handler`s together', async () => {
     const from = someone();
+    asked.length = 0;
     const { headers } = await get('/limited/once', from).expect(200);
     expect(headers).toMatchObject({ 'x-ratelimit-limit': '1', 'x-ratelimit-remaining': '0' });
     // Refused by the handler's, so the controller's has not counted it.
@@ -148,11 +157,22 @@ describe('limiters of the host', () => {
     await expect(app.init()).rejects.toThrow(`${controller.name}.any: There is no rate limiter "${name}"`);
   });
 
-  it('are told the guard and the user that Nest`s own guard authenticated', async () => {
-    const { accessToken } = await t.auth.guard('admin').startSession(1);
-    asked.length = 0;
-    await t.get('/behind-passport', accessToken).expect(200);
-    expect(asked).toEqual([{ guard: 'admin', client: expect.any(String), userId: '1' }]);
+  it('may be one guard`s alone, where that guard answers; none at all is a mistake', async () => {
+    const staffOnly = await start(
+      {},
+      {
+        guards: {
+          admin: { rateLimits: { limiters: { 'by-class': (_, { guard }) => ({ key: guard, ...once }) } } },
+        },
+      },
+      { controllers: [HostController, BehindPassport] },
+    );
+    await staffOnly.person('root@example.com', 'admin');
+    const { accessToken } = await staffOnly.auth.guard('admin').startSession(1);
+    await staffOnly.get('/behind-passport', accessToken).expect(200);
+    await staffOnly.get('/behind-passport', accessToken).expect(429);
+    await staffOnly.stop();
+    expect(() => (Throttled as () => unknown)()).toThrow(/names no limiter/);
   });
 
   it.each([[''], [['a', 'b']], [undefined], [7], [{}]])('that name %j count the client', async (key) => {

@@ -1,12 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { type UserResource, UserResources } from './abilities/user-resources';
 import type { SessionTokens } from './http/session-tokens';
+import { AuthConfigError } from './kernel/auth.exception';
 import { type RealmScope, Realms } from './realm/realm';
 import { type SessionStart, Sessions } from './sessions/sessions';
 import { type TokenSource, callerIn } from './tokens/token-source';
 
 /** How server code starts a session; see {@link SessionStart}. */
-export type StartOptions = Omit<SessionStart, 'userId' | 'abilities'>;
+export type StartOptions = Omit<SessionStart, 'userId' | 'abilities'> & {
+  /** Abilities are the third argument. */
+  abilities?: never;
+};
 
 /**
  * The one injectable a host needs: starts and ends sessions from server code, and says what tokens may do.
@@ -34,13 +38,15 @@ export class Auth {
    *
    * @param abilities pins the session to this list, an empty one to nothing; left out, the host's
    * abilities callback decides at each mint
-   * @throws AuthConfigError for abilities that are none
+   * @throws AuthConfigError for abilities that are none, or that are among the options
    */
-  startSession(
+  async startSession(
     userId: string | number,
     options: StartOptions = {},
     abilities?: Iterable<string>,
   ): Promise<SessionTokens> {
+    // Overlooked there, they would leave the session with everything its user may do.
+    if (options.abilities !== undefined) throw new AuthConfigError('Pass abilities as the third argument.');
     return this.sessions.start({ ...options, userId: String(userId), abilities });
   }
 

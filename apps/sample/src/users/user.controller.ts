@@ -1,4 +1,4 @@
-import { BadRequestException, Body, Controller, ForbiddenException, Get, Post } from '@nestjs/common';
+import { BadRequestException, Body, Controller, ForbiddenException, Get, Header, Post } from '@nestjs/common';
 import { Auth, Authenticated, type Caller, CurrentCaller, CurrentUser, RequireConfirmation } from '@svc/auth';
 import { names, tokenCan } from '../orders/abilities';
 import type { User } from './user.entity';
@@ -19,6 +19,7 @@ export class UserController {
    * Its tokens can neither be widened nor manage the account.
    */
   @Post('tokens')
+  @Header('Cache-Control', 'no-store')
   @RequireConfirmation()
   async issue(@CurrentCaller() caller: Caller, @Body('label') label: unknown, @Body('abilities') abilities: unknown) {
     const wanted = names.filter((name) => Array.isArray(abilities) && abilities.includes(name));

@@ -37,7 +37,9 @@ export class UserResources {
       email_verified: this.users.isEmailVerified(user),
       ...(own && this.abilitiesOf(caller)),
     };
-    return { data: { ...known, ...fields, ...known } };
+    // What a token may do is never the host's to say, not even where we say nothing of it.
+    const { abilities: _abilities, token_pinned: _pinned, ...others } = fields as UserResource['data'];
+    return { data: { ...known, ...others, ...known } };
   }
 
   /** An empty list says "in use, and nothing granted"; no list says that abilities are not asked about here. */

@@ -558,8 +558,8 @@ export interface FeatureOptions {
   registration?: boolean;
 }
 
-/** What `hooks.abilities` is told besides the user's id. */
-export interface AbilitiesContext {
+/** What `hooks.abilities` and `hooks.tokenClaims` are told besides the user's id. */
+export interface HookContext {
   guard: string;
   userId: string;
   familyId: string;
@@ -577,18 +577,16 @@ export interface AuthHooks {
 
   /**
    * Extra claims of every access token, at login and at each refresh. Standard claims always win;
-   * `amr`, `auth_time`, `scope` and `pin` cannot be set here.
+   * `amr`, `auth_time` and `pin` cannot be set here, nor `scope` where abilities are in use. Extra guards inherit
+   * it, and ids of different guards collide: look at `context.guard`.
    */
-  tokenClaims?: (userId: string) => object | null | Promise<object | null>;
+  tokenClaims?: (userId: string, context: HookContext) => object | null | Promise<object | null>;
 
   /**
    * Derives what a token may do, at login and at each refresh. A single string is one ability.
    * Configuring it declares abilities in use.
    */
-  abilities?: (
-    userId: string,
-    context: AbilitiesContext,
-  ) => Iterable<string> | string | Promise<Iterable<string> | string>;
+  abilities?: (userId: string, context: HookContext) => Iterable<string> | string | Promise<Iterable<string> | string>;
 
   /**
    * Names the client of a request for the rate limits, instead of its address. It must be unforgeable: a

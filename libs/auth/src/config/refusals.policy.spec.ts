@@ -37,6 +37,8 @@ describe('a configuration', () => {
     ],
     ['with an unknown algorithm', { algorithm: 'none' }, /^algorithm \(SVC_ALGORITHM\) is "none"\. Use HS256/],
     ['with an algorithm in lower case', { algorithm: 'hs256' }, /"hs256"/],
+    ['with a confirmation header that is none', { confirm: { header: 'X Proof' } }, /^confirm\.header .*is "X Proof"/],
+    ['with another header for confirmations', { confirm: { header: 'authorization' } }, /^confirm\.header/],
     ['with an empty cookie name', { cookie: { refreshName: '' } }, /^cookie\.refreshName is not a cookie name/],
     ['with a space in the cookie name', { cookie: { refreshName: 'a b' } }, /^cookie\.refreshName/],
     ['with a semicolon in the cookie name', { cookie: { refreshName: 'a;b' } }, /^cookie\.refreshName/],

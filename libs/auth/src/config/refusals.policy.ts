@@ -20,8 +20,18 @@ export function refusals(config: AuthConfig, guardNames: readonly string[]): str
   ];
 }
 
+// RFC 9110 §5.6.2; RFC 6265 §4.1.1 takes cookie names from it.
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+
+/** Headers that clients, proxies and frameworks use for something else. */
+const TAKEN = new Set(
+  'authorization cookie host connection content-length content-type accept origin referer user-agent x-forwarded-for forwarded'.split(
+    ' ',
+  ),
+);
+
 function ofOne(config: GuardConfig): string[] {
-  const { guard, isDefault, users, audience, algorithm, cookie, username, nameOf } = config;
+  const { guard, isDefault, users, audience, algorithm, cookie, username, confirm, nameOf } = config;
   return [
     !/^[A-Za-z0-9_-]{1,64}$/.test(guard) &&
       `The guard name "${guard}" must be 1 to 64 letters, digits, "-" or "_": it becomes part of cookie names and keys.`,
@@ -31,8 +41,10 @@ function ofOne(config: GuardConfig): string[] {
     !audience.length && `${nameOf('audience')} (SVC_AUDIENCE) is empty. Give the guard an audience of its own.`,
     !['HS256', 'RS256', 'ES256'].includes(algorithm) &&
       `${nameOf('algorithm')} (SVC_ALGORITHM) is "${algorithm}". Use HS256, RS256 or ES256.`,
-    !/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(cookie.refreshName) &&
+    !TOKEN.test(cookie.refreshName) &&
       `${nameOf('cookie.refreshName')} is not a cookie name (RFC 6265 §4.1.1). Use letters, digits, "-" and "_".`,
+    (!TOKEN.test(confirm.header) || TAKEN.has(confirm.header.toLowerCase())) &&
+      `${nameOf('confirm.header')} (SVC_CONFIRM_HEADER) is "${confirm.header}", which is no header name or has another meaning. Use one such as X-Svc-Confirmation.`,
     !username && `${nameOf('username')} (SVC_USERNAME) is empty. Name the identifier column, such as "email".`,
   ].filter((text): text is string => typeof text === 'string');
 }

@@ -25,5 +25,7 @@ export class AuthenticationGate implements Gate {
  */
 @Injectable()
 export class AccessTokenGuard extends RouteGuard {
+  /** `@UseGuards(AccessTokenGuard)` guards where it stands, also below a `@Public()` class. */
+  static readonly closes = true;
   protected override readonly always = [AuthenticationGate];
 }

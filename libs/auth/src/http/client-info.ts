@@ -4,7 +4,8 @@ export interface ClientInfo {
   userAgent: string | null;
 }
 
-const clip = (value: unknown, length: number): string | null =>
+/** A text as a column takes it: cut off at `length`, without NUL; null for what is no text. */
+export const clip = (value: unknown, length: number): string | null =>
   typeof value === 'string' && value ? value.slice(0, length).replaceAll('\0', '') : null;
 
 export const clientInfo = (request: { ip?: unknown; headers?: { 'user-agent'?: unknown } }): ClientInfo => ({

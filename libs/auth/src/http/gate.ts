@@ -1,5 +1,4 @@
 import type { ExecutionContext, Type } from '@nestjs/common';
-import type { RealmScope } from '../realm/realm';
 import { RouteList } from './route-list';
 
 /** The order in which gates are passed, wherever a route lists their decorators. */
@@ -8,7 +7,7 @@ export const STAGES = ['authentication', 'ability', 'throttle', 'confirmation', 
 /** One requirement of a route. Realm-scoped: the realm that answers the request checks it. */
 export interface Gate {
   /** Lets the request pass, or throws what the caller is told. */
-  check(context: ExecutionContext, request: object, scope: RealmScope): Promise<void> | void;
+  check(context: ExecutionContext, request: object): Promise<void> | void;
 
   /** Judges at boot what a route asks of this gate. @throws AuthConfigError for what no request could meet */
   accept?(controller: object, handler: object): void;

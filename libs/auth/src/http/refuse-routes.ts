@@ -1,11 +1,14 @@
 import { type MetadataScanner, type ModulesContainer } from '@nestjs/core';
 import { AuthConfigError } from '../kernel/auth.exception';
-import type { Realms } from '../realm/realm';
+import type { RealmScope, Realms } from '../realm/realm';
+import { type GateType, Gates } from './gate';
 import { routePlan } from './route-plan';
 
 /**
  * Reads the plan of every route of the application once, at boot, so that a contradiction, a mistyped
- * guard name or a requirement nobody can meet does not wait for its first request. @throws AuthConfigError naming the route
+ * guard name or a requirement nobody can meet does not wait for its first request.
+ *
+ * @throws AuthConfigError naming the route
  */
 export function refuseRoutes(modules: ModulesContainer, scanner: MetadataScanner, realms: Realms): void {
   const controllers = [...modules.values()].flatMap((module) => [...module.controllers.values()]);
@@ -13,13 +16,34 @@ export function refuseRoutes(modules: ModulesContainer, scanner: MetadataScanner
     if (typeof metatype !== 'function') continue;
     for (const name of scanner.getAllMethodNames(metatype.prototype)) {
       try {
-        const handler = metatype.prototype[name];
-        const { guard, gates } = routePlan(metatype, handler);
-        const scope = realms.named(guard) ?? realms.default;
-        for (const gate of gates) scope.get(gate).accept?.(metatype, handler);
+        refuseRoute(metatype, name, realms);
       } catch (error) {
         throw new AuthConfigError(`${metatype.name}.${name}: ${(error as Error).message}`);
       }
     }
   }
+}
+
+function refuseRoute(controller: { prototype: object }, name: string, realms: Realms): void {
+  const handler = (controller.prototype as Record<string, object>)[name]!;
+  if (Gates.isLost(controller.prototype, name, handler)) {
+    throw new AuthConfigError('A route lost its gates: put its guard decorators above those that wrap it.');
+  }
+  const { guard, gates } = routePlan(controller, handler);
+  const named = realms.named(guard);
+  // Without a name, whichever guard authenticates the request answers it.
+  const scopes = named ? [named] : [realms.default, ...realms.all];
+  for (const gate of gates) acceptedByOne(gate, scopes, controller, handler);
+}
+
+function acceptedByOne(gate: GateType, scopes: readonly RealmScope[], controller: object, handler: object): void {
+  const refusals: unknown[] = [];
+  for (const scope of scopes) {
+    try {
+      return scope.get(gate).accept?.(controller, handler);
+    } catch (error) {
+      refusals.push(error);
+    }
+  }
+  throw refusals[0];
 }

@@ -1,3 +1,4 @@
+import { GUARDS_METADATA } from '@nestjs/common/constants';
 import { AuthConfigError } from '../kernel/auth.exception';
 import { GuardName, PublicRoute } from '../realm/route-metadata';
 import { type GateType, Gates, inOrder } from './gate';
@@ -11,21 +12,38 @@ export interface RoutePlan {
 }
 
 /**
- * Reads a route's plan. What is said of the handler outweighs what is said of its controller, in both
- * directions. @throws AuthConfigError for a handler that is marked both public and guarded
+ * Reads a route's plan. What is said of the handler outweighs what is said of its controller, and that what is
+ * said of its base classes, in both directions.
+ *
+ * @throws AuthConfigError for a handler or a class that is marked both public and guarded
  */
 export function routePlan(controller: object, handler: object, always: readonly GateType[] = []): RoutePlan {
-  const [ofClass, ofHandler] = [Gates.on(controller), Gates.on(handler)];
-  const closed = ofHandler.some((gate) => !gate.public);
-  const said = (key: string): unknown => Reflect.getMetadata(key, handler);
-  if (said(PublicRoute.KEY) && closed) {
-    throw new AuthConfigError('A route is marked both @Public() and guarded. Remove one of the decorators.');
-  }
-  const isPublic = Boolean(said(PublicRoute.KEY) ?? (!closed && Reflect.getMetadata(PublicRoute.KEY, controller)));
-  const gates = inOrder([...always, ...ofClass, ...ofHandler]);
+  const isPublic = opens(handler, Gates.on(handler)) ?? lineOpens(controller) ?? false;
+  const gates = inOrder([...always, ...Gates.of(controller, handler)]);
   return {
     gates: isPublic ? gates.filter((gate) => gate.public) : gates,
     isPublic,
-    guard: (said(GuardName.KEY) ?? Reflect.getMetadata(GuardName.KEY, controller)) as string | undefined,
+    guard: (Reflect.getMetadata(GuardName.KEY, handler) ?? Reflect.getMetadata(GuardName.KEY, controller)) as
+      string | undefined,
   };
+}
+
+/** Whether a controller opens its routes: the nearest class of its line that says anything decides. */
+function lineOpens(controller: object): boolean | undefined {
+  for (let level = controller; Object.hasOwn(level, 'prototype'); level = Object.getPrototypeOf(level)) {
+    const said = opens(level, Gates.ownOn(level));
+    if (said !== undefined) return said;
+  }
+  return undefined;
+}
+
+/** True for what is marked public, false for what is guarded, undefined for what says neither. */
+function opens(target: object, gates: readonly GateType[]): boolean | undefined {
+  const open = Reflect.getOwnMetadata(PublicRoute.KEY, target) === true;
+  const guards: { closes?: boolean }[] = Reflect.getOwnMetadata(GUARDS_METADATA, target) ?? [];
+  const closed = gates.some((gate) => !gate.public) || guards.some((guard) => guard?.closes);
+  if (open && closed) {
+    throw new AuthConfigError('A route is marked both @Public() and guarded. Remove one of the decorators.');
+  }
+  return open || closed ? open : undefined;
 }

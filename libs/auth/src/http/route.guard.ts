@@ -32,7 +32,7 @@ export class RouteGuard implements CanActivate {
         // Who was authenticated, by whichever guard, is whom all further gates are about.
         const active = gate.stage === 'authentication' ? undefined : callerOf(request)?.guard;
         scope = named ?? this.realms.named(active) ?? this.realms.default;
-        await scope.get(gate).check(context, request, scope);
+        await scope.get(gate).check(context, request);
       }
     } catch (error) {
       throw this.answerable(error, scope, context);

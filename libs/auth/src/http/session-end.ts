@@ -9,6 +9,7 @@ import {
 } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { type Observable, tap } from 'rxjs';
+import { canonicalId } from '../kernel/uuid';
 import { Realm } from '../realm/realm';
 import { callerOf } from '../tokens/caller';
 import { RefreshCookie } from './refresh-cookie';
@@ -32,9 +33,9 @@ export class CookieRemoval implements NestInterceptor {
 }
 
 /** A route that names a session in its path ends the calling one only where that is the name. */
-function endsItsOwn(request: { params?: { id?: string } }): boolean {
-  const id = request.params?.id;
-  return id === undefined || id.toLowerCase() === callerOf(request)?.familyId?.toLowerCase();
+function endsItsOwn(request: { params?: { svcSession?: string } }): boolean {
+  const id = request.params?.svcSession;
+  return id === undefined || canonicalId(id) === callerOf(request)?.familyId;
 }
 
 /** Answers 204, and takes the refresh cookie away where the calling session ends. */

@@ -65,7 +65,7 @@ export class RefreshRotation {
     // Host callbacks run here, before the transaction: slow or failing ones hold no lock and consume nothing.
     const additions = {
       ...(await this.grants.granted(seen.scope, seen.userId, seen.familyId)),
-      custom: await this.tokenClaims.of(seen.userId),
+      custom: await this.tokenClaims.of(seen.userId, seen.familyId),
     };
     return this.store.locked(hash, async (found, succeed) => {
       const verdict = this.judge(found);

@@ -19,7 +19,12 @@ export interface ListedSession {
   current: boolean;
 }
 
-type Row = Pick<Session, 'id' | 'createdAt' | 'lastUsedAt' | 'ip' | 'userAgent' | 'label'>;
+type Row = Pick<Session, 'id' | 'ip' | 'userAgent' | 'label'> & { createdAt: number; lastUsedAt: number };
+
+/** Sessions shown at most: who signs in without end must not fill the memory of a node. */
+const MOST = 100;
+
+const iso = (seconds: number): string => new Date(seconds * 1000).toISOString();
 
 /** The sessions of one user, to look at and to end. */
 @Injectable()
@@ -32,26 +37,30 @@ export class SessionList {
   ) {}
 
   /**
-   * The user's live sessions on this guard, the one used last first.
+   * The user's live sessions on this guard, the one used last first; of more than a hundred those used last,
+   * and the one that asks.
    *
    * @param current the session that asks; null for a token without one
    */
   async of(userId: string, current: string | null): Promise<ListedSession[]> {
     const rows = await this.database.query<Row>(
-      `SELECT id, created_at AS "createdAt", last_used_at AS "lastUsedAt", ip, user_agent AS "userAgent", label
+      `SELECT id, extract(epoch FROM created_at)::float8 AS "createdAt", ip, user_agent AS "userAgent", label,
+              extract(epoch FROM last_used_at)::float8 AS "lastUsedAt"
          FROM ${this.database.table(Session)}
         WHERE guard = $1 AND user_id = $2 AND revoked_at IS NULL AND expires_at > clock_timestamp() + $3::interval
-        ORDER BY last_used_at DESC, id`,
-      [this.realm.guard, userId, this.clock.offset],
+        ORDER BY id::text = $4 DESC, last_used_at DESC, id LIMIT ${MOST}`,
+      // A co-issuer's name for a session may hold what PostgreSQL's text cannot.
+      [this.realm.guard, userId, this.clock.offset, current !== null && isUuid(current) ? current : ''],
     );
-    return rows.map(({ id, createdAt, lastUsedAt, ip, userAgent, label }) => ({
+    const inOrder = rows.toSorted((a, b) => b.lastUsedAt - a.lastUsedAt);
+    return inOrder.map(({ id, createdAt, lastUsedAt, ip, userAgent, label }) => ({
       id,
-      created_at: createdAt.toISOString(),
-      last_used_at: lastUsedAt.toISOString(),
+      created_at: iso(createdAt),
+      last_used_at: iso(lastUsedAt),
       ip,
       user_agent: userAgent,
       label,
-      current: id === current?.toLowerCase(),
+      current: id === current,
     }));
   }
 

@@ -20,11 +20,11 @@ export class SessionsController {
   }
 
   /** Ends one session of the caller. */
-  @Delete(':id')
+  @Delete(':svcSession')
   @Authenticated()
   @PinnedNeeds('svc.sessions')
   @EndsSession()
-  end(@CurrentCaller() { userId }: Caller, @Param('id') id: string): Promise<void> {
+  end(@CurrentCaller() { userId }: Caller, @Param('svcSession') id: string): Promise<void> {
     return this.list.end(userId, id);
   }
 }

@@ -1,15 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { Grants } from '../abilities/grants';
-import type { ClientInfo } from '../http/client-info';
+import { type ClientInfo, clip } from '../http/client-info';
 import type { SessionTokens } from '../http/session-tokens';
 import { newSecret, sha256 } from '../kernel/secrets';
-import { isUuid } from '../kernel/uuid';
+import { canonicalId, isUuid } from '../kernel/uuid';
 import { Realm } from '../realm/realm';
 import { AccessTokens } from '../tokens/access-tokens';
 import { Denylist } from '../tokens/denylist';
 import { SessionStore } from './session.store';
 import { TokenClaims } from './token-claims';
+
+/** Longest name of a session in characters. */
+const LABEL_MAX = 255;
 
 /** How a session starts. */
 export interface SessionStart {
@@ -23,7 +26,7 @@ export interface SessionStart {
   /** Unix seconds of that authentication; now by default. */
   authTime?: number;
   client?: ClientInfo;
-  /** A name for the session in lists. */
+  /** A name for the session in lists, of at most 255 characters; what is longer is cut off. */
   label?: string;
 }
 
@@ -52,7 +55,7 @@ export class Sessions {
     const [familyId, refreshToken] = [randomUUID(), newSecret()];
     const pinned = this.grants.pin(abilities);
     const granted = await this.grants.granted(pinned, userId, familyId);
-    const custom = { ...(await this.tokenClaims.of(userId)), ...claims };
+    const custom = { ...(await this.tokenClaims.of(userId, familyId)), ...claims };
 
     const session = {
       familyId,
@@ -63,7 +66,7 @@ export class Sessions {
       authTime: authTime ?? null,
       ip: client?.ip ?? null,
       userAgent: client?.userAgent ?? null,
-      label: label ?? null,
+      label: clip(label, LABEL_MAX),
     };
     const accessToken = await this.store.insert(session, (started) =>
       this.accessTokens.mint({ userId, familyId, amr, authTime: started, custom, ...granted }),
@@ -75,10 +78,7 @@ export class Sessions {
   /** Ends one session. A family id of a co-issuer that has no session here is denied all the same. */
   async revoke(familyId: string): Promise<void> {
     if (!isUuid(familyId)) return this.denylist.denyFamilies([familyId]);
-    // A UUID names one session in either case of its letters. Our tokens carry it in lower case, a
-    // co-issuer's as it was given.
-    const spellings = [...new Set([familyId, familyId.toLowerCase()])];
-    await this.store.revoke({ familyId }, () => this.denylist.denyFamilies(spellings));
+    await this.store.revoke({ familyId }, () => this.denylist.denyFamilies([familyId]));
   }
 
   /** Ends every session of the user on this guard. */
@@ -88,6 +88,8 @@ export class Sessions {
 
   /** Ends every session of the user on this guard but one. */
   async revokeOthers(userId: string, familyId: string): Promise<void> {
-    await this.store.revoke({ userId, except: familyId.toLowerCase() }, (ids) => this.denylist.denyFamilies(ids));
+    // A session that a co-issuer named is none of those stored here.
+    const except = isUuid(familyId) ? canonicalId(familyId) : undefined;
+    await this.store.revoke({ userId, except }, (ids) => this.denylist.denyFamilies(ids));
   }
 }

@@ -1,5 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { requires } from '../http/requires';
+import { AuthConfigError } from '../kernel/auth.exception';
 import { LimiterNames, ThrottleGate } from './throttle.gate';
 
 /**
@@ -11,5 +12,7 @@ import { LimiterNames, ThrottleGate } from './throttle.gate';
  * @example \@Throttled('orders') // rateLimits: { limiters: { orders: (request, { client }) => … } }
  * @publicApi
  */
-export const Throttled = (...names: [string, ...string[]]): ClassDecorator & MethodDecorator =>
-  applyDecorators(LimiterNames.with(...names), requires(ThrottleGate));
+export const Throttled = (...names: [string, ...string[]]): ClassDecorator & MethodDecorator => {
+  if (!names.length) throw new AuthConfigError('@Throttled() names no limiter.');
+  return applyDecorators(LimiterNames.with(...names), requires(ThrottleGate));
+};

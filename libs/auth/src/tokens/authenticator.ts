@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../config/auth-config';
 import { Unauthenticated } from '../kernel/auth.exception';
 import { answered } from '../kernel/unavailable';
+import { canonicalId } from '../kernel/uuid';
 import { Realm } from '../realm/realm';
 import { UserProvider } from '../users/user-provider';
 import type { AccessClaims } from './access-token.policy';
@@ -61,7 +62,7 @@ export class Authenticator {
     const caller: Caller = {
       guard: this.realm.guard,
       userId: claims.sub,
-      familyId: typeof claims.fid === 'string' && claims.fid ? claims.fid : null,
+      familyId: typeof claims.fid === 'string' && claims.fid ? canonicalId(claims.fid) : null,
       grant: Grant.ofScope(claims.scope),
       claims,
       user,

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { canonicalId } from '../kernel/uuid';
 import { Realm } from '../realm/realm';
 import { SecurityStore } from '../security-store/security-store';
 
@@ -8,7 +9,8 @@ import { SecurityStore } from '../security-store/security-store';
  */
 const CLOCK_MARGIN = 60;
 
-const family = (id: string): string => `svc:dl:fid:${id}`;
+// A co-issuer may print our UUIDs in upper case: the session is the same.
+const family = (id: string): string => `svc:dl:fid:${canonicalId(id)}`;
 
 /** Key of one token, by its `jti`. */
 export const tokenKey = (id: string): string => `svc:dl:jti:${id}`;
