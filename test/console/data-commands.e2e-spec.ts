@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 import { createEmptyDatabase } from '../support/database';
 import { SECRET } from '../support/host.module';
+import { sharedRedisUrl } from '../support/with-redis';
 import { WorkPlace } from './work-place';
 
 describe('the commands that act on data', () => {
@@ -101,6 +102,15 @@ describe('the commands that act on data', () => {
       60_000,
     );
   });
+
+  it('end, and close what they opened, also on Redis', async () => {
+    const onRedis = new WorkPlace();
+    onRedis.write(`DATABASE_URL=${database.url}\nSVC_SECRET=${SECRET}\nREDIS_URL=${sharedRedisUrl() ?? ''}\n`);
+    await lock('login', `id:${ada}`);
+    expect(onRedis.run('svc:release', 'ada@example.com')).toMatchObject({ status: 0, stderr: '' });
+    expect(onRedis.run('svc:prune')).toMatchObject({ status: 0, stderr: '' });
+    onRedis.remove();
+  }, 90_000);
 
   describe('svc:prune', () => {
     const session = async (deadline: string): Promise<void> => {

@@ -1,12 +1,12 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuthModule, type Limiter, authOptionsFromEnv } from '@svc/auth';
+import { CacheModule, SharedCache } from './cache.module';
 import { dataSourceOptions } from './data-source';
 import type { Environment } from './environment';
 import { HealthController } from './health/health.controller';
 import { Order } from './orders/order.entity';
 import { OrdersController } from './orders/orders.controller';
-import { redisCache } from './redis-cache';
 import { Admin } from './users/admin.entity';
 import { AdminController } from './users/admin.controller';
 import { Seed } from './users/seed';
@@ -37,9 +37,11 @@ export class AppModule {
           guards: {
             admin: { audience: 'https://admin.example.com', ...admin, path: 'admin/auth', users: { entity: Admin } },
           },
-          useFactory: async () => ({
+          imports: [CacheModule.on(redisUrl)],
+          inject: [SharedCache],
+          useFactory: ({ cache }: SharedCache) => ({
             ...values,
-            cache: redisUrl ? (await redisCache(redisUrl)).cache : undefined,
+            cache,
             // Signed in with a password a customer may do everything with orders; a pinned session what it was given.
             hooks: { abilities: (_, { guard }) => (guard === 'api' ? ['orders.*'] : []) },
             rateLimits: { ...values.rateLimits, limiters: { export: sixAMinute } },

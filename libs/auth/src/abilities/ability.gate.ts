@@ -1,9 +1,8 @@
 import { type ExecutionContext, Injectable } from '@nestjs/common';
 import type { Gate } from '../http/gate';
 import { RouteList } from '../http/route-list';
-import { Unauthenticated } from '../kernel/auth.exception';
 import { Realm } from '../realm/realm';
-import { callerOf } from '../tokens/caller';
+import { callerAt } from '../tokens/caller';
 import { Denials } from './denials';
 import { type Requirement, isMet } from './requirement';
 
@@ -21,8 +20,7 @@ export class AbilityGate implements Gate {
   ) {}
 
   check(context: ExecutionContext, request: object): void {
-    const caller = callerOf(request, this.realm.guard);
-    if (!caller) throw new Unauthenticated(false);
+    const caller = callerAt(request, this.realm.guard);
     const required = Requirements.of(context.getClass(), context.getHandler());
     const unmet = required.find((one) => !isMet(one, caller.grant));
     if (unmet) throw this.denials.refusal(caller, unmet);

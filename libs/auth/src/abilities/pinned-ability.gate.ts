@@ -1,9 +1,8 @@
 import { type ExecutionContext, Injectable } from '@nestjs/common';
 import type { Gate } from '../http/gate';
 import { RouteList } from '../http/route-list';
-import { Unauthenticated } from '../kernel/auth.exception';
 import { Realm } from '../realm/realm';
-import { type Caller, callerOf } from '../tokens/caller';
+import { type Caller, callerAt } from '../tokens/caller';
 import { Denials } from './denials';
 import { Pins } from './pins';
 import { type Requirement, isMet } from './requirement';
@@ -32,8 +31,7 @@ export class PinnedAbilityGate implements Gate {
   ) {}
 
   async check(context: ExecutionContext, request: object): Promise<void> {
-    const caller = callerOf(request, this.realm.guard);
-    if (!caller) throw new Unauthenticated(false);
+    const caller = callerAt(request, this.realm.guard);
     const { gateAuthRoutes } = this.realm.options.features;
     const required = PinnedRequirements.of(context.getClass(), context.getHandler());
     const unmet = required.find((one) => (one.always || gateAuthRoutes) && !isMet(one, caller.grant));

@@ -1,8 +1,7 @@
 import { type ExecutionContext, Injectable } from '@nestjs/common';
 import type { Gate } from '../http/gate';
-import { Unauthenticated } from '../kernel/auth.exception';
 import { Realm } from '../realm/realm';
-import { callerOf } from '../tokens/caller';
+import { callerAt } from '../tokens/caller';
 import { ConfirmationOfAnotherSession, ConfirmationRequired } from './confirmation-required.exception';
 import { Confirmations } from './confirmations';
 
@@ -22,8 +21,7 @@ export class ConfirmationGate implements Gate {
 
   async check(_context: ExecutionContext, request: ConfirmedRequest): Promise<void> {
     // The guard that authenticated this request judges the proof: ids of different guards collide.
-    const caller = callerOf(request, this.realm.guard);
-    if (!caller) throw new Unauthenticated(false);
+    const caller = callerAt(request, this.realm.guard);
     const { header, ttl } = this.realm.options.confirm;
     const verdict = await this.confirmations.judge(caller, request.headers?.[header.toLowerCase()]);
     if (verdict === 'missing') throw new ConfirmationRequired(ttl);

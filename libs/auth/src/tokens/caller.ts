@@ -1,3 +1,4 @@
+import { Unauthenticated } from '../kernel/auth.exception';
 import type { AccessClaims } from './access-token.policy';
 import type { Grant } from './grant';
 
@@ -30,6 +31,13 @@ export function recordCaller(request: object, caller: Caller): Caller {
   const callers = ((request as Carrier)[CALLERS] ??= new Map());
   callers.delete(caller.guard);
   callers.set(caller.guard, caller);
+  return caller;
+}
+
+/** The caller that `guard` authenticated on this request. @throws Unauthenticated where it authenticated none */
+export function callerAt(request: object, guard: string): Caller {
+  const caller = callerOf(request, guard);
+  if (!caller) throw new Unauthenticated(false);
   return caller;
 }
 

@@ -1,8 +1,7 @@
 import { type ExecutionContext, Injectable } from '@nestjs/common';
 import type { Gate } from '../http/gate';
-import { Unauthenticated } from '../kernel/auth.exception';
 import { Realm } from '../realm/realm';
-import { callerOf } from '../tokens/caller';
+import { callerAt } from '../tokens/caller';
 import { UserProvider } from '../users/user-provider';
 import { EmailUnverified } from './email-unverified.exception';
 
@@ -17,8 +16,7 @@ export class VerifiedEmailGate implements Gate {
   ) {}
 
   check(_context: ExecutionContext, request: object): void {
-    const caller = callerOf(request, this.realm.guard);
-    if (!caller) throw new Unauthenticated(false);
+    const caller = callerAt(request, this.realm.guard);
     if (this.users.isEmailVerified(caller.user) === false) throw new EmailUnverified();
   }
 }
