@@ -5,10 +5,12 @@ import { LockoutStore } from './lockout.store';
 import { Releases } from './releases';
 import { PersistentLockout } from './persistent-lockout';
 
+// On or off: rows from before the switch was turned off are still pruned.
+const ALWAYS = [LockoutStore, LapsedCounters, Releases];
+
 /** Persistent lockout after consecutive failures. */
 export const lockout: Feature = {
   flag: 'lockout',
-  providers: [LockoutStore, LapsedCounters, Releases, { provide: AccountLockout, useClass: PersistentLockout }],
-  // The store stays: rows from before the switch was turned off are still pruned.
-  whenOff: [LockoutStore, LapsedCounters, Releases, { provide: AccountLockout, useClass: NoLockout }],
+  providers: [...ALWAYS, { provide: AccountLockout, useClass: PersistentLockout }],
+  whenOff: [...ALWAYS, { provide: AccountLockout, useClass: NoLockout }],
 };

@@ -30,9 +30,8 @@ export class Limiters {
 
   /** @throws AuthConfigError for a name that stands for no limiter */
   limiter(name: string): Limiter {
-    const { rateLimits } = this.realm.options;
-    const own = rateLimits.limiters[this.nameHere(name)];
-    if (own && Object.hasOwn(rateLimits.limiters, this.nameHere(name))) return own;
+    const [{ rateLimits }, here] = [this.realm.options, this.nameHere(name)];
+    if (Object.hasOwn(rateLimits.limiters, here)) return rateLimits.limiters[here]!;
     if (Object.hasOwn(LIMITERS, name)) return LIMITERS[name]!(rateLimits);
     throw new AuthConfigError(`There is no rate limiter "${name}". Add it to rateLimits.limiters.`);
   }
