@@ -17,6 +17,9 @@ class NullStore extends SecurityStore {
   readonly shared = false;
   getMany = async (keys: readonly string[]) => keys.map(() => null);
   setMany = async () => undefined;
+  add = async () => true;
+  take = async () => null;
+  advance = async () => true;
   count = async () => ({ admitted: true, buckets: [] });
   settle = async () => undefined;
 }

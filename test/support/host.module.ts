@@ -63,6 +63,7 @@ export class MixedController {
 }
 
 export const SECRET = 'test-secret-of-the-default-guard-0123456789';
+export const ENCRYPTION_KEY = 'test-key-of-encryption-at-rest-0123456789';
 export const API_AUDIENCE = 'https://api.example.com';
 export const ADMIN_AUDIENCE = 'https://admin.example.com';
 
@@ -76,11 +77,14 @@ export const UNLIMITED: NonNullable<AuthModuleOptions['rateLimits']> = {
   login: { ...NO_LIMIT, ipMaxAttempts: 1e9, accountMaxAttempts: 1e9 },
   refresh: NO_LIMIT,
   confirm: NO_LIMIT,
+  twoFactor: NO_LIMIT,
+  passkeys: NO_LIMIT,
 };
 
 /** Options of the test host: two guards on two tables with colliding ids, one secret, one store. */
 export const hostOptions = ({ guards = {}, ...options }: Partial<AuthModuleOptions>): AuthModuleOptions => ({
   secret: SECRET,
+  encryption: { key: ENCRYPTION_KEY },
   hashing: HASHING,
   users: { entity: Person },
   rateLimits: UNLIMITED,

@@ -45,6 +45,7 @@ describe('what the package exports', () => {
       'TooManyFailures',
       'TooManyRequests',
       'Unauthenticated',
+      'UnverifiedLogin',
       'UserProvider',
       'ValidationFailed',
       'WrongCredentials',

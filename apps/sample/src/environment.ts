@@ -16,7 +16,10 @@ export function readEnvironment(env = process.env): Environment {
   if (existsSync('.env')) process.loadEnvFile();
   const { PORT, DATABASE_URL, REDIS_URL, DATA_DIR, SEED_DEMO, NODE_ENV } = env;
   const dataDir = DATA_DIR || '.data';
-  if (NODE_ENV !== 'production') env.SVC_SECRET ||= developmentSecret(dataDir);
+  if (NODE_ENV !== 'production') {
+    env.SVC_SECRET ||= developmentSecret(dataDir, 'secret');
+    env.SVC_ENCRYPTION_KEY ||= developmentSecret(dataDir, 'encryption-key');
+  }
   return {
     port: Number(PORT || 3000),
     databaseUrl: DATABASE_URL || undefined,
@@ -26,9 +29,9 @@ export function readEnvironment(env = process.env): Environment {
   };
 }
 
-/** A secret kept beside the data, so that sessions survive a restart during development. */
-function developmentSecret(dataDir: string): string {
-  const file = join(dataDir, 'secret');
+/** A secret kept beside the data, so that what it made survives a restart during development. */
+function developmentSecret(dataDir: string, name: string): string {
+  const file = join(dataDir, name);
   if (!existsSync(file)) {
     mkdirSync(dataDir, { recursive: true });
     writeFileSync(file, randomBytes(32).toString('hex'), { mode: 0o600 });

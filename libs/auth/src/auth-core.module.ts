@@ -11,6 +11,7 @@ import { AuthConfigError } from './kernel/auth.exception';
 import { AuthEvents } from './kernel/auth-events';
 import { Clock } from './kernel/clock';
 import { Database } from './kernel/database';
+import { Encryption } from './kernel/encryption';
 import { Argon2Hasher } from './password/argon2-hasher';
 import { PasswordHasher } from './password/password-hasher';
 import { Realms } from './realm/realm';
@@ -44,6 +45,12 @@ export class AuthCoreModule {
         inject: [AUTH_CONFIG, Clock],
         useFactory: (config: AuthConfig, clock: Clock) =>
           selectStore(config, clock, process.env.NODE_ENV === 'production'),
+      },
+      {
+        provide: Encryption,
+        inject: [AUTH_CONFIG],
+        useFactory: ({ encryption: { key, previousKeys } }: AuthConfig) =>
+          new Encryption(key === undefined ? [] : [key, ...previousKeys]),
       },
       {
         provide: PasswordHasher,

@@ -88,6 +88,7 @@ function realmsOf(structure: AuthStructure, core: DynamicModule): RealmStructure
   const imports = [core, ...(structure.imports ?? [])];
   const extra = Object.entries(guards).map(([name, own]) => ({
     guard: name,
+    isDefault: false,
     path: own.path ?? path,
     domain: own.domain === undefined ? domain : own.domain,
     features: merge(features, own.features),
@@ -95,5 +96,5 @@ function realmsOf(structure: AuthStructure, core: DynamicModule): RealmStructure
     routes,
     imports,
   }));
-  return [...extra, { guard, path, domain, features, users, routes, imports }];
+  return [...extra, { guard, isDefault: true, path, domain, features, users, routes, imports }];
 }

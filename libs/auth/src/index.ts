@@ -67,6 +67,7 @@ export { AccountIsLocked } from './lockout/account-is-locked.exception';
 export { TooManyFailures } from './throttling/too-many-failures.exception';
 export { TooManyRequests } from './throttling/too-many-requests.exception';
 export { InvalidRefreshToken } from './sessions/invalid-refresh-token.exception';
+export { UnverifiedLogin } from './login/unverified-login.exception';
 export { WrongCredentials } from './login/wrong-credentials.exception';
 
 // Ports

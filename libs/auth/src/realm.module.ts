@@ -5,6 +5,7 @@ import type { GuardStructure, UsersOptions } from './config/auth-options';
 import { DEFAULT_FEATURES } from './config/defaults';
 import { merge } from './config/merge';
 import { FEATURES } from './features';
+import type { Feature } from './realm/feature';
 import { mount } from './http/mount';
 import { AuthConfigError } from './kernel/auth.exception';
 import { Database } from './kernel/database';
@@ -16,6 +17,7 @@ import { UserProvider } from './users/user-provider';
 /** What the structure says of one realm. */
 export interface RealmStructure extends GuardStructure {
   guard: string;
+  isDefault: boolean;
   routes: boolean;
   imports: DynamicModule['imports'];
 }
@@ -31,11 +33,13 @@ export class RealmModule {
   }
 
   static forGuard(structure: RealmStructure): DynamicModule {
-    const { guard, routes, users, imports } = structure;
+    const { guard, isDefault, routes, users, imports } = structure;
     const switches = merge(DEFAULT_FEATURES, structure.features) as typeof DEFAULT_FEATURES;
-    const isOn = ({ flag }: (typeof FEATURES)[number]): boolean => flag === undefined || switches[flag];
+    const isOn = ({ flags }: Feature): boolean => flags === undefined || flags.some((flag) => switches[flag]);
+    const mounted = ({ controllers = [], defaultGuardControllers = [] }: Feature): readonly Type[] =>
+      isDefault ? [...controllers, ...defaultGuardControllers] : controllers;
     const on = FEATURES.filter(isOn);
-    const controllers = routes ? on.flatMap((feature) => feature.controllers ?? []) : [];
+    const controllers = routes ? on.flatMap(mounted) : [];
     return {
       // A class of its own keeps realms apart where Nest identifies modules by class.
       module: { [`RealmModule(${guard})`]: class extends RealmModule {} }[`RealmModule(${guard})`] as Type,

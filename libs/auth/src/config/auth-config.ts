@@ -4,15 +4,18 @@ import type {
   AuthValues,
   ConfirmOptions,
   CookieOptions,
+  EmailVerificationOptions,
   FeatureOptions,
   HashingOptions,
   KeyOptions,
   Limiter,
   LockoutOptions,
   LoginRateLimit,
+  PasskeyOptions,
   RateLimit,
   RateLimitsOptions,
   RetentionOptions,
+  TwoFactorOptions,
   UsersOptions,
 } from './auth-options';
 
@@ -51,9 +54,15 @@ export interface GuardConfig {
   readonly cookieMode: boolean;
   readonly cookie: Readonly<Required<CookieOptions>>;
   readonly username: string;
+  readonly appName: string;
   readonly rateLimits: RateLimits;
   readonly confirm: Readonly<Required<ConfirmOptions>>;
   readonly lockout: Readonly<Required<LockoutOptions>>;
+  readonly twoFactor: Readonly<Required<TwoFactorOptions>>;
+  readonly passkeys: Readonly<Required<Omit<PasskeyOptions, 'rpId'>> & { rpId: string | undefined }>;
+  readonly emailVerification: Readonly<
+    Required<Omit<EmailVerificationOptions, 'frontendUrl'>> & { frontendUrl: string | undefined }
+  >;
   readonly hooks: Readonly<AuthHooks>;
   readonly messages: NonNullable<AuthValues['messages']>;
 }
@@ -63,6 +72,7 @@ export interface AuthConfig {
   readonly routes: boolean;
   /** The extra guards in their order, the default guard last. */
   readonly guards: readonly GuardConfig[];
+  readonly encryption: Readonly<{ key: string | undefined; previousKeys: readonly string[] }>;
   readonly hashing: Readonly<Required<HashingOptions>>;
   readonly retention: Readonly<Required<RetentionOptions>>;
   readonly storeTimeoutMs: number;

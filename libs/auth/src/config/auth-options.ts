@@ -285,13 +285,13 @@ export interface TwoFactorOptions {
   /**
    * Issuer shown by authenticator apps.
    *
-   * @default the host's application name
+   * @default appName
    * @env SVC_2FA_ISSUER
    */
   issuer?: string;
 
   /**
-   * Steps of 30 seconds accepted before and after the current one.
+   * Steps of 30 seconds accepted before and after the current one, 0 to 10.
    *
    * @default 1
    * @env SVC_2FA_WINDOW
@@ -339,7 +339,7 @@ export interface PasskeyOptions {
   /**
    * Relying party name shown by the browser.
    *
-   * @default the host's application name
+   * @default appName
    * @env SVC_PASSKEY_RP_NAME
    */
   rpName?: string;
@@ -375,6 +375,14 @@ export interface PasskeyOptions {
    * @env SVC_PASSKEY_UV
    */
   userVerification?: 'required' | 'preferred' | 'discouraged';
+
+  /**
+   * Whether a user who has a passkey must present it, or another second factor, after the password. A
+   * function decides for each user.
+   *
+   * @default false
+   */
+  required?: boolean | ((user: object) => boolean | Promise<boolean>);
 }
 
 /** Email verification. Needs `features.emailVerification`. */
@@ -402,6 +410,26 @@ export interface EmailVerificationOptions {
    * @env SVC_VERIFY_BLOCK_LOGIN
    */
   blockUnverifiedLogin?: boolean;
+}
+
+/** Encryption at rest of what must be readable again: TOTP secrets and passkeys' public keys. */
+export interface EncryptionOptions {
+  /**
+   * Key text, used verbatim as UTF-8 bytes: at least 32. `svc:secret --show` makes one. AES-256-GCM keys are
+   * derived from it (NIST SP 800-38D, RFC 5869). Required by `features.twoFactor` and `features.passkeys`.
+   *
+   * @default none
+   * @env SVC_ENCRYPTION_KEY
+   */
+  key?: string;
+
+  /**
+   * Former keys that still decrypt. What was encrypted with one stays so until it is stored anew.
+   *
+   * @default []
+   * @env SVC_PREVIOUS_ENCRYPTION_KEYS (comma list)
+   */
+  previousKeys?: string[];
 }
 
 /** Password reset. Needs `features.passwordReset`. */
@@ -701,6 +729,15 @@ export interface AuthValues {
    */
   username?: string;
 
+  /**
+   * What the application is called where its users read it: in authenticator apps, in the browser's passkey
+   * prompt.
+   *
+   * @default the host name of issuer
+   * @env SVC_APP_NAME
+   */
+  appName?: string;
+
   /** Rate limits. */
   rateLimits?: RateLimitsOptions;
 
@@ -734,6 +771,9 @@ export interface AuthValues {
 
 /** Values that exist once for the module, whatever the number of guards. */
 export interface SharedValues {
+  /** Encryption at rest. */
+  encryption?: EncryptionOptions;
+
   /** Password hashing. */
   hashing?: HashingOptions;
 

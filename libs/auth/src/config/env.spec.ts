@@ -87,6 +87,9 @@ const OWN: Record<string, string> = {
   SVC_PRUNE_SCHEDULE: 'retention.schedule',
   SVC_PRUNE_LOCKOUT_DAYS: 'retention.lockoutDays',
   SVC_KEY_PREFIX: 'keyPrefix',
+  SVC_APP_NAME: 'appName',
+  SVC_ENCRYPTION_KEY: 'encryption.key',
+  SVC_PREVIOUS_ENCRYPTION_KEYS: 'encryption.previousKeys',
 };
 
 const at = (options: object, path: string): unknown =>

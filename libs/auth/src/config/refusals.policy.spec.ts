@@ -48,6 +48,27 @@ describe('a configuration', () => {
     ['with a colon in a guard name', { guard: 'a:b' }, /The guard name "a:b" must be/],
     ['with a guard name of 65 letters', { guard: 'x'.repeat(65) }, /must be 1 to 64 letters/],
     [
+      'with a second factor and no key to encrypt it',
+      { features: { twoFactor: true } },
+      /^features\.twoFactor needs encryption\.key \(SVC_ENCRYPTION_KEY\).*svc:secret/,
+    ],
+    [
+      'with a second factor of an extra guard and no key to encrypt it',
+      { guards: { admin: { ...admin, features: { twoFactor: true } } } },
+      /^features\.twoFactor needs encryption\.key/,
+    ],
+    ['with passkeys and no key to encrypt them', { features: { passkeys: true } }, /^features\.passkeys needs/],
+    [
+      'with a short encryption key',
+      { encryption: { key: 'x'.repeat(31) } },
+      /^encryption\.key .*shorter than 32 bytes/,
+    ],
+    [
+      'with a short former encryption key',
+      { encryption: { key: 'x'.repeat(32), previousKeys: ['y'.repeat(32), 'short'] } },
+      /^encryption\.previousKeys/,
+    ],
+    [
       'with an extra guard named like the default',
       { guards: { api: admin } },
       /^guards\.api is named like the default guard/,
@@ -88,6 +109,7 @@ describe('a configuration', () => {
     ['a guard name of 64 letters', { guard: 'x'.repeat(64) }],
     ['a guard name with dash, digit and underscore', { guard: 'Staff-2_b' }],
     ['a host`s own user provider', { users: { provider: People } }],
+    ['an encryption key', { features: { twoFactor: true }, encryption: { key: 'x'.repeat(32) } }],
     ['every algorithm it knows', { algorithm: 'ES256' }],
     ['one path on two domains', { domain: 'a.test', guards: { admin: { ...admin, path: 'auth', domain: 'b.test' } } }],
     ['one path where nothing is mounted', { routes: false, guards: { admin: { ...admin, path: 'auth' } } }],

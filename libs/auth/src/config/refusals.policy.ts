@@ -12,6 +12,7 @@ export function refusals(config: AuthConfig, guardNames: readonly string[]): str
   return [
     ...duplicates(guardNames).map((name) => `guards.${name} is named like the default guard. Rename one of them.`),
     ...guards.flatMap(ofOne),
+    ...encryptionKeys(config),
     ...pairs.flatMap(([a, b]) => [
       ...sharedAudience(a, b),
       ...sharedCookie(a, b),
@@ -47,6 +48,23 @@ function ofOne(config: GuardConfig): string[] {
       `${nameOf('confirm.header')} (SVC_CONFIRM_HEADER) is "${confirm.header}", which is no header name or has another meaning. Use one such as X-Svc-Confirmation.`,
     !username && `${nameOf('username')} (SVC_USERNAME) is empty. Name the identifier column, such as "email".`,
   ].filter((text): text is string => typeof text === 'string');
+}
+
+const KEY_BYTES = 32;
+
+function encryptionKeys({ guards, encryption: { key, previousKeys } }: AuthConfig): string[] {
+  const needed = (['twoFactor', 'passkeys'] as const).filter((name) => guards.some(({ features }) => features[name]));
+  const short = (text: string): boolean => Buffer.byteLength(text) < KEY_BYTES;
+  return [
+    needed.length > 0 &&
+      !key &&
+      `features.${needed[0]} needs encryption.key (SVC_ENCRYPTION_KEY): its secrets are encrypted at rest. Make one with svc:secret --show, and keep it apart from secret.`,
+    key &&
+      short(key) &&
+      `encryption.key (SVC_ENCRYPTION_KEY) is shorter than ${KEY_BYTES} bytes. Make one with svc:secret --show.`,
+    previousKeys.some(short) &&
+      `encryption.previousKeys (SVC_PREVIOUS_ENCRYPTION_KEYS) has an entry shorter than ${KEY_BYTES} bytes. Remove it.`,
+  ].filter((text): text is string => typeof text === 'string' && text !== '');
 }
 
 function sharedAudience(a: GuardConfig, b: GuardConfig): string[] {

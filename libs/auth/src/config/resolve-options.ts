@@ -2,6 +2,7 @@ import { AuthConfigError } from '../kernel/auth.exception';
 import { lockout, rateLimits } from './attempts';
 import type { AuthConfig, GuardConfig } from './auth-config';
 import type { AuthModuleOptions, AuthStructure } from './auth-options';
+import { appName, emailVerification, passkeys, twoFactor } from './blocks';
 import { DEFAULT_FEATURES, DEFAULT_HASHING, DEFAULTS } from './defaults';
 import { merge, wholeNumber } from './merge';
 import { trimSlashes } from './trim-slashes';
@@ -12,6 +13,7 @@ export const MOST_DAYS = 99_999;
 const PER_MODULE = [
   'guards',
   'guard',
+  'encryption',
   'hashing',
   'retention',
   'cache',
@@ -38,6 +40,7 @@ export function resolveOptions(options: AuthModuleOptions): AuthConfig {
       ),
       guardConfig(defaultGuard, true, merge(DEFAULTS, inherited), top),
     ],
+    encryption: Object.freeze({ key: top.encryption?.key, previousKeys: [...(top.encryption?.previousKeys ?? [])] }),
     hashing: hashing(top.hashing),
     retention: retention(top.retention),
     storeTimeoutMs: wholeNumber(top.storeTimeoutMs, DEFAULTS.storeTimeoutMs, 50),
@@ -88,6 +91,10 @@ function guardConfig(guard: string, isDefault: boolean, merged: object, own: Aut
     leeway: wholeNumber(options.leeway, DEFAULTS.leeway, 0),
     rateLimits: rateLimits(options.rateLimits),
     lockout: lockout(options.lockout),
+    appName: appName(options),
+    twoFactor: twoFactor(options),
+    passkeys: passkeys(options),
+    emailVerification: emailVerification(options),
     confirm: Object.freeze({
       ttl: wholeNumber(options.confirm.ttl, DEFAULTS.confirm.ttl, 1),
       header: options.confirm.header || DEFAULTS.confirm.header,

@@ -6,6 +6,7 @@ export const MESSAGES = {
   'auth.wrong_password': 'The password is not correct.',
   'auth.insufficient_scope': 'This needs the ability {abilities}.',
   'auth.confirmation_required': 'Please confirm your identity to continue.',
+  'auth.unverified_login': 'Please verify your email address before you sign in.',
   'auth.email_unverified': 'Your email address is not verified.',
   'auth.not_found': 'There is nothing here.',
   'auth.throttled': 'Too many attempts. Please try again in {seconds} seconds.',

@@ -10,7 +10,7 @@ const ALWAYS = [LockoutStore, LapsedCounters, Releases];
 
 /** Persistent lockout after consecutive failures. */
 export const lockout: Feature = {
-  flag: 'lockout',
+  flags: ['lockout'],
   providers: [...ALWAYS, { provide: AccountLockout, useClass: PersistentLockout }],
   whenOff: [...ALWAYS, { provide: AccountLockout, useClass: NoLockout }],
 };

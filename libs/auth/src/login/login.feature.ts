@@ -3,8 +3,9 @@ import { Credentials } from './credentials';
 import { Login } from './login';
 import { LoginAttempts } from './login-attempts';
 import { LoginController } from './login.controller';
+import { UnverifiedBlock } from './unverified-block';
 
 export const login: Feature = {
   controllers: [LoginController],
-  providers: [Credentials, LoginAttempts, Login],
+  providers: [Credentials, LoginAttempts, UnverifiedBlock, Login],
 };

@@ -3,11 +3,13 @@ import type { FeatureOptions } from '../config/auth-options';
 
 /** A capability's manifest: what a realm gains when it is on, and what stands in when it is off. */
 export interface Feature {
-  /** The option that switches it; absent for what is always there. */
-  readonly flag?: keyof FeatureOptions;
+  /** The options any of which switches it on; none for what is always there. */
+  readonly flags?: readonly (keyof FeatureOptions)[];
+  /** What every guard mounts. */
   readonly controllers?: readonly Type[];
+  /** What the default guard alone mounts. */
+  readonly defaultGuardControllers?: readonly Type[];
   readonly providers?: readonly Provider[];
   /** Null objects, so that callers hold the service and never ask whether it is on. */
   readonly whenOff?: readonly Provider[];
-  readonly entities?: readonly Type[];
 }

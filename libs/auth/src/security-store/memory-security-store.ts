@@ -26,6 +26,25 @@ export class MemorySecurityStore extends SecurityStore {
     this.sweep();
   }
 
+  async add(key: string, value: string, ttlSeconds: number): Promise<boolean> {
+    if (this.live(key) !== null) return false;
+    await this.setMany([key], value, ttlSeconds);
+    return true;
+  }
+
+  async take(key: string): Promise<string | null> {
+    const value = this.live(key);
+    this.entries.delete(key);
+    return value;
+  }
+
+  async advance(key: string, to: number, ttlSeconds: number): Promise<boolean> {
+    const current = this.live(key);
+    if (current !== null && Number(current) >= to) return false;
+    await this.setMany([key], String(to), ttlSeconds);
+    return true;
+  }
+
   async count(limits: readonly Limit[], pending = false): Promise<Tally> {
     this.sweep();
     return this.counters.count(limits, pending);

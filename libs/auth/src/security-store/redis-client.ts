@@ -2,7 +2,8 @@
 export interface RedisClient {
   readonly isReady?: boolean;
   mGet(keys: string[]): Promise<(string | null)[]>;
-  set(key: string, value: string, options: { PX: number }): Promise<unknown>;
+  set(key: string, value: string, options: { PX: number; NX?: true }): Promise<unknown>;
+  getDel(key: string): Promise<string | null>;
   eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
   on(event: 'error', listener: (error: Error) => void): unknown;
 }

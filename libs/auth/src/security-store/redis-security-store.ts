@@ -5,6 +5,13 @@ import { COUNT, SETTLE, countArguments, settleArguments } from './counter-script
 import type { RedisClient } from './redis-client';
 import { type Bucket, type Limit, type Outcome, SecurityStore, type Tally } from './security-store';
 
+/** KEYS a number; ARGV what it moves on to, and how long that is kept in ms. */
+const ADVANCE = `
+local current = redis.call('GET', KEYS[1])
+if current and tonumber(current) >= tonumber(ARGV[1]) then return 0 end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+return 1`;
+
 /** Keeps the state in Redis, through the node-redis client of the host's cache. */
 export class RedisSecurityStore extends SecurityStore {
   readonly shared = true;
@@ -32,6 +39,20 @@ export class RedisSecurityStore extends SecurityStore {
     const options = { PX: Math.ceil(ttlSeconds * 1000) };
     // Issued in one tick, the writes leave as one pipeline: one round trip, and each one's error is seen.
     await this.run(() => Promise.all(keys.map((key) => this.client.set(this.prefix + key, value, options))));
+  }
+
+  async add(key: string, value: string, ttlSeconds: number): Promise<boolean> {
+    const options = { PX: Math.ceil(ttlSeconds * 1000), NX: true } as const;
+    return (await this.run(() => this.client.set(this.prefix + key, value, options))) !== null;
+  }
+
+  take(key: string): Promise<string | null> {
+    return this.run(() => this.client.getDel(this.prefix + key));
+  }
+
+  async advance(key: string, to: number, ttlSeconds: number): Promise<boolean> {
+    const args = { keys: [this.prefix + key], arguments: [String(to), String(Math.ceil(ttlSeconds * 1000))] };
+    return (await this.run(() => this.client.eval(ADVANCE, args))) === 1;
   }
 
   async count(limits: readonly Limit[], pending = false): Promise<Tally> {

@@ -48,6 +48,15 @@ export abstract class SecurityStore {
   /** Writes `value` under every key, in one round trip. Throws unless all were written. */
   abstract setMany(keys: readonly string[], value: string, ttlSeconds: number): Promise<void>;
 
+  /** Writes `value` unless something is there already, and says whether it did. One atomic operation. */
+  abstract add(key: string, value: string, ttlSeconds: number): Promise<boolean>;
+
+  /** The value of `key`, which is gone from then on; null where there is none. One atomic operation. */
+  abstract take(key: string): Promise<string | null>;
+
+  /** Moves the number under `key` forward, and says whether it did: false unless `to` is greater. One atomic operation. */
+  abstract advance(key: string, to: number, ttlSeconds: number): Promise<boolean>;
+
   /**
    * Counts an attempt under every limit, or under none where one is exhausted. One atomic operation.
    *

@@ -30,6 +30,6 @@ export const sessions: Feature = {
 };
 
 export const logoutAll: Feature = {
-  flag: 'logoutAll',
+  flags: ['logoutAll'],
   controllers: [RevokeAllController],
 };

@@ -30,7 +30,7 @@ export const tokens: Feature = {
 };
 
 export const denylist: Feature = {
-  flag: 'denylist',
+  flags: ['denylist'],
   providers: [{ provide: Denylist, useClass: StoredDenylist }],
   whenOff: [{ provide: Denylist, useClass: NoDenylist }],
 };

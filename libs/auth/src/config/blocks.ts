@@ -1,0 +1,50 @@
+import type { GuardConfig } from './auth-config';
+import type { AuthValues } from './auth-options';
+import { DEFAULTS } from './defaults';
+import { wholeNumber } from './merge';
+
+/** Longest life of a challenge in seconds: a day. */
+const LONGEST_CHALLENGE = 86_400;
+
+/** A window wider than five minutes each way would accept a code that was read over a shoulder at leisure. */
+const WIDEST_WINDOW = 10;
+
+/** What the application calls itself, or the name of the host that issues its tokens. */
+export function appName({ appName: given, issuer = DEFAULTS.issuer }: AuthValues): string {
+  if (given?.trim()) return given.trim();
+  return URL.canParse(issuer) ? new URL(issuer).hostname || issuer : issuer;
+}
+
+export function twoFactor(options: AuthValues): GuardConfig['twoFactor'] {
+  const { issuer, window, recoveryCodes, challengeTtl } = options.twoFactor ?? {};
+  const fallback = DEFAULTS.twoFactor;
+  return Object.freeze({
+    issuer: issuer?.trim() || appName(options),
+    window: wholeNumber(window, fallback.window, 0, WIDEST_WINDOW),
+    recoveryCodes: wholeNumber(recoveryCodes, fallback.recoveryCodes, 1, 100),
+    challengeTtl: wholeNumber(challengeTtl, fallback.challengeTtl, 1, LONGEST_CHALLENGE),
+  });
+}
+
+export function passkeys(options: AuthValues): GuardConfig['passkeys'] {
+  const given = options.passkeys ?? {};
+  const fallback = DEFAULTS.passkeys;
+  return Object.freeze({
+    rpName: given.rpName?.trim() || appName(options),
+    rpId: given.rpId,
+    origins: Object.freeze([...(given.origins ?? fallback.origins)]) as string[],
+    challengeTtl: wholeNumber(given.challengeTtl, fallback.challengeTtl, 1, LONGEST_CHALLENGE),
+    userVerification: given.userVerification ?? (fallback.userVerification as 'required'),
+    required: given.required ?? fallback.required,
+  });
+}
+
+export function emailVerification(options: AuthValues): GuardConfig['emailVerification'] {
+  const { frontendUrl, expire, blockUnverifiedLogin } = options.emailVerification ?? {};
+  const fallback = DEFAULTS.emailVerification;
+  return Object.freeze({
+    frontendUrl,
+    expire: wholeNumber(expire, fallback.expire, 1, 525_600),
+    blockUnverifiedLogin: blockUnverifiedLogin ?? fallback.blockUnverifiedLogin,
+  });
+}

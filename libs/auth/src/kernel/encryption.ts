@@ -1,0 +1,58 @@
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
+
+const ALGORITHM = 'aes-256-gcm';
+const [IV_BYTES, TAG_BYTES] = [12, 16];
+const VERSION = 'v1';
+
+interface Key {
+  /** Names the key in what it encrypted, and tells nothing of it. */
+  readonly id: string;
+  readonly bytes: Buffer;
+}
+
+/**
+ * Authenticated encryption at rest: AES-256-GCM (NIST SP 800-38D) under keys derived from the configured
+ * texts (HKDF-SHA256, RFC 5869). The first key encrypts, every key decrypts.
+ *
+ * What is encrypted is bound to a context, such as the purpose and the row's owner: moved to another row
+ * it does not decrypt.
+ */
+export class Encryption {
+  private readonly keys: readonly Key[];
+
+  /** @param texts key texts of at least 32 bytes, the current one first; none where nothing is to be encrypted */
+  constructor(texts: readonly string[]) {
+    this.keys = texts.map(derived);
+  }
+
+  /** @returns `v1.{key id}.{base64url of iv, ciphertext and tag}` */
+  encrypt(plain: Uint8Array, context: string): string {
+    const [key] = this.keys;
+    if (!key) throw new Error('There is no encryption key.');
+    const iv = randomBytes(IV_BYTES);
+    const cipher = createCipheriv(ALGORITHM, key.bytes, iv).setAAD(Buffer.from(context));
+    const parts = [iv, cipher.update(plain), cipher.final(), cipher.getAuthTag()];
+    return `${VERSION}.${key.id}.${Buffer.concat(parts).toString('base64url')}`;
+  }
+
+  /** The plain bytes; null for what is damaged, of another context, or encrypted under a key that is no longer known. */
+  decrypt(encrypted: string, context: string): Buffer | null {
+    const [version, id, body = ''] = encrypted.split('.');
+    const key = this.keys.find((one) => one.id === id);
+    const bytes = Buffer.from(body, 'base64url');
+    if (version !== VERSION || !key || bytes.length < IV_BYTES + TAG_BYTES) return null;
+    const decipher = createDecipheriv(ALGORITHM, key.bytes, bytes.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES })
+      .setAAD(Buffer.from(context))
+      .setAuthTag(bytes.subarray(-TAG_BYTES));
+    try {
+      return Buffer.concat([decipher.update(bytes.subarray(IV_BYTES, -TAG_BYTES)), decipher.final()]);
+    } catch {
+      return null;
+    }
+  }
+}
+
+function derived(text: string): Key {
+  const bytes = Buffer.from(hkdfSync('sha256', Buffer.from(text, 'utf8'), '', 'svc:encryption', 32));
+  return { bytes, id: createHash('sha256').update('svc:key-id').update(bytes).digest('hex').slice(0, 8) };
+}
