@@ -11,6 +11,8 @@ const TIERS = [
   ['abilities'],
   ['sessions'],
   ['login', 'confirmation', 'verified-email'],
+  ['second-step'],
+  ['two-factor'],
   ['retention'],
   ['migrations'],
   ['console'],

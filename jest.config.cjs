@@ -1,6 +1,6 @@
 // Nest 12 is ESM only and Jest cannot require(esm) on Node 20 and 22, so swc makes everything Jest loads
 // CommonJS: our TypeScript, and the packages named here.
-const ESM_ONLY = ['@nestjs'];
+const ESM_ONLY = ['@nestjs', '@noble', '@scure'];
 const { swcOptions } = require('./test/support/swc-options.cjs');
 
 const base = {
@@ -9,7 +9,7 @@ const base = {
     '^.+\\.ts$': ['@swc/jest', swcOptions('typescript')],
     '^.+\\.m?js$': ['@swc/jest', swcOptions('ecmascript')],
   },
-  transformIgnorePatterns: [`/node_modules/(?!(${ESM_ONLY.join('|')})/)`],
+  transformIgnorePatterns: [`/node_modules/(?!(?:.*/node_modules/)?(?:${ESM_ONLY.join('|')})/)`],
   moduleNameMapper: {
     '^@svc/auth$': '<rootDir>/libs/auth/src/index.ts',
     '^@svc/auth/console$': '<rootDir>/libs/auth/src/console/index.ts',

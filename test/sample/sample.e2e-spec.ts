@@ -115,6 +115,7 @@ describeWithRedis('the sample, configured by environment alone', () => {
       // All suites of a run are on one Redis, and come from one address.
       SVC_KEY_PREFIX: `${randomUUID()}:`,
       SVC_SECRET: 's'.repeat(64),
+      SVC_ENCRYPTION_KEY: 'e'.repeat(64),
     };
   });
   afterEach(async () => {
@@ -226,6 +227,11 @@ describeWithRedis('the sample, configured by environment alone', () => {
   it.each([
     ['no Redis', { NODE_ENV: 'production', REDIS_URL: '' }, /cache is not set.*Give it a cache-manager cache on Redis/],
     ['no secret', { NODE_ENV: 'production', SVC_SECRET: '' }, /secret \(SVC_SECRET\) is missing/],
+    [
+      'no encryption key',
+      { NODE_ENV: 'production', SVC_ENCRYPTION_KEY: '' },
+      /needs encryption\.key \(SVC_ENCRYPTION_KEY\)/,
+    ],
     ['a short secret', { SVC_SECRET: 'short' }, /secret has 40 bits/],
   ])(
     'refuses to start with %s, and says how to mend it',

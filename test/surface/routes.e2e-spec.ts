@@ -14,12 +14,28 @@ const OF_EVERY_GUARD = [
   'POST logout',
   'POST refresh',
 ];
+/** What `features.twoFactor` adds: to every guard, and to the default one. */
+const CHALLENGE = 'POST two-factor-challenge';
+const TWO_FACTOR = [
+  'DELETE two-factor',
+  'GET two-factor/recovery-codes',
+  'POST two-factor',
+  'POST two-factor/confirm',
+  'POST two-factor/recovery-codes',
+];
 const at = (path: string, routes: string[]): string[] => routes.map((route) => route.replace(' ', ` /${path}/`));
 
 describe('the mounted routes', () => {
   it('are these, for every guard', async () => {
     const t = await TestApp.start();
     expect(routesOf(t)).toEqual([...at('auth', OF_EVERY_GUARD), ...at('admin/auth', OF_EVERY_GUARD)].toSorted());
+    await t.stop();
+  });
+
+  it('are these with every feature on', async () => {
+    const t = await TestApp.start({ options: { features: { twoFactor: true } } });
+    const ofEvery = [...OF_EVERY_GUARD, CHALLENGE];
+    expect(routesOf(t)).toEqual([...at('auth', [...ofEvery, ...TWO_FACTOR]), ...at('admin/auth', ofEvery)].toSorted());
     await t.stop();
   });
 
@@ -48,7 +64,7 @@ describe('the mounted routes', () => {
 
   it('stand in the README, each of them', async () => {
     const readme = readFileSync(join(__dirname, '../../README.md'), 'utf8');
-    for (const route of OF_EVERY_GUARD)
+    for (const route of [...OF_EVERY_GUARD, CHALLENGE, ...TWO_FACTOR])
       expect(readme).toContain(`\`${route.replace(' ', ' /').replace(':svcSession', ':id')}\``);
   });
 

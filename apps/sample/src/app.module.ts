@@ -31,7 +31,7 @@ export class AppModule {
         TypeOrmModule.forRoot({ ...dataSourceOptions(databaseUrl), migrationsRun: true, retryAttempts }),
         TypeOrmModule.forFeature([User, Admin, Order]),
         AuthModule.forRootAsync({
-          features: { lockout: true, ...features },
+          features: { lockout: true, twoFactor: true, ...features },
           domain,
           users: { entity: User },
           guards: {

@@ -1,4 +1,4 @@
-import { authEntities, authMigrations } from '@svc/auth';
+import { addTwoFactorColumns, authEntities, authMigrations } from '@svc/auth';
 import type { DataSourceOptions } from 'typeorm';
 import { AddEmailVerified1763800100000 } from './migrations/1763800100000-add-email-verified';
 import { CreateSample1763700100000 } from './migrations/1763700100000-create-sample';
@@ -12,7 +12,13 @@ export const dataSourceOptions = (url: string) =>
     type: 'postgres',
     url,
     entities: [...authEntities, User, Admin, Order],
-    migrations: [...authMigrations, CreateSample1763700100000, AddEmailVerified1763800100000],
+    migrations: [
+      ...authMigrations,
+      CreateSample1763700100000,
+      AddEmailVerified1763800100000,
+      addTwoFactorColumns('users', 1763900100000),
+      addTwoFactorColumns('admins', 1763900200000),
+    ],
     installExtensions: false,
     uuidExtension: 'pgcrypto',
   }) satisfies DataSourceOptions;

@@ -4,6 +4,7 @@ import type { SessionTokens } from './http/session-tokens';
 import { AuthConfigError } from './kernel/auth.exception';
 import { type RealmScope, Realms } from './realm/realm';
 import { type SessionStart, Sessions } from './sessions/sessions';
+import { TwoFactor } from './two-factor/two-factor';
 import { type TokenSource, callerIn } from './tokens/token-source';
 
 /** How server code starts a session; see {@link SessionStart}. */
@@ -63,6 +64,16 @@ export class Auth {
   /** Ends every session of the user on this guard but one. @throws StoreUnavailable */
   revokeOthers(userId: string | number, familyId: string): Promise<void> {
     return this.sessions.revokeOthers(String(userId), familyId);
+  }
+
+  /**
+   * The second factors of this guard's users, for server code: an extra guard has no routes to enrol at, and an
+   * operator may have to remove one. @throws AuthConfigError where `features.twoFactor` is off for the guard
+   */
+  get twoFactor(): TwoFactor {
+    const { realm } = this.scope;
+    if (realm.options.features.twoFactor) return this.scope.get(TwoFactor);
+    throw new AuthConfigError(`features.twoFactor is off for the guard "${realm.guard}".`);
   }
 
   /**

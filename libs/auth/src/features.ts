@@ -7,7 +7,9 @@ import { login } from './login/login.feature';
 import type { Feature } from './realm/feature';
 import { verifiedEmail } from './verified-email/verified-email.feature';
 import { logoutAll, sessions } from './sessions/sessions.feature';
+import { secondStep } from './second-step/second-step.feature';
 import { throttling } from './throttling/throttling.feature';
+import { twoFactor } from './two-factor/two-factor.feature';
 import { denylist, tokens } from './tokens/tokens.feature';
 
 /** The product on one screen. Order is mount order. */
@@ -23,11 +25,12 @@ export const FEATURES: readonly Feature[] = [
   logoutAll,
   confirmation,
   verifiedEmail,
+  secondStep,
+  twoFactor,
 ];
 
 /** Features whose options are settled but which this version does not contain: switching one on is refused. */
 export const NOT_INCLUDED: readonly (keyof FeatureOptions)[] = [
-  'twoFactor',
   'passkeys',
   'emailVerification',
   'passwordReset',

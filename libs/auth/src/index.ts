@@ -5,6 +5,7 @@ export { AuthModule } from './auth.module';
 export { Auth, type StartOptions } from './auth';
 export { AuthEvents } from './kernel/auth-events';
 export { Clock } from './kernel/clock';
+export { type Enrolment, TwoFactor } from './two-factor/two-factor';
 export { Pruning, type Pruned } from './retention/pruning';
 export { SharedThrottlerStorage, type ThrottlerRecord } from './throttling/shared-throttler-storage';
 
@@ -24,6 +25,7 @@ export type { Caller } from './tokens/caller';
 export type { AccessClaims } from './tokens/access-token.policy';
 export type { Grant } from './tokens/grant';
 export type { ListedSession } from './sessions/session-list';
+export type { LoginChallenge, SecondFactorMethod } from './http/login-challenge';
 export type { SessionTokens } from './http/session-tokens';
 export type { ClientInfo } from './http/client-info';
 
@@ -35,7 +37,9 @@ export type { MessageKey, MessageParams, Translate } from './kernel/messages';
 // Entities and migrations
 export { authEntities } from './entities';
 export { authMigrations } from './migrations';
+export { addTwoFactorColumns } from './migrations/two-factor-columns';
 export { withAuthColumns } from './users/auth-user';
+export { withTwoFactorColumns } from './users/two-factor-columns';
 export { LockoutCounter } from './lockout/lockout-counter.entity';
 export { RefreshToken } from './sessions/refresh-token.entity';
 export { Session } from './sessions/session.entity';
@@ -45,6 +49,9 @@ export { AccountLocked } from './lockout/account-locked.event';
 export { AccountReleased } from './lockout/account-released.event';
 export type { LockPurpose } from './lockout/lock-key';
 export { Lockout } from './login/lockout.event';
+export { RecoveryCodeUsed } from './two-factor/recovery-code-used.event';
+export { TwoFactorDisabled } from './two-factor/two-factor-disabled.event';
+export { TwoFactorEnabled } from './two-factor/two-factor-enabled.event';
 export { TokenAbilityDenied } from './abilities/token-ability-denied.event';
 export { RefreshFamilyForked } from './sessions/refresh-family-forked.event';
 export { RefreshTokenReused } from './sessions/refresh-token-reused.event';
@@ -57,11 +64,14 @@ export {
   Unauthenticated,
   ValidationFailed,
 } from './kernel/auth.exception';
+export { AlreadyEnrolled, NotEnrolled } from './two-factor/enrolment.exception';
+export { BadChallenge } from './second-step/bad-challenge.exception';
 export { HasherBusy } from './password/work-queue';
 export { ConfirmationOfAnotherSession, ConfirmationRequired } from './confirmation/confirmation-required.exception';
 export { EmailUnverified } from './verified-email/email-unverified.exception';
 export { InsufficientScope } from './abilities/insufficient-scope.exception';
 export { NoSuchSession } from './sessions/no-such-session.exception';
+export { WrongCode } from './second-step/wrong-code.exception';
 export { WrongPassword } from './confirmation/wrong-password.exception';
 export { AccountIsLocked } from './lockout/account-is-locked.exception';
 export { TooManyFailures } from './throttling/too-many-failures.exception';
@@ -73,4 +83,5 @@ export { WrongCredentials } from './login/wrong-credentials.exception';
 // Ports
 export { PasswordHasher } from './password/password-hasher';
 export { type Bucket, type Limit, type Outcome, SecurityStore, type Tally } from './security-store/security-store';
+export type { StoredSecondFactor } from './users/second-factor';
 export { type StoredCredentials, UserProvider } from './users/user-provider';

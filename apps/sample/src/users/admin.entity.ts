@@ -1,9 +1,9 @@
-import { withAuthColumns } from '@svc/auth';
+import { withAuthColumns, withTwoFactorColumns } from '@svc/auth';
 import { Entity, PrimaryGeneratedColumn } from 'typeorm';
 
 /** An operator: signs in at `admin/auth`, guard `admin`. Another table, so no customer is ever one. */
 @Entity('admins')
-export class Admin extends withAuthColumns() {
+export class Admin extends withTwoFactorColumns(withAuthColumns()) {
   @PrimaryGeneratedColumn('uuid', { primaryKeyConstraintName: 'admins_pkey' })
   id!: string;
 }

@@ -1,9 +1,9 @@
-import { withAuthColumns } from '@svc/auth';
+import { withAuthColumns, withTwoFactorColumns } from '@svc/auth';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 
 /** A customer: signs in at `auth`, guard `api`. */
 @Entity('users')
-export class User extends withAuthColumns() {
+export class User extends withTwoFactorColumns(withAuthColumns()) {
   @PrimaryGeneratedColumn('uuid', { primaryKeyConstraintName: 'users_pkey' })
   id!: string;
 

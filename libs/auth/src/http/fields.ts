@@ -12,6 +12,9 @@ export const OptionalText = (): PropertyDecorator => applyDecorators(IsOptional(
 /** A string of at most {@link FIELD_MAX} characters that must be there. */
 export const RequiredText = (): PropertyDecorator => applyDecorators(IsDefined(), IsString(), MaxLength(FIELD_MAX));
 
+/** A string that must be there, such as a token: as long as a body may be. */
+export const RequiredString = (): PropertyDecorator => applyDecorators(IsDefined(), IsString());
+
 /** Marks the property that travels under the realm's `username` name, in requests and in errors. */
 export const UsernameField = (): PropertyDecorator => (target, property) => {
   Reflect.defineMetadata(USERNAME, property, target.constructor);

@@ -12,6 +12,7 @@ import { type Observable, map } from 'rxjs';
 import { Realm } from '../realm/realm';
 import { NoStore } from './no-store.decorator';
 import { RefreshCookie } from './refresh-cookie';
+import type { LoginChallenge } from './login-challenge';
 import type { SessionTokens } from './session-tokens';
 
 /** A token answer on the wire (RFC 6749 §5.1). */
@@ -22,17 +23,22 @@ interface TokenBody {
   expires_in: number;
 }
 
-/** Writes session tokens in the realm's output mode: all in the body, or the refresh token as a cookie. */
+type Answer = SessionTokens | LoginChallenge;
+
+/**
+ * Writes session tokens in the realm's output mode: all in the body, or the refresh token as a cookie. A
+ * challenge in their place is the body as it is.
+ */
 @Injectable()
-export class TokenDelivery implements NestInterceptor<SessionTokens, TokenBody> {
+export class TokenDelivery implements NestInterceptor<Answer, TokenBody | LoginChallenge> {
   constructor(
     private readonly realm: Realm,
     private readonly cookie: RefreshCookie,
     private readonly adapterHost: HttpAdapterHost,
   ) {}
 
-  intercept(context: ExecutionContext, next: CallHandler<SessionTokens>): Observable<TokenBody> {
-    return next.handle().pipe(map((tokens) => this.deliver(tokens, context)));
+  intercept(context: ExecutionContext, next: CallHandler<Answer>): Observable<TokenBody | LoginChallenge> {
+    return next.handle().pipe(map((answer) => ('two_factor' in answer ? answer : this.deliver(answer, context))));
   }
 
   private deliver(
@@ -47,6 +53,6 @@ export class TokenDelivery implements NestInterceptor<SessionTokens, TokenBody> 
   }
 }
 
-/** Answers 200 with the session tokens the handler returns. */
+/** Answers 200 with the session tokens or the challenge that the handler returns. */
 export const DeliversTokens = (): MethodDecorator =>
   applyDecorators(HttpCode(200), NoStore(), UseInterceptors(TokenDelivery));

@@ -4,7 +4,9 @@ import { createRequire } from 'node:module';
 export function optionalPeer<Exports>(name: string, required = createRequire(__filename)): Exports | undefined {
   try {
     return required(name) as Exports;
-  } catch {
+  } catch (error) {
+    // One that is there and does not load says why.
+    if ((error as { code?: unknown }).code !== 'MODULE_NOT_FOUND') throw error;
     return undefined;
   }
 }

@@ -7,7 +7,7 @@ import { SecurityStore } from '../security-store/security-store';
  * Seconds that an entry outlives the tokens it denies. The store counts in its own time, while a token
  * lives by the clock of the node that minted it and dies by that of the node that verifies it.
  */
-const CLOCK_MARGIN = 60;
+export const CLOCK_MARGIN = 60;
 
 // A co-issuer may print our UUIDs in upper case: the session is the same.
 const family = (id: string): string => `svc:dl:fid:${canonicalId(id)}`;

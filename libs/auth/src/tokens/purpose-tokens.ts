@@ -3,13 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { Clock } from '../kernel/clock';
 import { Realm } from '../realm/realm';
 import { SecurityStore } from '../security-store/security-store';
-import { tokenKey } from './denylist';
+import { CLOCK_MARGIN, tokenKey } from './denylist';
 import { signJws, verifyJws } from './jws';
 import { Keyring } from './keyring';
 import { type PurposeClaims, isPurposeToken } from './purpose-token.policy';
 
 /** The purposes, by the `typ` header that keeps one from passing for another (RFC 8725 §3.11). */
 export const CONFIRMATION = 'reauth+challenge';
+export const LOGIN_CHALLENGE = '2fa+challenge';
 
 /** Signed proofs for one purpose of the realm: neither is an access token, nor is an access token one of them. */
 @Injectable()
@@ -48,5 +49,16 @@ export class PurposeTokens {
     // Spent is spent, also where `features.denylist` leaves access tokens alone.
     const [spent] = await this.store.getMany([tokenKey(jws.claims.jti)]);
     return spent === null ? jws.claims : null;
+  }
+
+  /** Uses a token up; false where it is already. Of many at once, one. */
+  spend({ jti, exp }: PurposeClaims): Promise<boolean> {
+    const remaining = exp - this.clock.seconds() + this.realm.options.leeway;
+    return this.store.add(tokenKey(jti), 'true', Math.max(1, remaining) + CLOCK_MARGIN);
+  }
+
+  /** Takes {@link spend} back. */
+  async restore({ jti }: PurposeClaims): Promise<void> {
+    await this.store.take(tokenKey(jti));
   }
 }

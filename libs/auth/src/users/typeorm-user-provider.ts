@@ -1,6 +1,8 @@
 import type { DataSource, EntityMetadata, FindOptionsWhere, ObjectLiteral, Repository } from 'typeorm';
 import { AuthConfigError } from '../kernel/auth.exception';
 import { foldedIdentifier } from './normalized-identifier';
+import type { StoredSecondFactor } from './second-factor';
+import { SecondFactorRows } from './second-factor-rows';
 import { type StoredCredentials, UserProvider } from './user-provider';
 import { rowReader } from './user-row';
 
@@ -19,6 +21,7 @@ function nobody(error: { code?: string }): null {
 export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> extends UserProvider<User> {
   private readonly repository: Repository<User>;
   private readonly metadata: EntityMetadata;
+  private readonly secondFactors: SecondFactorRows<User>;
   private readonly read: (id: string) => Promise<object | null>;
 
   constructor(
@@ -35,6 +38,7 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
     this.repository = source.getRepository(entity);
     this.metadata = this.repository.metadata;
     for (const property of [username, 'passwordHash']) this.requireColumn(property);
+    this.secondFactors = new SecondFactorRows(this.repository);
     this.read = rowReader(source, this.metadata) ?? ((id) => this.repository.findOneBy(this.byId(id)));
   }
 
@@ -59,6 +63,25 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
   override isEmailVerified(user: User): boolean | null {
     const column = this.metadata.findColumnWithPropertyName('emailVerifiedAt');
     return column ? (column.getEntityValue(user) ?? null) !== null : null;
+  }
+
+  override identifierOf(user: User): string | null {
+    const identifier = this.metadata.findColumnWithPropertyName(this.username)!.getEntityValue(user);
+    return identifier === null || identifier === undefined ? null : String(identifier);
+  }
+
+  override storesSecondFactors(): boolean {
+    return this.secondFactors.exist;
+  }
+
+  override async secondFactorOf(id: string): Promise<StoredSecondFactor | null> {
+    if (id.includes('\0')) return null;
+    const found = await this.secondFactors.find(this.byId(id)).catch(nobody);
+    return found && String(found.id) === id ? found.factor : null;
+  }
+
+  override replaceSecondFactor(id: string, current: StoredSecondFactor, next: StoredSecondFactor): Promise<boolean> {
+    return this.secondFactors.replace(this.byId(id), current, next);
   }
 
   idOf(user: User): string {

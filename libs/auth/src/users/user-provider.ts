@@ -1,3 +1,5 @@
+import type { StoredSecondFactor } from './second-factor';
+
 /** A user together with what its login is checked against. */
 export interface StoredCredentials<User extends object = object> {
   user: User;
@@ -26,6 +28,29 @@ export abstract class UserProvider<User extends object = object> {
   /** Whether the user's email is verified; null where users have no such notion, as by default. */
   isEmailVerified(_user: User): boolean | null {
     return null;
+  }
+
+  /** The user's identifier (by default the email) as it is shown to its owner; null where there is none. */
+  identifierOf(_user: User): string | null {
+    return null;
+  }
+
+  /** Whether second factors can be stored; `features.twoFactor` needs it. */
+  storesSecondFactors(): boolean {
+    return false;
+  }
+
+  /** The second factor of this user; null for an unknown user. Needed where {@link storesSecondFactors}. */
+  secondFactorOf(_id: string): Promise<StoredSecondFactor | null> {
+    throw new Error('This user provider stores no second factors.');
+  }
+
+  /**
+   * Stores `next` if `current` is still what is stored, and says whether it was. Atomic: of two that start from
+   * one state, one is stored. Needed where {@link storesSecondFactors}.
+   */
+  replaceSecondFactor(_id: string, _current: StoredSecondFactor, _next: StoredSecondFactor): Promise<boolean> {
+    throw new Error('This user provider stores no second factors.');
   }
 
   /** The user's id as the `sub` claim carries it. */

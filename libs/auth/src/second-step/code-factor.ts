@@ -1,0 +1,38 @@
+import { Injectable } from '@nestjs/common';
+import type { SecondFactorMethod } from '../http/login-challenge';
+
+/** A right answer that is still good. */
+export interface FactorMatch {
+  /** How the user authenticated besides the password (RFC 8176). */
+  readonly amr: string;
+  /** Uses the answer up; false where someone else just did. Decided atomically. */
+  spend(): Promise<boolean>;
+}
+
+/** The codes a login may be completed with: those of an authenticator, and recovery codes. */
+export abstract class CodeFactor {
+  /** What of it the user can use now; null without an enabled second factor. */
+  abstract methodsOf(userId: string): Promise<SecondFactorMethod[] | null>;
+
+  /** Judges an authenticator's code, and consumes nothing. Null where it is wrong or the user has no such factor. */
+  abstract matchCode(userId: string, code: string): Promise<FactorMatch | null>;
+
+  /** Judges a recovery code, and consumes nothing. Null where it is wrong or the user has no such factor. */
+  abstract matchRecoveryCode(userId: string, code: string): Promise<FactorMatch | null>;
+}
+
+/** Stands in when `features.twoFactor` is off. */
+@Injectable()
+export class NoCodeFactor extends CodeFactor {
+  async methodsOf(): Promise<null> {
+    return null;
+  }
+
+  async matchCode(): Promise<null> {
+    return null;
+  }
+
+  async matchRecoveryCode(): Promise<null> {
+    return null;
+  }
+}

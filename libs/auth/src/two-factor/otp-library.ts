@@ -1,0 +1,11 @@
+import { AuthConfigError } from '../kernel/auth.exception';
+import { optionalPeer } from '../kernel/optional-peer';
+
+type Otplib = Pick<typeof import('otplib'), 'generateSecret' | 'verifySync'>;
+
+/** @throws AuthConfigError where the host has not installed it */
+export function otpLibrary(load: typeof optionalPeer = optionalPeer): Otplib {
+  const library = load<Otplib>('otplib');
+  if (!library) throw new AuthConfigError('features.twoFactor needs otplib. Run: npm install otplib');
+  return library;
+}

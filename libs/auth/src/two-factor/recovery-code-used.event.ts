@@ -1,0 +1,13 @@
+/**
+ * A login was completed with a recovery code. Worth a mail to the account's owner.
+ *
+ * @publicApi
+ */
+export class RecoveryCodeUsed {
+  constructor(
+    readonly userId: string,
+    readonly guard: string,
+    /** How many codes are left. */
+    readonly remaining: number,
+  ) {}
+}

@@ -1,0 +1,76 @@
+import type { AuthModuleOptions } from '@svc/auth';
+import type { Type } from '@nestjs/common';
+import { createHmac } from 'node:crypto';
+import { TestApp } from './app';
+import { HEADER, proofOf } from './confirming';
+import { PASSWORD } from './people';
+
+export const ADA = 'ada@example.com';
+
+/** A host with the second factor switched on, and ada in it. */
+export async function startTwoFactor(
+  options: Partial<AuthModuleOptions> = {},
+  stores: { redisUrl?: string; databaseUrl?: string; controllers?: Type[] } = {},
+): Promise<TestApp> {
+  const features = { twoFactor: true, ...options.features };
+  const t = await TestApp.start({ options: { ...options, features }, ...stores });
+  await t.person(ADA);
+  return t;
+}
+
+const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+
+/** RFC 4648 §6, written out: what is compared with the library must not come from it. */
+export function fromBase32(text: string): Buffer {
+  const bits = [...text].map((char) => BASE32.indexOf(char).toString(2).padStart(5, '0')).join('');
+  return Buffer.from(bits.match(/.{8}/g)!.map((byte) => Number.parseInt(byte, 2)));
+}
+
+/** The code of a time step (RFC 4226 §5.3). */
+export function codeAt(secret: string, step: number): string {
+  const counter = Buffer.alloc(8);
+  counter.writeBigUInt64BE(BigInt(step));
+  const mac = createHmac('sha1', fromBase32(secret)).update(counter).digest();
+  const number = mac.readUInt32BE(mac.at(-1)! & 15) & 0x7f_ff_ff_ff;
+  return String(number % 1e6).padStart(6, '0');
+}
+
+export const stepOf = (t: TestApp): number => Math.floor(t.clock.seconds() / 30);
+
+/** The code that the user's app shows, `ahead` steps from now. */
+export const codeOf = (t: TestApp, secret: string, ahead = 0): string => codeAt(secret, stepOf(t) + ahead);
+
+export const secretIn = (uri: string): string => new URL(uri).searchParams.get('secret')!;
+
+/** A call with what a step-up needs. */
+export const asConfirmed = (t: TestApp, method: 'post' | 'delete', path: string, token: string, proof: string) =>
+  t.call(method, path, token).set(HEADER, proof);
+
+export interface Enrolled {
+  secret: string;
+  recoveryCodes: string[];
+  /** A session from before the enrolment, and its proof. */
+  token: string;
+  proof: string;
+}
+
+/** Enrols over HTTP; the clock moves on, so that the code of enrolment is no longer the current one. */
+export async function enrol(t: TestApp, email = ADA): Promise<Enrolled> {
+  const { access_token: token } = await t.session(email);
+  const proof = await proofOf(t, token);
+  const { body } = await asConfirmed(t, 'post', '/auth/two-factor', token, proof).expect(200);
+  const secret = secretIn(body.otpauth_uri);
+  const confirm = asConfirmed(t, 'post', '/auth/two-factor/confirm', token, proof);
+  await confirm.send({ code: codeOf(t, secret) }).expect(204);
+  t.clock.advance(30);
+  return { secret, recoveryCodes: body.recovery_codes, token, proof };
+}
+
+/** The challenge that a right password gets. */
+export async function challenge(t: TestApp, email = ADA, guard = 'api'): Promise<string> {
+  const { body } = await t.login(email, PASSWORD, guard).expect(200);
+  return body.challenge_token;
+}
+
+export const complete = (t: TestApp, body: object, guard = 'api') =>
+  t.http.post(`${t.paths[guard]}/two-factor-challenge`).send(body);
