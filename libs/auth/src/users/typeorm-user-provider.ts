@@ -76,12 +76,11 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
 
   override async secondFactorOf(id: string): Promise<StoredSecondFactor | null> {
     if (id.includes('\0')) return null;
-    const found = await this.secondFactors.find(this.byId(id)).catch(nobody);
-    return found && String(found.id) === id ? found.factor : null;
+    return this.secondFactors.find(id).catch(nobody);
   }
 
   override replaceSecondFactor(id: string, current: StoredSecondFactor, next: StoredSecondFactor): Promise<boolean> {
-    return this.secondFactors.replace(this.byId(id), current, next);
+    return this.secondFactors.replace(id, current, next);
   }
 
   idOf(user: User): string {
