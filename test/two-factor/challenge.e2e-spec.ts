@@ -103,13 +103,17 @@ describe('the login challenge', () => {
     await complete(t, { challenge_token, code: codeOf(t, ada.secret) }).expect(200);
   });
 
-  it.each([[undefined], [null], [''], [7], [['x']], [{}]])(
-    'needs a challenge token that is a text: %j',
-    async (token) => {
-      const { body } = await complete(t, { challenge_token: token, code: codeOf(t, ada.secret) }).expect(422);
-      expect(Object.keys(body.errors)).toEqual(['challenge_token']);
-    },
-  );
+  it.each([
+    [undefined, 'is required'],
+    [null, 'is required'],
+    ['', 'is required'],
+    [7, 'must be a string'],
+    [['x'], 'must be a string'],
+    [{}, 'must be a string'],
+  ])('needs a challenge token that is a text: %j %s', async (challenge_token, problem) => {
+    const { body } = await complete(t, { challenge_token, code: codeOf(t, ada.secret) }).expect(422);
+    expect(body.errors).toEqual({ challenge_token: [`The challenge token field ${problem}.`] });
+  });
 
   it.each([['code'], ['recovery_code']])('needs %s to be a text', async (field) => {
     const challenge_token = await challenge(t);

@@ -40,6 +40,7 @@ export class AppModule {
           imports: [CacheModule.on(redisUrl)],
           inject: [SharedCache],
           useFactory: ({ cache }: SharedCache) => ({
+            appName: 'Orders',
             ...values,
             cache,
             // Signed in with a password a customer may do everything with orders; a pinned session what it was given.

@@ -46,8 +46,9 @@ abstract class BodyPipe implements PipeTransform {
     const entries = errors.map(({ property, constraints = {} }) => {
       const field = wireName(metatype, property, this.realm.options.username);
       const params = { field: field.replaceAll('_', ' '), max: FIELD_MAX };
-      // A value of the wrong type breaks every rule at once; only the type is worth saying.
-      const broken = 'isString' in constraints ? ['isString'] : Object.keys(constraints);
+      // A value that is absent or of the wrong type breaks every rule at once; only that is worth saying.
+      const first = ['isDefined', 'isString'].find((rule) => rule in constraints);
+      const broken = first ? [first] : Object.keys(constraints);
       return [field, broken.map((rule) => ({ key: MESSAGE_OF[rule] ?? 'validation.invalid', params }))] as const;
     });
     return Object.fromEntries(entries);
