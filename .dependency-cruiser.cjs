@@ -13,6 +13,7 @@ const TIERS = [
   ['login', 'confirmation', 'verified-email'],
   ['second-step'],
   ['two-factor'],
+  ['passkeys'],
   ['retention'],
   ['migrations'],
   ['console'],

@@ -142,9 +142,19 @@ describe('the module refuses to start', () => {
       /denylistStore names "redis", but stores has no entries/,
     ],
     [
+      'with passkeys that belong to no domain',
+      { features: { passkeys: true }, passkeys: { origins: ['https://example.com'] } },
+      /^features\.passkeys needs passkeys\.rpId \(SVC_PASSKEY_RP_ID\)/,
+    ],
+    [
+      'with passkeys from no page',
+      { features: { passkeys: true }, passkeys: { rpId: 'example.com' } },
+      /^features\.passkeys needs passkeys\.origins \(SVC_PASSKEY_ORIGINS\)/,
+    ],
+    [
       'with a feature of a later version',
-      { features: { passkeys: true } },
-      /features\.passkeys.*not part of this version/,
+      { features: { registration: true } },
+      /features\.registration.*not part of this version/,
     ],
   ];
 

@@ -135,11 +135,11 @@ describe('the commands that act on data', () => {
       const none = { status: 0, stderr: '' };
       expect(place.run('svc:prune')).toEqual({
         ...none,
-        stdout: 'refresh tokens: 1\nsessions: 1\nlockout counters: 1\n',
+        stdout: 'refresh tokens: 1\nsessions: 1\nlockout counters: 1\npasskeys: 0\n',
       });
       expect(place.run('svc:prune', '--lockout-days=28')).toEqual({
         ...none,
-        stdout: 'refresh tokens: 0\nsessions: 0\nlockout counters: 1\n',
+        stdout: 'refresh tokens: 0\nsessions: 0\nlockout counters: 1\npasskeys: 0\n',
       });
       expect(await left()).toEqual(['login idn:held']);
     }, 60_000);

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { TestApp } from '../support/app';
+import { PASSKEYS } from '../support/passkeys';
 import { routesOf } from '../support/routes';
 
 const OF_EVERY_GUARD = [
@@ -23,6 +24,17 @@ const TWO_FACTOR = [
   'POST two-factor/confirm',
   'POST two-factor/recovery-codes',
 ];
+/** What `features.passkeys` adds to the default guard. */
+const OF_PASSKEYS = [
+  'DELETE passkeys/:svcPasskey',
+  'GET passkeys',
+  'PATCH passkeys/:svcPasskey',
+  'POST confirm-passkey',
+  'POST passkeys',
+  'POST passkeys/login',
+  'POST passkeys/login-options',
+  'POST passkeys/registration-options',
+];
 const at = (path: string, routes: string[]): string[] => routes.map((route) => route.replace(' ', ` /${path}/`));
 
 describe('the mounted routes', () => {
@@ -33,9 +45,10 @@ describe('the mounted routes', () => {
   });
 
   it('are these with every feature on', async () => {
-    const t = await TestApp.start({ options: { features: { twoFactor: true } } });
+    const t = await TestApp.start({ options: { ...PASSKEYS, features: { ...PASSKEYS.features, twoFactor: true } } });
     const ofEvery = [...OF_EVERY_GUARD, CHALLENGE];
-    expect(routesOf(t)).toEqual([...at('auth', [...ofEvery, ...TWO_FACTOR]), ...at('admin/auth', ofEvery)].toSorted());
+    const ofDefault = at('auth', [...ofEvery, ...TWO_FACTOR, ...OF_PASSKEYS]);
+    expect(routesOf(t)).toEqual([...ofDefault, ...at('admin/auth', ofEvery)].toSorted());
     await t.stop();
   });
 
@@ -64,8 +77,8 @@ describe('the mounted routes', () => {
 
   it('stand in the README, each of them', async () => {
     const readme = readFileSync(join(__dirname, '../../README.md'), 'utf8');
-    for (const route of [...OF_EVERY_GUARD, CHALLENGE, ...TWO_FACTOR])
-      expect(readme).toContain(`\`${route.replace(' ', ' /').replace(':svcSession', ':id')}\``);
+    for (const route of [...OF_EVERY_GUARD, CHALLENGE, ...TWO_FACTOR, ...OF_PASSKEYS])
+      expect(readme).toContain(`\`${route.replace(' ', ' /').replace(/:svc\w+/, ':id')}\``);
   });
 
   it('answer other methods with 404 in JSON', async () => {

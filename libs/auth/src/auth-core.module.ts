@@ -4,6 +4,7 @@ import type { DataSource } from 'typeorm';
 import { AUTH_CONFIG, type AuthConfig } from './config/auth-config';
 import type { AuthModuleOptions, AuthModuleAsyncOptions, AuthStructure } from './config/auth-options';
 import { refusals } from './config/refusals.policy';
+import { relyingPartyRefusals } from './config/relying-party';
 import { resolveOptions } from './config/resolve-options';
 import { authEntities } from './entities';
 import { NOT_INCLUDED } from './features';
@@ -81,7 +82,7 @@ function accepted(options: AuthModuleOptions): AuthConfig {
       (name) => `features.${name} (guard "${guard}") is not part of this version. Switch it off.`,
     ),
   );
-  const problems = [...refusals(config, names), ...missing];
+  const problems = [...refusals(config, names), ...relyingPartyRefusals(config), ...missing];
   if (problems.length) throw new AuthConfigError(problems.join('\n'));
   return config;
 }

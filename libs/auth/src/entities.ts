@@ -1,4 +1,5 @@
 import { LockoutCounter } from './lockout/lockout-counter.entity';
+import { Passkey } from './passkeys/passkey.entity';
 import { RefreshToken } from './sessions/refresh-token.entity';
 import { Session } from './sessions/session.entity';
 
@@ -7,4 +8,4 @@ import { Session } from './sessions/session.entity';
  *
  * @publicApi
  */
-export const authEntities = [Session, RefreshToken, LockoutCounter];
+export const authEntities = [Session, RefreshToken, LockoutCounter, Passkey];

@@ -4,6 +4,7 @@ import { abilities } from './abilities/abilities.feature';
 import { confirmation } from './confirmation/confirmation.feature';
 import { lockout } from './lockout/lockout.feature';
 import { login } from './login/login.feature';
+import { passkeys } from './passkeys/passkeys.feature';
 import type { Feature } from './realm/feature';
 import { verifiedEmail } from './verified-email/verified-email.feature';
 import { logoutAll, sessions } from './sessions/sessions.feature';
@@ -27,12 +28,8 @@ export const FEATURES: readonly Feature[] = [
   verifiedEmail,
   secondStep,
   twoFactor,
+  passkeys,
 ];
 
 /** Features whose options are settled but which this version does not contain: switching one on is refused. */
-export const NOT_INCLUDED: readonly (keyof FeatureOptions)[] = [
-  'passkeys',
-  'emailVerification',
-  'passwordReset',
-  'registration',
-];
+export const NOT_INCLUDED: readonly (keyof FeatureOptions)[] = ['emailVerification', 'passwordReset', 'registration'];

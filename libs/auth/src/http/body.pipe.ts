@@ -11,6 +11,7 @@ const VERBATIM = new Set(['password', 'password_confirmation', 'current_password
 const MESSAGE_OF: Record<string, MessageKey> = {
   isDefined: 'validation.required',
   isString: 'validation.string',
+  isObject: 'validation.object',
   maxLength: 'validation.max_length',
 };
 
@@ -47,7 +48,7 @@ abstract class BodyPipe implements PipeTransform {
       const field = wireName(metatype, property, this.realm.options.username);
       const params = { field: field.replaceAll('_', ' '), max: FIELD_MAX };
       // A value that is absent or of the wrong type breaks every rule at once; only that is worth saying.
-      const first = ['isDefined', 'isString'].find((rule) => rule in constraints);
+      const first = ['isDefined', 'isString', 'isObject'].find((rule) => rule in constraints);
       const broken = first ? [first] : Object.keys(constraints);
       return [field, broken.map((rule) => ({ key: MESSAGE_OF[rule] ?? 'validation.invalid', params }))] as const;
     });

@@ -1,4 +1,4 @@
-import { IsDefined, IsOptional, IsString, MaxLength } from 'class-validator';
+import { IsDefined, IsObject, IsOptional, IsString, MaxLength } from 'class-validator';
 import { applyDecorators } from '@nestjs/common';
 
 /** Longest text field of any request, in characters. */
@@ -14,6 +14,9 @@ export const RequiredText = (): PropertyDecorator => applyDecorators(IsDefined()
 
 /** A string that must be there, such as a token: as long as a body may be. */
 export const RequiredString = (): PropertyDecorator => applyDecorators(IsDefined(), IsString());
+
+/** A JSON object, whatever is in it. */
+export const RequiredObject = (): PropertyDecorator => applyDecorators(IsDefined(), IsObject());
 
 /** Marks the property that travels under the realm's `username` name, in requests and in errors. */
 export const UsernameField = (): PropertyDecorator => (target, property) => {

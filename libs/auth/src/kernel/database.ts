@@ -22,6 +22,10 @@ export type Sql = <Row = Record<string, unknown>>(statement: string, params?: un
 /** Whether a statement failed because a table does not exist: its migration has not run (SQLSTATE 42P01). */
 export const isMissingTable = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === '42P01';
 
+/** The same, or a column that it lacks (42703). */
+export const isMissing = (error: unknown): boolean =>
+  isMissingTable(error) || (error as { code?: unknown } | null)?.code === '42703';
+
 /**
  * The one door to PostgreSQL for the library's own tables.
  *

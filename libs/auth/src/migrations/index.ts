@@ -1,4 +1,5 @@
 import { CreateSvcLockouts1763800000000 } from './1763800000000-create-lockouts';
+import { CreateSvcPasskeys1764000000000 } from './1764000000000-create-passkeys';
 import { CreateSvcSessions1763700000000 } from './1763700000000-create-sessions';
 
 /**
@@ -6,4 +7,8 @@ import { CreateSvcSessions1763700000000 } from './1763700000000-create-sessions'
  *
  * @publicApi
  */
-export const authMigrations = [CreateSvcSessions1763700000000, CreateSvcLockouts1763800000000];
+export const authMigrations = [
+  CreateSvcSessions1763700000000,
+  CreateSvcLockouts1763800000000,
+  CreateSvcPasskeys1764000000000,
+];

@@ -3,17 +3,19 @@ import { AUTH_CONFIG, type AuthConfig } from '../config/auth-config';
 import { wholeNumber } from '../config/merge';
 import { MOST_DAYS } from '../config/resolve-options';
 import { LapsedCounters } from '../lockout/lapsed-counters';
+import { OrphanedPasskeys } from '../passkeys/orphaned-passkeys';
 import { Realms } from '../realm/realm';
 import { type ExpiredRows, ExpiredSessions } from '../sessions/expired-sessions';
 
 /** What a sweep deleted. */
 export interface Pruned extends ExpiredRows {
   lockoutCounters: number;
+  passkeys: number;
 }
 
 /**
- * Sweeps rows that are of no more use: sessions past their deadline and lockout counters that count no
- * more. In small batches, so that any number of rows may be swept beside running requests.
+ * Sweeps rows that are of no more use: sessions past their deadline, lockout counters that count no
+ * more, and passkeys whose user is gone. In small batches, so that any number of rows may be swept beside running requests.
  *
  * @publicApi
  */
@@ -31,12 +33,13 @@ export class Pruning {
    */
   async run(lockoutDays = this.config.retention.lockoutDays): Promise<Pruned> {
     const expired = await this.realms.default.get(ExpiredSessions).prune();
-    let lockoutCounters = 0;
+    let [lockoutCounters, passkeys] = [0, 0];
     for (const realm of this.realms.all) {
       lockoutCounters += await realm
         .get(LapsedCounters)
         .prune(wholeNumber(lockoutDays, this.config.retention.lockoutDays, 1, MOST_DAYS));
+      passkeys += await realm.get(OrphanedPasskeys).prune();
     }
-    return { ...expired, lockoutCounters };
+    return { ...expired, lockoutCounters, passkeys };
   }
 }

@@ -1,5 +1,6 @@
 import type { DataSource, EntityMetadata, FindOptionsWhere, ObjectLiteral, Repository } from 'typeorm';
 import { AuthConfigError } from '../kernel/auth.exception';
+import { batched } from '../kernel/batched';
 import { foldedIdentifier } from './normalized-identifier';
 import type { StoredSecondFactor } from './second-factor';
 import { SecondFactorRows } from './second-factor-rows';
@@ -23,6 +24,7 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
   private readonly metadata: EntityMetadata;
   private readonly secondFactors: SecondFactorRows<User>;
   private readonly read: (id: string) => Promise<object | null>;
+  private readonly hasRow = batched<boolean>((ids) => this.haveRows(ids));
 
   constructor(
     source: DataSource,
@@ -83,6 +85,12 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
     return this.secondFactors.replace(id, current, next);
   }
 
+  override async present(ids: readonly string[]): Promise<ReadonlySet<string>> {
+    // An id that is no value of its column cannot be asked for, so its user counts as there.
+    const found = await Promise.all(ids.map((id) => this.hasRow(id).catch((error) => nobody(error) === null)));
+    return new Set(ids.filter((_, i) => found[i]));
+  }
+
   idOf(user: User): string {
     return String(this.metadata.primaryColumns[0]?.getEntityValue(user));
   }
@@ -118,6 +126,19 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
     const column = this.metadata.findColumnWithPropertyName(this.username)!;
     if (TEXT.has(column.type)) return true;
     return foldedIdentifier(String(column.getEntityValue(user))) === foldedIdentifier(identifier);
+  }
+
+  /** Soft-deleted rows are rows. */
+  private async haveRows(ids: string[]): Promise<boolean[]> {
+    const quote = (name: string): string => this.repository.manager.connection.driver.escape(name);
+    const id = quote(this.metadata.primaryColumns[0]!.databaseName);
+    const table = this.metadata.tablePath.split('.').map(quote).join('.');
+    const rows: { id: string }[] = await this.repository.query(
+      `SELECT ${id}::text AS id FROM ${table} WHERE ${id} = ANY($1)`,
+      [ids],
+    );
+    const known = new Set(rows.map((row) => row.id));
+    return ids.map((one) => known.has(one));
   }
 
   private byId(id: string): FindOptionsWhere<User> {

@@ -63,4 +63,12 @@ export abstract class UserProvider<User extends object = object> {
    * undo a change of password that happened meanwhile
    */
   abstract savePasswordHash(id: string, passwordHash: string, replacing?: string): Promise<void>;
+
+  /**
+   * Which of these ids still have a user, deleted softly or not; null where that cannot be told, as by default.
+   * What belongs to the others is swept away, so an implementation answers in full or not at all.
+   */
+  async present(_ids: readonly string[]): Promise<ReadonlySet<string> | null> {
+    return null;
+  }
 }

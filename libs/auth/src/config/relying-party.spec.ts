@@ -1,0 +1,104 @@
+import type { AuthModuleOptions } from './auth-options';
+import { relyingPartyRefusals } from './relying-party';
+import { resolveOptions } from './resolve-options';
+
+const sound = { rpId: 'example.com', origins: ['https://example.com'] };
+
+const refused = (passkeys: object, more: object = {}): string[] =>
+  relyingPartyRefusals(
+    resolveOptions({ features: { passkeys: true }, passkeys: { ...sound, ...passkeys }, ...more } as AuthModuleOptions),
+  );
+
+describe('passkeys', () => {
+  it.each<[string, object]>([
+    ['a domain and its own origin', {}],
+    ['a domain below another', { rpId: 'login.example.co.uk', origins: ['https://login.example.co.uk'] }],
+    ['origins below the domain', { origins: ['https://example.com', 'https://a.b.example.com:8443'] }],
+    [
+      'a domain that is written in another script',
+      { rpId: 'xn--bcher-kva.example', origins: ['https://xn--bcher-kva.example'] },
+    ],
+    ['a domain below a rented one', { rpId: 'team.github.io', origins: ['https://team.github.io'] }],
+    ['an intranet domain', { rpId: 'app.internal', origins: ['https://app.internal'] }],
+    [
+      'localhost',
+      { rpId: 'localhost', origins: ['http://localhost:3000', 'https://localhost', 'http://app.localhost'] },
+    ],
+    ['every kind of user verification', { userVerification: 'discouraged' }],
+  ])('start with %s', (_, passkeys) => expect(refused(passkeys)).toEqual([]));
+
+  it.each<[string, object, RegExp]>([
+    ['without a relying party', { rpId: undefined }, /passkeys\.rpId \(SVC_PASSKEY_RP_ID\)/],
+    ['with an empty relying party', { rpId: '' }, /needs passkeys\.rpId/],
+    ['without origins', { origins: [] }, /passkeys\.origins \(SVC_PASSKEY_ORIGINS\)/],
+    [
+      'with an unknown user verification',
+      { userVerification: 'always' },
+      /userVerification \(SVC_PASSKEY_UV\) is "always"/,
+    ],
+  ])('do not start %s', (_, passkeys, text) => {
+    const [first, ...more] = refused(passkeys);
+    expect(first).toMatch(text);
+    expect(more).toEqual([]);
+  });
+
+  it.each(['com', 'co.uk', 'github.io', 'herokuapp.com', 'example', 'internal'])('do not start for all of %s', (rpId) =>
+    expect(refused({ rpId, origins: [`https://${rpId}`] })).toEqual([expect.stringMatching(/anyone may register/)]),
+  );
+
+  it.each([
+    'Example.com',
+    'https://example.com',
+    'example.com:443',
+    'example.com/',
+    'example.com.',
+    ' example.com',
+    '.example.com',
+    'a..example.com',
+    'bücher.example',
+    '127.0.0.1',
+    '[::1]',
+    '::1',
+    '1.2.3',
+    '*.example.com',
+    'user@example.com',
+  ])('do not start for the relying party "%s"', (rpId) => {
+    expect(refused({ rpId, origins: ['https://example.com'] })[0]).toMatch(
+      /which is no domain\. Use one in lower case/,
+    );
+  });
+
+  it.each([
+    'https://example.com/',
+    'https://example.com/login',
+    'https://example.com?a',
+    'https://Example.com',
+    'HTTPS://example.com',
+    'https://example.com:443',
+    'https://user@example.com',
+    'http://example.com',
+    'http://localhost.example.com',
+    'ws://example.com',
+    'example.com',
+    '*',
+    'null',
+    'https://*.example.com/',
+    'android:apk-key-hash:pNiP5iKyQ8JwgGOaKA1zGPUPJIS0-0JxgbGTNUGX_Aw',
+    'chrome-extension://abcdefghijklmnop',
+  ])('do not start with the origin "%s"', (origin) => {
+    expect(refused({ origins: ['https://example.com', origin] })).toEqual([
+      expect.stringMatching(/not the exact origin/),
+    ]);
+  });
+
+  it.each(['https://example.org', 'https://badexample.com', 'https://example.com.evil.org', 'https://com'])(
+    'do not start with %s, which is not below the relying party',
+    (origin) => expect(refused({ origins: [origin] })).toEqual([expect.stringMatching(/neither .* nor below it/)]),
+  );
+
+  it('may be configured badly where they are off, and at extra guards, which have none', () => {
+    expect(refused({ rpId: undefined }, { features: {} })).toEqual([]);
+    const admin = { passkeys: { rpId: 'com', origins: [] }, features: { passkeys: true } };
+    expect(refused({}, { guards: { admin } })).toEqual([]);
+  });
+});

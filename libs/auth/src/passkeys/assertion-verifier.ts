@@ -1,0 +1,55 @@
+import type { AuthenticationResponseJSON } from '@simplewebauthn/server';
+import { Inject, Injectable } from '@nestjs/common';
+import { Realm } from '../realm/realm';
+import { isTopLevel } from './credential.policy';
+import { isSound } from './public-key';
+import type { Usage } from './use.policy';
+import { WEBAUTHN, type Webauthn } from './webauthn';
+
+/** Verifies what an authenticator answers to request options (WebAuthn Level 3 §7.2). */
+@Injectable()
+export class AssertionVerifier {
+  constructor(
+    @Inject(WEBAUTHN) private readonly webauthn: Webauthn,
+    private readonly realm: Realm,
+  ) {}
+
+  /** What the authenticator says of the passkey; null for every response that is not sound. Throws for none. */
+  async verify(
+    response: AuthenticationResponseJSON,
+    challenge: string,
+    publicKey: Uint8Array<ArrayBuffer>,
+  ): Promise<Usage | null> {
+    try {
+      return await this.verified(response, challenge, publicKey);
+    } catch {
+      // The library throws for what does not match and for what it cannot read; it asks nobody who could be down.
+      return null;
+    }
+  }
+
+  private async verified(
+    response: AuthenticationResponseJSON,
+    challenge: string,
+    publicKey: Uint8Array<ArrayBuffer>,
+  ): Promise<Usage | null> {
+    if (!isTopLevel(this.webauthn.decodeClientDataJSON(response.response.clientDataJSON))) return null;
+    if (!isSound(this.webauthn.decodeCredentialPublicKey(publicKey))) return null;
+    const { rpId, origins, userVerification } = this.realm.options.passkeys;
+    const { verified, authenticationInfo } = await this.webauthn.verifyAuthenticationResponse({
+      response,
+      expectedChallenge: challenge,
+      expectedOrigin: origins,
+      expectedRPID: rpId!,
+      requireUserVerification: userVerification === 'required',
+      // The count is judged under the row's lock, not here.
+      credential: { id: response.id, publicKey, counter: 0 },
+    });
+    if (!verified) return null;
+    return {
+      signCount: authenticationInfo.newCounter,
+      backupEligible: authenticationInfo.credentialDeviceType === 'multiDevice',
+      backedUp: authenticationInfo.credentialBackedUp,
+    };
+  }
+}

@@ -1,0 +1,46 @@
+import type { PublicKeyCredentialCreationOptionsJSON } from '@simplewebauthn/server';
+import { Injectable } from '@nestjs/common';
+import { clip } from '../http/client-info';
+import { FIELD_MAX } from '../http/fields';
+import { Realm } from '../realm/realm';
+import type { Caller } from '../tokens/caller';
+import { Ceremonies } from './ceremonies';
+import { ALGORITHMS, userHandleOf } from './credential.policy';
+import { creationOptions } from './passkey-options.policy';
+import { PasskeyRefused } from './passkey-refused.exception';
+import { PasskeyStore } from './passkey.store';
+import { RegistrationVerifier } from './registration-verifier';
+import { SealedKeys } from './sealed-keys';
+
+/** Adds a passkey to the caller's account. */
+@Injectable()
+export class PasskeyEnrolment {
+  constructor(
+    private readonly ceremonies: Ceremonies,
+    private readonly verifier: RegistrationVerifier,
+    private readonly store: PasskeyStore,
+    private readonly keys: SealedKeys,
+    private readonly realm: Realm,
+  ) {}
+
+  async options({ userId, user }: Caller): Promise<PublicKeyCredentialCreationOptionsJSON> {
+    const { passkeys: options, username } = this.realm.options;
+    const identifier = (user as Record<string, unknown>)[username];
+    const holder = {
+      handle: userHandleOf(userId),
+      name: typeof identifier === 'string' && identifier ? identifier : userId,
+      passkeys: await this.store.of(userId),
+    };
+    return creationOptions(options, ALGORITHMS, holder, await this.ceremonies.startRegistration(userId));
+  }
+
+  /** @throws PasskeyRefused */
+  async register(userId: string, credential: unknown, name: string | null): Promise<void> {
+    const challenge = await this.ceremonies.takeRegistration(userId);
+    const found = challenge && (await this.verifier.verify(credential, challenge));
+    if (!found) throw new PasskeyRefused('not_registered');
+    const publicKey = this.keys.seal({ credentialId: found.credentialId, userId }, found.publicKey);
+    const stored = await this.store.add({ ...found, userId, name: clip(name, FIELD_MAX), publicKey });
+    if (!stored) throw new PasskeyRefused('not_registered');
+  }
+}

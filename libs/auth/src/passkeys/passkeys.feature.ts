@@ -1,0 +1,45 @@
+import type { Feature } from '../realm/feature';
+import { AssertionVerifier } from './assertion-verifier';
+import { Ceremonies } from './ceremonies';
+import { ConfirmPasskeyController } from './confirm-passkey.controller';
+import { OrphanedPasskeys } from './orphaned-passkeys';
+import { OwnPasskeys } from './own-passkeys';
+import { PasskeyAssertions } from './passkey-assertions';
+import { PasskeyConfirmation } from './passkey-confirmation';
+import { PasskeyEnrolment } from './passkey-enrolment';
+import { PasskeyEnrolmentController } from './passkey-enrolment.controller';
+import { PasskeyLogin } from './passkey-login';
+import { PasskeyLoginController } from './passkey-login.controller';
+import { PasskeyStore } from './passkey.store';
+import { PasskeysController } from './passkeys.controller';
+import { RegistrationVerifier } from './registration-verifier';
+import { SealedKeys } from './sealed-keys';
+import { WEBAUTHN, loadWebauthn } from './webauthn';
+
+// On or off: rows from before the switch was turned off are still pruned.
+const ALWAYS = [PasskeyStore, OrphanedPasskeys];
+
+/** Passkeys: registration, sign-in and step-up with WebAuthn. */
+export const passkeys: Feature = {
+  flags: ['passkeys'],
+  defaultGuardControllers: [
+    PasskeyEnrolmentController,
+    PasskeyLoginController,
+    PasskeysController,
+    ConfirmPasskeyController,
+  ],
+  providers: [
+    ...ALWAYS,
+    { provide: WEBAUTHN, useFactory: () => loadWebauthn() },
+    Ceremonies,
+    SealedKeys,
+    RegistrationVerifier,
+    AssertionVerifier,
+    PasskeyAssertions,
+    PasskeyEnrolment,
+    PasskeyLogin,
+    PasskeyConfirmation,
+    OwnPasskeys,
+  ],
+  whenOff: ALWAYS,
+};

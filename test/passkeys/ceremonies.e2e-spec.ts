@@ -1,0 +1,143 @@
+import { PasskeyCloneDetected, SecurityStore } from '@svc/auth';
+import { randomUUID } from 'node:crypto';
+import { type Confirmed, NOT_REGISTERED, NOT_VERIFIED, ORIGIN, PasskeyApp } from '../support/passkeys';
+import { SoftAuthenticator } from '../support/soft-authenticator';
+
+const ROUNDS = 4;
+const AT_ONCE = 50;
+
+describe('a ceremony', () => {
+  let app: PasskeyApp;
+  let ada: Confirmed;
+  let authenticator: SoftAuthenticator;
+
+  beforeEach(async () => {
+    app = await PasskeyApp.start();
+    ada = await app.confirmed();
+    authenticator = new SoftAuthenticator(ORIGIN);
+    await app.enrol(ada, authenticator);
+  });
+  afterEach(() => app.stop());
+
+  const statuses = async (calls: PromiseLike<{ status: number }>[]) =>
+    (await Promise.all(calls)).map(({ status }) => status).toSorted();
+  const once = (success: number): number[] => [success, ...Array.from({ length: AT_ONCE - 1 }, () => 422)];
+
+  it('is answered once, by a sign-in', async () => {
+    const { ceremony_id, options } = await app.requestOptions();
+    const credential = authenticator.get(options);
+    await app.login(ceremony_id, credential).expect(200);
+    const replayed = await app.login(ceremony_id, credential).expect(422);
+    expect(replayed.body).toEqual(NOT_VERIFIED);
+    await app.login(ceremony_id, authenticator.get(options)).expect(422);
+  });
+
+  it('is over after any attempt, whatever came of it', async () => {
+    for (const hostile of [
+      {},
+      { id: 'x' },
+      { ...authenticator.get((await app.requestOptions()).options), id: 'AAAA' },
+    ]) {
+      const { ceremony_id, options } = await app.requestOptions();
+      await app.login(ceremony_id, hostile).expect(422);
+      await app.login(ceremony_id, authenticator.get(options)).expect(422);
+    }
+    const creation = await app.creationOptions(ada);
+    const second = new SoftAuthenticator(ORIGIN);
+    const credential = second.create(creation);
+    await app.register(ada, {}).expect(422);
+    await app.register(ada, credential).expect(422);
+    expect(await app.rows()).toHaveLength(1);
+  });
+
+  it('is over after any attempt to confirm, too', async () => {
+    const { ceremony_id, options } = await app.requestOptions();
+    const bob = await app.t.session('bob@example.com');
+    const body = { ceremony_id, credential: authenticator.get(options) };
+    await app.t.call('post', '/auth/confirm-passkey', bob.access_token).send(body).expect(422);
+    await app.login(ceremony_id, authenticator.get(options)).expect(422);
+  });
+
+  it('is not spent by a body that is refused before it', async () => {
+    const { ceremony_id, options } = await app.requestOptions();
+    for (const credential of [undefined, null, 'text', 7, [], [{}], true]) {
+      const { body } = await app.login(ceremony_id, credential).expect(422);
+      expect(body.errors).toEqual({ credential: ['The credential field must be an object.'] });
+    }
+    for (const id of [undefined, null, 7, [ceremony_id], { a: 1 }, 'x'.repeat(256)]) {
+      expect((await app.login(id, {}).expect(422)).body.errors).toHaveProperty('ceremony_id');
+    }
+    await app.login(ceremony_id, authenticator.get(options)).expect(200);
+  });
+
+  it('is over after its time', async () => {
+    const hasty = await PasskeyApp.start({ passkeys: { challengeTtl: 1 } });
+    const user = await hasty.confirmed();
+    const [{ ceremony_id, options }, creation] = [await hasty.requestOptions(), await hasty.creationOptions(user)];
+    await new Promise((resolve) => setTimeout(resolve, 1100));
+    await hasty.login(ceremony_id, authenticator.get(options)).expect(422);
+    await hasty.register(user, new SoftAuthenticator(ORIGIN).create(creation)).expect(422);
+    await hasty.stop();
+  });
+
+  it('of a registration is replaced by the next one, and belongs to its user', async () => {
+    const second = new SoftAuthenticator(ORIGIN);
+    const first = second.create(await app.creationOptions(ada));
+    const next = await app.creationOptions(ada);
+    const bob = await app.confirmed('bob@example.com');
+    await app.register(bob, second.create(next)).expect(422);
+    await app.creationOptions(bob);
+    await app.register(bob, second.create(next)).expect(422);
+    expect((await app.register(ada, first).expect(422)).body).toEqual(NOT_REGISTERED);
+    await app.register(ada, second.create(await app.creationOptions(ada))).expect(204);
+  });
+
+  it('that was never started, or at another guard, is none', async () => {
+    const { options } = await app.requestOptions();
+    const store = app.t.app.get(SecurityStore);
+    const elsewhere = randomUUID();
+    await store.setMany([`svc:pk:login:${elsewhere}`], `admin:${options.challenge}`, 60);
+    for (const id of [randomUUID(), elsewhere, 'x', '\0', '__proto__', '*']) {
+      expect((await app.login(id, authenticator.get(options)).expect(422)).body).toEqual(NOT_VERIFIED);
+    }
+    const here = randomUUID();
+    await store.setMany([`svc:pk:login:${here}`], `api:${options.challenge}`, 60);
+    await app.login(here, authenticator.get(options)).expect(200);
+  });
+
+  it('answered fifty times at once lets one sign in', async () => {
+    const clones = app.t.recorded(PasskeyCloneDetected);
+    const before = await app.sessions();
+    for (let round = 0; round < ROUNDS; round++) {
+      const { ceremony_id, options } = await app.requestOptions();
+      const credential = authenticator.get(options);
+      const calls = Array.from({ length: AT_ONCE }, () => app.login(ceremony_id, credential));
+      expect(await statuses(calls)).toEqual(once(200));
+    }
+    expect(await app.sessions()).toBe(before + ROUNDS);
+    expect(clones).toEqual([]);
+  });
+
+  it('answered fifty times at once registers one passkey', async () => {
+    for (let round = 0; round < ROUNDS; round++) {
+      const credential = new SoftAuthenticator(ORIGIN).create(await app.creationOptions(ada));
+      const calls = Array.from({ length: AT_ONCE }, () => app.register(ada, credential));
+      expect(await statuses(calls)).toEqual(once(204).toSorted());
+    }
+    expect(await app.rows()).toHaveLength(1 + ROUNDS);
+  });
+
+  it('of one count, answered in fifty ceremonies at once, lets one sign in and sounds the alarm for the rest', async () => {
+    const clones = app.t.recorded(PasskeyCloneDetected);
+    await app.setCount(10);
+    const ceremonies = await Promise.all(Array.from({ length: AT_ONCE }, () => app.requestOptions()));
+    const answers = ceremonies.map(({ ceremony_id, options }) => ({
+      ceremony_id,
+      credential: authenticator.get(options, { count: 11 }),
+    }));
+    const calls = answers.map(({ ceremony_id, credential }) => app.login(ceremony_id, credential));
+    expect(await statuses(calls)).toEqual(once(200));
+    expect(clones).toHaveLength(AT_ONCE - 1);
+    expect(await app.rows()).toMatchObject([{ sign_count: '11' }]);
+  });
+});

@@ -1,0 +1,187 @@
+import { PasskeyBackupChanged, PasskeyCloneDetected } from '@svc/auth';
+import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto';
+import { type Confirmed, NOT_REGISTERED, NOT_VERIFIED, ORIGIN, PasskeyApp } from '../support/passkeys';
+import { type Change, type Sent, SoftAuthenticator, coseKeyOf } from '../support/soft-authenticator';
+
+/** What neither a registration nor an assertion may say. */
+const CHANGES: [string, Change][] = [
+  ['of the other type', { clientData: { type: 'webauthn.neither' } }],
+  ['of a payment', { clientData: { type: 'payment.get' } }],
+  ['without a type', { clientData: { type: undefined } }],
+  ['with another challenge', { clientData: { challenge: randomBytes(16).toString('base64url') } }],
+  ['without a challenge', { clientData: { challenge: undefined } }],
+  ['with an empty challenge', { clientData: { challenge: '' } }],
+  ['from a look-alike origin', { clientData: { origin: 'https://app.examp1e.com' } }],
+  ['from an origin that begins the same', { clientData: { origin: `${ORIGIN}.evil.test` } }],
+  ['from a page below an origin', { clientData: { origin: `https://x.app.example.com` } }],
+  ['from another port', { clientData: { origin: `${ORIGIN}:8443` } }],
+  ['from the default port, spelled out', { clientData: { origin: `${ORIGIN}:443` } }],
+  ['over plain HTTP', { clientData: { origin: 'http://app.example.com' } }],
+  ['from an origin in capitals', { clientData: { origin: 'https://APP.example.com' } }],
+  ['from an origin with a path', { clientData: { origin: `${ORIGIN}/` } }],
+  ['from an app', { clientData: { origin: 'android:apk-key-hash:pNiP5iKyQ8JwgGOaKA1zGPUPJIS0-0JxgbGTNUGX_Aw' } }],
+  ['from no origin', { clientData: { origin: undefined } }],
+  ['from a list of origins', { clientData: { origin: [ORIGIN] } }],
+  ['from a frame', { clientData: { crossOrigin: true } }],
+  ['from what may be a frame', { clientData: { crossOrigin: 'false' } }],
+  ['from below another page', { clientData: { topOrigin: 'https://evil.test' } }],
+  ['from a frame of its own origin', { clientData: { crossOrigin: true, topOrigin: ORIGIN } }],
+  ['with a strange token binding', { clientData: { tokenBinding: 'x' } }],
+  ['for another relying party', { rpId: 'example.org' }],
+  ['for the page and not the relying party', { rpId: 'app.example.com' }],
+  ['without user presence', { up: false }],
+  ['synced without being able to', { be: false, bs: true }],
+];
+
+const ofKey = (key: Change['coseKey']): Change => ({ coseKey: key });
+const ec = (curve: string) => coseKeyOf(generateKeyPairSync('ec', { namedCurve: curve }).publicKey);
+const rsa = (bits: number) => coseKeyOf(generateKeyPairSync('rsa', { modulusLength: bits }).publicKey);
+const with_ = (key: ReturnType<typeof ec>, ...members: [number, number | Uint8Array][]) =>
+  new Map([...key, ...members]);
+
+const KEYS: [string, Change][] = [
+  ['ES384', ofKey(with_(ec('P-384'), [3, -35], [-1, 2]))],
+  ['ES512', ofKey(with_(ec('P-521'), [3, -36], [-1, 3]))],
+  ['ES256K', ofKey(with_(ec('secp256k1'), [3, -47], [-1, 8]))],
+  [
+    'EdDSA',
+    ofKey(
+      new Map<number, number | Uint8Array>([
+        [1, 1],
+        [3, -8],
+        [-1, 6],
+        [-2, randomBytes(32)],
+      ]),
+    ),
+  ],
+  ['PS256', ofKey(with_(rsa(2048), [3, -37]))],
+  ['RS1', ofKey(with_(rsa(2048), [3, -65535]))],
+  ['no algorithm', ofKey(new Map([...ec('P-256')].filter(([member]) => member !== 3)))],
+  ['ES256 on another curve', ofKey(with_(ec('P-384'), [-1, 2]))],
+  ['ES256 that says another curve', ofKey(with_(ec('P-384')))],
+  ['ES256 off its curve', ofKey(with_(ec('P-256'), [-2, randomBytes(32)]))],
+  ['ES256 without a point', ofKey(with_(ec('P-256'), [-2, new Uint8Array()]))],
+  ['ES256 with an RSA key', ofKey(with_(rsa(2048), [3, -7]))],
+  ['RS256 with 1024 bits', ofKey(rsa(1024))],
+  ['RS256 with a point', ofKey(with_(ec('P-256'), [3, -257]))],
+];
+
+describe('a hostile response', () => {
+  let app: PasskeyApp;
+  let ada: Confirmed;
+  let events: object[];
+  const authenticator = new SoftAuthenticator(ORIGIN);
+
+  beforeAll(async () => {
+    app = await PasskeyApp.start();
+    ada = await app.confirmed();
+    await app.enrol(ada, authenticator);
+    events = [app.t.recorded(PasskeyCloneDetected), app.t.recorded(PasskeyBackupChanged)];
+  });
+  afterAll(() => app.stop());
+
+  const state = async () => JSON.stringify([await app.rows(), await app.sessions(), events]);
+
+  /** Signs in with a response that must be refused, and must leave no trace. */
+  async function refuseLogin(change: Change, spoil?: (sent: Sent) => unknown): Promise<void> {
+    const before = await state();
+    const { status, body } = await app.attempt(authenticator, change, spoil);
+    expect({ status, body }).toEqual({ status: 422, body: NOT_VERIFIED });
+    expect(await state()).toBe(before);
+  }
+
+  async function refuseRegistration(change: Change): Promise<void> {
+    const before = await state();
+    const credential = new SoftAuthenticator(ORIGIN).create(await app.creationOptions(ada), change);
+    const { status, body } = await app.register(ada, credential);
+    expect({ status, body }).toEqual({ status: 422, body: NOT_REGISTERED });
+    expect(await state()).toBe(before);
+  }
+
+  it.each([
+    ...CHANGES,
+    ['without user verification', { uv: false }],
+    ['of a registration', { clientData: { type: 'webauthn.create' } }],
+  ] as [string, Change][])('%s signs nobody in', (_, change) => refuseLogin(change));
+
+  it.each([...CHANGES, ['of an assertion', { clientData: { type: 'webauthn.get' } }]] as [string, Change][])(
+    '%s registers nothing',
+    (_, change) => refuseRegistration(change),
+  );
+
+  it.each(KEYS)('with a key of %s registers nothing', (_, change) => refuseRegistration(change));
+
+  it.each(['packed', 'fido-u2f', 'tpm', 'apple', 'android-key', 'android-safetynet', 'compound', 'None', ''])(
+    'with the attestation "%s" registers nothing',
+    (format) => refuseRegistration({ format }),
+  );
+
+  it('with a credential id that is too long, empty, or another guard`s registers nothing', async () => {
+    await refuseRegistration({ credentialId: randomBytes(192) });
+    await refuseRegistration({ credentialId: randomBytes(1023) });
+    await refuseRegistration({ credentialId: Buffer.alloc(0) });
+    const [held, free] = [randomBytes(32), randomBytes(191)];
+    await app.t.database.query(
+      `INSERT INTO passkeys (credential_id, user_id, guard, public_key, aaguid, backup_eligible, backed_up, created_at, updated_at)
+       VALUES ($1, '9', 'admin', '', gen_random_uuid(), false, false, now(), now())`,
+      [held.toString('base64url')],
+    );
+    await refuseRegistration({ credentialId: held });
+    await app.enrol(ada, new SoftAuthenticator(ORIGIN), { credentialId: free });
+    await app.t.database.query("DELETE FROM passkeys WHERE guard = 'admin' OR credential_id = $1", [
+      free.toString('base64url'),
+    ]);
+  });
+
+  it('of a passkey that another guard holds signs nobody in', async () => {
+    await app.t.database.query("UPDATE passkeys SET guard = 'admin'");
+    await refuseLogin({});
+    await app.t.database.query('UPDATE passkeys SET guard = NULL');
+    await refuseLogin({});
+    await app.t.database.query("UPDATE passkeys SET guard = 'api'");
+  });
+
+  it.each(['2', '', '1 ', '01', '10'])('that names the user "%s" signs nobody in', async (userId) => {
+    await refuseLogin({ userHandle: Buffer.from(userId).toString('base64url') });
+  });
+
+  it('that names no user, or another passkey, signs nobody in', async () => {
+    const without = (sent: Sent) => ({ ...sent, response: { ...sent.response, userHandle: undefined } });
+    await refuseLogin({}, without);
+    await refuseLogin({}, (sent) => ({ ...sent, id: 'AAAA' }));
+    await refuseLogin({}, (sent) => ({ ...sent, id: 'AAAA', rawId: 'AAAA' }));
+    const bob = await app.confirmed('bob@example.com');
+    const other = await app.enrol(bob, new SoftAuthenticator(ORIGIN));
+    await refuseLogin({}, (sent) => ({ ...sent, id: other, rawId: other }));
+    await refuseLogin({ userHandle: Buffer.from('2').toString('base64url') }, (sent) => ({
+      ...sent,
+      id: other,
+      rawId: other,
+    }));
+  });
+
+  it('without user verification registers, and signs in only where that is not required', async () => {
+    const lenient = await PasskeyApp.start({ passkeys: { userVerification: 'preferred' } });
+    const user = await lenient.confirmed();
+    const key = new SoftAuthenticator(ORIGIN);
+    await lenient.enrol(user, key, { uv: false });
+    await lenient.signIn(key, { uv: false });
+    expect(await lenient.attempt(key, { up: false, uv: true })).toMatchObject({ status: 422 });
+    await lenient.stop();
+  });
+
+  it('is told apart by nothing: every refusal is the same bytes', async () => {
+    const texts = new Set<string>();
+    const { ceremony_id, options } = await app.requestOptions();
+    const honest = authenticator.get(options);
+    for (const [id, sent] of [
+      [ceremony_id, { ...honest, id: 'AAAA', rawId: 'AAAA' }],
+      [createHash('md5').digest('hex'), honest],
+      [(await app.requestOptions()).ceremony_id, honest],
+      [(await app.requestOptions()).ceremony_id, {}],
+    ]) {
+      texts.add((await app.login(id, sent).expect(422)).text);
+    }
+    expect(texts.size).toBe(1);
+  });
+});

@@ -1,0 +1,172 @@
+import { claimsOf } from '../support/app';
+import { ADA, HEADER, confirm } from '../support/confirming';
+import { type Confirmed, NOT_VERIFIED, ORIGIN, PasskeyApp } from '../support/passkeys';
+import { SoftAuthenticator } from '../support/soft-authenticator';
+
+const NO_STORE = 'no-store, private';
+
+describe('passkeys', () => {
+  let app: PasskeyApp;
+  let ada: Confirmed;
+  let authenticator: SoftAuthenticator;
+
+  beforeEach(async () => {
+    app = await PasskeyApp.start();
+    ada = await app.confirmed();
+    authenticator = new SoftAuthenticator(ORIGIN);
+  });
+  afterEach(() => app.stop());
+
+  it('are created with these options', async () => {
+    const first = await app.enrol(ada, authenticator);
+    const { body, headers } = await app.call('post', 'passkeys/registration-options', ada).expect(200);
+    expect(headers['cache-control']).toBe(NO_STORE);
+    expect(body).toEqual({
+      rp: { id: 'example.com', name: 'Example' },
+      user: { id: Buffer.from('1').toString('base64url'), name: ADA, displayName: ADA },
+      challenge: expect.stringMatching(/^[\w-]{22}$/),
+      pubKeyCredParams: [
+        { type: 'public-key', alg: -7 },
+        { type: 'public-key', alg: -257 },
+      ],
+      timeout: 120_000,
+      excludeCredentials: [{ id: first, type: 'public-key', transports: ['hybrid', 'internal'] }],
+      authenticatorSelection: { residentKey: 'required', requireResidentKey: true, userVerification: 'required' },
+      attestation: 'none',
+    });
+  });
+
+  it('are asked for with these options, which name nobody', async () => {
+    const { body, headers } = await app.t.http.post('/auth/passkeys/login-options').expect(200);
+    expect(headers['cache-control']).toBe(NO_STORE);
+    expect(body).toEqual({
+      ceremony_id: expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
+      options: {
+        challenge: expect.stringMatching(/^[\w-]{22}$/),
+        rpId: 'example.com',
+        timeout: 120_000,
+        allowCredentials: [],
+        userVerification: 'required',
+      },
+    });
+  });
+
+  it.each(['ES256', 'RS256'] as const)('of %s sign in, and the session says how', async (algorithm) => {
+    authenticator = new SoftAuthenticator(ORIGIN, algorithm);
+    await app.enrol(ada, authenticator);
+    const { body, headers, status } = await app.attempt(authenticator);
+    expect(status).toBe(200);
+    expect(headers['cache-control']).toBe(NO_STORE);
+    expect(claimsOf(body.access_token)).toMatchObject({ sub: '1', amr: ['webauthn'] });
+    await app.t.get('/private', body.access_token).expect(200);
+    const { body: renewed } = await app.t.refresh(body.refresh_token).expect(200);
+    expect(claimsOf(renewed.access_token)).toMatchObject({ amr: ['webauthn'] });
+  });
+
+  it('are listed with what a page tells the browser of them', async () => {
+    const named = await app.enrol(ada, authenticator, {}, ' Laptop ');
+    const plain = await app.enrol(ada, authenticator);
+    const before = Math.floor(Date.now() / 1000);
+    await app.signIn(authenticator);
+    const { body, headers } = await app.call('get', 'passkeys', ada).expect(200);
+    expect(headers['cache-control']).toBe(NO_STORE);
+    expect(body).toEqual({
+      passkeys: [
+        { id: named, name: 'Laptop', last_used_at: null },
+        { id: plain, name: null, last_used_at: expect.any(Number) },
+      ],
+      rp_id: 'example.com',
+      user_handle: 'MQ',
+      all_accepted_credential_ids: [named, plain],
+    });
+    expect(body.passkeys[1].last_used_at - before).toBeLessThan(5);
+    expect(Number.isInteger(body.passkeys[1].last_used_at)).toBe(true);
+  });
+
+  it('are renamed and deleted by their owner, and then sign in no more', async () => {
+    const id = await app.enrol(ada, authenticator);
+    const names = async () =>
+      (await app.call('get', 'passkeys', ada)).body.passkeys.map(({ name }: { name: unknown }) => name);
+    await app.call('patch', `passkeys/${id}`, ada).send({ name: ' Phone\0 ' }).expect(204);
+    expect(await names()).toEqual(['Phone']);
+    await app
+      .call('patch', `passkeys/${id}`, ada)
+      .send({ name: 'x'.repeat(256) })
+      .expect(422);
+    await app.call('patch', `passkeys/${id}`, ada).send({ name: 7 }).expect(422);
+    expect(await names()).toEqual(['Phone']);
+    await app.call('patch', `passkeys/${id}`, ada).send({}).expect(204);
+    expect(await names()).toEqual([null]);
+    for (const _time of ['first', 'second']) await app.call('delete', `passkeys/${id}`, ada).expect(204);
+    expect((await app.attempt(authenticator)).body).toEqual(NOT_VERIFIED);
+  });
+
+  it('are nobody else`s to see, rename or delete', async () => {
+    const id = await app.enrol(ada, authenticator);
+    const bob = await app.confirmed('bob@example.com');
+    expect((await app.call('get', 'passkeys', bob)).body.passkeys).toEqual([]);
+    for (const other of [id, 'AAAA', 'A', '%00', '..%2f', 'x'.repeat(300)]) {
+      const { body } = await app.call('patch', `passkeys/${other}`, bob).send({ name: 'mine' }).expect(404);
+      expect(body).toEqual({ message: 'There is nothing here.' });
+      await app.call('delete', `passkeys/${other}`, bob).expect(204);
+    }
+    expect(await app.rows()).toMatchObject([{ credential_id: id, user_id: '1', name: null }]);
+  });
+
+  it('need a fresh proof to be added, renamed or deleted', async () => {
+    const bare = { ...ada, proof: '' };
+    for (const [method, path] of [
+      ['post', 'passkeys/registration-options'],
+      ['post', 'passkeys'],
+      ['patch', 'passkeys/AAAA'],
+      ['delete', 'passkeys/AAAA'],
+    ] as const) {
+      await app.call(method, path, bare).expect(423);
+      await app.t.http[method](`/auth/${path}`).expect(401);
+    }
+    for (const path of ['passkeys', 'confirm-passkey']) {
+      await app.t.http[path === 'passkeys' ? 'get' : 'post'](`/auth/${path}`).expect(401);
+    }
+  });
+
+  it('confirm their owner, in the session that asks', async () => {
+    await app.enrol(ada, authenticator);
+    const { ceremony_id, options } = await app.requestOptions();
+    const { access_token } = await app.t.session();
+    const { body, headers } = await app.t
+      .call('post', '/auth/confirm-passkey', access_token)
+      .send({ ceremony_id, credential: authenticator.get(options) })
+      .expect(200);
+    expect(headers['cache-control']).toBe(NO_STORE);
+    expect(Object.keys(body)).toEqual(['confirmation_token']);
+    const proof = body.confirmation_token;
+    await app.call('post', 'passkeys/registration-options', { ...ada, access_token, proof }).expect(200);
+    const elsewhere = await app.call('post', 'passkeys/registration-options', { ...ada, proof }).expect(423);
+    expect(elsewhere.body.reason).toBe('confirmation_session_mismatch');
+  });
+
+  it('confirm nobody else', async () => {
+    await app.enrol(ada, authenticator);
+    const { ceremony_id, options } = await app.requestOptions();
+    const { access_token } = await app.t.session('bob@example.com');
+    const { body } = await app.t
+      .call('post', '/auth/confirm-passkey', access_token)
+      .send({ ceremony_id, credential: authenticator.get(options) })
+      .expect(422);
+    expect(body.errors).toEqual({ credential: ['This passkey belongs to another account.'] });
+  });
+
+  it('end a run of wrong passwords at step-up, at sign-in and at step-up', async () => {
+    await app.enrol(ada, authenticator);
+    const counted = () => app.t.database.query("SELECT 1 FROM svc_lockouts WHERE purpose = 'confirm'");
+    await confirm(app.t, ada.access_token, { password: 'wrong' }).expect(422);
+    expect(await counted()).toHaveLength(1);
+    await app.signIn(authenticator);
+    expect(await counted()).toEqual([]);
+    await confirm(app.t, ada.access_token, { password: 'wrong' }).expect(422);
+    const { ceremony_id, options } = await app.requestOptions();
+    const body = { ceremony_id, credential: authenticator.get(options) };
+    await app.t.call('post', '/auth/confirm-passkey', ada.access_token).set(HEADER, '').send(body).expect(200);
+    expect(await counted()).toEqual([]);
+  });
+});

@@ -1,0 +1,99 @@
+import type { AuthModuleOptions } from '@svc/auth';
+import { type Tokens, TestApp } from './app';
+import { HEADER, proofOf, startConfirming } from './confirming';
+import { type Change, type Sent, SoftAuthenticator } from './soft-authenticator';
+
+export const ORIGIN = 'https://app.example.com';
+
+export const PASSKEYS: Partial<AuthModuleOptions> = {
+  features: { passkeys: true, lockout: true },
+  passkeys: { rpId: 'example.com', rpName: 'Example', origins: [ORIGIN, 'https://example.com'] },
+};
+
+export const NOT_VERIFIED = {
+  message: 'The passkey could not be verified.',
+  errors: { credential: ['The passkey could not be verified.'] },
+};
+export const NOT_REGISTERED = {
+  message: 'The passkey could not be registered.',
+  errors: { credential: ['The passkey could not be registered.'] },
+};
+
+/** A signed-in user who has just confirmed the password. */
+export interface Confirmed extends Tokens {
+  proof: string;
+}
+
+/** A host with passkeys, and the verbs tests about them speak. */
+export class PasskeyApp {
+  private constructor(readonly t: TestApp) {}
+
+  /** Users and operator as in `startConfirming`. */
+  static async start(options: Partial<AuthModuleOptions> = {}): Promise<PasskeyApp> {
+    const passkeys = { ...PASSKEYS.passkeys, ...options.passkeys };
+    const features = { ...PASSKEYS.features, ...options.features };
+    return new PasskeyApp(await startConfirming({ ...options, features, passkeys }));
+  }
+
+  stop(): Promise<void> {
+    return this.t.stop();
+  }
+
+  async confirmed(email?: string): Promise<Confirmed> {
+    const session = await this.t.session(email);
+    return { ...session, proof: await proofOf(this.t, session.access_token) };
+  }
+
+  call(method: 'get' | 'post' | 'delete' | 'patch', path: string, { access_token, proof }: Confirmed) {
+    return this.t.http[method](`/auth/${path}`).set('Authorization', `Bearer ${access_token}`).set(HEADER, proof);
+  }
+
+  async creationOptions(user: Confirmed) {
+    return (await this.call('post', 'passkeys/registration-options', user).expect(200)).body;
+  }
+
+  register(user: Confirmed, credential: unknown, name?: unknown) {
+    return this.call('post', 'passkeys', user).send({ credential, name });
+  }
+
+  /** Registers a passkey, and returns its id. */
+  async enrol(user: Confirmed, authenticator: SoftAuthenticator, change?: Change, name?: string): Promise<string> {
+    const credential = authenticator.create(await this.creationOptions(user), change);
+    await this.register(user, credential, name).expect(204);
+    return credential.id;
+  }
+
+  async requestOptions() {
+    return (await this.t.http.post('/auth/passkeys/login-options').expect(200)).body;
+  }
+
+  login(ceremonyId: unknown, credential: unknown) {
+    return this.t.http.post('/auth/passkeys/login').send({ ceremony_id: ceremonyId, credential });
+  }
+
+  /** Signs in with the authenticator's last passkey. `spoil` changes the response after it was signed. */
+  async attempt(authenticator: SoftAuthenticator, change?: Change, spoil: (sent: Sent) => unknown = (sent) => sent) {
+    const { ceremony_id, options } = await this.requestOptions();
+    return this.login(ceremony_id, spoil(authenticator.get(options, change)));
+  }
+
+  /** The same, where it must succeed: the tokens. */
+  async signIn(authenticator: SoftAuthenticator, change?: Change): Promise<Tokens> {
+    const { status, body } = await this.attempt(authenticator, change);
+    expect({ status, body }).toMatchObject({ status: 200 });
+    return body;
+  }
+
+  /** The stored passkeys, as rows. */
+  rows(): Promise<Record<string, unknown>[]> {
+    return this.t.database.query('SELECT * FROM passkeys ORDER BY created_at');
+  }
+
+  async setCount(count: number): Promise<void> {
+    await this.t.database.query('UPDATE passkeys SET sign_count = $1', [count]);
+  }
+
+  async sessions(): Promise<number> {
+    return (await this.t.database.query('SELECT count(*)::int AS n FROM svc_sessions'))[0].n;
+  }
+}
