@@ -7,6 +7,7 @@ import type { Environment } from './environment';
 import { HealthController } from './health/health.controller';
 import { Order } from './orders/order.entity';
 import { OrdersController } from './orders/orders.controller';
+import { PasskeysDemoController } from './passkeys-demo/passkeys-demo.controller';
 import { Admin } from './users/admin.entity';
 import { AdminController } from './users/admin.controller';
 import { Seed } from './users/seed';
@@ -49,7 +50,7 @@ export class AppModule {
           }),
         }),
       ],
-      controllers: [HealthController, UserController, AdminController, OrdersController],
+      controllers: [HealthController, UserController, AdminController, OrdersController, PasskeysDemoController],
       providers: [Seed],
     };
   }

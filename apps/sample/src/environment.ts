@@ -16,12 +16,16 @@ export function readEnvironment(env = process.env): Environment {
   if (existsSync('.env')) process.loadEnvFile();
   const { PORT, DATABASE_URL, REDIS_URL, DATA_DIR, SEED_DEMO, NODE_ENV } = env;
   const dataDir = DATA_DIR || '.data';
+  const port = Number(PORT || 3000);
   if (NODE_ENV !== 'production') {
     env.SVC_SECRET ||= developmentSecret(dataDir, 'secret');
     env.SVC_ENCRYPTION_KEY ||= developmentSecret(dataDir, 'encryption-key');
+    env.SVC_FEATURE_PASSKEYS ??= 'true';
+    env.SVC_PASSKEY_RP_ID ||= 'localhost';
+    env.SVC_PASSKEY_ORIGINS ||= `http://localhost:${port}`;
   }
   return {
-    port: Number(PORT || 3000),
+    port,
     databaseUrl: DATABASE_URL || undefined,
     redisUrl: REDIS_URL || undefined,
     dataDir,

@@ -43,6 +43,7 @@ Try it:
   curl -s ${url}/auth/refresh -d refresh_token=REFRESH_TOKEN
   curl -s -X POST ${url}/auth/logout -H 'Authorization: Bearer ACCESS_TOKEN'
 
+Passkeys: ${url}/passkeys-demo
 The administrator ${DEMO.admin} (same password) signs in at ${url}/admin/auth/login.
 `
     : ''

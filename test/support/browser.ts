@@ -1,0 +1,64 @@
+import { spawnSync } from 'node:child_process';
+import { type Browser, type CDPSession, type Page, chromium } from 'playwright-core';
+
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
+
+/** A Chromium of this machine: that of `CHROMIUM`, or one on the `PATH`. */
+const executable = process.env.CHROMIUM || NAMES.map(pathOf).find(Boolean);
+
+/** A suite that needs a real browser. Without one it is reported as skipped, by name. */
+export const describeWithBrowser = executable ? describe : describe.skip;
+
+function pathOf(name: string): string {
+  return spawnSync('which', [name], { encoding: 'utf8' }).stdout?.trim() ?? '';
+}
+
+/** A page in a real browser with a virtual authenticator (WebAuthn Level 3 §11), driven over the DevTools protocol. */
+export class AuthenticatorPage {
+  private constructor(
+    private readonly browser: Browser,
+    readonly page: Page,
+    private readonly devTools: CDPSession,
+    private readonly authenticatorId: string,
+  ) {}
+
+  static async open(url: string): Promise<AuthenticatorPage> {
+    // Without the sandbox, which needs rights that a container has not; the page is our own.
+    const browser = await chromium.launch({ executablePath: executable, args: ['--no-sandbox'] });
+    const page = await browser.newPage();
+    page.setDefaultTimeout(10_000);
+    const devTools = await page.context().newCDPSession(page);
+    await devTools.send('WebAuthn.enable');
+    const { authenticatorId } = await devTools.send('WebAuthn.addVirtualAuthenticator', {
+      options: {
+        protocol: 'ctap2',
+        transport: 'internal',
+        hasResidentKey: true,
+        hasUserVerification: true,
+        isUserVerified: true,
+        automaticPresenceSimulation: false,
+      },
+    });
+    await page.goto(url);
+    return new AuthenticatorPage(browser, page, devTools, authenticatorId);
+  }
+
+  /** The user answers the authenticator's every prompt while `work` lasts; not one that is open already. */
+  async touch(work: () => Promise<unknown>): Promise<void> {
+    const simulate = (enabled: boolean) =>
+      this.devTools.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId: this.authenticatorId, enabled });
+    await simulate(true);
+    await work();
+    await simulate(false);
+  }
+
+  /** The passkeys that the authenticator holds. */
+  async held(): Promise<{ rpId?: string; userHandle?: string; signCount: number }[]> {
+    const { authenticatorId } = this;
+    return (await this.devTools.send('WebAuthn.getCredentials', { authenticatorId })).credentials;
+  }
+
+  close(): Promise<void> {
+    return this.browser.close();
+  }
+}
