@@ -10,15 +10,12 @@ const claims = () => JSON.parse(atob(session.access_token.split('.')[1].replace(
 
 /** Calls the API. Throws what it says when it refuses. */
 async function call(method, path, body) {
-  const response = await fetch(path, {
-    method,
-    headers: {
-      'Content-Type': 'application/json',
-      ...(session && { Authorization: `Bearer ${session.access_token}` }),
-      ...(proof && { 'X-Svc-Confirmation': proof }),
-    },
-    body: body && JSON.stringify(body),
-  });
+  const headers = {
+    'Content-Type': 'application/json',
+    ...(session && { Authorization: `Bearer ${session.access_token}` }),
+    ...(proof && { 'X-Svc-Confirmation': proof }),
+  };
+  const response = await fetch(path, { method, headers, ...(body && { body: JSON.stringify(body) }) });
   const answer = response.status === 204 ? null : await response.json();
   if (!response.ok) throw new Error(answer.message);
   return answer;

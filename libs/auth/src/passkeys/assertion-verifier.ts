@@ -2,7 +2,8 @@ import type { AuthenticationResponseJSON } from '@simplewebauthn/server';
 import { Inject, Injectable } from '@nestjs/common';
 import { Realm } from '../realm/realm';
 import { isTopLevel } from './credential.policy';
-import { isSound } from './public-key';
+import { isEcdsaKey, isSound } from './public-key';
+import { isEcdsaSignature } from './signature.policy';
 import type { Usage } from './use.policy';
 import { WEBAUTHN, type Webauthn } from './webauthn';
 
@@ -34,7 +35,10 @@ export class AssertionVerifier {
     publicKey: Uint8Array<ArrayBuffer>,
   ): Promise<Usage | null> {
     if (!isTopLevel(this.webauthn.decodeClientDataJSON(response.response.clientDataJSON))) return null;
-    if (!isSound(this.webauthn.decodeCredentialPublicKey(publicKey))) return null;
+    const key = this.webauthn.decodeCredentialPublicKey(publicKey);
+    if (!isSound(key)) return null;
+    // The library reads more spellings of a signature than there should be.
+    if (isEcdsaKey(key) && !isEcdsaSignature(Buffer.from(response.response.signature, 'base64url'))) return null;
     const { rpId, origins, userVerification } = this.realm.options.passkeys;
     const { verified, authenticationInfo } = await this.webauthn.verifyAuthenticationResponse({
       response,

@@ -1,24 +1,27 @@
 import { createPublicKey } from 'node:crypto';
 
 /** Members of a COSE key (RFC 9052 §7, RFC 9053 §7, RFC 8230 §4). */
-const [KTY, ALG, CRV_OR_N, X_OR_E, Y] = [1, 3, -1, -2, -3];
+const [KTY, ALG, CRV_OR_N, X_OR_E, Y] = [1, 3, -1, -2, -3] as const;
 
 /** Fewer bits than these are not taken from an RSA key. */
 const RSA_BITS = 2048;
 
 type CoseKey = { get(member: number): unknown };
 
+/** Whether a key is one of ES256. */
+export const isEcdsaKey = (key: CoseKey): boolean => key.get(ALG) === -7;
+
 /**
  * Whether a key is what its algorithm says: under ES256 a point of P-256, under RS256 an RSA key of at least 2048
  * bits. Nobody vouches for a new key, so a damaged one would show only when its owner cannot sign in.
  */
 export function isSound(key: CoseKey): boolean {
-  const [kty, alg] = [key.get(KTY!), key.get(ALG!)];
-  if (alg === -7 && kty === 2 && key.get(CRV_OR_N!) === 1) {
-    return bitsOf({ kty: 'EC', crv: 'P-256', x: text(key.get(X_OR_E!)), y: text(key.get(Y!)) }) !== null;
+  const [kty, alg] = [key.get(KTY), key.get(ALG)];
+  if (alg === -7 && kty === 2 && key.get(CRV_OR_N) === 1) {
+    return bitsOf({ kty: 'EC', crv: 'P-256', x: text(key.get(X_OR_E)), y: text(key.get(Y)) }) !== null;
   }
   if (alg === -257 && kty === 3) {
-    return (bitsOf({ kty: 'RSA', n: text(key.get(CRV_OR_N!)), e: text(key.get(X_OR_E!)) }) ?? 0) >= RSA_BITS;
+    return (bitsOf({ kty: 'RSA', n: text(key.get(CRV_OR_N)), e: text(key.get(X_OR_E)) }) ?? 0) >= RSA_BITS;
   }
   return false;
 }

@@ -38,13 +38,15 @@ export class RegistrationVerifier {
     challenge: string,
   ): Promise<NewCredential | null> {
     const { clientDataJSON, attestationObject, transports = [] } = response.response;
-    const attestation = this.webauthn.decodeAttestationObject(
-      new Uint8Array(Buffer.from(attestationObject, 'base64url')),
-    );
+    const bytes = new Uint8Array(Buffer.from(attestationObject, 'base64url'));
+    const attestation = this.webauthn.decodeAttestationObject(bytes);
+    // One spelling only, as decoders should (§2.2, CTAP2 canonical CBOR); the library's reads beyond the end.
+    if (!Buffer.from(this.webauthn.isoCBOR.encode(attestation as never)).equals(bytes)) return null;
+    const statement = attestation.get('attStmt');
     // Before anything else: for other formats the library would fetch revocation lists from wherever the sent
     // certificates say.
-    if (attestation.get('fmt') !== 'none' || !isTopLevel(this.webauthn.decodeClientDataJSON(clientDataJSON)))
-      return null;
+    if (attestation.get('fmt') !== 'none' || !(statement instanceof Map) || statement.size) return null;
+    if (!isTopLevel(this.webauthn.decodeClientDataJSON(clientDataJSON))) return null;
     const { rpId, origins } = this.realm.options.passkeys;
     const { registrationInfo: found } = await this.webauthn.verifyRegistrationResponse({
       response,

@@ -6,7 +6,7 @@ type Helpers = typeof import('@simplewebauthn/server/helpers');
 
 /** What is used of `@simplewebauthn/server`. */
 export type Webauthn = Pick<Server, 'verifyAuthenticationResponse' | 'verifyRegistrationResponse'> &
-  Pick<Helpers, 'decodeAttestationObject' | 'decodeClientDataJSON' | 'decodeCredentialPublicKey'>;
+  Pick<Helpers, 'decodeAttestationObject' | 'decodeClientDataJSON' | 'decodeCredentialPublicKey' | 'isoCBOR'>;
 
 /** DI token of {@link Webauthn}. */
 export const WEBAUTHN = Symbol('WEBAUTHN');
