@@ -1,3 +1,4 @@
+import type { RegistrationResponseJSON } from '@simplewebauthn/server';
 import { Inject, Injectable } from '@nestjs/common';
 import { Realm } from '../realm/realm';
 import { ALGORITHMS, isTopLevel, registrationFrom } from './credential.policy';
@@ -33,20 +34,12 @@ export class RegistrationVerifier {
     }
   }
 
-  private async verified(
-    response: NonNullable<ReturnType<typeof registrationFrom>>,
-    challenge: string,
-  ): Promise<NewCredential | null> {
+  private async verified(response: RegistrationResponseJSON, challenge: string): Promise<NewCredential | null> {
     const { clientDataJSON, attestationObject, transports = [] } = response.response;
-    const bytes = new Uint8Array(Buffer.from(attestationObject, 'base64url'));
-    const attestation = this.webauthn.decodeAttestationObject(bytes);
-    // One spelling only, as decoders should (§2.2, CTAP2 canonical CBOR); the library's reads beyond the end.
-    if (!Buffer.from(this.webauthn.isoCBOR.encode(attestation as never)).equals(bytes)) return null;
-    const statement = attestation.get('attStmt');
-    // Before anything else: for other formats the library would fetch revocation lists from wherever the sent
+    const authData = this.unattested(new Uint8Array(Buffer.from(attestationObject, 'base64url')));
+    // Before the rest: for other formats the library would fetch revocation lists from wherever the sent
     // certificates say.
-    if (attestation.get('fmt') !== 'none' || !(statement instanceof Map) || statement.size) return null;
-    if (!isTopLevel(this.webauthn.decodeClientDataJSON(clientDataJSON))) return null;
+    if (!authData || !isTopLevel(this.webauthn.decodeClientDataJSON(clientDataJSON))) return null;
     const { rpId, origins } = this.realm.options.passkeys;
     const { registrationInfo: found } = await this.webauthn.verifyRegistrationResponse({
       response,
@@ -57,15 +50,38 @@ export class RegistrationVerifier {
       supportedAlgorithmIDs: [...ALGORITHMS],
     });
     if (!found || found.credential.id !== response.id) return null;
-    if (!isSound(this.webauthn.decodeCredentialPublicKey(found.credential.publicKey))) return null;
+    const { publicKey, counter: signCount } = found.credential;
+    const key = this.webauthn.decodeCredentialPublicKey(publicKey);
+    if (!isSound(key) || !standsIn(authData, publicKey, response.id)) return null;
     return {
       credentialId: response.id,
-      publicKey: found.credential.publicKey,
-      signCount: found.credential.counter,
+      publicKey,
+      signCount,
       transports,
       aaguid: found.aaguid,
       backupEligible: found.credentialDeviceType === 'multiDevice',
       backedUp: found.credentialBackedUp,
     };
   }
+
+  /** The authenticator data of an attestation object that attests nothing; null for every other. */
+  private unattested(bytes: Uint8Array<ArrayBuffer>): Uint8Array | null {
+    const attestation = this.webauthn.decodeAttestationObject(bytes);
+    // One spelling only, as decoders should (§2.2, CTAP2 canonical CBOR): the library reads beyond the end.
+    if (!Buffer.from(this.webauthn.isoCBOR.encode(attestation as never)).equals(bytes)) return null;
+    const statement = attestation.get('attStmt');
+    const isNone = attestation.get('fmt') === 'none' && statement instanceof Map && statement.size === 0;
+    return isNone ? attestation.get('authData') : null;
+  }
+}
+
+/** Bytes of authenticator data before the credential id: hash, flags, count, model and the id's length (§6.1). */
+const BEFORE_ID = 55;
+
+/** Whether the key, as it was read and written anew, is what was sent. */
+function standsIn(authData: Uint8Array, publicKey: Uint8Array, credentialId: string): boolean {
+  const start = BEFORE_ID + Buffer.byteLength(credentialId, 'base64url');
+  return Buffer.from(authData)
+    .subarray(start, start + publicKey.length)
+    .equals(publicKey);
 }
