@@ -345,7 +345,8 @@ export interface PasskeyOptions {
   rpName?: string;
 
   /**
-   * Relying party id: the registrable domain. Required.
+   * Relying party id: the domain that passkeys belong to, for ever. Lower case, no public suffix, or `localhost`.
+   * Required.
    *
    * @default none
    * @env SVC_PASSKEY_RP_ID
@@ -353,7 +354,7 @@ export interface PasskeyOptions {
   rpId?: string;
 
   /**
-   * Exact origins that may run a ceremony. Required.
+   * Exact origins of the pages that may run a ceremony, on `rpId` or below it. Required.
    *
    * @default []
    * @env SVC_PASSKEY_ORIGINS (comma list)
@@ -361,7 +362,7 @@ export interface PasskeyOptions {
   origins?: string[];
 
   /**
-   * Seconds a ceremony lives.
+   * Seconds a ceremony lives, at most a day.
    *
    * @default 120
    * @env SVC_PASSKEY_CHALLENGE_TTL
@@ -369,7 +370,8 @@ export interface PasskeyOptions {
   challengeTtl?: number;
 
   /**
-   * Whether the authenticator must verify the user.
+   * Whether the authenticator must verify the user, by a PIN or a fingerprint. `required` is enforced at sign-in and
+   * step-up; the others leave a passkey to whoever holds the device.
    *
    * @default 'required'
    * @env SVC_PASSKEY_UV
