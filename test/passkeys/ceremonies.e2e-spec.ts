@@ -60,7 +60,11 @@ describe('a ceremony', () => {
 
   it('is not spent by a body that is refused before it', async () => {
     const { ceremony_id, options } = await app.requestOptions();
-    for (const credential of [undefined, null, 'text', 7, [], [{}], true]) {
+    for (const credential of [undefined, null]) {
+      const { body } = await app.login(ceremony_id, credential).expect(422);
+      expect(body.errors).toEqual({ credential: ['The credential field is required.'] });
+    }
+    for (const credential of ['text', 7, [], [{}], true]) {
       const { body } = await app.login(ceremony_id, credential).expect(422);
       expect(body.errors).toEqual({ credential: ['The credential field must be an object.'] });
     }

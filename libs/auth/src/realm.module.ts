@@ -1,10 +1,10 @@
 import { type DynamicModule, Inject, Module, type Provider, type Type } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { AUTH_CONFIG, type AuthConfig } from './config/auth-config';
-import type { GuardStructure, UsersOptions } from './config/auth-options';
+import type { FeatureOptions, GuardStructure, UsersOptions } from './config/auth-options';
 import { DEFAULT_FEATURES } from './config/defaults';
 import { merge } from './config/merge';
-import { FEATURES } from './features';
+import { FEATURES, OF_DEFAULT_GUARD } from './features';
 import type { Feature } from './realm/feature';
 import { mount } from './http/mount';
 import { AuthConfigError } from './kernel/auth.exception';
@@ -35,7 +35,9 @@ export class RealmModule {
   static forGuard(structure: RealmStructure): DynamicModule {
     const { guard, isDefault, routes, users, imports } = structure;
     const switches = merge(DEFAULT_FEATURES, structure.features) as typeof DEFAULT_FEATURES;
-    const isOn = ({ flags }: Feature): boolean => flags === undefined || flags.some((flag) => switches[flag]);
+    const has = (flag: keyof FeatureOptions): boolean =>
+      switches[flag] && (isDefault || !OF_DEFAULT_GUARD.includes(flag));
+    const isOn = ({ flags }: Feature): boolean => flags === undefined || flags.some(has);
     const mounted = ({ controllers = [], defaultGuardControllers = [] }: Feature): readonly Type[] =>
       isDefault ? [...controllers, ...defaultGuardControllers] : controllers;
     const on = FEATURES.filter(isOn);

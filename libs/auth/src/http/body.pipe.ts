@@ -3,7 +3,7 @@ import { type ValidationError, getMetadataStorage, validate } from 'class-valida
 import { ValidationFailed } from '../kernel/auth.exception';
 import type { MessageKey, Text } from '../kernel/messages';
 import { Realm } from '../realm/realm';
-import { FIELD_MAX, wireName } from './fields';
+import { FIELD_MAX, named, wireName } from './fields';
 
 /** Spaces are part of a password. */
 const VERBATIM = new Set(['password', 'password_confirmation', 'current_password']);
@@ -46,7 +46,7 @@ abstract class BodyPipe implements PipeTransform {
   private texts(errors: ValidationError[], metatype: Type): Record<string, Text[]> {
     const entries = errors.map(({ property, constraints = {} }) => {
       const field = wireName(metatype, property, this.realm.options.username);
-      const params = { field: field.replaceAll('_', ' '), max: FIELD_MAX };
+      const params = { field: named(field), max: FIELD_MAX };
       // A value that is absent or of the wrong type breaks every rule at once; only that is worth saying.
       const first = ['isDefined', 'isString', 'isObject'].find((rule) => rule in constraints);
       const broken = first ? [first] : Object.keys(constraints);

@@ -18,6 +18,9 @@ export const RequiredString = (): PropertyDecorator => applyDecorators(IsDefined
 /** A JSON object, whatever is in it. */
 export const RequiredObject = (): PropertyDecorator => applyDecorators(IsDefined(), IsObject());
 
+/** A JSON object that may be absent. */
+export const OptionalObject = (): PropertyDecorator => applyDecorators(IsOptional(), IsObject());
+
 /** Marks the property that travels under the realm's `username` name, in requests and in errors. */
 export const UsernameField = (): PropertyDecorator => (target, property) => {
   Reflect.defineMetadata(USERNAME, property, target.constructor);
@@ -26,3 +29,6 @@ export const UsernameField = (): PropertyDecorator => (target, property) => {
 /** The wire name of a request property. */
 export const wireName = (type: object, property: string, username: string): string =>
   Reflect.getMetadata(USERNAME, type) === property ? username : property;
+
+/** A field as texts name it. */
+export const named = (field: string): string => field.replaceAll('_', ' ');

@@ -5,7 +5,7 @@ export const MESSAGES = {
   'auth.wrong_credentials': 'These credentials do not match our records.',
   'auth.wrong_password': 'The password is not correct.',
   'auth.wrong_code': 'The code is not correct.',
-  'auth.one_code_only': 'Give either a code or a recovery code, not both.',
+  'auth.one_factor_only': 'Give one second factor, not several.',
   'auth.bad_challenge': 'This sign-in has expired. Please start again.',
   'auth.already_enrolled': 'Two-factor authentication is already enabled.',
   'auth.not_enrolled': 'Two-factor authentication is not enabled.',

@@ -4,6 +4,7 @@ import { clip } from '../http/client-info';
 import { FIELD_MAX } from '../http/fields';
 import { Realm } from '../realm/realm';
 import type { Caller } from '../tokens/caller';
+import { UserProvider } from '../users/user-provider';
 import { Ceremonies } from './ceremonies';
 import { ALGORITHMS, userHandleOf } from './credential.policy';
 import { creationOptions } from './passkey-options.policy';
@@ -20,18 +21,22 @@ export class PasskeyEnrolment {
     private readonly verifier: RegistrationVerifier,
     private readonly store: PasskeyStore,
     private readonly keys: SealedKeys,
+    private readonly users: UserProvider,
     private readonly realm: Realm,
   ) {}
 
   async options({ userId, user }: Caller): Promise<PublicKeyCredentialCreationOptionsJSON> {
-    const { passkeys: options, username } = this.realm.options;
-    const identifier = (user as Record<string, unknown>)[username];
     const holder = {
       handle: userHandleOf(userId),
-      name: typeof identifier === 'string' && identifier ? identifier : userId,
+      name: this.users.identifierOf(user) || userId,
       passkeys: await this.store.of(userId),
     };
-    return creationOptions(options, ALGORITHMS, holder, await this.ceremonies.startRegistration(userId));
+    return creationOptions(
+      this.realm.options.passkeys,
+      ALGORITHMS,
+      holder,
+      await this.ceremonies.startRegistration(userId),
+    );
   }
 
   /** @throws PasskeyRefused */

@@ -1,4 +1,5 @@
 import type { Feature } from '../realm/feature';
+import { NoPasskeyFactor, PasskeyFactor } from '../second-step/passkey-factor';
 import { AssertionVerifier } from './assertion-verifier';
 import { Ceremonies } from './ceremonies';
 import { ConfirmPasskeyController } from './confirm-passkey.controller';
@@ -10,6 +11,7 @@ import { PasskeyEnrolment } from './passkey-enrolment';
 import { PasskeyEnrolmentController } from './passkey-enrolment.controller';
 import { PasskeyLogin } from './passkey-login';
 import { PasskeyLoginController } from './passkey-login.controller';
+import { PasskeySecondStep } from './passkey-second-step';
 import { PasskeyStore } from './passkey.store';
 import { PasskeysController } from './passkeys.controller';
 import { RegistrationVerifier } from './registration-verifier';
@@ -40,6 +42,7 @@ export const passkeys: Feature = {
     PasskeyLogin,
     PasskeyConfirmation,
     OwnPasskeys,
+    { provide: PasskeyFactor, useClass: PasskeySecondStep },
   ],
-  whenOff: ALWAYS,
+  whenOff: [...ALWAYS, { provide: PasskeyFactor, useClass: NoPasskeyFactor }],
 };

@@ -10,15 +10,12 @@ import { TooManyFailures } from '../throttling/too-many-failures.exception';
 import type { PurposeClaims } from '../tokens/purpose-token.policy';
 import { UserProvider } from '../users/user-provider';
 import { BadChallenge } from './bad-challenge.exception';
-import { CodeFactor, type FactorMatch } from './code-factor';
+import type { ChallengeAnswer } from './challenge-answer.policy';
+import { CodeFactor } from './code-factor';
+import type { FactorMatch } from './factor-match';
 import { LoginChallenges } from './login-challenges';
+import { PasskeyFactor } from './passkey-factor';
 import { WrongCode } from './wrong-code.exception';
-
-/** What a challenge is answered with: one of the two. */
-export interface ChallengeAnswer {
-  readonly code: string | null;
-  readonly recovery_code: string | null;
-}
 
 /** Who completed a challenge, and how. */
 export interface Completed {
@@ -31,6 +28,7 @@ export interface Completed {
 export class ChallengeAttempts {
   constructor(
     private readonly codes: CodeFactor,
+    private readonly passkeys: PasskeyFactor,
     private readonly challenges: LoginChallenges,
     private readonly lockout: AccountLockout,
     private readonly failures: FailureLimiter,
@@ -43,21 +41,23 @@ export class ChallengeAttempts {
   /**
    * Uses up the challenge and the factor, both or neither, and clears the counters.
    *
-   * @throws AccountIsLocked, TooManyFailures, WrongCode, BadChallenge
+   * @throws AccountIsLocked, TooManyFailures, WrongCode, PasskeyRefused, BadChallenge
    */
   async verify(challenge: PurposeClaims, answer: ChallengeAnswer): Promise<Completed> {
     const lock = userLock('two_factor', challenge.sub);
     const attempt = (): Promise<Completed | null> => this.redeem(challenge, answer);
-    // A recovery code cannot be guessed, and is the way back in for whoever is locked out.
-    const lockable = answer.code !== null || answer.recovery_code === null;
-    if (lockable) await this.lockout.refuseLocked(lock, 'code');
+    // Only a code can be guessed. The others are the way back in for whoever is locked out.
+    const lockable = answer.kind === 'code';
+    const field = answer.kind === 'passkey' ? 'credential' : 'code';
+    if (lockable) await this.lockout.refuseLocked(lock, field);
     const completed = await this.failures.attempt(
       this.limits.ofTwoFactor(challenge.sub),
-      lockable ? () => this.lockout.attempt(lock, 'code', attempt) : attempt,
-      (seconds) => new TooManyFailures('code', seconds),
+      lockable ? () => this.lockout.attempt(lock, field, attempt) : attempt,
+      (seconds) => new TooManyFailures(field, seconds),
     );
     if (!completed) throw new WrongCode();
-    await this.lockout.release([lock]);
+    const confirm = userLock('confirm', challenge.sub);
+    await this.lockout.release(answer.kind === 'passkey' ? [lock, confirm] : [lock]);
     return completed;
   }
 
@@ -70,10 +70,10 @@ export class ChallengeAttempts {
     return this.unverified.holds(user) || (await this.spend(challenge, match)) ? completed : null;
   }
 
-  private matchOf(userId: string, { code, recovery_code }: ChallengeAnswer): Promise<FactorMatch | null> {
-    return recovery_code === null
-      ? this.codes.matchCode(userId, code ?? '')
-      : this.codes.matchRecoveryCode(userId, recovery_code);
+  private matchOf(userId: string, answer: ChallengeAnswer): Promise<FactorMatch | null> {
+    if (answer.kind === 'code') return this.codes.matchCode(userId, answer.code);
+    if (answer.kind === 'recovery_code') return this.codes.matchRecoveryCode(userId, answer.code);
+    return this.passkeys.match(userId, answer.ceremonyId, answer.credential);
   }
 
   /** The challenge first: of two factors at once, the second one is not lost to a challenge that is. */

@@ -1,16 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { clientInfo } from '../http/client-info';
 import type { SessionTokens } from '../http/session-tokens';
+import { named } from '../http/fields';
 import { ValidationFailed } from '../kernel/auth.exception';
+import type { Text } from '../kernel/messages';
 import { UnverifiedBlock } from '../login/unverified-block';
 import { Sessions } from '../sessions/sessions';
 import { UserProvider } from '../users/user-provider';
 import { BadChallenge } from './bad-challenge.exception';
+import { type NoAnswer, answerIn } from './challenge-answer.policy';
 import { ChallengeAttempts } from './challenge-attempts';
 import { LoginChallenges } from './login-challenges';
 import type { TwoFactorChallengeRequest } from './two-factor-challenge.request';
-
-const ONLY_ONE = [{ key: 'auth.one_code_only' }] as const;
 
 /** `POST /two-factor-challenge`: from a challenge and a second factor to a session. */
 @Injectable()
@@ -23,16 +24,22 @@ export class ChallengeCompletion {
     private readonly sessions: Sessions,
   ) {}
 
-  /** @throws ValidationFailed, BadChallenge, AccountIsLocked, TooManyFailures, WrongCode, UnverifiedLogin */
-  async complete(answer: TwoFactorChallengeRequest, request: object): Promise<SessionTokens> {
-    // Two codes in one attempt would be two guesses for the price of one.
-    if (answer.code !== null && answer.recovery_code !== null) {
-      throw new ValidationFailed({ code: ONLY_ONE, recovery_code: ONLY_ONE });
-    }
-    const challenge = await this.challenges.verify(answer.challenge_token);
+  /** @throws ValidationFailed, BadChallenge, AccountIsLocked, TooManyFailures, WrongCode, PasskeyRefused, UnverifiedLogin */
+  async complete(body: TwoFactorChallengeRequest, request: object): Promise<SessionTokens> {
+    const answer = answerIn(body);
+    if ('problem' in answer) throw noAnswer(answer);
+    const challenge = await this.challenges.verify(body.challenge_token);
     if (!challenge) throw new BadChallenge();
     const { user, amr } = await this.attempts.verify(challenge, answer);
     this.unverified.refuse(user);
     return this.sessions.start({ userId: this.users.idOf(user), amr: ['pwd', amr], client: clientInfo(request) });
   }
+}
+
+function noAnswer({ problem, fields }: NoAnswer): ValidationFailed {
+  const textOf = (field: string): Text =>
+    problem === 'missing'
+      ? { key: 'validation.required', params: { field: named(field) } }
+      : { key: 'auth.one_factor_only' };
+  return new ValidationFailed(Object.fromEntries(fields.map((field) => [field, [textOf(field)]])));
 }

@@ -1,13 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { SecondFactorMethod } from '../http/login-challenge';
-
-/** A right answer that is still good. */
-export interface FactorMatch {
-  /** How the user authenticated besides the password (RFC 8176). */
-  readonly amr: string;
-  /** Uses the answer up; false where someone else just did. Decided atomically. */
-  spend(): Promise<boolean>;
-}
+import type { FactorMatch } from './factor-match';
 
 /** The codes a login may be completed with: those of an authenticator, and recovery codes. */
 export abstract class CodeFactor {

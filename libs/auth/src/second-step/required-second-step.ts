@@ -3,21 +3,26 @@ import type { LoginChallenge } from '../http/login-challenge';
 import { SecondStep } from '../login/second-step';
 import { CodeFactor } from './code-factor';
 import { LoginChallenges } from './login-challenges';
+import { PasskeyFactor } from './passkey-factor';
 
-/** Challenges whoever has a second factor. */
+/** Challenges whoever enabled a second factor, and whoever has a passkey where `passkeys.required` says so. */
 @Injectable()
 export class RequiredSecondStep extends SecondStep {
   constructor(
     private readonly codes: CodeFactor,
+    private readonly passkeys: PasskeyFactor,
     private readonly challenges: LoginChallenges,
   ) {
     super();
   }
 
-  async challengeFor(_user: object, userId: string): Promise<LoginChallenge | null> {
-    const methods = await this.codes.methodsOf(userId);
+  async challengeFor(user: object, userId: string): Promise<LoginChallenge | null> {
+    const codes = await this.codes.methodsOf(userId);
     // An enabled factor of which nothing is usable any more does not let the password alone in.
-    if (!methods) return null;
+    if (!codes && !(await this.passkeys.isRequiredOf(user))) return null;
+    const hasPasskey = await this.passkeys.isHeldBy(userId);
+    if (!codes && !hasPasskey) return null;
+    const methods = [...(codes ?? []), ...(hasPasskey ? ['passkey' as const] : [])];
     return { two_factor: true, challenge_token: this.challenges.mint(userId), methods };
   }
 }

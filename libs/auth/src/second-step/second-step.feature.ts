@@ -8,7 +8,7 @@ import { TwoFactorChallengeController } from './two-factor-challenge.controller'
 
 /** The challenge between a right password and a session, at every guard whose login can ask for it. */
 export const secondStep: Feature = {
-  flags: ['twoFactor'],
+  flags: ['twoFactor', 'passkeys'],
   controllers: [TwoFactorChallengeController],
   providers: [
     LoginChallenges,

@@ -1,6 +1,6 @@
-import { OptionalText, RequiredString } from '../http/fields';
+import { OptionalObject, OptionalText, RequiredString } from '../http/fields';
 
-/** Body of `POST /two-factor-challenge`. */
+/** Body of `POST /two-factor-challenge`: the challenge, and one second factor. */
 export class TwoFactorChallengeRequest {
   @RequiredString()
   challenge_token!: string;
@@ -10,4 +10,10 @@ export class TwoFactorChallengeRequest {
 
   @OptionalText()
   recovery_code: string | null = null;
+
+  @OptionalText()
+  ceremony_id: string | null = null;
+
+  @OptionalObject()
+  credential: object | null = null;
 }

@@ -1,0 +1,34 @@
+import { Injectable } from '@nestjs/common';
+import type { FactorMatch } from './factor-match';
+
+/** A passkey presented after the password. */
+export abstract class PasskeyFactor {
+  /** Whether this user, having a passkey, must present a second factor: `passkeys.required`. */
+  abstract isRequiredOf(user: object): Promise<boolean>;
+
+  /** Whether the user has a passkey. */
+  abstract isHeldBy(userId: string): Promise<boolean>;
+
+  /**
+   * Judges an answered login ceremony, which is over then. Null where passkeys are switched off.
+   *
+   * @throws AuthException under `credential` for every other one than a sound answer of a passkey of this user
+   */
+  abstract match(userId: string, ceremonyId: string, credential: object): Promise<FactorMatch | null>;
+}
+
+/** Stands in when `features.passkeys` is off. */
+@Injectable()
+export class NoPasskeyFactor extends PasskeyFactor {
+  async isRequiredOf(): Promise<boolean> {
+    return false;
+  }
+
+  async isHeldBy(): Promise<boolean> {
+    return false;
+  }
+
+  async match(): Promise<null> {
+    return null;
+  }
+}
