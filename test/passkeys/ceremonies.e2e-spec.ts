@@ -144,4 +144,16 @@ describe('a ceremony', () => {
     expect(clones).toHaveLength(AT_ONCE - 1);
     expect(await app.rows()).toMatchObject([{ sign_count: '11' }]);
   });
+
+  it('that waits for another of the same count is judged by what that one left', async () => {
+    await app.setCount(10);
+    const runner = app.t.database.createQueryRunner();
+    await runner.startTransaction();
+    await runner.query('SELECT 1 FROM passkeys FOR UPDATE');
+    const calls = Array.from({ length: 5 }, () => app.attempt(authenticator, { count: 11 }));
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    await runner.rollbackTransaction();
+    await runner.release();
+    expect(await statuses(calls)).toEqual([200, 422, 422, 422, 422]);
+  });
 });
