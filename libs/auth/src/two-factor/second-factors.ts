@@ -33,15 +33,16 @@ export class SecondFactors {
    * is made on a state that is over.
    *
    * @param change what it becomes; null leaves it as it is
-   * @returns what it became, or null
+   * @returns what it became; null where it was left, or the user is gone
    */
   async change(
     userId: string,
     change: (current: StoredSecondFactor) => StoredSecondFactor | null,
   ): Promise<StoredSecondFactor | null> {
     for (;;) {
-      const current = await this.of(userId);
-      const next = change(current);
+      const current = await this.inTime(this.users.secondFactorOf(userId));
+      // Of a user who is gone there is nothing to change, however often it is tried.
+      const next = current && change(current);
       if (!next || (await this.inTime(this.users.replaceSecondFactor(userId, current, next)))) return next;
     }
   }
