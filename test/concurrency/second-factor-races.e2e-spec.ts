@@ -88,6 +88,19 @@ describeWithOwnRedis('second factors that two nodes are sent at once', () => {
     expect(await remaining()).toBe(7);
   });
 
+  it('count as no guess, when one right code is sent many times with one challenge', async () => {
+    await start({ features: { lockout: true } });
+    for (let round = 0; round < 5; round++) {
+      const answer = { challenge_token: challengeOf(), code: codeOf(one(), ada.secret) };
+      expect(won(await atOnce(30, () => answer))).toBe(1);
+      later();
+    }
+    const [{ attempts }] = await one().database.query(
+      `SELECT coalesce(sum(attempts), 0)::int AS attempts FROM svc_lockouts WHERE purpose = 'two_factor'`,
+    );
+    expect(attempts).toBe(0);
+  });
+
   it.each([1, 2, 3])('are verified no more often than the cap, of 300 wrong codes: %d', async () => {
     await start({ features: { lockout: true }, lockout: { maxAttempts: CAP } });
     const spies = nodes.map((node) => jest.spyOn(node.app.get(Realms).default.get(Totp), 'match'));

@@ -146,7 +146,12 @@ describe('a route that asks for confirmation', () => {
     await act(t, await proofOf(t, token), await proofOf(t, token)).expect(401);
   });
 
-  const good = (): Record<string, unknown> => ({ aud: [API_AUDIENCE], fid: claimsOf(token).fid, gid: 'api' });
+  const good = (): Record<string, unknown> => ({
+    aud: [API_AUDIENCE],
+    fid: claimsOf(token).fid,
+    gid: 'api',
+    exp: t.clock.seconds() + 300,
+  });
   const forged: [string, (claims: Record<string, unknown>) => Forgery][] = [
     ['another key', (claims) => ({ claims, secret: 'x'.repeat(40) })],
     ['the type of a login challenge', (claims) => ({ claims, header: { typ: '2fa+challenge' } })],

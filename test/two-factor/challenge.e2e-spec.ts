@@ -150,11 +150,13 @@ describe('the login challenge', () => {
     ['without an id', { claims: { jti: undefined } }],
     ['with an empty id', { claims: { jti: '' } }],
     ['that never expires', { claims: { exp: undefined } }],
+    ['that lives longer than one of ours', { claims: { exp: 1e18 } }],
     ['whose expiry is a text', { claims: { exp: '9999999999' } }],
     ['of another key', { secret: 'another-secret-of-enough-bytes-0123456789' }],
     ['of an access token`s type', { header: { typ: 'at+jwt' } }],
   ])('is refused when it is one %s, and nothing is used up', async (_, change) => {
-    const good = { gid: 'api', aud: ['https://api.example.com'], fid: undefined, scope: undefined };
+    const exp = t.clock.seconds() + 300;
+    const good = { gid: 'api', aud: ['https://api.example.com'], fid: undefined, scope: undefined, exp };
     const { claims = {}, header = {}, ...rest } = change as { claims?: object; header?: object };
     const token = (over: object, head: object): string =>
       forge({ ...rest, claims: { ...good, ...over }, header: { typ: '2fa+challenge', ...head } });

@@ -1,4 +1,5 @@
-import type { TestApp } from '../support/app';
+import { SecurityStore } from '@svc/auth';
+import { TestApp } from '../support/app';
 import {
   ADA,
   type Enrolled,
@@ -74,6 +75,32 @@ describe('a code', () => {
     ada = await enrol(t);
     expect((await answer(former)).status).toBe(422);
     expect((await answer(codeOf(t, ada.secret))).status).toBe(200);
+  });
+});
+
+describe('a code that was used', () => {
+  it.each([0, 1])('stays used on a node whose clock is behind, with a window of %d', async (window) => {
+    const t = await startTwoFactor({ twoFactor: { window } });
+    const behind = await TestApp.start({
+      options: { features: { twoFactor: true }, twoFactor: { window } },
+      databaseUrl: t.databaseUrl,
+    });
+    const ada = await enrol(t);
+    t.clock.advance(600);
+    behind.clock.advance(600 + 30 - 20);
+    const code = codeOf(t, ada.secret, window);
+    const store = t.app.get(SecurityStore, { strict: false });
+    const kept = [jest.spyOn(store, 'add'), jest.spyOn(store, 'advance')];
+    await complete(t, { challenge_token: await challenge(t), code }).expect(200);
+    const seconds = kept.flatMap(({ mock }) =>
+      mock.calls.filter(([key]) => key.includes('svc:2fa')).map((call) => call[2]),
+    );
+    // What the code is good for on the node that is ahead, and the difference.
+    expect(seconds).toHaveLength(2);
+    for (const one of seconds) expect(one).toBeGreaterThanOrEqual((2 * window + 1) * 30 + 60);
+    await complete(behind, { challenge_token: await challenge(behind), code }).expect(422);
+    await behind.stop();
+    await t.stop();
   });
 });
 

@@ -34,6 +34,7 @@ describe('enrolment', () => {
     expect(body.recovery_codes).toHaveLength(3);
     for (const code of body.recovery_codes) expect(code).toMatch(/^[A-Za-z0-9]{10}-[A-Za-z0-9]{10}$/);
     expect(new Set(body.recovery_codes).size).toBe(3);
+    expect((await t.get('/auth/two-factor/recovery-codes', token)).body).toEqual({ remaining: 3, total: 3 });
   });
 
   it('asks for nothing at login before it is confirmed', async () => {

@@ -1,3 +1,4 @@
+import { Database } from '../../libs/auth/src/kernel/database';
 import { withAuthColumns } from '@svc/auth';
 import { Column, DataSource, Entity, ManyToOne, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 import { TypeormUserProvider } from '../../libs/auth/src/users/typeorm-user-provider';
@@ -85,7 +86,8 @@ describe('a user read for a guarded request', () => {
     await database.drop();
   });
 
-  const provider = (entity: new () => object, username = 'email') => new TypeormUserProvider(source, entity, username);
+  const provider = (entity: new () => object, username = 'email') =>
+    new TypeormUserProvider(new Database(source, 5000), entity, username);
 
   async function expectAsFindOneBy(entity: new () => object, id: unknown): Promise<void> {
     const read = await provider(entity).findById(String(id));

@@ -1,5 +1,14 @@
+import { Database } from '../../libs/auth/src/kernel/database';
 import { type StoredSecondFactor, addTwoFactorColumns, withAuthColumns, withTwoFactorColumns } from '@svc/auth';
-import { Column, DataSource, DeleteDateColumn, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import {
+  AfterLoad,
+  Column,
+  DataSource,
+  DeleteDateColumn,
+  Entity,
+  PrimaryGeneratedColumn,
+  UpdateDateColumn,
+} from 'typeorm';
 import { TypeormUserProvider } from '../../libs/auth/src/users/typeorm-user-provider';
 import { createEmptyDatabase } from '../support/database';
 
@@ -10,6 +19,15 @@ class Member extends withTwoFactorColumns(withAuthColumns()) {
 
   @DeleteDateColumn({ name: 'deleted_at', type: 'timestamptz' })
   deletedAt?: Date | null;
+
+  @UpdateDateColumn({ name: 'updated_at', type: 'timestamptz' })
+  updatedAt!: Date;
+
+  /** Is given whole rows only. */
+  @AfterLoad()
+  shout(): void {
+    this.email = this.email.toUpperCase();
+  }
 }
 
 @Entity('own')
@@ -48,6 +66,8 @@ describe('the second factors of an entity`s users', () => {
       type: 'postgres',
       url: database.url,
       entities,
+      // Whatever the host caches, a second factor is read as it is stored.
+      cache: { alwaysEnabled: true, duration: 60_000 },
       installExtensions: false,
       uuidExtension: 'pgcrypto',
     }).initialize();
@@ -59,7 +79,7 @@ describe('the second factors of an entity`s users', () => {
     await database.drop();
   });
 
-  const usersOf = (entity: new () => object) => new TypeormUserProvider(source, entity, 'email');
+  const usersOf = (entity: new () => object) => new TypeormUserProvider(new Database(source, 5000), entity, 'email');
   const create = async (entity: new () => object, email: string): Promise<string> =>
     String(((await source.getRepository(entity).save({ email })) as unknown as { id: unknown }).id);
 
@@ -83,6 +103,21 @@ describe('the second factors of an entity`s users', () => {
     expect(await users.secondFactorOf(other)).toEqual(NONE);
     expect(await users.replaceSecondFactor(id, ENABLED, NONE)).toBe(true);
     expect(await users.secondFactorOf(id)).toEqual(NONE);
+  });
+
+  it('are none of a user who was deleted, softly or not', async () => {
+    const [users, id] = [usersOf(Member), await create(Member, 'gone@example.com')];
+    expect(await users.replaceSecondFactor(id, NONE, ENABLED)).toBe(true);
+    await source.getRepository(Member).softDelete({ id });
+    expect(await users.secondFactorOf(id)).toBeNull();
+  });
+
+  it('change the row like any other change of it', async () => {
+    const [users, id] = [usersOf(Member), await create(Member, 'stamped@example.com')];
+    const stamp = async () => (await source.query('SELECT updated_at FROM crm."Members" WHERE id = $1', [id]))[0];
+    const before = await stamp();
+    await users.replaceSecondFactor(id, NONE, PENDING);
+    expect((await stamp()).updated_at.getTime()).toBeGreaterThan(before.updated_at.getTime());
   });
 
   it('keep a date that the database knows more precisely', async () => {

@@ -1,3 +1,4 @@
+import { Database } from '../../libs/auth/src/kernel/database';
 import { AuthConfigError } from '@svc/auth';
 import { randomUUID } from 'node:crypto';
 import { DataSource, type ObjectLiteral } from 'typeorm';
@@ -28,7 +29,8 @@ describe('the users of a TypeORM entity', () => {
     await database.drop();
   });
 
-  const usersOf = (entity: Entity, username = 'email') => new TypeormUserProvider(source, entity, username);
+  const usersOf = (entity: Entity, username = 'email') =>
+    new TypeormUserProvider(new Database(source, 5000), entity, username);
   const create = async (entity: Entity, email: string, more: object = {}): Promise<ObjectLiteral> =>
     source.getRepository(entity).save({ email, passwordHash: 'digest', ...more } as ObjectLiteral);
 
@@ -112,7 +114,7 @@ describe('the users of a TypeORM entity', () => {
 
   it('throw when they cannot be asked: an error is never "no such user"', async () => {
     const closed = await new DataSource({ ...source.options } as never).initialize();
-    const users = new TypeormUserProvider(closed, ByInt, 'email');
+    const users = new TypeormUserProvider(new Database(closed, 5000), ByInt, 'email');
     await closed.destroy();
     await expect(users.findById('1')).rejects.toThrow();
     await expect(users.findByIdentifier('ada@example.com')).rejects.toThrow();

@@ -1,3 +1,4 @@
+import { Database } from '../../libs/auth/src/kernel/database';
 import { DataSource, type EntitySubscriberInterface, EventSubscriber, type ObjectLiteral } from 'typeorm';
 import { TypeormUserProvider } from '../../libs/auth/src/users/typeorm-user-provider';
 import { rowReader } from '../../libs/auth/src/users/user-row';
@@ -37,7 +38,7 @@ describe('a user read by a prepared statement', () => {
 
   /** Reads by the provider and by the repository, which must be the same to the last property. */
   async function readBoth(entity: Entity, id: unknown, on = source): Promise<ObjectLiteral> {
-    const read = await new TypeormUserProvider(on, entity, 'email').findById(String(id));
+    const read = await new TypeormUserProvider(new Database(on, 5000), entity, 'email').findById(String(id));
     const expected = await on.getRepository(entity).findOneBy({ id });
     expect(expected).not.toBeNull();
     expect(read).toStrictEqual(expected);
@@ -125,7 +126,7 @@ describe('a user read by a prepared statement', () => {
 
   it('is an object of its own each time', async () => {
     const { id } = await rich('own@example.com');
-    const users = new TypeormUserProvider(source, Rich, 'email');
+    const users = new TypeormUserProvider(new Database(source, 5000), Rich, 'email');
     const [one, other] = [await users.findById(id), await users.findById(id)];
     expect(one).not.toBe(other);
     expect(one).toStrictEqual(other);
@@ -135,7 +136,7 @@ describe('a user read by a prepared statement', () => {
     const people = source.getRepository(ByInt);
     const { id: one } = await people.save({ email: 'one@x.test' });
     const { id: two } = await people.save({ email: 'two@x.test' });
-    const users = new TypeormUserProvider(source, ByInt, 'email');
+    const users = new TypeormUserProvider(new Database(source, 5000), ByInt, 'email');
     const ids = [one, two, 'abc', one, 2 ** 40, `0${two}`, two, '{1}', one, 0];
     const found = await Promise.all(ids.map((id) => users.findById(String(id))));
     const expected = ids.map((id) => (id === one ? 'one@x.test' : id === two ? 'two@x.test' : undefined));
@@ -147,7 +148,7 @@ describe('a user read by a prepared statement', () => {
 
   it('is no user who was deleted softly, until restored', async () => {
     const { id } = await rich('gone@example.com');
-    const users = new TypeormUserProvider(source, Rich, 'email');
+    const users = new TypeormUserProvider(new Database(source, 5000), Rich, 'email');
     await source.getRepository(Rich).softDelete(id);
     expect(await users.findById(id)).toBeNull();
     expect(await users.findByIdentifier('gone@example.com')).toBeNull();
@@ -200,7 +201,7 @@ describe('a user read by a prepared statement', () => {
     // One connection, so that it is the very statement the first read prepared.
     const own = await connect({ extra: { max: 1 } });
     const { id } = await own.getRepository(ByInt).save({ email: 'altered@example.com' });
-    const users = new TypeormUserProvider(own, ByInt, 'email');
+    const users = new TypeormUserProvider(new Database(own, 5000), ByInt, 'email');
     for (const change of [
       'SELECT 1',
       'ALTER TABLE by_int ALTER COLUMN email TYPE varchar(400)',

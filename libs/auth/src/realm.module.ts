@@ -69,7 +69,7 @@ function userProvider({ entity, provider }: UsersOptions = {}): Provider {
   if (provider) return { provide: UserProvider, ...provider } as Provider;
   const fromEntity = (database: Database, { options }: Realm): UserProvider => {
     if (!entity) throw new AuthConfigError(`The guard "${options.guard}" has no users.`);
-    return new TypeormUserProvider(database.source, entity as new () => object, options.username);
+    return new TypeormUserProvider(database, entity as new () => object, options.username);
   };
   return { provide: UserProvider, useFactory: fromEntity, inject: [Database, Realm] };
 }

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { Realm } from '../realm/realm';
 import type { Caller } from '../tokens/caller';
 import { CONFIRMATION, PurposeTokens } from '../tokens/purpose-tokens';
 import { type ConfirmationVerdict, judgeConfirmation } from './confirmation.policy';
@@ -7,14 +6,11 @@ import { type ConfirmationVerdict, judgeConfirmation } from './confirmation.poli
 /** Proofs that the user was just there: earned by one session, and good for it alone. */
 @Injectable()
 export class Confirmations {
-  constructor(
-    private readonly tokens: PurposeTokens,
-    private readonly realm: Realm,
-  ) {}
+  constructor(private readonly tokens: PurposeTokens) {}
 
   /** A proof for the caller's session, reusable until `confirm.ttl` is over. */
   mint({ userId, familyId }: Caller): string {
-    return this.tokens.mint(CONFIRMATION, userId, this.realm.options.confirm.ttl, familyId);
+    return this.tokens.mint(CONFIRMATION, userId, familyId);
   }
 
   /** @throws StoreUnavailable */

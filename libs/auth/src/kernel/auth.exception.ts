@@ -46,6 +46,11 @@ export class AuthException extends HttpException {
     return this.failure.headers ?? {};
   }
 
+  /** Whether it says nothing about what was being checked, so that the attempt counts as none. */
+  get isUndecided(): boolean {
+    return this.failure.status === 503;
+  }
+
   /** Says the same in the language of `translate`; who speaks first is heard. */
   in(translate: Translate): this {
     this.translate ??= translate;

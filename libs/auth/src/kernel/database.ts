@@ -1,4 +1,4 @@
-import type { DataSource, EntityTarget, ObjectLiteral, QueryRunner } from 'typeorm';
+import type { DataSource, EntityManager, EntityTarget, ObjectLiteral, QueryRunner } from 'typeorm';
 import { AuthConfigError, StoreUnavailable } from './auth.exception';
 import { type Preparing, isStale, statementName } from './prepared';
 import { answered } from './unavailable';
@@ -12,6 +12,7 @@ interface Client extends Preparing {
 interface Connection {
   client: Client;
   sql: Sql;
+  manager: EntityManager;
   /** @throws StoreUnavailable once the caller has been answered */
   stillAwaited: () => void;
 }
@@ -59,14 +60,16 @@ export class Database {
   /**
    * Runs `work` in one transaction on one connection; a throw rolls everything back. It may run a second
    * time after a rollback, where prepared statements do not hold.
+   *
+   * @param work is given the transaction's statements, and its entity manager for the host's own tables
    */
-  transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
-    return this.connected(async ({ client, sql, stillAwaited }) => {
+  transaction<T>(work: (sql: Sql, manager: EntityManager) => Promise<T>): Promise<T> {
+    return this.connected(async ({ client, sql, manager, stillAwaited }) => {
       // What a lock or a slow server delays beyond the answer must not keep its connection either.
       // READ COMMITTED whatever the host's default: a refresh that waited for a lock decides on what it finds then.
       await client.query(`BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = ${this.timeoutMs}`);
       try {
-        const result = await work(sql);
+        const result = await work(sql, manager);
         stillAwaited();
         await client.query('COMMIT');
         return result;
@@ -98,7 +101,12 @@ export class Database {
     const runner = this.source.createQueryRunner();
     const run = async (): Promise<T> => {
       const client: Client = await runner.connect();
-      return work({ client, stillAwaited, sql: this.statementsOn(runner, client, stillAwaited) });
+      return work({
+        client,
+        stillAwaited,
+        manager: runner.manager,
+        sql: this.statementsOn(runner, client, stillAwaited),
+      });
     };
     try {
       return await answered(

@@ -3,6 +3,9 @@ import { Encryption } from './encryption';
 
 const [OLD, NEW] = ['an-old-key-of-forty-bytes-0123456789abcde', 'a-new-key-of-forty-bytes-0123456789abcdef'];
 
+/** Data of every installation is in this form: a change of it is a change of the version. */
+const FROZEN = 'v1.a3445087.RHtXhGWXjUDVC-nKvvion90MESj5jQE5yfE46EfN65Ny';
+
 describe('encryption at rest', () => {
   const encryption = new Encryption([NEW, OLD]);
 
@@ -52,5 +55,10 @@ describe('encryption at rest', () => {
     const [version, id, body] = encryption.encrypt(Buffer.alloc(0), 'c').split('.') as [string, string, string];
     const short = Buffer.from(body, 'base64url').subarray(0, -8).toString('base64url');
     expect(encryption.decrypt(`${version}.${id}.${short}`, 'c')).toBeNull();
+  });
+
+  it('reads what was encrypted when it was first released', () => {
+    expect(encryption.decrypt(FROZEN, 'context')?.toString()).toBe('plain');
+    expect(encryption.decrypt(FROZEN.replace('v1', 'v2'), 'context')).toBeNull();
   });
 });

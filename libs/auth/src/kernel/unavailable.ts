@@ -16,11 +16,11 @@ export function isUnavailable(error: unknown): boolean {
 }
 
 /**
- * Whether a failure says nothing about what was being checked: a store or a queue could not be asked. Any
- * other, a refusal that host code throws among them, is an answer.
+ * Whether a failure says nothing about what was being checked: a store or a queue could not be asked, or
+ * something else stood in the way. Any other, a refusal that host code throws among them, is an answer.
  */
 export const isUndecided = (error: unknown): boolean =>
-  isUnavailable(error) || (error instanceof AuthException && error.getStatus() === 503);
+  isUnavailable(error) || (error instanceof AuthException && error.isUndecided);
 
 /**
  * Waits at most `ms` for a store, and turns silence and unreachability into {@link StoreUnavailable}.

@@ -5,4 +5,9 @@ export class UnverifiedLogin extends AuthException {
   constructor() {
     super('unverified_login', { status: 403, text: { key: 'auth.unverified_login' } });
   }
+
+  /** Whoever gets here guessed nothing. */
+  override get isUndecided(): boolean {
+    return true;
+  }
 }

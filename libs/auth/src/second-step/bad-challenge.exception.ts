@@ -5,4 +5,9 @@ export class BadChallenge extends AuthException {
   constructor() {
     super('bad_challenge', { status: 422, errors: { challenge_token: [{ key: 'auth.bad_challenge' }] } });
   }
+
+  /** Where several answers to one challenge race, the others were no guesses. */
+  override get isUndecided(): boolean {
+    return true;
+  }
 }

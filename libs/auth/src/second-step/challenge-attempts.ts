@@ -41,7 +41,7 @@ export class ChallengeAttempts {
   /**
    * Uses up the challenge and the factor, both or neither, and clears the counters.
    *
-   * @throws AccountIsLocked, TooManyFailures, WrongCode, PasskeyRefused, BadChallenge
+   * @throws AccountIsLocked, TooManyFailures, WrongCode, PasskeyRefused, BadChallenge, UnverifiedLogin
    */
   async verify(challenge: PurposeClaims, answer: ChallengeAnswer): Promise<Completed> {
     const lock = userLock('two_factor', challenge.sub);
@@ -65,9 +65,9 @@ export class ChallengeAttempts {
     const user = await answered('The user store', this.config.storeTimeoutMs, this.users.findById(challenge.sub));
     const match = user && (await this.matchOf(challenge.sub, answer));
     if (!match) return null;
-    const completed = { user, amr: match.amr };
-    // Whoever may not sign in is refused afterwards, and keeps the code.
-    return this.unverified.holds(user) || (await this.spend(challenge, match)) ? completed : null;
+    // Whoever may not sign in keeps challenge and factor.
+    this.unverified.refuse(user);
+    return (await this.spend(challenge, match)) ? { user, amr: match.amr } : null;
   }
 
   private matchOf(userId: string, answer: ChallengeAnswer): Promise<FactorMatch | null> {

@@ -4,7 +4,6 @@ import type { SessionTokens } from '../http/session-tokens';
 import { named } from '../http/fields';
 import { ValidationFailed } from '../kernel/auth.exception';
 import type { Text } from '../kernel/messages';
-import { UnverifiedBlock } from '../login/unverified-block';
 import { Sessions } from '../sessions/sessions';
 import { UserProvider } from '../users/user-provider';
 import { BadChallenge } from './bad-challenge.exception';
@@ -20,7 +19,6 @@ export class ChallengeCompletion {
     private readonly challenges: LoginChallenges,
     private readonly attempts: ChallengeAttempts,
     private readonly users: UserProvider,
-    private readonly unverified: UnverifiedBlock,
     private readonly sessions: Sessions,
   ) {}
 
@@ -31,7 +29,6 @@ export class ChallengeCompletion {
     const challenge = await this.challenges.verify(body.challenge_token);
     if (!challenge) throw new BadChallenge();
     const { user, amr } = await this.attempts.verify(challenge, answer);
-    this.unverified.refuse(user);
     return this.sessions.start({ userId: this.users.idOf(user), amr: ['pwd', amr], client: clientInfo(request) });
   }
 }

@@ -1,18 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import { Realm } from '../realm/realm';
 import type { PurposeClaims } from '../tokens/purpose-token.policy';
 import { LOGIN_CHALLENGE, PurposeTokens } from '../tokens/purpose-tokens';
 
 /** Tokens that say "the password was right", and nothing more: single use, of one guard. */
 @Injectable()
 export class LoginChallenges {
-  constructor(
-    private readonly tokens: PurposeTokens,
-    private readonly realm: Realm,
-  ) {}
+  constructor(private readonly tokens: PurposeTokens) {}
 
   mint(userId: string): string {
-    return this.tokens.mint(LOGIN_CHALLENGE, userId, this.realm.options.twoFactor.challengeTtl);
+    return this.tokens.mint(LOGIN_CHALLENGE, userId);
   }
 
   /** Null for what is no challenge of this guard, too old or used up. */

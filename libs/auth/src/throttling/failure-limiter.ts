@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isUndecided } from '../kernel/unavailable';
 import { type Limit, type Outcome, SecurityStore, type Tally } from '../security-store/security-store';
@@ -13,6 +13,8 @@ const PATIENCE = { total: 1000, step: 25 };
  */
 @Injectable()
 export class FailureLimiter {
+  private readonly logger = new Logger('Auth');
+
   constructor(private readonly store: SecurityStore) {}
 
   /**
@@ -39,7 +41,17 @@ export class FailureLimiter {
       if (!isUndecided(error)) outcome = 'failed';
       throw error;
     } finally {
+      await this.settle(limits, outcome);
+    }
+  }
+
+  private async settle(limits: readonly Limit[], outcome: Outcome): Promise<void> {
+    try {
       await this.store.settle(limits, outcome);
+    } catch (error) {
+      // A failure must be counted. What succeeded has happened, and is not undone by counters that stay.
+      if (outcome === 'failed') throw error;
+      this.logger.warn(`failed attempts stay counted: ${(error as Error).message}`);
     }
   }
 

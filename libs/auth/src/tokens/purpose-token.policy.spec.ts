@@ -1,7 +1,7 @@
 import { isPurposeToken } from './purpose-token.policy';
 
 const NOW = 1_800_000_000;
-const expected = { type: 'reauth+challenge', issuer: 'i', audience: ['a', 'b'], guard: 'api', leeway: 5 };
+const expected = { type: 'reauth+challenge', issuer: 'i', audience: ['a', 'b'], guard: 'api', leeway: 5, longest: 300 };
 const header = { typ: 'reauth+challenge', alg: 'HS256' };
 const claims = {
   iss: 'i',
@@ -23,6 +23,7 @@ describe('a purpose token passes', () => {
     ['without a session', { fid: undefined }],
     ['without a guard, from before guards were stamped', { gid: undefined }],
     ['until its end and the leeway', { exp: NOW - 4 }],
+    ['that ends within the leeway after its longest life', { exp: NOW + 305 }],
     ['within the leeway before its start', { nbf: NOW + 5 }],
     ['without a start', { nbf: undefined, iat: undefined }],
     ['with other claims', { tenant: 't' }],
@@ -55,6 +56,8 @@ describe('a purpose token does not pass', () => {
     ['with an end that is text', { exp: String(NOW + 300) }],
     ['with a fractional end', { exp: NOW + 0.5 }],
     ['with an endless end', { exp: Infinity }],
+    ['that lives longer than any of its purpose', { exp: NOW + 306 }],
+    ['that lives for ever', { exp: 1e18 }],
     ['at its end and the leeway', { exp: NOW - 5 }],
     ['before its start', { nbf: NOW + 6 }],
     ['with a start that is text', { nbf: String(NOW) }],

@@ -6,6 +6,8 @@ export interface PurposeExpectations {
   audience: readonly string[];
   guard: string;
   leeway: number;
+  /** Seconds that a token of the purpose may live. */
+  longest: number;
 }
 
 /** The claims of a challenge or confirmation token that passed. */
@@ -19,14 +21,14 @@ export interface PurposeClaims {
 
 /**
  * Whether a verified token is of this purpose, for this guard, and in its time (RFC 8725 §3.11, §3.12).
- * Every claim is checked by type: whoever shares the key could mint an odd one.
+ * Every claim is checked by type: whoever shares the key could mint an odd one, or one for ever.
  *
  * @param now unix seconds
  */
 export function isPurposeToken(
   header: Readonly<Record<string, unknown>>,
   claims: Readonly<Record<string, unknown>>,
-  { type, issuer, audience, guard, leeway }: PurposeExpectations,
+  { type, issuer, audience, guard, leeway, longest }: PurposeExpectations,
   now: number,
 ): claims is Readonly<Record<string, unknown>> & PurposeClaims {
   const { iss, aud, sub, jti, fid, gid, nbf, exp } = claims;
@@ -41,7 +43,8 @@ export function isPurposeToken(
     (gid === undefined || gid === guard) &&
     (nbf === undefined || (typeof nbf === 'number' && nbf <= now + leeway)) &&
     Number.isInteger(exp) &&
-    (exp as number) > now - leeway
+    (exp as number) > now - leeway &&
+    (exp as number) <= now + longest + leeway
   );
 }
 

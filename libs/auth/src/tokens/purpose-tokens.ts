@@ -12,6 +12,8 @@ import { type PurposeClaims, isPurposeToken } from './purpose-token.policy';
 export const CONFIRMATION = 'reauth+challenge';
 export const LOGIN_CHALLENGE = '2fa+challenge';
 
+export type Purpose = typeof CONFIRMATION | typeof LOGIN_CHALLENGE;
+
 /** Signed proofs for one purpose of the realm: neither is an access token, nor is an access token one of them. */
 @Injectable()
 export class PurposeTokens {
@@ -23,28 +25,29 @@ export class PurposeTokens {
   ) {}
 
   /** @param familyId the session that earned it; null leaves it bound to none */
-  mint(type: string, userId: string, ttl: number, familyId: string | null = null): string {
+  mint(purpose: Purpose, userId: string, familyId: string | null = null): string {
     const now = this.clock.seconds();
     const { issuer, audience } = this.realm.options;
-    return signJws(this.keyring, type, {
+    return signJws(this.keyring, purpose, {
       iss: issuer,
       aud: [...audience],
       sub: userId,
       jti: randomUUID(),
       iat: now,
       nbf: now,
-      exp: now + ttl,
+      exp: now + this.lifetimeOf(purpose),
       gid: this.realm.guard,
       ...(familyId !== null && { fid: familyId }),
     });
   }
 
-  /** The claims of a token of this type that is current and not spent; null for everything else. @throws StoreUnavailable */
-  async verify(type: string, token: string): Promise<PurposeClaims | null> {
+  /** The claims of a token of this purpose that is current and not spent; null for everything else. @throws StoreUnavailable */
+  async verify(purpose: Purpose, token: string): Promise<PurposeClaims | null> {
     const jws = verifyJws(this.keyring, token);
     if (!jws) return null;
     const { issuer, audience, leeway } = this.realm.options;
-    const expected = { type, issuer, audience, leeway, guard: this.realm.guard };
+    const longest = this.lifetimeOf(purpose);
+    const expected = { type: purpose, issuer, audience, leeway, longest, guard: this.realm.guard };
     if (!isPurposeToken(jws.header, jws.claims, expected, this.clock.seconds())) return null;
     // Spent is spent, also where `features.denylist` leaves access tokens alone.
     const [spent] = await this.store.getMany([tokenKey(jws.claims.jti)]);
@@ -60,5 +63,11 @@ export class PurposeTokens {
   /** Takes {@link spend} back. */
   async restore({ jti }: PurposeClaims): Promise<void> {
     await this.store.take(tokenKey(jti));
+  }
+
+  /** Seconds. */
+  private lifetimeOf(purpose: Purpose): number {
+    const { twoFactor, confirm } = this.realm.options;
+    return purpose === LOGIN_CHALLENGE ? twoFactor.challengeTtl : confirm.ttl;
   }
 }

@@ -1,5 +1,5 @@
 /**
- * A login was completed with a recovery code. Worth a mail to the account's owner.
+ * A recovery code was used up at a login. Worth a mail to the account's owner.
  *
  * @publicApi
  */

@@ -9,6 +9,8 @@ describe('recovery codes in their column', () => {
     ['{"0":"a"}', []],
     ['["a",1]', []],
     ['"a"', []],
+    [JSON.stringify(Array.from({ length: 100 }, () => 'a')), Array.from({ length: 100 }, () => 'a')],
+    [JSON.stringify(Array.from({ length: 101 }, () => 'a')), []],
     ['null', []],
     ['[', []],
   ])('%j holds %j', (column, hashes) => expect(hashesIn(column)).toEqual(hashes));

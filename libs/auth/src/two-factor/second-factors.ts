@@ -1,11 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../config/auth-config';
-import { AuthConfigError } from '../kernel/auth.exception';
+import { AuthConfigError, StoreUnavailable } from '../kernel/auth.exception';
 import { Encryption } from '../kernel/encryption';
 import { answered } from '../kernel/unavailable';
 import { Realm } from '../realm/realm';
 import { NO_SECOND_FACTOR, type StoredSecondFactor } from '../users/second-factor';
 import { UserProvider } from '../users/user-provider';
+
+/** Changes of one user that overtake another one before it is given up. */
+const MOST_ATTEMPTS = 100;
 
 /** The second factors of the realm's users as they are stored. */
 @Injectable()
@@ -34,17 +37,19 @@ export class SecondFactors {
    *
    * @param change what it becomes; null leaves it as it is
    * @returns what it became; null where it was left, or the user is gone
+   * @throws StoreUnavailable
    */
   async change(
     userId: string,
     change: (current: StoredSecondFactor) => StoredSecondFactor | null,
   ): Promise<StoredSecondFactor | null> {
-    for (;;) {
+    for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
       const current = await this.inTime(this.users.secondFactorOf(userId));
       // Of a user who is gone there is nothing to change, however often it is tried.
       const next = current && change(current);
       if (!next || (await this.inTime(this.users.replaceSecondFactor(userId, current, next)))) return next;
     }
+    throw new StoreUnavailable('The user store');
   }
 
   encrypted(userId: string, secret: string): string {
@@ -64,4 +69,5 @@ export class SecondFactors {
 export const isEnabled = ({ secret, confirmedAt }: StoredSecondFactor): boolean =>
   secret !== null && confirmedAt !== null;
 
+// Without the guard: guards that share a table share its second factors.
 const contextOf = (userId: string): string => `two-factor:${userId}`;

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { sha256 } from '../kernel/secrets';
 import { SecurityStore } from '../security-store/security-store';
+import { CLOCK_MARGIN } from '../tokens/denylist';
 import { Totp, type TotpMatch } from './totp';
 
 /**
@@ -19,8 +20,10 @@ export class SpentCodes {
    * the window over a shoulder comes too late. Of many at once, one.
    */
   async claim({ secret, code, step }: TotpMatch): Promise<boolean> {
-    const lifetime = this.totp.codeLifetime;
+    // On a node whose clock is behind, a code is good for longer.
+    const lifetime = this.totp.codeLifetime + CLOCK_MARGIN;
     if (!(await this.store.advance(`svc:2fa:step:${sha256(secret)}`, step, lifetime))) return false;
+    // Two steps may have the same digits: those are one code, and used up.
     return this.store.add(`svc:2fa:used:${sha256(`${secret}|${code}`)}`, 'true', lifetime);
   }
 }

@@ -1,68 +1,85 @@
-import type { FindOptionsWhere, ObjectLiteral, Repository } from 'typeorm';
+import type { EntityManager, EntityMetadata, ObjectLiteral } from 'typeorm';
+import type { Database } from '../kernel/database';
+import { once } from '../kernel/once';
 import type { StoredSecondFactor } from './second-factor';
 
 const COLUMNS = ['twoFactorSecret', 'twoFactorRecoveryCodes', 'twoFactorConfirmedAt'] as const;
 
-interface Row {
-  twoFactorSecret?: string | null;
-  twoFactorRecoveryCodes?: string | null;
-  twoFactorConfirmedAt?: Date | null;
-}
+/**
+ * The second factors of one entity's users. Read past the entity, which hides them: neither its listeners nor
+ * a query cache nor a replica come between a login and what is stored.
+ */
+export class SecondFactorRows {
+  private readonly names = once(() => {
+    const [id, secret, recoveryCodes, confirmedAt] = [this.key, ...COLUMNS].map((property) => this.column(property));
+    return { id: id!, secret: secret!, recoveryCodes: recoveryCodes!, confirmedAt: confirmedAt! };
+  });
 
-/** The second factors of one entity's users. Reads them past the entity, which hides them. */
-export class SecondFactorRows<User extends ObjectLiteral> {
-  constructor(private readonly repository: Repository<User>) {}
+  constructor(
+    private readonly database: Database,
+    private readonly metadata: EntityMetadata,
+  ) {}
 
   /** Whether the entity has the columns. */
   get exist(): boolean {
-    return COLUMNS.every((column) => this.repository.metadata.findColumnWithPropertyName(column));
+    return COLUMNS.every((column) => this.metadata.findColumnWithPropertyName(column));
   }
 
   async find(id: string): Promise<StoredSecondFactor | null> {
-    const key = this.repository.metadata.primaryColumns[0]!.propertyName;
-    const user: Row | null = await this.repository
-      .createQueryBuilder('u')
-      .select([`u.${key}`, ...COLUMNS.map((column) => `u.${column}`)])
-      .where(this.byId(id))
-      .andWhere(`u.${key}::text = :spelled`, { spelled: id })
-      .getOne();
-    if (!user) return null;
-    const { twoFactorSecret = null, twoFactorRecoveryCodes = null, twoFactorConfirmedAt = null } = user;
-    return { secret: twoFactorSecret, recoveryCodes: twoFactorRecoveryCodes, confirmedAt: twoFactorConfirmedAt };
+    const { secret, recoveryCodes, confirmedAt, ...names } = this.names();
+    const { deleteDateColumn } = this.metadata;
+    const live = deleteDateColumn ? ` AND ${this.column(deleteDateColumn.propertyName)} IS NULL` : '';
+    // By the column's own type, for its index. It reads " 7" as 7, so the text is compared besides.
+    const [found] = await this.database.query<StoredSecondFactor>(
+      `SELECT ${secret}::text AS secret, ${recoveryCodes}::text AS "recoveryCodes", ${confirmedAt} AS "confirmedAt"
+         FROM ${this.database.table(this.metadata.target)} WHERE ${names.id} = $1 AND ${names.id}::text = $2${live}`,
+      [id, id],
+    );
+    return found ?? null;
   }
 
   /**
    * Stores `next` where `current` is still there. One statement under the row's lock, so of all changes that
-   * started from one state exactly one is made.
+   * started from one state exactly one is made; and none that the caller no longer waits for.
    */
-  async replace(id: string, current: StoredSecondFactor, next: StoredSecondFactor): Promise<boolean> {
-    const { secret, recoveryCodes, confirmedAt } = current;
-    const isConfirmedAnew = next.confirmedAt?.getTime() !== confirmedAt?.getTime();
-    const { affected } = await this.repository
-      .createQueryBuilder()
-      .update()
-      .set({
-        twoFactorSecret: next.secret,
-        twoFactorRecoveryCodes: next.recoveryCodes,
-        ...(isConfirmedAnew && { twoFactorConfirmedAt: next.confirmedAt }),
-      } as never)
-      .where(this.byId(id))
-      .andWhere(`${this.column(this.repository.metadata.primaryColumns[0]!.propertyName)}::text = :id`, { id })
-      .andWhere(`${this.column('twoFactorSecret')} IS NOT DISTINCT FROM :secret`, { secret })
-      .andWhere(`${this.column('twoFactorRecoveryCodes')} IS NOT DISTINCT FROM :recoveryCodes`, { recoveryCodes })
-      // There or not: the database keeps a date more precisely than a Date does.
-      .andWhere(`${this.column('twoFactorConfirmedAt')} IS ${confirmedAt ? 'NOT NULL' : 'NULL'}`)
-      .execute();
-    return affected === 1;
+  replace(id: string, current: StoredSecondFactor, next: StoredSecondFactor): Promise<boolean> {
+    return this.database.transaction(async (_, manager) => {
+      const { affected } = await this.update(manager, id, current, next).execute();
+      return affected === 1;
+    });
   }
 
-  /** By the column's own type, for its index. It reads " 7" as 7, so the text is compared besides. */
-  private byId(id: string): FindOptionsWhere<User> {
-    return { [this.repository.metadata.primaryColumns[0]!.propertyName]: id } as FindOptionsWhere<User>;
+  private update(manager: EntityManager, id: string, current: StoredSecondFactor, next: StoredSecondFactor) {
+    const { secret, recoveryCodes, confirmedAt } = current;
+    const names = this.names();
+    const isConfirmedAnew = next.confirmedAt?.getTime() !== confirmedAt?.getTime();
+    const values: ObjectLiteral = {
+      twoFactorSecret: next.secret,
+      twoFactorRecoveryCodes: next.recoveryCodes,
+      ...(isConfirmedAnew && { twoFactorConfirmedAt: next.confirmedAt }),
+    };
+    return (
+      manager
+        .createQueryBuilder()
+        .update(this.metadata.target)
+        .set(values)
+        // The host's subscribers are not run under the lock.
+        .callListeners(false)
+        .where({ [this.key]: id })
+        .andWhere(`${names.id}::text = :id`, { id })
+        .andWhere(`${names.secret}::text IS NOT DISTINCT FROM :secret`, { secret })
+        .andWhere(`${names.recoveryCodes}::text IS NOT DISTINCT FROM :recoveryCodes`, { recoveryCodes })
+        // There or not: the database keeps a date more precisely than a Date does.
+        .andWhere(`${names.confirmedAt} IS ${confirmedAt ? 'NOT NULL' : 'NULL'}`)
+    );
+  }
+
+  private get key(): string {
+    return this.metadata.primaryColumns[0]!.propertyName;
   }
 
   private column(property: string): string {
-    const { databaseName } = this.repository.metadata.findColumnWithPropertyName(property)!;
-    return this.repository.manager.connection.driver.escape(databaseName);
+    const { databaseName } = this.metadata.findColumnWithPropertyName(property)!;
+    return this.database.source.driver.escape(databaseName);
   }
 }

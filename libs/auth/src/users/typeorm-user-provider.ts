@@ -1,6 +1,7 @@
-import type { DataSource, EntityMetadata, FindOptionsWhere, ObjectLiteral, Repository } from 'typeorm';
+import type { EntityMetadata, FindOptionsWhere, ObjectLiteral, Repository } from 'typeorm';
 import { AuthConfigError } from '../kernel/auth.exception';
 import { batched } from '../kernel/batched';
+import type { Database } from '../kernel/database';
 import { foldedIdentifier } from './normalized-identifier';
 import type { StoredSecondFactor } from './second-factor';
 import { SecondFactorRows } from './second-factor-rows';
@@ -22,16 +23,17 @@ function nobody(error: { code?: string }): null {
 export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> extends UserProvider<User> {
   private readonly repository: Repository<User>;
   private readonly metadata: EntityMetadata;
-  private readonly secondFactors: SecondFactorRows<User>;
+  private readonly secondFactors: SecondFactorRows;
   private readonly read: (id: string) => Promise<object | null>;
   private readonly hasRow = batched<boolean>((ids) => this.haveRows(ids));
 
   constructor(
-    source: DataSource,
+    database: Database,
     entity: new () => User,
     private readonly username: string,
   ) {
     super();
+    const { source } = database;
     if (!source.hasMetadata(entity)) {
       throw new AuthConfigError(
         `${entity.name} is not an entity of this data source. Add it to the entities of TypeOrmModule.forRoot().`,
@@ -40,7 +42,7 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
     this.repository = source.getRepository(entity);
     this.metadata = this.repository.metadata;
     for (const property of [username, 'passwordHash']) this.requireColumn(property);
-    this.secondFactors = new SecondFactorRows(this.repository);
+    this.secondFactors = new SecondFactorRows(database, this.metadata);
     this.read = rowReader(source, this.metadata) ?? ((id) => this.repository.findOneBy(this.byId(id)));
   }
 
