@@ -36,6 +36,13 @@ const CHANGES: [string, Change][] = [
 const ofKey = (key: Change['coseKey']): Change => ({ coseKey: key });
 const ec = (curve: string) => coseKeyOf(generateKeyPairSync('ec', { namedCurve: curve }).publicKey);
 const rsa = (bits: number) => coseKeyOf(generateKeyPairSync('rsa', { modulusLength: bits }).publicKey);
+const rsaOf = (n: (right: Buffer) => Buffer, e: number[]): Change => {
+  const key = rsa(2048);
+  return ofKey(with_(key, [-1, n(key.get(-1) as Buffer)], [-2, Buffer.from(e)]));
+};
+const right = (n: Buffer): Buffer => n;
+const even = (n: Buffer): Buffer => Buffer.concat([n.subarray(0, -1), Buffer.from([n.at(-1)! ^ 1])]);
+const padded = (n: Buffer): Buffer => Buffer.concat([Buffer.alloc(1), n]);
 const with_ = (key: ReturnType<typeof ec>, ...members: [number, number | Uint8Array][]) =>
   new Map([...key, ...members]);
 
@@ -63,6 +70,15 @@ const KEYS: [string, Change][] = [
   ['ES256 without a point', ofKey(with_(ec('P-256'), [-2, new Uint8Array()]))],
   ['ES256 with an RSA key', ofKey(with_(rsa(2048), [3, -7]))],
   ['RS256 with 1024 bits', ofKey(rsa(1024))],
+  ['RS256 under which nobody has to sign', rsaOf(right, [1])],
+  ['RS256 with the exponent 3', rsaOf(right, [3])],
+  ['RS256 with an even exponent', rsaOf(right, [1, 0, 0])],
+  ['RS256 with an exponent of another spelling', rsaOf(right, [0, 1, 0, 1])],
+  ['RS256 without an exponent', rsaOf(right, [])],
+  ['RS256 with an even modulus', rsaOf(even, [1, 0, 1])],
+  ['RS256 with a modulus of another spelling', rsaOf(padded, [1, 0, 1])],
+  ['RS256 without a modulus', rsaOf(() => Buffer.alloc(0), [1, 0, 1])],
+  ['RS256 with more bits than anybody verifies', rsaOf(() => Buffer.alloc(4096, 255), [1, 0, 1])],
   ['RS256 with a point', ofKey(with_(ec('P-256'), [3, -257]))],
 ];
 

@@ -3,8 +3,11 @@ import { createPublicKey } from 'node:crypto';
 /** Members of a COSE key (RFC 9052 §7, RFC 9053 §7, RFC 8230 §4). */
 const [KTY, ALG, CRV_OR_N, X_OR_E, Y] = [1, 3, -1, -2, -3] as const;
 
-/** Fewer bits than these are not taken from an RSA key. */
-const RSA_BITS = 2048;
+/** Fewer bits than these are not taken from an RSA key; more are verified by nobody. */
+const [RSA_BITS, MOST_RSA_BITS] = [2048, 16_384] as const;
+
+/** The exponent of every authenticator's RSA keys: 65537. Under 1, for one, whoever likes can sign. */
+const RSA_EXPONENT = Buffer.from([1, 0, 1]);
 
 type CoseKey = { get(member: number): unknown };
 
@@ -13,17 +16,21 @@ export const isEcdsaKey = (key: CoseKey): boolean => key.get(ALG) === -7;
 
 /**
  * Whether a key is what its algorithm says: under ES256 a point of P-256, under RS256 an RSA key of at least 2048
- * bits. Nobody vouches for a new key, so a damaged one would show only when its owner cannot sign in.
+ * bits with the exponent 65537. Nobody vouches for a new key, so a damaged one would show only when its owner cannot sign in.
  */
 export function isSound(key: CoseKey): boolean {
   const [kty, alg] = [key.get(KTY), key.get(ALG)];
   if (alg === -7 && kty === 2 && key.get(CRV_OR_N) === 1) {
     return bitsOf({ kty: 'EC', crv: 'P-256', x: text(key.get(X_OR_E)), y: text(key.get(Y)) }) !== null;
   }
-  if (alg === -257 && kty === 3) {
-    return (bitsOf({ kty: 'RSA', n: text(key.get(CRV_OR_N)), e: text(key.get(X_OR_E)) }) ?? 0) >= RSA_BITS;
-  }
-  return false;
+  return alg === -257 && kty === 3 && isRsa(bytes(key.get(CRV_OR_N)), bytes(key.get(X_OR_E)));
+}
+
+/** Numbers have one spelling, without leading zeros (RFC 8230 §4); a product of two large primes is odd. */
+function isRsa(n: Buffer, e: Buffer): boolean {
+  if (!e.equals(RSA_EXPONENT) || !n[0] || n.at(-1)! % 2 === 0) return false;
+  const bits = bitsOf({ kty: 'RSA', n: text(n), e: text(e) }) ?? 0;
+  return bits >= RSA_BITS && bits <= MOST_RSA_BITS;
 }
 
 /** The RSA modulus in bits, 0 for a key without one, null for what is no key: OpenSSL checks that a point is on its curve. */
@@ -35,4 +42,6 @@ function bitsOf(jwk: object): number | null {
   }
 }
 
-const text = (bytes: unknown): string => Buffer.from(bytes as Uint8Array).toString('base64url');
+const bytes = (value: unknown): Buffer => Buffer.from(value as Uint8Array);
+
+const text = (value: unknown): string => bytes(value).toString('base64url');
