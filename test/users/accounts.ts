@@ -37,6 +37,15 @@ export class ByName extends withAuthColumns() {
   id!: string;
 }
 
+const prefixed = { to: (id: string) => id.replace(/^usr_/, ''), from: (id: string) => `usr_${id}` };
+
+/** The table knows the ids by other names than the host does. */
+@Entity('by_alias')
+export class ByAlias extends withAuthColumns() {
+  @PrimaryColumn('text', { transformer: prefixed })
+  id!: string;
+}
+
 @Entity('teams')
 export class Team {
   @PrimaryGeneratedColumn('identity', { type: 'int' })
@@ -122,6 +131,7 @@ export const ACCOUNTS = [
   ByInt,
   ByBigint,
   ByName,
+  ByAlias,
   Team,
   Rich,
   Eager,

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { DataSource, type ObjectLiteral } from 'typeorm';
 import { TypeormUserProvider } from '../../libs/auth/src/users/typeorm-user-provider';
 import { createEmptyDatabase } from '../support/database';
-import { ACCOUNTS, ByBigint, ByInt, ByName, ByUuid, Eager, Plain } from './accounts';
+import { ACCOUNTS, ByAlias, ByBigint, ByInt, ByName, ByUuid, Eager, Plain } from './accounts';
 
 type Entity = new () => ObjectLiteral;
 
@@ -210,5 +210,15 @@ describe('the users of a TypeORM entity', () => {
     expect(() => usersOf(Stranger)).toThrow(/Stranger is not an entity of this data source\. Add it to the entities/);
     expect(() => usersOf(ByInt, 'login')).toThrow(/ByInt has no column "login".*SVC_USERNAME/);
     expect(() => usersOf(Plain)).toThrow(/Plain has no column "email"\. Extend withAuthColumns\(\)/);
+  });
+
+  it('say who is there, and nothing where their ids are other ones in the table', async () => {
+    const { id } = await create(ByName, 'there@example.com', { id: 'there' });
+    expect(await usersOf(ByName).present([id, 'gone'])).toEqual(new Set(['there']));
+    const aliased = await create(ByAlias, 'there@example.com', { id: 'usr_there' });
+    const users = usersOf(ByAlias);
+    expect(await users.findById(aliased.id)).toMatchObject({ id: 'usr_there' });
+    // The sweep deletes what belongs to whoever is not there.
+    expect(await users.present(['usr_there', 'usr_gone'])).toBeNull();
   });
 });

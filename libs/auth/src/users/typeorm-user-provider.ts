@@ -87,7 +87,9 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
     return this.secondFactors.replace(id, current, next);
   }
 
-  override async present(ids: readonly string[]): Promise<ReadonlySet<string>> {
+  override async present(ids: readonly string[]): Promise<ReadonlySet<string> | null> {
+    // The table knows its ids by other names than the entity does: nobody is to be missed for want of a translation.
+    if (this.metadata.primaryColumns[0]!.transformer) return null;
     // An id that is no value of its column cannot be asked for, so its user counts as there.
     const found = await Promise.all(ids.map((id) => this.hasRow(id).catch((error) => nobody(error) === null)));
     return new Set(ids.filter((_, i) => found[i]));
