@@ -101,6 +101,24 @@ describe('passkeys', () => {
     expect((await app.attempt(authenticator)).body).toEqual(NOT_VERIFIED);
   });
 
+  it('take every name of 255 characters as it is, and none of nothing', async () => {
+    const nameOf = async (id: string) =>
+      (await app.call('get', 'passkeys', ada)).body.passkeys.find((one: { id: string }) => one.id === id).name;
+    for (const name of ['💥'.repeat(255), 'é'.repeat(255)]) {
+      const id = await app.enrol(ada, authenticator, {}, name);
+      expect(await nameOf(id)).toBe(name);
+      await app
+        .call('patch', `passkeys/${id}`, ada)
+        .send({ name: ` ${name} ` })
+        .expect(204);
+      expect(await nameOf(id)).toBe(name);
+    }
+    // With a variation selector after each, that many characters to whoever counts what is seen.
+    const selected = await app.enrol(ada, authenticator, {}, '☎\uFE0F'.repeat(200));
+    expect(await nameOf(selected)).toBe('☎\uFE0F'.repeat(200).slice(0, 255));
+    for (const name of ['', ' ', '\0']) expect(await nameOf(await app.enrol(ada, authenticator, {}, name))).toBeNull();
+  });
+
   it('are nobody else`s to see, rename or delete', async () => {
     const id = await app.enrol(ada, authenticator);
     const bob = await app.confirmed('bob@example.com');
