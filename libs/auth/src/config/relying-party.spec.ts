@@ -83,6 +83,7 @@ describe('passkeys', () => {
     '*',
     'null',
     'https://*.example.com/',
+    'https://*.example.com',
     'android:apk-key-hash:pNiP5iKyQ8JwgGOaKA1zGPUPJIS0-0JxgbGTNUGX_Aw',
     'chrome-extension://abcdefghijklmnop',
   ])('do not start with the origin "%s"', (origin) => {

@@ -47,7 +47,8 @@ function domainRefusal(rpId: string): string | null {
 function originRefusal(origin: string, rpId: string): string | null {
   const url = URL.canParse(origin) ? new URL(origin) : null;
   const secure = url !== null && (url.protocol === 'https:' || (url.protocol === 'http:' && isLocal(url.hostname)));
-  if (!secure || url.origin !== origin) {
+  // The parser takes an asterisk for a letter; nobody's browser is ever there.
+  if (!secure || url.origin !== origin || url.hostname.includes('*')) {
     return `passkeys.origins (SVC_PASSKEY_ORIGINS) has "${origin}", which is not the exact origin of a page. Use scheme, host and port as browsers write them, such as https://app.example.com; http is for localhost.`;
   }
   if (url.hostname === rpId || url.hostname.endsWith(`.${rpId}`)) return null;
