@@ -20,9 +20,10 @@ export class SecondFactorRows {
     private readonly metadata: EntityMetadata,
   ) {}
 
-  /** Whether the entity has the columns. */
+  /** Whether the entity has the columns, and the id that its table has. */
   get exist(): boolean {
-    return COLUMNS.every((column) => this.metadata.findColumnWithPropertyName(column));
+    const hasAll = COLUMNS.every((column) => this.metadata.findColumnWithPropertyName(column));
+    return hasAll && !this.metadata.primaryColumns[0]!.transformer;
   }
 
   async find(id: string): Promise<StoredSecondFactor | null> {
