@@ -48,6 +48,12 @@ describe('a ceremony', () => {
     await app.register(ada, {}).expect(422);
     await app.register(ada, credential).expect(422);
     expect(await app.rows()).toHaveLength(1);
+    // Also after a right one: what it registered, once deleted, does not come back by itself.
+    const again = second.create(await app.creationOptions(ada));
+    await app.register(ada, again).expect(204);
+    await app.call('delete', `passkeys/${again.id}`, ada).expect(204);
+    await app.register(ada, again).expect(422);
+    expect(await app.rows()).toHaveLength(1);
   });
 
   it('is over after any attempt to confirm, too', async () => {
@@ -107,6 +113,22 @@ describe('a ceremony', () => {
     const here = randomUUID();
     await store.setMany([`svc:pk:login:${here}`], `api:${options.challenge}`, 60);
     await app.login(here, authenticator.get(options)).expect(200);
+  });
+
+  it('of a registration at another guard is none, and cannot be answered as a sign-in', async () => {
+    const store = app.t.app.get(SecurityStore);
+    const other = new SoftAuthenticator(ORIGIN);
+    const creation = await app.creationOptions(ada);
+    expect(await store.take('svc:pk:reg:api:1')).toBe(creation.challenge);
+    for (const key of ['svc:pk:reg:admin:1', 'svc:pk:reg:1', 'svc:pk:reg::1', 'svc:pk:reg:api:2']) {
+      await store.setMany([key], creation.challenge, 60);
+      expect((await app.register(ada, other.create(creation)).expect(422)).body).toEqual(NOT_REGISTERED);
+    }
+    const { challenge, rp } = await app.creationOptions(ada);
+    const credential = authenticator.get({ challenge, rpId: rp.id });
+    for (const id of ['1', 'api:1', 'reg:api:1']) await app.login(id, credential).expect(422);
+    const { options } = await app.requestOptions();
+    await app.register(ada, other.create({ ...creation, challenge: options.challenge })).expect(422);
   });
 
   it('answered fifty times at once lets one sign in', async () => {

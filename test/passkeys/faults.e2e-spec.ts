@@ -1,5 +1,6 @@
 import { PasskeyApp, type Confirmed, ORIGIN, PASSKEYS } from '../support/passkeys';
 import { SoftAuthenticator } from '../support/soft-authenticator';
+import { Encryption } from '../../libs/auth/src/kernel/encryption';
 import { loadWebauthn } from '../../libs/auth/src/passkeys/webauthn';
 import { TestApp } from '../support/app';
 import { ENCRYPTION_KEY } from '../support/host.module';
@@ -50,6 +51,18 @@ describe('the stored key of a passkey', () => {
     const { ceremony_id, options } = await app.requestOptions();
     const forged = { ...authenticator.get(options), id: other, rawId: other };
     await app.login(ceremony_id, forged).expect(500);
+  });
+
+  it('is good for its own guard only', async () => {
+    const [{ public_key: sealed, credential_id: id }] = (await app.rows()) as [Record<string, string>];
+    const encryption = new Encryption([ENCRYPTION_KEY]);
+    const context = (guard: string) => JSON.stringify(['passkey', guard, '1', id]);
+    const key = encryption.decrypt(sealed!, context('api'));
+    expect(key).not.toBeNull();
+    await tamper(`public_key = '${encryption.encrypt(key!, context('admin'))}'`);
+    expect((await app.attempt(authenticator)).status).toBe(500);
+    await tamper(`public_key = '${encryption.encrypt(key!, context('api'))}'`);
+    expect((await app.attempt(authenticator)).status).toBe(200);
   });
 
   it('that was encrypted under a former key still signs in', async () => {

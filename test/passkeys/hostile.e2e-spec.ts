@@ -149,6 +149,14 @@ describe('a hostile response', () => {
     ]);
   });
 
+  it('under another id than the authenticator gave registers nothing', async () => {
+    const before = await state();
+    const sent = new SoftAuthenticator(ORIGIN).create(await app.creationOptions(ada));
+    const id = randomBytes(32).toString('base64url');
+    await app.register(ada, { ...sent, id, rawId: id }).expect(422, NOT_REGISTERED);
+    expect(await state()).toBe(before);
+  });
+
   it('of a passkey that another guard holds signs nobody in', async () => {
     await app.t.database.query("UPDATE passkeys SET guard = 'admin'");
     await refuseLogin({});

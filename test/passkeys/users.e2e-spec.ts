@@ -69,6 +69,26 @@ describe('the user of a passkey', () => {
     await app.enrol(await app.confirmed('bob@example.com'), next);
   });
 
+  it('has no part in what a user of the same id has at another guard', async () => {
+    await app.t.database.query(`
+      INSERT INTO passkeys (credential_id, user_id, guard, public_key, aaguid, backup_eligible, backed_up, created_at, updated_at)
+      SELECT 'AAA' || n, '1', 'admin', '', gen_random_uuid(), false, false, now(), now() FROM generate_series(0, 9) n`);
+    const others = (await app.rows()).filter(({ guard }) => guard === 'admin');
+    expect(others).toHaveLength(10);
+    expect((await app.call('get', 'passkeys', ada)).body.all_accepted_credential_ids).toEqual([
+      [...authenticator.held.keys()].at(-1),
+    ]);
+    expect((await app.creationOptions(ada)).excludeCredentials).toHaveLength(1);
+    await app.call('patch', 'passkeys/AAA0', ada).send({ name: 'mine' }).expect(404);
+    await app.call('delete', 'passkeys/AAA0', ada).expect(204);
+    expect((await app.rows()).filter(({ guard }) => guard === 'admin')).toEqual(others);
+    // Nor do they count towards the hundred.
+    await app.t.database.query(`
+      INSERT INTO passkeys (credential_id, user_id, guard, public_key, aaguid, backup_eligible, backed_up, created_at, updated_at)
+      SELECT 'BBB' || n, '1', 'admin', '', gen_random_uuid(), false, false, now(), now() FROM generate_series(1, 100) n`);
+    await app.enrol(ada, new SoftAuthenticator(ORIGIN));
+  });
+
   it('whose identifier is no text is shown to the authenticator by the id', async () => {
     jest.spyOn(users(), 'findById').mockResolvedValue({ id: 1, email: null });
     expect((await app.creationOptions(ada)).user).toMatchObject({ name: '1', displayName: '1' });
