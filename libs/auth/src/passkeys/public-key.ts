@@ -42,6 +42,7 @@ function bitsOf(jwk: object): number | null {
   }
 }
 
-const bytes = (value: unknown): Buffer => Buffer.from(value as Uint8Array);
+/** None for what is no byte string, such as a text of the same bytes. */
+const bytes = (value: unknown): Buffer => Buffer.from(ArrayBuffer.isView(value) ? (value as Uint8Array) : []);
 
 const text = (value: unknown): string => bytes(value).toString('base64url');
