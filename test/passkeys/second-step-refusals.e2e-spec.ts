@@ -105,14 +105,14 @@ describe('a second step by passkey', () => {
     );
   });
 
-  it('is not known where passkeys are off, whatever is required', async () => {
+  it('is not known once passkeys are switched off', async () => {
     await start({ passkeys: { required: true } });
     const { secret } = await enrol(app.t);
     await app.enrol(ada, authenticator);
     const right = await answer();
     const off = await TestApp.start({
       databaseUrl: app.t.databaseUrl,
-      options: { features: { twoFactor: true }, passkeys: { required: true } },
+      options: { features: { twoFactor: true } },
     });
     const { body } = await off.login(ADA).expect(200);
     expect(body.methods).toEqual(['totp', 'recovery_code']);

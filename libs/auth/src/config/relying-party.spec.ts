@@ -102,4 +102,11 @@ describe('passkeys', () => {
     const admin = { passkeys: { rpId: 'com', origins: [] }, features: { passkeys: true } };
     expect(refused({}, { guards: { admin } })).toEqual([]);
   });
+
+  it('are not required where they are off', () => {
+    const features = { passkeys: false };
+    expect(refused({ required: true }, { features })).toEqual([expect.stringMatching(/^passkeys\.required is set/)]);
+    expect(refused({ required: () => true }, { features })).toHaveLength(1);
+    expect(refused({ required: false }, { features })).toEqual([]);
+  });
 });

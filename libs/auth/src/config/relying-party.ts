@@ -9,7 +9,9 @@ const USER_VERIFICATION: readonly unknown[] = ['required', 'preferred', 'discour
  */
 export function relyingPartyRefusals({ guards }: AuthConfig): string[] {
   // The extra guards have no passkeys.
-  return guards.filter(({ isDefault, features }) => isDefault && features.passkeys).flatMap(ofOne);
+  return guards
+    .filter(({ isDefault }) => isDefault)
+    .flatMap((guard) => (guard.features.passkeys ? ofOne(guard) : unasked(guard)));
 }
 
 function ofOne({ passkeys: { rpId, origins, userVerification } }: GuardConfig): string[] {
@@ -24,6 +26,13 @@ function ofOne({ passkeys: { rpId, origins, userVerification } }: GuardConfig): 
       `passkeys.userVerification (SVC_PASSKEY_UV) is "${userVerification}". Use required, preferred or discouraged.`,
   ].filter((text): text is string => typeof text === 'string');
 }
+
+const unasked = ({ passkeys: { required } }: GuardConfig): string[] =>
+  required
+    ? [
+        'passkeys.required is set, but features.passkeys is off, so nobody would be asked. Switch it on, or leave it out.',
+      ]
+    : [];
 
 const isLocal = (host: string): boolean => host === 'localhost' || host.endsWith('.localhost');
 
