@@ -57,20 +57,21 @@ export class TestApp {
     const database = databaseUrl ? { url: databaseUrl, drop: async () => undefined } : await createDatabase();
     const redis = redisUrl ? await redisCache(redisUrl) : undefined;
     const clock = new MovableClock();
+    const leave = [async () => redis?.client.disconnect(), database.drop];
     const testing = await Test.createTestingModule({
       imports: [HostModule.with(database.url, { cache: redis?.cache, ...options }, controllers)],
     })
       .overrideProvider(Clock)
       .useValue(clock)
-      .compile();
+      .compile()
+      .catch(async (error: unknown) => {
+        for (const step of leave) await step();
+        throw error;
+      });
     const app = testing.createNestApplication<NestExpressApplication>({ logger: false });
     prepare?.(app);
     await app.listen(0, '127.0.0.1');
-    return new TestApp(app, clock, database.url, [
-      () => app.close(),
-      async () => redis?.client.disconnect(),
-      database.drop,
-    ]);
+    return new TestApp(app, clock, database.url, [() => app.close(), ...leave]);
   }
 
   async stop(): Promise<void> {
