@@ -18,10 +18,7 @@ describe('a second step by passkey', () => {
     ada = await app.confirmed();
     authenticator = new SoftAuthenticator(ORIGIN);
   };
-  const answer = async (from = authenticator) => {
-    const { ceremony_id, options } = await app.requestOptions();
-    return { ceremony_id, credential: from.get(options) };
-  };
+  const answer = (from = authenticator) => app.answer(from);
   afterEach(() => app.stop());
 
   describe('beyond the limit of failures', () => {

@@ -18,11 +18,7 @@ describe('a passkey as the second step', () => {
     ada = await app.confirmed();
     authenticator = new SoftAuthenticator(ORIGIN);
   };
-  /** A right answer to a ceremony of its own. */
-  const answer = async (from = authenticator) => {
-    const { ceremony_id, options } = await app.requestOptions();
-    return { ceremony_id, credential: from.get(options) };
-  };
+  const answer = (from = authenticator) => app.answer(from);
   const login = async (email = ADA) => (await app.t.login(email).expect(200)).body;
   afterEach(() => app.stop());
 

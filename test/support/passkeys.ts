@@ -71,10 +71,16 @@ export class PasskeyApp {
     return this.t.http.post('/auth/passkeys/login').send({ ceremony_id: ceremonyId, credential });
   }
 
+  /** The authenticator's answer to a ceremony of its own. */
+  async answer(authenticator: SoftAuthenticator, change?: Change): Promise<{ ceremony_id: string; credential: Sent }> {
+    const { ceremony_id, options } = await this.requestOptions();
+    return { ceremony_id, credential: authenticator.get(options, change) };
+  }
+
   /** Signs in with the authenticator's last passkey. `spoil` changes the response after it was signed. */
   async attempt(authenticator: SoftAuthenticator, change?: Change, spoil: (sent: Sent) => unknown = (sent) => sent) {
-    const { ceremony_id, options } = await this.requestOptions();
-    return this.login(ceremony_id, spoil(authenticator.get(options, change)));
+    const { ceremony_id, credential } = await this.answer(authenticator, change);
+    return this.login(ceremony_id, spoil(credential));
   }
 
   /** The same, where it must succeed: the tokens. */

@@ -1,6 +1,7 @@
 import type { DataSource, EntityManager, EntityTarget, ObjectLiteral, QueryRunner } from 'typeorm';
 import { AuthConfigError, StoreUnavailable } from './auth.exception';
 import { type Preparing, isStale, statementName } from './prepared';
+import { quotedPath } from './quoted';
 import { answered } from './unavailable';
 
 interface Client extends Preparing {
@@ -51,8 +52,7 @@ export class Database {
 
   /** The quoted table of an entity, so that schema and naming strategy of the host hold. */
   table(entity: EntityTarget<ObjectLiteral>): string {
-    const path = this.source.getMetadata(entity).tablePath;
-    return path.replace(/[^.]+/g, (part) => `"${part.replace(/"/g, '""')}"`);
+    return quotedPath(this.source.getMetadata(entity).tablePath);
   }
 
   query: Sql = (statement, params = []) => this.connected(({ sql }) => sql(statement, params));

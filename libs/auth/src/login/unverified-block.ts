@@ -11,13 +11,12 @@ export class UnverifiedBlock {
     private readonly realm: Realm,
   ) {}
 
-  /** For the moment before a session starts, whatever the user signed in with. @throws UnverifiedLogin */
+  /**
+   * For the moment before a session starts, whatever the user signed in with. Users that know no verification
+   * pass. @throws UnverifiedLogin
+   */
   refuse(user: object): void {
-    if (this.holds(user)) throw new UnverifiedLogin();
-  }
-
-  /** Whether the user may not sign in. Users that know no verification may. */
-  holds(user: object): boolean {
-    return this.realm.options.emailVerification.blockUnverifiedLogin && this.users.isEmailVerified(user) === false;
+    const { blockUnverifiedLogin } = this.realm.options.emailVerification;
+    if (blockUnverifiedLogin && this.users.isEmailVerified(user) === false) throw new UnverifiedLogin();
   }
 }

@@ -1,4 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { quotedPath } from '../kernel/quoted';
 
 const COLUMNS = [
   ['two_factor_secret', 'text'],
@@ -16,17 +17,17 @@ const COLUMNS = [
  * @publicApi
  */
 export function addTwoFactorColumns(table: string, timestamp: number): new () => MigrationInterface {
-  const quoted = table.replace(/[^.]+/g, (part) => `"${part.replace(/"/g, '""')}"`);
+  const altered = `ALTER TABLE ${quotedPath(table)}`;
   return class implements MigrationInterface {
     readonly name = `AddTwoFactorColumns_${table}_${timestamp}`;
 
     async up(runner: QueryRunner): Promise<void> {
       const added = COLUMNS.map(([name, type]) => `ADD ${name} ${type}`);
-      await runner.query(`ALTER TABLE ${quoted} ${added.join(', ')}`);
+      await runner.query(`${altered} ${added.join(', ')}`);
     }
 
     async down(runner: QueryRunner): Promise<void> {
-      await runner.query(`ALTER TABLE ${quoted} ${COLUMNS.map(([name]) => `DROP COLUMN ${name}`).join(', ')}`);
+      await runner.query(`${altered} ${COLUMNS.map(([name]) => `DROP COLUMN ${name}`).join(', ')}`);
     }
   };
 }

@@ -1,6 +1,7 @@
 import type { EntityManager, EntityMetadata, ObjectLiteral } from 'typeorm';
 import type { Database } from '../kernel/database';
 import { once } from '../kernel/once';
+import { quoted } from '../kernel/quoted';
 import type { StoredSecondFactor } from './second-factor';
 
 const COLUMNS = ['twoFactorSecret', 'twoFactorRecoveryCodes', 'twoFactorConfirmedAt'] as const;
@@ -80,7 +81,6 @@ export class SecondFactorRows {
   }
 
   private column(property: string): string {
-    const { databaseName } = this.metadata.findColumnWithPropertyName(property)!;
-    return this.database.source.driver.escape(databaseName);
+    return quoted(this.metadata.findColumnWithPropertyName(property)!.databaseName);
   }
 }

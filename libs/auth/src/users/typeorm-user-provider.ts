@@ -2,6 +2,7 @@ import type { EntityMetadata, FindOptionsWhere, ObjectLiteral, Repository } from
 import { AuthConfigError } from '../kernel/auth.exception';
 import { batched } from '../kernel/batched';
 import type { Database } from '../kernel/database';
+import { quoted, quotedPath } from '../kernel/quoted';
 import { foldedIdentifier } from './normalized-identifier';
 import type { StoredSecondFactor } from './second-factor';
 import { SecondFactorRows } from './second-factor-rows';
@@ -134,11 +135,9 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
 
   /** Soft-deleted rows are rows. */
   private async haveRows(ids: string[]): Promise<boolean[]> {
-    const quote = (name: string): string => this.repository.manager.connection.driver.escape(name);
-    const id = quote(this.metadata.primaryColumns[0]!.databaseName);
-    const table = this.metadata.tablePath.split('.').map(quote).join('.');
+    const id = quoted(this.metadata.primaryColumns[0]!.databaseName);
     const rows: { id: string }[] = await this.repository.query(
-      `SELECT ${id}::text AS id FROM ${table} WHERE ${id} = ANY($1)`,
+      `SELECT ${id}::text AS id FROM ${quotedPath(this.metadata.tablePath)} WHERE ${id} = ANY($1)`,
       [ids],
     );
     const known = new Set(rows.map((row) => row.id));

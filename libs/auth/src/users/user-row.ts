@@ -2,6 +2,7 @@ import type { DataSource, EntityMetadata } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import { batched } from '../kernel/batched';
 import { type Preparing, isStale, statementName } from '../kernel/prepared';
+import { quoted, quotedPath } from '../kernel/quoted';
 
 type Row = Record<string, unknown>;
 
@@ -23,7 +24,7 @@ export function rowReader(
 
   // A relation's own column is the relation's to load.
   const columns = metadata.columns.filter((column) => column.isSelect && !column.isVirtual);
-  const rows = rowsById(source, metadata, primary, columns, pool);
+  const rows = rowsById(metadata, primary, columns, pool);
   const read = batched<Row | null>(async (ids) => {
     // Two requests of one user get a row each: a value that one of them changes must not be the other's.
     const rounds = byOccurrence(ids);
@@ -57,17 +58,15 @@ function byOccurrence(ids: readonly string[]): string[][] {
 const KEY = 'svc_key';
 
 function rowsById(
-  source: DataSource,
   metadata: EntityMetadata,
   primary: ColumnMetadata,
   columns: ColumnMetadata[],
   pool: Preparing,
 ): (ids: string[]) => Promise<Row[]> {
-  const quote = (name: string): string => source.driver.escape(name);
-  const id = quote(primary.databaseName);
-  const table = metadata.tablePath.split('.').map(quote).join('.');
-  const selected = columns.map((column) => quote(column.databaseName)).join(', ');
-  const live = metadata.deleteDateColumn ? ` AND ${quote(metadata.deleteDateColumn.databaseName)} IS NULL` : '';
+  const id = quoted(primary.databaseName);
+  const table = quotedPath(metadata.tablePath);
+  const selected = columns.map((column) => quoted(column.databaseName)).join(', ');
+  const live = metadata.deleteDateColumn ? ` AND ${quoted(metadata.deleteDateColumn.databaseName)} IS NULL` : '';
   const text = `SELECT ${selected}, ${id}::text AS ${KEY} FROM ${table} WHERE ${id} = ANY($1)${live}`;
   const name = statementName(text);
 
