@@ -109,6 +109,7 @@ describe('a sweep of lockout counters', () => {
       lockout: { maxAttempts: 1, releaseAfter: 100 },
       guards: { admin: { lockout: { releaseAfter: 900 } } },
     });
+    t.clock.stop();
     await t.login('a', 'x').expect(422);
     await t.login('b', 'x', 'admin').expect(422);
     t.clock.advance(99);

@@ -12,9 +12,25 @@ import { sharedRedisUrl } from './with-redis';
 
 /** Moves the node's time and the database's together. */
 export class MovableClock extends Clock {
+  private stoppedAt?: number;
+
+  /** Lets time pass only by {@link advance} from here on, for tests of the last second before a boundary. */
+  stop(): void {
+    this.stoppedAt = super.now();
+  }
+
   /** @param seconds how far time moves on */
   advance(seconds: number): void {
-    this.offsetMs += seconds * 1000;
+    if (this.stoppedAt !== undefined) this.stoppedAt += seconds * 1000;
+    else this.offsetMs += seconds * 1000;
+  }
+
+  override now(): number {
+    return this.stoppedAt ?? super.now();
+  }
+
+  override get offset(): string {
+    return `${this.stoppedAt === undefined ? this.offsetMs : this.stoppedAt - Date.now()} milliseconds`;
   }
 }
 

@@ -22,17 +22,9 @@ const TIMEOUT_MS = 500;
 /** Every way an attempt can end. */
 export const OUTCOMES: Outcome[] = ['failed', 'succeeded', 'undone'];
 
-/** Time that passes when a test says so. */
-class StillClock extends MovableClock {
-  private readonly start = Date.now();
-
-  override now(): number {
-    return this.start + this.offsetMs;
-  }
-}
-
 export function inMemory(): Subject {
-  const clock = new StillClock();
+  const clock = new MovableClock();
+  clock.stop();
   const store = new MemorySecurityStore(clock);
   return {
     store,

@@ -67,6 +67,7 @@ describe('the limit on failed logins', () => {
     await t.stop();
     t = await start({}, { redisUrl: '' });
     await t.person(email);
+    t.clock.stop();
     const from = someone();
     await fail(15, someone);
     t.clock.advance(30);

@@ -94,6 +94,7 @@ describe('the limit of POST /refresh', () => {
 describe('a window', () => {
   it('begins with the first attempt, ends on time and does not slide', async () => {
     const t = await start({ login: { ipMaxAttempts: 2 } }, {}, { redisUrl: '' });
+    t.clock.stop();
     const login = () => t.http.post('/auth/login').send({});
     await login().expect(422);
     t.clock.advance(40);

@@ -20,6 +20,7 @@ describe('a code', () => {
   const answer = async (code: string) => complete(t, { challenge_token: await challenge(t), code });
   const begin = async (window?: number): Promise<void> => {
     t = await startTwoFactor({ twoFactor: { window } });
+    t.clock.stop();
     ada = await enrol(t);
     // Away from what enrolment used up.
     t.clock.advance(600);
@@ -85,6 +86,7 @@ describe('a code that was used', () => {
       options: { features: { twoFactor: true }, twoFactor: { window } },
       databaseUrl: t.databaseUrl,
     });
+    for (const { clock } of [t, behind]) clock.stop();
     const ada = await enrol(t);
     t.clock.advance(600);
     behind.clock.advance(600 + 30 - 20);
