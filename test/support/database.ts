@@ -2,7 +2,7 @@ import { addTwoFactorColumns, authEntities, authMigrations } from '@svc/auth';
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { DataSource } from 'typeorm';
-import { Operator, Person } from './people';
+import { Member, Operator, Person } from './people';
 
 const TEMPLATE = 'svc_test_template';
 
@@ -27,7 +27,7 @@ export const dataSourceOf = (url: string): DataSource =>
   new DataSource({
     type: 'postgres',
     url,
-    entities: [...authEntities, Person, Operator],
+    entities: [...authEntities, Person, Operator, Member],
     migrations: authMigrations,
     installExtensions: false,
   });
@@ -45,6 +45,12 @@ export async function createTemplate(): Promise<void> {
     const AddColumns = addTwoFactorColumns(table, 1763900000000);
     await new AddColumns().up(source.createQueryRunner());
   }
+  await source.query(
+    `CREATE TABLE members (id uuid NOT NULL DEFAULT gen_random_uuid() PRIMARY KEY, name text NOT NULL,
+       email text NOT NULL UNIQUE, password_hash text, role text NOT NULL DEFAULT 'customer',
+       email_verified_at timestamptz, deleted_at timestamptz)`,
+  );
+  await new (addTwoFactorColumns('members', 1763900000001))().up(source.createQueryRunner());
   await source.destroy();
 }
 

@@ -11,7 +11,7 @@ import {
   Public,
   authEntities,
 } from '@svc/auth';
-import { Operator, Person } from './people';
+import { Member, Operator, Person } from './people';
 
 const seen = ({ guard, userId, familyId, claims }: Caller) => ({ guard, userId, familyId, claims });
 
@@ -79,6 +79,9 @@ export const UNLIMITED: NonNullable<AuthModuleOptions['rateLimits']> = {
   confirm: NO_LIMIT,
   twoFactor: NO_LIMIT,
   passkeys: NO_LIMIT,
+  registration: NO_LIMIT,
+  passwordReset: NO_LIMIT,
+  emailVerification: NO_LIMIT,
 };
 
 /** Options of the test host: two guards on two tables with colliding ids, one secret, one store. */
@@ -108,7 +111,7 @@ export class HostModule {
         TypeOrmModule.forRoot({
           type: 'postgres',
           url: databaseUrl,
-          entities: [...authEntities, Person, Operator],
+          entities: [...authEntities, Person, Operator, Member],
           installExtensions: false,
           extra: { max: 20 },
           retryAttempts: 0,

@@ -1,5 +1,7 @@
 import type { FeatureOptions } from './config/auth-options';
 import { http } from './http/http.feature';
+import { changePassword } from './change-password/change-password.feature';
+import { password } from './password/password.feature';
 import { abilities } from './abilities/abilities.feature';
 import { confirmation } from './confirmation/confirmation.feature';
 import { lockout } from './lockout/lockout.feature';
@@ -21,6 +23,7 @@ export const FEATURES: readonly Feature[] = [
   throttling,
   lockout,
   abilities,
+  password,
   login,
   sessions,
   logoutAll,
@@ -29,6 +32,7 @@ export const FEATURES: readonly Feature[] = [
   secondStep,
   twoFactor,
   passkeys,
+  changePassword,
 ];
 
 /** Features that no extra guard has, whatever it inherits. */

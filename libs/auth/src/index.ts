@@ -46,6 +46,8 @@ export { RefreshToken } from './sessions/refresh-token.entity';
 export { Session } from './sessions/session.entity';
 
 // Events
+export { MailFailed } from './mail/mail-failed.event';
+export { PasswordChanged } from './change-password/password-changed.event';
 export { AccountLocked } from './lockout/account-locked.event';
 export { AccountReleased } from './lockout/account-released.event';
 export type { LockPurpose } from './lockout/lock-key';
@@ -86,7 +88,17 @@ export { UnverifiedLogin } from './login/unverified-login.exception';
 export { WrongCredentials } from './login/wrong-credentials.exception';
 
 // Ports
+export { type Mail, Mailer } from './mail/mailer';
+export { nodemailerMailer } from './mail/nodemailer-mailer';
+export type { LinkMail, MailContent, MailKind, MailTemplate, MailTemplates } from './mail/mail-templates';
+export { BreachedPasswords } from './password/breached-passwords';
+export { PwnedPasswords } from './password/pwned-passwords';
+export { PasswordVerifier } from './password/password-verifier';
+export { bcryptVerifier } from './password/bcrypt-verifier';
+export { pbkdf2Verifier } from './password/pbkdf2-verifier';
+export { scryptVerifier } from './password/scrypt-verifier';
+export type { RegistrationField, RegistrationRules } from './registration/registration-rules';
 export { PasswordHasher } from './password/password-hasher';
 export { type Bucket, type Limit, type Outcome, SecurityStore, type Tally } from './security-store/security-store';
 export type { StoredSecondFactor } from './users/second-factor';
-export { type StoredCredentials, UserProvider } from './users/user-provider';
+export { type NewAccount, type StoredCredentials, UserProvider } from './users/user-provider';

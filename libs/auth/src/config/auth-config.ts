@@ -2,6 +2,7 @@ import type {
   Algorithm,
   AuthHooks,
   AuthValues,
+  BreachOptions,
   ConfirmOptions,
   CookieOptions,
   EmailVerificationOptions,
@@ -11,9 +12,12 @@ import type {
   Limiter,
   LockoutOptions,
   LoginRateLimit,
+  MailOptions,
   PasskeyOptions,
+  PasswordResetOptions,
   RateLimit,
   RateLimitsOptions,
+  RegistrationOptions,
   RetentionOptions,
   TwoFactorOptions,
   UsersOptions,
@@ -61,8 +65,22 @@ export interface GuardConfig {
   readonly twoFactor: Readonly<Required<TwoFactorOptions>>;
   readonly passkeys: Readonly<Required<Omit<PasskeyOptions, 'rpId'>> & { rpId: string | undefined }>;
   readonly emailVerification: Readonly<
-    Required<Omit<EmailVerificationOptions, 'frontendUrl'>> & { frontendUrl: string | undefined }
+    Required<Omit<EmailVerificationOptions, 'frontendUrl' | 'apiUrl'>> & {
+      frontendUrl: string | undefined;
+      apiUrl: string | undefined;
+    }
   >;
+  readonly passwordReset: Readonly<
+    Required<Omit<PasswordResetOptions, 'frontendUrl'>> & { frontendUrl: string | undefined }
+  >;
+  readonly registration: Readonly<Required<RegistrationOptions>>;
+  readonly passwords: {
+    readonly minLength: number;
+    /** In lower case. */
+    readonly blockList: ReadonlySet<string>;
+    readonly breached: Readonly<Required<BreachOptions>> | undefined;
+  };
+  readonly mail: Readonly<Required<Omit<MailOptions, 'mailer'>> & Pick<MailOptions, 'mailer'>>;
   readonly hooks: Readonly<AuthHooks>;
   readonly messages: NonNullable<AuthValues['messages']>;
 }

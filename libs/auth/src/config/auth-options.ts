@@ -1,5 +1,11 @@
 import type { FactoryProvider, ModuleMetadata, Type } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
 import type { Translate, MessageKey } from '../kernel/messages';
+import type { MailTemplates } from '../mail/mail-templates';
+import type { Mailer } from '../mail/mailer';
+import type { BreachedPasswords } from '../password/breached-passwords';
+import type { PasswordVerifier } from '../password/password-verifier';
+import type { RegistrationRules } from '../registration/registration-rules';
 import type { SecurityStore } from '../security-store/security-store';
 import type { UserProvider } from '../users/user-provider';
 
@@ -84,6 +90,76 @@ export interface HashingOptions {
    * @env SVC_HASH_QUEUE
    */
   maxQueue?: number;
+
+  /**
+   * Accept hashes of another system: `bcryptVerifier()`, `scryptVerifier()`, `pbkdf2Verifier()`, or one of the
+   * host's. Whoever signs in with such a hash has it replaced by argon2id. Each one makes every login cost one
+   * hash of its kind more, so that nobody can tell who has which: remove it when its hashes are gone.
+   *
+   * @default []
+   */
+  verifiers?: PasswordVerifier[];
+}
+
+/** A check of new passwords against those that came out in breaches. */
+export interface BreachOptions {
+  /** Who is asked: `new PwnedPasswords()`, or the host's own. */
+  check: BreachedPasswords;
+
+  /**
+   * Milliseconds to wait for an answer.
+   *
+   * @default 1000
+   */
+  timeoutMs?: number;
+
+  /**
+   * What it means when there is none: `accept` takes the password, `refuse` answers 503.
+   *
+   * @default 'accept'
+   */
+  onOutage?: 'accept' | 'refuse';
+}
+
+/**
+ * What new passwords have to be (NIST SP 800-63B §3.1.1.2). Always refused: more than 255 characters, a NUL, the
+ * most common passwords, the account's own identifier or email and `appName`.
+ */
+export interface PasswordOptions {
+  /**
+   * Fewest characters, 8 to 255. Characters as Unicode counts them: an emoji is one.
+   *
+   * @default 8
+   * @env SVC_PASSWORD_MIN_LENGTH
+   */
+  minLength?: number;
+
+  /**
+   * More passwords to refuse, in any case: the product's own words.
+   *
+   * @default []
+   */
+  blockList?: string[];
+
+  /** Passwords known from breaches are refused, too. */
+  breached?: BreachOptions;
+}
+
+/** The library's mails. Needed by `features.passwordReset` and `features.emailVerification`. */
+export interface MailOptions {
+  /**
+   * What sends them: `nodemailerMailer(transport, from)`, or the host's own.
+   *
+   * @default none
+   */
+  mailer?: Mailer;
+
+  /**
+   * Subject and texts of the mails by kind, instead of the built-in ones in English.
+   *
+   * @default {}
+   */
+  templates?: Partial<MailTemplates>;
 }
 
 /** The refresh cookie of cookie mode. */
@@ -390,6 +466,15 @@ export interface PasskeyOptions {
 /** Email verification. Needs `features.emailVerification`. */
 export interface EmailVerificationOptions {
   /**
+   * Where this API is reached from outside, without `path`: what mailed links begin with. Never taken from a
+   * request, whose headers anyone can set. Required.
+   *
+   * @default none
+   * @env SVC_VERIFY_API_URL
+   */
+  apiUrl?: string;
+
+  /**
    * Page the browser is sent to after the link.
    *
    * @default none
@@ -414,11 +499,12 @@ export interface EmailVerificationOptions {
   blockUnverifiedLogin?: boolean;
 }
 
-/** Encryption at rest of what must be readable again: TOTP secrets and passkeys' public keys. */
+/** Encryption at rest of what must be readable again: TOTP secrets and passkeys' public keys. Signs mailed links, too. */
 export interface EncryptionOptions {
   /**
    * Key text, used verbatim as UTF-8 bytes: at least 32. `svc:secret --show` makes one. AES-256-GCM keys are
-   * derived from it (NIST SP 800-38D, RFC 5869). Required by `features.twoFactor` and `features.passkeys`.
+   * derived from it (NIST SP 800-38D, RFC 5869). Required by `features.twoFactor`, `features.passkeys` and
+   * `features.emailVerification`.
    *
    * @default none
    * @env SVC_ENCRYPTION_KEY
@@ -437,7 +523,7 @@ export interface EncryptionOptions {
 /** Password reset. Needs `features.passwordReset`. */
 export interface PasswordResetOptions {
   /**
-   * Page that the mailed link opens.
+   * Page that the mailed link opens. It is given `token` and `email` in its query. Required.
    *
    * @default none
    * @env SVC_RESET_URL
@@ -595,7 +681,7 @@ export interface HookContext {
   familyId: string;
 }
 
-/** Host code the module calls. Never under a lock and never inside a transaction. */
+/** Host code the module calls. Never under a lock and never inside a transaction, but for {@link deleteUser}. */
 export interface AuthHooks {
   /**
    * Replaces the identifier and password check of `POST /login`. Resolve the user, or null to refuse.
@@ -624,6 +710,26 @@ export interface AuthHooks {
    * leaves it to the address. Runs before the body is validated.
    */
   rateLimitKey?: (request: unknown) => string;
+
+  /**
+   * Creates the account of `POST /register`, from the fields that the rules declare and no others; the password is
+   * in plain text. It must return a user that it has just created: one that was there before would be signed in
+   * to by a stranger, and is answered 500. `null` says that the identifier is taken, in a race.
+   */
+  register?: (fields: Readonly<Record<string, unknown>>, context: { guard: string }) => Promise<object | null>;
+
+  /**
+   * The fields of `POST /register`, instead of all of the default ones. Without {@link register}, `name`, the
+   * identifier and `password` must be among them.
+   */
+  registerRules?: (request: unknown) => RegistrationRules;
+
+  /**
+   * Removes the user at `DELETE /account`, instead of deleting the row. Runs inside the transaction that erases
+   * everything else: what it does through `manager` is done with it or not at all. A row that stays must not keep
+   * a second factor.
+   */
+  deleteUser?: (user: object, context: { guard: string; manager: EntityManager }) => Promise<void>;
 }
 
 /** Options whose values may differ between environments, and may come from `useFactory`. */
@@ -763,6 +869,12 @@ export interface AuthValues {
 
   /** Registration. */
   registration?: RegistrationOptions;
+
+  /** New passwords. */
+  passwords?: PasswordOptions;
+
+  /** Mails. */
+  mail?: MailOptions;
 
   /** Host code the module calls. */
   hooks?: AuthHooks;

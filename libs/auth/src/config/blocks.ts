@@ -40,11 +40,45 @@ export function passkeys(options: AuthValues): GuardConfig['passkeys'] {
 }
 
 export function emailVerification(options: AuthValues): GuardConfig['emailVerification'] {
-  const { frontendUrl, expire, blockUnverifiedLogin } = options.emailVerification ?? {};
+  const { apiUrl, frontendUrl, expire, blockUnverifiedLogin } = options.emailVerification ?? {};
   const fallback = DEFAULTS.emailVerification;
   return Object.freeze({
+    apiUrl: apiUrl?.trim().replace(/\/+$/, ''),
     frontendUrl,
     expire: wholeNumber(expire, fallback.expire, 1, 525_600),
     blockUnverifiedLogin: blockUnverifiedLogin ?? fallback.blockUnverifiedLogin,
   });
 }
+
+export function passwordReset(options: AuthValues): GuardConfig['passwordReset'] {
+  const { frontendUrl, revokeSessions, broker } = options.passwordReset ?? {};
+  const fallback = DEFAULTS.passwordReset;
+  return Object.freeze({
+    frontendUrl,
+    revokeSessions: revokeSessions ?? fallback.revokeSessions,
+    broker: broker?.trim() || fallback.broker,
+  });
+}
+
+export const registration = (options: AuthValues): GuardConfig['registration'] =>
+  Object.freeze({ login: options.registration?.login ?? DEFAULTS.registration.login });
+
+/** NIST SP 800-63B §3.1.1.2 allows no fewer; a field takes no more. */
+const PASSWORD_LENGTHS = [8, 255] as const;
+
+export function passwords(options: AuthValues): GuardConfig['passwords'] {
+  const { minLength, blockList, breached } = options.passwords ?? {};
+  const fallback = DEFAULTS.passwords;
+  return Object.freeze({
+    minLength: wholeNumber(minLength, fallback.minLength, ...PASSWORD_LENGTHS),
+    blockList: new Set((blockList ?? fallback.blockList).map((word) => word.toLowerCase())),
+    breached: breached && {
+      check: breached.check,
+      timeoutMs: wholeNumber(breached.timeoutMs, 1000, 1),
+      onOutage: breached.onOutage ?? 'accept',
+    },
+  });
+}
+
+export const mail = (options: AuthValues): GuardConfig['mail'] =>
+  Object.freeze({ mailer: options.mail?.mailer, templates: options.mail?.templates ?? DEFAULTS.mail.templates });

@@ -38,6 +38,10 @@ export const DEFAULTS = {
   twoFactor: { window: 1, recoveryCodes: 8, challengeTtl: 300 },
   passkeys: { origins: [], challengeTtl: 120, userVerification: 'required', required: false },
   emailVerification: { expire: 60, blockUnverifiedLogin: false },
+  passwordReset: { revokeSessions: true, broker: null },
+  registration: { login: true },
+  passwords: { minLength: 8, blockList: [] },
+  mail: { templates: {} },
   confirm: { ttl: 300, header: 'X-Svc-Confirmation' },
   retention: { schedule: '23 3 * * *', lockoutDays: 30 },
   storeTimeoutMs: 800,
@@ -62,7 +66,7 @@ export const DEFAULT_FEATURES: Readonly<Required<FeatureOptions>> = {
 };
 
 /** OWASP's second recommendation for argon2id: 19 MiB, two passes, one lane. */
-export const DEFAULT_HASHING: Readonly<Required<HashingOptions>> = {
+export const DEFAULT_HASHING: Readonly<Required<Omit<HashingOptions, 'verifiers'>>> = {
   memoryCost: 19_456,
   timeCost: 2,
   parallelism: 1,

@@ -2,7 +2,16 @@ import { AuthConfigError } from '../kernel/auth.exception';
 import { lockout, rateLimits } from './attempts';
 import type { AuthConfig, GuardConfig } from './auth-config';
 import type { AuthModuleOptions, AuthStructure } from './auth-options';
-import { appName, emailVerification, passkeys, twoFactor } from './blocks';
+import {
+  appName,
+  emailVerification,
+  mail,
+  passkeys,
+  passwordReset,
+  passwords,
+  registration,
+  twoFactor,
+} from './blocks';
 import { DEFAULT_FEATURES, DEFAULT_HASHING, DEFAULTS } from './defaults';
 import { merge, wholeNumber } from './merge';
 import { trimSlashes } from './trim-slashes';
@@ -95,6 +104,10 @@ function guardConfig(guard: string, isDefault: boolean, merged: object, own: Aut
     twoFactor: twoFactor(options),
     passkeys: passkeys(options),
     emailVerification: emailVerification(options),
+    passwordReset: passwordReset(options),
+    registration: registration(options),
+    passwords: passwords(options),
+    mail: mail(options),
     confirm: Object.freeze({
       ttl: wholeNumber(options.confirm.ttl, DEFAULTS.confirm.ttl, 1),
       header: options.confirm.header || DEFAULTS.confirm.header,
@@ -134,7 +147,7 @@ function hashing(given: AuthModuleOptions['hashing'] = {}): AuthConfig['hashing'
   const least = { memoryCost: 8, timeCost: 1, parallelism: 1, concurrency: 1, maxQueue: 0 };
   const names = Object.keys(DEFAULT_HASHING) as (keyof typeof DEFAULT_HASHING)[];
   const values = names.map((name) => [name, wholeNumber(given[name], DEFAULT_HASHING[name], least[name])]);
-  return Object.freeze(Object.fromEntries(values));
+  return Object.freeze({ ...Object.fromEntries(values), verifiers: [...(given.verifiers ?? [])] });
 }
 
 function retention({ schedule, lockoutDays }: AuthModuleOptions['retention'] = {}): AuthConfig['retention'] {

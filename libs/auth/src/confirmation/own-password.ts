@@ -3,7 +3,7 @@ import { AUTH_CONFIG, type AuthConfig } from '../config/auth-config';
 import { answered } from '../kernel/unavailable';
 import { AccountLockout } from '../lockout/account-lockout';
 import { userLock } from '../lockout/lock-key';
-import { PasswordHasher } from '../password/password-hasher';
+import { PasswordCheck } from '../password/password-check';
 import { UserProvider } from '../users/user-provider';
 import { WrongPassword } from './wrong-password.exception';
 
@@ -12,7 +12,7 @@ import { WrongPassword } from './wrong-password.exception';
 export class OwnPassword {
   constructor(
     private readonly users: UserProvider,
-    private readonly hasher: PasswordHasher,
+    private readonly passwords: PasswordCheck,
     private readonly lockout: AccountLockout,
     @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
   ) {}
@@ -28,7 +28,7 @@ export class OwnPassword {
     await this.lockout.refuseLocked(lock, field);
     const proved = await this.lockout.attempt(lock, field, async () => {
       const digest = await answered('The user store', this.config.storeTimeoutMs, this.users.passwordHashOf(userId));
-      return (await this.hasher.verify(digest, password)) ? true : null;
+      return (await this.passwords.matches(digest, password)) ? true : null;
     });
     if (!proved) throw new WrongPassword(field);
   }

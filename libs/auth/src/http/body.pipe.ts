@@ -13,6 +13,7 @@ const MESSAGE_OF: Record<string, MessageKey> = {
   isString: 'validation.string',
   isObject: 'validation.object',
   maxLength: 'validation.max_length',
+  isEmail: 'validation.email',
 };
 
 /**
@@ -48,7 +49,7 @@ abstract class BodyPipe implements PipeTransform {
       const field = wireName(metatype, property, this.realm.options.username);
       const params = { field: named(field), max: FIELD_MAX };
       // A value that is absent or of the wrong type breaks every rule at once; only that is worth saying.
-      const first = ['isDefined', 'isString', 'isObject'].find((rule) => rule in constraints);
+      const first = ['isDefined', 'isString', 'isObject', 'maxLength'].find((rule) => rule in constraints);
       const broken = first ? [first] : Object.keys(constraints);
       return [field, broken.map((rule) => ({ key: MESSAGE_OF[rule] ?? 'validation.invalid', params }))] as const;
     });

@@ -1,4 +1,4 @@
-import { IsDefined, IsObject, IsOptional, IsString, MaxLength } from 'class-validator';
+import { IsDefined, IsEmail, IsObject, IsOptional, IsString, MaxLength } from 'class-validator';
 import { applyDecorators } from '@nestjs/common';
 
 /** Longest text field of any request, in characters. */
@@ -11,6 +11,9 @@ export const OptionalText = (): PropertyDecorator => applyDecorators(IsOptional(
 
 /** A string of at most {@link FIELD_MAX} characters that must be there. */
 export const RequiredText = (): PropertyDecorator => applyDecorators(IsDefined(), IsString(), MaxLength(FIELD_MAX));
+
+/** An email address (RFC 5321 §4.1.2) that must be there. Any host name will do: `a@b.c`, `x@localhost`. */
+export const RequiredEmail = (): PropertyDecorator => applyDecorators(RequiredText(), IsEmail({ require_tld: false }));
 
 /** A string that must be there, such as a token: as long as a body may be. */
 export const RequiredString = (): PropertyDecorator => applyDecorators(IsDefined(), IsString());

@@ -1,6 +1,7 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../config/auth-config';
 import { answered } from '../kernel/unavailable';
+import { PasswordCheck } from '../password/password-check';
 import { PasswordHasher } from '../password/password-hasher';
 import { UserProvider } from '../users/user-provider';
 import type { LoginRequest } from './login.request';
@@ -21,6 +22,7 @@ export class Credentials {
 
   constructor(
     private readonly users: UserProvider,
+    private readonly passwords: PasswordCheck,
     private readonly hasher: PasswordHasher,
     @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
   ) {}
@@ -35,13 +37,13 @@ export class Credentials {
 
   /** The user, if the password is right. An unknown one costs a hash too. */
   async check({ user, userId, digest, password }: Candidate): Promise<object | null> {
-    const matches = await this.hasher.verify(digest, password);
+    const matches = await this.passwords.matches(digest, password);
     if (user === null || userId === null || !matches) return null;
     await this.renew(userId, digest, password);
     return user;
   }
 
-  /** Replaces a hash made with former parameters, now that the password is known. */
+  /** Replaces a hash of another system or with former parameters, now that the password is known. */
   private async renew(userId: string, digest: string | null, password: string): Promise<void> {
     if (digest === null || !this.hasher.needsRehash(digest)) return;
     try {

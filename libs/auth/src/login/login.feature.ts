@@ -3,9 +3,10 @@ import { Credentials } from './credentials';
 import { Login } from './login';
 import { LoginAttempts } from './login-attempts';
 import { LoginController } from './login.controller';
+import { PasswordReplacement } from './password-replacement';
 import { UnverifiedBlock } from './unverified-block';
 
 export const login: Feature = {
   controllers: [LoginController],
-  providers: [Credentials, LoginAttempts, UnverifiedBlock, Login],
+  providers: [Credentials, LoginAttempts, UnverifiedBlock, Login, PasswordReplacement],
 };

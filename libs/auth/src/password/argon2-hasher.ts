@@ -12,7 +12,7 @@ export class Argon2Hasher extends PasswordHasher {
   private readonly decoy: Promise<string>;
 
   constructor(
-    private readonly options: Required<HashingOptions>,
+    private readonly options: Required<Omit<HashingOptions, 'verifiers'>>,
     private readonly library: Argon2Library = argon2Library(),
   ) {
     super();

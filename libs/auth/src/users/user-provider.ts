@@ -1,4 +1,14 @@
+import type { EntityManager } from 'typeorm';
 import type { StoredSecondFactor } from './second-factor';
+
+/** An account about to be created. */
+export interface NewAccount {
+  /** What its user signs in with: by default the email. */
+  identifier: string;
+  /** PHC string. */
+  passwordHash: string;
+  name: string;
+}
 
 /** A user together with what its login is checked against. */
 export interface StoredCredentials<User extends object = object> {
@@ -33,6 +43,66 @@ export abstract class UserProvider<User extends object = object> {
   /** The user's identifier (by default the email) as it is shown to its owner; null where there is none. */
   identifierOf(_user: User): string | null {
     return null;
+  }
+
+  /** The user's email address; by default the identifier. */
+  emailOf(user: User): string | null {
+    return this.identifierOf(user);
+  }
+
+  /** The user whose email this is; by default the one with this identifier. */
+  async findByEmail(email: string): Promise<User | null> {
+    return (await this.findByIdentifier(email))?.user ?? null;
+  }
+
+  /** Whether {@link create} is there; `features.registration` needs it, unless `hooks.register` creates users. */
+  createsAccounts(): boolean {
+    return false;
+  }
+
+  /** Creates an account; null where its identifier is taken. Atomic: of two with one identifier, one is created. */
+  create(_account: NewAccount): Promise<User | null> {
+    throw new Error('This user provider creates no accounts.');
+  }
+
+  /**
+   * A moment that {@link isNewerThan} can tell users by; null where it cannot tell, as by default.
+   * `hooks.register` needs both.
+   */
+  async mark(): Promise<string | null> {
+    return null;
+  }
+
+  /** Whether this user was created after that moment. */
+  isNewerThan(_id: string, _mark: string): Promise<boolean> {
+    throw new Error('This user provider cannot tell new accounts from others.');
+  }
+
+  /** Whether {@link markEmailVerified} is there; `features.emailVerification` needs it. */
+  verifiesEmails(): boolean {
+    return false;
+  }
+
+  /**
+   * Notes that the user's email is verified, if it is still this one and was not verified before; says whether
+   * that was so. Atomic: of two, one says yes.
+   */
+  markEmailVerified(_id: string, _email: string, _at: Date): Promise<boolean> {
+    throw new Error('This user provider verifies no emails.');
+  }
+
+  /** Whether {@link delete} is there; `features.accountDeletion` needs it, unless `hooks.deleteUser` removes users. */
+  deletesAccounts(): boolean {
+    return false;
+  }
+
+  /**
+   * Deletes a user for good, also where users are otherwise only marked as deleted; says whether there was one.
+   *
+   * @param manager of the transaction that erases everything else; a provider on another database ignores it
+   */
+  delete(_id: string, _manager: EntityManager): Promise<boolean> {
+    throw new Error('This user provider deletes no accounts.');
   }
 
   /** Whether second factors can be stored; `features.twoFactor` needs it. */

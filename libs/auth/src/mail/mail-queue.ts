@@ -1,0 +1,80 @@
+import { type BeforeApplicationShutdown, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AuthEvents } from '../kernel/auth-events';
+import { Realm } from '../realm/realm';
+import { MailFailed } from './mail-failed.event';
+import type { MailKind } from './mail-templates';
+import type { Mail } from './mailer';
+
+const AT_ONCE = 4;
+
+/** Mails that may wait. A mail server that hangs must not fill the memory of a node. */
+const MOST_WAITING = 1000;
+
+const DRAIN = { totalMs: 10_000, stepMs: 20 };
+
+interface Job {
+  kind: MailKind;
+  prepare: () => Promise<Mail | null>;
+}
+
+/**
+ * Prepares and sends mails behind the answers that promise them: how long it takes, whether it fails and whether
+ * there was anything to send shows in no answer. Kept in memory, and emptied before the application ends.
+ */
+@Injectable()
+export class MailQueue implements BeforeApplicationShutdown, OnApplicationShutdown {
+  private readonly logger = new Logger('Auth');
+  private readonly waiting: Job[] = [];
+  private running = 0;
+
+  constructor(
+    private readonly realm: Realm,
+    private readonly events: AuthEvents,
+  ) {}
+
+  /** @param prepare makes the mail; null where there is none to send after all */
+  add(kind: MailKind, prepare: Job['prepare']): void {
+    if (this.waiting.length >= MOST_WAITING) return this.report(kind, new Error('too many mails wait'));
+    this.waiting.push({ kind, prepare });
+    // Not before the answer of this request is on its way.
+    setImmediate(() => void this.next());
+  }
+
+  /** Requests that still run may add to it: emptied before and after they have ended. */
+  beforeApplicationShutdown(): Promise<void> {
+    return this.drain();
+  }
+
+  onApplicationShutdown(): Promise<void> {
+    return this.drain();
+  }
+
+  private async next(): Promise<void> {
+    if (this.running >= AT_ONCE) return;
+    const job = this.waiting.shift();
+    if (!job) return;
+    this.running++;
+    try {
+      const mail = await job.prepare();
+      if (mail) await this.realm.options.mail.mailer!.send(mail);
+    } catch (error) {
+      this.report(job.kind, error);
+    }
+    this.running--;
+    await this.next();
+  }
+
+  private report(kind: MailKind, error: unknown): void {
+    const { code, responseCode, name } = (error ?? {}) as Record<string, unknown>;
+    // The message may quote the address, or the link.
+    this.logger.error(`a mail (${kind}) was not sent: ${[code ?? name, responseCode].filter(Boolean).join(' ')}`);
+    this.events.emit(new MailFailed(kind, this.realm.guard, error));
+  }
+
+  private async drain(): Promise<void> {
+    for (let waited = 0; waited < DRAIN.totalMs && this.waiting.length + this.running > 0; waited += DRAIN.stepMs) {
+      await sleep(DRAIN.stepMs);
+    }
+  }
+}

@@ -1,0 +1,45 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { AUTH_CONFIG, type AuthConfig } from '../config/auth-config';
+import { PasswordHasher } from './password-hasher';
+import type { PasswordVerifier } from './password-verifier';
+import { WorkQueue } from './work-queue';
+
+/**
+ * Checks the password that someone tries. Costs one argon2id hash and one of every kind that is imported,
+ * whichever its digest is of and whether there is one: a stranger learns neither.
+ */
+@Injectable()
+export class PasswordCheck {
+  private readonly verifiers: readonly PasswordVerifier[];
+  private readonly queue: WorkQueue;
+
+  constructor(
+    private readonly hasher: PasswordHasher,
+    @Inject(AUTH_CONFIG) { hashing }: AuthConfig,
+  ) {
+    this.verifiers = hashing.verifiers;
+    this.queue = new WorkQueue(hashing.concurrency, hashing.maxQueue);
+  }
+
+  /** Whether `password` gives `digest`; false without one. @throws HasherBusy */
+  async matches(digest: string | null, password: string): Promise<boolean> {
+    const importer = this.verifiers.find((verifier) => digest !== null && verifier.recognises(digest));
+    let matches = await this.hasher.verify(importer ? null : digest, password);
+    for (const verifier of this.verifiers) {
+      const own = verifier === importer;
+      const matched = await this.queue.run(() => verified(verifier, own ? digest! : verifier.decoy, password));
+      // A NUL ends a password for some bcrypts, and is nothing to HMAC, which pads with it.
+      if (own) matches = matched && !password.includes('\0');
+    }
+    return matches;
+  }
+}
+
+/** A digest that its library finds unusable is no match. */
+async function verified(verifier: PasswordVerifier, digest: string, password: string): Promise<boolean> {
+  try {
+    return await verifier.verify(digest, password);
+  } catch {
+    return false;
+  }
+}

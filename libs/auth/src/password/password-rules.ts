@@ -1,0 +1,68 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { StoreUnavailable, ValidationFailed } from '../kernel/auth.exception';
+import type { MessageKey, Text } from '../kernel/messages';
+import { answered } from '../kernel/unavailable';
+import { Realm } from '../realm/realm';
+import { isCommon } from './common-passwords';
+import { type PasswordFault, passwordFault } from './password.policy';
+
+/** A password that someone wants to have, and how it was repeated. */
+export interface WantedPassword {
+  password: string;
+  password_confirmation: string | null;
+}
+
+const KEYS: Readonly<Record<PasswordFault | 'common' | 'breached' | 'unconfirmed', MessageKey>> = {
+  unstorable: 'password.unstorable',
+  too_short: 'password.too_short',
+  known: 'password.known',
+  common: 'password.common',
+  breached: 'password.breached',
+  unconfirmed: 'password.unconfirmed',
+};
+
+/** What a new password has to be, wherever one is chosen. */
+@Injectable()
+export class PasswordRules {
+  private readonly logger = new Logger('Auth');
+
+  constructor(private readonly realm: Realm) {}
+
+  /**
+   * @param names the account's own, which its password must not be: its identifier, its email
+   * @throws ValidationFailed under `password`, with the first rule it breaks; StoreUnavailable where an
+   * unanswered breach check is to refuse
+   */
+  async accept({ password, password_confirmation }: WantedPassword, names: readonly (string | null)[]): Promise<void> {
+    const broken = password === password_confirmation ? await this.fault(password, names) : 'unconfirmed';
+    if (broken) throw new ValidationFailed({ password: [this.text(KEYS[broken])] });
+  }
+
+  private async fault(password: string, names: readonly (string | null)[]): Promise<keyof typeof KEYS | null> {
+    const { passwords, appName } = this.realm.options;
+    const known = [appName, ...names].filter((name): name is string => name !== null);
+    const fault = passwordFault(password, { minLength: passwords.minLength, known });
+    if (fault) return fault;
+    if (isCommon(password) || passwords.blockList.has(password.toLowerCase())) return 'common';
+    return (await this.isBreached(password)) ? 'breached' : null;
+  }
+
+  /** Asked last: whatever the other rules refuse tells nobody anything. */
+  private async isBreached(password: string): Promise<boolean> {
+    const { breached } = this.realm.options.passwords;
+    if (!breached) return false;
+    const { check, timeoutMs, onOutage } = breached;
+    try {
+      return await answered('The breach check', timeoutMs, check.has(password, AbortSignal.timeout(timeoutMs)));
+    } catch (error) {
+      // The name alone: what a library says of a request may quote it.
+      this.logger.warn(`the breach check did not answer (${(error as Error)?.name}); passwords: ${onOutage}`);
+      if (onOutage === 'refuse') throw new StoreUnavailable('The breach check', error);
+      return false;
+    }
+  }
+
+  private text(key: MessageKey): Text {
+    return { key, params: { min: this.realm.options.passwords.minLength } };
+  }
+}

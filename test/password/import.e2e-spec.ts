@@ -1,0 +1,131 @@
+import { PasswordHasher, bcryptVerifier, pbkdf2Verifier, scryptVerifier } from '@svc/auth';
+import { pbkdf2Sync, scryptSync } from 'node:crypto';
+import { TestApp } from '../support/app';
+import { ADA, confirm } from '../support/confirming';
+import { PASSWORD } from '../support/people';
+
+const b64 = (bytes: Buffer): string => bytes.toString('base64').replace(/=+$/, '');
+const SALT = Buffer.from('0123456789abcdef');
+
+// The first one is of the crypt_blowfish test suite, the third of passlib's documentation.
+const KNOWN: [string, string, string][] = [
+  ['bcrypt 2a', 'U*U', '$2a$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW'],
+  ['bcrypt 2y', 'U*U', '$2y$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW'],
+  [
+    'PBKDF2 of passlib',
+    'toomanysecrets',
+    '$pbkdf2-sha256$29000$N2YMIWQsBWBMae09x1jrPQ$1t8iyB2A.WF/Z5JZv.lfCIhXXN33N23OSgQYThBYRfk',
+  ],
+  [
+    'PBKDF2 of Django',
+    PASSWORD,
+    `pbkdf2_sha256$1200$seasoning$${pbkdf2Sync(PASSWORD, 'seasoning', 1200, 32, 'sha256').toString('base64')}`,
+  ],
+  [
+    'scrypt',
+    PASSWORD,
+    `$scrypt$ln=10,r=8,p=1$${b64(SALT)}$${b64(scryptSync(PASSWORD, SALT, 32, { N: 1024, r: 8, p: 1 }))}`,
+  ],
+];
+
+const verifiers = [bcryptVerifier({ rounds: 5 }), scryptVerifier({ ln: 10 }), pbkdf2Verifier({ iterations: 1200 })];
+
+describe('an account with the password hash of another system', () => {
+  let t: TestApp;
+
+  beforeAll(async () => {
+    t = await TestApp.start({ options: { hashing: { memoryCost: 64, timeCost: 1, verifiers } } });
+    await t.person(ADA);
+    await t.person('native@example.com');
+  });
+  afterEach(() => jest.restoreAllMocks());
+  afterAll(() => t.stop());
+
+  const stored = async (): Promise<string> =>
+    (await t.database.query('SELECT password_hash FROM people WHERE id = 1'))[0].password_hash;
+  const store = (digest: string) => t.database.query('UPDATE people SET password_hash = $1 WHERE id = 1', [digest]);
+
+  it.each(KNOWN)('of %s signs in, and has an argon2id hash from then on', async (_, password, digest) => {
+    await store(digest);
+    await t.login(ADA, `${password}x`).expect(422);
+    await t.login(ADA, '').expect(422);
+    expect(await stored()).toBe(digest);
+    await t.login(ADA, password).expect(200);
+    expect(await stored()).toMatch(/^\$argon2id\$/);
+    await t.login(ADA, password).expect(200);
+    await t.login(ADA, `${password}x`).expect(422);
+  });
+
+  it.each(KNOWN)('of %s can confirm its password before the first login', async (_, password, digest) => {
+    await store(digest);
+    const { accessToken } = await t.auth.startSession(1);
+    await confirm(t, accessToken, { password: `${password}x` }).expect(422);
+    await confirm(t, accessToken, { password }).expect(200);
+  });
+
+  it('of bcrypt is known by 72 bytes until the first login, and by all of them after it', async () => {
+    const { hash } = await import('bcryptjs');
+    await store(await hash('x'.repeat(80), 5));
+    await t.login(ADA, 'x'.repeat(71)).expect(422);
+    await t.login(ADA, 'x'.repeat(72)).expect(200);
+    await t.login(ADA, 'x'.repeat(80)).expect(422);
+    await t.login(ADA, 'x'.repeat(72)).expect(200);
+  });
+
+  it('is not known by what stands before a NUL', async () => {
+    for (const [, password, digest] of KNOWN) {
+      await store(digest);
+      await t.login(ADA, `${password}\0`).expect(422);
+      await t.login(ADA, `${password}\0more`).expect(422);
+    }
+  });
+
+  it.each([
+    '$2b$31$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW',
+    `$scrypt$ln=30,r=8,p=1$${b64(SALT)}$${'A'.repeat(43)}`,
+    `pbkdf2_sha256$99999999$seasoning$${'A'.repeat(43)}=`,
+    'plain text',
+  ])('cannot keep the server busy: %s is no match', async (digest) => {
+    await store(digest);
+    const started = performance.now();
+    await t.login(ADA, PASSWORD).expect(422);
+    expect(performance.now() - started).toBeLessThan(1000);
+    expect(await stored()).toBe(digest);
+  });
+
+  it('costs one hash of every kind, whoever asks and whatever the hash is of', async () => {
+    const hasher = t.app.get(PasswordHasher) as unknown as { library: { verify: () => Promise<boolean> } };
+    const spies = [jest.spyOn(hasher.library, 'verify'), ...verifiers.map((one) => jest.spyOn(one, 'verify'))];
+    const costs = async (email: string): Promise<number[]> => {
+      for (const spy of spies) spy.mockClear();
+      await t.login(email, 'wrong').expect(422);
+      return spies.map((spy) => spy.mock.calls.length);
+    };
+    for (const [, , digest] of KNOWN) {
+      await store(digest);
+      expect(await costs(ADA)).toEqual([1, 1, 1, 1]);
+    }
+    for (const email of ['native@example.com', 'nobody@example.com', ''])
+      expect(await costs(email)).toEqual([1, 1, 1, 1]);
+  });
+
+  it('stays out where its kind is not accepted', async () => {
+    const strict = await TestApp.start();
+    await strict.person(ADA);
+    for (const [, password, digest] of KNOWN) {
+      await strict.database.query('UPDATE people SET password_hash = $1 WHERE id = 1', [digest]);
+      await strict.login(ADA, password).expect(422);
+    }
+    await strict.stop();
+  });
+});
+
+describe('bcryptVerifier', () => {
+  it('takes bcrypt where it is there, else bcryptjs, else says what to install', () => {
+    const library = { compare: async () => true };
+    for (const there of ['bcrypt', 'bcryptjs']) {
+      expect(bcryptVerifier({}, ((name: string) => (name === there ? library : undefined)) as never)).toBeDefined();
+    }
+    expect(() => bcryptVerifier({}, (() => undefined) as never)).toThrow(/npm install bcryptjs/);
+  });
+});
