@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { TestApp } from '../support/app';
 import { PASSKEYS } from '../support/passkeys';
+import { startMembers } from '../support/members';
 import { routesOf } from '../support/routes';
 
 const OF_EVERY_GUARD = [
@@ -14,6 +15,16 @@ const OF_EVERY_GUARD = [
   'POST login',
   'POST logout',
   'POST refresh',
+];
+/** What the default guard mounts besides. */
+const OF_THE_DEFAULT_GUARD = ['DELETE account', 'GET account/export', 'POST password'];
+/** What `features.registration`, `features.passwordReset` and `features.emailVerification` add to it. */
+const LIFE = [
+  'GET email/verify/:id/:hash',
+  'POST email/verification-notification',
+  'POST forgot-password',
+  'POST register',
+  'POST reset-password',
 ];
 /** What `features.twoFactor` adds: to every guard, and to the default one. */
 const CHALLENGE = 'POST two-factor-challenge';
@@ -40,15 +51,16 @@ const at = (path: string, routes: string[]): string[] => routes.map((route) => r
 describe('the mounted routes', () => {
   it('are these, for every guard', async () => {
     const t = await TestApp.start();
-    expect(routesOf(t)).toEqual([...at('auth', OF_EVERY_GUARD), ...at('admin/auth', OF_EVERY_GUARD)].toSorted());
+    const ofDefault = [...OF_EVERY_GUARD, ...OF_THE_DEFAULT_GUARD];
+    expect(routesOf(t)).toEqual([...at('auth', ofDefault), ...at('admin/auth', OF_EVERY_GUARD)].toSorted());
     await t.stop();
   });
 
   it('are these with every feature on', async () => {
-    const t = await TestApp.start({ options: { ...PASSKEYS, features: { ...PASSKEYS.features, twoFactor: true } } });
+    const { t } = await startMembers({ ...PASSKEYS, features: { ...PASSKEYS.features, twoFactor: true } });
     const ofEvery = [...OF_EVERY_GUARD, CHALLENGE];
-    const ofDefault = at('auth', [...ofEvery, ...TWO_FACTOR, ...OF_PASSKEYS]);
-    expect(routesOf(t)).toEqual([...ofDefault, ...at('admin/auth', ofEvery)].toSorted());
+    const ofDefault = [...ofEvery, ...OF_THE_DEFAULT_GUARD, ...LIFE, ...TWO_FACTOR, ...OF_PASSKEYS];
+    expect(routesOf(t)).toEqual([...at('auth', ofDefault), ...at('admin/auth', ofEvery)].toSorted());
     await t.stop();
   });
 
@@ -77,7 +89,7 @@ describe('the mounted routes', () => {
 
   it('stand in the README, each of them', async () => {
     const readme = readFileSync(join(__dirname, '../../README.md'), 'utf8');
-    for (const route of [...OF_EVERY_GUARD, CHALLENGE, ...TWO_FACTOR, ...OF_PASSKEYS])
+    for (const route of [...OF_EVERY_GUARD, ...OF_THE_DEFAULT_GUARD, ...LIFE, CHALLENGE, ...TWO_FACTOR, ...OF_PASSKEYS])
       expect(readme).toContain(`\`${route.replace(' ', ' /').replace(/:svc\w+/, ':id')}\``);
   });
 

@@ -5,11 +5,15 @@ import { CacheModule, SharedCache } from './cache.module';
 import { dataSourceOptions } from './data-source';
 import type { Environment } from './environment';
 import { HealthController } from './health/health.controller';
+import { Mailbox, mailerFor } from './mail/mailbox';
+import { MailboxController } from './mail/mailbox.controller';
 import { Order } from './orders/order.entity';
 import { OrdersController } from './orders/orders.controller';
 import { PasskeysDemoController } from './passkeys-demo/passkeys-demo.controller';
+import { PagesController } from './pages/pages.controller';
 import { Admin } from './users/admin.entity';
 import { AdminController } from './users/admin.controller';
+import { deleteUser } from './users/delete-user';
 import { Seed } from './users/seed';
 import { User } from './users/user.entity';
 import { UserController } from './users/user.controller';
@@ -23,7 +27,11 @@ const sixAMinute: Limiter = (_, { guard, userId }) => ({
 @Module({})
 export class AppModule {
   /** @param retryAttempts how often a database that does not answer yet is tried again */
-  static forEnvironment({ redisUrl }: Environment, databaseUrl: string, retryAttempts = 9): DynamicModule {
+  static forEnvironment(environment: Environment, databaseUrl: string, retryAttempts = 9): DynamicModule {
+    const { redisUrl, url } = environment;
+    const mailer = mailerFor(environment);
+    // Without a mail server nobody could verify an address or reset a password.
+    const life = mailer && { registration: true, emailVerification: true, passwordReset: true };
     const { features, domain, ...values } = authOptionsFromEnv();
     const admin = authOptionsFromEnv(process.env, 'admin');
     return {
@@ -32,7 +40,7 @@ export class AppModule {
         TypeOrmModule.forRoot({ ...dataSourceOptions(databaseUrl), migrationsRun: true, retryAttempts }),
         TypeOrmModule.forFeature([User, Admin, Order]),
         AuthModule.forRootAsync({
-          features: { lockout: true, twoFactor: true, ...features },
+          features: { lockout: true, twoFactor: true, ...life, ...features },
           domain,
           users: { entity: User },
           guards: {
@@ -45,13 +53,24 @@ export class AppModule {
             ...values,
             cache,
             // Signed in with a password a customer may do everything with orders; a pinned session what it was given.
-            hooks: { abilities: (_, { guard }) => (guard === 'api' ? ['orders.*'] : []) },
+            hooks: { abilities: (_, { guard }) => (guard === 'api' ? ['orders.*'] : []), deleteUser },
+            mail: { mailer },
+            passwordReset: { frontendUrl: `${url}/reset-password`, ...values.passwordReset },
+            emailVerification: { apiUrl: url, frontendUrl: `${url}/verified`, ...values.emailVerification },
             rateLimits: { ...values.rateLimits, limiters: { export: sixAMinute } },
           }),
         }),
       ],
-      controllers: [HealthController, UserController, AdminController, OrdersController, PasskeysDemoController],
-      providers: [Seed],
+      controllers: [
+        HealthController,
+        UserController,
+        AdminController,
+        OrdersController,
+        PagesController,
+        PasskeysDemoController,
+        ...(mailer instanceof Mailbox ? [MailboxController] : []),
+      ],
+      providers: [Seed, ...(mailer instanceof Mailbox ? [{ provide: Mailbox, useValue: mailer }] : [])],
     };
   }
 }

@@ -9,15 +9,21 @@ export interface Environment {
   redisUrl: string | undefined;
   dataDir: string;
   seedDemo: boolean;
+  isDevelopment: boolean;
+  /** Where the sample is reached. */
+  url: string;
+  smtpUrl: string | undefined;
+  mailFrom: string;
 }
 
 /** Reads the environment, with `.env` of the working directory under it. */
 export function readEnvironment(env = process.env): Environment {
   if (existsSync('.env')) process.loadEnvFile();
-  const { PORT, DATABASE_URL, REDIS_URL, DATA_DIR, SEED_DEMO, NODE_ENV } = env;
+  const { PORT, DATABASE_URL, REDIS_URL, DATA_DIR, SEED_DEMO, NODE_ENV, PUBLIC_URL, SMTP_URL, MAIL_FROM } = env;
   const dataDir = DATA_DIR || '.data';
   const port = Number(PORT || 3000);
-  if (NODE_ENV !== 'production') {
+  const isDevelopment = NODE_ENV !== 'production';
+  if (isDevelopment) {
     env.SVC_SECRET ||= developmentSecret(dataDir, 'secret');
     env.SVC_ENCRYPTION_KEY ||= developmentSecret(dataDir, 'encryption-key');
     env.SVC_FEATURE_PASSKEYS ??= 'true';
@@ -29,7 +35,11 @@ export function readEnvironment(env = process.env): Environment {
     databaseUrl: DATABASE_URL || undefined,
     redisUrl: REDIS_URL || undefined,
     dataDir,
-    seedDemo: SEED_DEMO === undefined ? NODE_ENV !== 'production' : !['', '0', 'false'].includes(SEED_DEMO),
+    seedDemo: SEED_DEMO === undefined ? isDevelopment : !['', '0', 'false'].includes(SEED_DEMO),
+    isDevelopment,
+    url: PUBLIC_URL || `http://localhost:${port}`,
+    smtpUrl: SMTP_URL || undefined,
+    mailFrom: MAIL_FROM || 'Sample <no-reply@example.com>',
   };
 }
 

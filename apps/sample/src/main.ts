@@ -44,6 +44,9 @@ Try it:
   curl -s -X POST ${url}/auth/logout -H 'Authorization: Bearer ACCESS_TOKEN'
 
 Passkeys: ${url}/passkeys-demo
+Register at ${url}/auth/register (name, email, password, password_confirmation).
+Mails that would have been sent are at ${url}/mailbox.
+
 The administrator ${DEMO.admin} (same password) signs in at ${url}/admin/auth/login.
 `
     : ''

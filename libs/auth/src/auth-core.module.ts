@@ -3,6 +3,7 @@ import { TypeOrmModule, getDataSourceToken } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
 import { AUTH_CONFIG, type AuthConfig } from './config/auth-config';
 import type { AuthModuleOptions, AuthModuleAsyncOptions, AuthStructure } from './config/auth-options';
+import { accountRefusals } from './config/account-refusals.policy';
 import { refusals } from './config/refusals.policy';
 import { relyingPartyRefusals } from './config/relying-party';
 import { resolveOptions } from './config/resolve-options';
@@ -82,7 +83,12 @@ function accepted(options: AuthModuleOptions): AuthConfig {
       (name) => `features.${name} (guard "${guard}") is not part of this version. Switch it off.`,
     ),
   );
-  const problems = [...refusals(config, names), ...relyingPartyRefusals(config), ...missing];
+  const problems = [
+    ...refusals(config, names),
+    ...relyingPartyRefusals(config),
+    ...accountRefusals(config),
+    ...missing,
+  ];
   if (problems.length) throw new AuthConfigError(problems.join('\n'));
   return config;
 }

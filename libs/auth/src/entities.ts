@@ -1,5 +1,6 @@
 import { LockoutCounter } from './lockout/lockout-counter.entity';
 import { Passkey } from './passkeys/passkey.entity';
+import { PasswordResetToken } from './password-reset/password-reset.entity';
 import { RefreshToken } from './sessions/refresh-token.entity';
 import { Session } from './sessions/session.entity';
 
@@ -8,4 +9,4 @@ import { Session } from './sessions/session.entity';
  *
  * @publicApi
  */
-export const authEntities = [Session, RefreshToken, LockoutCounter, Passkey];
+export const authEntities = [Session, RefreshToken, LockoutCounter, Passkey, PasswordResetToken];

@@ -1,9 +1,14 @@
 import type { FeatureOptions } from './config/auth-options';
 import { http } from './http/http.feature';
 import { changePassword } from './change-password/change-password.feature';
+import { mail } from './mail/mail.feature';
+import { passwordReset } from './password-reset/password-reset.feature';
 import { password } from './password/password.feature';
+import { account } from './account/account.feature';
 import { abilities } from './abilities/abilities.feature';
 import { confirmation } from './confirmation/confirmation.feature';
+import { emailVerification } from './email-verification/email-verification.feature';
+import { registration } from './registration/registration.feature';
 import { lockout } from './lockout/lockout.feature';
 import { login } from './login/login.feature';
 import { passkeys } from './passkeys/passkeys.feature';
@@ -32,11 +37,16 @@ export const FEATURES: readonly Feature[] = [
   secondStep,
   twoFactor,
   passkeys,
+  mail,
   changePassword,
+  passwordReset,
+  emailVerification,
+  registration,
+  account,
 ];
 
 /** Features that no extra guard has, whatever it inherits. */
 export const OF_DEFAULT_GUARD: readonly (keyof FeatureOptions)[] = ['passkeys'];
 
 /** Features whose options are settled but which this version does not contain: switching one on is refused. */
-export const NOT_INCLUDED: readonly (keyof FeatureOptions)[] = ['emailVerification', 'passwordReset', 'registration'];
+export const NOT_INCLUDED: readonly (keyof FeatureOptions)[] = [];

@@ -42,11 +42,17 @@ export { withAuthColumns } from './users/auth-user';
 export { withTwoFactorColumns } from './users/two-factor-columns';
 export { LockoutCounter } from './lockout/lockout-counter.entity';
 export { Passkey } from './passkeys/passkey.entity';
+export { PasswordResetToken } from './password-reset/password-reset.entity';
 export { RefreshToken } from './sessions/refresh-token.entity';
 export { Session } from './sessions/session.entity';
 
 // Events
+export { AccountDeleted } from './account/account-deleted.event';
+export { AccountDeleting } from './account/account-deleting.event';
 export { MailFailed } from './mail/mail-failed.event';
+export { Registered } from './registration/registered.event';
+export { Verified } from './email-verification/verified.event';
+export { PasswordReset } from './password-reset/password-reset.event';
 export { PasswordChanged } from './change-password/password-changed.event';
 export { AccountLocked } from './lockout/account-locked.event';
 export { AccountReleased } from './lockout/account-released.event';
@@ -62,6 +68,9 @@ export { RefreshFamilyForked } from './sessions/refresh-family-forked.event';
 export { RefreshTokenReused } from './sessions/refresh-token-reused.event';
 
 // Exceptions
+export { BadLink, OutdatedLink } from './email-verification/bad-link.exception';
+export { IdentifierTaken } from './registration/identifier-taken.exception';
+export { ResetFailed } from './password-reset/reset-failed.exception';
 export {
   AuthConfigError,
   AuthException,

@@ -4,9 +4,7 @@ import { ValidationFailed } from '../kernel/auth.exception';
 import type { MessageKey, Text } from '../kernel/messages';
 import { Realm } from '../realm/realm';
 import { FIELD_MAX, named, wireName } from './fields';
-
-/** Spaces are part of a password. */
-const VERBATIM = new Set(['password', 'password_confirmation', 'current_password']);
+import { ownField } from './own-field';
 
 const MESSAGE_OF: Record<string, MessageKey> = {
   isDefined: 'validation.required',
@@ -33,15 +31,11 @@ abstract class BodyPipe implements PipeTransform {
     return request;
   }
 
-  /** Reads own properties by declared name, so nothing a body names can reach a prototype. */
   private declared(body: unknown, metatype: Type): Record<string, unknown> {
-    const sent = typeof body === 'object' && body !== null && !Array.isArray(body) ? body : {};
-    const fields = fieldsOf(metatype).map((field) => {
-      const name = wireName(metatype, field, this.realm.options.username);
-      const value = Object.hasOwn(sent, name) ? (sent as Record<string, unknown>)[name] : null;
-      return [field, VERBATIM.has(name) ? value : trimmed(value)] as const;
-    });
-    return Object.fromEntries(fields.map(([field, value]) => [field, value === '' ? null : value]));
+    const { username } = this.realm.options;
+    return Object.fromEntries(
+      fieldsOf(metatype).map((field) => [field, ownField(body, wireName(metatype, field, username))]),
+    );
   }
 
   private texts(errors: ValidationError[], metatype: Type): Record<string, Text[]> {
@@ -56,8 +50,6 @@ abstract class BodyPipe implements PipeTransform {
     return Object.fromEntries(entries);
   }
 }
-
-const trimmed = (value: unknown): unknown => (typeof value === 'string' ? value.trim() : value);
 
 const fieldsOf = (metatype: Type): string[] => [
   ...new Set(

@@ -12,7 +12,6 @@ import { type Observable, map } from 'rxjs';
 import { Realm } from '../realm/realm';
 import { NoStore } from './no-store.decorator';
 import { RefreshCookie } from './refresh-cookie';
-import type { LoginChallenge } from './login-challenge';
 import type { SessionTokens } from './session-tokens';
 
 /** A token answer on the wire (RFC 6749 §5.1). */
@@ -23,22 +22,22 @@ interface TokenBody {
   expires_in: number;
 }
 
-type Answer = SessionTokens | LoginChallenge;
+type Answer = SessionTokens | object;
 
 /**
- * Writes session tokens in the realm's output mode: all in the body, or the refresh token as a cookie. A
- * challenge in their place is the body as it is.
+ * Writes session tokens in the realm's output mode: all in the body, or the refresh token as a cookie. What
+ * comes in their place, such as a challenge, is the body as it is.
  */
 @Injectable()
-export class TokenDelivery implements NestInterceptor<Answer, TokenBody | LoginChallenge> {
+export class TokenDelivery implements NestInterceptor<Answer, TokenBody | object> {
   constructor(
     private readonly realm: Realm,
     private readonly cookie: RefreshCookie,
     private readonly adapterHost: HttpAdapterHost,
   ) {}
 
-  intercept(context: ExecutionContext, next: CallHandler<Answer>): Observable<TokenBody | LoginChallenge> {
-    return next.handle().pipe(map((answer) => ('two_factor' in answer ? answer : this.deliver(answer, context))));
+  intercept(context: ExecutionContext, next: CallHandler<Answer>): Observable<TokenBody | object> {
+    return next.handle().pipe(map((answer) => ('accessToken' in answer ? this.deliver(answer, context) : answer)));
   }
 
   private deliver(
@@ -53,6 +52,6 @@ export class TokenDelivery implements NestInterceptor<Answer, TokenBody | LoginC
   }
 }
 
-/** Answers 200 with the session tokens or the challenge that the handler returns. */
+/** Answers 200 with the session tokens that the handler returns, or what stands in their place. */
 export const DeliversTokens = (): MethodDecorator =>
   applyDecorators(HttpCode(200), NoStore(), UseInterceptors(TokenDelivery));

@@ -4,6 +4,8 @@ import { EventEmitter } from 'node:events';
 /** Where events go besides the library's own listeners; `@nestjs/event-emitter` has this shape. */
 export interface EventSink {
   emit(name: string, event: object): unknown;
+  /** Waits for the listeners. */
+  emitAsync?(name: string, event: object): Promise<unknown>;
 }
 
 /**
@@ -30,6 +32,13 @@ export class AuthEvents {
     const name = event.constructor.name;
     for (const listener of this.emitter.listeners(name)) this.guarded(name, () => listener(event));
     if (this.sink) this.guarded(name, () => this.sink?.emit(name, event));
+  }
+
+  /** Waits for every listener, one after the other; what one throws is thrown. For events that can be objected to. */
+  async announce(event: object): Promise<void> {
+    const name = event.constructor.name;
+    for (const listener of this.emitter.listeners(name)) await listener(event);
+    await this.sink?.emitAsync?.(name, event);
   }
 
   /** @internal */

@@ -1,12 +1,13 @@
-import type { EntityMetadata, FindOptionsWhere, ObjectLiteral, Repository } from 'typeorm';
+import type { EntityManager, EntityMetadata, FindOptionsWhere, ObjectLiteral, Repository } from 'typeorm';
 import { AuthConfigError } from '../kernel/auth.exception';
 import { batched } from '../kernel/batched';
 import type { Database } from '../kernel/database';
 import { quoted, quotedPath } from '../kernel/quoted';
+import { AccountRows } from './account-rows';
 import { foldedIdentifier } from './normalized-identifier';
 import type { StoredSecondFactor } from './second-factor';
 import { SecondFactorRows } from './second-factor-rows';
-import { type StoredCredentials, UserProvider } from './user-provider';
+import { type NewAccount, type StoredCredentials, UserProvider } from './user-provider';
 import { rowReader } from './user-row';
 
 const TEXT: ReadonlySet<unknown> = new Set([String, 'text', 'varchar', 'character varying', 'citext']);
@@ -25,6 +26,7 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
   private readonly repository: Repository<User>;
   private readonly metadata: EntityMetadata;
   private readonly secondFactors: SecondFactorRows;
+  private readonly accounts: AccountRows<User>;
   private readonly read: (id: string) => Promise<object | null>;
   private readonly hasRow = batched<boolean>((ids) => this.haveRows(ids));
 
@@ -44,6 +46,7 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
     this.metadata = this.repository.metadata;
     for (const property of [username, 'passwordHash']) this.requireColumn(property);
     this.secondFactors = new SecondFactorRows(database, this.metadata);
+    this.accounts = new AccountRows(this.repository, username);
     this.read = rowReader(source, this.metadata) ?? ((id) => this.repository.findOneBy(this.byId(id)));
   }
 
@@ -71,8 +74,51 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
   }
 
   override identifierOf(user: User): string | null {
-    const identifier = this.metadata.findColumnWithPropertyName(this.username)!.getEntityValue(user);
-    return identifier === null || identifier === undefined ? null : String(identifier);
+    return this.textOf(user, this.username);
+  }
+
+  override emailOf(user: User): string | null {
+    return this.textOf(user, this.accounts.email);
+  }
+
+  override async findByEmail(email: string): Promise<User | null> {
+    if (email.includes('\0')) return null;
+    return this.repository.findOneBy({ [this.accounts.email]: email } as FindOptionsWhere<User>).catch(nobody);
+  }
+
+  /** Where there is a column `name` for what everybody is asked. */
+  override createsAccounts(): boolean {
+    return this.accounts.has('name');
+  }
+
+  override async create(account: NewAccount): Promise<User | null> {
+    const created = await this.accounts.create(account);
+    // Read anew: what was saved carries the hash.
+    return created && this.findById(this.idOf(created));
+  }
+
+  override mark(): Promise<string> {
+    return this.accounts.mark();
+  }
+
+  override isNewerThan(id: string, mark: string): Promise<boolean> {
+    return this.accounts.isNewerThan(id, mark);
+  }
+
+  override verifiesEmails(): boolean {
+    return this.accounts.has('emailVerifiedAt');
+  }
+
+  override markEmailVerified(id: string, email: string, at: Date): Promise<boolean> {
+    return this.accounts.markVerified(this.byId(id), email, at);
+  }
+
+  override deletesAccounts(): boolean {
+    return true;
+  }
+
+  override delete(id: string, manager: EntityManager): Promise<boolean> {
+    return this.accounts.delete(this.byId(id), manager);
   }
 
   override storesSecondFactors(): boolean {
@@ -142,6 +188,11 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
     );
     const known = new Set(rows.map((row) => row.id));
     return ids.map((one) => known.has(one));
+  }
+
+  private textOf(user: User, property: string): string | null {
+    const value = this.metadata.findColumnWithPropertyName(property)!.getEntityValue(user);
+    return value === null || value === undefined ? null : String(value);
   }
 
   private byId(id: string): FindOptionsWhere<User> {

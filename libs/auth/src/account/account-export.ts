@@ -1,0 +1,91 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../kernel/clock';
+import { Database } from '../kernel/database';
+import { Realm } from '../realm/realm';
+import { RefreshToken } from '../sessions/refresh-token.entity';
+import type { Caller } from '../tokens/caller';
+import { UserProvider } from '../users/user-provider';
+import { Tables } from './tables';
+
+/** What the library knows of an account, as its owner may take it along. Times are ISO 8601 in UTC. */
+export interface ExportedAccount {
+  generated_at: string;
+  account: { id: string; identifier: string | null };
+  sessions: {
+    session: string;
+    created_at: string;
+    last_rotated_at: string | null;
+    revoked_at: string | null;
+    expires_at: string;
+  }[];
+  /** `last_used_at` in unix seconds. */
+  passkeys: { credential_id: string; name: string | null; last_used_at: number | null }[];
+  two_factor: { enabled: boolean; confirmed_at: string | null };
+}
+
+interface SessionRow {
+  id: string;
+  createdAt: number;
+  lastRotatedAt: number | null;
+  revokedAt: number | null;
+  expiresAt: number;
+}
+
+const iso = (seconds: number): string => new Date(seconds * 1000).toISOString();
+const isoOrNull = (seconds: number | null): string | null => (seconds === null ? null : iso(seconds));
+const seconds = (column: string): string => `extract(epoch FROM ${column})::float8`;
+
+/** `GET /account/export`: no token, no hash, no secret and no key is ever read for it. */
+@Injectable()
+export class AccountExport {
+  constructor(
+    private readonly users: UserProvider,
+    private readonly tables: Tables,
+    private readonly database: Database,
+    private readonly clock: Clock,
+    private readonly realm: Realm,
+  ) {}
+
+  async of({ user, userId }: Caller): Promise<ExportedAccount> {
+    return {
+      generated_at: new Date(this.clock.now()).toISOString(),
+      account: { id: userId, identifier: this.users.identifierOf(user) },
+      sessions: await this.sessions(userId),
+      passkeys: await this.passkeys(userId),
+      two_factor: await this.twoFactor(userId),
+    };
+  }
+
+  private async sessions(userId: string): Promise<ExportedAccount['sessions']> {
+    const rotations = `SELECT max(t.rotated_at) FROM ${this.database.table(RefreshToken)} t WHERE t.family_id = s.id`;
+    const rows = await this.database.query<SessionRow>(
+      `SELECT id, ${seconds('created_at')} AS "createdAt", ${seconds(`(${rotations})`)} AS "lastRotatedAt",
+              ${seconds('revoked_at')} AS "revokedAt", ${seconds('expires_at')} AS "expiresAt"
+         FROM ${this.tables.sessions.name} s WHERE guard = $1 AND user_id = $2 ORDER BY created_at, id`,
+      [this.realm.guard, userId],
+    );
+    return rows.map(({ id, createdAt, lastRotatedAt, revokedAt, expiresAt }) => ({
+      session: id,
+      created_at: iso(createdAt),
+      last_rotated_at: isoOrNull(lastRotatedAt),
+      revoked_at: isoOrNull(revokedAt),
+      expires_at: iso(expiresAt),
+    }));
+  }
+
+  private async passkeys(userId: string): Promise<ExportedAccount['passkeys']> {
+    const { passkeys } = this.tables;
+    if (!(await this.tables.exists(this.database.query, passkeys))) return [];
+    return this.database.query(
+      `SELECT credential_id, name, floor(${seconds('last_used_at')})::float8 AS last_used_at
+         FROM ${passkeys.name} WHERE guard = $1 AND user_id = $2 ORDER BY credential_id`,
+      [this.realm.guard, userId],
+    );
+  }
+
+  private async twoFactor(userId: string): Promise<ExportedAccount['two_factor']> {
+    const factor = this.users.storesSecondFactors() ? await this.users.secondFactorOf(userId) : null;
+    const confirmedAt = factor?.secret ? factor.confirmedAt : null;
+    return { enabled: confirmedAt !== null, confirmed_at: confirmedAt?.toISOString() ?? null };
+  }
+}

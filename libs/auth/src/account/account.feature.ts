@@ -1,0 +1,13 @@
+import type { Feature } from '../realm/feature';
+import { AccountExport } from './account-export';
+import { AccountRowsStore } from './account-rows.store';
+import { AccountController } from './account.controller';
+import { Erasure } from './erasure';
+import { Tables } from './tables';
+
+/** An account's data, for its owner to take along or to have erased. */
+export const account: Feature = {
+  flags: ['accountDeletion'],
+  defaultGuardControllers: [AccountController],
+  providers: [Tables, AccountRowsStore, AccountExport, Erasure],
+};

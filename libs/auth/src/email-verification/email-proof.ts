@@ -1,0 +1,46 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { AUTH_CONFIG, type AuthConfig } from '../config/auth-config';
+import { AuthConfigError } from '../kernel/auth.exception';
+import { AuthEvents } from '../kernel/auth-events';
+import { Clock } from '../kernel/clock';
+import { answered } from '../kernel/unavailable';
+import { Realm } from '../realm/realm';
+import { UserProvider } from '../users/user-provider';
+import { BadLink, OutdatedLink } from './bad-link.exception';
+import { type PresentedLink, VerificationLinks } from './verification-links';
+import { Verified } from './verified.event';
+
+/** `GET /email/verify/…`: from a link that was opened to a verified address. */
+@Injectable()
+export class EmailProof {
+  constructor(
+    private readonly links: VerificationLinks,
+    private readonly users: UserProvider,
+    private readonly events: AuthEvents,
+    private readonly clock: Clock,
+    @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
+    realm: Realm,
+  ) {
+    if (!realm.options.isDefault || users.verifiesEmails()) return;
+    throw new AuthConfigError(
+      `features.emailVerification is on, but the users of the guard "${realm.guard}" have no verified email. Give ` +
+        'the entity a column emailVerifiedAt (timestamptz, nullable), or implement isEmailVerified, verifiesEmails ' +
+        'and markEmailVerified in your UserProvider.',
+    );
+  }
+
+  /** Opened twice, it verifies once. @throws BadLink, OutdatedLink */
+  async accept(link: PresentedLink): Promise<void> {
+    if (!this.links.isGenuine(link)) throw new BadLink();
+    const user = await this.inTime(this.users.findById(link.id));
+    const email = user && this.users.emailOf(user);
+    if (!user || email === null || !this.links.isFor(link, email)) throw new OutdatedLink();
+    const now = new Date(this.clock.now());
+    const changed = await this.inTime(this.users.markEmailVerified(link.id, email, now));
+    if (changed) this.events.emit(new Verified(user));
+  }
+
+  private inTime<T>(work: Promise<T>): Promise<T> {
+    return answered('The user store', this.config.storeTimeoutMs, work);
+  }
+}

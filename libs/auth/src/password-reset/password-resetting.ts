@@ -1,0 +1,37 @@
+import { Injectable } from '@nestjs/common';
+import { AuthEvents } from '../kernel/auth-events';
+import { PasswordReplacement } from '../login/password-replacement';
+import { PasswordHasher } from '../password/password-hasher';
+import { PasswordRules } from '../password/password-rules';
+import { Realm } from '../realm/realm';
+import { Sessions } from '../sessions/sessions';
+import { PasswordReset } from './password-reset.event';
+import { ResetFailed } from './reset-failed.exception';
+import type { ResetPasswordRequest } from './reset-password.request';
+import { ResetTokens } from './reset-tokens';
+
+/** `POST /reset-password`: from a mailed token to another password. Signs nobody in. */
+@Injectable()
+export class PasswordResetting {
+  constructor(
+    private readonly rules: PasswordRules,
+    private readonly hasher: PasswordHasher,
+    private readonly tokens: ResetTokens,
+    private readonly replacement: PasswordReplacement,
+    private readonly sessions: Sessions,
+    private readonly events: AuthEvents,
+    private readonly realm: Realm,
+  ) {}
+
+  /** @throws ValidationFailed before anything is looked up; ResetFailed, the same for every reason */
+  async reset(wanted: ResetPasswordRequest): Promise<void> {
+    await this.rules.accept(wanted, [wanted.email]);
+    // First, whatever comes: the hash costs the same, and a server too busy for it uses no token up.
+    const digest = await this.hasher.hash(wanted.password);
+    const account = await this.tokens.redeem(wanted.email, wanted.token);
+    if (!account) throw new ResetFailed();
+    await this.replacement.store(account.userId, digest);
+    if (this.realm.options.passwordReset.revokeSessions) await this.sessions.revokeAll(account.userId);
+    this.events.emit(new PasswordReset(account.user));
+  }
+}

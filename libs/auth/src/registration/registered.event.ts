@@ -1,0 +1,8 @@
+/**
+ * A user registered.
+ *
+ * @publicApi
+ */
+export class Registered {
+  constructor(readonly user: object) {}
+}

@@ -1,0 +1,67 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { AUTH_CONFIG, type AuthConfig } from '../config/auth-config';
+import { ownField } from '../http/own-field';
+import { FIELD_MAX } from '../http/fields';
+import { ValidationFailed } from '../kernel/auth.exception';
+import type { Text } from '../kernel/messages';
+import { answered } from '../kernel/unavailable';
+import { PasswordRules } from '../password/password-rules';
+import { Realm } from '../realm/realm';
+import { UserProvider } from '../users/user-provider';
+import { fieldFault } from './registration-field';
+import { IdentifierTaken } from './identifier-taken.exception';
+import type { RegistrationField, RegistrationRules } from './registration-rules';
+
+/** What the rules declared of a body, and nothing else of it. */
+export type RegistrationFields = Readonly<Record<string, unknown>>;
+
+/** Reads the body of `POST /register`. No field that the rules do not name goes any further. */
+@Injectable()
+export class RegistrationForm {
+  constructor(
+    private readonly passwords: PasswordRules,
+    private readonly users: UserProvider,
+    private readonly realm: Realm,
+    @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
+  ) {}
+
+  /** @throws ValidationFailed, IdentifierTaken */
+  async read(request: { body?: unknown }): Promise<RegistrationFields> {
+    const rules = Object.entries(this.rules(request));
+    const fields = Object.fromEntries(rules.map(([name]) => [name, ownField(request.body, name)]));
+    await this.refuseFaults(rules, fields);
+    const { username } = this.realm.options;
+    const [identifier, password] = [textIn(fields[username]), textIn(fields.password)];
+    if (password !== null) {
+      const confirmation = textIn(ownField(request.body, 'password_confirmation'));
+      const wanted = { password, password_confirmation: confirmation };
+      await this.passwords.accept(wanted, [identifier, textIn(fields.email)]);
+    }
+    if (identifier !== null && (await this.isTaken(identifier))) throw new IdentifierTaken(username);
+    return fields;
+  }
+
+  private rules(request: object): RegistrationRules {
+    const { hooks, username } = this.realm.options;
+    return hooks.registerRules?.(request) ?? { name: {}, [username]: { email: username === 'email' }, password: {} };
+  }
+
+  private async refuseFaults(rules: [string, RegistrationField][], fields: RegistrationFields): Promise<void> {
+    const errors: Record<string, Text[]> = {};
+    for (const [name, rule] of rules) {
+      const value = fields[name];
+      const refused = async (): Promise<boolean> => value !== null && (await rule.check?.(value, fields)) === false;
+      const fault = fieldFault(value, rule) ?? ((await refused()) ? 'validation.invalid' : null);
+      const params = { field: name.replaceAll('_', ' '), max: rule.maxLength ?? FIELD_MAX };
+      if (fault) errors[name] = [{ key: fault, params }];
+    }
+    if (Object.keys(errors).length) throw new ValidationFailed(errors);
+  }
+
+  private async isTaken(identifier: string): Promise<boolean> {
+    const found = this.users.findByIdentifier(identifier);
+    return (await answered('The user store', this.config.storeTimeoutMs, found)) !== null;
+  }
+}
+
+const textIn = (value: unknown): string | null => (typeof value === 'string' ? value : null);

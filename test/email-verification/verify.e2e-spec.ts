@@ -1,0 +1,183 @@
+import { Verified } from '@svc/auth';
+import { createHash } from 'node:crypto';
+import { generateKeyPairSync } from 'node:crypto';
+import { TestApp } from '../support/app';
+import { ENCRYPTION_KEY } from '../support/host.module';
+import { API_URL, type Mailbox, linkIn, member, startMembers } from '../support/members';
+import { Member } from '../support/people';
+
+const ADA = 'ada@example.com';
+const FRONTEND = 'https://app.example.test/verified?from=mail';
+
+describe('a link to verify an email address', () => {
+  let t: TestApp;
+  let mailbox: Mailbox;
+  let id: string;
+  let token: string;
+
+  beforeAll(async () => ({ t, mailbox } = await startMembers({ emailVerification: { frontendUrl: FRONTEND } })));
+  beforeEach(async () => {
+    await t.database.query('TRUNCATE members, svc_sessions CASCADE');
+    id = await member(t, ADA);
+    token = (await t.session()).access_token;
+  });
+  afterAll(() => t.stop());
+
+  const resend = (as = token) => t.call('post', '/auth/email/verification-notification', as);
+  async function link(): Promise<URL> {
+    const before = mailbox.mails.length;
+    await resend().expect(202);
+    return linkIn(await mailbox.nth(before + 1));
+  }
+  const open = (url: URL | string, accept = 'application/json') =>
+    t.http.get(String(url).replace(API_URL, '')).set('Accept', accept);
+  const isVerified = async (): Promise<boolean> =>
+    (await t.database.query('SELECT email_verified_at IS NOT NULL AS yes FROM members WHERE id = $1', [id]))[0].yes;
+
+  it('is mailed on request, and begins with the configured URL whatever the request says', async () => {
+    const before = mailbox.mails.length;
+    const { body, headers } = await resend()
+      .set('Host', 'evil.test')
+      .set('X-Forwarded-Host', 'evil.test')
+      .set('X-Forwarded-Proto', 'gopher')
+      .expect(202);
+    expect(body).toEqual({ status: 'verification-link-sent' });
+    expect(headers).toMatchObject({ 'cache-control': 'no-store, private', pragma: 'no-cache' });
+    const mail = await mailbox.nth(before + 1);
+    expect(mail).toMatchObject({ to: ADA, subject: 'Confirm your email address for api.example.com' });
+    const hash = createHash('sha1').update(ADA).digest('hex');
+    const url = linkIn(mail);
+    expect(url.href).toMatch(
+      new RegExp(`^${API_URL}/auth/email/verify/${id}/${hash}\\?expires=\\d+&signature=[0-9a-f]{64}$`),
+    );
+    expect(Number(url.searchParams.get('expires'))).toBe(t.clock.seconds() + 3600);
+    expect(mail.text).not.toContain('evil');
+  });
+
+  it('verifies, for a JSON client with 204 and for a browser by way of the configured page', async () => {
+    const { headers } = await open(await link()).expect(204);
+    expect(headers['cache-control']).toBe('no-store, private');
+    expect(await isVerified()).toBe(true);
+    await t.database.query('UPDATE members SET email_verified_at = NULL');
+    const browser = await open(await link(), 'text/html,application/xhtml+xml,*/*;q=0.8').expect(302);
+    expect(browser.headers.location).toBe(`${FRONTEND}&verified=1`);
+    expect(browser.headers['referrer-policy']).toBe('no-referrer');
+    expect(await isVerified()).toBe(true);
+  });
+
+  it('works without a token, as often as it is opened, and tells once', async () => {
+    const verified = t.recorded(Verified);
+    const url = await link();
+    await Promise.all(Array.from({ length: 20 }, () => open(url).expect(204)));
+    await open(url).expect(204);
+    expect(verified).toEqual([{ user: expect.objectContaining({ id, email: ADA }) }]);
+  });
+
+  it('is not mailed to who is verified already', async () => {
+    await open(await link()).expect(204);
+    const before = mailbox.mails.length;
+    const { body } = await resend().expect(202);
+    expect(body).toEqual({ status: 'verification-link-sent' });
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(mailbox.mails).toHaveLength(before);
+  });
+
+  it.each<[string, (url: URL) => string]>([
+    ['another parameter', (url) => `${url}&utm_source=mail`],
+    ['a parameter before', (url) => url.href.replace('?', '?a=b&')],
+    ['an empty parameter', (url) => `${url}&`],
+    ['a second expiry', (url) => `${url}&expires=9999999999`],
+    ['a redirect', (url) => `${url}&redirect=https://evil.test`],
+    ['a later expiry', (url) => url.href.replace(/expires=\d+/, 'expires=9999999999')],
+    ['the parameters in another order', (url) => url.href.replace(/\?(.*)&(.*)/, '?$2&$1')],
+    ['the parameters in other words', (url) => url.href.replace('expires=', '%65xpires=')],
+    ['no signature', (url) => url.href.replace(/&signature=.*/, '')],
+    ['an empty signature', (url) => url.href.replace(/signature=.*/, 'signature=')],
+    ['a flipped signature', (url) => url.href.replace(/.$/, (last) => (last === '0' ? '1' : '0'))],
+    ['a signature in capitals', (url) => url.href.replace(/signature=.*/, (text) => text.toUpperCase())],
+    ['a list of signatures', (url) => url.href.replace('signature=', 'signature[]=')],
+    ['no query', (url) => url.href.split('?')[0]!],
+    ['another user', (url) => url.href.replace(/verify\/[^/]+/, 'verify/00000000-0000-4000-8000-000000000000')],
+    ['another hash', (url) => url.href.replace(/[0-9a-f]{40}/, 'f'.repeat(40))],
+  ])('is refused with %s, whoever opens it', async (_, change) => {
+    const url = change(await link());
+    for (const accept of ['application/json', 'text/html']) {
+      const { body, headers } = await open(url, accept).expect(403);
+      expect(body).toEqual({ message: 'This link is not valid, or not any more.' });
+      expect(headers.location).toBeUndefined();
+    }
+    expect(await isVerified()).toBe(false);
+  });
+
+  it('lives an hour', async () => {
+    const [late, last] = [await link(), await link()];
+    t.clock.advance(3599);
+    await open(last).expect(204);
+    t.clock.advance(2);
+    await open(late).expect(403);
+  });
+
+  it('for an old address does not verify a new one, nor the other way round', async () => {
+    const old = await link();
+    await t.database.getRepository(Member).update({ id }, { email: 'new@example.com' });
+    const { body } = await open(old).expect(403);
+    expect(body).toEqual({ message: 'This link is for another email address.' });
+    expect(await isVerified()).toBe(false);
+    const current = await link();
+    await t.database.getRepository(Member).update({ id }, { email: ADA });
+    await open(current).expect(403);
+    await open(old).expect(204);
+  });
+
+  it('is nothing where its user is gone', async () => {
+    const url = await link();
+    await t.database.getRepository(Member).delete({ id });
+    await open(url).expect(403);
+  });
+
+  it('is counted before its signature is looked at', async () => {
+    const limited = await startMembers({ rateLimits: { emailVerification: { maxAttempts: 2 } }, keyPrefix: `${id}:` });
+    const bad = '/auth/email/verify/x/y';
+    for (const status of [403, 403, 429]) await limited.t.http.get(bad).expect(status);
+    await limited.t.stop();
+  });
+
+  it('needs no secret of the tokens: another algorithm signs and reads the same links', async () => {
+    const url = await link();
+    const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    const pem = (key: typeof publicKey, type: 'spki' | 'pkcs8'): string => String(key.export({ type, format: 'pem' }));
+    const keys = { private: pem(privateKey, 'pkcs8'), public: { default: pem(publicKey, 'spki') } };
+    const former = { key: 'another key of encryption at rest 0123456789', previousKeys: [ENCRYPTION_KEY] };
+    const options = { algorithm: 'ES256' as const, keys, encryption: former };
+    const other = await startMembers(options, { databaseUrl: t.databaseUrl });
+    const path = url.href.replace(API_URL, '');
+    await other.t.http.get(path).expect(204);
+    await other.t.stop();
+    const stranger = { encryption: { key: former.key } };
+    const third = await startMembers(stranger, { databaseUrl: t.databaseUrl });
+    await third.t.http.get(path).expect(403);
+    await third.t.stop();
+  });
+
+  it('leads nowhere without a page: 204 for everyone', async () => {
+    const pageless = await startMembers({}, { databaseUrl: t.databaseUrl });
+    await pageless.t.http
+      .get((await link()).href.replace(API_URL, ''))
+      .set('Accept', 'text/html')
+      .expect(204);
+    await pageless.t.stop();
+  });
+});
+
+describe('a login that waits for the address', () => {
+  it('is let in once the mailed link was opened', async () => {
+    const { t, mailbox } = await startMembers({ emailVerification: { blockUnverifiedLogin: true } });
+    const password = 'a horse to be verified';
+    const form = { name: 'Ada', email: ADA, password, password_confirmation: password };
+    await t.http.post('/auth/register').send(form).expect(201);
+    await t.login(ADA, password).expect(403);
+    await t.http.get(linkIn(await mailbox.nth(1)).href.replace(API_URL, '')).expect(204);
+    await t.login(ADA, password).expect(200);
+    await t.stop();
+  });
+});

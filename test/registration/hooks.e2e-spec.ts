@@ -1,0 +1,111 @@
+import { type AuthHooks, type AuthModuleOptions, PasswordHasher } from '@svc/auth';
+import { DataSource } from 'typeorm';
+import { type TestApp, claimsOf } from '../support/app';
+import { member, startMembers } from '../support/members';
+import { Member, PASSWORD } from '../support/people';
+
+const FORM = { name: 'Ada', email: 'ada@example.com', password: PASSWORD, password_confirmation: PASSWORD };
+
+describe('a host that registers users itself', () => {
+  let t: TestApp;
+  afterEach(() => t.stop());
+
+  const start = async (hooks: AuthHooks, options: Partial<AuthModuleOptions> = {}): Promise<void> => {
+    ({ t } = await startMembers({ ...options, hooks }));
+  };
+  const register = (body: object = FORM) => t.http.post('/auth/register').send(body);
+  const users = () => t.app.get(DataSource).getRepository(Member);
+  const sessions = () => t.database.query('SELECT 1 FROM svc_sessions');
+
+  it('is given the declared fields and the guard, and its new user is signed in', async () => {
+    const calls: unknown[] = [];
+    await start({
+      register: async (fields, context) => {
+        calls.push([fields, context]);
+        const { name, email, password } = fields as Record<string, string>;
+        const passwordHash = await t.app.get(PasswordHasher).hash(password!);
+        const user = await users().save({ name, email, passwordHash, role: 'trial' });
+        // A new row that is written twice is new all the same.
+        return users().save({ ...user, name: 'Ada L.' });
+      },
+    });
+    const { body } = await register({ ...FORM, role: 'admin' }).expect(200);
+    expect(calls).toEqual([[{ name: 'Ada', email: 'ada@example.com', password: PASSWORD }, { guard: 'api' }]]);
+    const [row] = await t.database.query('SELECT id, role, name FROM members');
+    expect(row).toMatchObject({ role: 'trial', name: 'Ada L.' });
+    expect(claimsOf(body.access_token).sub).toBe(row.id);
+  });
+
+  it('may say in a race that the identifier is taken', async () => {
+    await start({ register: async () => null });
+    const { body } = await register().expect(422);
+    expect(body.errors).toEqual({ email: ['This email is taken.'] });
+  });
+
+  it('signs nobody in to an account that was there before', async () => {
+    let id = '';
+    await start({ register: async () => users().findOneByOrFail({ id }) });
+    id = await member(t, 'victim@example.com');
+    await register().expect(500);
+    expect(await sessions()).toEqual([]);
+  });
+
+  it.each<[string, () => unknown]>([
+    ['no user of this guard', () => ({ id: '00000000-0000-4000-8000-000000000000' })],
+    ['an object without an id', () => ({})],
+    ['a user that was not saved', () => users().create({ name: 'x', email: 'x@example.com' })],
+  ])('signs nobody in with %s', async (_, made) => {
+    await start({ register: async () => made() as object });
+    await register().expect(500);
+    expect(await sessions()).toEqual([]);
+  });
+
+  it('signs one in where many registrations are given one new user', async () => {
+    let shared: Promise<Member> | undefined;
+    await start({ register: () => (shared ??= users().save({ name: 'x', email: 'shared@example.com' })) });
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => register({ ...FORM, email: `ada${i}@example.com` })),
+    );
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array.from({ length: 19 }, () => 500)]);
+    expect(await sessions()).toHaveLength(1);
+  });
+
+  it('that throws leaves no session, and tells nobody why', async () => {
+    await start({ register: async () => Promise.reject(new Error('secret detail')) });
+    const { text } = await register().expect(500);
+    expect(text).not.toContain('secret detail');
+    expect(await sessions()).toEqual([]);
+  });
+
+  it('replaces all fields by those of its rules', async () => {
+    const given: unknown[] = [];
+    await start({
+      registerRules: () => ({
+        email: { email: true },
+        password: {},
+        nickname: { optional: true, maxLength: 5 },
+        age: { type: 'number', check: (value) => (value as number) >= 18 },
+        terms: { type: 'boolean', check: (value, fields) => value === true && fields.age !== null },
+      }),
+      register: async (fields) => {
+        given.push(fields);
+        return users().save({ name: 'x', email: String(fields.email) });
+      },
+    });
+    const form = { ...FORM, age: 36, terms: true };
+    const { body } = await register({ ...form, age: 17, terms: 'yes', nickname: 'longer' }).expect(422);
+    expect(Object.keys(body.errors)).toEqual(['nickname', 'age', 'terms']);
+    await register({ ...form, age: Number.NaN }).expect(422);
+    await register({ ...form, password: 'password', password_confirmation: 'password' }).expect(422);
+    expect(given).toEqual([]);
+    await register(form).expect(200);
+    expect(given).toEqual([{ email: FORM.email, password: PASSWORD, nickname: null, age: 36, terms: true }]);
+    await register(form).expect(422, /This email is taken/);
+  });
+
+  it('is refused rules that leave out what an account is created from', async () => {
+    await start({ registerRules: () => ({ email: {}, password: {} }) });
+    await register().expect(500);
+    expect(await t.database.query('SELECT 1 FROM members')).toEqual([]);
+  });
+});

@@ -1,0 +1,190 @@
+import { Registered } from '@svc/auth';
+import type { TestApp } from '../support/app';
+import { claimsOf } from '../support/app';
+import { type Mailbox, member, startMembers } from '../support/members';
+import { PASSWORD } from '../support/people';
+
+const FORM = { name: 'Ada Lovelace', email: 'ada@example.com', password: PASSWORD, password_confirmation: PASSWORD };
+
+describe('POST /register', () => {
+  let t: TestApp;
+  let mailbox: Mailbox;
+
+  beforeAll(async () => ({ t, mailbox } = await startMembers()));
+  beforeEach(() => t.database.query('TRUNCATE members, svc_sessions CASCADE'));
+  afterAll(() => t.stop());
+
+  const register = (body: object) => t.http.post('/auth/register').send(body);
+  const rows = () => t.database.query('SELECT * FROM members');
+
+  it('creates an account, signs it in, and tells who registered', async () => {
+    const registered = t.recorded(Registered);
+    const { body, headers } = await register(FORM).expect(200);
+    expect(body).toEqual({
+      access_token: expect.any(String),
+      refresh_token: expect.stringMatching(/^[0-9a-f]{64}$/),
+      token_type: 'Bearer',
+      expires_in: 900,
+    });
+    expect(headers).toMatchObject({ 'cache-control': 'no-store, private', pragma: 'no-cache' });
+    expect(claimsOf(body.access_token)).toMatchObject({ amr: ['pwd'] });
+    await t.get('/private', body.access_token).expect(200);
+    const [row, ...more] = await rows();
+    expect(more).toEqual([]);
+    expect(row).toMatchObject({ name: 'Ada Lovelace', email: 'ada@example.com', role: 'customer' });
+    expect(row.password_hash).toMatch(/^\$argon2id\$/);
+    expect(registered).toEqual([{ user: expect.objectContaining({ id: row.id, email: 'ada@example.com' }) }]);
+    expect(JSON.stringify(registered)).not.toContain('argon2');
+    await t.login('ada@example.com').expect(200);
+  });
+
+  it('mails a link to verify the address', async () => {
+    const before = mailbox.mails.length;
+    await register({ ...FORM, email: 'grace@example.com' }).expect(200);
+    expect(await mailbox.nth(before + 1)).toMatchObject({ to: 'grace@example.com' });
+  });
+
+  it('trims name and address, folds the address, and takes the password to the letter', async () => {
+    const password = ` ${PASSWORD} `;
+    const padded = { name: '  Ada ', email: '  Ada@Example.COM ', password, password_confirmation: password };
+    await register(padded).expect(200);
+    expect(await rows()).toMatchObject([{ name: 'Ada', email: 'ada@example.com' }]);
+    await t.login('ada@example.com', password).expect(200);
+    await t.login('ada@example.com', PASSWORD).expect(422);
+  });
+
+  it.each(['a@b.c', 'x@localhost', 'ada+tag@example.com', "o'hara@example.com", 'дядя@example.com'])(
+    'takes %s for an address',
+    async (email) => {
+      await register({ ...FORM, email }).expect(200);
+    },
+  );
+
+  it.each<[string, object, string[]]>([
+    ['nothing', {}, ['name', 'email', 'password']],
+    ['a list', [], ['name', 'email', 'password']],
+    ['no name', { ...FORM, name: ' ' }, ['name']],
+    ['a number as the name', { ...FORM, name: 7 }, ['name']],
+    ['a name of 256 characters', { ...FORM, name: 'x'.repeat(256) }, ['name']],
+    ['a NUL in the name', { ...FORM, name: 'a\0b' }, ['name']],
+    ['no address', { ...FORM, email: null }, ['email']],
+    ['a list as the address', { ...FORM, email: ['ada@example.com'] }, ['email']],
+    ['no address at all', { ...FORM, email: 'ada' }, ['email']],
+    ['a NUL in the address', { ...FORM, email: 'a\0b@example.com' }, ['email']],
+    ['an address of 256 characters', { ...FORM, email: `${'x'.repeat(244)}@example.com` }, ['email']],
+    ['no password', { ...FORM, password: '' }, ['password']],
+    ['an object as the password', { ...FORM, password: { length: 20 } }, ['password']],
+    ['no confirmation', { ...FORM, password_confirmation: undefined }, ['password']],
+    ['a list as the confirmation', { ...FORM, password_confirmation: [PASSWORD] }, ['password']],
+    ['another confirmation', { ...FORM, password_confirmation: `${PASSWORD} ` }, ['password']],
+    [
+      'a NUL in the password',
+      { ...FORM, password: `${PASSWORD}\0`, password_confirmation: `${PASSWORD}\0` },
+      ['password'],
+    ],
+    ['the own address', { ...FORM, password: FORM.email, password_confirmation: FORM.email }, ['password']],
+  ])('refuses %s by field', async (_, body, fields) => {
+    const { body: answer } = await register(body).expect(422);
+    expect(Object.keys(answer)).toEqual(['message', 'errors']);
+    expect(Object.keys(answer.errors)).toEqual(fields);
+    expect(await rows()).toEqual([]);
+  });
+
+  it('refuses an address that has an account, in any case, with the same bytes', async () => {
+    await member(t, 'ada@example.com');
+    const answers = await Promise.all(
+      ['ada@example.com', 'ADA@example.com', ' Ada@Example.com '].map((email) => register({ ...FORM, email })),
+    );
+    for (const { status, body } of answers) {
+      expect(status).toBe(422);
+      expect(body).toEqual({ message: 'This email is taken.', errors: { email: ['This email is taken.'] } });
+    }
+    expect(await rows()).toHaveLength(1);
+  });
+
+  it('lets no other field reach the row, and nothing a prototype', async () => {
+    const intruders = {
+      id: '00000000-0000-4000-8000-000000000000',
+      role: 'admin',
+      email_verified_at: '2020-01-01',
+      emailVerifiedAt: '2020-01-01',
+      deleted_at: null,
+      password_hash: 'x',
+      passwordHash: 'x',
+      two_factor_secret: 'x',
+      twoFactorSecret: 'x',
+      two_factor_confirmed_at: '2020-01-01',
+      twoFactorConfirmedAt: '2020-01-01',
+      constructor: { prototype: { role: 'admin' } },
+    };
+    const text = JSON.stringify({ ...FORM, ...intruders }).replace(/\}$/, ',"__proto__":{"role":"admin"}}');
+    await t.http.post('/auth/register').type('json').send(text).expect(200);
+    const [row] = await rows();
+    expect(row).toMatchObject({ role: 'customer', email_verified_at: null, deleted_at: null });
+    expect(row).toMatchObject({ two_factor_secret: null, two_factor_confirmed_at: null });
+    expect(row.id).not.toBe(intruders.id);
+    expect(({} as { role?: string }).role).toBeUndefined();
+    await t.login(FORM.email).expect(200);
+  });
+
+  it('of fifty at once and in many cases creates one row, and answers the others 422', async () => {
+    for (let round = 0; round < 5; round++) {
+      const email = `race${round}@example.com`;
+      const spellings = Array.from({ length: 50 }, (_, i) =>
+        [...email].map((char, at) => ((i >> (at % 6)) & 1 ? char.toUpperCase() : char)).join(''),
+      );
+      const answers = await Promise.all(spellings.map((spelling) => register({ ...FORM, email: spelling })));
+      const statuses = answers.map(({ status }) => status).toSorted();
+      expect(statuses).toEqual([200, ...Array.from({ length: 49 }, () => 422)]);
+      expect(await t.database.query('SELECT 1 FROM members WHERE lower(email) = $1', [email])).toHaveLength(1);
+    }
+  });
+
+  it('is on at the default guard only', async () => {
+    await t.http.post('/admin/auth/register').send(FORM).expect(404);
+  });
+});
+
+describe('what follows a registration', () => {
+  it.each<[string, object, object, boolean]>([
+    ['nothing is blocked', { registration: { login: false } }, {}, false],
+    [
+      'the address has to be verified first',
+      { registration: { login: false }, emailVerification: { blockUnverifiedLogin: true } },
+      {},
+      true,
+    ],
+    ['the block applies', { emailVerification: { blockUnverifiedLogin: true } }, {}, true],
+  ])('is no session where %s', async (_, options, more, requires) => {
+    const { t } = await startMembers({ ...options, ...more });
+    const { body, headers } = await t.http.post('/auth/register').send(FORM).expect(201);
+    expect(body).toEqual({ registered: true, requires_verification: requires });
+    expect(headers['cache-control']).toBe('no-store, private');
+    expect(headers['set-cookie']).toBeUndefined();
+    expect(await t.database.query('SELECT 1 FROM svc_sessions')).toEqual([]);
+    await t.stop();
+  });
+
+  it('is a cookie in cookie mode', async () => {
+    const { t } = await startMembers({ cookieMode: true });
+    const { body, headers } = await t.http.post('/auth/register').send(FORM).expect(200);
+    expect(Object.keys(body)).toEqual(['access_token', 'token_type', 'expires_in']);
+    expect(headers['set-cookie']).toMatchObject([expect.stringMatching(/^__Host-refresh=[0-9a-f]{64}; /)]);
+    await t.stop();
+  });
+
+  it('goes by the configured identifier, which need not be an email', async () => {
+    const { t } = await startMembers({
+      username: 'name',
+      features: { emailVerification: false, passwordReset: false },
+      guards: { admin: { username: 'email' } },
+    });
+    const form = { ...FORM, email: undefined };
+    const { body } = await t.http
+      .post('/auth/register')
+      .send({ ...form, name: '' })
+      .expect(422);
+    expect(Object.keys(body.errors)).toEqual(['name']);
+    await t.stop();
+  });
+});

@@ -1,0 +1,26 @@
+// A host application that dies at a given statement, for the test of erasing an account.
+import { NestFactory } from '@nestjs/core';
+import { DataSource } from 'typeorm';
+import { redisCache } from '../../apps/sample/src/redis-cache';
+import { HostModule } from './host.module';
+
+async function main(): Promise<void> {
+  const { databaseUrl, redisUrl } = JSON.parse(process.env.HOST_OPTIONS!);
+  const { cache } = await redisCache(redisUrl);
+  const app = await NestFactory.create(HostModule.with(databaseUrl, { cache }), { logger: false });
+  await app.listen(0, '127.0.0.1');
+  const { logger } = app.get(DataSource);
+  let left = Infinity;
+  // Told of every statement before it is sent.
+  logger.logQuery = () => {
+    if (--left === 0) process.kill(process.pid, 'SIGKILL');
+  };
+  process.on('message', (statements: number) => {
+    left = statements;
+    process.send!('armed');
+  });
+  process.send!(await app.getUrl());
+  process.once('disconnect', () => process.exit());
+}
+
+void main();
