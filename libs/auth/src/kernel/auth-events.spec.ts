@@ -110,4 +110,28 @@ describe('an event', () => {
     expect(order).toEqual(['listener', 'SessionStarted true']);
     expect(logged).toHaveBeenCalledTimes(1);
   });
+
+  it('that may be objected to is waited for, one listener after the other, and then the sink', async () => {
+    const order: string[] = [];
+    const slow = (name: string) => async () => {
+      await tick();
+      order.push(name);
+    };
+    events.on(SessionEnded, slow('one'));
+    events.on(SessionEnded, slow('two'));
+    events.forwardTo({ emit: () => order.push('not waited for'), emitAsync: slow('sink') });
+    await events.announce(new SessionEnded());
+    expect(order).toEqual(['one', 'two', 'sink']);
+  });
+
+  it.each<[string, () => unknown]>([
+    ['throws', () => JSON.parse('no')],
+    ['rejects', async () => JSON.parse('no')],
+  ])('that may be objected to is objected to by a listener that %s, and reaches no other', async (_, listener) => {
+    const other = jest.fn();
+    events.on(SessionEnded, listener);
+    events.on(SessionEnded, other);
+    await expect(events.announce(new SessionEnded())).rejects.toThrow(SyntaxError);
+    expect(other).not.toHaveBeenCalled();
+  });
 });

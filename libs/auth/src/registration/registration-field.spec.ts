@@ -1,0 +1,27 @@
+import { fieldFault } from './registration-field';
+import type { RegistrationField } from './registration-rules';
+
+describe('a field of a registration', () => {
+  it.each<[unknown, RegistrationField, string | null]>([
+    ['Ada', {}, null],
+    [null, {}, 'validation.required'],
+    [null, { optional: true }, null],
+    [7, {}, 'validation.string'],
+    [['Ada'], {}, 'validation.string'],
+    ['x'.repeat(255), {}, null],
+    ['x'.repeat(256), {}, 'validation.max_length'],
+    ['🔑'.repeat(255), {}, null],
+    ['abcdef', { maxLength: 5 }, 'validation.max_length'],
+    ['a\0b', {}, 'validation.invalid'],
+    ['ada@localhost', { email: true }, null],
+    ['ada', { email: true }, 'validation.email'],
+    [7, { type: 'number' }, null],
+    [Infinity, { type: 'number' }, 'validation.invalid'],
+    ['7', { type: 'number' }, 'validation.invalid'],
+    [false, { type: 'boolean' }, null],
+    ['false', { type: 'boolean' }, 'validation.invalid'],
+    [{}, { type: 'boolean' }, 'validation.invalid'],
+  ])('%j under %j is judged %s', (value, rule, fault) => {
+    expect(fieldFault(value, rule)).toBe(fault);
+  });
+});

@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto';
+import { createEmptyDatabase } from '../support/database';
+import { Sample } from '../support/sample';
+import { describeWithRedis, sharedRedisUrl } from '../support/with-redis';
+
+const [FIRST, SECOND] = ['a horse with wings', 'another horse entirely'];
+
+describeWithRedis('an account at the sample', () => {
+  let database: Awaited<ReturnType<typeof createEmptyDatabase>>;
+  let sample: Sample | undefined;
+
+  const launch = async (env: Record<string, string> = {}): Promise<Sample> => {
+    const stores = { DATABASE_URL: database.url, REDIS_URL: sharedRedisUrl()!, SVC_KEY_PREFIX: `${randomUUID()}:` };
+    const secrets = { SVC_SECRET: 's'.repeat(64), SVC_ENCRYPTION_KEY: 'e'.repeat(64) };
+    return (sample = await (await Sample.launch({ ...stores, ...secrets, ...env })).ready());
+  };
+  beforeEach(async () => (database = await createEmptyDatabase()));
+  afterEach(async () => {
+    await sample?.stop('SIGKILL');
+    await database.drop();
+  });
+
+  /** The newest link in the mailbox that contains `text`. */
+  async function link(s: Sample, text: string): Promise<string> {
+    for (;;) {
+      const { body } = await s.call('GET', '/mailbox/mails');
+      const mails = (body as unknown as { data: { text: string }[] }).data;
+      const found = mails.map((mail) => /https?:\S+/.exec(mail.text)![0]).find((url) => url.includes(text));
+      if (found) return found.replace(/^http:\/\/localhost:\d+/, s.url);
+    }
+  }
+
+  it('is registered, verified, given another password, and erased, with what its mails say', async () => {
+    const s = await launch();
+    const both = (password: string) => ({ password, password_confirmation: password });
+    const form = { name: 'Ada <b>', email: 'ada@example.com', ...both(FIRST) };
+    const { status, body } = await s.call('POST', '/auth/register', form);
+    expect(status).toBe(200);
+    expect(await (await fetch(`${s.url}/mailbox`)).text()).toContain('Confirm your email address for Sample Orders');
+
+    const opened = await fetch(await link(s, '/email/verify/'), {
+      headers: { Accept: 'text/html' },
+      redirect: 'manual',
+    });
+    expect([opened.status, opened.headers.get('location')]).toEqual([
+      302,
+      expect.stringMatching(/\/verified\?verified=1$/),
+    ]);
+    const user = await s.call('GET', '/user', undefined, body.access_token);
+    expect(user.body).toMatchObject({ data: { email_verified: true } });
+
+    expect((await s.call('POST', '/auth/forgot-password', { email: form.email })).status).toBe(200);
+    const page = new URL(await link(s, '/reset-password'));
+    expect(await (await fetch(page)).text()).toContain('action="/auth/reset-password"');
+    const fields = { ...Object.fromEntries(page.searchParams), ...both(SECOND) };
+    const posted = await fetch(`${s.url}/auth/reset-password`, { method: 'POST', body: new URLSearchParams(fields) });
+    expect(await posted.json()).toEqual({ status: 'password-reset' });
+    expect((await s.call('GET', '/user', undefined, body.access_token)).status).toBe(401);
+
+    const { access_token: token } = (await s.call('POST', '/auth/login', { email: form.email, password: SECOND })).body;
+    await s.call('POST', '/orders', { item: 'tea' }, token);
+    const proof = (await s.call('POST', '/auth/confirm-password', { password: SECOND }, token)).body.confirmation_token;
+    const headers = { Authorization: `Bearer ${token}`, 'X-Svc-Confirmation': proof! };
+    expect((await fetch(`${s.url}/auth/account`, { method: 'DELETE', headers })).status).toBe(204);
+    expect((await s.call('POST', '/auth/register', form)).status).toBe(200);
+  }, 60_000);
+
+  it('escapes in its pages what a link brings along', async () => {
+    const s = await launch();
+    const text = await (await fetch(`${s.url}/reset-password?token=%22%3E%3Cscript%3E&email=x`)).text();
+    expect(text).not.toContain('<script>');
+    expect(text).toContain('&quot;&gt;&lt;script&gt;');
+  }, 60_000);
+
+  it('has no mailbox in production, and neither registers nor mails without a mail server', async () => {
+    const s = await launch({ NODE_ENV: 'production' });
+    expect(await s.status('/mailbox')).toBe(404);
+    expect((await s.call('POST', '/auth/register', {})).status).toBe(404);
+    expect((await s.call('POST', '/auth/forgot-password', {})).status).toBe(404);
+  }, 60_000);
+});
