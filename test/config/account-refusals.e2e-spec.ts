@@ -95,6 +95,7 @@ describe('the module refuses to start', () => {
       'users that hooks.deleteUser removes',
       { users: { provider: Readers }, hooks: { deleteUser: async () => undefined } },
     ],
+    ['users that are only verified against', { users: { provider: Readers }, routes: false }],
     ['users that nobody deletes', { users: { provider: Readers }, features: { accountDeletion: false } }],
   ])('but starts with %s as it should be', async (_, options) => {
     await start(options);

@@ -62,7 +62,16 @@ describe('a host that registers users itself', () => {
 
   it('signs one in where many registrations are given one new user', async () => {
     let shared: Promise<Member> | undefined;
-    await start({ register: () => (shared ??= users().save({ name: 'x', email: 'shared@example.com' })) });
+    let [waiting, release] = [20, (): void => undefined];
+    const all = new Promise<void>((resolve) => (release = resolve));
+    await start({
+      register: async () => {
+        // None begins after the user was created.
+        if (--waiting === 0) release();
+        await all;
+        return (shared ??= users().save({ name: 'x', email: 'shared@example.com' }));
+      },
+    });
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, i) => register({ ...FORM, email: `ada${i}@example.com` })),
     );

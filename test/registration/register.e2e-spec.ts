@@ -39,9 +39,9 @@ describe('POST /register', () => {
   });
 
   it('mails a link to verify the address', async () => {
-    const before = mailbox.mails.length;
     await register({ ...FORM, email: 'grace@example.com' }).expect(200);
-    expect(await mailbox.nth(before + 1)).toMatchObject({ to: 'grace@example.com' });
+    const mail = await mailbox.to('grace@example.com');
+    expect(mail.subject).toMatch(/^Confirm your email address/);
   });
 
   it('trims name and address, folds the address, and takes the password to the letter', async () => {

@@ -15,12 +15,22 @@ export class Mailbox extends Mailer {
   }
 
   /** The mail with this number, counted from 1, once it is there. */
-  async nth(number: number): Promise<Mail> {
-    for (let waited = 0; this.mails.length < number; waited += 10) {
-      if (waited > 5000) throw new Error(`there are ${this.mails.length} mails, and not ${number}`);
+  nth(number: number): Promise<Mail> {
+    return this.waitFor(() => this.mails[number - 1]);
+  }
+
+  /** The first mail to this address, once it is there. */
+  to(address: string): Promise<Mail> {
+    return this.waitFor(() => this.mails.find(({ to }) => to === address));
+  }
+
+  private async waitFor(wanted: () => Mail | undefined): Promise<Mail> {
+    for (let waited = 0; waited < 5000; waited += 10) {
+      const mail = wanted();
+      if (mail) return mail;
       await sleep(10);
     }
-    return this.mails[number - 1]!;
+    throw new Error(`it did not come; there are ${this.mails.length} mails`);
   }
 }
 

@@ -1,5 +1,6 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import { AUTH_CONFIG, type AuthConfig } from '../config/auth-config';
 import { AuthConfigError } from '../kernel/auth.exception';
 import { AuthEvents } from '../kernel/auth-events';
 import { Database } from '../kernel/database';
@@ -28,8 +29,9 @@ export class Erasure {
     private readonly events: AuthEvents,
     private readonly database: Database,
     private readonly realm: Realm,
+    @Inject(AUTH_CONFIG) { routes }: AuthConfig,
   ) {
-    if (!realm.options.isDefault || realm.options.hooks.deleteUser || users.deletesAccounts()) return;
+    if (!routes || !realm.options.isDefault || realm.options.hooks.deleteUser || users.deletesAccounts()) return;
     throw new AuthConfigError(
       `features.accountDeletion is on, but the users of the guard "${realm.guard}" cannot be deleted. Implement ` +
         'deletesAccounts and delete in your UserProvider, set hooks.deleteUser, or switch the feature off.',

@@ -21,7 +21,7 @@ export class EmailProof {
     @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
     realm: Realm,
   ) {
-    if (!realm.options.isDefault || users.verifiesEmails()) return;
+    if (!config.routes || !realm.options.isDefault || users.verifiesEmails()) return;
     throw new AuthConfigError(
       `features.emailVerification is on, but the users of the guard "${realm.guard}" have no verified email. Give ` +
         'the entity a column emailVerifiedAt (timestamptz, nullable), or implement isEmailVerified, verifiesEmails ' +

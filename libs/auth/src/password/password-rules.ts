@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { StoreUnavailable, ValidationFailed } from '../kernel/auth.exception';
-import type { MessageKey, Text } from '../kernel/messages';
+import type { Text } from '../kernel/messages';
 import { answered } from '../kernel/unavailable';
 import { Realm } from '../realm/realm';
 import { isCommon } from './common-passwords';
@@ -12,14 +12,7 @@ export interface WantedPassword {
   password_confirmation: string | null;
 }
 
-const KEYS: Readonly<Record<PasswordFault | 'common' | 'breached' | 'unconfirmed', MessageKey>> = {
-  unstorable: 'password.unstorable',
-  too_short: 'password.too_short',
-  known: 'password.known',
-  common: 'password.common',
-  breached: 'password.breached',
-  unconfirmed: 'password.unconfirmed',
-};
+type Broken = PasswordFault | 'common' | 'breached' | 'unconfirmed';
 
 /** What a new password has to be, wherever one is chosen. */
 @Injectable()
@@ -35,10 +28,10 @@ export class PasswordRules {
    */
   async accept({ password, password_confirmation }: WantedPassword, names: readonly (string | null)[]): Promise<void> {
     const broken = password === password_confirmation ? await this.fault(password, names) : 'unconfirmed';
-    if (broken) throw new ValidationFailed({ password: [this.text(KEYS[broken])] });
+    if (broken) throw new ValidationFailed({ password: [this.text(broken)] });
   }
 
-  private async fault(password: string, names: readonly (string | null)[]): Promise<keyof typeof KEYS | null> {
+  private async fault(password: string, names: readonly (string | null)[]): Promise<Broken | null> {
     const { passwords, appName } = this.realm.options;
     const known = [appName, ...names].filter((name): name is string => name !== null);
     const fault = passwordFault(password, { minLength: passwords.minLength, known });
@@ -62,7 +55,7 @@ export class PasswordRules {
     }
   }
 
-  private text(key: MessageKey): Text {
-    return { key, params: { min: this.realm.options.passwords.minLength } };
+  private text(broken: Broken): Text {
+    return { key: `password.${broken}`, params: { min: this.realm.options.passwords.minLength } };
   }
 }

@@ -1,4 +1,5 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import { AUTH_CONFIG, type AuthConfig } from '../config/auth-config';
 import { AuthConfigError } from '../kernel/auth.exception';
 import { PasswordHasher } from '../password/password-hasher';
 import { Realm } from '../realm/realm';
@@ -18,8 +19,9 @@ export class NewAccounts {
     private readonly hasher: PasswordHasher,
     private readonly store: SecurityStore,
     private readonly realm: Realm,
+    @Inject(AUTH_CONFIG) { routes }: AuthConfig,
   ) {
-    if (realm.options.isDefault) this.refuseUsers();
+    if (routes && realm.options.isDefault) this.refuseUsers();
   }
 
   /** @throws IdentifierTaken, also where another request was faster */
