@@ -79,6 +79,18 @@ describe('a host that registers users itself', () => {
     expect(await sessions()).toHaveLength(1);
   });
 
+  it('may make a user with a second factor, who is asked for it', async () => {
+    const enrolled = { twoFactorSecret: 'unreadable', twoFactorConfirmedAt: new Date() };
+    await start(
+      { register: ({ email }) => users().save({ name: 'x', email: String(email), ...enrolled }) },
+      { features: { twoFactor: true } },
+    );
+    const { body, headers } = await register().expect(200);
+    expect(body).toEqual({ two_factor: true, challenge_token: expect.any(String), methods: [] });
+    expect(headers['cache-control']).toBe('no-store, private');
+    expect(await sessions()).toEqual([]);
+  });
+
   it('that throws leaves no session, and tells nobody why', async () => {
     await start({ register: async () => Promise.reject(new Error('secret detail')) });
     const { text } = await register().expect(500);
