@@ -1,6 +1,8 @@
 import { type BeforeApplicationShutdown, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AuthEvents } from '../kernel/auth-events';
+import { StoreUnavailable } from '../kernel/auth.exception';
+import { answered } from '../kernel/unavailable';
 import { Realm } from '../realm/realm';
 import { MailFailed } from './mail-failed.event';
 import type { MailKind } from './mail-templates';
@@ -10,6 +12,9 @@ const AT_ONCE = 4;
 
 /** Mails that may wait. A mail server that hangs must not fill the memory of a node. */
 const MOST_WAITING = 1000;
+
+/** Milliseconds until a mail that was not taken has failed. */
+const PATIENCE_MS = 60_000;
 
 const DRAIN = { totalMs: 10_000, stepMs: 20 };
 
@@ -38,7 +43,7 @@ export class MailQueue implements BeforeApplicationShutdown, OnApplicationShutdo
     if (this.waiting.length >= MOST_WAITING) return this.report(kind, new Error('too many mails wait'));
     this.waiting.push({ kind, prepare });
     // Not before the answer of this request is on its way.
-    setImmediate(() => void this.next());
+    setImmediate(() => void this.work());
   }
 
   /** Requests that still run may add to it: emptied before and after they have ended. */
@@ -50,22 +55,29 @@ export class MailQueue implements BeforeApplicationShutdown, OnApplicationShutdo
     return this.drain();
   }
 
-  private async next(): Promise<void> {
+  private async work(): Promise<void> {
     if (this.running >= AT_ONCE) return;
-    const job = this.waiting.shift();
-    if (!job) return;
     this.running++;
-    try {
-      const mail = await job.prepare();
-      if (mail) await this.realm.options.mail.mailer!.send(mail);
-    } catch (error) {
-      this.report(job.kind, error);
-    }
+    for (let job = this.waiting.shift(); job; job = this.waiting.shift()) await this.do(job);
     this.running--;
-    await this.next();
   }
 
-  private report(kind: MailKind, error: unknown): void {
+  private async do({ kind, prepare }: Job): Promise<void> {
+    try {
+      const mail = await prepare();
+      // One that never ends would take the others' place for ever.
+      if (mail) await answered('The mail server', PATIENCE_MS, this.send(mail));
+    } catch (error) {
+      this.report(kind, error);
+    }
+  }
+
+  private async send(mail: Mail): Promise<void> {
+    await this.realm.options.mail.mailer!.send(mail);
+  }
+
+  private report(kind: MailKind, thrown: unknown): void {
+    const error = thrown instanceof StoreUnavailable ? (thrown.cause ?? thrown) : thrown;
     const { code, responseCode, name } = (error ?? {}) as Record<string, unknown>;
     // The message may quote the address, or the link.
     this.logger.error(`a mail (${kind}) was not sent: ${[code ?? name, responseCode].filter(Boolean).join(' ')}`);
