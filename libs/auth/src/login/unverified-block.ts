@@ -11,12 +11,14 @@ export class UnverifiedBlock {
     private readonly realm: Realm,
   ) {}
 
-  /**
-   * For the moment before a session starts, whatever the user signed in with. Users that know no verification
-   * pass. @throws UnverifiedLogin
-   */
-  refuse(user: object): void {
+  /** Whether the user has to verify the email first. Users that know no verification pass. */
+  holds(user: object): boolean {
     const { blockUnverifiedLogin } = this.realm.options.emailVerification;
-    if (blockUnverifiedLogin && this.users.isEmailVerified(user) === false) throw new UnverifiedLogin();
+    return blockUnverifiedLogin && this.users.isEmailVerified(user) === false;
+  }
+
+  /** For the moment before a session starts, whatever the user signed in with. @throws UnverifiedLogin */
+  refuse(user: object): void {
+    if (this.holds(user)) throw new UnverifiedLogin();
   }
 }
