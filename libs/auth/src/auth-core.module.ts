@@ -8,7 +8,6 @@ import { refusals } from './config/refusals.policy';
 import { relyingPartyRefusals } from './config/relying-party';
 import { resolveOptions } from './config/resolve-options';
 import { authEntities } from './entities';
-import { NOT_INCLUDED } from './features';
 import { AuthConfigError } from './kernel/auth.exception';
 import { AuthEvents } from './kernel/auth-events';
 import { Clock } from './kernel/clock';
@@ -78,17 +77,7 @@ export class AuthCoreModule {
 function accepted(options: AuthModuleOptions): AuthConfig {
   const config = resolveOptions(options);
   const names = [...Object.keys(options.guards ?? {}), config.guards.at(-1)!.guard];
-  const missing = config.guards.flatMap(({ guard, features }) =>
-    NOT_INCLUDED.filter((name) => features[name]).map(
-      (name) => `features.${name} (guard "${guard}") is not part of this version. Switch it off.`,
-    ),
-  );
-  const problems = [
-    ...refusals(config, names),
-    ...relyingPartyRefusals(config),
-    ...accountRefusals(config),
-    ...missing,
-  ];
+  const problems = [...refusals(config, names), ...relyingPartyRefusals(config), ...accountRefusals(config)];
   if (problems.length) throw new AuthConfigError(problems.join('\n'));
   return config;
 }

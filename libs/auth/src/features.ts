@@ -47,6 +47,3 @@ export const FEATURES: readonly Feature[] = [
 
 /** Features that no extra guard has, whatever it inherits. */
 export const OF_DEFAULT_GUARD: readonly (keyof FeatureOptions)[] = ['passkeys'];
-
-/** Features whose options are settled but which this version does not contain: switching one on is refused. */
-export const NOT_INCLUDED: readonly (keyof FeatureOptions)[] = [];
