@@ -173,7 +173,7 @@ describe('a ceremony', () => {
     await runner.startTransaction();
     await runner.query('SELECT 1 FROM passkeys FOR UPDATE');
     const calls = Array.from({ length: 5 }, () => app.attempt(authenticator, { count: 11 }));
-    await new Promise((resolve) => setTimeout(resolve, 400));
+    await new Promise((resolve) => setTimeout(resolve, 150));
     await runner.rollbackTransaction();
     await runner.release();
     expect(await statuses(calls)).toEqual([200, 422, 422, 422, 422]);

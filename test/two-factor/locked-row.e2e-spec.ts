@@ -22,7 +22,7 @@ describe('a change of the second factor that has to wait for the row', () => {
     } finally {
       await holder.rollbackTransaction();
       await holder.release();
-      await sleep(200);
+      await sleep(100);
     }
   }
 
@@ -46,7 +46,7 @@ describe('a change of the second factor that has to wait for the row', () => {
         complete(t, { challenge_token, recovery_code: ada.recoveryCodes[i % 8] }),
       );
       for (const { status } of await Promise.all(answers)) expect(status).toBe(503);
-      await sleep(200);
+      await sleep(100);
       await t.get('/private', ada.token).expect(200);
     });
     expect(await t.auth.twoFactor.recoveryCodeCount('1')).toEqual({ remaining: 8, total: 8 });
