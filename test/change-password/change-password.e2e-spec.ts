@@ -139,21 +139,6 @@ describe('POST /password', () => {
     await off.stop();
   });
 
-  it('of fifty at once leaves one password, and no session of another', async () => {
-    const passwords = Array.from({ length: 50 }, (_, i) => `one of many horses ${i}`);
-    const app = await TestApp.start();
-    await app.person(ADA);
-    const { access_token: own } = await app.session();
-    const answers = await Promise.all(
-      passwords.map((password) => app.call('post', '/auth/password', own).send(wanted(password))),
-    );
-    // The first one to be stored makes PASSWORD wrong for those that were not verified yet.
-    expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThan(0);
-    const logins = await Promise.all([PASSWORD, ...passwords].map((password) => app.login(ADA, password)));
-    expect(logins.filter(({ status }) => status === 200)).toHaveLength(1);
-    await app.stop();
-  });
-
   it('shares its limit with step-up', async () => {
     const app = await TestApp.start({ options: { keyPrefix: `${randomUUID()}:`, rateLimits: {} } });
     await app.person(ADA);

@@ -1,5 +1,6 @@
 import { type AuthModuleOptions, UserProvider } from '@svc/auth';
 import { Realms } from '../../libs/auth/src/realm/realm';
+import { TokenClaims } from '../../libs/auth/src/sessions/token-claims';
 import { claimsOf } from '../support/app';
 import { type Confirmed, NOT_VERIFIED, ORIGIN, PasskeyApp } from '../support/passkeys';
 import { SoftAuthenticator } from '../support/soft-authenticator';
@@ -26,6 +27,15 @@ describe('the user of a passkey', () => {
     const { status, body, headers } = await app.attempt(authenticator);
     expect({ status, body }).toEqual({ status: 401, body: { message: 'Authentication is required.' } });
     expect(headers['www-authenticate']).toBe('Bearer');
+    expect(await app.sessions()).toBe(sessions);
+  });
+
+  it('who is gone by the time the session is stored gets none either', async () => {
+    const claims = app.t.app.get(Realms).default.get(TokenClaims);
+    jest.spyOn(claims, 'of').mockImplementationOnce(async () => app.t.database.query('DELETE FROM people'));
+    const sessions = await app.sessions();
+    const { status, body } = await app.attempt(authenticator);
+    expect({ status, body }).toEqual({ status: 401, body: { message: 'Authentication is required.' } });
     expect(await app.sessions()).toBe(sessions);
   });
 

@@ -150,6 +150,10 @@ describe('the login challenge', () => {
     ['with a list of subjects', { claims: { sub: ['1'] } }],
     ['without an id', { claims: { jti: undefined } }],
     ['with an empty id', { claims: { jti: '' } }],
+    ['with a fingerprint of no password', { claims: { fpr: undefined } }],
+    ['with another fingerprint', { claims: { fpr: 'f'.repeat(64) } }],
+    ['with a list as fingerprint', { claims: { fpr: ['f'] } }],
+    ['with the id of another one', { claims: { jti: '5c8d2c2b-6c2f-4b9e-8d6f-0d3f2f6c1a11' } }],
     ['that never expires', { claims: { exp: undefined } }],
     ['that lives longer than one of ours', { claims: { exp: 1e18 } }],
     ['whose expiry is a text', { claims: { exp: '9999999999' } }],
@@ -157,7 +161,8 @@ describe('the login challenge', () => {
     ['of an access token`s type', { header: { typ: 'at+jwt' } }],
   ])('is refused when it is one %s, and nothing is used up', async (_, change) => {
     const exp = t.clock.seconds() + 300;
-    const good = { gid: 'api', aud: ['https://api.example.com'], fid: undefined, scope: undefined, exp };
+    const { jti, fpr } = claimsOf(await challenge(t));
+    const good = { gid: 'api', aud: ['https://api.example.com'], fid: undefined, scope: undefined, exp, jti, fpr };
     const { claims = {}, header = {}, ...rest } = change as { claims?: object; header?: object };
     const token = (over: object, head: object): string =>
       forge({ ...rest, claims: { ...good, ...over }, header: { typ: '2fa+challenge', ...head } });

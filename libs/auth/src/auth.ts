@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type UserResource, UserResources } from './abilities/user-resources';
 import type { SessionTokens } from './http/session-tokens';
-import { AuthConfigError } from './kernel/auth.exception';
+import { AuthConfigError, Unauthenticated } from './kernel/auth.exception';
 import { type RealmScope, Realms } from './realm/realm';
 import { type SessionStart, Sessions } from './sessions/sessions';
 import { TwoFactor } from './two-factor/two-factor';
@@ -39,7 +39,8 @@ export class Auth {
    *
    * @param abilities pins the session to this list, an empty one to nothing; left out, the host's
    * abilities callback decides at each mint
-   * @throws AuthConfigError for abilities that are none, or that are among the options
+   * @throws AuthConfigError for abilities that are none, or that are among the options; Unauthenticated for a user
+   * who is not there
    */
   async startSession(
     userId: string | number,
@@ -48,7 +49,9 @@ export class Auth {
   ): Promise<SessionTokens> {
     // Overlooked there, they would leave the session with everything its user may do.
     if (options.abilities !== undefined) throw new AuthConfigError('Pass abilities as the third argument.');
-    return this.sessions.start({ ...options, userId: String(userId), abilities });
+    const tokens = await this.sessions.start({ ...options, userId: String(userId), abilities });
+    if (!tokens) throw new Unauthenticated(false);
+    return tokens;
   }
 
   /** Ends one session at once: its refresh tokens and every access token. @throws StoreUnavailable */

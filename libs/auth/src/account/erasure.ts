@@ -3,6 +3,7 @@ import type { EntityManager } from 'typeorm';
 import { AUTH_CONFIG, type AuthConfig } from '../config/auth-config';
 import { AuthConfigError } from '../kernel/auth.exception';
 import { AuthEvents } from '../kernel/auth-events';
+import { cleanUp } from '../kernel/clean-up';
 import { Database } from '../kernel/database';
 import { unitOfWork } from '../kernel/unit-of-work';
 import { Realm } from '../realm/realm';
@@ -48,7 +49,10 @@ export class Erasure {
       await this.rows.erase((text, params) => manager.query(text, params), userId, identifier);
       return this.dispose(user, userId, manager);
     });
-    if (erased) this.events.emit(new AccountDeleted(userId, identifier, guard));
+    if (!erased) return;
+    this.events.emit(new AccountDeleted(userId, identifier, guard));
+    // What was begun before the commit saw the account still, and was not seen by the transaction.
+    await cleanUp('erasing what came late', this.rows.erase(this.database.query, userId, identifier));
   }
 
   /** Whether there was someone left to remove: of two requests at once, one has. */

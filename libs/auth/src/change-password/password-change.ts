@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { OwnPassword } from '../confirmation/own-password';
+import { WrongPassword } from '../confirmation/wrong-password.exception';
 import { ValidationFailed } from '../kernel/auth.exception';
 import { AuthEvents } from '../kernel/auth-events';
 import { PasswordReplacement } from '../login/password-replacement';
@@ -10,6 +11,11 @@ import type { Caller } from '../tokens/caller';
 import { UserProvider } from '../users/user-provider';
 import type { ChangePasswordRequest } from './change-password.request';
 import { PasswordChanged } from './password-changed.event';
+
+const FIELD = 'current_password';
+
+/** A login that renews the hash may come between one attempt and the next. Nothing does so twice. */
+const ATTEMPTS = 3;
 
 /** `POST /password`: from the own password to another one. The calling session goes on, all others end. */
 @Injectable()
@@ -25,15 +31,34 @@ export class PasswordChange {
   ) {}
 
   /** @throws ValidationFailed before anything is tried or counted; AccountIsLocked, WrongPassword */
-  async make({ userId, familyId, user }: Caller, wanted: ChangePasswordRequest): Promise<void> {
+  async make(caller: Caller, wanted: ChangePasswordRequest): Promise<void> {
+    const { user } = caller;
     if (wanted.password === wanted.current_password) {
       throw new ValidationFailed({ password: [{ key: 'password.unchanged' }] });
     }
     await this.rules.accept(wanted, [this.users.identifierOf(user), this.users.emailOf(user)]);
-    await this.ownPassword.prove(userId, wanted.current_password, 'current_password');
-    await this.replacement.store(userId, await this.hasher.hash(wanted.password));
-    // After the save: whoever signs in with the former password until then is signed out with the others.
-    await (familyId === null ? this.sessions.revokeAll(userId) : this.sessions.revokeOthers(userId, familyId));
+    await this.replace(caller, wanted);
     this.events.emit(new PasswordChanged(user));
+  }
+
+  /** Only the hash that was proved is replaced: of many changes at once one is made, and a reset is not undone. */
+  private async replace({ userId, familyId }: Caller, wanted: ChangePasswordRequest): Promise<void> {
+    let digest: string | undefined;
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const former = await this.ownPassword.prove(userId, wanted.current_password, FIELD);
+      digest ??= await this.hasher.hash(wanted.password);
+      const renewed = digest;
+      const isMade = await this.replacement.make({
+        userId,
+        digest: renewed,
+        replacing: former,
+        endSessions: () =>
+          familyId === null ? this.sessions.revokeAll(userId) : this.sessions.revokeOthers(userId, familyId),
+        // The current password is asked for, so the one that the user knows has to be it.
+        undo: () => this.users.savePasswordHash(userId, former, renewed),
+      });
+      if (isMade) return;
+    }
+    throw new WrongPassword(FIELD);
   }
 }

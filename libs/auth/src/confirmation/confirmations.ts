@@ -10,7 +10,7 @@ export class Confirmations {
 
   /** A proof for the caller's session, reusable until `confirm.ttl` is over. */
   mint({ userId, familyId }: Caller): string {
-    return this.tokens.mint(CONFIRMATION, userId, familyId);
+    return this.tokens.mint(CONFIRMATION, userId, familyId === null ? {} : { fid: familyId });
   }
 
   /** @throws StoreUnavailable */

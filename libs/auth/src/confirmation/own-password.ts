@@ -18,18 +18,20 @@ export class OwnPassword {
   ) {}
 
   /**
-   * Succeeds for the right password. Releases no lock: what a success is worth depends on the route.
+   * The hash that the password gives, for the right one. Releases no lock: what a success is worth depends on the
+   * route.
    *
    * @param field the request field that carries the password, under which a refusal is told
    * @throws AccountIsLocked, WrongPassword
    */
-  async prove(userId: string, password: string, field: string): Promise<void> {
+  async prove(userId: string, password: string, field: string): Promise<string> {
     const lock = userLock('confirm', userId);
     await this.lockout.refuseLocked(lock, field);
     const proved = await this.lockout.attempt(lock, field, async () => {
       const digest = await answered('The user store', this.config.storeTimeoutMs, this.users.passwordHashOf(userId));
-      return (await this.passwords.matches(digest, password)) ? true : null;
+      return (await this.passwords.matches(digest, password)) ? digest : null;
     });
-    if (!proved) throw new WrongPassword(field);
+    if (proved === null) throw new WrongPassword(field);
+    return proved;
   }
 }

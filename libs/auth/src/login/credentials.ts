@@ -5,6 +5,7 @@ import { PasswordCheck } from '../password/password-check';
 import { PasswordHasher } from '../password/password-hasher';
 import { UserProvider } from '../users/user-provider';
 import type { LoginRequest } from './login.request';
+import { type ProvedPassword, StandingPassword } from './standing-password';
 
 /** What a login is about to be checked against. */
 export interface Candidate {
@@ -13,6 +14,12 @@ export interface Candidate {
   readonly userId: string | null;
   readonly digest: string | null;
   readonly password: string;
+}
+
+/** Who signs in, and by what. */
+export interface Verified {
+  readonly user: object;
+  readonly proved: ProvedPassword;
 }
 
 /** Checks an identifier and a password in time that depends on neither: one look-up and one hash. */
@@ -24,6 +31,7 @@ export class Credentials {
     private readonly users: UserProvider,
     private readonly passwords: PasswordCheck,
     private readonly hasher: PasswordHasher,
+    private readonly standing: StandingPassword,
     @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
   ) {}
 
@@ -36,21 +44,35 @@ export class Credentials {
   }
 
   /** The user, if the password is right. An unknown one costs a hash too. */
-  async check({ user, userId, digest, password }: Candidate): Promise<object | null> {
+  async check({ user, userId, digest, password }: Candidate): Promise<Verified | null> {
     const matches = await this.passwords.matches(digest, password);
-    if (user === null || userId === null || !matches) return null;
-    await this.renew(userId, digest, password);
-    return user;
+    if (user === null || userId === null || digest === null || !matches) return null;
+    return { user, proved: await this.renewed(userId, digest, password) };
+  }
+
+  /**
+   * What a login of the host's own stands on: the hash from before the host was asked, so that a password that was
+   * replaced meanwhile ends this login, too.
+   */
+  async provedByHost({ userId, digest, password }: Candidate, provedId: string): Promise<ProvedPassword> {
+    if (userId === provedId) return { password, digest };
+    return { password, digest: await this.inTime(this.users.passwordHashOf(provedId)) };
   }
 
   /** Replaces a hash of another system or with former parameters, now that the password is known. */
-  private async renew(userId: string, digest: string | null, password: string): Promise<void> {
-    if (digest === null || !this.hasher.needsRehash(digest)) return;
+  private async renewed(userId: string, former: string, password: string): Promise<ProvedPassword> {
+    const proved = { password, digest: former };
+    if (!this.hasher.needsRehash(former)) return proved;
     try {
-      await this.inTime(this.users.savePasswordHash(userId, await this.hasher.hash(password), digest));
+      const digest = await this.hasher.hash(password);
+      const isStored = await this.inTime(this.users.savePasswordHash(userId, digest, former));
+      if (isStored) return { password, digest };
+      // Someone was faster. A hash of another password leaves the former one, which opens nothing any more.
+      return (await this.standing.now(userId, { password, digest })) ?? proved;
     } catch (error) {
       // The password was right: that the better hash has to wait for another login stops nobody.
       this.logger.warn(`a password hash could not be renewed: ${(error as Error).message}`);
+      return proved;
     }
   }
 

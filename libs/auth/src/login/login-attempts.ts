@@ -7,7 +7,7 @@ import { FailureLimiter } from '../throttling/failure-limiter';
 import { FailureLimits } from '../throttling/failure-limits';
 import { TooManyFailures } from '../throttling/too-many-failures.exception';
 import { UserProvider } from '../users/user-provider';
-import { type Candidate, Credentials } from './credentials';
+import { type Candidate, Credentials, type Verified } from './credentials';
 import { Lockout } from './lockout.event';
 import type { LoginRequest } from './login.request';
 import { WrongCredentials } from './wrong-credentials.exception';
@@ -30,7 +30,7 @@ export class LoginAttempts {
    *
    * @throws AccountIsLocked, TooManyFailures, WrongCredentials
    */
-  async verify(login: LoginRequest, request: object): Promise<object> {
+  async verify(login: LoginRequest, request: object): Promise<Verified> {
     const { username: field } = this.realm.options;
     const identifier = login.identifier ?? '';
     const candidate = await this.credentials.find(login);
@@ -38,25 +38,27 @@ export class LoginAttempts {
 
     // The lock first: "try again in a minute" would be a lie to someone who is locked out.
     await this.lockout.refuseLocked(lock, field);
-    const user = await this.failures.attempt(
+    const verified = await this.failures.attempt(
       this.limits.ofLogin(identifier, request),
       () => this.lockout.attempt(lock, field, () => this.authenticate(candidate, request)),
       (seconds) => this.refusal(field, seconds, request),
       this.limits.clearedBy(identifier) ? 'succeeded' : 'undone',
     );
-    if (!user) throw new WrongCredentials(field);
-    const userId = this.users.idOf(user);
+    if (!verified) throw new WrongCredentials(field);
+    const userId = this.users.idOf(verified.user);
     await this.lockout.release([lock, loginLock(userId, identifier), userLock('confirm', userId)]);
-    return user;
+    return verified;
   }
 
-  private async authenticate(candidate: Candidate, request: object): Promise<object | null> {
+  private async authenticate(candidate: Candidate, request: object): Promise<Verified | null> {
     const { authenticate } = this.realm.options.hooks;
     if (!authenticate) return this.credentials.check(candidate);
     const user = await authenticate(request, { guard: this.realm.guard });
     // A success clears the counters of the account that was named; nobody clears another's with a login of their own.
     if (!user) return null;
-    return candidate.userId === null || candidate.userId === this.users.idOf(user) ? user : null;
+    const userId = this.users.idOf(user);
+    if (candidate.userId !== null && candidate.userId !== userId) return null;
+    return { user, proved: await this.credentials.provedByHost(candidate, userId) };
   }
 
   private refusal(field: string, seconds: number, request: object): Error {

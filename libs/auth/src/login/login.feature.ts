@@ -4,9 +4,10 @@ import { Login } from './login';
 import { LoginAttempts } from './login-attempts';
 import { LoginController } from './login.controller';
 import { PasswordReplacement } from './password-replacement';
+import { StandingPassword } from './standing-password';
 import { UnverifiedBlock } from './unverified-block';
 
 export const login: Feature = {
   controllers: [LoginController],
-  providers: [Credentials, LoginAttempts, UnverifiedBlock, Login, PasswordReplacement],
+  providers: [StandingPassword, Credentials, LoginAttempts, UnverifiedBlock, Login, PasswordReplacement],
 };

@@ -3,8 +3,12 @@ import type { LoginChallenge } from '../http/login-challenge';
 
 /** What may stand between a right password and a session. */
 export abstract class SecondStep {
-  /** The challenge this user has to complete, or null where the password is enough. */
-  abstract challengeFor(user: object, userId: string): Promise<LoginChallenge | null>;
+  /**
+   * The challenge this user has to complete, or null where the password is enough.
+   *
+   * @param digest the hash that the password was right for: once it is replaced, the challenge is none any more
+   */
+  abstract challengeFor(user: object, userId: string, digest: string | null): Promise<LoginChallenge | null>;
 }
 
 /** Stands in where no second factor is switched on. */

@@ -32,6 +32,8 @@ export class PasskeyLogin {
     if (!user) throw new Unauthenticated(false);
     this.unverified.refuse(user);
     await this.lockout.release([userLock('confirm', userId)]);
-    return this.sessions.start({ userId, amr: ['webauthn'], client: clientInfo(request) });
+    const tokens = await this.sessions.start({ userId, amr: ['webauthn'], client: clientInfo(request) });
+    if (!tokens) throw new Unauthenticated(false);
+    return tokens;
   }
 }

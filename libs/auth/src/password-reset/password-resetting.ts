@@ -8,7 +8,7 @@ import { Sessions } from '../sessions/sessions';
 import { PasswordReset } from './password-reset.event';
 import { ResetFailed } from './reset-failed.exception';
 import type { ResetPasswordRequest } from './reset-password.request';
-import { ResetTokens } from './reset-tokens';
+import { type Redeemed, ResetTokens } from './reset-tokens';
 
 /** `POST /reset-password`: from a mailed token to another password. Signs nobody in. */
 @Injectable()
@@ -28,10 +28,22 @@ export class PasswordResetting {
     await this.rules.accept(wanted, [wanted.email]);
     // First, whatever comes: the hash costs the same, and a server too busy for it uses no token up.
     const digest = await this.hasher.hash(wanted.password);
-    const account = await this.tokens.redeem(wanted.email, wanted.token);
-    if (!account) throw new ResetFailed();
-    await this.replacement.store(account.userId, digest);
-    if (this.realm.options.passwordReset.revokeSessions) await this.sessions.revokeAll(account.userId);
-    this.events.emit(new PasswordReset(account.user));
+    const redeemed = await this.tokens.redeem(wanted.email, wanted.token);
+    if (!redeemed || !(await this.replace(redeemed, wanted.password, digest))) throw new ResetFailed();
+    this.events.emit(new PasswordReset(redeemed.account.user));
+  }
+
+  /** Whoever is told that it failed may try again with the same link. */
+  private async replace({ account, restore }: Redeemed, password: string, digest: string): Promise<boolean> {
+    const { userId, identifier } = account;
+    // Known only now, and told to nobody but the holder of the link.
+    const fault = this.rules.faultOfNames(password, [identifier]);
+    if (fault) {
+      await restore();
+      throw fault;
+    }
+    const { revokeSessions } = this.realm.options.passwordReset;
+    const endSessions = async (): Promise<void> => (revokeSessions ? this.sessions.revokeAll(userId) : undefined);
+    return this.replacement.make({ userId, digest, endSessions, undo: restore });
   }
 }

@@ -41,17 +41,29 @@ export class ResetTokenStore {
     return issued.length === 1;
   }
 
-  /** Uses a token up; false for one that is none, too old or used. Of many at once, one. */
-  async redeem({ userId, emailHash, tokenHash }: ResetClaim): Promise<boolean> {
+  /**
+   * Uses a token up, and resolves to the unix seconds of its making; null for one that is none, too old or used. Of
+   * many at once, one.
+   */
+  async redeem({ userId, emailHash, tokenHash }: ResetClaim): Promise<number | null> {
     const statement = `
       DELETE FROM ${this.table()}
        WHERE guard = $1 AND broker = $2 AND user_id = $3 AND email_hash = $4 AND token_hash = $5
          AND created_at > clock_timestamp() + $6::interval - ${RESET_TTL} * interval '1 second'
-      RETURNING 1`;
+      RETURNING extract(epoch FROM created_at)::float8 AS "madeAt"`;
     const values = [...this.owner(userId), emailHash, tokenHash, this.clock.offset];
     // A transaction, so that a request that was answered 503 has not used the token up.
-    const redeemed = await this.database.transaction((sql) => sql(statement, values));
-    return redeemed.length === 1;
+    const [redeemed] = await this.database.transaction((sql) => sql<{ madeAt: number }>(statement, values));
+    return redeemed?.madeAt ?? null;
+  }
+
+  /** Gives back a token that was used up for nothing, for what is left of its time; a newer one stays. */
+  async restore({ userId, emailHash, tokenHash }: ResetClaim, madeAt: number): Promise<void> {
+    await this.database.query(
+      `INSERT INTO ${this.table()} (guard, broker, user_id, email_hash, token_hash, created_at)
+       VALUES ($1, $2, $3, $4, $5, to_timestamp($6::float8)) ON CONFLICT (guard, broker, user_id) DO NOTHING`,
+      [...this.owner(userId), emailHash, tokenHash, madeAt],
+    );
   }
 
   private owner(userId: string): [guard: string, broker: string, userId: string] {

@@ -11,6 +11,15 @@ export interface ResetAccount {
   readonly userId: string;
   /** The address as it is stored, which may be spelled otherwise than it was given. */
   readonly email: string;
+  /** What its user signs in with: the email, or something else. */
+  readonly identifier: string | null;
+}
+
+/** A token that was used up, and the account that it resets. */
+export interface Redeemed {
+  readonly account: ResetAccount;
+  /** Takes the use back. */
+  readonly restore: () => Promise<void>;
 }
 
 /** Secrets that reset one password, once. At rest there are only their hashes. */
@@ -25,7 +34,8 @@ export class ResetTokens {
   async accountOf(address: string): Promise<ResetAccount | null> {
     const user = await answered('The user store', this.config.storeTimeoutMs, this.users.findByEmail(address));
     const email = user && this.users.emailOf(user);
-    return user && email ? { user, userId: this.users.idOf(user), email } : null;
+    if (!user || !email) return null;
+    return { user, userId: this.users.idOf(user), email, identifier: this.users.identifierOf(user) };
   }
 
   /** A new token; null where the account was given one just now. */
@@ -34,15 +44,16 @@ export class ResetTokens {
     return (await this.store.issue(claim(account, token))) ? token : null;
   }
 
-  /** The account that the token resets, now that it is used up. The same work for an address without one. */
-  async redeem(address: string, token: string): Promise<ResetAccount | null> {
+  /** Uses a token up; null for one that resets nothing. The same work for an address without an account. */
+  async redeem(address: string, token: string): Promise<Redeemed | null> {
     const account = await this.accountOf(address);
-    const redeemed = await this.store.redeem(claim(account ?? { userId: '', email: address }, token));
-    return redeemed ? account : null;
+    const claimed = claim(account ?? { userId: '', email: address }, token);
+    const madeAt = await this.store.redeem(claimed);
+    return account && madeAt !== null ? { account, restore: () => this.store.restore(claimed, madeAt) } : null;
   }
 }
 
-const claim = ({ userId, email }: Omit<ResetAccount, 'user'>, token: string) => ({
+const claim = ({ userId, email }: Pick<ResetAccount, 'userId' | 'email'>, token: string) => ({
   userId,
   emailHash: sha256(email),
   tokenHash: sha256(token),

@@ -31,13 +31,22 @@ export class PasswordRules {
     if (broken) throw new ValidationFailed({ password: [this.text(broken)] });
   }
 
+  /** The refusal of a password that is one of these names, where they are learned after the rest was judged. */
+  faultOfNames(password: string, names: readonly (string | null)[]): ValidationFailed | null {
+    const broken = passwordFault(password, { minLength: 0, known: this.known(names) });
+    return broken && new ValidationFailed({ password: [this.text(broken)] });
+  }
+
   private async fault(password: string, names: readonly (string | null)[]): Promise<Broken | null> {
-    const { passwords, appName } = this.realm.options;
-    const known = [appName, ...names].filter((name): name is string => name !== null);
-    const fault = passwordFault(password, { minLength: passwords.minLength, known });
+    const { passwords } = this.realm.options;
+    const fault = passwordFault(password, { minLength: passwords.minLength, known: this.known(names) });
     if (fault) return fault;
     if (isCommon(password) || passwords.blockList.has(password.toLowerCase())) return 'common';
     return (await this.isBreached(password)) ? 'breached' : null;
+  }
+
+  private known(names: readonly (string | null)[]): string[] {
+    return [this.realm.options.appName, ...names].filter((name): name is string => name !== null);
   }
 
   /** Asked last: whatever the other rules refuse tells nobody anything. */

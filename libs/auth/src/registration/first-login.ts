@@ -1,5 +1,7 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import { AUTH_CONFIG, type AuthConfig } from '../config/auth-config';
 import type { ClientInfo } from '../http/client-info';
+import { answered } from '../kernel/unavailable';
 import { SecondStep } from '../login/second-step';
 import { UnverifiedBlock } from '../login/unverified-block';
 import { Realm } from '../realm/realm';
@@ -16,6 +18,7 @@ export class FirstLogin {
     private readonly unverified: UnverifiedBlock,
     private readonly sessions: Sessions,
     private readonly realm: Realm,
+    @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
   ) {}
 
   async of(user: object, client: ClientInfo): Promise<RegistrationAnswer> {
@@ -23,8 +26,12 @@ export class FirstLogin {
     const withoutSession = { registered: true, requires_verification: blocked } as const;
     if (!this.realm.options.registration.login) return withoutSession;
     const userId = this.users.idOf(user);
-    const challenge = await this.secondStep.challengeFor(user, userId);
+    const digest = await answered('The user store', this.config.storeTimeoutMs, this.users.passwordHashOf(userId));
+    const challenge = await this.secondStep.challengeFor(user, userId, digest);
     if (challenge) return challenge;
-    return blocked ? withoutSession : this.sessions.start({ userId, amr: ['pwd'], client });
+    if (blocked) return withoutSession;
+    // Who was deleted or given another password already has registered, and no more than that.
+    const tokens = await this.sessions.start({ userId, amr: ['pwd'], client }, (stored) => stored === digest);
+    return tokens ?? withoutSession;
   }
 }

@@ -1,6 +1,6 @@
 import { AuthException } from '../kernel/auth.exception';
 
-/** The login challenge is none, of another guard, expired or used up: 422, and the login starts anew. */
+/** The login challenge is none, of another guard, of a former password, expired or used up: 422, and the login starts anew. */
 export class BadChallenge extends AuthException {
   constructor() {
     super('bad_challenge', { status: 422, errors: { challenge_token: [{ key: 'auth.bad_challenge' }] } });

@@ -62,12 +62,18 @@ export class ChallengeAttempts {
   }
 
   private async redeem(challenge: PurposeClaims, answer: ChallengeAnswer): Promise<Completed | null> {
-    const user = await answered('The user store', this.config.storeTimeoutMs, this.users.findById(challenge.sub));
+    const user = await this.inTime(this.users.findById(challenge.sub));
+    const stored = user && (await this.inTime(this.users.passwordHashOf(challenge.sub)));
+    if (user && !this.challenges.stands(challenge, stored)) throw new BadChallenge();
     const match = user && (await this.matchOf(challenge.sub, answer));
     if (!match) return null;
     // Whoever may not sign in keeps challenge and factor.
     this.unverified.refuse(user);
     return (await this.spend(challenge, match)) ? { user, amr: match.amr } : null;
+  }
+
+  private inTime<T>(work: Promise<T>): Promise<T> {
+    return answered('The user store', this.config.storeTimeoutMs, work);
   }
 
   private matchOf(userId: string, answer: ChallengeAnswer): Promise<FactorMatch | null> {

@@ -29,7 +29,10 @@ export class ChallengeCompletion {
     const challenge = await this.challenges.verify(body.challenge_token);
     if (!challenge) throw new BadChallenge();
     const { user, amr } = await this.attempts.verify(challenge, answer);
-    return this.sessions.start({ userId: this.users.idOf(user), amr: ['pwd', amr], client: clientInfo(request) });
+    const start = { userId: this.users.idOf(user), amr: ['pwd', amr], client: clientInfo(request) };
+    const tokens = await this.sessions.start(start, (stored) => this.challenges.stands(challenge, stored));
+    if (!tokens) throw new BadChallenge();
+    return tokens;
   }
 }
 

@@ -1,19 +1,39 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import { randomUUID } from 'node:crypto';
+import { AUTH_CONFIG, type AuthConfig } from '../config/auth-config';
+import { Signatures } from '../kernel/signatures';
 import type { PurposeClaims } from '../tokens/purpose-token.policy';
 import { LOGIN_CHALLENGE, PurposeTokens } from '../tokens/purpose-tokens';
 
-/** Tokens that say "the password was right", and nothing more: single use, of one guard. */
+/**
+ * Tokens that say "the password was right", and nothing more: single use, of one guard, and only while that
+ * password is the user's.
+ */
 @Injectable()
 export class LoginChallenges {
-  constructor(private readonly tokens: PurposeTokens) {}
+  private readonly fingerprints: Signatures;
 
-  mint(userId: string): string {
-    return this.tokens.mint(LOGIN_CHALLENGE, userId);
+  constructor(
+    private readonly tokens: PurposeTokens,
+    @Inject(AUTH_CONFIG) { encryption: { key, previousKeys } }: AuthConfig,
+  ) {
+    this.fingerprints = new Signatures(key === undefined ? [] : [key, ...previousKeys], 'svc:login-challenge');
+  }
+
+  /** @param digest the hash that the password was right for */
+  mint(userId: string, digest: string | null): string {
+    const jti = randomUUID();
+    return this.tokens.mint(LOGIN_CHALLENGE, userId, { jti, fpr: this.fingerprints.sign(printed(jti, digest)) });
   }
 
   /** Null for what is no challenge of this guard, too old or used up. */
   verify(token: string): Promise<PurposeClaims | null> {
     return this.tokens.verify(LOGIN_CHALLENGE, token);
+  }
+
+  /** Whether the password that earned the challenge is the one whose hash is stored. */
+  stands({ jti, fpr }: PurposeClaims, stored: string | null): boolean {
+    return fpr !== undefined && this.fingerprints.verify(printed(jti, stored), fpr);
   }
 
   /** Uses a challenge up; false where it is already. Of many at once, one. */
@@ -26,3 +46,6 @@ export class LoginChallenges {
     return this.tokens.restore(challenge);
   }
 }
+
+/** With the challenge's own id: two challenges do not tell whether the hash is the same. */
+const printed = (jti: string, digest: string | null): string => JSON.stringify([jti, digest]);

@@ -16,13 +16,13 @@ export class RequiredSecondStep extends SecondStep {
     super();
   }
 
-  async challengeFor(user: object, userId: string): Promise<LoginChallenge | null> {
+  async challengeFor(user: object, userId: string, digest: string | null): Promise<LoginChallenge | null> {
     const codes = await this.codes.methodsOf(userId);
     // An enabled factor of which nothing is usable any more does not let the password alone in.
     if (!codes && !(await this.passkeys.isRequiredOf(user))) return null;
     const hasPasskey = await this.passkeys.isHeldBy(userId);
     if (!codes && !hasPasskey) return null;
     const methods = [...(codes ?? []), ...(hasPasskey ? ['passkey' as const] : [])];
-    return { two_factor: true, challenge_token: this.challenges.mint(userId), methods };
+    return { two_factor: true, challenge_token: this.challenges.mint(userId, digest), methods };
   }
 }

@@ -63,6 +63,14 @@ export class SessionStore {
     });
   }
 
+  /** Deletes a session whose tokens nobody has seen. */
+  async discard(familyId: string): Promise<void> {
+    await this.database.query(`DELETE FROM ${this.tables().sessions} WHERE id = $1 AND guard = $2`, [
+      familyId,
+      this.realm.guard,
+    ]);
+  }
+
   /**
    * Ends sessions that still live.
    *

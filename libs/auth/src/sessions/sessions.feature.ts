@@ -7,6 +7,7 @@ import { RefreshTokenStore } from './refresh-token.store';
 import { RefreshController } from './refresh.controller';
 import { RevokeAllController } from './revoke-all.controller';
 import { RevokeOthersController } from './revoke-others.controller';
+import { SessionGrounds } from './session-grounds';
 import { SessionList } from './session-list';
 import { SessionStore } from './session.store';
 import { Sessions } from './sessions';
@@ -21,6 +22,7 @@ export const sessions: Feature = {
     { provide: Pins, useClass: StoredPins },
     TokenClaims,
     SessionStore,
+    SessionGrounds,
     RefreshTokenStore,
     Sessions,
     RefreshRotation,

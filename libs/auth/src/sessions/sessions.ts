@@ -3,12 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { Grants } from '../abilities/grants';
 import { type ClientInfo, clip } from '../http/client-info';
 import type { SessionTokens } from '../http/session-tokens';
+import { cleanUp } from '../kernel/clean-up';
 import { newSecret, sha256 } from '../kernel/secrets';
 import { canonicalId, isUuid } from '../kernel/uuid';
 import { Realm } from '../realm/realm';
 import { AccessTokens } from '../tokens/access-tokens';
 import { Denylist } from '../tokens/denylist';
-import { SessionStore } from './session.store';
+import { type Grounds, SessionGrounds } from './session-grounds';
+import { type NewSession, SessionStore } from './session.store';
 import { TokenClaims } from './token-claims';
 
 /** Longest name of a session in characters. */
@@ -39,19 +41,20 @@ export class Sessions {
     private readonly tokenClaims: TokenClaims,
     private readonly accessTokens: AccessTokens,
     private readonly denylist: Denylist,
+    private readonly sessionGrounds: SessionGrounds,
     private readonly realm: Realm,
   ) {}
 
-  /** @throws AuthConfigError for abilities that are none; whatever a hook throws. No row is left then. */
-  async start({
-    userId,
-    claims = {},
-    abilities,
-    amr = [],
-    authTime,
-    client,
-    label,
-  }: SessionStart): Promise<SessionTokens> {
+  /**
+   * The tokens of a new session; null where its user is gone by the time it is stored, or its grounds are. No row
+   * is left then, and none where it throws.
+   *
+   * @throws AuthConfigError for abilities that are none; whatever a hook throws; StoreUnavailable
+   */
+  async start(
+    { userId, claims = {}, abilities, amr = [], authTime, client, label }: SessionStart,
+    grounds?: Grounds,
+  ): Promise<SessionTokens | null> {
     const [familyId, refreshToken] = [randomUUID(), newSecret()];
     const pinned = this.grants.pin(abilities);
     const granted = await this.grants.granted(pinned, userId, familyId);
@@ -71,8 +74,22 @@ export class Sessions {
     const accessToken = await this.store.insert(session, (started) =>
       this.accessTokens.mint({ userId, familyId, amr, authTime: started, custom, ...granted }),
     );
+    if (!(await this.isGrounded(session, grounds))) return null;
     const { refreshTtl: refreshExpiresIn } = this.realm.options;
     return { accessToken, refreshToken, expiresIn: this.accessTokens.ttl, refreshExpiresIn };
+  }
+
+  private async isGrounded({ familyId, userId }: NewSession, grounds?: Grounds): Promise<boolean> {
+    // Nobody was given its tokens, so there is nothing to deny, and no replay to recognise.
+    const discard = (): Promise<void> => this.store.discard(familyId);
+    try {
+      const hold = await this.sessionGrounds.hold(userId, grounds);
+      if (!hold) await discard();
+      return hold;
+    } catch (error) {
+      await cleanUp('discarding a session', discard());
+      throw error;
+    }
   }
 
   /** Ends one session. A family id of a co-issuer that has no session here is denied all the same. */

@@ -21,6 +21,7 @@ describe('a purpose token passes', () => {
   it.each<[string, object]>([
     ['as it was minted', {}],
     ['without a session', { fid: undefined }],
+    ['with a fingerprint', { fpr: 'p' }],
     ['without a guard, from before guards were stamped', { gid: undefined }],
     ['until its end and the leeway', { exp: NOW - 4 }],
     ['that ends within the leeway after its longest life', { exp: NOW + 305 }],
@@ -52,6 +53,9 @@ describe('a purpose token does not pass', () => {
     ['with a list as session', { fid: ['f'] }],
     ['with null as session', { fid: null }],
     ['with an empty session', { fid: '' }],
+    ['with a list as fingerprint', { fpr: ['p'] }],
+    ['with null as fingerprint', { fpr: null }],
+    ['with an empty fingerprint', { fpr: '' }],
     ['without an end', { exp: undefined }],
     ['with an end that is text', { exp: String(NOW + 300) }],
     ['with a fractional end', { exp: NOW + 0.5 }],

@@ -17,6 +17,8 @@ export interface PurposeClaims {
   readonly exp: number;
   /** The session that earned it; absent where its bearer named none. */
   readonly fid?: string;
+  /** Keyed fingerprint of the password's hash that earned a login challenge. */
+  readonly fpr?: string;
 }
 
 /**
@@ -31,7 +33,7 @@ export function isPurposeToken(
   { type, issuer, audience, guard, leeway, longest }: PurposeExpectations,
   now: number,
 ): claims is Readonly<Record<string, unknown>> & PurposeClaims {
-  const { iss, aud, sub, jti, fid, gid, nbf, exp } = claims;
+  const { iss, aud, sub, jti, fid, fpr, gid, nbf, exp } = claims;
   return (
     header.typ === type &&
     header.crit === undefined &&
@@ -40,6 +42,7 @@ export function isPurposeToken(
     isText(sub) &&
     isText(jti) &&
     (fid === undefined || isText(fid)) &&
+    (fpr === undefined || isText(fpr)) &&
     (gid === undefined || gid === guard) &&
     (nbf === undefined || (typeof nbf === 'number' && nbf <= now + leeway)) &&
     Number.isInteger(exp) &&

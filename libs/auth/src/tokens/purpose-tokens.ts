@@ -14,6 +14,9 @@ export const LOGIN_CHALLENGE = '2fa+challenge';
 
 export type Purpose = typeof CONFIRMATION | typeof LOGIN_CHALLENGE;
 
+/** What a token is bound to. */
+export type Binding = Partial<Pick<PurposeClaims, 'jti' | 'fid' | 'fpr'>>;
+
 /** Signed proofs for one purpose of the realm: neither is an access token, nor is an access token one of them. */
 @Injectable()
 export class PurposeTokens {
@@ -24,8 +27,8 @@ export class PurposeTokens {
     private readonly clock: Clock,
   ) {}
 
-  /** @param familyId the session that earned it; null leaves it bound to none */
-  mint(purpose: Purpose, userId: string, familyId: string | null = null): string {
+  /** @param binding what it is bound to besides its user; an id of its own, unless one is given */
+  mint(purpose: Purpose, userId: string, binding: Binding = {}): string {
     const now = this.clock.seconds();
     const { issuer, audience } = this.realm.options;
     return signJws(this.keyring, purpose, {
@@ -37,7 +40,7 @@ export class PurposeTokens {
       nbf: now,
       exp: now + this.lifetimeOf(purpose),
       gid: this.realm.guard,
-      ...(familyId !== null && { fid: familyId }),
+      ...binding,
     });
   }
 

@@ -31,7 +31,7 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
   private readonly hasRow = batched<boolean>((ids) => this.haveRows(ids));
 
   constructor(
-    database: Database,
+    private readonly database: Database,
     entity: new () => User,
     private readonly username: string,
   ) {
@@ -146,9 +146,14 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
     return String(this.metadata.primaryColumns[0]?.getEntityValue(user));
   }
 
-  async savePasswordHash(id: string, passwordHash: string, replacing?: string): Promise<void> {
+  async savePasswordHash(id: string, passwordHash: string, replacing?: string): Promise<boolean> {
     const current = replacing === undefined ? {} : { passwordHash: replacing };
-    await this.repository.update({ ...this.byId(id), ...current }, { passwordHash } as never);
+    // A transaction, so that a change that was answered 503 does not happen behind its back.
+    return this.database.transaction(async (_, manager) => {
+      const where = { ...this.byId(id), ...current };
+      const { affected } = await manager.update(this.metadata.target, where, { passwordHash } as never);
+      return affected === 1;
+    });
   }
 
   private async withPasswordHash(
@@ -156,12 +161,16 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
     value: string,
   ): Promise<StoredCredentials<User> | null> {
     if (value.includes('\0')) return null;
+    // Neither a replica nor a query cache, from which a password that was replaced would go on to be right.
+    const runner = this.database.source.createQueryRunner('master');
     const user = await this.repository
-      .createQueryBuilder('u')
+      .createQueryBuilder('u', runner)
       .addSelect('u.passwordHash')
       .setFindOptions({ where, loadEagerRelations: true })
+      .cache(false)
       .getOne()
-      .catch(nobody);
+      .catch(nobody)
+      .finally(() => runner.release());
     if (!user) return null;
     const { passwordHash } = user as { passwordHash?: string | null };
     // Taken off the entity, so that no host code and no serializer meets it.

@@ -32,7 +32,10 @@ export abstract class UserProvider<User extends object = object> {
   /** The user whose identifier (by default the email) this is, with the password hash. */
   abstract findByIdentifier(identifier: string): Promise<StoredCredentials<User> | null>;
 
-  /** The PHC string of this user's password hash; null for an unknown user or one without a password. */
+  /**
+   * The PHC string of this user's password hash; null for an unknown user or one without a password. Read where it
+   * is written, past caches and replicas: it decides whether a login survives a change of password.
+   */
   abstract passwordHashOf(id: string): Promise<string | null>;
 
   /** Whether the user's email is verified; null where users have no such notion, as by default. */
@@ -127,12 +130,13 @@ export abstract class UserProvider<User extends object = object> {
   abstract idOf(user: User): string;
 
   /**
-   * Stores a new password hash.
+   * Stores a new password hash, and says whether it did; an implementation that returns nothing is asked for the
+   * hash instead.
    *
-   * @param replacing store it only if this hash is still the current one: a renewal at login must not
-   * undo a change of password that happened meanwhile
+   * @param replacing store it only if this hash is still the current one. Atomic: of two that replace one hash, one
+   * is stored. Neither a renewal at login nor a change of password must undo a reset that happened meanwhile
    */
-  abstract savePasswordHash(id: string, passwordHash: string, replacing?: string): Promise<void>;
+  abstract savePasswordHash(id: string, passwordHash: string, replacing?: string): Promise<boolean | void>;
 
   /**
    * Which of these ids still have a user, deleted softly or not; null where that cannot be told, as by default.

@@ -1,0 +1,208 @@
+import { type AuthModuleOptions, PasswordHasher, UserProvider, bcryptVerifier } from '@svc/auth';
+import { hash as bcrypt } from 'bcryptjs';
+import { Realms } from '../../libs/auth/src/realm/realm';
+import { SessionGrounds } from '../../libs/auth/src/sessions/session-grounds';
+import type { TestApp } from '../support/app';
+import { ADA, HEADER, proofOf } from '../support/confirming';
+import { Gate, whileHeld } from '../support/gate';
+import { type Mailbox, linkIn, member, startMembers } from '../support/members';
+import { mentions } from '../support/mentions';
+import { PASSWORD } from '../support/people';
+
+const NEXT = 'another horse entirely';
+
+describe('a session that is about to start', () => {
+  const gate = new Gate();
+  const held = async (): Promise<object> => gate.pass().then(() => ({}));
+  let t: TestApp;
+  let mailbox: Mailbox;
+  let id: string;
+
+  async function start(options: Partial<AuthModuleOptions> = {}): Promise<void> {
+    ({ t, mailbox } = await startMembers({ hooks: { tokenClaims: held }, ...options }));
+    id = await member(t, ADA);
+  }
+  afterEach(async () => {
+    jest.restoreAllMocks();
+    await t.stop();
+  });
+
+  const own = <T>(type: abstract new (...args: never[]) => T): T => t.app.get(Realms).default.get(type);
+  const chosen = { password: NEXT, password_confirmation: NEXT };
+  const reset = async (): Promise<void> => {
+    const before = mailbox.mails.length;
+    await t.http.post('/auth/forgot-password').send({ email: ADA }).expect(200);
+    const token = linkIn(await mailbox.nth(before + 1)).searchParams.get('token');
+    await t.http
+      .post('/auth/reset-password')
+      .send({ token, email: ADA, ...chosen })
+      .expect(200);
+  };
+  const change = async (): Promise<void> => {
+    const { access_token } = await t.session();
+    const body = { current_password: PASSWORD, ...chosen };
+    await t.call('post', '/auth/password', access_token).send(body).expect(200);
+  };
+  const erase = async (): Promise<void> => {
+    const { access_token } = await t.session();
+    await t
+      .call('delete', '/auth/account', access_token)
+      .set(HEADER, await proofOf(t, access_token))
+      .expect(204);
+  };
+  const remove = (): Promise<unknown> => t.database.query('DELETE FROM members');
+  const living = () => t.database.query('SELECT user_id FROM svc_sessions WHERE revoked_at IS NULL');
+
+  const ends: [string, () => Promise<unknown>][] = [
+    ['is reset', reset],
+    ['is changed from another session', change],
+    ['is erased with its account', erase],
+    ['is deleted with its user by the host', remove],
+  ];
+
+  it.each(ends)('by a password that %s meanwhile does not, and the answer is that to a wrong one', async (_, end) => {
+    await start();
+    const wrong = await t.login(ADA, 'wrong').expect(422);
+    const late = await whileHeld(gate, t.login(ADA), end);
+    expect([late.status, late.text]).toEqual([422, wrong.text]);
+    // The change leaves the session that made it.
+    expect(await living()).toHaveLength(end === change ? 1 : 0);
+    if (end === erase) expect(await mentions(t, [id, ADA])).toEqual([]);
+  });
+
+  it.each(ends)('and is stored already when its password %s, goes out no more', async (_, end) => {
+    await start();
+    const grounds = own(SessionGrounds);
+    const hold = grounds.hold.bind(grounds);
+    jest.spyOn(grounds, 'hold').mockImplementation(async (...args) => gate.pass().then(() => hold(...args)));
+    const late = await whileHeld(gate, t.login(ADA), end);
+    expect(late.status).toBe(422);
+    expect(await living()).toHaveLength(end === change ? 1 : 0);
+    if (end === erase) expect(await mentions(t, [id, ADA])).toEqual([]);
+  });
+
+  it('while its account is being erased is erased with it, though it was told before', async () => {
+    await start({
+      hooks: {
+        deleteUser: async (_, { manager }) => {
+          // The transaction has removed the sessions by now, and is not seen by anyone.
+          await t.login(ADA).expect(200);
+          await manager.query('DELETE FROM members');
+        },
+      },
+    });
+    await erase();
+    expect(await mentions(t, [id, ADA])).toEqual([]);
+  });
+
+  it('by a former password does not either where a reset leaves sessions alone', async () => {
+    await start({ passwordReset: { revokeSessions: false } });
+    const before = await t.session();
+    expect((await whileHeld(gate, t.login(ADA), reset)).status).toBe(422);
+    await t.get('/private', before.access_token).expect(200);
+  });
+
+  it('is held by the callback for abilities as well', async () => {
+    await start({ hooks: { abilities: async () => gate.pass().then(() => []) } });
+    expect((await whileHeld(gate, t.login(ADA), reset)).status).toBe(422);
+    expect(await living()).toEqual([]);
+  });
+
+  it('by a login of the host`s own does not when the password is replaced while the host decides, or after', async () => {
+    const door = new Gate();
+    await start({
+      hooks: { tokenClaims: held, authenticate: async () => door.pass().then(() => ({ id })) },
+    });
+    expect((await whileHeld(door, t.login(ADA), reset)).status).toBe(422);
+    t.clock.advance(61);
+    expect((await whileHeld(gate, t.login(ADA), reset)).status).toBe(422);
+    t.clock.advance(61);
+    expect((await whileHeld(gate, t.login('somebody'), reset)).status).toBe(422);
+    expect(await living()).toEqual([]);
+    await t.login(ADA).expect(200);
+  });
+
+  it('by a login of the host`s own needs no password', async () => {
+    await start({ hooks: { authenticate: async () => ({ id }) } });
+    await t.database.query('UPDATE members SET password_hash = NULL');
+    await t.login(ADA).expect(200);
+    await t.database.query('DELETE FROM members');
+    await t.login(ADA).expect(422);
+    expect(await living()).toHaveLength(1);
+  });
+
+  it('by a registration is left out when the account is erased or its password replaced meanwhile', async () => {
+    await start({ emailVerification: { blockUnverifiedLogin: false } });
+    const form = { name: 'Eve', password: PASSWORD, password_confirmation: PASSWORD };
+    for (const [email, end] of [
+      ['eve@example.com', "DELETE FROM members WHERE name = 'Eve'"],
+      ['mallory@example.com', "UPDATE members SET password_hash = 'x' WHERE name = 'Eve'"],
+    ]) {
+      const request = t.http.post('/auth/register').send({ ...form, email });
+      const { status, body } = await whileHeld(gate, request, () => t.database.query(end!));
+      expect({ status, body }).toEqual({ status: 201, body: { registered: true, requires_verification: false } });
+    }
+    expect(await living()).toEqual([]);
+  });
+
+  it('from server code does not for a user who is gone, nor for one who never was', async () => {
+    await start();
+    await expect(t.auth.startSession('3f0c1c1e-6f5b-4a53-9a86-0a3f6f0f4f11')).rejects.toMatchObject({ status: 401 });
+    await expect(whileHeld(gate, t.auth.startSession(id), remove)).rejects.toMatchObject({ status: 401 });
+    expect(await t.database.query('SELECT 1 FROM svc_sessions')).toEqual([]);
+  });
+
+  it('is 503 within a second, and leaves no row, where nobody can say what is stored by then', async () => {
+    await start();
+    jest.spyOn(own(UserProvider), 'passwordHashOf').mockReturnValue(new Promise(() => undefined));
+    const began = performance.now();
+    await t.login(ADA).expect(503);
+    expect(performance.now() - began).toBeLessThan(1000);
+    expect(await t.database.query('SELECT 1 FROM svc_sessions')).toEqual([]);
+    jest.restoreAllMocks();
+    await t.login(ADA).expect(200);
+  });
+
+  describe('by a password whose hash is renewed', () => {
+    const verifiers = [bcryptVerifier({ rounds: 4 })];
+    const imported = async (): Promise<void> => {
+      await start({ hashing: { memoryCost: 64, timeCost: 1, verifiers }, hooks: { tokenClaims: held } });
+      await t.database.query('UPDATE members SET password_hash = $1', [await bcrypt(PASSWORD, 4)]);
+    };
+
+    it('goes out: fifty first logins at once, of which one stores its hash', async () => {
+      await imported();
+      const answers = await Promise.all(Array.from({ length: 50 }, () => t.login(ADA)));
+      expect(answers.map(({ status }) => status)).toEqual(Array(50).fill(200));
+      for (const { body } of answers) await t.get('/private', body.access_token).expect(200);
+      const [{ password_hash }] = await t.database.query('SELECT password_hash FROM members');
+      expect(password_hash).toMatch(/^\$argon2id\$/);
+    });
+
+    it('goes out though its own renewal failed and another login renewed meanwhile', async () => {
+      await imported();
+      jest.spyOn(own(UserProvider), 'savePasswordHash').mockRejectedValueOnce(new Error('not now'));
+      const answer = await whileHeld(gate, t.login(ADA), () => t.login(ADA).expect(200));
+      expect(answer.status).toBe(200);
+    });
+
+    it('goes out where the users do not say whether a hash was stored', async () => {
+      await imported();
+      const users = own(UserProvider);
+      const save = users.savePasswordHash.bind(users);
+      jest.spyOn(users, 'savePasswordHash').mockImplementation(async (...args) => void (await save(...args)));
+      const answers = await Promise.all(Array.from({ length: 10 }, () => t.login(ADA)));
+      expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
+    });
+
+    it('does not when it is another password by the time it would be renewed', async () => {
+      await imported();
+      const hasher = t.app.get(PasswordHasher);
+      const hash = hasher.hash.bind(hasher);
+      jest.spyOn(hasher, 'hash').mockImplementation(async (text) => gate.pass().then(() => hash(text)));
+      expect((await whileHeld(gate, t.login(ADA), reset)).status).toBe(422);
+      expect(await living()).toEqual([]);
+      await t.login(ADA, NEXT).expect(200);
+    });
+  });
+});

@@ -1,0 +1,129 @@
+import { type AuthModuleOptions, bcryptVerifier } from '@svc/auth';
+import { hash as bcrypt } from 'bcryptjs';
+import { createHash } from 'node:crypto';
+import { type TestApp, claimsOf } from '../support/app';
+import { HEADER, proofOf } from '../support/confirming';
+import { Gate, whileHeld } from '../support/gate';
+import { ENCRYPTION_KEY } from '../support/host.module';
+import { type Mailbox, linkIn, member, startMembers } from '../support/members';
+import { PASSWORD } from '../support/people';
+import { ADA, type Enrolled, challenge, codeOf, complete, enrol } from '../support/two-factor';
+
+const NEXT = 'another horse entirely';
+const BAD = /"challenge_token":\[/;
+
+describe('a login challenge that was earned by a former password', () => {
+  const gate = new Gate();
+  let t: TestApp;
+  let mailbox: Mailbox;
+  let id: string;
+  let ada: Enrolled;
+
+  async function start(options: Partial<AuthModuleOptions> = {}): Promise<void> {
+    const hooks = { tokenClaims: async () => gate.pass().then(() => ({})) };
+    ({ t, mailbox } = await startMembers({ hooks, ...options, features: { twoFactor: true, ...options.features } }));
+    id = await member(t, ADA);
+    ada = await enrol(t);
+  }
+  afterEach(async () => {
+    jest.restoreAllMocks();
+    await t.stop();
+  });
+
+  const chosen = { password: NEXT, password_confirmation: NEXT };
+  const reset = async (): Promise<void> => {
+    await t.http.post('/auth/forgot-password').send({ email: ADA }).expect(200);
+    const token = linkIn(await mailbox.nth(1)).searchParams.get('token');
+    await t.http
+      .post('/auth/reset-password')
+      .send({ token, email: ADA, ...chosen })
+      .expect(200);
+  };
+  const change = async (): Promise<void> => {
+    await t
+      .call('post', '/auth/password', ada.token)
+      .send({ current_password: PASSWORD, ...chosen })
+      .expect(200);
+  };
+  const erase = async (): Promise<void> => {
+    const proof = await proofOf(t, ada.token);
+    await t.call('delete', '/auth/account', ada.token).set(HEADER, proof).expect(204);
+  };
+  const right = (challenge_token: string) => complete(t, { challenge_token, code: codeOf(t, ada.secret) });
+  const living = async (): Promise<number> =>
+    (await t.database.query('SELECT 1 FROM svc_sessions WHERE revoked_at IS NULL')).length;
+
+  it.each([
+    ['reset', reset, 0],
+    ['changed', change, 1],
+  ])('is none any more once it was %s, and uses up no code; a new login does it', async (_, replace, left) => {
+    await start({ features: { lockout: true } });
+    const challenge_token = await challenge(t);
+    await replace();
+    await right(challenge_token).expect(422, BAD);
+    await complete(t, { challenge_token, recovery_code: ada.recoveryCodes[0] }).expect(422, BAD);
+    expect(await living()).toBe(left);
+    expect(await t.auth.twoFactor.recoveryCodeCount(id)).toEqual({ remaining: 8, total: 8 });
+    // It was no guess.
+    const counted = await t.database.query(
+      "SELECT sum(attempts)::int AS n FROM svc_lockouts WHERE purpose = 'two_factor'",
+    );
+    expect(counted[0].n ?? 0).toBe(0);
+    const { body } = await t.login(ADA, NEXT).expect(200);
+    await right(body.challenge_token).expect(200);
+  });
+
+  it.each([
+    ['was reset', reset, 0],
+    ['was changed', change, 1],
+    ['went with its account', erase, 0],
+  ])('opens no session though it was completed just before that password %s', async (_, replace, left) => {
+    await start();
+    const challenge_token = await challenge(t);
+    const { status, text } = await whileHeld(gate, right(challenge_token), replace);
+    expect(status).toBe(422);
+    expect(text).toMatch(BAD);
+    expect(await living()).toBe(left);
+  });
+
+  it('says nothing of the hash, not even whether it is the same', async () => {
+    await start();
+    const [one, other] = [claimsOf(await challenge(t)), claimsOf(await challenge(t))];
+    expect(Object.keys(one).toSorted()).toEqual(['aud', 'exp', 'fpr', 'gid', 'iat', 'iss', 'jti', 'nbf', 'sub']);
+    expect(one.fpr).toMatch(/^[0-9a-f]{64}$/);
+    expect(one.fpr).not.toBe(other.fpr);
+    const [{ password_hash }] = await t.database.query('SELECT password_hash FROM members');
+    for (const text of [password_hash, JSON.stringify([one.jti, password_hash])]) {
+      expect(one.fpr).not.toBe(createHash('sha256').update(text).digest('hex'));
+    }
+  });
+
+  it('is not one whose hash was renewed by the login itself, or by one of many at once', async () => {
+    const verifiers = [bcryptVerifier({ rounds: 4 })];
+    await start({ hashing: { memoryCost: 64, timeCost: 1, verifiers } });
+    await t.database.query('UPDATE members SET password_hash = $1', [await bcrypt(PASSWORD, 4)]);
+    const challenges = await Promise.all(Array.from({ length: 8 }, () => challenge(t)));
+    for (const challenge_token of challenges) {
+      t.clock.advance(30);
+      await right(challenge_token).expect(200);
+    }
+  });
+
+  it('is told apart under a former encryption key, too', async () => {
+    await start();
+    const [kept, former] = [await challenge(t), await challenge(t)];
+    const next = await startMembers(
+      {
+        features: { twoFactor: true },
+        encryption: { key: 'the-next-key-of-encryption-at-rest-0123456789', previousKeys: [ENCRYPTION_KEY] },
+      },
+      { databaseUrl: t.databaseUrl },
+    );
+    next.t.clock.advance(30);
+    await complete(next.t, { challenge_token: kept, code: codeOf(next.t, ada.secret) }).expect(200);
+    await change();
+    next.t.clock.advance(30);
+    await complete(next.t, { challenge_token: former, code: codeOf(next.t, ada.secret) }).expect(422, BAD);
+    await next.t.stop();
+  });
+});
