@@ -1,18 +1,114 @@
 import { NestFactory } from '@nestjs/core';
 import { type AuthModuleOptions, type StoredCredentials, UserProvider } from '@svc/auth';
+import { Column, CreateDateColumn, DeleteDateColumn, Entity, Index, PrimaryGeneratedColumn } from 'typeorm';
 import { createDatabase } from '../support/database';
 import { HostModule } from '../support/host.module';
 import { API_URL, Mailbox, RESET_URL } from '../support/members';
 import { Member, Person } from '../support/people';
 
 /** Users that can be asked, and nothing else. */
-class Readers extends UserProvider {
+class Strangers extends UserProvider {
   findById = async (): Promise<object | null> => null;
   findByIdentifier = async (): Promise<StoredCredentials | null> => null;
   passwordHashOf = async (): Promise<string | null> => null;
   idOf = (): string => '1';
   savePasswordHash = async (): Promise<void> => undefined;
 }
+
+/** The same, with the identifier that they sign in with. */
+class Readers extends Strangers {
+  override identifierOf = (): string => 'ada@example.com';
+}
+
+/** The same, who have an email besides. */
+class Addressed extends Strangers {
+  override emailOf = (): string => 'ada@example.com';
+}
+
+/** The same, who tell since when they are there. */
+class Dated extends Strangers {
+  override tellsNewAccounts = (): boolean => true;
+}
+
+/** The same, whose email is verified, whatever it is. */
+class Verifying extends Strangers {
+  override verifiesEmails = (): boolean => true;
+}
+
+/** Users of a provider of the host's that do all there is. */
+class Complete extends Readers {
+  override createsAccounts = (): boolean => true;
+  override tellsNewAccounts = (): boolean => true;
+  override deletesAccounts = (): boolean => true;
+  override verifiesEmails = (): boolean => true;
+}
+
+abstract class Own {
+  @PrimaryGeneratedColumn('uuid')
+  id!: string;
+
+  @Column('text')
+  name!: string;
+
+  @Column('text', { nullable: true })
+  passwordHash!: string | null;
+}
+
+@Entity('loose')
+class Loose extends Own {
+  @Column('text')
+  email!: string;
+}
+
+/** The address is one of a tenant's. */
+@Entity('tenants')
+@Index(['email', 'tenant'], { unique: true })
+class Tenants extends Own {
+  @Column('text')
+  email!: string;
+
+  @Column('text')
+  tenant!: string;
+}
+
+@Entity('some')
+class Some extends Own {
+  @Index({ unique: true, where: "name <> 'guest'" })
+  @Column('text')
+  email!: string;
+}
+
+@Entity('handles')
+class Handles extends Own {
+  @Column('text', { unique: true })
+  handle!: string;
+
+  @Column('text')
+  email!: string;
+
+  /** In a time zone that only the connection knows. */
+  @CreateDateColumn()
+  createdAt!: Date;
+}
+
+@Entity('unique')
+class Unique extends Own {
+  @Column('text', { unique: true })
+  email!: string;
+}
+
+/** Those that are marked as deleted may share their address. */
+@Entity('live')
+class Live extends Own {
+  @Index({ unique: true, where: '"deleted_at" IS NULL' })
+  @Column('text')
+  email!: string;
+
+  @DeleteDateColumn({ name: 'deleted_at' })
+  deletedAt!: Date | null;
+}
+
+const OWN = [Loose, Tenants, Some, Handles, Unique, Live];
 
 describe('the module refuses to start', () => {
   let database: Awaited<ReturnType<typeof createDatabase>>;
@@ -21,7 +117,7 @@ describe('the module refuses to start', () => {
   afterAll(() => database.drop());
 
   async function start(options: Partial<AuthModuleOptions>): Promise<void> {
-    const app = await NestFactory.create(HostModule.with(database.url, options), {
+    const app = await NestFactory.create(HostModule.with(database.url, options, [], OWN), {
       logger: false,
       abortOnError: false,
     });
@@ -68,14 +164,69 @@ describe('the module refuses to start', () => {
       { users: { provider: Readers }, features: { registration: true, accountDeletion: false } },
       /cannot be created/,
     ],
+    ...[Loose, Tenants, Some].map((entity): [string, Partial<AuthModuleOptions>, RegExp] => [
+      `with registration, and an address that is not unique: ${entity.name}`,
+      { users: { entity }, features: { registration: true } },
+      new RegExp(`one account per identifier.*no unique index on ${entity.name}\\.email.*@Index`),
+    ]),
     [
-      'with hooks.register and users that cannot tell new from old',
+      'with hooks.register and an identifier that is not unique',
+      { users: { entity: Loose }, features: { registration: true }, hooks: { register: async () => null } },
+      /no unique index on Loose\.email/,
+    ],
+    [
+      'with password reset, and an email that is not unique beside the identifier',
+      { ...reset, username: 'handle', users: { entity: Handles }, guards: { admin: { username: 'email' } } },
+      /one account per email.*no unique index on Handles\.email/,
+    ],
+    [
+      'with hooks.register and users without a date',
+      { users: { entity: Person }, features: { registration: true }, hooks: { register: async () => null } },
+      /tell when they were created.*@CreateDateColumn\(\{ type: 'timestamptz' \}\)/,
+    ],
+    [
+      'with hooks.register and a date that depends on the connection',
+      {
+        username: 'handle',
+        users: { entity: Handles },
+        guards: { admin: { username: 'email' } },
+        features: { registration: true },
+        hooks: { register: async () => null },
+      },
+      /tell when they were created/,
+    ],
+    [
+      'with hooks.register and users of a provider without a date',
       {
         users: { provider: Readers },
         features: { registration: true, accountDeletion: false },
         hooks: { register: async () => ({}) },
       },
-      /Implement mark and isNewerThan/,
+      /Implement tellsNewAccounts, mark and isNewerThan/,
+    ],
+    [
+      'with hooks.register and users without an identifier to compare',
+      {
+        users: { provider: Dated },
+        features: { registration: true, accountDeletion: false },
+        hooks: { register: async () => ({}) },
+      },
+      /the identifier that was submitted\. Implement identifierOf/,
+    ],
+    [
+      'with deletion of accounts whose identifier is not known',
+      { users: { provider: Strangers }, hooks: { deleteUser: async () => undefined } },
+      /counted by identifier.*Implement identifierOf.*switch the feature off/,
+    ],
+    [
+      'with password reset for users without an address',
+      { ...reset, users: { provider: Strangers }, features: { ...reset.features, accountDeletion: false } },
+      /features\.passwordReset mails its users\. Implement emailOf/,
+    ],
+    [
+      'with email verification for users without an address',
+      { ...verify, users: { provider: Verifying }, features: { ...verify.features, accountDeletion: false } },
+      /features\.emailVerification mails its users\. Implement emailOf/,
     ],
     [
       'with users that cannot be deleted',
@@ -95,8 +246,27 @@ describe('the module refuses to start', () => {
       'users that hooks.deleteUser removes',
       { users: { provider: Readers }, hooks: { deleteUser: async () => undefined } },
     ],
-    ['users that are only verified against', { users: { provider: Readers }, routes: false }],
-    ['users that nobody deletes', { users: { provider: Readers }, features: { accountDeletion: false } }],
+    ['users that are only verified against', { users: { provider: Strangers }, routes: false }],
+    ['users that nobody deletes', { users: { provider: Strangers }, features: { accountDeletion: false } }],
+    [
+      'users of a provider with all that is asked of it',
+      {
+        ...verify,
+        users: { provider: Complete },
+        passwordReset: reset.passwordReset,
+        features: { registration: true, passwordReset: true, emailVerification: true },
+        hooks: { register: async () => null },
+      },
+    ],
+    [
+      'users with an email but without an identifier',
+      { ...reset, users: { provider: Addressed }, features: { passwordReset: true, accountDeletion: false } },
+    ],
+    ...[Unique, Live].map((entity): [string, Partial<AuthModuleOptions>] => [
+      `an address that is unique: ${entity.name}`,
+      { ...reset, users: { entity }, features: { registration: true, passwordReset: true } },
+    ]),
+    ['an address that nobody registers with', { users: { entity: Loose } }],
   ])('but starts with %s as it should be', async (_, options) => {
     await start(options);
   });

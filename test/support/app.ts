@@ -48,6 +48,8 @@ export interface TestAppOptions {
   prepare?: (app: NestExpressApplication) => void;
   /** Replaces the host's own controllers. */
   controllers?: Type[];
+  /** Users of the test's own, beside the usual ones. */
+  entities?: Type[];
   /** Uses an existing database instead of one of its own. */
   databaseUrl?: string;
 }
@@ -68,6 +70,7 @@ export class TestApp {
     redisUrl = sharedRedisUrl(),
     databaseUrl,
     controllers,
+    entities,
     prepare,
   }: TestAppOptions = {}): Promise<TestApp> {
     const database = databaseUrl ? { url: databaseUrl, drop: async () => undefined } : await createDatabase();
@@ -75,7 +78,7 @@ export class TestApp {
     const clock = new MovableClock();
     const leave = [async () => redis?.client.disconnect(), database.drop];
     const testing = await Test.createTestingModule({
-      imports: [HostModule.with(database.url, { cache: redis?.cache, ...options }, controllers)],
+      imports: [HostModule.with(database.url, { cache: redis?.cache, ...options }, controllers, entities)],
     })
       .overrideProvider(Clock)
       .useValue(clock)

@@ -48,7 +48,7 @@ export async function createTemplate(): Promise<void> {
   await source.query(
     `CREATE TABLE members (id uuid NOT NULL DEFAULT gen_random_uuid() PRIMARY KEY, name text NOT NULL,
        email text NOT NULL UNIQUE, password_hash text, role text NOT NULL DEFAULT 'customer',
-       email_verified_at timestamptz, deleted_at timestamptz)`,
+       email_verified_at timestamptz, created_at timestamptz NOT NULL DEFAULT now(), deleted_at timestamptz)`,
   );
   await new (addTwoFactorColumns('members', 1763900000001))().up(source.createQueryRunner());
   await source.destroy();

@@ -104,6 +104,7 @@ export class HostModule {
     databaseUrl: string,
     options: Partial<AuthModuleOptions>,
     controllers: Type[] = [HostController, MixedController],
+    entities: Type[] = [],
   ): DynamicModule {
     return {
       module: HostModule,
@@ -111,7 +112,7 @@ export class HostModule {
         TypeOrmModule.forRoot({
           type: 'postgres',
           url: databaseUrl,
-          entities: [...authEntities, Person, Operator, Member],
+          entities: [...authEntities, Person, Operator, Member, ...entities],
           installExtensions: false,
           extra: { max: 20 },
           retryAttempts: 0,

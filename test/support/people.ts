@@ -1,5 +1,5 @@
 import { withAuthColumns, withTwoFactorColumns } from '@svc/auth';
-import { Column, DeleteDateColumn, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import { Column, CreateDateColumn, DeleteDateColumn, Entity, PrimaryGeneratedColumn } from 'typeorm';
 
 /** Users of the default guard. Ids count from 1, so that those of the two tables collide. */
 @Entity('people')
@@ -29,6 +29,10 @@ export class Member extends withTwoFactorColumns(withAuthColumns()) {
 
   @Column({ name: 'email_verified_at', type: 'timestamptz', nullable: true })
   emailVerifiedAt!: Date | null;
+
+  /** Tells hooks.register new members from old ones. */
+  @CreateDateColumn({ name: 'created_at', type: 'timestamptz' })
+  createdAt!: Date;
 
   @DeleteDateColumn({ name: 'deleted_at', type: 'timestamptz' })
   deletedAt!: Date | null;

@@ -13,6 +13,7 @@ import { Realm, RealmScope, Realms } from './realm/realm';
 import { accessTokenStrategy } from './tokens/access-token.strategy';
 import { TypeormUserProvider } from './users/typeorm-user-provider';
 import { UserProvider } from './users/user-provider';
+import { userRefusals } from './users/user-refusals';
 
 /** What the structure says of one realm. */
 export interface RealmStructure extends GuardStructure {
@@ -28,7 +29,15 @@ export interface RealmStructure extends GuardStructure {
  */
 @Module({})
 export class RealmModule {
-  constructor(@Inject(Realms) realms: Realms, realm: Realm, moduleRef: ModuleRef) {
+  constructor(
+    @Inject(Realms) realms: Realms,
+    realm: Realm,
+    moduleRef: ModuleRef,
+    users: UserProvider,
+    @Inject(AUTH_CONFIG) { routes }: AuthConfig,
+  ) {
+    const problems = routes && realm.options.isDefault ? userRefusals(users, realm.options) : [];
+    if (problems.length) throw new AuthConfigError(problems.join('\n'));
     realms.add(new RealmScope(realm, moduleRef));
   }
 

@@ -713,8 +713,9 @@ export interface AuthHooks {
 
   /**
    * Creates the account of `POST /register`, from the fields that the rules declare and no others; the password is
-   * in plain text. It must return a user that it has just created: one that was there before would be signed in
-   * to by a stranger, and is answered 500. `null` says that the identifier is taken, in a race.
+   * in plain text. It must return a user that it has just created, with the submitted identifier: one that was there
+   * before would be signed in to by a stranger, and is answered 500. Needs users that tell when they were created:
+   * an entity with `@CreateDateColumn({ type: 'timestamptz' })`. `null` says that the identifier is taken, in a race.
    */
   register?: (fields: Readonly<Record<string, unknown>>, context: { guard: string }) => Promise<object | null>;
 

@@ -25,6 +25,7 @@ export const MESSAGES = {
   'auth.outdated_link': 'This link is for another email address.',
   'password.unstorable': 'The password contains a character that cannot be part of a password.',
   'password.too_short': 'The password must have at least {min} characters.',
+  'password.too_long': 'The password must not be longer than {max} characters.',
   'password.known': 'The password must not be your own name or email, nor the name of this service.',
   'password.common': 'This password is one of the most common ones. Please choose another one.',
   'password.breached': 'This password became known in a data breach. Please choose another one.',

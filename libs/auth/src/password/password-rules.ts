@@ -4,7 +4,7 @@ import type { Text } from '../kernel/messages';
 import { answered } from '../kernel/unavailable';
 import { Realm } from '../realm/realm';
 import { isCommon } from './common-passwords';
-import { type PasswordFault, passwordFault } from './password.policy';
+import { PASSWORD_MAX, type PasswordFault, passwordFault } from './password.policy';
 
 /** A password that someone wants to have, and how it was repeated. */
 export interface WantedPassword {
@@ -65,6 +65,6 @@ export class PasswordRules {
   }
 
   private text(broken: Broken): Text {
-    return { key: `password.${broken}`, params: { min: this.realm.options.passwords.minLength } };
+    return { key: `password.${broken}`, params: { min: this.realm.options.passwords.minLength, max: PASSWORD_MAX } };
   }
 }

@@ -6,7 +6,10 @@ export interface PasswordMeasure {
 }
 
 /** Why a password is refused before any list is asked. */
-export type PasswordFault = 'unstorable' | 'too_short' | 'known';
+export type PasswordFault = 'unstorable' | 'too_short' | 'too_long' | 'known';
+
+/** Longest password in characters. A login takes no more: a longer one could be set and never be used. */
+export const PASSWORD_MAX = 255;
 
 /**
  * Judges a new password by itself (NIST SP 800-63B §3.1.1.2). Any composition will do: a passphrase in lower
@@ -16,6 +19,7 @@ export function passwordFault(password: string, { minLength, known }: PasswordMe
   // Hashing libraries end a text here, or refuse it.
   if (password.includes('\0')) return 'unstorable';
   if (lengthOf(password) < minLength) return 'too_short';
+  if (lengthOf(password) > PASSWORD_MAX) return 'too_long';
   const bare = lettersOf(password);
   return known.flatMap(namesIn).some((name) => name !== '' && name === bare) ? 'known' : null;
 }

@@ -1,9 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../config/auth-config';
 import { AuthConfigError } from '../kernel/auth.exception';
+import { answered } from '../kernel/unavailable';
 import { PasswordHasher } from '../password/password-hasher';
 import { Realm } from '../realm/realm';
 import { SecurityStore } from '../security-store/security-store';
+import { foldedIdentifier } from '../users/normalized-identifier';
 import { UserProvider } from '../users/user-provider';
 import { IdentifierTaken } from './identifier-taken.exception';
 import type { RegistrationFields } from './registration-form';
@@ -19,17 +21,19 @@ export class NewAccounts {
     private readonly hasher: PasswordHasher,
     private readonly store: SecurityStore,
     private readonly realm: Realm,
-    @Inject(AUTH_CONFIG) { routes }: AuthConfig,
-  ) {
-    if (routes && realm.options.isDefault) this.refuseUsers();
-  }
+    @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
+  ) {}
 
-  /** @throws IdentifierTaken, also where another request was faster */
+  /**
+   * The account as it is stored; no object of the host's goes any further, and no hash.
+   *
+   * @throws IdentifierTaken, also where another request was faster
+   */
   async create(fields: RegistrationFields): Promise<object> {
     const { hooks, username } = this.realm.options;
     const user = await (hooks.register ? this.byHost(fields) : this.byUs(fields));
     if (!user) throw new IdentifierTaken(username);
-    return user;
+    return withoutHash(user);
   }
 
   private async byUs(fields: RegistrationFields): Promise<object | null> {
@@ -40,36 +44,51 @@ export class NewAccounts {
           'created from. Add them, or create it in hooks.register.',
       );
     }
-    return this.users.create({ name, identifier, passwordHash: await this.hasher.hash(password) });
+    const passwordHash = await this.hasher.hash(password);
+    return this.inTime(this.users.create({ name, identifier, passwordHash }));
   }
 
   private async byHost(fields: RegistrationFields): Promise<object | null> {
     const { guard, options } = this.realm;
-    const mark = await this.users.mark();
-    const user = await options.hooks.register!(fields, { guard });
-    if (!user || (mark !== null && (await this.isNew(user, mark)))) return user;
+    const mark = await this.inTime(this.users.mark());
+    const made = await options.hooks.register!(fields, { guard });
+    if (!made) return null;
+    const user = await this.ofThisForm(this.users.idOf(made), fields, mark);
+    if (user) return user;
     throw new AuthConfigError(
-      'hooks.register returned a user that it did not create. Whoever registers is signed in as that user: return ' +
-        'a new one, or null where the identifier is taken.',
+      'hooks.register returned a user that it did not create with the submitted identifier. Whoever registers is ' +
+        'signed in as that user: return a new one, or null where the identifier is taken.',
     );
   }
 
-  /** Created since the mark, and by no other registration: the first of those that are given one user has it. */
-  private async isNew(user: object, mark: string): Promise<boolean> {
-    const id = this.users.idOf(user);
-    if (!(await this.users.findById(id)) || !(await this.users.isNewerThan(id, mark))) return false;
-    return this.store.add(`svc:registered:${this.realm.guard}:${id}`, 'true', CLAIM_SECONDS);
+  /**
+   * The stored user, if it is what this form made: with its identifier, created since the mark, and registered by
+   * nobody else. Neither alone will do: a callback may hand over a user of another form that is being created at
+   * this moment, or give the identifier to a user that was there before.
+   */
+  private async ofThisForm(id: string, fields: RegistrationFields, mark: string): Promise<object | null> {
+    const user = await this.inTime(this.users.findById(id));
+    if (!user || !this.isNamed(user, fields[this.realm.options.username])) return null;
+    if (!(await this.inTime(this.users.isNewerThan(id, mark)))) return null;
+    const isFirst = await this.store.add(`svc:registered:${this.realm.guard}:${id}`, 'true', CLAIM_SECONDS);
+    return isFirst ? user : null;
   }
 
-  private refuseUsers(): void {
-    const { guard, options } = this.realm;
-    const tells = this.users.isNewerThan !== UserProvider.prototype.isNewerThan;
-    if (options.hooks.register ? tells : this.users.createsAccounts()) return;
-    throw new AuthConfigError(
-      options.hooks.register
-        ? `hooks.register needs users that tell new accounts from others. Implement mark and isNewerThan in the UserProvider of the guard "${guard}".`
-        : `features.registration is on, but the users of the guard "${guard}" cannot be created. Give the entity a ` +
-            'column name, implement createsAccounts and create in your UserProvider, or set hooks.register.',
-    );
+  /** Where the rules ask for no identifier, the callback gives one. */
+  private isNamed(user: object, submitted: unknown): boolean {
+    if (typeof submitted !== 'string') return true;
+    const identifier = this.users.identifierOf(user);
+    return identifier !== null && foldedIdentifier(identifier) === foldedIdentifier(submitted);
   }
+
+  private inTime<T>(work: Promise<T>): Promise<T> {
+    return answered('The user store', this.config.storeTimeoutMs, work);
+  }
+}
+
+/** An entity may select its hash; listeners and mail templates have no use for it. */
+function withoutHash(user: object): object {
+  if (!Object.hasOwn(user, 'passwordHash')) return user;
+  const { passwordHash: _, ...properties } = user as { passwordHash: unknown };
+  return Object.assign(Object.create(Object.getPrototypeOf(user)), properties);
 }

@@ -24,4 +24,8 @@ describe('a field of a registration', () => {
   ])('%j under %j is judged %s', (value, rule, fault) => {
     expect(fieldFault(value, rule)).toBe(fault);
   });
+
+  it('may have a NUL where the password rules judge it', () => {
+    expect(fieldFault('a\0b', {}, true)).toBeNull();
+  });
 });

@@ -4,14 +4,17 @@ import type { MessageKey } from '../kernel/messages';
 import { lengthOf } from '../password/password.policy';
 import type { RegistrationField } from './registration-rules';
 
-/** Why a value is none for a field; null for one that is. {@link RegistrationField.check} is asked separately. */
-export function fieldFault(value: unknown, rule: RegistrationField): MessageKey | null {
+/**
+ * Why a value is none for a field; null for one that is. {@link RegistrationField.check} is asked separately, and so
+ * are the password rules, which refuse a NUL themselves.
+ */
+export function fieldFault(value: unknown, rule: RegistrationField, isPassword = false): MessageKey | null {
   const { optional = false, type = 'string', maxLength = FIELD_MAX, email = false } = rule;
   if (value === null) return optional ? null : 'validation.required';
   if (typeof value !== type) return type === 'string' ? 'validation.string' : 'validation.invalid';
   if (typeof value !== 'string') return Number.isFinite(value) || type === 'boolean' ? null : 'validation.invalid';
   if (lengthOf(value) > maxLength) return 'validation.max_length';
   if (email && !isEmail(value, { require_tld: false })) return 'validation.email';
-  // PostgreSQL stores no NUL in any text. Of a password the password rules say so.
-  return value.includes('\0') ? 'validation.invalid' : null;
+  // PostgreSQL stores no NUL in any text.
+  return value.includes('\0') && !isPassword ? 'validation.invalid' : null;
 }

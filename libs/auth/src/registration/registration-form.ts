@@ -2,11 +2,12 @@ import { Inject, Injectable } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../config/auth-config';
 import { ownField } from '../http/own-field';
 import { FIELD_MAX } from '../http/fields';
-import { ValidationFailed } from '../kernel/auth.exception';
+import { AuthConfigError, ValidationFailed } from '../kernel/auth.exception';
 import type { Text } from '../kernel/messages';
 import { answered } from '../kernel/unavailable';
 import { PasswordRules } from '../password/password-rules';
 import { Realm } from '../realm/realm';
+import { keptAs } from '../users/normalized-identifier';
 import { UserProvider } from '../users/user-provider';
 import { fieldFault } from './registration-field';
 import { IdentifierTaken } from './identifier-taken.exception';
@@ -28,7 +29,7 @@ export class RegistrationForm {
   /** @throws ValidationFailed, IdentifierTaken */
   async read(request: { body?: unknown }): Promise<RegistrationFields> {
     const rules = Object.entries(this.rules(request));
-    const fields = Object.fromEntries(rules.map(([name]) => [name, ownField(request.body, name)]));
+    const fields = Object.fromEntries(rules.map(([name]) => [name, kept(name, ownField(request.body, name))]));
     await this.refuseFaults(rules, fields);
     const { username } = this.realm.options;
     const [identifier, password] = [textIn(fields[username]), textIn(fields.password)];
@@ -43,7 +44,17 @@ export class RegistrationForm {
 
   private rules(request: object): RegistrationRules {
     const { hooks, username } = this.realm.options;
-    return hooks.registerRules?.(request) ?? { name: {}, [username]: { email: username === 'email' }, password: {} };
+    const rules = hooks.registerRules?.(request);
+    if (!rules) return { name: {}, [username]: { email: username === 'email' }, password: {} };
+    for (const name of [username, 'password'].filter((one) => Object.hasOwn(rules, one))) {
+      const { type = 'string', optional = false } = rules[name]!;
+      if (type === 'string' && !optional) continue;
+      throw new AuthConfigError(
+        `hooks.registerRules makes ${name} optional or no text, so that it could pass without being judged. Leave ` +
+          'type and optional away, or leave the field out.',
+      );
+    }
+    return rules;
   }
 
   private async refuseFaults(rules: [string, RegistrationField][], fields: RegistrationFields): Promise<void> {
@@ -51,7 +62,7 @@ export class RegistrationForm {
     for (const [name, rule] of rules) {
       const value = fields[name];
       const refused = async (): Promise<boolean> => value !== null && (await rule.check?.(value, fields)) === false;
-      const fault = fieldFault(value, rule) ?? ((await refused()) ? 'validation.invalid' : null);
+      const fault = fieldFault(value, rule, name === 'password') ?? ((await refused()) ? 'validation.invalid' : null);
       const params = { field: name.replaceAll('_', ' '), max: rule.maxLength ?? FIELD_MAX };
       if (fault) errors[name] = [{ key: fault, params }];
     }
@@ -63,5 +74,7 @@ export class RegistrationForm {
     return (await answered('The user store', this.config.storeTimeoutMs, found)) !== null;
   }
 }
+
+const kept = (name: string, value: unknown): unknown => (typeof value === 'string' ? keptAs(name, value) : value);
 
 const textIn = (value: unknown): string | null => (typeof value === 'string' ? value : null);

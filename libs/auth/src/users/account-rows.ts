@@ -1,18 +1,18 @@
 import { type EntityManager, type FindOptionsWhere, IsNull, type ObjectLiteral, type Repository } from 'typeorm';
+import type { Database } from '../kernel/database';
+import { quoted, quotedPath } from '../kernel/quoted';
 import type { NewAccount } from './user-provider';
 
 // SQLSTATE 23505, unique violation.
-const UNIQUE = '23505';
-
-interface Refused {
-  driverError?: { code?: string; detail?: string };
-}
+const isDuplicate = (error: unknown): boolean =>
+  (error as { driverError?: { code?: string } }).driverError?.code === '23505';
 
 /** The rows of one entity's users, from their creation to their end. */
 export class AccountRows<User extends ObjectLiteral> {
   constructor(
     private readonly repository: Repository<User>,
     private readonly username: string,
+    private readonly database: Database,
   ) {}
 
   has(property: string): boolean {
@@ -26,28 +26,41 @@ export class AccountRows<User extends ObjectLiteral> {
 
   /** The new row, or null where the identifier is taken. The unique index decides. */
   async create({ identifier, passwordHash, name }: NewAccount): Promise<User | null> {
-    const row = this.repository.create({ [this.username]: identifier, passwordHash, name } as unknown as User);
+    const values = { [this.username]: identifier, passwordHash, name } as unknown as User;
     try {
-      return await this.repository.save(row);
+      // Where the answer is 503, the row must not come later: whoever tries again would find it taken.
+      return await this.database.transaction((_, manager) =>
+        manager.save(this.repository.create(values), { transaction: false }),
+      );
     } catch (error) {
-      if (this.isTaken(error as Refused)) return null;
+      // The value of another unique column is none that could be chosen otherwise.
+      if (isDuplicate(error) && (await this.isTaken(identifier))) return null;
       throw error;
     }
   }
 
-  /** The transaction that the database will begin next. */
+  /** Whether rows tell when they were created, by the database's clock and whatever the time zone of a connection. */
+  get areDated(): boolean {
+    const { createDateColumn, connection } = this.repository.metadata;
+    return !!createDateColumn && connection.driver.normalizeType(createDateColumn) === 'timestamp with time zone';
+  }
+
+  /** The database's time. */
   async mark(): Promise<string> {
-    const [row] = await this.repository.query('SELECT pg_snapshot_xmax(pg_current_snapshot())::text AS mark');
+    const [row] = await this.repository.query(
+      `SELECT to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS mark`,
+    );
     return row.mark;
   }
 
-  /** Whether a row was written by a transaction that began after the mark. Ids of transactions wrap at 32 bits. */
+  /** Whether a row was created since the mark. Its date stays what it was through every update. */
   async isNewerThan(id: string, mark: string): Promise<boolean> {
-    const { primaryColumns, tablePath } = this.repository.metadata;
-    const quote = (name: string): string => this.repository.manager.connection.driver.escape(name);
+    const { createDateColumn, primaryColumns, tablePath } = this.repository.metadata;
+    const { databaseName, precision } = createDateColumn!;
     const [row] = await this.repository.query(
-      `SELECT (xmin::text::bigint - $2::bigint % 4294967296 + 4294967296) % 4294967296 < 2147483648 AS newer
-         FROM ${tablePath.split('.').map(quote).join('.')} WHERE ${quote(primaryColumns[0]!.databaseName)} = $1`,
+      // Rounded as the column rounds.
+      `SELECT ${quoted(databaseName)} >= $2::timestamptz(${precision ?? 6}) AS newer
+         FROM ${quotedPath(tablePath)} WHERE ${quoted(primaryColumns[0]!.databaseName)} = $1`,
       [id, mark],
     );
     return row?.newer === true;
@@ -65,11 +78,19 @@ export class AccountRows<User extends ObjectLiteral> {
     return affected === 1;
   }
 
-  /** Whether it was the identifier: the value of another unique column is none that could be chosen otherwise. */
-  private isTaken({ driverError }: Refused): boolean {
-    const { databaseName } = this.repository.metadata.findColumnWithPropertyName(this.username)!;
-    const key = /^Key \((.*?)\)=\(/.exec(driverError?.detail ?? '')?.[1] ?? '';
-    // An index on an expression, such as lower(email), names the column within it.
-    return driverError?.code === UNIQUE && key.split(/\W+/).includes(databaseName);
+  /** Whether a row has the identifier, be it one that is marked as deleted. */
+  private isTaken(identifier: string): Promise<boolean> {
+    const column = quoted(this.repository.metadata.findColumnWithPropertyName(this.username)!.databaseName);
+    return this.database.transaction(async (_, manager) => {
+      const rows = () => manager.createQueryBuilder(this.repository.target, 'u').withDeleted();
+      if (
+        await rows()
+          .setFindOptions({ where: { [this.username]: identifier } as never })
+          .getExists()
+      )
+        return true;
+      // An index on an expression, such as lower(email), takes other spellings for the same.
+      return rows().where(`lower(u.${column}::text) = lower(:identifier)`, { identifier }).getExists();
+    });
   }
 }

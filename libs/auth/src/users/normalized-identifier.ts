@@ -7,6 +7,10 @@ const MAX_BYTES = 190;
 /** An identifier without the differences that name no other account: trimmed, lower case. */
 export const foldedIdentifier = (identifier: string): string => identifier.trim().toLowerCase();
 
+/** A value of an account's column as registration keeps it: an email in any case is one, all else counts to the letter. */
+export const keptAs = (property: string, value: string): string =>
+  property === 'email' ? foldedIdentifier(value) : value;
+
 /**
  * An identifier as rate limits count it: folded, in ASCII. Spellings that look alike become one, so that a
  * Cyrillic letter gains nobody a fresh allowance; never look an account up by it.

@@ -4,9 +4,10 @@ import { batched } from '../kernel/batched';
 import type { Database } from '../kernel/database';
 import { quoted, quotedPath } from '../kernel/quoted';
 import { AccountRows } from './account-rows';
-import { foldedIdentifier } from './normalized-identifier';
+import { foldedIdentifier, keptAs } from './normalized-identifier';
 import type { StoredSecondFactor } from './second-factor';
 import { SecondFactorRows } from './second-factor-rows';
+import { isUnique } from './unique-column';
 import { type NewAccount, type StoredCredentials, UserProvider } from './user-provider';
 import { rowReader } from './user-row';
 
@@ -46,7 +47,7 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
     this.metadata = this.repository.metadata;
     for (const property of [username, 'passwordHash']) this.requireColumn(property);
     this.secondFactors = new SecondFactorRows(database, this.metadata);
-    this.accounts = new AccountRows(this.repository, username);
+    this.accounts = new AccountRows(this.repository, username, database);
     this.read = rowReader(source, this.metadata) ?? ((id) => this.repository.findOneBy(this.byId(id)));
   }
 
@@ -58,7 +59,7 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
   }
 
   async findByIdentifier(identifier: string): Promise<StoredCredentials<User> | null> {
-    const found = await this.withPasswordHash({ [this.username]: identifier } as FindOptionsWhere<User>, identifier);
+    const found = await this.withPasswordHash(this.by(this.username, identifier), identifier, this.username);
     return found && this.isSpelled(found.user, identifier) ? found : null;
   }
 
@@ -83,7 +84,15 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
 
   override async findByEmail(email: string): Promise<User | null> {
     if (email.includes('\0')) return null;
-    return this.repository.findOneBy({ [this.accounts.email]: email } as FindOptionsWhere<User>).catch(nobody);
+    const property = this.accounts.email;
+    const users = await this.repository.findBy(this.by(property, email)).catch(nobody);
+    return users && this.closest(users, property, email);
+  }
+
+  /** The name of the entity's column, where two rows might share what is in it; null where none can. */
+  sharedColumn(kind: 'identifier' | 'email'): string | null {
+    const property = kind === 'email' ? this.accounts.email : this.username;
+    return isUnique(this.metadata, property) ? null : `${this.metadata.name}.${property}`;
   }
 
   /** Where there is a column `name` for what everybody is asked. */
@@ -95,6 +104,11 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
     const created = await this.accounts.create(account);
     // Read anew: what was saved carries the hash.
     return created && this.findById(this.idOf(created));
+  }
+
+  /** Where there is a `@CreateDateColumn` with a time zone. */
+  override tellsNewAccounts(): boolean {
+    return this.accounts.areDated;
   }
 
   override mark(): Promise<string> {
@@ -157,20 +171,22 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
   }
 
   private async withPasswordHash(
-    where: FindOptionsWhere<User>,
+    where: FindOptionsWhere<User> | FindOptionsWhere<User>[],
     value: string,
+    property?: string,
   ): Promise<StoredCredentials<User> | null> {
     if (value.includes('\0')) return null;
     // Neither a replica nor a query cache, from which a password that was replaced would go on to be right.
     const runner = this.database.source.createQueryRunner('master');
-    const user = await this.repository
+    const users = await this.repository
       .createQueryBuilder('u', runner)
       .addSelect('u.passwordHash')
       .setFindOptions({ where, loadEagerRelations: true })
       .cache(false)
-      .getOne()
+      .getMany()
       .catch(nobody)
       .finally(() => runner.release());
+    const user = users && (property ? this.closest(users, property, value) : (users[0] ?? null));
     if (!user) return null;
     const { passwordHash } = user as { passwordHash?: string | null };
     // Taken off the entity, so that no host code and no serializer meets it.
@@ -202,6 +218,17 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
   private textOf(user: User, property: string): string | null {
     const value = this.metadata.findColumnWithPropertyName(property)!.getEntityValue(user);
     return value === null || value === undefined ? null : String(value);
+  }
+
+  /** An email of a column with an idea of its own of case is kept as it was given, or as registration folds it. */
+  private by(property: string, text: string): FindOptionsWhere<User>[] {
+    return [...new Set([text, keptAs(property, text)])].map(
+      (value) => ({ [property]: value }) as FindOptionsWhere<User>,
+    );
+  }
+
+  private closest(users: User[], property: string, text: string): User | null {
+    return users.find((user) => this.textOf(user, property) === text) ?? users[0] ?? null;
   }
 
   private byId(id: string): FindOptionsWhere<User> {

@@ -29,7 +29,10 @@ export abstract class UserProvider<User extends object = object> {
   /** The user with this id, exactly as the `sub` claim carries it. Runs on every guarded request. */
   abstract findById(id: string): Promise<User | null>;
 
-  /** The user whose identifier (by default the email) this is, with the password hash. */
+  /**
+   * The user whose identifier (by default the email) this is, with the password hash. An email comes as it was
+   * typed: registration creates accounts with emails in lower case, and whoever types capitals means the same.
+   */
   abstract findByIdentifier(identifier: string): Promise<StoredCredentials<User> | null>;
 
   /**
@@ -68,15 +71,17 @@ export abstract class UserProvider<User extends object = object> {
     throw new Error('This user provider creates no accounts.');
   }
 
-  /**
-   * A moment that {@link isNewerThan} can tell users by; null where it cannot tell, as by default.
-   * `hooks.register` needs both.
-   */
-  async mark(): Promise<string | null> {
-    return null;
+  /** Whether {@link mark} and {@link isNewerThan} are there; `hooks.register` needs them. */
+  tellsNewAccounts(): boolean {
+    return false;
   }
 
-  /** Whether this user was created after that moment. */
+  /** This moment, as {@link isNewerThan} understands it: by the clock that users are dated by. */
+  mark(): Promise<string> {
+    throw new Error('This user provider cannot tell new accounts from others.');
+  }
+
+  /** Whether this user was created since that moment. One that was only changed since is not new. */
   isNewerThan(_id: string, _mark: string): Promise<boolean> {
     throw new Error('This user provider cannot tell new accounts from others.');
   }
