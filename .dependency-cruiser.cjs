@@ -3,6 +3,7 @@ const TIERS = [
   ['kernel'],
   ['security-store'],
   ['config'],
+  ['revocations'],
   ['realm'],
   ['users', 'password'],
   ['tokens'],

@@ -19,7 +19,7 @@ describeWithRedis('an account whose erasure is killed', () => {
 
   async function launch(): Promise<{ url: string; child: ChildProcess }> {
     const stores = { databaseUrl: t.databaseUrl, redisUrl: sharedRedisUrl() };
-    const child = fork(join(__dirname, '../support/erasing-process.ts'), {
+    const child = fork(join(__dirname, '../support/dying-process.ts'), {
       execArgv: ['--require', join(__dirname, '../support/register-ts.cjs')],
       env: { ...process.env, HOST_OPTIONS: JSON.stringify(stores) },
     });

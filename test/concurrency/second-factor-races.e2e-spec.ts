@@ -31,10 +31,10 @@ describeWithOwnRedis('second factors that two nodes are sent at once', () => {
     second.clock.advance(30);
   };
   const [one, another] = [() => nodes[1]!, () => nodes[0]!];
-  const challengeOf = (): string => one().app.get(Realms).default.get(LoginChallenges).mint('1', digest);
+  const challengeOf = (): Promise<string> => one().app.get(Realms).default.get(LoginChallenges).mint('1', digest);
   /** What so many requests at once are answered, spread over both nodes. */
-  const atOnce = (count: number, body: (i: number) => object): Promise<number[]> =>
-    Promise.all(Array.from({ length: count }, async (_, i) => (await complete(nodes[i % 2]!, body(i))).status));
+  const atOnce = (count: number, body: (i: number) => object | Promise<object>): Promise<number[]> =>
+    Promise.all(Array.from({ length: count }, async (_, i) => (await complete(nodes[i % 2]!, await body(i))).status));
   const won = (statuses: number[]): number => statuses.filter((status) => status === 200).length;
   const sessions = async (): Promise<number> =>
     (await one().database.query('SELECT count(*)::int AS n FROM svc_sessions'))[0].n;
@@ -56,7 +56,7 @@ describeWithOwnRedis('second factors that two nodes are sent at once', () => {
       const [before, left] = [await sessions(), await remaining()];
       const next = (): string => codes[codes.length - left]!;
 
-      const challenge_token = challengeOf();
+      const challenge_token = await challengeOf();
       const answers = [{ code: codeOf(one(), ada.secret) }, { recovery_code: next() }];
       expect(won(await atOnce(AT_ONCE, (i) => ({ challenge_token, ...answers[i % 2]! })))).toBe(1);
       later();
@@ -64,12 +64,12 @@ describeWithOwnRedis('second factors that two nodes are sent at once', () => {
       expect(spent).toBeLessThanOrEqual(1);
 
       const code = codeOf(one(), ada.secret);
-      expect(won(await atOnce(AT_ONCE, () => ({ challenge_token: challengeOf(), code })))).toBe(1);
+      expect(won(await atOnce(AT_ONCE, async () => ({ challenge_token: await challengeOf(), code })))).toBe(1);
       later();
       expect(left - (await remaining())).toBe(spent);
 
       const recovery_code = codes[codes.length - left + spent];
-      expect(won(await atOnce(AT_ONCE, () => ({ challenge_token: challengeOf(), recovery_code })))).toBe(1);
+      expect(won(await atOnce(AT_ONCE, async () => ({ challenge_token: await challengeOf(), recovery_code })))).toBe(1);
       expect(left - (await remaining())).toBe(spent + 1);
       expect(await sessions()).toBe(before + 3);
     }
@@ -77,14 +77,17 @@ describeWithOwnRedis('second factors that two nodes are sent at once', () => {
 
   it('use up one recovery code each, when several are sent at once', async () => {
     await start();
-    const answer = (i: number) => ({ challenge_token: challengeOf(), recovery_code: ada.recoveryCodes[i % 8] });
+    const answer = async (i: number) => ({
+      challenge_token: await challengeOf(),
+      recovery_code: ada.recoveryCodes[i % 8],
+    });
     expect(won(await atOnce(32, answer))).toBe(8);
     expect(await remaining()).toBe(0);
   });
 
   it('cost one recovery code, when several are sent with one challenge', async () => {
     await start();
-    const challenge_token = challengeOf();
+    const challenge_token = await challengeOf();
     const answer = (i: number) => ({ challenge_token, recovery_code: ada.recoveryCodes[i % 8] });
     expect(won(await atOnce(32, answer))).toBe(1);
     expect(await remaining()).toBe(7);
@@ -93,7 +96,7 @@ describeWithOwnRedis('second factors that two nodes are sent at once', () => {
   it('count as no guess, when one right code is sent many times with one challenge', async () => {
     await start({ features: { lockout: true } });
     for (let round = 0; round < 5; round++) {
-      const answer = { challenge_token: challengeOf(), code: codeOf(one(), ada.secret) };
+      const answer = { challenge_token: await challengeOf(), code: codeOf(one(), ada.secret) };
       expect(won(await atOnce(30, () => answer))).toBe(1);
       later();
     }
@@ -110,10 +113,12 @@ describeWithOwnRedis('second factors that two nodes are sent at once', () => {
     const wrong = Array.from({ length: 303 }, (_, i) => String(i).padStart(6, '0')).filter(
       (code) => !right.includes(code),
     );
-    const statuses = await atOnce(300, (i) => ({ challenge_token: challengeOf(), code: wrong[i] }));
+    const statuses = await atOnce(300, async (i) => ({ challenge_token: await challengeOf(), code: wrong[i] }));
     expect(spies.flatMap(({ mock }) => mock.calls)).toHaveLength(CAP);
     expect(statuses.filter((status) => status === 422)).toHaveLength(CAP);
     expect(statuses.filter((status) => status === 423)).toHaveLength(300 - CAP);
-    expect(won(await atOnce(1, () => ({ challenge_token: challengeOf(), code: codeOf(one(), ada.secret) })))).toBe(0);
+    expect(
+      won(await atOnce(1, async () => ({ challenge_token: await challengeOf(), code: codeOf(one(), ada.secret) }))),
+    ).toBe(0);
   });
 });

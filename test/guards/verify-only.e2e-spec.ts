@@ -6,7 +6,9 @@ import { generateKeyPairSync } from 'node:crypto';
 import request from 'supertest';
 import { redisCache } from '../../apps/sample/src/redis-cache';
 import { TestApp } from '../support/app';
-import { describeWithRedis, sharedRedisUrl } from '../support/with-redis';
+import { RedisServer } from '../support/redis';
+import { until } from '../support/until';
+import { describeWithOwnRedis } from '../support/with-redis';
 
 const { publicKey, privateKey } = generateKeyPairSync('ec', {
   namedCurve: 'P-256',
@@ -32,13 +34,16 @@ class Reports {
   }
 }
 
-describeWithRedis('a service that only verifies', () => {
+describeWithOwnRedis('a service that only verifies', () => {
   let issuer: TestApp;
   let service: NestExpressApplication;
+  let server: RedisServer;
   let redis: Awaited<ReturnType<typeof redisCache>>;
 
   beforeAll(async () => {
+    server = await RedisServer.start();
     issuer = await TestApp.start({
+      redisUrl: server.url,
       options: {
         algorithm: 'ES256',
         keys: { active: 'k1', private: privateKey, public: { k1: publicKey } },
@@ -46,7 +51,7 @@ describeWithRedis('a service that only verifies', () => {
       },
     });
     await issuer.person('ada@example.com');
-    redis = await redisCache(sharedRedisUrl()!);
+    redis = await redisCache(server.url);
 
     @Module({
       imports: [
@@ -69,6 +74,7 @@ describeWithRedis('a service that only verifies', () => {
     await service.close();
     await redis.client.disconnect();
     await issuer.stop();
+    await server.stop();
   });
 
   const reports = (token: string) =>
@@ -80,6 +86,21 @@ describeWithRedis('a service that only verifies', () => {
     expect(body).toEqual({ userId: '1', user: { id: '1' } });
     await issuer.call('post', '/auth/logout', token).expect(204);
     await reports(token).expect(401);
+  });
+
+  it('accepts nothing while Redis has lost the denylist, and sees it as soon as the issuer has told it again', async () => {
+    const [live, revoked] = [(await issuer.session()).access_token, (await issuer.session()).access_token];
+    await issuer.call('post', '/auth/logout', revoked).expect(204);
+    for (let round = 0; round < 3; round++) {
+      await server.flush();
+      const start = performance.now();
+      await reports(live).expect(503);
+      await reports(revoked).expect(503);
+      expect(performance.now() - start).toBeLessThan(2000);
+      await issuer.get('/private', live).expect(200);
+      await until(async () => (await reports(live)).status === 200);
+      await reports(revoked).expect(401);
+    }
   });
 
   it('mounts no routes, and says what is missing to start a session', async () => {

@@ -6,7 +6,15 @@ import { DataSource } from 'typeorm';
 import { createEmptyDatabase } from '../support/database';
 
 const ROOT = join(__dirname, '../..');
-const TABLES = ['passkeys', 'svc_lockouts', 'svc_password_resets', 'svc_refresh_tokens', 'svc_sessions'];
+const TABLES = [
+  'passkeys',
+  'svc_denylist_epochs',
+  'svc_lockouts',
+  'svc_password_resets',
+  'svc_refresh_tokens',
+  'svc_revocations',
+  'svc_sessions',
+];
 const NAMES = authMigrations.map(({ name }) => name);
 
 describe('the migrations of the library', () => {

@@ -13,10 +13,14 @@ export const redisBinary = ['redis-server', 'valkey-server'].find(
 export class RedisServer {
   private process?: ChildProcess;
 
-  private constructor(readonly port: number) {}
+  private constructor(
+    readonly port: number,
+    private readonly settings: readonly string[],
+  ) {}
 
-  static async start(): Promise<RedisServer> {
-    const server = new RedisServer(await freePort());
+  /** @param settings as on the command line of the server: `'--maxmemory-policy', 'allkeys-lru'` */
+  static async start(...settings: string[]): Promise<RedisServer> {
+    const server = new RedisServer(await freePort(), settings);
     await server.start();
     return server;
   }
@@ -26,9 +30,8 @@ export class RedisServer {
   }
 
   async start(): Promise<void> {
-    this.process = spawn(redisBinary!, ['--port', String(this.port), '--save', '', '--bind', '127.0.0.1'], {
-      stdio: 'ignore',
-    });
+    const own = ['--port', String(this.port), '--save', '', '--bind', '127.0.0.1'];
+    this.process = spawn(redisBinary!, [...own, ...this.settings], { stdio: 'ignore' });
     while (!(await this.accepts())) await sleep(20);
   }
 

@@ -16,6 +16,10 @@ import { Encryption } from './kernel/encryption';
 import { Argon2Hasher } from './password/argon2-hasher';
 import { PasswordHasher } from './password/password-hasher';
 import { Realms } from './realm/realm';
+import { DenylistEpochs } from './revocations/denylist-epochs';
+import { DenylistRebuild } from './revocations/denylist-rebuild';
+import { EpochWatch } from './revocations/epoch-watch';
+import { RevocationStore } from './revocations/revocation.store';
 import { SecurityStore } from './security-store/security-store';
 import { selectStore } from './security-store/select-store';
 import { ProxyWatch } from './throttling/proxy-watch';
@@ -61,6 +65,10 @@ export class AuthCoreModule {
       Clock,
       AuthEvents,
       Realms,
+      RevocationStore,
+      DenylistRebuild,
+      DenylistEpochs,
+      EpochWatch,
       ProxyWatch,
       SharedThrottlerStorage,
     ];

@@ -1,6 +1,8 @@
 import { LockoutCounter } from './lockout/lockout-counter.entity';
 import { Passkey } from './passkeys/passkey.entity';
 import { PasswordResetToken } from './password-reset/password-reset.entity';
+import { DenylistEpoch } from './revocations/denylist-epoch.entity';
+import { Revocation } from './revocations/revocation.entity';
 import { RefreshToken } from './sessions/refresh-token.entity';
 import { Session } from './sessions/session.entity';
 
@@ -9,4 +11,12 @@ import { Session } from './sessions/session.entity';
  *
  * @publicApi
  */
-export const authEntities = [Session, RefreshToken, LockoutCounter, Passkey, PasswordResetToken];
+export const authEntities = [
+  Session,
+  RefreshToken,
+  LockoutCounter,
+  Passkey,
+  PasswordResetToken,
+  Revocation,
+  DenylistEpoch,
+];

@@ -43,6 +43,8 @@ export { withTwoFactorColumns } from './users/two-factor-columns';
 export { LockoutCounter } from './lockout/lockout-counter.entity';
 export { Passkey } from './passkeys/passkey.entity';
 export { PasswordResetToken } from './password-reset/password-reset.entity';
+export { DenylistEpoch } from './revocations/denylist-epoch.entity';
+export { Revocation } from './revocations/revocation.entity';
 export { RefreshToken } from './sessions/refresh-token.entity';
 export { Session } from './sessions/session.entity';
 

@@ -1,4 +1,4 @@
-import { isUnavailable } from './unavailable';
+import { isUndecided } from './unavailable';
 
 interface Waiting<V> {
   key: string;
@@ -11,9 +11,13 @@ interface Waiting<V> {
  * their order. Nobody waits for company: an idle process looks up at once, a busy one looks up together.
  *
  * When a joined call is refused, each look-up is tried alone, so that one bad key fails no other.
+ *
+ * @param inTurn whether a call waits for the one before it, and takes along whoever arrives meanwhile: a rush
+ * costs the database one statement at a time
  */
-export function batched<V>(load: (keys: string[]) => Promise<V[]>): (key: string) => Promise<V> {
+export function batched<V>(load: (keys: string[]) => Promise<V[]>, inTurn = false): (key: string) => Promise<V> {
   let waiting: Waiting<V>[] = [];
+  let busy = false;
 
   const answer = async (batch: Waiting<V>[]): Promise<void> => {
     try {
@@ -21,18 +25,23 @@ export function batched<V>(load: (keys: string[]) => Promise<V[]>): (key: string
       batch.forEach(({ resolve }, i) => resolve(values[i]!));
     } catch (error) {
       // A database that is down would be asked once more by everyone.
-      if (batch.length > 1 && !isUnavailable(error)) await Promise.all(batch.map((one) => answer([one])));
+      if (batch.length > 1 && !isUndecided(error)) await Promise.all(batch.map((one) => answer([one])));
       else for (const { reject } of batch) reject(error);
     }
   };
-  const flush = (): void => {
+  const flush = async (): Promise<void> => {
+    if (busy || !waiting.length) return;
     const batch = waiting;
     waiting = [];
-    void answer(batch);
+    busy = inTurn;
+    await answer(batch);
+    if (!inTurn) return;
+    busy = false;
+    void flush();
   };
   return (key) =>
     new Promise((resolve, reject) => {
       // Runs after the sockets of this turn were read: every request that came with it is in.
-      if (waiting.push({ key, resolve, reject }) === 1) setImmediate(flush);
+      if (waiting.push({ key, resolve, reject }) === 1) setImmediate(() => void flush());
     });
 }

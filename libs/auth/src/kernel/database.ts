@@ -50,6 +50,11 @@ export class Database {
     return this.dataSource;
   }
 
+  /** Whether the host's connection has this entity at all; one that only verifies may have none. */
+  knows(entity: EntityTarget<ObjectLiteral>): boolean {
+    return this.dataSource?.hasMetadata(entity) ?? false;
+  }
+
   /** The quoted table of an entity, so that schema and naming strategy of the host hold. */
   table(entity: EntityTarget<ObjectLiteral>): string {
     return quotedPath(this.source.getMetadata(entity).tablePath);

@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { AUTH_CONFIG, type AuthConfig } from '../config/auth-config';
 import { Signatures } from '../kernel/signatures';
+import { DenylistEpochs } from '../revocations/denylist-epochs';
 import type { PurposeClaims } from '../tokens/purpose-token.policy';
 import { LOGIN_CHALLENGE, PurposeTokens } from '../tokens/purpose-tokens';
 
@@ -15,15 +16,22 @@ export class LoginChallenges {
 
   constructor(
     private readonly tokens: PurposeTokens,
+    private readonly epochs: DenylistEpochs,
     @Inject(AUTH_CONFIG) { encryption: { key, previousKeys } }: AuthConfig,
   ) {
     this.fingerprints = new Signatures(key === undefined ? [] : [key, ...previousKeys], 'svc:login-challenge');
   }
 
-  /** @param digest the hash that the password was right for */
-  mint(userId: string, digest: string | null): string {
+  /**
+   * One that ends with the store: what was forgotten there could be used twice.
+   *
+   * @param digest the hash that the password was right for
+   * @throws StoreUnavailable
+   */
+  async mint(userId: string, digest: string | null): Promise<string> {
     const jti = randomUUID();
-    return this.tokens.mint(LOGIN_CHALLENGE, userId, { jti, fpr: this.fingerprints.sign(printed(jti, digest)) });
+    const fpr = this.fingerprints.sign(printed(jti, digest));
+    return this.tokens.mint(LOGIN_CHALLENGE, userId, { jti, fpr, epo: await this.epochs.current() });
   }
 
   /** Null for what is no challenge of this guard, too old or used up. */

@@ -23,6 +23,6 @@ export class RequiredSecondStep extends SecondStep {
     const hasPasskey = await this.passkeys.isHeldBy(userId);
     if (!codes && !hasPasskey) return null;
     const methods = [...(codes ?? []), ...(hasPasskey ? ['passkey' as const] : [])];
-    return { two_factor: true, challenge_token: this.challenges.mint(userId, digest), methods };
+    return { two_factor: true, challenge_token: await this.challenges.mint(userId, digest), methods };
   }
 }

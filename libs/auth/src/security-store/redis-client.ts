@@ -5,7 +5,9 @@ export interface RedisClient {
   set(key: string, value: string, options: { PX: number; NX?: true }): Promise<unknown>;
   getDel(key: string): Promise<string | null>;
   eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
+  sendCommand(args: string[]): Promise<unknown>;
   on(event: 'error', listener: (error: Error) => void): unknown;
+  on(event: 'ready', listener: () => void): unknown;
 }
 
 const isRedisClient = (value: unknown): value is RedisClient =>

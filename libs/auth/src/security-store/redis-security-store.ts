@@ -1,6 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { StoreUnavailable } from '../kernel/auth.exception';
 import { answered } from '../kernel/unavailable';
+import { policyIn } from './eviction.policy';
 import { COUNT, SETTLE, countArguments, settleArguments } from './counter-scripts';
 import type { RedisClient } from './redis-client';
 import { type Bucket, type Limit, type Outcome, SecurityStore, type Tally } from './security-store';
@@ -15,6 +16,7 @@ return 1`;
 /** Keeps the state in Redis, through the node-redis client of the host's cache. */
 export class RedisSecurityStore extends SecurityStore {
   readonly shared = true;
+  override connection = 0;
   private readonly logger = new Logger(RedisSecurityStore.name);
 
   /**
@@ -29,6 +31,7 @@ export class RedisSecurityStore extends SecurityStore {
     super();
     // Without a listener node-redis ends the process when a connection drops.
     client.on('error', (error) => this.logger.warn(`Redis: ${error.message}`));
+    client.on('ready', () => void this.connection++);
   }
 
   getMany(keys: readonly string[]): Promise<(string | null)[]> {
@@ -67,6 +70,18 @@ export class RedisSecurityStore extends SecurityStore {
 
   async settle(limits: readonly Limit[], outcome: Outcome): Promise<void> {
     await this.script(SETTLE, limits, settleArguments(limits, outcome));
+  }
+
+  /** What it does when its memory is full; null where it does not tell, as managed services may not. */
+  async evictionPolicy(): Promise<string | null> {
+    for (const command of [
+      ['CONFIG', 'GET', 'maxmemory-policy'],
+      ['INFO', 'memory'],
+    ]) {
+      const policy = policyIn(await this.run(() => this.client.sendCommand(command)).catch(() => null));
+      if (policy !== null) return policy;
+    }
+    return null;
   }
 
   private script(text: string, limits: readonly Limit[], args: string[]): Promise<unknown> {

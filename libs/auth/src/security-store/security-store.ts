@@ -42,6 +42,13 @@ export abstract class SecurityStore {
   /** False for a store that one process keeps to itself; production refuses it. */
   abstract readonly shared: boolean;
 
+  /**
+   * Changes when what answers may be another than before: after every reconnect, which a failover to a replica
+   * that lags behind looks like from here. What was in the store is not relied on then until PostgreSQL has told
+   * it again. A store that reconnects and cannot say so leaves it as it is, and is told again within a minute.
+   */
+  readonly connection: number = 0;
+
   /** The values of `keys` in their order, in one round trip; null where there is none. */
   abstract getMany(keys: readonly string[]): Promise<(string | null)[]>;
 

@@ -1,6 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { AuthConfigError } from '../kernel/auth.exception';
 import type { Clock } from '../kernel/clock';
+import { evictionProblem } from './eviction.policy';
 import { MemorySecurityStore } from './memory-security-store';
 import { redisClientOf } from './redis-client';
 import { RedisSecurityStore } from './redis-security-store';
@@ -19,11 +20,12 @@ interface StoreChoice {
  * process's memory.
  *
  * @throws AuthConfigError in production for a store that is not shared: a revocation would reach one
- * process and no other
+ * process and no other; and for a Redis that evicts. One that does not tell its policy is warned of
  */
-export function selectStore(choice: StoreChoice, clock: Clock, production: boolean): SecurityStore {
+export async function selectStore(choice: StoreChoice, clock: Clock, production: boolean): Promise<SecurityStore> {
   const { store: source } = choice;
   const store = storeOf(choice, clock);
+  if (production && store instanceof RedisSecurityStore) await refuseEviction(store);
   if (store.shared) return store;
   const problem = source
     ? 'cache is no shared store: it keeps its data in this process, or nowhere'
@@ -35,6 +37,14 @@ export function selectStore(choice: StoreChoice, clock: Clock, production: boole
   }
   new Logger('Auth').warn(`${problem}. Fine for development; production refuses it.`);
   return store;
+}
+
+/** Losing everything shows; losing single entries does not. */
+async function refuseEviction(redis: RedisSecurityStore): Promise<void> {
+  const policy = await redis.evictionPolicy();
+  const problem = evictionProblem(policy);
+  if (problem && policy !== null) throw new AuthConfigError(problem);
+  if (problem) new Logger('Auth').warn(problem);
 }
 
 function storeOf({ store, storeTimeoutMs, keyPrefix }: StoreChoice, clock: Clock): SecurityStore {

@@ -2,7 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../kernel/clock';
 import { Database } from '../kernel/database';
 import { once } from '../kernel/once';
+import { isUuid } from '../kernel/uuid';
 import { Realm } from '../realm/realm';
+import { denialId } from '../revocations/denial-id';
+import { Revocation } from '../revocations/revocation.entity';
 import { RefreshToken } from './refresh-token.entity';
 import { Session } from './session.entity';
 
@@ -26,6 +29,7 @@ export class SessionStore {
   private readonly tables = once(() => ({
     sessions: this.database.table(Session),
     tokens: this.database.table(RefreshToken),
+    revocations: this.database.table(Revocation),
   }));
 
   constructor(
@@ -74,25 +78,30 @@ export class SessionStore {
   /**
    * Ends sessions that still live.
    *
-   * The rows are locked first, so that no refresh is between its mint and its commit; then `deny` puts
-   * their access tokens on the denylist; only then are they revoked. A failing `deny` leaves all as it was.
+   * The rows are locked first, so that no refresh is between its mint and its commit. Their end is written with
+   * the fact that their access tokens are dead, which has to survive the store; then `deny` puts those on the
+   * denylist, and only then does it commit. A failing `deny` leaves all as it was.
+   *
+   * @param lifetime seconds that the access tokens may live on
    */
-  async revoke(which: Selection, deny: (familyIds: string[]) => Promise<void>): Promise<void> {
-    const { sessions } = this.tables();
-    const [condition, value] = conditionOf(which);
+  async revoke(which: Selection, lifetime: number, deny: (familyIds: string[]) => Promise<void>): Promise<void> {
+    const { sessions, revocations } = this.tables();
+    const [condition, value, named] = conditionOf(which);
+    const statement = `
+      WITH living AS (
+             SELECT id FROM ${sessions}
+              WHERE guard = $1 AND revoked_at IS NULL AND ${condition} ORDER BY id FOR UPDATE),
+           ended AS (
+             UPDATE ${sessions} s SET revoked_at = clock_timestamp() + $2::interval FROM living WHERE s.id = living.id),
+           denied AS (SELECT id::text FROM living UNION SELECT unnest($3::text[])),
+           noted AS (
+             INSERT INTO ${revocations} (family_id, expires_at)
+             SELECT id, clock_timestamp() + $2::interval + $4::float8 * interval '1 second' FROM denied WHERE $4 > 0)
+      SELECT id FROM denied`;
     await this.database.transaction(async (sql) => {
-      const living = await sql<{ id: string }>(
-        `SELECT id FROM ${sessions}
-          WHERE guard = $1 AND revoked_at IS NULL AND ${condition} ORDER BY id FOR UPDATE`,
-        [this.realm.guard, ...value],
-      );
-      const ids = living.map(({ id }) => id);
-      await deny(ids);
-      if (!ids.length) return;
-      await sql(`UPDATE ${sessions} SET revoked_at = clock_timestamp() + $2::interval WHERE id = ANY($1::uuid[])`, [
-        ids,
-        this.clock.offset,
-      ]);
+      const values = [this.realm.guard, this.clock.offset, named, lifetime, ...value];
+      const denied = await sql<{ id: string }>(statement, values);
+      await deny(denied.map(({ id }) => id));
     });
   }
 }
@@ -100,9 +109,13 @@ export class SessionStore {
 /** Which sessions of the guard: one by id, or all of a user's but one. */
 export type Selection = { familyId: string } | { userId: string; except?: string };
 
-function conditionOf(which: Selection): [string, unknown[]] {
-  if ('familyId' in which) return ['id = $2::uuid', [which.familyId]];
+/** The condition, what it needs, and the ids that are denied whether or not there is such a session. */
+function conditionOf(which: Selection): [condition: string, values: unknown[], named: string[]] {
+  if ('familyId' in which) {
+    const id = denialId(which.familyId);
+    return ['id = ANY($5::uuid[])', [isUuid(id) ? [id] : []], [id]];
+  }
   return which.except === undefined
-    ? ['user_id = $2', [which.userId]]
-    : ['user_id = $2 AND id::text <> $3', [which.userId, which.except]];
+    ? ['user_id = $5', [which.userId], []]
+    : ['user_id = $5 AND id::text <> $6', [which.userId, which.except], []];
 }

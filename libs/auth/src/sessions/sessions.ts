@@ -10,7 +10,7 @@ import { Realm } from '../realm/realm';
 import { AccessTokens } from '../tokens/access-tokens';
 import { Denylist } from '../tokens/denylist';
 import { type Grounds, SessionGrounds } from './session-grounds';
-import { type NewSession, SessionStore } from './session.store';
+import { type NewSession, type Selection, SessionStore } from './session.store';
 import { TokenClaims } from './token-claims';
 
 /** Longest name of a session in characters. */
@@ -93,20 +93,22 @@ export class Sessions {
   }
 
   /** Ends one session. A family id of a co-issuer that has no session here is denied all the same. */
-  async revoke(familyId: string): Promise<void> {
-    if (!isUuid(familyId)) return this.denylist.denyFamilies([familyId]);
-    await this.store.revoke({ familyId }, () => this.denylist.denyFamilies([familyId]));
+  revoke(familyId: string): Promise<void> {
+    return this.end({ familyId });
   }
 
   /** Ends every session of the user on this guard. */
-  async revokeAll(userId: string): Promise<void> {
-    await this.store.revoke({ userId }, (ids) => this.denylist.denyFamilies(ids));
+  revokeAll(userId: string): Promise<void> {
+    return this.end({ userId });
   }
 
   /** Ends every session of the user on this guard but one. */
-  async revokeOthers(userId: string, familyId: string): Promise<void> {
+  revokeOthers(userId: string, familyId: string): Promise<void> {
     // A session that a co-issuer named is none of those stored here.
-    const except = isUuid(familyId) ? canonicalId(familyId) : undefined;
-    await this.store.revoke({ userId, except }, (ids) => this.denylist.denyFamilies(ids));
+    return this.end({ userId, except: isUuid(familyId) ? canonicalId(familyId) : undefined });
+  }
+
+  private end(which: Selection): Promise<void> {
+    return this.store.revoke(which, this.denylist.lifetime, (ids) => this.denylist.denyFamilies(ids));
   }
 }

@@ -1,6 +1,11 @@
-import { Injectable } from '@nestjs/common';
-import { canonicalId } from '../kernel/uuid';
+import { Inject, Injectable } from '@nestjs/common';
+import { AUTH_CONFIG, type AuthConfig } from '../config/auth-config';
+import { StoreUnavailable } from '../kernel/auth.exception';
+import { answered } from '../kernel/unavailable';
 import { Realm } from '../realm/realm';
+import { denialId, familyKey } from '../revocations/denial-id';
+import { DenylistEpochs } from '../revocations/denylist-epochs';
+import { RevocationStore } from '../revocations/revocation.store';
 import { SecurityStore } from '../security-store/security-store';
 
 /**
@@ -9,14 +14,14 @@ import { SecurityStore } from '../security-store/security-store';
  */
 export const CLOCK_MARGIN = 60;
 
-// A co-issuer may print our UUIDs in upper case: the session is the same.
-const family = (id: string): string => `svc:dl:fid:${canonicalId(id)}`;
-
 /** Key of one token, by its `jti`. */
 export const tokenKey = (id: string): string => `svc:dl:jti:${id}`;
 
 /** Access tokens that are dead before they expire. Shared by all guards, as its ids are UUIDs. */
 export abstract class Denylist {
+  /** Seconds that a denial lasts; 0 where nothing is denied. */
+  abstract readonly lifetime: number;
+
   /** Denies every token of these sessions, in one round trip. */
   abstract denyFamilies(familyIds: readonly string[]): Promise<void>;
 
@@ -31,27 +36,54 @@ export abstract class Denylist {
 export class StoredDenylist extends Denylist {
   constructor(
     private readonly store: SecurityStore,
+    private readonly epochs: DenylistEpochs,
+    private readonly revocations: RevocationStore,
     private readonly realm: Realm,
+    @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
   ) {
     super();
   }
 
+  get lifetime(): number {
+    const { accessTtl, leeway } = this.realm.options;
+    return accessTtl + leeway + CLOCK_MARGIN;
+  }
+
   async denyFamilies(familyIds: readonly string[]): Promise<void> {
     if (!familyIds.length) return;
-    const { accessTtl, leeway } = this.realm.options;
-    await this.store.setMany(familyIds.map(family), 'true', accessTtl + leeway + CLOCK_MARGIN);
+    const keys = familyIds.map((id) => familyKey(denialId(id)));
+    await this.store.setMany(keys, 'true', this.lifetime);
   }
 
   async denies({ jti, fid }: { jti?: unknown; fid?: unknown }): Promise<boolean> {
-    const keys = [isId(jti) ? tokenKey(jti) : '', isId(fid) ? family(fid) : ''].filter(Boolean);
+    const familyId = isId(fid) ? denialId(fid) : '';
+    const keys = [isId(jti) ? tokenKey(jti) : '', familyId && familyKey(familyId)].filter(Boolean);
     if (!keys.length) return false;
-    return (await this.store.getMany(keys)).some((entry) => entry !== null);
+    const start = performance.now();
+    const { values, epoch } = await this.epochs.read(keys);
+    if (values.some((entry) => entry !== null)) return true;
+    if (epoch !== null) return false;
+    const left = Math.max(1, this.config.storeTimeoutMs - (performance.now() - start));
+    return answered('The denylist', left, this.deniesWithout(keys, familyId));
+  }
+
+  /** The same while the store has lost something: whether PostgreSQL says so, or the store once it is told again. */
+  private async deniesWithout(keys: string[], familyId: string): Promise<boolean> {
+    const revoked = await this.revocations.includes(familyId);
+    if (revoked !== null) return revoked;
+    await this.epochs.recover();
+    const { values, epoch } = await this.epochs.read(keys);
+    if (values.some((entry) => entry !== null)) return true;
+    if (epoch === null) throw new StoreUnavailable('The denylist');
+    return false;
   }
 }
 
 /** Stands in when `features.denylist` is off: access tokens live until they expire. */
 @Injectable()
 export class NoDenylist extends Denylist {
+  readonly lifetime = 0;
+
   async denyFamilies(): Promise<void> {}
 
   async denies(): Promise<boolean> {

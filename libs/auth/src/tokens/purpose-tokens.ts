@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { Clock } from '../kernel/clock';
 import { Realm } from '../realm/realm';
+import { epochKey } from '../revocations/denylist-rebuild';
 import { SecurityStore } from '../security-store/security-store';
 import { CLOCK_MARGIN, tokenKey } from './denylist';
 import { signJws, verifyJws } from './jws';
@@ -15,7 +16,7 @@ export const LOGIN_CHALLENGE = '2fa+challenge';
 export type Purpose = typeof CONFIRMATION | typeof LOGIN_CHALLENGE;
 
 /** What a token is bound to. */
-export type Binding = Partial<Pick<PurposeClaims, 'jti' | 'fid' | 'fpr'>>;
+export type Binding = Partial<Pick<PurposeClaims, 'jti' | 'fid' | 'fpr' | 'epo'>>;
 
 /** Signed proofs for one purpose of the realm: neither is an access token, nor is an access token one of them. */
 @Injectable()
@@ -53,14 +54,17 @@ export class PurposeTokens {
     const expected = { type: purpose, issuer, audience, leeway, longest, guard: this.realm.guard };
     if (!isPurposeToken(jws.header, jws.claims, expected, this.clock.seconds())) return null;
     // Spent is spent, also where `features.denylist` leaves access tokens alone.
-    const [spent] = await this.store.getMany([tokenKey(jws.claims.jti)]);
-    return spent === null ? jws.claims : null;
+    const { jti, epo } = jws.claims;
+    const [spent = null, ...epoch] = await this.store.getMany([tokenKey(jti), ...epochOf(epo)]);
+    return spent === null && isThere(epoch) ? jws.claims : null;
   }
 
-  /** Uses a token up; false where it is already. Of many at once, one. */
-  spend({ jti, exp }: PurposeClaims): Promise<boolean> {
+  /** Uses a token up; false where it is already, or where the store cannot know. Of many at once, one. */
+  async spend({ jti, exp, epo }: PurposeClaims): Promise<boolean> {
     const remaining = exp - this.clock.seconds() + this.realm.options.leeway;
-    return this.store.add(tokenKey(jti), 'true', Math.max(1, remaining) + CLOCK_MARGIN);
+    if (!(await this.store.add(tokenKey(jti), 'true', Math.max(1, remaining) + CLOCK_MARGIN))) return false;
+    // Looked for again: the store may have been lost since it was verified, and with it that it was spent.
+    return epo === undefined || isThere(await this.store.getMany(epochOf(epo)));
   }
 
   /** Takes {@link spend} back. */
@@ -74,3 +78,7 @@ export class PurposeTokens {
     return purpose === LOGIN_CHALLENGE ? twoFactor.challengeTtl : confirm.ttl;
   }
 }
+
+const epochOf = (epoch: string | undefined): string[] => (epoch === undefined ? [] : [epochKey(epoch)]);
+
+const isThere = (marks: readonly (string | null)[]): boolean => marks.every((mark) => mark !== null);

@@ -1,4 +1,4 @@
-// A host application that dies at a given statement, for the test of erasing an account.
+// A host application that dies at a given statement.
 import { NestFactory } from '@nestjs/core';
 import { DataSource } from 'typeorm';
 import { redisCache } from '../../apps/sample/src/redis-cache';

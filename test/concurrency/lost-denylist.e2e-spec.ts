@@ -1,0 +1,238 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client as Postgres } from 'pg';
+import { SecurityStore } from '@svc/auth';
+import { redisCache } from '../../apps/sample/src/redis-cache';
+import { RevocationStore } from '../../libs/auth/src/revocations/revocation.store';
+import { TestApp, claimsOf } from '../support/app';
+import { type HostProcess, send, startProcesses } from '../support/processes';
+import { RedisServer } from '../support/redis';
+import type { Client } from '../support/stores';
+import { until } from '../support/until';
+import { describeWithOwnRedis } from '../support/with-redis';
+
+const LATEST = 'svc:dl:epoch';
+const LEASE = 'svc:dl:rebuild';
+const ROUNDS = 10;
+
+describeWithOwnRedis('while Redis loses the denylist', () => {
+  let redis: RedisServer;
+  let t: TestApp;
+  let other: TestApp;
+  let client: Client;
+  let live: string;
+  let revoked: string;
+
+  beforeAll(async () => {
+    redis = await RedisServer.start();
+    t = await TestApp.start({ redisUrl: redis.url });
+    other = await TestApp.start({ redisUrl: redis.url, databaseUrl: t.databaseUrl });
+    ({ client } = await redisCache(redis.url));
+    await t.person('ada@example.com');
+  });
+  beforeEach(async () => {
+    [live, revoked] = [(await t.session()).access_token, (await t.session()).access_token];
+    await t.call('post', '/auth/logout', revoked).expect(204);
+  });
+  afterEach(() => jest.restoreAllMocks());
+  afterAll(async () => {
+    await client.disconnect();
+    await other.stop();
+    await t.stop();
+    await redis.stop();
+  });
+
+  const revocations = (): RevocationStore => t.app.get(RevocationStore, { strict: false });
+  const told = () => until(async () => (await client.exists(LATEST)) === 1);
+  const fid = (token: string): string => `svc:dl:fid:${String(claimsOf(token).fid)}`;
+
+  async function expectTold(): Promise<void> {
+    for (const node of [t, other]) {
+      await node.get('/private', revoked).expect(401);
+      await node.get('/private', live).expect(200);
+    }
+    await told();
+    await until(async () => (await client.exists(fid(revoked))) === 1);
+    for (const node of [t, other]) {
+      await node.get('/private', revoked).expect(401);
+      await node.get('/private', live).expect(200);
+    }
+  }
+
+  it.each(['begin', 'settle', 'batch'] as const)(
+    'once more after "%s" of a rebuild, nothing comes back',
+    async (step) => {
+      const original = revocations()[step].bind(revocations()) as (...args: unknown[]) => Promise<never>;
+      let flushed = 0;
+      jest.spyOn(revocations(), step).mockImplementation(async (...args: unknown[]) => {
+        const result = await original(...args);
+        if (flushed++ < 3) await client.flushAll();
+        return result;
+      });
+      // Either node may be the one that tells it again.
+      for (let round = 0; round < 5; round++) {
+        await client.flushAll();
+        await expectTold();
+      }
+      expect(flushed).toBeGreaterThan(0);
+    },
+  );
+
+  it('a revocation that is not committed yet is not overlooked by the rebuild', async () => {
+    const store = t.app.get(SecurityStore);
+    const write = store.setMany.bind(store);
+    const leaving = (await t.session()).access_token;
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    let written = (): void => undefined;
+    const reached = new Promise<void>((resolve) => (written = resolve));
+    jest.spyOn(store, 'setMany').mockImplementation(async (keys, ...rest) => {
+      await write(keys, ...rest);
+      if (!keys.includes(fid(leaving))) return;
+      written();
+      await held;
+    });
+    const logout = t.call('post', '/auth/logout', leaving).then(({ status }) => status);
+    await reached;
+    await client.flushAll();
+    // The other node notices, and would be done long before the logout commits.
+    for (let i = 0; i < 5; i++) {
+      await other.get('/private', live).expect(200);
+      await sleep(20);
+    }
+    release();
+    expect(await logout).toBe(204);
+    await told();
+    for (const node of [t, other]) await node.get('/private', leaving).expect(401);
+  });
+
+  it('and PostgreSQL is down too, nothing is accepted', async () => {
+    const name = new URL(t.databaseUrl).pathname.slice(1);
+    await onServer(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
+    await onServer(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`);
+    await client.flushAll();
+    for (const token of [live, revoked]) {
+      const start = performance.now();
+      expect((await t.get('/private', token)).status).toBe(503);
+      expect(performance.now() - start).toBeLessThan(1000);
+    }
+    await onServer(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
+    await until(async () => (await t.get('/private', live)).status === 200);
+    await until(async () => (await other.get('/private', live)).status === 200);
+    await expectTold();
+  });
+
+  it('and whoever was at rebuilding it is dead, another takes over, and PostgreSQL is asked until then', async () => {
+    await client.flushAll();
+    await client.set(LEASE, 'a process that is no more', { PX: 3000 });
+    for (const node of [t, other]) {
+      await node.get('/private', revoked).expect(401);
+      await node.get('/private', live).expect(200);
+    }
+    expect(await client.exists(LATEST)).toBe(0);
+    await expectTold();
+  });
+
+  it('PostgreSQL is asked by one statement at a time, however many requests there are', async () => {
+    await client.flushAll();
+    await client.set(LEASE, 'somebody', { PX: 3000 });
+    const query = Postgres.prototype.query as (...args: unknown[]) => Promise<unknown>;
+    let [asked, running, most] = [0, 0, 0];
+    jest.spyOn(Postgres.prototype, 'query').mockImplementation(function (this: Postgres, ...args: unknown[]) {
+      const answer = query.apply(this, args);
+      if (!/DISTINCT family_id/.test(Object(args[0]).text)) return answer;
+      asked++;
+      most = Math.max(most, ++running);
+      return answer.finally(() => running--);
+    } as never);
+    const answers = await Promise.all(Array.from({ length: 200 }, (_, i) => t.get('/private', i % 2 ? live : revoked)));
+    expect(answers.map(({ status }) => status)).toEqual(answers.map((_, i) => (i % 2 ? 200 : 401)));
+    expect(asked).toBeGreaterThan(0);
+    expect(asked).toBeLessThan(200);
+    expect(most).toBe(1);
+    await client.del(LEASE);
+    await told();
+  });
+
+  it('and a process dies in the middle of telling it again, nothing comes back', async () => {
+    for (const statement of [3, 4, 5, 6, 7]) {
+      const child = fork(join(__dirname, '../support/dying-process.ts'), {
+        execArgv: ['--require', join(__dirname, '../support/register-ts.cjs')],
+        env: { ...process.env, HOST_OPTIONS: JSON.stringify({ databaseUrl: t.databaseUrl, redisUrl: redis.url }) },
+      });
+      const [url] = (await once(child, 'message')) as [string];
+      child.send(statement);
+      await once(child, 'message');
+      const dead = once(child, 'exit');
+      await client.flushAll();
+      await Promise.allSettled([send(`${url}/private`, 'GET', undefined, live)]);
+      await dead;
+      await expectTold();
+    }
+  }, 120_000);
+});
+
+async function onServer(statement: string): Promise<void> {
+  const server = new Postgres({ connectionString: process.env.TEST_DATABASE_URL });
+  await server.connect();
+  await server.query(statement);
+  await server.end();
+}
+
+describeWithOwnRedis('requests at two nodes while Redis is flushed again and again', () => {
+  let redis: RedisServer;
+  let t: TestApp;
+  let nodes: HostProcess[];
+  let client: Client;
+
+  beforeAll(async () => {
+    redis = await RedisServer.start();
+    t = await TestApp.start({ redisUrl: redis.url });
+    await t.person('ada@example.com');
+    nodes = await startProcesses(2, { databaseUrl: t.databaseUrl, redisUrl: redis.url });
+    ({ client } = await redisCache(redis.url));
+  });
+  afterAll(async () => {
+    nodes.forEach((node) => node.stop());
+    await client.disconnect();
+    await t.stop();
+    await redis.stop();
+  });
+
+  const use = async (token: string, i: number): Promise<number> =>
+    (await send(`${nodes[i % 2]!.url}/private`, 'GET', undefined, token)).status;
+  const sessions = (count: number): Promise<string[]> =>
+    Promise.all(Array.from({ length: count }, async () => (await t.auth.startSession(1)).accessToken));
+
+  it(`accept no revoked token and refuse no live one, in ${ROUNDS} rounds`, async () => {
+    const seen = { live: new Set<number>(), revoked: new Set<number>(), leaving: new Set<number>() };
+    for (let round = 0; round < ROUNDS; round++) {
+      const [live, revoked, leaving] = await Promise.all([sessions(10), sessions(10), sessions(10)]);
+      await Promise.all(revoked.map((token) => t.auth.revoke(String(claimsOf(token).fid))));
+      const flushing = (async () => {
+        for (let i = 0; i < 10; i++) {
+          await client.flushAll();
+          await sleep(Math.random() * 20);
+        }
+      })();
+      await Promise.all([
+        flushing,
+        ...Array.from({ length: 20 }, async (_, i) => {
+          await Promise.all(live.map(async (token) => seen.live.add(await use(token, i))));
+          await Promise.all(revoked.map(async (token) => seen.revoked.add(await use(token, i))));
+        }),
+        ...leaving.map(async (token, i) => {
+          await sleep(Math.random() * 100);
+          const { status } = await send(`${nodes[i % 2]!.url}/auth/logout`, 'POST', undefined, token);
+          expect(status).toBe(204);
+          for (let times = 0; times < 10; times++) seen.leaving.add(await use(token, i + times));
+        }),
+      ]);
+      // And when it is calm again.
+      for (const token of [...revoked, ...leaving]) seen.revoked.add(await use(token, round));
+    }
+    expect(seen).toEqual({ live: new Set([200]), revoked: new Set([401]), leaving: new Set([401]) });
+  }, 120_000);
+});

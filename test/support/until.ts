@@ -1,0 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Waits for a condition, for as long as a slow machine may need. */
+export async function until(holds: () => Promise<boolean>, seconds = 20): Promise<void> {
+  const deadline = performance.now() + seconds * 1000;
+  while (!(await holds())) {
+    if (performance.now() > deadline) throw new Error(`it was not so within ${seconds} seconds`);
+    await sleep(20);
+  }
+}

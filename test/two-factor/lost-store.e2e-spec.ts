@@ -1,0 +1,53 @@
+import { SecurityStore } from '@svc/auth';
+import type { TestApp } from '../support/app';
+import { RedisServer } from '../support/redis';
+import { type Enrolled, challenge, codeOf, complete, enrol, startTwoFactor } from '../support/two-factor';
+import { describeWithOwnRedis } from '../support/with-redis';
+
+describeWithOwnRedis('a login challenge of before Redis lost its data', () => {
+  let redis: RedisServer;
+  let t: TestApp;
+  let ada: Enrolled;
+
+  beforeAll(async () => {
+    redis = await RedisServer.start();
+    t = await startTwoFactor({}, { redisUrl: redis.url });
+    ada = await enrol(t);
+  });
+  afterEach(() => jest.restoreAllMocks());
+  afterAll(async () => {
+    await t.stop();
+    await redis.stop();
+  });
+
+  const answer = async (challenge_token: string): Promise<number> => {
+    t.clock.advance(30);
+    return (await complete(t, { challenge_token, code: codeOf(t, ada.secret) })).status;
+  };
+
+  it('is no good any more, used up or not, and the next login is', async () => {
+    const [spent, unspent] = [await challenge(t), await challenge(t)];
+    expect(await answer(spent)).toBe(200);
+    await redis.flush();
+    expect([await answer(spent), await answer(unspent)]).toEqual([422, 422]);
+    expect(await answer(await challenge(t))).toBe(200);
+  });
+
+  it('is good once where everything was told again in between, and nothing lost', async () => {
+    const token = await challenge(t);
+    t.clock.advance(61);
+    await t.get('/private', ada.token).expect(200);
+    expect([await answer(token), await answer(token)]).toEqual([200, 422]);
+  });
+
+  it('is not used up a second time by a request that had verified it before', async () => {
+    const token = await challenge(t);
+    const store = t.app.get(SecurityStore);
+    const add = store.add.bind(store);
+    jest.spyOn(store, 'add').mockImplementation(async (key, ...rest) => {
+      if (key.startsWith('svc:dl:jti:')) await redis.flush();
+      return add(key, ...rest);
+    });
+    expect(await answer(token)).toBe(422);
+  });
+});
