@@ -4,6 +4,7 @@ const TIERS = [
   ['security-store'],
   ['config'],
   ['revocations'],
+  ['observability'],
   ['realm'],
   ['users', 'password'],
   ['tokens'],
@@ -20,6 +21,7 @@ const TIERS = [
   ['registration', 'account'],
   ['retention'],
   ['migrations'],
+  ['health'],
   ['console'],
 ];
 

@@ -2,12 +2,13 @@ import { AuthConfigError, PasswordHasher } from '@svc/auth';
 import { createRequire } from 'node:module';
 import { Argon2Hasher } from '../../libs/auth/src/password/argon2-hasher';
 import { type Argon2Library, argon2Library } from '../../libs/auth/src/password/argon2-library';
+import { WorkQueue } from '../../libs/auth/src/password/work-queue';
 import { TestApp } from '../support/app';
 import { PASSWORD } from '../support/people';
 import { hostile_stored_hash_params as hostile, vectors } from '../vectors/argon2/argon2id.json';
 
 const CHEAP = { memoryCost: 64, timeCost: 1, parallelism: 1 };
-const OPTIONS = { ...CHEAP, concurrency: 2, maxQueue: 10 };
+const queue = (): WorkQueue => new WorkQueue(2, 10);
 
 const load = createRequire(__filename);
 const without =
@@ -50,7 +51,7 @@ describe('the argon2 library', () => {
       expect(digest).toMatch(/^\$argon2id\$v=19\$m=128,t=2,p=2\$/);
       expect(await checker.verify(digest, password)).toBe(true);
       expect(await checker.verify(digest, `${password}x`)).toBe(false);
-      expect(new Argon2Hasher({ ...OPTIONS, memoryCost: 128, timeCost: 2, parallelism: 2 }).needsRehash(digest)).toBe(
+      expect(new Argon2Hasher({ memoryCost: 128, timeCost: 2, parallelism: 2 }, queue()).needsRehash(digest)).toBe(
         false,
       );
     }
@@ -62,7 +63,7 @@ describe.each(libraries.map((library) => [library.name, library] as const))('the
   let hashes: jest.SpyInstance;
 
   beforeEach(() => {
-    hasher = new Argon2Hasher(OPTIONS, library);
+    hasher = new Argon2Hasher(CHEAP, queue(), library);
     hashes = jest.spyOn(library, 'verify');
   });
 
@@ -81,7 +82,7 @@ describe.each(libraries.map((library) => [library.name, library] as const))('the
     const digest = await hasher.hash(PASSWORD);
     expect(hasher.needsRehash(digest)).toBe(false);
     for (const [name, value] of Object.entries({ memoryCost: 65, timeCost: 2, parallelism: 2 })) {
-      expect(new Argon2Hasher({ ...OPTIONS, [name]: value }, library).needsRehash(digest)).toBe(true);
+      expect(new Argon2Hasher({ ...CHEAP, [name]: value }, queue(), library).needsRehash(digest)).toBe(true);
     }
     for (const other of ['', 'no digest', digest.replace('argon2id', 'argon2i'), ...hostile]) {
       expect(hasher.needsRehash(other)).toBe(true);
@@ -104,7 +105,7 @@ describe.each(libraries.map((library) => [library.name, library] as const))('the
 
   it('says so to the caller when it cannot hash, and ends no process', async () => {
     const broken: Argon2Library = { ...library, hash: async () => Promise.reject(new Error('out of memory')) };
-    const one = new Argon2Hasher(OPTIONS, broken);
+    const one = new Argon2Hasher(CHEAP, queue(), broken);
     await expect(one.hash(PASSWORD)).rejects.toThrow('out of memory');
     await expect(one.verify(null, PASSWORD)).rejects.toThrow('out of memory');
   });

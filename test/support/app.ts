@@ -1,4 +1,4 @@
-import type { Type } from '@nestjs/common';
+import type { ModuleMetadata, Type } from '@nestjs/common';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { Test } from '@nestjs/testing';
 import { Auth, AuthEvents, type AuthModuleOptions, Clock, PasswordHasher } from '@svc/auth';
@@ -50,6 +50,8 @@ export interface TestAppOptions {
   controllers?: Type[];
   /** Users of the test's own, beside the usual ones. */
   entities?: Type[];
+  /** What the host imports besides. */
+  imports?: ModuleMetadata['imports'];
   /** Uses an existing database instead of one of its own. */
   databaseUrl?: string;
 }
@@ -71,6 +73,7 @@ export class TestApp {
     databaseUrl,
     controllers,
     entities,
+    imports = [],
     prepare,
   }: TestAppOptions = {}): Promise<TestApp> {
     const database = databaseUrl ? { url: databaseUrl, drop: async () => undefined } : await createDatabase();
@@ -78,7 +81,7 @@ export class TestApp {
     const clock = new MovableClock();
     const leave = [async () => redis?.client.disconnect(), database.drop];
     const testing = await Test.createTestingModule({
-      imports: [HostModule.with(database.url, { cache: redis?.cache, ...options }, controllers, entities)],
+      imports: [HostModule.with(database.url, { cache: redis?.cache, ...options }, controllers, entities), ...imports],
     })
       .overrideProvider(Clock)
       .useValue(clock)

@@ -1,5 +1,6 @@
 // A host application as a process of its own, for tests that need several on the same stores.
 import type { INestApplication } from '@nestjs/common';
+import type { NestExpressApplication } from '@nestjs/platform-express';
 import { NestFactory } from '@nestjs/core';
 import { AccountLocked, AccountReleased, AuthEvents, Lockout, PasswordHasher } from '@svc/auth';
 import { redisCache } from '../../apps/sample/src/redis-cache';
@@ -23,12 +24,15 @@ function observe(app: INestApplication): () => Seen {
 }
 
 async function main(): Promise<void> {
-  const { databaseUrl, redisUrl, options } = JSON.parse(process.env.HOST_OPTIONS!);
+  const { databaseUrl, redisUrl, behindProxy, options } = JSON.parse(process.env.HOST_OPTIONS!);
   const { cache } = await redisCache(redisUrl);
-  const app = await NestFactory.create(HostModule.with(databaseUrl, { ...options, cache }), { logger: false });
+  const app = await NestFactory.create<NestExpressApplication>(HostModule.with(databaseUrl, { ...options, cache }), {
+    logger: false,
+  });
+  if (behindProxy) app.set('trust proxy', true);
   await app.listen(0, '127.0.0.1');
   const seen = observe(app);
-  process.on('message', () => process.send!(seen()));
+  process.on('message', (asked) => process.send!(asked === 'memory' ? process.memoryUsage.rss() : seen()));
   process.send!(await app.getUrl());
   process.once('disconnect', () => process.exit());
 }

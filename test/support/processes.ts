@@ -7,6 +7,8 @@ export interface HostProcess {
   url: string;
   /** What the process has seen so far. */
   seen(): Promise<Seen>;
+  /** Bytes of memory that it takes. */
+  memory(): Promise<number>;
   stop(): void;
 }
 
@@ -21,6 +23,8 @@ export interface Seen {
 interface Stores {
   databaseUrl: string;
   redisUrl: string;
+  /** Whether it believes `X-Forwarded-For`. */
+  behindProxy?: boolean;
 }
 
 /** Starts host applications that share their stores, as the nodes of one deployment do. */
@@ -36,12 +40,13 @@ function startProcess(stores: Stores, options: Partial<AuthModuleOptions>): Prom
     env: { ...process.env, HOST_OPTIONS: JSON.stringify({ ...stores, options }) },
   });
   return new Promise((resolve, reject) => {
-    const seen = (): Promise<Seen> =>
+    const ask = <T>(what: string): Promise<T> =>
       new Promise((answer) => {
         child.once('message', answer as (message: unknown) => void);
-        child.send('seen');
+        child.send(what);
       });
-    child.once('message', (url: string) => resolve({ url, seen, stop: () => child.kill('SIGKILL') }));
+    const [seen, memory] = [() => ask<Seen>('seen'), () => ask<number>('memory')];
+    child.once('message', (url: string) => resolve({ url, seen, memory, stop: () => child.kill('SIGKILL') }));
     child.once('exit', (code) => reject(new Error(`the host process ended with ${code}`)));
   });
 }

@@ -42,6 +42,12 @@ export class RedisServer {
     await client.disconnect();
   }
 
+  async command(...words: string[]): Promise<void> {
+    const { client } = await redisCache(this.url);
+    await client.sendCommand(words);
+    await client.disconnect();
+  }
+
   /** Stops answering without closing a connection. */
   freeze(): void {
     this.process?.kill('SIGSTOP');

@@ -3,6 +3,10 @@ import { join } from 'node:path';
 import * as surface from '@svc/auth';
 import { optionsPage } from '../../docs/generate-options';
 import { VARIABLES } from '../../libs/auth/src/config/env';
+import { METRICS } from '../../libs/auth/src/observability/metrics';
+import { OPERATIONS, QUIET } from '../../libs/auth/src/observability/operations';
+import { REASONS } from '../../libs/auth/src/observability/reasons';
+import { HAPPENINGS } from '../../libs/auth/src/observability/security-line';
 
 const ROOT = join(__dirname, '../..');
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
@@ -27,6 +31,19 @@ describe('the documentation', () => {
     for (const name of names) {
       expect(read('docs/events.md')).toMatch(new RegExp(`\\| \`${name}\`\\s+\\|`));
       expect(surface).toHaveProperty(name);
+    }
+  });
+
+  it('gives every reason, event, operation and metric that operators meet, as the source has them', () => {
+    const page = read('docs/operations.md').replaceAll(/ +/g, ' ');
+    for (const [reason, meaning] of Object.entries(REASONS)) expect(page).toContain(`| \`${reason}\` | ${meaning} |`);
+    for (const [name, event] of Object.entries(HAPPENINGS)) expect(page).toContain(`| \`${name}\` | \`${event}\` |`);
+    for (const operation of Object.values(OPERATIONS)) {
+      expect(page).toMatch(new RegExp(`\\| \`${operation}\` \\| .* \\| ${QUIET.has(operation) ? 'no' : 'yes'} \\|`));
+    }
+    for (const [name, { kind, unit, description }] of Object.entries(METRICS)) {
+      expect(page).toContain(`| \`${name}\` | ${kind}, \`${unit}\` |`);
+      expect(page).toContain(description);
     }
   });
 

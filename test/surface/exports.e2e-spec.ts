@@ -16,6 +16,7 @@ describe('what the package exports', () => {
       'AuthConfigError',
       'AuthEvents',
       'AuthException',
+      'AuthHealth',
       'AuthModule',
       'Authenticated',
       'BadChallenge',

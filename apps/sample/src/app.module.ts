@@ -1,4 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import { TerminusModule } from '@nestjs/terminus';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuthModule, type Limiter, authOptionsFromEnv } from '@svc/auth';
 import { CacheModule, SharedCache } from './cache.module';
@@ -39,6 +40,7 @@ export class AppModule {
       imports: [
         TypeOrmModule.forRoot({ ...dataSourceOptions(databaseUrl), migrationsRun: true, retryAttempts }),
         TypeOrmModule.forFeature([User, Admin, Order]),
+        TerminusModule,
         AuthModule.forRootAsync({
           features: { lockout: true, twoFactor: true, ...life, ...features },
           domain,

@@ -15,6 +15,10 @@ import { Database } from './kernel/database';
 import { Encryption } from './kernel/encryption';
 import { Argon2Hasher } from './password/argon2-hasher';
 import { PasswordHasher } from './password/password-hasher';
+import { hashQueue } from './password/hash-queue';
+import { WorkQueue } from './password/work-queue';
+import { SecurityLog } from './observability/security-log';
+import { Refusals } from './http/refusals';
 import { Realms } from './realm/realm';
 import { DenylistEpochs } from './revocations/denylist-epochs';
 import { DenylistRebuild } from './revocations/denylist-rebuild';
@@ -58,10 +62,17 @@ export class AuthCoreModule {
           new Encryption(key === undefined ? [] : [key, ...previousKeys]),
       },
       {
-        provide: PasswordHasher,
+        provide: WorkQueue,
         inject: [AUTH_CONFIG],
-        useFactory: ({ hashing }: AuthConfig) => new Argon2Hasher(hashing),
+        useFactory: ({ hashing }: AuthConfig) => hashQueue(hashing),
       },
+      {
+        provide: PasswordHasher,
+        inject: [AUTH_CONFIG, WorkQueue],
+        useFactory: ({ hashing }: AuthConfig, queue: WorkQueue) => new Argon2Hasher(hashing, queue),
+      },
+      SecurityLog,
+      Refusals,
       Clock,
       AuthEvents,
       Realms,

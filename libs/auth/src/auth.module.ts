@@ -1,4 +1,11 @@
-import { type DynamicModule, Inject, Module, type OnApplicationBootstrap, type OnModuleInit } from '@nestjs/common';
+import {
+  type DynamicModule,
+  type FactoryProvider,
+  Inject,
+  Module,
+  type OnApplicationBootstrap,
+  type OnModuleInit,
+} from '@nestjs/common';
 import { MetadataScanner, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { Auth } from './auth';
 import { AuthCoreModule } from './auth-core.module';
@@ -7,10 +14,16 @@ import type { AuthModuleAsyncOptions, AuthModuleOptions, AuthStructure } from '.
 import { DEFAULTS } from './config/defaults';
 import { merge } from './config/merge';
 import { combine } from './config/resolve-options';
+import { authEntities } from './entities';
 import { forwardEvents } from './forward-events';
 import { AccessTokenGuard } from './http/authentication.gate';
+import { AuthHealth } from './health/auth-health';
 import { refuseRoutes } from './http/refuse-routes';
+import { Database } from './kernel/database';
+import { SecurityStore } from './security-store/security-store';
 import { AuthEvents } from './kernel/auth-events';
+import { SecurityLog } from './observability/security-log';
+import { observeEvents } from './observe-events';
 import { Realms } from './realm/realm';
 import { type RealmStructure, RealmModule } from './realm.module';
 import { schedulePruning } from './retention/prune-schedule';
@@ -30,12 +43,14 @@ export class AuthModule implements OnModuleInit, OnApplicationBootstrap {
     private readonly modules: ModulesContainer,
     private readonly realms: Realms,
     private readonly pruning: Pruning,
+    private readonly securityLog: SecurityLog,
     @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
   ) {}
 
   onModuleInit(): void {
     refuseRoutes(this.modules, new MetadataScanner(), this.realms);
     forwardEvents(this.events, this.moduleRef);
+    observeEvents(this.events, this.securityLog, this.realms);
   }
 
   onApplicationBootstrap(): void {
@@ -61,6 +76,13 @@ export class AuthModule implements OnModuleInit, OnApplicationBootstrap {
   }
 }
 
+const HEALTH: FactoryProvider<AuthHealth> = {
+  provide: AuthHealth,
+  inject: [Database, SecurityStore, Realms, AUTH_CONFIG],
+  useFactory: (database: Database, store: SecurityStore, realms: Realms, config: AuthConfig) =>
+    new AuthHealth(database, store, realms, config, authEntities),
+};
+
 type OptionsFactory = Parameters<typeof AuthCoreModule.forOptions>[1];
 
 function assemble(structure: AuthStructure, options: OptionsFactory): DynamicModule {
@@ -69,8 +91,8 @@ function assemble(structure: AuthStructure, options: OptionsFactory): DynamicMod
     module: AuthModule,
     global: true,
     imports: [core, ...realmsOf(structure, core).map((realm) => RealmModule.forGuard(realm))],
-    providers: [Auth, AccessTokenGuard, Pruning],
-    exports: [core, Auth, AccessTokenGuard, Pruning],
+    providers: [Auth, AccessTokenGuard, Pruning, HEALTH],
+    exports: [core, Auth, AccessTokenGuard, Pruning, AuthHealth],
   };
 }
 

@@ -4,6 +4,7 @@ export { AuthModule } from './auth.module';
 // Injectables
 export { Auth, type StartOptions } from './auth';
 export { AuthEvents } from './kernel/auth-events';
+export { AuthHealth, type HealthFault, type HealthResult } from './health/auth-health';
 export { Clock } from './kernel/clock';
 export { type Enrolment, TwoFactor } from './two-factor/two-factor';
 export { Pruning, type Pruned } from './retention/pruning';
@@ -33,6 +34,9 @@ export type { ClientInfo } from './http/client-info';
 export { authOptionsFromEnv } from './config/env';
 export type * from './config/auth-options';
 export type { MessageKey, MessageParams, Translate } from './kernel/messages';
+export type { SecurityEvent, SecurityLine } from './observability/security-line';
+export type { Operation } from './observability/operations';
+export type { Reason } from './observability/reasons';
 
 // Entities and migrations
 export { authEntities } from './entities';
@@ -82,7 +86,7 @@ export {
 } from './kernel/auth.exception';
 export { AlreadyEnrolled, NotEnrolled } from './two-factor/enrolment.exception';
 export { BadChallenge } from './second-step/bad-challenge.exception';
-export { HasherBusy } from './password/work-queue';
+export { HasherBusy } from './password/hasher-busy.exception';
 export { ConfirmationOfAnotherSession, ConfirmationRequired } from './confirmation/confirmation-required.exception';
 export { EmailUnverified } from './verified-email/email-unverified.exception';
 export { InsufficientScope } from './abilities/insufficient-scope.exception';

@@ -1,20 +1,18 @@
 import { Controller, Get } from '@nestjs/common';
-import { InjectDataSource } from '@nestjs/typeorm';
-import { ForceJson, SecurityStore } from '@svc/auth';
-import type { DataSource } from 'typeorm';
+import { HealthCheck, HealthCheckService } from '@nestjs/terminus';
+import { AuthHealth } from '@svc/auth';
 
 @Controller('health')
 export class HealthController {
   constructor(
-    @InjectDataSource() private readonly database: DataSource,
-    private readonly store: SecurityStore,
+    private readonly health: HealthCheckService,
+    private readonly auth: AuthHealth,
   ) {}
 
-  /** 200 when both stores answer, 503 when one does not. */
+  /** 200 when everything the service stands on works, 503 when something does not. */
   @Get()
-  @ForceJson()
-  async check() {
-    await Promise.all([this.database.query('SELECT 1'), this.store.getMany(['svc:health'])]);
-    return { status: 'ok' };
+  @HealthCheck()
+  check() {
+    return this.health.check(this.auth.indicators());
   }
 }

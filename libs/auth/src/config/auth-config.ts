@@ -19,6 +19,7 @@ import type {
   RateLimitsOptions,
   RegistrationOptions,
   RetentionOptions,
+  SecurityLogOptions,
   TwoFactorOptions,
   UsersOptions,
 } from './auth-options';
@@ -93,6 +94,7 @@ export interface AuthConfig {
   readonly encryption: Readonly<{ key: string | undefined; previousKeys: readonly string[] }>;
   readonly hashing: Readonly<Required<HashingOptions>>;
   readonly retention: Readonly<Required<RetentionOptions>>;
+  readonly securityLog: Readonly<Required<Omit<SecurityLogOptions, 'sink'>> & Pick<SecurityLogOptions, 'sink'>>;
   readonly storeTimeoutMs: number;
   readonly keyPrefix: string;
   /** What the host handed over as its store, or undefined for this process's memory. */

@@ -3,6 +3,7 @@ import type { EntityManager } from 'typeorm';
 import type { Translate, MessageKey } from '../kernel/messages';
 import type { MailTemplates } from '../mail/mail-templates';
 import type { Mailer } from '../mail/mailer';
+import type { SecurityLine } from '../observability/security-line';
 import type { BreachedPasswords } from '../password/breached-passwords';
 import type { PasswordVerifier } from '../password/password-verifier';
 import type { RegistrationRules } from '../registration/registration-rules';
@@ -76,20 +77,30 @@ export interface HashingOptions {
   parallelism?: number;
 
   /**
-   * Hashes computed at once. More than the cores only adds latency, and each takes a libuv thread.
+   * Hashes computed at once. More than the cores only adds latency. Each takes a libuv thread, and one of those
+   * stays free whatever is asked for: to go beyond 3, start the process with a larger `UV_THREADPOOL_SIZE`.
    *
-   * @default the number of cores, at most 3
+   * @default one less than the cores, at least 1 and at most 3
    * @env SVC_HASH_CONCURRENCY
    */
   concurrency?: number;
 
   /**
-   * Hashes that may wait. One more is answered 503 with `Retry-After`, so a login flood is bounded.
+   * Hashes that may wait. Beyond it 503 with `Retry-After`, so a login flood is bounded: to clients in proportion
+   * to what they have used lately, so that a newcomer gets in.
    *
    * @default 256
    * @env SVC_HASH_QUEUE
    */
   maxQueue?: number;
+
+  /**
+   * Milliseconds that a hash may wait. Then 503 with `Retry-After`.
+   *
+   * @default 2500
+   * @env SVC_HASH_WAIT
+   */
+  maxWaitMs?: number;
 
   /**
    * Accept hashes of another system: `bcryptVerifier()`, `scryptVerifier()`, `pbkdf2Verifier()`, or one of the
@@ -884,6 +895,33 @@ export interface AuthValues {
   messages?: Partial<Record<MessageKey, string>> | Translate;
 }
 
+/** The log of what matters to security: see docs/operations.md. */
+export interface SecurityLogOptions {
+  /**
+   * Whether it is written.
+   *
+   * @default true
+   * @env SVC_SECURITY_LOG
+   */
+  enabled?: boolean;
+
+  /**
+   * Lines of one event, reason and guard in a minute. The others are counted, and their number is written.
+   *
+   * @default 60
+   * @env SVC_SECURITY_LOG_LINES
+   */
+  maxPerMinute?: number;
+
+  /**
+   * Where the lines go instead of Nest's logger. Called behind the answer; nobody waits for a promise that it
+   * returns. A throw is logged and changes nothing.
+   *
+   * @default Nest's logger, with the context `AuthSecurity`
+   */
+  sink?: (line: SecurityLine, severity: 'info' | 'warning') => unknown;
+}
+
 /** Values that exist once for the module, whatever the number of guards. */
 export interface SharedValues {
   /** Encryption at rest. */
@@ -894,6 +932,9 @@ export interface SharedValues {
 
   /** Sweeping rows that are of no more use. */
   retention?: RetentionOptions;
+
+  /** What matters to security, one line each. */
+  securityLog?: SecurityLogOptions;
 
   /**
    * Where revocations live: a cache-manager cache on Redis, a node-redis client, or a

@@ -44,6 +44,7 @@ export const DEFAULTS = {
   mail: { templates: {} },
   confirm: { ttl: 300, header: 'X-Svc-Confirmation' },
   retention: { schedule: '23 3 * * *', lockoutDays: 30 },
+  securityLog: { enabled: true, maxPerMinute: 60 },
   storeTimeoutMs: 800,
   denylistStore: null,
 } satisfies AuthModuleOptions;
@@ -70,7 +71,8 @@ export const DEFAULT_HASHING: Readonly<Required<Omit<HashingOptions, 'verifiers'
   memoryCost: 19_456,
   timeCost: 2,
   parallelism: 1,
-  // One of libuv's four threads stays free for files and name look-ups.
-  concurrency: Math.min(3, availableParallelism()),
+  // A core is left to the requests that need no password, and one of libuv's four threads to files and name look-ups.
+  concurrency: Math.max(1, Math.min(3, availableParallelism() - 1)),
   maxQueue: 256,
+  maxWaitMs: 2500,
 };

@@ -25,6 +25,7 @@ const PER_MODULE = [
   'encryption',
   'hashing',
   'retention',
+  'securityLog',
   'cache',
   'stores',
   'denylistStore',
@@ -52,6 +53,7 @@ export function resolveOptions(options: AuthModuleOptions): AuthConfig {
     encryption: Object.freeze({ key: top.encryption?.key, previousKeys: [...(top.encryption?.previousKeys ?? [])] }),
     hashing: hashing(top.hashing),
     retention: retention(top.retention),
+    securityLog: securityLog(top.securityLog),
     storeTimeoutMs: wholeNumber(top.storeTimeoutMs, DEFAULTS.storeTimeoutMs, 50),
     keyPrefix: top.keyPrefix ?? '',
     store: storeOf(top),
@@ -144,7 +146,7 @@ const cookieName = ({ refreshName, secure }: { refreshName: string; secure: bool
 const blockOf = (option: string): string => option.split('.')[0]!;
 
 function hashing(given: AuthModuleOptions['hashing'] = {}): AuthConfig['hashing'] {
-  const least = { memoryCost: 8, timeCost: 1, parallelism: 1, concurrency: 1, maxQueue: 0 };
+  const least = { memoryCost: 8, timeCost: 1, parallelism: 1, concurrency: 1, maxQueue: 0, maxWaitMs: 1 };
   const names = Object.keys(DEFAULT_HASHING) as (keyof typeof DEFAULT_HASHING)[];
   const values = names.map((name) => [name, wholeNumber(given[name], DEFAULT_HASHING[name], least[name])]);
   return Object.freeze({ ...Object.fromEntries(values), verifiers: [...(given.verifiers ?? [])] });
@@ -155,6 +157,19 @@ function retention({ schedule, lockoutDays }: AuthModuleOptions['retention'] = {
   return Object.freeze({
     schedule: schedule ?? fallback.schedule,
     lockoutDays: wholeNumber(lockoutDays, fallback.lockoutDays, 1, MOST_DAYS),
+  });
+}
+
+function securityLog({
+  enabled,
+  maxPerMinute,
+  sink,
+}: AuthModuleOptions['securityLog'] = {}): AuthConfig['securityLog'] {
+  const fallback = DEFAULTS.securityLog;
+  return Object.freeze({
+    enabled: enabled ?? fallback.enabled,
+    maxPerMinute: wholeNumber(maxPerMinute, fallback.maxPerMinute, 1),
+    sink,
   });
 }
 

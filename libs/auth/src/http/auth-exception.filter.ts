@@ -11,6 +11,7 @@ import {
 import { HttpAdapterHost } from '@nestjs/core';
 import { AuthException, StoreUnavailable } from '../kernel/auth.exception';
 import { isUnavailable } from '../kernel/unavailable';
+import { HasherBusy } from '../password/hasher-busy.exception';
 import { Realm, Realms } from '../realm/realm';
 
 interface Answer {
@@ -58,7 +59,9 @@ export class AuthExceptionFilter implements ExceptionFilter {
 
   private refusal(error: AuthException, request: object): Answer {
     const status = error.getStatus();
-    if (status >= 500) this.logger.error(`${error.code}: ${error.message}`, (error.cause as Error | undefined)?.stack);
+    // A full queue is told by the security log, which a flood does not flood.
+    if (status >= 500 && !(error instanceof HasherBusy))
+      this.logger.error(`${error.code}: ${error.message}`, (error.cause as Error | undefined)?.stack);
     return { status, headers: error.headers, body: error.in(this.realm.speakTo(request)).getResponse() };
   }
 }

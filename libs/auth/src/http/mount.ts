@@ -1,8 +1,11 @@
-import { Controller, type Type, UseFilters, VERSION_NEUTRAL } from '@nestjs/common';
+import { Controller, type Type, UseFilters, UseInterceptors, VERSION_NEUTRAL } from '@nestjs/common';
 import { PATH_METADATA } from '@nestjs/common/constants';
 import type { GuardStructure } from '../config/auth-options';
 import { trimSlashes } from '../config/trim-slashes';
 import { AuthExceptionFilter } from './auth-exception.filter';
+import { FairShare } from './fair-share';
+import { mountedAt } from './mounted-operation';
+import { RequestObserver } from './request-observer';
 import { GuardName } from '../realm/route-metadata';
 
 /** Binds a controller to one realm: its own route prefix and guard, the library's bodies and errors. */
@@ -10,6 +13,13 @@ export function mount(controller: Type, guard: string, { path: prefix = '', doma
   const path: string = Reflect.getMetadata(PATH_METADATA, controller);
   const mounted = { [controller.name]: class extends controller {} }[controller.name] as Type;
   Controller({ path: `${trimSlashes(prefix)}/${path}`, host: domain ?? undefined, version: VERSION_NEUTRAL })(mounted);
-  for (const decorate of [GuardName(guard), UseFilters(AuthExceptionFilter)]) decorate(mounted);
+  for (const decorate of [
+    GuardName(guard),
+    UseFilters(AuthExceptionFilter),
+    UseInterceptors(RequestObserver, FairShare),
+  ]) {
+    decorate(mounted);
+  }
+  mountedAt(mounted, path);
   return mounted;
 }

@@ -2,6 +2,7 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import { HttpAdapterHost } from '@nestjs/core';
 import { AuthConfigError, AuthException } from '../kernel/auth.exception';
 import { type RealmScope, Realms } from '../realm/realm';
+import { Refusals } from './refusals';
 import { callerOf } from '../tokens/caller';
 import type { GateType } from './gate';
 import { type RoutePlan, routePlan } from './route-plan';
@@ -18,6 +19,7 @@ export class RouteGuard implements CanActivate {
   constructor(
     private readonly realms: Realms,
     private readonly adapterHost: HttpAdapterHost,
+    private readonly refusals: Refusals,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
@@ -35,6 +37,7 @@ export class RouteGuard implements CanActivate {
         await scope.get(gate).check(context, request);
       }
     } catch (error) {
+      this.refusals.tell(error, scope.realm.guard, context);
       throw this.answerable(error, scope, context);
     }
     request[PASSED] = context.getHandler();

@@ -1,4 +1,5 @@
 import { HttpException } from '@nestjs/common';
+import type { Reason } from '../observability/reasons';
 import { type Text, type Translate, inEnglish } from './messages';
 
 /** What a caller is told of a failure. */
@@ -28,6 +29,7 @@ export interface FailureBody {
  */
 export class AuthException extends HttpException {
   private translate?: Translate;
+  private told?: { readonly reason: Reason; readonly userId?: string };
 
   /**
    * @param code stable name of the outcome for logs and host code; never sent to the client
@@ -49,6 +51,21 @@ export class AuthException extends HttpException {
   /** Whether it says nothing about what was being checked, so that the attempt counts as none. */
   get isUndecided(): boolean {
     return this.failure.status === 503;
+  }
+
+  /** What operators are told beyond the code, and no client; see {@link because}. @internal */
+  get background(): Readonly<{ reason?: Reason; userId?: string }> {
+    return this.told ?? {};
+  }
+
+  /**
+   * Adds the finer reason, and whom it is about, for the security log and the metrics. Neither changes the answer.
+   *
+   * @internal
+   */
+  because(reason: Reason, userId?: string | null): this {
+    this.told = { reason, userId: userId ?? undefined };
+    return this;
   }
 
   /** Says the same in the language of `translate`; who speaks first is heard. */

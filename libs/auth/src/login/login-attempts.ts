@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { AuthEvents } from '../kernel/auth-events';
 import { AccountLockout } from '../lockout/account-lockout';
 import { loginLock, userLock } from '../lockout/lock-key';
+import type { Reason } from '../observability/reasons';
 import { Realm } from '../realm/realm';
 import { FailureLimiter } from '../throttling/failure-limiter';
 import { FailureLimits } from '../throttling/failure-limits';
@@ -44,10 +45,15 @@ export class LoginAttempts {
       (seconds) => this.refusal(field, seconds, request),
       this.limits.clearedBy(identifier) ? 'succeeded' : 'undone',
     );
-    if (!verified) throw new WrongCredentials(field);
+    if (!verified) throw new WrongCredentials(field).because(this.reason(candidate), candidate.userId);
     const userId = this.users.idOf(verified.user);
     await this.lockout.release([lock, loginLock(userId, identifier), userLock('confirm', userId)]);
     return verified;
+  }
+
+  private reason({ userId }: Candidate): Reason {
+    if (this.realm.options.hooks.authenticate) return 'wrong_credentials';
+    return userId === null ? 'unknown_user' : 'wrong_password';
   }
 
   private async authenticate(candidate: Candidate, request: object): Promise<Verified | null> {

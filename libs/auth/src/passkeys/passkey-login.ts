@@ -29,7 +29,7 @@ export class PasskeyLogin {
     const { userId } = await this.assertions.verify(ceremonyId, credential);
     // A passkey outlives its user until the next sweep.
     const user = await answered('The user store', this.config.storeTimeoutMs, this.users.findById(userId));
-    if (!user) throw new Unauthenticated(false);
+    if (!user) throw new Unauthenticated(false).because('unknown_user', userId);
     this.unverified.refuse(user);
     await this.lockout.release([userLock('confirm', userId)]);
     const tokens = await this.sessions.start({ userId, amr: ['webauthn'], client: clientInfo(request) });

@@ -3,20 +3,19 @@ import { newSecret } from '../kernel/secrets';
 import { type Argon2Library, argon2Library } from './argon2-library';
 import { digestCost, isAffordable } from './digest.policy';
 import { PasswordHasher } from './password-hasher';
-import { WorkQueue } from './work-queue';
+import type { WorkQueue } from './work-queue';
 
 /** Argon2id (RFC 9106) with bounded concurrency. */
 export class Argon2Hasher extends PasswordHasher {
-  private readonly queue: WorkQueue;
   /** Digest of a password nobody knows, at the configured cost: what a login without a user is checked against. */
   private readonly decoy: Promise<string>;
 
   constructor(
-    private readonly options: Required<Omit<HashingOptions, 'verifiers'>>,
+    private readonly options: Required<Pick<HashingOptions, 'memoryCost' | 'timeCost' | 'parallelism'>>,
+    private readonly queue: WorkQueue,
     private readonly library: Argon2Library = argon2Library(),
   ) {
     super();
-    this.queue = new WorkQueue(options.concurrency, options.maxQueue);
     this.decoy = this.hash(newSecret());
     // A hasher that cannot hash says so to whoever awaits it, and not as an unhandled rejection.
     this.decoy.catch(() => undefined);

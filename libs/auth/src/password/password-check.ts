@@ -11,14 +11,13 @@ import { WorkQueue } from './work-queue';
 @Injectable()
 export class PasswordCheck {
   private readonly verifiers: readonly PasswordVerifier[];
-  private readonly queue: WorkQueue;
 
   constructor(
     private readonly hasher: PasswordHasher,
+    private readonly queue: WorkQueue,
     @Inject(AUTH_CONFIG) { hashing }: AuthConfig,
   ) {
     this.verifiers = hashing.verifiers;
-    this.queue = new WorkQueue(hashing.concurrency, hashing.maxQueue);
   }
 
   /** Whether `password` gives `digest`; false without one. @throws HasherBusy */

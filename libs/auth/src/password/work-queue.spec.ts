@@ -1,6 +1,8 @@
 import * as fc from 'fast-check';
 import { setImmediate as tick } from 'node:timers/promises';
-import { HasherBusy, WorkQueue } from './work-queue';
+import { HasherBusy } from './hasher-busy.exception';
+import { onBehalfOf } from './on-behalf-of';
+import { WorkQueue } from './work-queue';
 
 /** A job that ends when the test says so. */
 function job<T = void>() {
@@ -119,5 +121,56 @@ describe('a work queue', () => {
       }),
       { numRuns: 150 },
     );
+  });
+
+  describe('whose jobs come from several clients', () => {
+    const from = <T>(client: string, work: () => T): T => onBehalfOf(() => [client], work);
+    const order: string[] = [];
+    const ask = (queue: WorkQueue, client: string): Promise<void> =>
+      from(client, () => queue.run(async () => void order.push(client))).catch((error: Error) => {
+        order.push(`${client}: ${error.name}`);
+      });
+    beforeEach(() => order.splice(0));
+
+    it('lets who has had least go first, also before those that came earlier', async () => {
+      const queue = new WorkQueue(1, 100);
+      await Promise.all([...'aaaaaabbb'].map((client) => ask(queue, client)));
+      expect(order.join('')).toBe('abababaaa');
+      order.splice(0);
+      await Promise.all([...'aaac'].map((client) => ask(queue, client)));
+      expect(order.join('')).toBe('acaa');
+    });
+
+    it('lets a flood give way to a newcomer when it is full, and refuses who floods', async () => {
+      const queue = new WorkQueue(1, 3);
+      await ask(queue, 'flood');
+      order.splice(0);
+      await Promise.all(['flood', 'flood', 'flood', 'flood', 'flood', 'ada'].map((client) => ask(queue, client)));
+      expect(order.toSorted()).toEqual(['ada', 'flood', 'flood', 'flood', 'flood: HasherBusy', 'flood: HasherBusy']);
+      expect(order.indexOf('ada')).toBeLessThan(order.lastIndexOf('flood'));
+    });
+
+    it('refuses a newcomer among equals', async () => {
+      const queue = new WorkQueue(1, 2);
+      await Promise.all([...'abcd'].map((client) => ask(queue, client)));
+      expect(order.toSorted()).toEqual(['a', 'b', 'c', 'd: HasherBusy']);
+    });
+  });
+
+  it('refuses what has waited too long, and goes on', async () => {
+    jest.useFakeTimers();
+    const queue = new WorkQueue(1, 10, 2500);
+    const first = job();
+    const running = queue.run(first.run);
+    const late = queue.run(async () => 'late');
+    const refused = late.catch((error: unknown) => error);
+    jest.advanceTimersByTime(2500);
+    expect(await refused).toBeInstanceOf(HasherBusy);
+    const next = queue.run(async () => 'next');
+    first.end();
+    await running;
+    await expect(next).resolves.toBe('next');
+    expect(jest.getTimerCount()).toBe(0);
+    jest.useRealTimers();
   });
 });

@@ -3,6 +3,7 @@ import { Grants } from '../abilities/grants';
 import type { SessionTokens } from '../http/session-tokens';
 import { AuthEvents } from '../kernel/auth-events';
 import { newSecret, sha256 } from '../kernel/secrets';
+import type { Reason } from '../observability/reasons';
 import { Realm } from '../realm/realm';
 import { AccessTokens } from '../tokens/access-tokens';
 import { Denylist } from '../tokens/denylist';
@@ -20,6 +21,17 @@ interface Outcome {
   /** Live refresh tokens of the session, counted for siblings. */
   live?: number;
 }
+
+/** What operators are told of a refusal; the client is told one thing whatever it was. */
+const REASONS: Readonly<Record<Verdict, Reason>> = {
+  unknown: 'unknown_token',
+  revoked: 'revoked_token',
+  expired: 'expired_token',
+  reuse: 'reused_token',
+  // Neither is refused.
+  first: 'unexpected',
+  sibling: 'unexpected',
+};
 
 /** What the host adds to the next access token. */
 type Additions = Awaited<ReturnType<Grants['granted']>> & { custom: object };
@@ -51,7 +63,7 @@ export class RefreshRotation {
       return outcome.tokens;
     }
     await this.refuse(seen, outcome.verdict);
-    throw new InvalidRefreshToken();
+    throw new InvalidRefreshToken().because(refreshToken ? REASONS[outcome.verdict] : 'missing_token', seen?.userId);
   }
 
   /** A session on the denylist is revoked, also when the write of its row failed after the denial. */

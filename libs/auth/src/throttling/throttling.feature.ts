@@ -1,4 +1,6 @@
 import type { Feature } from '../realm/feature';
+import { Applicants } from '../http/applicants';
+import { ApplicantsOfRequests } from './applicants-of-requests';
 import { Clients } from './clients';
 import { FailureLimiter } from './failure-limiter';
 import { FailureLimits } from './failure-limits';
@@ -7,5 +9,12 @@ import { ThrottleGate } from './throttle.gate';
 
 /** Rate limits: of requests by route, of failures by account. */
 export const throttling: Feature = {
-  providers: [Clients, Limiters, FailureLimiter, FailureLimits, ThrottleGate],
+  providers: [
+    Clients,
+    { provide: Applicants, useClass: ApplicantsOfRequests },
+    Limiters,
+    FailureLimiter,
+    FailureLimits,
+    ThrottleGate,
+  ],
 };

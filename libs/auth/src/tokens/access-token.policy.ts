@@ -53,8 +53,11 @@ export function isAccessToken(
 /** An absent `exp` would live for ever; JWT libraries only judge the claims that are present. */
 function isCurrent({ exp, nbf, iat }: Claims, leeway: number, now: number): boolean {
   const start = nbf ?? iat ?? 0;
-  return isTime(exp) && isTime(start) && start <= now + leeway && exp > now - leeway;
+  return isTime(exp) && isTime(start) && start <= now + leeway && !isOver({ exp }, leeway, now);
 }
+
+/** Whether a token was to live until a time that has passed. */
+export const isOver = ({ exp }: Claims, leeway: number, now: number): boolean => isTime(exp) && exp <= now - leeway;
 
 const isTime = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
 

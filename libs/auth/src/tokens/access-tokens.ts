@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { Clock } from '../kernel/clock';
 import { Realm } from '../realm/realm';
-import { ACCESS_TOKEN_TYPE, type AccessClaims, accessClaims, isAccessToken } from './access-token.policy';
+import { ACCESS_TOKEN_TYPE, type AccessClaims, accessClaims, isAccessToken, isOver } from './access-token.policy';
 import { type VerifiedJws, signJws, verifyJws } from './jws';
 import { Keyring } from './keyring';
 
@@ -57,10 +57,12 @@ export class AccessTokens {
     return signJws(this.keyring, ACCESS_TOKEN_TYPE, accessClaims({ custom, standard, scope, pinned }));
   }
 
-  /** The claims of a token of this realm that is current; null for everything else. Reads no store. */
-  verify(token: string): AccessClaims | null {
+  /** The claims of a token of this realm that is current; for everything else why it is none. Reads no store. */
+  read(token: string): AccessClaims | 'invalid_token' | 'expired_token' {
     const jws = verifyJws(this.keyring, token);
-    return jws && this.judge(jws);
+    if (!jws) return 'invalid_token';
+    const expired = isOver(jws.claims, this.realm.options.leeway, this.clock.seconds());
+    return this.judge(jws) ?? (expired ? 'expired_token' : 'invalid_token');
   }
 
   /** Judges a token whose signature is verified already. */

@@ -3,6 +3,7 @@ import { AUTH_CONFIG, type AuthConfig } from '../config/auth-config';
 import { Unauthenticated } from '../kernel/auth.exception';
 import { answered } from '../kernel/unavailable';
 import { canonicalId } from '../kernel/uuid';
+import { telemetry } from '../observability/telemetry';
 import { Realm } from '../realm/realm';
 import { UserProvider } from '../users/user-provider';
 import type { AccessClaims } from './access-token.policy';
@@ -41,8 +42,9 @@ export class Authenticator {
     const known = callerOf(request, this.realm.guard);
     if (known) return recordCaller(request, known);
     const token = bearerOf(request.headers);
-    const claims = token ? this.accessTokens.verify(token) : null;
-    if (!claims) throw new Unauthenticated(token !== '');
+    if (!token) throw new Unauthenticated(false).because('missing_token');
+    const claims = this.accessTokens.read(token);
+    if (typeof claims === 'string') throw new Unauthenticated(true).because(claims);
     return this.admit(request, claims);
   }
 
@@ -55,10 +57,12 @@ export class Authenticator {
   async admit(request: object, claims: AccessClaims): Promise<Caller> {
     // Neither look-up needs the other, and both are needed: the slower one is the whole wait.
     const [denied, user] = await Promise.all([
-      this.denylist.denies(claims),
-      answered('The user store', this.config.storeTimeoutMs, this.userOf(claims.sub)),
+      telemetry.span('svc.auth.guard.denylist', {}, () => this.denylist.denies(claims)),
+      telemetry.span('svc.auth.guard.user', {}, () =>
+        answered('The user store', this.config.storeTimeoutMs, this.userOf(claims.sub)),
+      ),
     ]);
-    if (denied || !user) throw new Unauthenticated(true);
+    if (denied || !user) throw new Unauthenticated(true).because(denied ? 'revoked_token' : 'unknown_user', claims.sub);
     const caller: Caller = {
       guard: this.realm.guard,
       userId: claims.sub,

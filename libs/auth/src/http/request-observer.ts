@@ -1,0 +1,72 @@
+import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
+import { type Observable, defer, lastValueFrom } from 'rxjs';
+import { AuthException } from '../kernel/auth.exception';
+import { type Operation, type Outcome, QUIET } from '../observability/operations';
+import type { Span } from '../observability/open-telemetry';
+import { reasonOf } from '../observability/reason-of';
+import type { Reason } from '../observability/reasons';
+import { SecurityLog } from '../observability/security-log';
+import { telemetry } from '../observability/telemetry';
+import { Realm } from '../realm/realm';
+import { type About, aboutAnswer, aboutRequest } from './about';
+import { operationOf } from './mounted-operation';
+
+/**
+ * Tells operators how every request to the library's routes ended: a span, a metric, and a line of the security
+ * log. The one place that does; what a gate refused before it is told by `RouteGuard`.
+ */
+@Injectable()
+export class RequestObserver implements NestInterceptor {
+  constructor(
+    private readonly realm: Realm,
+    private readonly log: SecurityLog,
+  ) {}
+
+  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    const operation = operationOf(context.getClass(), context.getHandler());
+    if (!operation) return next.handle();
+    const request: object = context.switchToHttp().getRequest();
+    return defer(() =>
+      telemetry.span(`svc.auth.${operation}`, this.attributes(operation), (span) =>
+        this.observed(operation, request, next, span),
+      ),
+    );
+  }
+
+  private async observed(operation: Operation, request: object, next: CallHandler, span?: Span): Promise<unknown> {
+    const start = performance.now();
+    try {
+      const answer: unknown = await lastValueFrom(next.handle(), { defaultValue: undefined });
+      const outcome = isChallenge(answer) ? 'challenged' : 'succeeded';
+      this.told(operation, outcome, start, span);
+      if (!QUIET.has(operation)) this.write(operation, outcome, { ...aboutRequest(request), ...aboutAnswer(answer) });
+      return answer;
+    } catch (error) {
+      const reason = reasonOf(error);
+      this.told(operation, 'failed', start, span, reason);
+      const { userId } = error instanceof AuthException ? error.background : {};
+      this.write(operation, 'failed', { ...aboutRequest(request), ...(userId && { user_id: userId }) }, reason);
+      throw error;
+    }
+  }
+
+  private told(operation: Operation, outcome: Outcome, start: number, span?: Span, reason?: Reason): void {
+    const ended = { 'svc.auth.outcome': outcome, ...(reason && { 'error.type': reason }) };
+    span?.setAttributes(ended);
+    telemetry.duration('svc.auth.operation.duration', start, { ...this.attributes(operation), ...ended });
+    if (reason === 'too_many_failures') telemetry.count('svc.auth.rate_limit.refusals', this.attributes(operation));
+  }
+
+  private write(operation: Operation, outcome: Outcome, about: About, reason?: Reason): void {
+    const { guard } = this.realm;
+    const severity = outcome === 'failed' ? 'warning' : 'info';
+    this.log.write(severity, { event: `auth.${operation}.${outcome}`, reason, guard, ...about });
+  }
+
+  private attributes(operation: Operation) {
+    return { 'svc.auth.guard': this.realm.guard, 'svc.auth.operation': operation };
+  }
+}
+
+const isChallenge = (answer: unknown): boolean =>
+  typeof answer === 'object' && answer !== null && 'challenge_token' in answer;

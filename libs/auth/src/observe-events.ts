@@ -1,0 +1,71 @@
+import type { Type } from '@nestjs/common';
+import { AccountDeleted } from './account/account-deleted.event';
+import { Verified } from './email-verification/verified.event';
+import type { AuthEvents } from './kernel/auth-events';
+import { AccountLocked } from './lockout/account-locked.event';
+import { AccountReleased } from './lockout/account-released.event';
+import { MailFailed } from './mail/mail-failed.event';
+import type { HAPPENINGS, SecurityLine } from './observability/security-line';
+import type { SecurityLog, Severity } from './observability/security-log';
+import { telemetry } from './observability/telemetry';
+import { PasskeyBackupChanged } from './passkeys/passkey-backup-changed.event';
+import { PasskeyCloneDetected } from './passkeys/passkey-clone-detected.event';
+import type { Realms } from './realm/realm';
+import { RefreshFamilyForked } from './sessions/refresh-family-forked.event';
+import { RefreshTokenReused } from './sessions/refresh-token-reused.event';
+import { RecoveryCodeUsed } from './two-factor/recovery-code-used.event';
+import { TwoFactorDisabled } from './two-factor/two-factor-disabled.event';
+import { TwoFactorEnabled } from './two-factor/two-factor-enabled.event';
+import { UserProvider } from './users/user-provider';
+
+type Told = Omit<SecurityLine, 'event'>;
+
+/** The account a lock is on; a lock may be on an identifier, which is nobody's business. */
+const locked = ({ purpose, subject, guard }: AccountLocked): Told => ({
+  purpose,
+  guard,
+  user_id: purpose === 'login' ? /^id:(.*)$/s.exec(subject)?.[1] : subject,
+});
+
+const ofUser = ({ userId, guard }: { userId: string; guard: string }): Told => ({ user_id: userId, guard });
+
+/**
+ * Writes the events that are no outcome of one request to the security log, and counts those that are counted.
+ * What requests end with is told where they end: see `RequestObserver`.
+ */
+export function observeEvents(events: AuthEvents, log: SecurityLog, realms: Realms): void {
+  const tell = <E extends object>(
+    event: Type<E>,
+    severity: Severity,
+    name: keyof typeof HAPPENINGS,
+    told: (event: E) => Told,
+  ): void => void events.on(event, (one) => log.write(severity, { event: name, ...told(one) }));
+
+  tell(RefreshTokenReused, 'warning', 'auth.refresh_token.reused', ({ familyId }) => ({ session_id: familyId }));
+  tell(RefreshFamilyForked, 'warning', 'auth.session.forked', ({ userId, familyId }) => ({
+    user_id: userId,
+    session_id: familyId,
+  }));
+  tell(AccountLocked, 'warning', 'auth.account.locked', locked);
+  tell(AccountReleased, 'info', 'auth.account.released', locked);
+  tell(PasskeyCloneDetected, 'warning', 'auth.passkey.cloned', ofUser);
+  tell(PasskeyBackupChanged, 'info', 'auth.passkey.backup_changed', ofUser);
+  tell(TwoFactorEnabled, 'info', 'auth.two_factor.enabled', ofUser);
+  tell(TwoFactorDisabled, 'info', 'auth.two_factor.disabled', ofUser);
+  tell(RecoveryCodeUsed, 'info', 'auth.recovery_code.used', ofUser);
+  tell(AccountDeleted, 'info', 'auth.account.deleted', ofUser);
+  tell(MailFailed, 'warning', 'auth.mail.failed', ({ kind, guard }) => ({ purpose: kind, guard }));
+  // Mounted at the default guard alone.
+  tell(Verified, 'info', 'auth.email.verified', ({ user }) => ({
+    user_id: realms.default.get(UserProvider).idOf(user),
+    guard: realms.default.realm.guard,
+  }));
+
+  events.on(RefreshTokenReused, () => telemetry.count('svc.auth.refresh_token.reuses'));
+  events.on(AccountLocked, ({ purpose, guard }) =>
+    telemetry.count('svc.auth.account.locks', { 'svc.auth.guard': guard, 'svc.auth.purpose': purpose }),
+  );
+  events.on(MailFailed, ({ kind, guard }) =>
+    telemetry.count('svc.auth.mail.failures', { 'svc.auth.guard': guard, 'svc.auth.purpose': kind }),
+  );
+}

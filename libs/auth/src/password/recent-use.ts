@@ -1,0 +1,39 @@
+const HALF_MS = 30_000;
+
+/** Keys of one half. Beyond it the elder half is forgotten early: a flood of new keys must not fill the memory. */
+const MOST_KEYS = 4096;
+
+/** How often something was used within the last 30 to 60 seconds. Bounded in memory. */
+export class RecentUse {
+  private current = new Map<string, number>();
+  private former = new Map<string, number>();
+  private since: number;
+
+  /** @param now milliseconds */
+  constructor(private readonly now: () => number = () => performance.now()) {
+    this.since = now();
+  }
+
+  of(key: string): number {
+    this.age();
+    return (this.current.get(key) ?? 0) + (this.former.get(key) ?? 0);
+  }
+
+  add(key: string): void {
+    this.age();
+    if (this.current.size >= MOST_KEYS && !this.current.has(key)) this.turn();
+    this.current.set(key, (this.current.get(key) ?? 0) + 1);
+  }
+
+  private age(): void {
+    const idle = this.now() - this.since;
+    if (idle >= HALF_MS) this.turn();
+    if (idle >= 2 * HALF_MS) this.turn();
+  }
+
+  private turn(): void {
+    this.former = this.current;
+    this.current = new Map();
+    this.since = this.now();
+  }
+}

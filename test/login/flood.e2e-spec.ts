@@ -1,0 +1,133 @@
+import { type AuthModuleOptions, PasswordHasher } from '@svc/auth';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { WorkQueue } from '../../libs/auth/src/password/work-queue';
+import type { TestApp } from '../support/app';
+import { someone, startLimited } from '../support/clients';
+import { UNLIMITED } from '../support/host.module';
+import { PASSWORD } from '../support/people';
+
+const WRONG = 'wrong-horse-battery';
+
+interface Library {
+  verify(digest: string, password: string): Promise<boolean>;
+}
+
+/** Holds every verification until it is let go, and keeps their order. */
+function held(t: TestApp) {
+  const { library } = t.app.get(PasswordHasher) as unknown as { library: Library };
+  const verify = library.verify.bind(library);
+  const state = { holds: false, passwords: [] as string[], running: 0, most: 0 };
+  const waiting: (() => void)[] = [];
+  jest.spyOn(library, 'verify').mockImplementation(async (digest, password) => {
+    state.passwords.push(password);
+    state.most = Math.max(state.most, ++state.running);
+    if (state.holds) await new Promise<void>((resolve) => waiting.push(resolve));
+    return verify(digest, password).finally(() => state.running--);
+  });
+  return Object.assign(state, {
+    letGo: () => {
+      state.holds = false;
+      for (const go of waiting.splice(0)) go();
+    },
+  });
+}
+
+describe('a flood of wrong logins', () => {
+  let t: TestApp;
+  afterEach(() => t.stop());
+
+  const start = async (options: Partial<AuthModuleOptions>) => {
+    t = await startLimited({
+      hashing: { memoryCost: 64, timeCost: 1, concurrency: 2, maxQueue: 8, maxWaitMs: 60_000 },
+      ...options,
+    });
+    await t.person('ada@example.com');
+    await t.app.get(PasswordHasher).verify(null, 'the decoy is made by then');
+    return held(t);
+  };
+  const login = (from: string, email: string, password = WRONG) =>
+    t.http
+      .post('/auth/login')
+      .set('X-Forwarded-For', from)
+      .send({ email, password })
+      .then((answer) => answer);
+  const waiting = (): number => (t.app.get(WorkQueue) as unknown as { waiting: unknown[] }).waiting.length;
+  const until = async (holds: () => boolean): Promise<void> => {
+    for (const deadline = performance.now() + 20_000; !holds(); await sleep(5)) {
+      expect(performance.now()).toBeLessThan(deadline);
+    }
+  };
+
+  it('from few addresses waits behind whoever comes from another, and is bounded', async () => {
+    const hashes = await start({ rateLimits: UNLIMITED });
+    const addresses = [someone(), someone(), someone()];
+    for (const from of addresses) await login(from, 'nobody@example.com');
+    hashes.passwords.splice(0);
+    hashes.holds = true;
+    let busy = 0;
+    const flood = Array.from({ length: 60 }, async (_, i) => {
+      // Known and unknown accounts take the same way.
+      const answer = await login(addresses[i % 3]!, i % 2 ? `nobody-${i}@example.com` : 'ada@example.com');
+      if (answer.status === 503) busy++;
+      return answer;
+    });
+    await until(() => busy === 50 && waiting() === 8);
+    const ada = login(someone(), 'ada@example.com', PASSWORD);
+    // She takes the place of one of them.
+    await until(() => busy === 51 && waiting() === 8);
+    hashes.letGo();
+    expect((await ada).status).toBe(200);
+    expect(hashes.passwords.slice(0, 3)).toEqual([WRONG, WRONG, PASSWORD]);
+    const answers = await Promise.all(flood);
+    expect(answers.filter(({ status }) => status === 422)).toHaveLength(9);
+    const refused = answers.filter(({ status }) => status === 503);
+    expect(refused).toHaveLength(51);
+    for (const { headers, body } of refused) {
+      expect(headers['retry-after']).toBe('2');
+      expect(body).toEqual({ message: 'The service is busy. Please try again in 2 seconds.' });
+    }
+    expect(hashes.most).toBe(2);
+  });
+
+  it('leaves the requests that hash nothing alone', async () => {
+    const hashes = await start({ rateLimits: UNLIMITED });
+    const { access_token: token } = await t.session();
+    hashes.holds = true;
+    const flood = Array.from({ length: 30 }, () => login(someone(), 'nobody@example.com'));
+    await until(() => waiting() === 8);
+    await t.get('/private', token).expect(200);
+    hashes.letGo();
+    await Promise.all(flood);
+  });
+
+  it('from one address is cut before anything is hashed', async () => {
+    const hashes = await start({ rateLimits: {}, hashing: { memoryCost: 64, timeCost: 1 } });
+    const from = someone();
+    const answers = await Promise.all(Array.from({ length: 100 }, (_, i) => login(from, `nobody-${i}@example.com`)));
+    expect(answers.filter(({ status }) => status === 422)).toHaveLength(30);
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(70);
+    expect(hashes.passwords).toHaveLength(30);
+  });
+
+  it('on one account is cut before anything is hashed, from however many addresses', async () => {
+    const hashes = await start({ rateLimits: {}, hashing: { memoryCost: 64, timeCost: 1 } });
+    const answers = await Promise.all(Array.from({ length: 60 }, () => login(someone(), 'ada@example.com')));
+    expect(hashes.passwords).toHaveLength(20);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([422, 429]));
+  });
+
+  it('is refused after its wait, and its attempts are not counted', async () => {
+    const hashes = await start({
+      rateLimits: {},
+      hashing: { memoryCost: 64, timeCost: 1, concurrency: 1, maxQueue: 50, maxWaitMs: 100 },
+    });
+    hashes.holds = true;
+    const first = login(someone(), 'nobody@example.com');
+    await until(() => hashes.running === 1);
+    const late = await Promise.all(Array.from({ length: 19 }, () => login(someone(), 'ada@example.com')));
+    expect(new Set(late.map(({ status }) => status))).toEqual(new Set([503]));
+    hashes.letGo();
+    expect((await first).status).toBe(422);
+    expect((await login(someone(), 'ada@example.com', PASSWORD)).status).toBe(200);
+  });
+});

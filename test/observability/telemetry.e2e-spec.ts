@@ -1,0 +1,189 @@
+import { context, metrics, trace } from '@opentelemetry/api';
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import {
+  AggregationTemporality,
+  type DataPoint,
+  type Histogram,
+  InMemoryMetricExporter,
+  MeterProvider,
+  PeriodicExportingMetricReader,
+} from '@opentelemetry/sdk-metrics';
+import {
+  BasicTracerProvider,
+  InMemorySpanExporter,
+  type ReadableSpan,
+  SimpleSpanProcessor,
+} from '@opentelemetry/sdk-trace-base';
+import { HasherBusy, PasswordHasher } from '@svc/auth';
+import { METRICS } from '../../libs/auth/src/observability/metrics';
+import { AuthEvents } from '../../libs/auth/src/kernel/auth-events';
+import { Telemetry } from '../../libs/auth/src/observability/telemetry';
+import { MailFailed } from '../../libs/auth/src/mail/mail-failed.event';
+import { WorkQueue } from '../../libs/auth/src/password/work-queue';
+import { TestApp } from '../support/app';
+import { PASSWORD } from '../support/people';
+import { challenge, codeOf, complete, enrol, startTwoFactor } from '../support/two-factor';
+
+const spans = new InMemorySpanExporter();
+const exported = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
+const reader = new PeriodicExportingMetricReader({ exporter: exported, exportIntervalMillis: 3_600_000 });
+const meters = new MeterProvider({ readers: [reader] });
+
+type Point = { attributes: Record<string, unknown>; value: number };
+
+/** Every metric so far, by name: its points, a histogram's value being its count. */
+async function collected(): Promise<Record<string, Point[]>> {
+  exported.reset();
+  await meters.forceFlush();
+  const all = exported.getMetrics().flatMap(({ scopeMetrics }) => scopeMetrics.flatMap((scope) => scope.metrics));
+  return Object.fromEntries(
+    all.map(({ descriptor, dataPoints }) => [
+      descriptor.name,
+      (dataPoints as DataPoint<number | Histogram>[]).map(({ attributes, value }) => ({
+        attributes,
+        value: typeof value === 'number' ? value : value.count,
+      })),
+    ]),
+  );
+}
+
+describe('telemetry', () => {
+  let t: TestApp;
+  const sent: string[] = [];
+
+  beforeAll(async () => {
+    context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+    trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] }));
+    // The application starts first: an SDK that is registered later is found too.
+    t = await startTwoFactor({
+      features: { lockout: true },
+      lockout: { maxAttempts: 3 },
+      rateLimits: { refresh: { maxAttempts: 8 } },
+      keyPrefix: `${process.pid}-telemetry:`,
+    });
+    metrics.setGlobalMeterProvider(meters);
+  });
+  beforeEach(() => spans.reset());
+  afterAll(async () => {
+    await t.stop();
+    await meters.shutdown();
+    trace.disable();
+    metrics.disable();
+    context.disable();
+  });
+
+  const spanOf = (name: string): ReadableSpan => spans.getFinishedSpans().find((span) => span.name === name)!;
+  const namesOf = () => spans.getFinishedSpans().map(({ name }) => name);
+
+  it('spans a login with its hash inside, and how it ended', async () => {
+    await t.session();
+    const [login, hash] = [spanOf('svc.auth.login'), spanOf('svc.auth.hash')];
+    expect(login.attributes).toEqual({
+      'svc.auth.guard': 'api',
+      'svc.auth.operation': 'login',
+      'svc.auth.outcome': 'succeeded',
+    });
+    expect(hash.parentSpanContext?.spanId).toBe(login.spanContext().spanId);
+    expect(hash.attributes['svc.auth.hash.wait']).toEqual(expect.any(Number));
+  });
+
+  it('names the reason of a failure, which is no error of the service, and a fault, which is one', async () => {
+    await t.login('nobody@example.com', 'wrong').expect(422);
+    expect(spanOf('svc.auth.login')).toMatchObject({
+      attributes: { 'svc.auth.outcome': 'failed', 'error.type': 'unknown_user' },
+      status: { code: 0 },
+      events: [],
+    });
+    spans.reset();
+    jest.spyOn(t.app.get(PasswordHasher), 'verify').mockRejectedValueOnce(new HasherBusy());
+    await t.login('nobody@example.com', 'wrong').expect(503);
+    expect(spanOf('svc.auth.login')).toMatchObject({
+      attributes: { 'error.type': 'hasher_busy' },
+      status: { code: 2 },
+    });
+  });
+
+  it('spans refresh, challenge and the look-ups of the guard', async () => {
+    const { access_token, refresh_token } = await t.session();
+    await t.refresh(refresh_token).expect(200);
+    await t.get('/private', access_token).expect(200);
+    expect(namesOf()).toEqual(
+      expect.arrayContaining(['svc.auth.refresh', 'svc.auth.guard.denylist', 'svc.auth.guard.user']),
+    );
+    const { secret } = await enrol(t);
+    const challenge_token = await challenge(t);
+    await complete(t, { challenge_token, code: codeOf(t, secret) }).expect(200);
+    expect(spanOf('svc.auth.challenge').attributes).toMatchObject({ 'svc.auth.outcome': 'succeeded' });
+    sent.push(access_token, refresh_token, challenge_token, secret);
+  });
+
+  it('counts what is worth counting, under names and units of its table', async () => {
+    const other = 'bob@example.com';
+    await t.person(other);
+    const { refresh_token } = await t.session(other);
+    await t.refresh(refresh_token).expect(200);
+    t.clock.advance(31);
+    await t.refresh(refresh_token).expect(401);
+    await t.get('/private', 'a.b.c').expect(401);
+    for (let i = 0; i < 3; i++) await t.login(other, 'wrong').expect(422);
+    await t.login(other).expect(423);
+    while ((await t.refresh(refresh_token)).status !== 429);
+    t.app.get(AuthEvents).emit(new MailFailed('passwordReset', 'api', new Error('x')));
+    const queue = t.app.get(WorkQueue);
+    const full = Array.from({ length: 300 }, () => queue.run(async () => undefined));
+    const refused = (await Promise.allSettled(full)).filter(({ status }) => status === 'rejected').length;
+    expect(refused).toBeGreaterThan(0);
+
+    const now = await collected();
+    expect(Object.keys(now).toSorted()).toEqual(Object.keys(METRICS).toSorted());
+    const count = (name: keyof typeof METRICS, wanted: object): number =>
+      (now[name] ?? [])
+        .filter(({ attributes }) => Object.entries(wanted).every(([key, value]) => attributes[key] === value))
+        .reduce((sum, { value }) => sum + value, 0);
+    const ended = (operation: string, outcome: string) =>
+      count('svc.auth.operation.duration', { 'svc.auth.operation': operation, 'svc.auth.outcome': outcome });
+    expect(ended('login', 'succeeded')).toBeGreaterThan(0);
+    expect(ended('login', 'challenged')).toBe(1);
+    expect(ended('login', 'failed')).toBeGreaterThanOrEqual(5);
+    expect(ended('refresh', 'succeeded')).toBe(2);
+    expect(count('svc.auth.operation.duration', { 'error.type': 'reused_token' })).toBe(1);
+    expect(count('svc.auth.guard.refusals', { 'error.type': 'invalid_token' })).toBe(1);
+    expect(count('svc.auth.rate_limit.refusals', { 'svc.auth.operation': 'refresh' })).toBe(1);
+    expect(count('svc.auth.refresh_token.reuses', {})).toBe(1);
+    expect(count('svc.auth.account.locks', { 'svc.auth.purpose': 'login' })).toBe(1);
+    expect(count('svc.auth.mail.failures', { 'svc.auth.purpose': 'passwordReset' })).toBe(1);
+    expect(count('svc.auth.hash.refusals', {})).toBe(refused);
+    expect(count('svc.auth.hash.queue.length', {})).toBe(0);
+    expect(count('svc.auth.hash.duration', {})).toBe(count('svc.auth.hash.wait.duration', {}));
+    sent.push(refresh_token);
+  });
+
+  it('carries neither users nor tokens nor addresses', async () => {
+    await t.login('carol@example.com', 'wrong').expect(422);
+    const kept = spans
+      .getFinishedSpans()
+      .map(({ name, attributes, status, events }) => [name, attributes, status, events]);
+    const all = JSON.stringify([kept, await collected()]);
+    for (const secret of [...sent, PASSWORD, 'ada@', 'bob@', 'carol@', '127.0.0.1', 'user_id'])
+      expect(all).not.toContain(secret);
+    const keys = new Set(all.match(/"(?:svc\.auth|error)\.[a-z_.]+":/g));
+    expect(
+      [...keys].filter(
+        (key) => !/guard|operation|outcome|type|purpose|hash/.test(key) && !(key.slice(1, -2) in METRICS),
+      ),
+    ).toEqual([]);
+  });
+});
+
+describe('telemetry without OpenTelemetry in the host', () => {
+  it('is nothing but the work itself', async () => {
+    const none = new Telemetry(undefined);
+    // The default looks the peer up; here it is taken away.
+    Object.assign(none, { api: undefined });
+    const work = async () => 'done';
+    await expect(none.span('x', {}, work)).resolves.toBe('done');
+    await expect(none.span('x', {}, async (span) => span)).resolves.toBeUndefined();
+    expect(() => none.count('svc.auth.mail.failures')).not.toThrow();
+    expect(() => none.duration('svc.auth.hash.duration', 0)).not.toThrow();
+  });
+});

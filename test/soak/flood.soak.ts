@@ -1,0 +1,110 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { TestApp } from '../support/app';
+import { PASSWORD } from '../support/people';
+import { type HostProcess, send, startProcesses } from '../support/processes';
+import { RedisServer } from '../support/redis';
+import { describeWithOwnRedis } from '../support/with-redis';
+
+const SECONDS = Number(process.env.SOAK_SECONDS) || 30;
+const PER_SECOND = 200;
+const MIB = 2 ** 20;
+
+/** What the hasher may take at most: three hashes of 19 MiB, and for garbage and requests that wait as much again. */
+const MOST_GROWTH = 2 * 3 * 19 * MIB + 64 * MIB;
+
+const sorted = (times: number[]): number[] => times.toSorted((a, b) => a - b);
+const quantile = (times: number[], share: number): number => sorted(times)[Math.floor(times.length * share)]!;
+
+describeWithOwnRedis('a flood of 200 wrong logins a second', () => {
+  let t: TestApp;
+  let redis: RedisServer;
+  let node: HostProcess;
+  let token: string;
+
+  beforeEach(async () => {
+    redis = await RedisServer.start();
+    // Full-cost hashes, the limits of the defaults.
+    const hashing = { memoryCost: 19_456, timeCost: 2 };
+    t = await TestApp.start({ redisUrl: redis.url, options: { hashing } });
+    await t.person('ada@example.com');
+    token = (await t.session()).access_token;
+    const stores = { databaseUrl: t.databaseUrl, redisUrl: redis.url, behindProxy: true };
+    [node] = (await startProcesses(1, stores, { hashing, rateLimits: {} })) as [HostProcess];
+  });
+  afterEach(async () => {
+    node.stop();
+    await t.stop();
+    await redis.stop();
+  });
+
+  const login = (email: string, password: string, from: string) =>
+    send(`${node.url}/auth/login`, 'POST', { email, password }, undefined, { 'X-Forwarded-For': from });
+
+  async function timed(work: () => Promise<{ status: number }>): Promise<number> {
+    const start = performance.now();
+    expect((await work()).status).toBe(200);
+    return performance.now() - start;
+  }
+
+  /** Guarded requests, one every 20 ms: milliseconds of each. */
+  async function guarded(seconds: number): Promise<number[]> {
+    const all: Promise<number>[] = [];
+    for (const end = performance.now() + seconds * 1000; performance.now() < end; await sleep(20)) {
+      all.push(timed(() => send(`${node.url}/private`, 'GET', undefined, token)));
+    }
+    return Promise.all(all);
+  }
+
+  /** Wrong logins at their rate, whether or not they are answered. */
+  async function flood(seconds: number, sender: (i: number) => { from: string; email: string }) {
+    const statuses: Record<number, number> = {};
+    const all: Promise<void>[] = [];
+    const start = performance.now();
+    for (let sent = 0; sent < seconds * PER_SECOND; await sleep(5)) {
+      for (; sent < ((performance.now() - start) / 1000) * PER_SECOND && sent < seconds * PER_SECOND; sent++) {
+        const { from, email } = sender(sent);
+        all.push(
+          login(email, 'wrong-horse', from).then(({ status }) => void (statuses[status] = (statuses[status] ?? 0) + 1)),
+        );
+      }
+    }
+    await Promise.all(all);
+    return statuses;
+  }
+
+  /** A right login every two seconds, each from another address: milliseconds of each. */
+  async function honest(seconds: number): Promise<number[]> {
+    const times: number[] = [];
+    for (let i = 0; i < seconds / 2 - 1; i++) {
+      await sleep(2000);
+      times.push(await timed(() => login('ada@example.com', PASSWORD, `192.0.2.${i + 1}`)));
+    }
+    return times;
+  }
+
+  it.each([
+    ['one address', (i: number) => ({ from: '198.18.0.1', email: `nobody-${i}@example.com` })],
+    ['400 addresses', (i: number) => ({ from: `198.18.${1 + (i % 4)}.${i % 100}`, email: `nobody-${i}@example.com` })],
+  ])(
+    'from %s: guarded requests stay fast, memory bounded, and a right login is answered within 3 s',
+    async (name, sender) => {
+      await guarded(2);
+      const quiet = await guarded(Math.max(5, SECONDS / 3));
+      const before = await node.memory();
+      let most = before;
+      const watch = setInterval(() => void node.memory().then((now) => (most = Math.max(most, now))), 500);
+      const [statuses, busy, logins] = await Promise.all([flood(SECONDS, sender), guarded(SECONDS), honest(SECONDS)]);
+      clearInterval(watch);
+      const [p99, p99Quiet] = [quantile(busy, 0.99), quantile(quiet, 0.99)];
+      console.log(
+        `${name}: ${JSON.stringify(statuses)}; GET p50 ${quantile(quiet, 0.5).toFixed(1)} -> ${quantile(busy, 0.5).toFixed(1)} ms, ` +
+          `p99 ${p99Quiet.toFixed(1)} -> ${p99.toFixed(1)} ms; right logins ${logins.length}, slowest ${Math.max(...logins).toFixed(0)} ms; ` +
+          `memory ${Math.round(before / MIB)} -> ${Math.round(most / MIB)} MiB at most`,
+      );
+      expect(Object.keys(statuses).filter((status) => !['422', '429', '503'].includes(status))).toEqual([]);
+      expect(most - before).toBeLessThan(MOST_GROWTH);
+      expect(Math.max(...logins)).toBeLessThan(3000);
+      expect(p99).toBeLessThan(3 * p99Quiet);
+    },
+  );
+});
