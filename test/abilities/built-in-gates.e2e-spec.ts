@@ -46,6 +46,7 @@ const GATES_OF_DEFAULT: Record<string, string> = {
   'POST forgot-password': NONE,
   'POST reset-password': NONE,
   'GET email/verify/:id/:hash': NONE,
+  'HEAD email/verify/:id/:hash': NONE,
   'POST email/verification-notification': NONE,
 };
 const ALL_GATES = { ...GATES, ...GATES_OF_DEFAULT };

@@ -140,6 +140,26 @@ describe('the module refuses to start', () => {
       { ...reset, passwordReset: { frontendUrl: 'javascript:alert(1)' } },
       /"javascript:alert\(1\)", which is no http\(s\) URL/,
     ],
+    [
+      'with a page over plain HTTP',
+      { ...reset, passwordReset: { frontendUrl: 'http://app.example.test/reset' } },
+      /^passwordReset\.frontendUrl \(SVC_RESET_URL\).*http is for localhost, outside production/,
+    ],
+    [
+      'with a page that ends in a line break',
+      { ...reset, passwordReset: { frontendUrl: `${RESET_URL}\n` } },
+      /^passwordReset\.frontendUrl.*has spaces or control characters/,
+    ],
+    [
+      'with the URL of the API behind which no path can stand',
+      { ...verify, emailVerification: { apiUrl: `${API_URL}?x=` } },
+      /^emailVerification\.apiUrl.*has a query or a fragment/,
+    ],
+    [
+      'with a user name in a URL',
+      { ...verify, emailVerification: { apiUrl: 'https://me:secret@api.example.test' } },
+      /^emailVerification\.apiUrl \(SVC_VERIFY_API_URL\) has a user name or a password/,
+    ],
     ['without a mailer to reset passwords', { ...reset, mail: {} }, /needs mail\.mailer.*nodemailerMailer/],
     ['without the URL of the API', { ...verify, emailVerification: {} }, /^emailVerification\.apiUrl.*is missing/],
     [
@@ -239,8 +259,22 @@ describe('the module refuses to start', () => {
     await expect(start(options)).rejects.toThrow(message);
   });
 
+  it('in production with a URL over plain HTTP, on localhost too', async () => {
+    const before = process.env.NODE_ENV;
+    process.env.NODE_ENV = 'production';
+    try {
+      for (const url of ['http://app.example.test/reset', 'http://localhost:3000/reset']) {
+        const plain = { ...reset, passwordReset: { frontendUrl: url } };
+        await expect(start(plain)).rejects.toThrow(/^passwordReset\.frontendUrl.*production mails https links only/);
+      }
+    } finally {
+      process.env.NODE_ENV = before;
+    }
+  });
+
   it.each<[string, Partial<AuthModuleOptions>]>([
     ['password reset', reset],
+    ['a page on localhost', { ...reset, passwordReset: { frontendUrl: 'http://localhost:3000/reset?lang=de' } }],
     ['email verification', verify],
     [
       'users that hooks.deleteUser removes',

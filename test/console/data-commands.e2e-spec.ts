@@ -129,17 +129,19 @@ describe('the commands that act on data', () => {
     it('prints how many rows it deleted', async () => {
       await session('-1 second');
       await session('1 hour');
+      await client.query(`INSERT INTO svc_password_resets VALUES
+        ('api', '', 'x', '', '', now() - interval '61 minutes'), ('api', '', 'y', '', '', now() - interval '59 minutes')`);
       await lock('login', 'idn:held', 'api', '900 days');
       await lock('login', 'idn:old', 'admin', '31 days', false);
       await lock('login', 'idn:young', 'api', '29 days', false);
       const none = { status: 0, stderr: '' };
       expect(place.run('svc:prune')).toEqual({
         ...none,
-        stdout: 'refresh tokens: 1\nsessions: 1\nlockout counters: 1\npasskeys: 0\n',
+        stdout: 'refresh tokens: 1\nsessions: 1\nlockout counters: 1\npasskeys: 0\nreset tokens: 1\n',
       });
       expect(place.run('svc:prune', '--lockout-days=28')).toEqual({
         ...none,
-        stdout: 'refresh tokens: 0\nsessions: 0\nlockout counters: 1\npasskeys: 0\n',
+        stdout: 'refresh tokens: 0\nsessions: 0\nlockout counters: 1\npasskeys: 0\nreset tokens: 0\n',
       });
       expect(await left()).toEqual(['login idn:held']);
     }, 60_000);

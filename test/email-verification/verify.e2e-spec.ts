@@ -1,6 +1,6 @@
-import { Verified } from '@svc/auth';
-import { createHash } from 'node:crypto';
-import { generateKeyPairSync } from 'node:crypto';
+import { UserProvider, Verified } from '@svc/auth';
+import { createHash, generateKeyPairSync } from 'node:crypto';
+import { Realms } from '../../libs/auth/src/realm/realm';
 import { TestApp } from '../support/app';
 import { ENCRYPTION_KEY } from '../support/host.module';
 import { API_URL, type Mailbox, linkIn, member, startMembers } from '../support/members';
@@ -21,6 +21,7 @@ describe('a link to verify an email address', () => {
     id = await member(t, ADA);
     token = (await t.session()).access_token;
   });
+  afterEach(() => jest.restoreAllMocks());
   afterAll(() => t.stop());
 
   const resend = (as = token) => t.call('post', '/auth/email/verification-notification', as);
@@ -129,6 +130,43 @@ describe('a link to verify an email address', () => {
     await open(old).expect(204);
   });
 
+  it.each(['application/json', 'text/html'])(
+    'is refused where the address changes while it is opened, and verifies nothing (%s)',
+    async (accept) => {
+      const url = await link();
+      const verified = t.recorded(Verified);
+      const users = t.app.get(Realms).default.get(UserProvider);
+      const mark = users.markEmailVerified.bind(users);
+      jest.spyOn(users, 'markEmailVerified').mockImplementation(async (...args) => {
+        await t.database.getRepository(Member).update({ id }, { email: 'new@example.com' });
+        return mark(...args);
+      });
+      const { headers } = await open(url, accept).expect(403);
+      expect(headers.location).toBeUndefined();
+      expect([await isVerified(), verified]).toEqual([false, []]);
+    },
+  );
+
+  it('is refused where its user is erased while it is opened', async () => {
+    const url = await link();
+    const users = t.app.get(Realms).default.get(UserProvider);
+    jest.spyOn(users, 'markEmailVerified').mockImplementation(async () => {
+      await t.database.getRepository(Member).delete({ id });
+      return false;
+    });
+    await open(url).expect(403);
+  });
+
+  it('does nothing where only its headers are asked for, whether it is genuine or not', async () => {
+    const url = await link();
+    const head = (path: string) => t.http.head(path.replace(API_URL, ''));
+    const [genuine, bad] = [await head(url.href), await head('/auth/email/verify/x/y')];
+    expect([genuine.status, bad.status]).toEqual([204, 204]);
+    expect(genuine.headers['cache-control']).toBe('no-store, private');
+    expect(await isVerified()).toBe(false);
+    await open(url).expect(204);
+  });
+
   it('is nothing where its user is gone', async () => {
     const url = await link();
     await t.database.getRepository(Member).delete({ id });
@@ -139,6 +177,7 @@ describe('a link to verify an email address', () => {
     const limited = await startMembers({ rateLimits: { emailVerification: { maxAttempts: 2 } }, keyPrefix: `${id}:` });
     const bad = '/auth/email/verify/x/y';
     for (const status of [403, 403, 429]) await limited.t.http.get(bad).expect(status);
+    await limited.t.http.head(bad).expect(429);
     await limited.t.stop();
   });
 

@@ -91,6 +91,9 @@ describe('POST /forgot-password', () => {
     ['no address', 'ada'],
     ['two addresses', `${ADA},eve@example.com`],
     ['a line break', `${ADA}\nBcc: eve@example.com`],
+    ['a quoted line break', '"a\r\nBcc: x"@corp.com'],
+    ['half a surrogate pair', 'ada\ud800@example.com'],
+    ['an address inside another', '"evil@gmail.com x"@corp.com'],
     ['256 characters', `${'x'.repeat(244)}@example.com`],
   ])('answers 422 by field for %s', async (_, email) => {
     const { body } = await t.http.post('/auth/forgot-password').send({ email }).expect(422);

@@ -15,7 +15,7 @@ describe('a check against breached passwords', () => {
   let server: Server;
   let answer: Handler;
   let url: string;
-  let t: TestApp;
+  let t: TestApp | undefined;
 
   beforeAll(async () => {
     server = createServer((request, response) => void answer(request, response));
@@ -23,7 +23,10 @@ describe('a check against breached passwords', () => {
     url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/range`;
   });
   beforeEach(() => (answer = ranges));
-  afterEach(() => t.stop());
+  afterEach(async () => {
+    await t?.stop();
+    t = undefined;
+  });
   afterAll(() => {
     server.closeAllConnections();
     server.close();
@@ -70,11 +73,51 @@ describe('a check against breached passwords', () => {
     expect(asked).toEqual([]);
   });
 
+  it('reads a range in lower case, and one with more lines than there are', async () => {
+    const digest = createHash('sha1').update(BREACHED).digest('hex');
+    const padding = Array.from({ length: 2000 }, (_, i) => `${String(i).padStart(35, '0')}:0`);
+    answer = (_, response) => response.end([...padding, `${digest.slice(5)}:3`, ''].join('\n'));
+    expect((await change(BREACHED)).status).toBe(422);
+  });
+
+  /** What follows it is told that there is no such password. */
+  const elsewhere: Handler = ({ url: path }, response) => {
+    if (path === '/elsewhere') response.end(`${'0'.repeat(35)}:7`);
+    else response.writeHead(302, { Location: '/elsewhere' }).end();
+  };
+  const sent: number[] = [];
+  const endless: Handler = (_, response) => {
+    const line = `${'0'.repeat(35)}:7\r\n`.repeat(1000);
+    let bytes = 0;
+    const more = (): void => {
+      while (!response.destroyed && response.write(line)) bytes += line.length;
+    };
+    response.on('drain', more).on('close', () => sent.push(bytes));
+    more();
+  };
+
+  it('leaves an answer that never stops', async () => {
+    sent.length = 0;
+    answer = endless;
+    const check = new PwnedPasswords(url);
+    await expect(check.has(BREACHED, AbortSignal.timeout(30_000))).rejects.toThrow('answered too much');
+    while (!sent.length) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(sent[0]).toBeLessThan(20e6);
+  });
+
   const outages: [string, Handler][] = [
     ['is silent', () => undefined],
     ['fails', (_, response) => response.writeHead(503).end()],
     ['hangs up', (request) => request.socket.destroy()],
     ['stalls in the middle', (_, response) => response.writeHead(200).write('0018A')],
+    ['leads to another address', elsewhere],
+    ['shows the page of a proxy', (_, response) => response.end('<html>Please sign in</html>')],
+    ['says nothing', (_, response) => response.end()],
+    ['speaks JSON', (_, response) => response.end('[]')],
+    ['adds another line to the range', (_, response) => response.end(`${'0'.repeat(35)}:7\r\nand so on`)],
+    ['counts in letters', (_, response) => response.end(`${'0'.repeat(35)}:many`)],
+    ['cuts a suffix short', (_, response) => response.end(`${'0'.repeat(34)}:7`)],
+    ['never stops', endless],
   ];
 
   it.each(outages)('accepts the password within the time-out when the service %s', async (_, outage) => {
@@ -89,6 +132,6 @@ describe('a check against breached passwords', () => {
     const { status, body } = await change(BREACHED, 'refuse');
     expect(status).toBe(503);
     expect(body).toEqual({ message: 'The service is temporarily unavailable. Please try again shortly.' });
-    await t.login(ADA, PASSWORD).expect(200);
+    await t!.login(ADA, PASSWORD).expect(200);
   });
 });

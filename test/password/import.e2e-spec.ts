@@ -1,4 +1,4 @@
-import { PasswordHasher, bcryptVerifier, pbkdf2Verifier, scryptVerifier } from '@svc/auth';
+import { PasswordHasher, PasswordVerifier, bcryptVerifier, pbkdf2Verifier, scryptVerifier } from '@svc/auth';
 import { pbkdf2Sync, scryptSync } from 'node:crypto';
 import { TestApp } from '../support/app';
 import { ADA, confirm } from '../support/confirming';
@@ -117,6 +117,58 @@ describe('an account with the password hash of another system', () => {
       await strict.login(ADA, password).expect(422);
     }
     await strict.stop();
+  });
+});
+
+describe('hashes of every kind', () => {
+  it('share the places that are configured: no more are computed at once, whoever signs in', async () => {
+    const hashing = { memoryCost: 64, timeCost: 1, concurrency: 2, maxQueue: 1000, verifiers };
+    const t = await TestApp.start({ options: { hashing } });
+    await t.person(ADA);
+    let [running, most] = [0, 0];
+    const counted = <T extends object>(of: T): void => {
+      const { verify } = of as { verify: (...args: unknown[]) => Promise<boolean> };
+      jest.spyOn(of as { verify: typeof verify }, 'verify').mockImplementation(async (...args) => {
+        most = Math.max(most, ++running);
+        // Long enough for all others to come.
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        return verify.apply(of, args).finally(() => running--);
+      });
+    };
+    counted((t.app.get(PasswordHasher) as unknown as { library: object }).library);
+    verifiers.forEach(counted);
+    await Promise.all(Array.from({ length: 20 }, (_, i) => t.login(i % 2 ? ADA : 'nobody@example.com', 'wrong')));
+    expect(most).toBe(2);
+    jest.restoreAllMocks();
+    await t.stop();
+  });
+});
+
+describe('a verifier of the host`s own', () => {
+  class Reversed extends PasswordVerifier {
+    decoy = 'reversed:';
+    constructor(private readonly known: RegExp) {
+      super();
+    }
+    recognises = (digest: string): boolean => this.known.test(digest);
+    verify = async (digest: string, password: string): Promise<boolean> =>
+      digest.slice('reversed:'.length) === [...password].toReversed().join('');
+  }
+
+  it('is refused at boot where it does not recognise its own decoy', async () => {
+    const options = { hashing: { verifiers: [bcryptVerifier({ rounds: 4 }), new Reversed(/^reversed:.+/)] } };
+    await expect(TestApp.start({ options })).rejects.toThrow(
+      /^hashing\.verifiers\[1\] does not recognise its own decoy/,
+    );
+  });
+
+  it('lets its accounts in otherwise', async () => {
+    const t = await TestApp.start({ options: { hashing: { verifiers: [new Reversed(/^reversed:/)] } } });
+    await t.person(ADA);
+    await t.database.query("UPDATE people SET password_hash = 'reversed:terces'");
+    await t.login(ADA, 'wrong').expect(422);
+    await t.login(ADA, 'secret').expect(200);
+    await t.stop();
   });
 });
 

@@ -155,10 +155,10 @@ describe('a sweep of lockout counters', () => {
     await t.login('nobody', 'x').expect(422);
     t.clock.advance(11);
     await t.database.query('ALTER TABLE svc_lockouts RENAME TO elsewhere');
-    expect(await prune(t)).toEqual({ sessions: 1, refreshTokens: 1, lockoutCounters: 0, passkeys: 0 });
+    expect(await prune(t)).toEqual({ sessions: 1, refreshTokens: 1, lockoutCounters: 0, passkeys: 0, resetTokens: 0 });
     await t.database.query('ALTER TABLE elsewhere RENAME TO svc_lockouts');
     await t.database.query('DROP TABLE svc_refresh_tokens');
-    expect(await prune(t)).toEqual({ sessions: 0, refreshTokens: 0, lockoutCounters: 1, passkeys: 0 });
+    expect(await prune(t)).toEqual({ sessions: 0, refreshTokens: 0, lockoutCounters: 1, passkeys: 0, resetTokens: 0 });
     await t.stop();
   });
 });

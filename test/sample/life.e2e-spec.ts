@@ -9,10 +9,10 @@ describeWithRedis('an account at the sample', () => {
   let database: Awaited<ReturnType<typeof createEmptyDatabase>>;
   let sample: Sample | undefined;
 
-  const launch = async (env: Record<string, string> = {}): Promise<Sample> => {
+  const launch = async (env: Record<string, string> = {}, args: string[] = []): Promise<Sample> => {
     const stores = { DATABASE_URL: database.url, REDIS_URL: sharedRedisUrl()!, SVC_KEY_PREFIX: `${randomUUID()}:` };
     const secrets = { SVC_SECRET: 's'.repeat(64), SVC_ENCRYPTION_KEY: 'e'.repeat(64) };
-    return (sample = await (await Sample.launch({ ...stores, ...secrets, ...env })).ready());
+    return (sample = await (await Sample.launch({ ...stores, ...secrets, ...env }, args)).ready());
   };
   beforeEach(async () => (database = await createEmptyDatabase()));
   afterEach(async () => {
@@ -31,7 +31,7 @@ describeWithRedis('an account at the sample', () => {
   }
 
   it('is registered, verified, given another password, and erased, with what its mails say', async () => {
-    const s = await launch();
+    const s = await launch({ NODE_ENV: 'development' });
     const both = (password: string) => ({ password, password_confirmation: password });
     const form = { name: 'Ada <b>', email: 'ada@example.com', ...both(FIRST) };
     const { status, body } = await s.call('POST', '/auth/register', form);
@@ -51,7 +51,12 @@ describeWithRedis('an account at the sample', () => {
 
     expect((await s.call('POST', '/auth/forgot-password', { email: form.email })).status).toBe(200);
     const page = new URL(await link(s, '/reset-password'));
-    expect(await (await fetch(page)).text()).toContain('action="/auth/reset-password"');
+    const shown = await fetch(page);
+    expect(await shown.text()).toContain('action="/auth/reset-password"');
+    expect(Object.fromEntries(shown.headers)).toMatchObject({
+      'cache-control': 'no-store',
+      'referrer-policy': 'no-referrer',
+    });
     const fields = { ...Object.fromEntries(page.searchParams), ...both(SECOND) };
     const posted = await fetch(`${s.url}/auth/reset-password`, { method: 'POST', body: new URLSearchParams(fields) });
     expect(await posted.json()).toEqual({ status: 'password-reset' });
@@ -72,10 +77,25 @@ describeWithRedis('an account at the sample', () => {
     expect(text).toContain('&quot;&gt;&lt;script&gt;');
   }, 60_000);
 
-  it('has no mailbox in production, and neither registers nor mails without a mail server', async () => {
-    const s = await launch({ NODE_ENV: 'production' });
-    expect(await s.status('/mailbox')).toBe(404);
-    expect((await s.call('POST', '/auth/register', {})).status).toBe(404);
-    expect((await s.call('POST', '/auth/forgot-password', {})).status).toBe(404);
-  }, 60_000);
+  const PRODUCTION = { NODE_ENV: 'production', PUBLIC_URL: 'https://orders.example.com' };
+  const flag = ['--mailbox'];
+  it.each<[number, string, Record<string, string>, string[]]>([
+    [200, 'in development', { NODE_ENV: 'development' }, []],
+    [200, 'where npm start says so', {}, flag],
+    [404, 'where nobody says what this is', {}, []],
+    [404, 'in development that others can reach', { NODE_ENV: 'development', HOST: '0.0.0.0' }, []],
+    [404, 'on every address, whatever npm start says', { HOST: '::' }, flag],
+    [404, 'in production', PRODUCTION, []],
+    [404, 'in production, whatever npm start says', { ...PRODUCTION, HOST: '127.0.0.1' }, flag],
+  ])(
+    'answers %d for the mailbox %s, and registers and mails only with it',
+    async (status, _, env, args) => {
+      const s = await launch(env, args);
+      expect([await s.status('/mailbox'), await s.status('/mailbox/mails')]).toEqual([status, status]);
+      const other = status === 200 ? 422 : 404;
+      expect((await s.call('POST', '/auth/register', {})).status).toBe(other);
+      expect((await s.call('POST', '/auth/forgot-password', {})).status).toBe(other);
+    },
+    60_000,
+  );
 });

@@ -41,6 +41,8 @@ describe('the sample', () => {
   }, 120_000);
 });
 
+const PRODUCTION = { NODE_ENV: 'production', PUBLIC_URL: 'https://orders.example.com' };
+
 describeWithRedis('the sample, configured by environment alone', () => {
   let database: Awaited<ReturnType<typeof createEmptyDatabase>>;
   let stores: Record<string, string>;
@@ -162,17 +164,19 @@ describeWithRedis('the sample, configured by environment alone', () => {
   }, 60_000);
 
   it('runs in production on real stores, without demo users', async () => {
-    const s = await launch({ NODE_ENV: 'production' });
+    const s = await launch(PRODUCTION);
     expect((await s.login('demo@example.com')).status).toBe(422);
   }, 60_000);
 
   it.each([
-    ['no Redis', { NODE_ENV: 'production', REDIS_URL: '' }, /cache is not set.*Give it a cache-manager cache on Redis/],
-    ['no secret', { NODE_ENV: 'production', SVC_SECRET: '' }, /secret \(SVC_SECRET\) is missing/],
+    ['no Redis', { ...PRODUCTION, REDIS_URL: '' }, /cache is not set.*Give it a cache-manager cache on Redis/],
+    ['no secret', { ...PRODUCTION, SVC_SECRET: '' }, /secret \(SVC_SECRET\) is missing/],
+    ['no encryption key', { ...PRODUCTION, SVC_ENCRYPTION_KEY: '' }, /needs encryption\.key \(SVC_ENCRYPTION_KEY\)/],
+    ['no address of its own', { NODE_ENV: 'production' }, /PUBLIC_URL is missing\. Set it to where this server is/],
     [
-      'no encryption key',
-      { NODE_ENV: 'production', SVC_ENCRYPTION_KEY: '' },
-      /needs encryption\.key \(SVC_ENCRYPTION_KEY\)/,
+      'mails that would lead over plain HTTP',
+      { ...PRODUCTION, PUBLIC_URL: 'http://orders.example.com', SMTP_URL: 'smtp://127.0.0.1:1' },
+      /passwordReset\.frontendUrl \(SVC_RESET_URL\).*production mails https links only/,
     ],
     ['a short secret', { SVC_SECRET: 'short' }, /secret has 40 bits/],
   ])(

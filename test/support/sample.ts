@@ -19,10 +19,10 @@ export class Sample {
     for (const stream of [process.stdout, process.stderr]) stream?.on('data', (chunk) => (this.output += chunk));
   }
 
-  static async launch(env: Record<string, string>): Promise<Sample> {
+  static async launch(env: Record<string, string>, args: string[] = []): Promise<Sample> {
     const port = await freePort();
     const cwd = mkdtempSync(join(tmpdir(), 'svc-sample-'));
-    const child = spawn(process.execPath, [MAIN], {
+    const child = spawn(process.execPath, [MAIN, ...args], {
       cwd,
       env: { PATH: process.env.PATH!, PORT: String(port), ...env },
     });

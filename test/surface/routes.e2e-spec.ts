@@ -22,6 +22,7 @@ const OF_THE_DEFAULT_GUARD = ['DELETE account', 'GET account/export', 'POST pass
 /** What `features.registration`, `features.passwordReset` and `features.emailVerification` add to it. */
 const LIFE = [
   'GET email/verify/:id/:hash',
+  'HEAD email/verify/:id/:hash',
   'POST email/verification-notification',
   'POST forgot-password',
   'POST register',

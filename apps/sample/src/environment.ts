@@ -9,20 +9,30 @@ export interface Environment {
   redisUrl: string | undefined;
   dataDir: string;
   seedDemo: boolean;
-  isDevelopment: boolean;
+  /** The address to listen on; every one where there is none. */
+  host: string | undefined;
   /** Where the sample is reached. */
   url: string;
+  /** Whether mails that nobody sends are shown, with the links that are in them. */
+  showsMails: boolean;
   smtpUrl: string | undefined;
   mailFrom: string;
 }
 
+/** What `npm start` says: that a developer sits at this machine. */
+const MAILBOX_SWITCH = '--mailbox';
+
+const LOOPBACK = ['localhost', '127.0.0.1', '::1'];
+
 /** Reads the environment, with `.env` of the working directory under it. */
-export function readEnvironment(env = process.env): Environment {
+export function readEnvironment(env = process.env, args: readonly string[] = process.argv): Environment {
   if (existsSync('.env')) process.loadEnvFile();
-  const { PORT, DATABASE_URL, REDIS_URL, DATA_DIR, SEED_DEMO, NODE_ENV, PUBLIC_URL, SMTP_URL, MAIL_FROM } = env;
+  const { HOST, PORT, DATABASE_URL, REDIS_URL, DATA_DIR, SEED_DEMO, NODE_ENV, SMTP_URL, MAIL_FROM } = env;
   const dataDir = DATA_DIR || '.data';
   const port = Number(PORT || 3000);
   const isDevelopment = NODE_ENV !== 'production';
+  // Known passwords and shown mails are for this machine, unless somebody opens it on purpose.
+  const host = HOST || (isDevelopment ? '127.0.0.1' : undefined);
   if (isDevelopment) {
     env.SVC_SECRET ||= developmentSecret(dataDir, 'secret');
     env.SVC_ENCRYPTION_KEY ||= developmentSecret(dataDir, 'encryption-key');
@@ -30,17 +40,26 @@ export function readEnvironment(env = process.env): Environment {
     env.SVC_PASSKEY_RP_ID ||= 'localhost';
     env.SVC_PASSKEY_ORIGINS ||= `http://localhost:${port}`;
   }
+  const isMeant = ['development', 'test'].includes(NODE_ENV ?? '') || args.includes(MAILBOX_SWITCH);
   return {
+    host,
     port,
     databaseUrl: DATABASE_URL || undefined,
     redisUrl: REDIS_URL || undefined,
     dataDir,
     seedDemo: SEED_DEMO === undefined ? isDevelopment : !['', '0', 'false'].includes(SEED_DEMO),
-    isDevelopment,
-    url: PUBLIC_URL || `http://localhost:${port}`,
+    url: publicUrl(env.PUBLIC_URL, isDevelopment, port),
+    showsMails: !SMTP_URL && isDevelopment && isMeant && LOOPBACK.includes(host ?? ''),
     smtpUrl: SMTP_URL || undefined,
     mailFrom: MAIL_FROM || 'Sample <no-reply@example.com>',
   };
+}
+
+/** Mailed links begin with it, so in production nobody may guess it. */
+function publicUrl(given: string | undefined, isDevelopment: boolean, port: number): string {
+  if (given) return given;
+  if (isDevelopment) return `http://localhost:${port}`;
+  throw new Error('PUBLIC_URL is missing. Set it to where this server is reached, such as https://orders.example.com.');
 }
 
 /** A secret kept beside the data, so that what it made survives a restart during development. */

@@ -13,8 +13,9 @@ async function main(): Promise<void> {
   const app = await NestFactory.create<NestExpressApplication>(AppModule.forEnvironment(environment, database.url));
   app.disable('x-powered-by');
   if (environment.seedDemo) await app.get(Seed).run();
-  await app.listen(environment.port);
-  new Logger('Sample').log(welcome(`http://localhost:${environment.port}`, environment.seedDemo));
+  const { host, port, seedDemo, showsMails } = environment;
+  await (host ? app.listen(port, host) : app.listen(port));
+  new Logger('Sample').log(welcome(`http://localhost:${port}`, seedDemo, showsMails));
 
   const shutDown = async (): Promise<void> => {
     await app.close();
@@ -31,7 +32,7 @@ function followParent(shutDown: () => Promise<void>): void {
   setInterval(() => process.ppid !== parent && void shutDown(), 500).unref();
 }
 
-const welcome = (url: string, seeded: boolean): string => `listening on ${url}
+const welcome = (url: string, seeded: boolean, showsMails: boolean): string => `listening on ${url}
 ${
   seeded
     ? `
@@ -44,9 +45,13 @@ Try it:
   curl -s -X POST ${url}/auth/logout -H 'Authorization: Bearer ACCESS_TOKEN'
 
 Passkeys: ${url}/passkeys-demo
-Register at ${url}/auth/register (name, email, password, password_confirmation).
+${
+  showsMails
+    ? `Register at ${url}/auth/register (name, email, password, password_confirmation).
 Mails that would have been sent are at ${url}/mailbox.
-
+`
+    : ''
+}
 The administrator ${DEMO.admin} (same password) signs in at ${url}/admin/auth/login.
 `
     : ''

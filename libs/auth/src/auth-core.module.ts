@@ -52,8 +52,7 @@ export class AuthCoreModule {
       {
         provide: SecurityStore,
         inject: [AUTH_CONFIG, Clock],
-        useFactory: (config: AuthConfig, clock: Clock) =>
-          selectStore(config, clock, process.env.NODE_ENV === 'production'),
+        useFactory: (config: AuthConfig, clock: Clock) => selectStore(config, clock, isProduction()),
       },
       {
         provide: Encryption,
@@ -61,6 +60,7 @@ export class AuthCoreModule {
         useFactory: ({ encryption: { key, previousKeys } }: AuthConfig) =>
           new Encryption(key === undefined ? [] : [key, ...previousKeys]),
       },
+      // One for hashes of every kind and all guards: `hashing.concurrency` bounds what a process computes at once.
       {
         provide: WorkQueue,
         inject: [AUTH_CONFIG],
@@ -92,11 +92,17 @@ export class AuthCoreModule {
   }
 }
 
+const isProduction = (): boolean => process.env.NODE_ENV === 'production';
+
 /** Completes the options, and refuses to start with unsafe ones. */
 function accepted(options: AuthModuleOptions): AuthConfig {
   const config = resolveOptions(options);
   const names = [...Object.keys(options.guards ?? {}), config.guards.at(-1)!.guard];
-  const problems = [...refusals(config, names), ...relyingPartyRefusals(config), ...accountRefusals(config)];
+  const problems = [
+    ...refusals(config, names),
+    ...relyingPartyRefusals(config),
+    ...accountRefusals(config, isProduction()),
+  ];
   if (problems.length) throw new AuthConfigError(problems.join('\n'));
   return config;
 }

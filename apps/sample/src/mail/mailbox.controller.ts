@@ -6,12 +6,13 @@ import { Mailbox } from './mailbox';
 const linked = (text: string): Html[] =>
   text.split(/(https?:\S+)/).map((part, i) => (i % 2 ? html`<a href="${part}">${part}</a>` : html`${part}`));
 
-/** Shows the mails that would have been sent. Mounted in development only. */
+/** Shows the mails that would have been sent, links to other people's accounts among them. Mounted for developers only. */
 @Controller('mailbox')
 export class MailboxController {
   constructor(private readonly mailbox: Mailbox) {}
 
   @Get()
+  @Header('Cache-Control', 'no-store')
   @Header('Content-Type', 'text/html; charset=utf-8')
   show(): string {
     const mails = this.mailbox.mails.map(
@@ -24,6 +25,7 @@ export class MailboxController {
   }
 
   @Get('mails')
+  @Header('Cache-Control', 'no-store')
   list() {
     return { data: this.mailbox.mails };
   }

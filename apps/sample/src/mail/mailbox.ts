@@ -18,8 +18,8 @@ export class Mailbox extends Mailer {
   }
 }
 
-/** A mail server where one is configured; in development a mailbox to look into; else none. */
-export function mailerFor({ smtpUrl, mailFrom, isDevelopment }: Environment): Mailer | undefined {
+/** A mail server where one is configured; a mailbox to look into at a developer's machine; else none. */
+export function mailerFor({ smtpUrl, mailFrom, showsMails }: Environment): Mailer | undefined {
   if (smtpUrl) return nodemailerMailer(smtpUrl, mailFrom);
-  return isDevelopment ? new Mailbox() : undefined;
+  return showsMails ? new Mailbox() : undefined;
 }

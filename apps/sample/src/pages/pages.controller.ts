@@ -9,8 +9,9 @@ export class PagesController {
   /** The page of `SVC_RESET_URL`: sends token, address and the new password to the API. */
   @Get('reset-password')
   @Header(...HTML)
-  // The address of this page is a secret until the form was sent.
+  // Its address is a secret until the form was sent, and so is what it holds.
   @Header('Referrer-Policy', 'no-referrer')
+  @Header('Cache-Control', 'no-store')
   resetPassword(@Query('token') token: unknown, @Query('email') email: unknown): string {
     const form = html`<form method="post" action="/auth/reset-password">
       <input type="hidden" name="token" value="${token}" />

@@ -478,7 +478,7 @@ export interface PasskeyOptions {
 export interface EmailVerificationOptions {
   /**
    * Where this API is reached from outside, without `path`: what mailed links begin with. Never taken from a
-   * request, whose headers anyone can set. Required.
+   * request, whose headers anyone can set. `https`, or outside production `http` on localhost. Required.
    *
    * @default none
    * @env SVC_VERIFY_API_URL
@@ -534,7 +534,8 @@ export interface EncryptionOptions {
 /** Password reset. Needs `features.passwordReset`. */
 export interface PasswordResetOptions {
   /**
-   * Page that the mailed link opens. It is given `token` and `email` in its query. Required.
+   * Page that the mailed link opens. It is given `token` and `email` in its query. `https`, or outside production
+   * `http` on localhost. Required.
    *
    * @default none
    * @env SVC_RESET_URL

@@ -43,7 +43,7 @@ export function emailVerification(options: AuthValues): GuardConfig['emailVerifi
   const { apiUrl, frontendUrl, expire, blockUnverifiedLogin } = options.emailVerification ?? {};
   const fallback = DEFAULTS.emailVerification;
   return Object.freeze({
-    apiUrl: apiUrl?.trim().replace(/\/+$/, ''),
+    apiUrl: apiUrl?.replace(/\/+$/, ''),
     frontendUrl,
     expire: wholeNumber(expire, fallback.expire, 1, 525_600),
     blockUnverifiedLogin: blockUnverifiedLogin ?? fallback.blockUnverifiedLogin,

@@ -8,7 +8,7 @@ interface PruneOptions {
 }
 
 /** Sweeps rows that are of no more use, and prints how many there were. */
-@Command({ name: 'svc:prune', description: 'Delete expired sessions, lapsed lockout counters and orphaned passkeys' })
+@Command({ name: 'svc:prune', description: 'Delete rows that are of no more use' })
 export class PruneCommand extends CommandRunner {
   constructor(private readonly application: Application) {
     super();
@@ -20,7 +20,7 @@ export class PruneCommand extends CommandRunner {
       const pruned = await this.application.use((app) => app.get(Pruning, { strict: false }).run(days));
       process.stdout.write(
         `refresh tokens: ${pruned.refreshTokens}\nsessions: ${pruned.sessions}\n` +
-          `lockout counters: ${pruned.lockoutCounters}\npasskeys: ${pruned.passkeys}\n`,
+          `lockout counters: ${pruned.lockoutCounters}\npasskeys: ${pruned.passkeys}\nreset tokens: ${pruned.resetTokens}\n`,
       );
     });
   }

@@ -32,12 +32,21 @@ export class EmailProof {
   /** Opened twice, it verifies once. @throws BadLink, OutdatedLink */
   async accept(link: PresentedLink): Promise<void> {
     if (!this.links.isGenuine(link)) throw new BadLink();
+    const { user, email } = await this.addresseeOf(link);
+    const now = new Date(this.clock.now());
+    const changed = await this.inTime(this.users.markEmailVerified(link.id, email, now));
+    if (changed) return this.events.emit(new Verified(user));
+    // Verified before, unless the address has just become another one.
+    const current = await this.addresseeOf(link);
+    if (this.users.isEmailVerified(current.user) !== true) throw new OutdatedLink();
+  }
+
+  /** The user as stored now. @throws OutdatedLink unless the link was mailed to the address they have */
+  private async addresseeOf(link: PresentedLink): Promise<{ user: object; email: string }> {
     const user = await this.inTime(this.users.findById(link.id));
     const email = user && this.users.emailOf(user);
     if (!user || email === null || !this.links.isFor(link, email)) throw new OutdatedLink();
-    const now = new Date(this.clock.now());
-    const changed = await this.inTime(this.users.markEmailVerified(link.id, email, now));
-    if (changed) this.events.emit(new Verified(user));
+    return { user, email };
   }
 
   private inTime<T>(work: Promise<T>): Promise<T> {

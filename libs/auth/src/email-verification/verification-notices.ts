@@ -1,6 +1,9 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import { AUTH_CONFIG, type AuthConfig } from '../config/auth-config';
+import { answered } from '../kernel/unavailable';
 import { AccountMails } from '../mail/account-mails';
 import { MailQueue } from '../mail/mail-queue';
+import type { Mail } from '../mail/mailer';
 import { Realm } from '../realm/realm';
 import { UserProvider } from '../users/user-provider';
 import { VerificationLinks } from './verification-links';
@@ -9,12 +12,19 @@ import { VerificationLinks } from './verification-links';
 export abstract class VerificationNotices {
   /** Mails a link, behind the answer; nothing to whoever is verified already. */
   abstract send(user: object): void;
+
+  /** The mail with a link for the user as stored now; null for one who is gone, or has nothing to prove. */
+  abstract mailFor(userId: string): Promise<Mail | null>;
 }
 
 /** Stands in when `features.emailVerification` is off. */
 @Injectable()
 export class NoVerificationNotices extends VerificationNotices {
   send(): void {}
+
+  async mailFor(): Promise<null> {
+    return null;
+  }
 }
 
 @Injectable()
@@ -25,21 +35,27 @@ export class MailedNotices extends VerificationNotices {
     private readonly queue: MailQueue,
     private readonly mails: AccountMails,
     private readonly realm: Realm,
+    @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
   ) {
     super();
   }
 
   send(user: object): void {
-    const to = this.users.emailOf(user);
-    if (to === null || this.users.isEmailVerified(user) !== false) return;
-    this.queue.add('emailVerification', () => {
-      const url = this.links.make(this.users.idOf(user), to);
-      return this.mails.write('emailVerification', {
-        user,
-        to,
-        url,
-        minutes: this.realm.options.emailVerification.expire,
-      });
-    });
+    if (this.addressToProve(user) === null) return;
+    const id = this.users.idOf(user);
+    // Looked up once more then: where mails had to wait, the account may be gone by now.
+    this.queue.add('emailVerification', () => this.mailFor(id));
+  }
+
+  async mailFor(userId: string): Promise<Mail | null> {
+    const user = await answered('The user store', this.config.storeTimeoutMs, this.users.findById(userId));
+    const to = user && this.addressToProve(user);
+    if (!user || to === null) return null;
+    const minutes = this.realm.options.emailVerification.expire;
+    return this.mails.write('emailVerification', { user, to, url: this.links.make(userId, to), minutes });
+  }
+
+  private addressToProve(user: object): string | null {
+    return this.users.isEmailVerified(user) === false ? this.users.emailOf(user) : null;
   }
 }

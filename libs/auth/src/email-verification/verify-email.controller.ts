@@ -1,4 +1,4 @@
-import { Controller, Get, Header, Headers, Param, Req, Res } from '@nestjs/common';
+import { Controller, Get, Head, Header, Headers, HttpCode, Param, Req, Res } from '@nestjs/common';
 import { Public } from '../http/authenticated.decorator';
 import { NoStore } from '../http/no-store.decorator';
 import { Throttled } from '../throttling/throttled.decorator';
@@ -11,6 +11,14 @@ export class VerifyEmailController {
     private readonly proof: EmailProof,
     private readonly answer: VerifiedAnswer,
   ) {}
+
+  /** Before the other, which Express would give it to: what asks for headers alone proves nothing (RFC 9110 §9.2.1). */
+  @Head(':id/:hash')
+  @HttpCode(204)
+  @NoStore()
+  @Public()
+  @Throttled('svc-email-verification')
+  probe(): void {}
 
   /** Opened from a mail: a browser is sent on to a page. */
   @Get(':id/:hash')

@@ -1,5 +1,6 @@
-import { IsDefined, IsEmail, IsObject, IsOptional, IsString, MaxLength } from 'class-validator';
+import { IsDefined, IsObject, IsOptional, IsString, MaxLength, ValidateBy } from 'class-validator';
 import { applyDecorators } from '@nestjs/common';
+import { isEmailAddress } from './email-address';
 
 /** Longest text field of any request, in characters. */
 export const FIELD_MAX = 255;
@@ -12,8 +13,9 @@ export const OptionalText = (): PropertyDecorator => applyDecorators(IsOptional(
 /** A string of at most {@link FIELD_MAX} characters that must be there. */
 export const RequiredText = (): PropertyDecorator => applyDecorators(IsDefined(), IsString(), MaxLength(FIELD_MAX));
 
-/** An email address (RFC 5321 §4.1.2) that must be there. Any host name will do: `a@b.c`, `x@localhost`. */
-export const RequiredEmail = (): PropertyDecorator => applyDecorators(RequiredText(), IsEmail({ require_tld: false }));
+/** An email address that must be there: see {@link isEmailAddress}. */
+export const RequiredEmail = (): PropertyDecorator =>
+  applyDecorators(RequiredText(), ValidateBy({ name: 'isEmail', validator: { validate: isEmailAddress } }));
 
 /** A string that must be there, such as a token: as long as a body may be. */
 export const RequiredString = (): PropertyDecorator => applyDecorators(IsDefined(), IsString());

@@ -13,7 +13,7 @@ const AT_ONCE = 4;
 /** Mails that may wait. A mail server that hangs must not fill the memory of a node. */
 const MOST_WAITING = 1000;
 
-/** Milliseconds until a mail that was not taken has failed. */
+/** Milliseconds for all of a mail, from its look-ups to the mail server's yes. */
 const PATIENCE_MS = 60_000;
 
 const DRAIN = { totalMs: 10_000, stepMs: 20 };
@@ -62,18 +62,19 @@ export class MailQueue implements BeforeApplicationShutdown, OnApplicationShutdo
     this.running--;
   }
 
+  /** One that never ends would keep the others' place for ever. What comes of it later is sent to nobody. */
   private async do({ kind, prepare }: Job): Promise<void> {
-    try {
+    let failed = false;
+    const work = async (): Promise<void> => {
       const mail = await prepare();
-      // One that never ends would take the others' place for ever.
-      if (mail) await answered('The mail server', PATIENCE_MS, this.send(mail));
+      if (mail && !failed) await this.realm.options.mail.mailer!.send(mail);
+    };
+    try {
+      await answered('The mail', PATIENCE_MS, work());
     } catch (error) {
+      failed = true;
       this.report(kind, error);
     }
-  }
-
-  private async send(mail: Mail): Promise<void> {
-    await this.realm.options.mail.mailer!.send(mail);
   }
 
   private report(kind: MailKind, thrown: unknown): void {

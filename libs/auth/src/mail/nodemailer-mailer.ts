@@ -16,12 +16,13 @@ class NodemailerMailer extends Mailer {
   }
 
   send(mail: Mail): Promise<unknown> {
-    return this.transporter.sendMail({ ...mail, from: this.from });
+    // As a whole, and not as a text to be parsed: an address may look like a list of others.
+    return this.transporter.sendMail({ ...mail, to: { name: '', address: mail.to }, from: this.from });
   }
 }
 
 /**
- * Sends mails through nodemailer.
+ * Sends mails through nodemailer, 9.1 or later.
  *
  * @param transport a transporter, or what `createTransport` makes one of: an `smtps://` URL, its options
  * @param from the sender, such as `"Example <no-reply@example.com>"`

@@ -5,7 +5,7 @@ import { MailQueue } from '../mail/mail-queue';
 import type { Mail } from '../mail/mailer';
 import { Realm } from '../realm/realm';
 import { RESET_TTL } from './reset-token.store';
-import { type ResetAccount, ResetTokens } from './reset-tokens';
+import { ResetTokens } from './reset-tokens';
 
 /** `POST /forgot-password`: mails a link to the owner of an account. */
 @Injectable()
@@ -25,12 +25,14 @@ export class ForgottenPassword {
    */
   async request(address: string): Promise<void> {
     const account = await this.tokens.accountOf(address);
-    this.queue.add('passwordReset', async () => account && this.mailTo(account));
+    this.queue.add('passwordReset', async () => account && this.mailTo(address));
   }
 
-  private async mailTo(account: ResetAccount): Promise<Mail | null> {
-    const token = await this.tokens.issue(account);
-    if (token === null) return null;
+  /** Looks the address up once more: where mails had to wait, the account may be gone by now. */
+  private async mailTo(address: string): Promise<Mail | null> {
+    const account = await this.tokens.accountOf(address);
+    const token = account && (await this.tokens.issue(account));
+    if (!account || token === null) return null;
     const { user, email } = account;
     // Boot has seen to it that there is a URL. What the request says of its host is not asked.
     const url = withQuery(this.realm.options.passwordReset.frontendUrl!, { token, email });

@@ -1,4 +1,5 @@
 import type { Feature } from '../realm/feature';
+import { ExpiredResets } from './expired-resets';
 import { ForgotPasswordController } from './forgot-password.controller';
 import { ForgottenPassword } from './forgotten-password';
 import { PasswordResetting } from './password-resetting';
@@ -10,5 +11,7 @@ import { ResetTokens } from './reset-tokens';
 export const passwordReset: Feature = {
   flags: ['passwordReset'],
   defaultGuardControllers: [ForgotPasswordController, ResetPasswordController],
-  providers: [ResetTokenStore, ResetTokens, ForgottenPassword, PasswordResetting],
+  providers: [ExpiredResets, ResetTokenStore, ResetTokens, ForgottenPassword, PasswordResetting],
+  // Rows from before the switch was turned off are still pruned.
+  whenOff: [ExpiredResets],
 };

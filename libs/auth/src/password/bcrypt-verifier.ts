@@ -2,16 +2,21 @@ import { AuthConfigError } from '../kernel/auth.exception';
 import { optionalPeer } from '../kernel/optional-peer';
 import { isAffordableBcrypt } from './imported-digest.policy';
 import { PasswordVerifier } from './password-verifier';
+import { usable } from './usable-verifier';
 
 interface Bcrypt {
   compare(password: string, digest: string): Promise<boolean>;
 }
+
+/** bcryptjs takes the event loop for what bcrypt computes beside it: about 0.1 s at cost 11, twice that a step on. */
+const MOST = { bcrypt: 14, bcryptjs: 12 };
 
 class BcryptVerifier extends PasswordVerifier {
   readonly decoy: string;
 
   constructor(
     private readonly library: Bcrypt,
+    private readonly most: number,
     rounds: number,
   ) {
     super();
@@ -19,7 +24,7 @@ class BcryptVerifier extends PasswordVerifier {
   }
 
   recognises(digest: string): boolean {
-    return isAffordableBcrypt(digest);
+    return isAffordableBcrypt(digest, this.most);
   }
 
   verify(digest: string, password: string): Promise<boolean> {
@@ -29,21 +34,28 @@ class BcryptVerifier extends PasswordVerifier {
 }
 
 /**
- * Accepts bcrypt hashes (`$2a$`, `$2b$`, `$2y$`). Needs the package `bcrypt` or `bcryptjs`.
+ * Accepts bcrypt hashes (`$2a$`, `$2b$`, `$2y$`) to cost 14 with the package `bcrypt`, or to cost 12 with `bcryptjs`,
+ * which computes on the event loop.
  *
  * bcrypt sees the first 72 bytes of a password, so until the first login any ending after them is right; what was
  * typed then is what is hashed, and counts whole from there on.
  *
  * @param options.rounds the cost that most of the imported hashes have: logins of everybody else are given it
  * @example hashing: { verifiers: [bcryptVerifier({ rounds: 12 })] }
- * @throws AuthConfigError where neither package is installed
+ * @throws AuthConfigError where neither package is installed, or for a cost that is not accepted
  * @publicApi
  */
 export function bcryptVerifier(
   { rounds = 10 }: { rounds?: number } = {},
   load = optionalPeer<Bcrypt>,
 ): PasswordVerifier {
-  const library = load('bcrypt') ?? load('bcryptjs');
+  const native = load('bcrypt');
+  const library = native ?? load('bcryptjs');
   if (!library) throw new AuthConfigError('bcryptVerifier() needs bcrypt or bcryptjs. Run: npm install bcryptjs');
-  return new BcryptVerifier(library, rounds);
+  const most = native ? MOST.bcrypt : MOST.bcryptjs;
+  const cure = native ? '' : `, or to ${MOST.bcrypt} with the package bcrypt`;
+  return usable(
+    new BcryptVerifier(library, most, rounds),
+    `bcryptVerifier({ rounds: ${rounds} }): use a whole number from 4 to ${most}${cure}.`,
+  );
 }

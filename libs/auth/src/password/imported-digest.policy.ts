@@ -17,13 +17,18 @@ export interface Pbkdf2Cost {
   readonly iterations: number;
 }
 
-/** Bytes that one scrypt may fill: what is written for logins takes 16 to 128 MiB. */
-const SCRYPT_BYTES = 268_435_456;
+// Each login is given one hash of every imported kind, so what one may cost is below a second of one core.
 
-/** Iterations that one PBKDF2 may take: twice what OWASP asks of SHA-1. */
-const PBKDF2_ITERATIONS = 3_000_000;
+/** 128 · N · r · p, which is bytes where p is 1: the most that OWASP asks for. */
+const SCRYPT_WORK = 134_217_728;
 
-const BCRYPT_COST = 15;
+/** Rounds of HMAC: above Django's 1,200,000 and the 1,300,000 that OWASP asks of SHA-1. */
+const PBKDF2_ROUNDS = 1_500_000;
+
+const BCRYPT_LEAST = 4;
+
+/** Bytes that each hash yields: the key that is usually stored. */
+export const PBKDF2_BLOCK: Readonly<Record<string, number>> = { sha1: 20, sha256: 32, sha512: 64 };
 
 // 53 characters of salt and hash in bcrypt's own base64.
 const BCRYPT = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/;
@@ -33,29 +38,35 @@ const PBKDF2_PHC =
   /^\$pbkdf2-?(sha1|sha256|sha512)?\$(?:i=)?(\d{1,8})(?:,l=\d{1,3})?\$([A-Za-z0-9+/.]{2,128})={0,2}\$([A-Za-z0-9+/.]{22,172})={0,2}$/;
 const PBKDF2_DJANGO = /^pbkdf2_(sha1|sha256)\$(\d{1,8})\$([^$]{1,128})\$([A-Za-z0-9+/]{22,172}={0,2})$/;
 
-/** Whether a digest is bcrypt's, at a cost that can be paid: each step doubles it. */
-export function isAffordableBcrypt(digest: string): boolean {
+/** Whether a digest is bcrypt's, at no more than this cost: each step doubles it. */
+export function isAffordableBcrypt(digest: string, most: number): boolean {
   const cost = Number(BCRYPT.exec(digest)?.[1]);
-  return cost >= 4 && cost <= BCRYPT_COST;
+  return cost >= BCRYPT_LEAST && cost <= most;
 }
 
 /** A PHC string of scrypt (RFC 7914); undefined for what is none, or asks for more than can be paid. */
 export function scryptDigest(digest: string): ImportedDigest<ScryptCost> | undefined {
   const [, ln, r, p, salt, key] = SCRYPT.exec(digest) ?? [];
   const cost = { ln: Number(ln), r: Number(r), p: Number(p) };
-  const bytes = 128 * 2 ** cost.ln * cost.r * cost.p;
-  if (!salt || !key || !(cost.ln >= 1 && cost.r >= 1 && cost.p >= 1 && bytes <= SCRYPT_BYTES)) return undefined;
+  if (!salt || !key || !isScryptCost(cost)) return undefined;
   return { cost, salt: fromBase64(salt), key: fromBase64(key) };
 }
+
+// RFC 7914 §2: N is less than 2^(16 · r). Libraries throw otherwise.
+const isScryptCost = ({ ln, r, p }: ScryptCost): boolean =>
+  ln >= 1 && r >= 1 && p >= 1 && ln < 16 * r && 128 * 2 ** ln * r * p <= SCRYPT_WORK;
 
 /** PBKDF2 (RFC 8018) as a PHC string or as Django writes it; undefined for what is none, or asks for too much. */
 export function pbkdf2Digest(digest: string): ImportedDigest<Pbkdf2Cost> | undefined {
   const django = PBKDF2_DJANGO.exec(digest);
   const [, hash = 'sha1', iterations, salt, key] = django ?? PBKDF2_PHC.exec(digest) ?? [];
   const cost = { hash, iterations: Number(iterations) };
-  if (!salt || !key || !(cost.iterations >= 1 && cost.iterations <= PBKDF2_ITERATIONS)) return undefined;
+  if (!salt || !key) return undefined;
   // Django hashes its salt as the text it is.
-  return { cost, salt: django ? new TextEncoder().encode(salt) : fromBase64(salt), key: fromBase64(key) };
+  const taken = { cost, salt: django ? new TextEncoder().encode(salt) : fromBase64(salt), key: fromBase64(key) };
+  // Each block of the key takes all rounds (RFC 8018 §5.2).
+  const rounds = cost.iterations * Math.ceil(taken.key.length / PBKDF2_BLOCK[hash]!);
+  return rounds >= 1 && rounds <= PBKDF2_ROUNDS ? taken : undefined;
 }
 
 /** Base64 with or without padding; passlib writes `.` for `+`. */

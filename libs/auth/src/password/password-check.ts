@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../config/auth-config';
 import { PasswordHasher } from './password-hasher';
 import type { PasswordVerifier } from './password-verifier';
+import { usable } from './usable-verifier';
 import { WorkQueue } from './work-queue';
 
 /**
@@ -12,12 +13,15 @@ import { WorkQueue } from './work-queue';
 export class PasswordCheck {
   private readonly verifiers: readonly PasswordVerifier[];
 
+  /** @throws AuthConfigError for a verifier that would not do for the logins it has nothing to do with */
   constructor(
     private readonly hasher: PasswordHasher,
     private readonly queue: WorkQueue,
     @Inject(AUTH_CONFIG) { hashing }: AuthConfig,
   ) {
-    this.verifiers = hashing.verifiers;
+    this.verifiers = hashing.verifiers.map((verifier, i) =>
+      usable(verifier, `hashing.verifiers[${i}] does not recognise its own decoy. Give it one that it can verify.`),
+    );
   }
 
   /** Whether `password` gives `digest`; false without one. @throws HasherBusy */

@@ -7,7 +7,8 @@
 export abstract class PasswordVerifier {
   /**
    * A digest of a password that nobody knows, at the cost that the imported ones have. Every login that this
-   * verifier has nothing to do with is checked against it, or the time would tell whose hash is of which kind.
+   * verifier has nothing to do with is checked against it, or the time would tell whose hash is of which kind. The
+   * module does not start with one that {@link recognises} refuses.
    */
   abstract readonly decoy: string;
 

@@ -1,7 +1,8 @@
 import { pbkdf2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
-import { type Pbkdf2Cost, pbkdf2Digest } from './imported-digest.policy';
+import { PBKDF2_BLOCK, type Pbkdf2Cost, pbkdf2Digest } from './imported-digest.policy';
 import { PasswordVerifier } from './password-verifier';
+import { usable } from './usable-verifier';
 
 const derive = promisify(pbkdf2);
 
@@ -10,7 +11,10 @@ class Pbkdf2Verifier extends PasswordVerifier {
 
   constructor({ hash, iterations }: Pbkdf2Cost) {
     super();
-    const [salt, key] = [randomBytes(16), randomBytes(32)].map((bytes) => bytes.toString('base64').replace(/=+$/, ''));
+    // As long a key as the others have: a longer one would take another turn of all rounds.
+    const [salt, key] = [16, PBKDF2_BLOCK[hash] ?? 0].map((length) =>
+      randomBytes(length).toString('base64').replace(/=+$/, ''),
+    );
     this.decoy = `$pbkdf2-${hash}$${iterations}$${salt}$${key}`;
   }
 
@@ -28,8 +32,13 @@ class Pbkdf2Verifier extends PasswordVerifier {
  * Accepts PBKDF2 hashes: Django's `pbkdf2_sha256$870000$salt$hash`, and PHC strings as passlib writes them,
  * `$pbkdf2-sha256$29000$salt$hash`.
  *
- * @param cost what most of the imported hashes have: logins of everybody else are given it
+ * @param cost what most of the imported hashes have: logins of everybody else are given it. `hash` is `sha1`,
+ * `sha256` or `sha512`
+ * @throws AuthConfigError for a cost that is not accepted
  * @publicApi
  */
 export const pbkdf2Verifier = ({ hash = 'sha256', iterations = 870_000 }: Partial<Pbkdf2Cost> = {}): PasswordVerifier =>
-  new Pbkdf2Verifier({ hash, iterations });
+  usable(
+    new Pbkdf2Verifier({ hash, iterations }),
+    `pbkdf2Verifier({ hash: '${hash}', iterations: ${iterations} }): use sha1, sha256 or sha512, and a whole number from 1 to 1500000.`,
+  );

@@ -3,15 +3,22 @@ import { BreachedPasswords } from './breached-passwords';
 
 const PREFIX = 5;
 
+/** Bytes that a range may have. Those of the real service have 30 to 90 thousand. */
+const MOST_BYTES = 524_288;
+
+const LINE = /^([0-9A-F]{35}):(\d{1,15})$/i;
+
 /**
- * Asks the range service of Have I Been Pwned, or one that speaks like it. It is told the first five digits of
- * the password's SHA-1 and answers all that begin so, padded to hide how many: it learns neither the password
- * nor whether it is known (k-anonymity).
+ * Asks the range service of Have I Been Pwned, or one that speaks like it: one line `suffix:count` at least, and
+ * nothing else. It is told the first five digits of the password's SHA-1 and answers all that begin so, padded to
+ * hide how many: it learns neither the password nor whether it is known (k-anonymity).
+ *
+ * What answers otherwise, such as the page of a proxy, has not said that a password is unknown.
  *
  * @publicApi
  */
 export class PwnedPasswords extends BreachedPasswords {
-  /** @param url where the ranges are: `{url}/{prefix}` */
+  /** @param url where the ranges are: `{url}/{prefix}`. It is not left for another one, whatever it answers */
   constructor(private readonly url = 'https://api.pwnedpasswords.com/range') {
     super();
   }
@@ -20,11 +27,35 @@ export class PwnedPasswords extends BreachedPasswords {
     const digest = createHash('sha1').update(password, 'utf8').digest('hex').toUpperCase();
     const response = await fetch(`${this.url}/${digest.slice(0, PREFIX)}`, {
       headers: { 'Add-Padding': 'true', 'User-Agent': '@svc/auth' },
+      redirect: 'error',
       signal,
     });
     if (!response.ok) throw new Error(`the range service answered ${response.status}`);
-    const lines = (await response.text()).split('\n').map((line) => line.trim().split(':'));
+    const range = rangeIn(await textOf(response));
     // Padding has a count of 0.
-    return lines.some(([suffix, count]) => suffix === digest.slice(PREFIX) && Number(count) > 0);
+    return range.some(([suffix, count]) => suffix === digest.slice(PREFIX) && count > 0);
   }
+}
+
+/** Read piece by piece, so that an answer without end is not kept. */
+async function textOf({ body }: Response): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const piece of body ?? []) {
+    bytes += piece.length;
+    if (bytes > MOST_BYTES) throw new Error('the range service answered too much');
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces).toString('latin1');
+}
+
+function rangeIn(text: string): [suffix: string, count: number][] {
+  return text
+    .trim()
+    .split('\n')
+    .map((line) => {
+      const [, suffix, count] = LINE.exec(line.trim()) ?? [];
+      if (suffix === undefined) throw new Error('the range service answered no range');
+      return [suffix.toUpperCase(), Number(count)];
+    });
 }

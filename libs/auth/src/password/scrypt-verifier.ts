@@ -2,6 +2,7 @@ import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import { type ScryptCost, scryptDigest } from './imported-digest.policy';
 import { PasswordVerifier } from './password-verifier';
+import { usable } from './usable-verifier';
 
 const derive = promisify<string, Uint8Array, number, object, Buffer>(scrypt);
 
@@ -30,7 +31,11 @@ class ScryptVerifier extends PasswordVerifier {
  * Accepts scrypt hashes as PHC strings, as passlib writes them: `$scrypt$ln=16,r=8,p=1$salt$hash`.
  *
  * @param cost what most of the imported hashes have: logins of everybody else are given it
+ * @throws AuthConfigError for a cost that is not accepted
  * @publicApi
  */
 export const scryptVerifier = ({ ln = 16, r = 8, p = 1 }: Partial<ScryptCost> = {}): PasswordVerifier =>
-  new ScryptVerifier({ ln, r, p });
+  usable(
+    new ScryptVerifier({ ln, r, p }),
+    `scryptVerifier({ ln: ${ln}, r: ${r}, p: ${p} }): use whole numbers from 1, with 128 · 2^ln · r · p up to 128 MiB and ln below 16 · r.`,
+  );

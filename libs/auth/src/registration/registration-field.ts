@@ -1,4 +1,4 @@
-import { isEmail } from 'class-validator';
+import { isEmailAddress } from '../http/email-address';
 import { FIELD_MAX } from '../http/fields';
 import type { MessageKey } from '../kernel/messages';
 import { lengthOf } from '../password/password.policy';
@@ -14,7 +14,7 @@ export function fieldFault(value: unknown, rule: RegistrationField, isPassword =
   if (typeof value !== type) return type === 'string' ? 'validation.string' : 'validation.invalid';
   if (typeof value !== 'string') return Number.isFinite(value) || type === 'boolean' ? null : 'validation.invalid';
   if (lengthOf(value) > maxLength) return 'validation.max_length';
-  if (email && !isEmail(value, { require_tld: false })) return 'validation.email';
-  // PostgreSQL stores no NUL in any text.
+  if (email && !isEmailAddress(value)) return 'validation.email';
+  // PostgreSQL stores no NUL in any text. Of a password the password rules say so.
   return value.includes('\0') && !isPassword ? 'validation.invalid' : null;
 }

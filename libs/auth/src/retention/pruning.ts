@@ -4,6 +4,7 @@ import { wholeNumber } from '../config/merge';
 import { MOST_DAYS } from '../config/resolve-options';
 import { LapsedCounters } from '../lockout/lapsed-counters';
 import { OrphanedPasskeys } from '../passkeys/orphaned-passkeys';
+import { ExpiredResets } from '../password-reset/expired-resets';
 import { Realms } from '../realm/realm';
 import { type ExpiredRows, ExpiredSessions } from '../sessions/expired-sessions';
 
@@ -11,11 +12,13 @@ import { type ExpiredRows, ExpiredSessions } from '../sessions/expired-sessions'
 export interface Pruned extends ExpiredRows {
   lockoutCounters: number;
   passkeys: number;
+  resetTokens: number;
 }
 
 /**
- * Sweeps rows that are of no more use: sessions past their deadline, lockout counters that count no
- * more, and passkeys whose user is gone. In small batches, so that any number of rows may be swept beside running requests.
+ * Sweeps rows that are of no more use: sessions past their deadline, lockout counters that count no more, passkeys
+ * whose user is gone, and reset tokens that are too old. In small batches, so that any number of rows may be swept
+ * beside running requests.
  *
  * @publicApi
  */
@@ -33,6 +36,7 @@ export class Pruning {
    */
   async run(lockoutDays = this.config.retention.lockoutDays): Promise<Pruned> {
     const expired = await this.realms.default.get(ExpiredSessions).prune();
+    const resetTokens = await this.realms.default.get(ExpiredResets).prune();
     let [lockoutCounters, passkeys] = [0, 0];
     for (const realm of this.realms.all) {
       lockoutCounters += await realm
@@ -40,6 +44,6 @@ export class Pruning {
         .prune(wholeNumber(lockoutDays, this.config.retention.lockoutDays, 1, MOST_DAYS));
       passkeys += await realm.get(OrphanedPasskeys).prune();
     }
-    return { ...expired, lockoutCounters, passkeys };
+    return { ...expired, lockoutCounters, passkeys, resetTokens };
   }
 }
