@@ -10,7 +10,6 @@ const HEAD = `# Options
 
 Generated from \`libs/auth/src/config/auth-options.ts\`: \`npm run docs\`. Host values are merged over the defaults: objects
 recurse, lists and scalars replace. Extra guards read \`SVC_{GUARD}_*\` through \`authOptionsFromEnv(process.env, guard)\`.
-Options of features that this version does not contain have no effect yet.
 `;
 
 interface Row {

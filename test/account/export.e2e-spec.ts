@@ -1,15 +1,50 @@
 import { randomUUID } from 'node:crypto';
+import { TypeormUserProvider } from '../../libs/auth/src/users/typeorm-user-provider';
 import { type TestApp, claimsOf } from '../support/app';
 import { ADA, HEADER, proofOf, startConfirming } from '../support/confirming';
+import { ORIGIN, PasskeyApp, storePasskey } from '../support/passkeys';
+import { SoftAuthenticator } from '../support/soft-authenticator';
 import { enrol } from '../support/two-factor';
 
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+const KEYS = [
+  'account',
+  'account.id',
+  'account.identifier',
+  'generated_at',
+  'passkeys',
+  'passkeys.credential_id',
+  'passkeys.last_used_at',
+  'passkeys.name',
+  'sessions',
+  'sessions.created_at',
+  'sessions.expires_at',
+  'sessions.last_rotated_at',
+  'sessions.revoked_at',
+  'sessions.session',
+  'two_factor',
+  'two_factor.confirmed_at',
+  'two_factor.enabled',
+];
+
+/** Every key at any depth, with the way to it. */
+const keysIn = (value: unknown, path = ''): string[] => {
+  if (typeof value !== 'object' || value === null) return [];
+  const below = Array.isArray(value)
+    ? value.flatMap((item) => keysIn(item, path))
+    : Object.entries(value).flatMap(([key, item]) => [`${path}${key}`, ...keysIn(item, `${path}${key}.`)]);
+  return [...new Set(below)].toSorted();
+};
 
 describe('GET /account/export', () => {
   let t: TestApp;
 
   beforeEach(async () => (t = await startConfirming({ features: { twoFactor: true } })));
-  afterEach(() => t.stop());
+  afterEach(() => {
+    jest.restoreAllMocks();
+    return t.stop();
+  });
 
   async function exported(token: string) {
     const { body, headers, text } = await t
@@ -18,15 +53,16 @@ describe('GET /account/export', () => {
       .expect(200);
     return { body, headers, text };
   }
-  const createPasskeys = () =>
-    t.database.query(`CREATE TABLE passkeys (credential_id varchar PRIMARY KEY, user_id text NOT NULL, guard text,
-      name text, public_key text NOT NULL, sign_count int, last_used_at timestamptz)`);
 
   it('holds exactly these keys, in this order, and may not be cached', async () => {
-    await createPasskeys();
-    await t.database.query(`INSERT INTO passkeys VALUES ('cred-2', '1', 'api', NULL, 'KEY', 7, NULL),
-      ('cred-1', '1', 'api', 'Phone', 'KEY', 7, to_timestamp(1800000000.9)), ('cred-3', '1', 'admin', NULL, 'KEY', 1, NULL),
-      ('cred-4', '2', 'api', NULL, 'KEY', 1, NULL), ('cred-5', '1', NULL, NULL, 'KEY', 1, NULL)`);
+    await storePasskey(t, 'cred-1', '1');
+    await storePasskey(t, 'cred-2', '1');
+    await storePasskey(t, 'cred-3', '1', 'admin');
+    await storePasskey(t, 'cred-4', '2');
+    await storePasskey(t, 'cred-5', '1', null);
+    await t.database.query(
+      "UPDATE passkeys SET name = 'Phone', last_used_at = to_timestamp(1800000000.9) WHERE credential_id = 'cred-1'",
+    );
     const { access_token: token } = await t.session();
     const { body, headers } = await exported(token);
     expect(headers).toMatchObject({ 'cache-control': 'no-store, private', pragma: 'no-cache' });
@@ -72,20 +108,38 @@ describe('GET /account/export', () => {
     expect(live).toMatchObject({ last_rotated_at: null, revoked_at: null });
   });
 
-  it('holds no secret: no token, hash, key, code or TOTP secret', async () => {
+  it('holds no secret: no token, hash, key, code or TOTP secret, with every factor in use', async () => {
+    await t.stop();
+    const passkeys = await PasskeyApp.start({ features: { twoFactor: true } });
+    ({ t } = passkeys);
+    await passkeys.enrol(await passkeys.confirmed(ADA), new SoftAuthenticator(ORIGIN), {}, 'Phone');
     const { secret, recoveryCodes, token } = await enrol(t);
     const { body, text } = await exported(token);
+    expect(keysIn(body)).toEqual(KEYS);
     expect(body.two_factor).toEqual({ enabled: true, confirmed_at: expect.stringMatching(ISO) });
-    for (const told of [secret, ...recoveryCodes, token, 'argon2', 'v1.']) expect(text).not.toContain(told);
-    const rows = await t.database.query('SELECT token_hash FROM svc_refresh_tokens');
-    for (const { token_hash } of rows) expect(text).not.toContain(token_hash);
+    expect(body.passkeys).toMatchObject([{ name: 'Phone' }]);
+    const rows = await t.database.query(`
+      SELECT token_hash AS kept FROM svc_refresh_tokens UNION SELECT public_key FROM passkeys
+      UNION SELECT unnest(ARRAY[password_hash, two_factor_secret, two_factor_recovery_codes]) FROM people WHERE id = 1
+      UNION SELECT aaguid::text FROM passkeys`);
+    expect(rows.length).toBeGreaterThan(5);
+    const kept = rows.map((row: { kept: string }) => row.kept);
+    for (const told of [secret, ...recoveryCodes, token, 'argon2', 'v1.', ...kept]) expect(text).not.toContain(told);
   });
 
   it('has no passkeys where there is no such table, or another one of that name', async () => {
     const { access_token: token } = await t.session();
+    await t.database.query('DROP TABLE passkeys');
     expect((await exported(token)).body.passkeys).toEqual([]);
     await t.database.query('CREATE TABLE passkeys (id int, owner text)');
     expect((await exported(token)).body.passkeys).toEqual([]);
+  });
+
+  it('is 503 while the user store does not say whether there is a second factor', async () => {
+    const { access_token: token } = await t.session();
+    const proof = await proofOf(t, token);
+    jest.spyOn(TypeormUserProvider.prototype, 'secondFactorOf').mockReturnValue(new Promise(() => undefined));
+    await t.get('/auth/account/export', token).set(HEADER, proof).expect(503);
   });
 
   it('needs a token and a confirmation, and counts with step-up', async () => {

@@ -54,6 +54,8 @@ export interface TestAppOptions {
   imports?: ModuleMetadata['imports'];
   /** Uses an existing database instead of one of its own. */
   databaseUrl?: string;
+  /** Options of the connection pool, in the place of those of the test host. */
+  pool?: object;
 }
 
 /** A running host application and the verbs tests speak. */
@@ -75,13 +77,17 @@ export class TestApp {
     entities,
     imports = [],
     prepare,
+    pool,
   }: TestAppOptions = {}): Promise<TestApp> {
     const database = databaseUrl ? { url: databaseUrl, drop: async () => undefined } : await createDatabase();
     const redis = redisUrl ? await redisCache(redisUrl) : undefined;
     const clock = new MovableClock();
     const leave = [async () => redis?.client.disconnect(), database.drop];
     const testing = await Test.createTestingModule({
-      imports: [HostModule.with(database.url, { cache: redis?.cache, ...options }, controllers, entities), ...imports],
+      imports: [
+        HostModule.with(database.url, { cache: redis?.cache, ...options }, controllers, entities, pool),
+        ...imports,
+      ],
     })
       .overrideProvider(Clock)
       .useValue(clock)

@@ -105,6 +105,7 @@ export class HostModule {
     options: Partial<AuthModuleOptions>,
     controllers: Type[] = [HostController, MixedController],
     entities: Type[] = [],
+    pool: object = {},
   ): DynamicModule {
     return {
       module: HostModule,
@@ -114,7 +115,7 @@ export class HostModule {
           url: databaseUrl,
           entities: [...authEntities, Person, Operator, Member, ...entities],
           installExtensions: false,
-          extra: { max: 20 },
+          extra: { max: 20, ...pool },
           retryAttempts: 0,
         }),
         AuthModule.forRoot(hostOptions(options)),

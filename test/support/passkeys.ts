@@ -26,7 +26,7 @@ export interface Confirmed extends Tokens {
 
 /** A host with passkeys, and the verbs tests about them speak. */
 export class PasskeyApp {
-  private constructor(readonly t: TestApp) {}
+  constructor(readonly t: TestApp) {}
 
   /** Users and operator as in `startConfirming`. */
   static async start(options: Partial<AuthModuleOptions> = {}): Promise<PasskeyApp> {
@@ -102,4 +102,18 @@ export class PasskeyApp {
   async sessions(): Promise<number> {
     return (await this.t.database.query('SELECT count(*)::int AS n FROM svc_sessions'))[0].n;
   }
+}
+
+/** Stores a passkey past the library, of whichever user and guard. Nobody can sign in with it. */
+export async function storePasskey(
+  t: TestApp,
+  id: string,
+  userId: string,
+  guard: string | null = 'api',
+): Promise<void> {
+  await t.database.query(
+    `INSERT INTO passkeys (credential_id, user_id, guard, public_key, aaguid, backup_eligible, backed_up, created_at, updated_at)
+     VALUES ($1, $2, $3, 'KEY', gen_random_uuid(), true, true, now(), now())`,
+    [id, userId, guard],
+  );
 }

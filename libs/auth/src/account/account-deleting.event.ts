@@ -1,6 +1,7 @@
 /**
- * An account is about to be erased. Unlike every other event it is waited for, and a listener that throws keeps
- * the account: an `HttpException` is the answer then. The user's sessions have ended by now and stay so.
+ * An account is about to be erased; each attempt is announced. Unlike every other event it is waited for, for 30
+ * seconds, and a listener that throws keeps the account: an `HttpException` is the answer then. The user's sessions
+ * have ended by now and stay so; nothing else is done, and no transaction is open.
  *
  * @publicApi
  */

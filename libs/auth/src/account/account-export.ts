@@ -1,11 +1,14 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import { AUTH_CONFIG, type AuthConfig } from '../config/auth-config';
 import { Clock } from '../kernel/clock';
-import { Database } from '../kernel/database';
+import { Database, isMissing } from '../kernel/database';
+import { answered } from '../kernel/unavailable';
+import { PasskeyStore } from '../passkeys/passkey.store';
 import { Realm } from '../realm/realm';
 import { RefreshToken } from '../sessions/refresh-token.entity';
+import { Session } from '../sessions/session.entity';
 import type { Caller } from '../tokens/caller';
 import { UserProvider } from '../users/user-provider';
-import { Tables } from './tables';
 
 /** What the library knows of an account, as its owner may take it along. Times are ISO 8601 in UTC. */
 export interface ExportedAccount {
@@ -40,10 +43,11 @@ const seconds = (column: string): string => `extract(epoch FROM ${column})::floa
 export class AccountExport {
   constructor(
     private readonly users: UserProvider,
-    private readonly tables: Tables,
+    private readonly passkeyRows: PasskeyStore,
     private readonly database: Database,
     private readonly clock: Clock,
     private readonly realm: Realm,
+    @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
   ) {}
 
   async of({ user, userId }: Caller): Promise<ExportedAccount> {
@@ -61,7 +65,7 @@ export class AccountExport {
     const rows = await this.database.query<SessionRow>(
       `SELECT id, ${seconds('created_at')} AS "createdAt", ${seconds(`(${rotations})`)} AS "lastRotatedAt",
               ${seconds('revoked_at')} AS "revokedAt", ${seconds('expires_at')} AS "expiresAt"
-         FROM ${this.tables.sessions.name} s WHERE guard = $1 AND user_id = $2 ORDER BY created_at, id`,
+         FROM ${this.database.table(Session)} s WHERE guard = $1 AND user_id = $2 ORDER BY created_at, id`,
       [this.realm.guard, userId],
     );
     return rows.map(({ id, createdAt, lastRotatedAt, revokedAt, expiresAt }) => ({
@@ -74,17 +78,18 @@ export class AccountExport {
   }
 
   private async passkeys(userId: string): Promise<ExportedAccount['passkeys']> {
-    const { passkeys } = this.tables;
-    if (!(await this.tables.exists(this.database.query, passkeys))) return [];
-    return this.database.query(
-      `SELECT credential_id, name, floor(${seconds('last_used_at')})::float8 AS last_used_at
-         FROM ${passkeys.name} WHERE guard = $1 AND user_id = $2 ORDER BY credential_id`,
-      [this.realm.guard, userId],
-    );
+    const stored = await this.passkeyRows.of(userId).catch((error) => {
+      // Not a table of ours, or none: its migration has not run.
+      if (isMissing(error)) return [];
+      throw error;
+    });
+    return stored.map(({ id, name, last_used_at }) => ({ credential_id: id, name, last_used_at }));
   }
 
   private async twoFactor(userId: string): Promise<ExportedAccount['two_factor']> {
-    const factor = this.users.storesSecondFactors() ? await this.users.secondFactorOf(userId) : null;
+    const factor = this.users.storesSecondFactors()
+      ? await answered('The user store', this.config.storeTimeoutMs, this.users.secondFactorOf(userId))
+      : null;
     const confirmedAt = factor?.secret ? factor.confirmedAt : null;
     return { enabled: confirmedAt !== null, confirmed_at: confirmedAt?.toISOString() ?? null };
   }

@@ -1,30 +1,49 @@
 import { Injectable } from '@nestjs/common';
+import type { Sql } from '../kernel/database';
 import { loginLock, userLock } from '../lockout/lock-key';
 import { Realm } from '../realm/realm';
-import { type Query, type Table, Tables } from './tables';
+import { Sessions } from '../sessions/sessions';
+import { type Table, Tables } from './tables';
+
+/** Whose rows are erased. */
+export interface ErasedAccount {
+  readonly userId: string;
+  readonly identifier: string | null;
+}
 
 /** Deletes what the library knows of one account. Adds the guard itself: ids of different guards collide. */
 @Injectable()
 export class AccountRowsStore {
   constructor(
     private readonly tables: Tables,
+    private readonly sessions: Sessions,
     private readonly realm: Realm,
   ) {}
 
-  /** Deletes every row of ours that tells of the account. */
-  async erase(query: Query, userId: string, identifier: string | null): Promise<void> {
-    const { sessions, lockouts, passwordResets, passkeys } = this.tables;
-    // Locked in the order in which sessions are ended, with which it would deadlock otherwise.
-    const lockedSessions = `SELECT id FROM ${sessions.name} WHERE guard = $1 AND user_id = $2 ORDER BY id FOR UPDATE`;
-    await this.delete(query, sessions, `id IN (${lockedSessions})`, userId);
-    await this.delete(query, passkeys, 'guard = $1 AND user_id = $2', userId);
-    await this.delete(query, passwordResets, 'guard = $1 AND user_id = $2', userId);
-    await this.delete(query, lockouts, 'guard = $1 AND subject = ANY($2)', subjectsOf(userId, identifier));
+  /** Takes the account for this transaction; false while another one has it. Waits for nobody. */
+  async take(sql: Sql, { userId }: ErasedAccount): Promise<boolean> {
+    const [lock] = await sql<{ taken: boolean }>('SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0)) AS taken', [
+      `svc:erase:${this.realm.guard}:${userId}`,
+    ]);
+    return lock!.taken;
   }
 
-  private async delete(query: Query, table: Table, where: string, of: string | string[]): Promise<void> {
-    if (!(await this.tables.exists(query, table))) return;
-    await query(`DELETE FROM ${table.name} WHERE ${where}`, [this.realm.guard, of]);
+  /**
+   * Deletes every row of ours that tells of the account, and resolves to the ids of its sessions. The access tokens
+   * of those that were alive are dead by then, so before the commit.
+   */
+  async erase(sql: Sql, { userId, identifier }: ErasedAccount): Promise<string[]> {
+    const { lockouts, passwordResets, passkeys } = this.tables;
+    const sessions = await this.sessions.erase(sql, userId);
+    await this.delete(sql, passkeys, 'user_id = $2', userId);
+    await this.delete(sql, passwordResets, 'user_id = $2', userId);
+    await this.delete(sql, lockouts, 'subject = ANY($2)', subjectsOf(userId, identifier));
+    return sessions;
+  }
+
+  private async delete(sql: Sql, table: Table, where: string, of: string | string[]): Promise<void> {
+    if (!(await this.tables.exists(sql, table))) return;
+    await sql(`DELETE FROM ${table.name} WHERE guard = $1 AND ${where}`, [this.realm.guard, of]);
   }
 }
 

@@ -3,11 +3,12 @@ import { AccountExport } from './account-export';
 import { AccountRowsStore } from './account-rows.store';
 import { AccountController } from './account.controller';
 import { Erasure } from './erasure';
+import { ErasureClaims } from './erasure-claims';
 import { Tables } from './tables';
 
 /** An account's data, for its owner to take along or to have erased. */
 export const account: Feature = {
   flags: ['accountDeletion'],
   defaultGuardControllers: [AccountController],
-  providers: [Tables, AccountRowsStore, AccountExport, Erasure],
+  providers: [Tables, AccountRowsStore, AccountExport, ErasureClaims, Erasure],
 };

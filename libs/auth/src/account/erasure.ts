@@ -1,20 +1,21 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { AUTH_CONFIG, type AuthConfig } from '../config/auth-config';
-import { AuthConfigError } from '../kernel/auth.exception';
+import { AuthConfigError, Unauthenticated } from '../kernel/auth.exception';
 import { AuthEvents } from '../kernel/auth-events';
-import { cleanUp } from '../kernel/clean-up';
 import { Database } from '../kernel/database';
+import { Turns } from '../kernel/turns';
+import { answered } from '../kernel/unavailable';
 import { unitOfWork } from '../kernel/unit-of-work';
 import { Realm } from '../realm/realm';
-import { Sessions } from '../sessions/sessions';
 import type { Caller } from '../tokens/caller';
 import { UserProvider } from '../users/user-provider';
 import { AccountDeleted } from './account-deleted.event';
 import { AccountDeleting } from './account-deleting.event';
-import { AccountRowsStore } from './account-rows.store';
+import { AccountRowsStore, type ErasedAccount } from './account-rows.store';
+import { ErasureClaims } from './erasure-claims';
 
-/** Milliseconds an erasure may take: the host may have years of rows to remove. */
+/** Milliseconds that listeners may take, and the transaction: the host may have years of rows to remove. */
 const PATIENCE_MS = 30_000;
 
 /**
@@ -23,9 +24,13 @@ const PATIENCE_MS = 30_000;
  */
 @Injectable()
 export class Erasure {
+  private readonly logger = new Logger('Auth');
+  // One transaction at a time: what the host does beside it must find a connection, in a pool of two as well.
+  private readonly turns = new Turns();
+
   constructor(
     private readonly users: UserProvider,
-    private readonly sessions: Sessions,
+    private readonly claims: ErasureClaims,
     private readonly rows: AccountRowsStore,
     private readonly events: AuthEvents,
     private readonly database: Database,
@@ -39,27 +44,48 @@ export class Erasure {
     );
   }
 
-  /** @throws whatever a listener of `AccountDeleting` or `hooks.deleteUser` throws; the account stays then */
-  async erase({ user, userId }: Caller): Promise<void> {
-    const { guard } = this.realm;
-    const identifier = this.users.identifierOf(user);
-    await this.sessions.revokeAll(userId);
-    const erased = await unitOfWork(this.database.source, PATIENCE_MS, async (manager) => {
-      await this.events.announce(new AccountDeleting(user, guard));
-      await this.rows.erase((text, params) => manager.query(text, params), userId, identifier);
-      return this.dispose(user, userId, manager);
+  /**
+   * @throws Unauthenticated where another request erases the account
+   * @throws whatever a listener of `AccountDeleting` or `hooks.deleteUser` throws; the account stays then
+   */
+  erase(caller: Caller): Promise<void> {
+    const account = { userId: caller.userId, identifier: this.users.identifierOf(caller.user) };
+    return this.claims.one(caller, async (hadSession) => {
+      const { guard } = this.realm;
+      // Before the transaction: listeners hold neither its locks nor its connection.
+      const announced = this.events.announce(new AccountDeleting(caller.user, guard));
+      await answered('A listener of AccountDeleting', PATIENCE_MS, announced);
+      const erased = await this.turns.run(() => this.eraseAll(caller, account, hadSession));
+      await this.sweepAgain(account);
+      if (erased) this.events.emit(new AccountDeleted(account.userId, account.identifier, guard));
     });
-    if (!erased) return;
-    this.events.emit(new AccountDeleted(userId, identifier, guard));
-    // What was begun before the commit saw the account still, and was not seen by the transaction.
-    await cleanUp('erasing what came late', this.rows.erase(this.database.query, userId, identifier));
   }
 
-  /** Whether there was someone left to remove: of two requests at once, one has. */
+  private eraseAll({ user, familyId }: Caller, account: ErasedAccount, hadSession: boolean): Promise<boolean> {
+    return unitOfWork(this.database.source, PATIENCE_MS, async (manager) => {
+      const sql = <Row>(text: string, params?: unknown[]): Promise<Row[]> => manager.query(text, params);
+      if (!(await this.rows.take(sql, account))) throw new Unauthenticated(true);
+      const sessions = await this.rows.erase(sql, account);
+      // Another request that was faster has left none, or has ended it.
+      if (familyId !== null && sessions.includes(familyId) !== hadSession) throw new Unauthenticated(true);
+      return this.dispose(user, account.userId, manager);
+    });
+  }
+
+  /** Whether there was someone left to remove. */
   private async dispose(user: object, userId: string, manager: EntityManager): Promise<boolean> {
     const { guard, options } = this.realm;
     if (!options.hooks.deleteUser) return this.users.delete(userId, manager);
     await options.hooks.deleteUser(user, { guard, manager });
     return true;
+  }
+
+  /** A request that was under way has found the user until the commit, and may have written of it after the first sweep. */
+  private async sweepAgain(account: ErasedAccount): Promise<void> {
+    try {
+      await this.database.transaction((sql) => this.rows.erase(sql, account));
+    } catch (error) {
+      this.logger.error('an account is erased, but rows written meanwhile may be left', (error as Error).stack);
+    }
   }
 }

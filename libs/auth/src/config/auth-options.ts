@@ -739,8 +739,8 @@ export interface AuthHooks {
 
   /**
    * Removes the user at `DELETE /account`, instead of deleting the row. Runs inside the transaction that erases
-   * everything else: what it does through `manager` is done with it or not at all. A row that stays must not keep
-   * a second factor.
+   * everything else: what it does through `manager` is done with it or not at all, and anything else needs another
+   * connection of the pool. Runs once, however many requests ask for it. A row that stays must not keep a second factor.
    */
   deleteUser?: (user: object, context: { guard: string; manager: EntityManager }) => Promise<void>;
 }

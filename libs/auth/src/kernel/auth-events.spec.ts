@@ -124,6 +124,20 @@ describe('an event', () => {
     expect(order).toEqual(['one', 'two', 'sink']);
   });
 
+  it('that may be objected to is told to a sink that cannot wait, which may object at once', async () => {
+    const told: unknown[] = [];
+    const sink = {
+      emit(name: string) {
+        told.push([name, this === sink]);
+        if (told.length > 1) throw new SyntaxError('no');
+      },
+    };
+    events.forwardTo(sink);
+    await events.announce(new SessionEnded());
+    await expect(events.announce(new SessionEnded())).rejects.toThrow(SyntaxError);
+    expect(told).toEqual([1, 2].map(() => ['SessionEnded', true]));
+  });
+
   it.each<[string, () => unknown]>([
     ['throws', () => JSON.parse('no')],
     ['rejects', async () => JSON.parse('no')],

@@ -9,9 +9,10 @@ export interface EventSink {
 }
 
 /**
- * Tells the host what happened. Every event is a class named as a past fact.
+ * Tells the host what happened. Every event is a class, named as a past fact; only `AccountDeleting` comes before it.
  *
- * Listeners run after the fact and outside every lock; one that throws is logged and changes nothing.
+ * Listeners run outside every lock and transaction. Nobody waits for them, and one that throws is logged and changes
+ * nothing; those of `AccountDeleting` are waited for, and one that throws keeps the account.
  * With `@nestjs/event-emitter` in the host, `@OnEvent(AccountLocked.name)` receives the same objects.
  *
  * @publicApi
@@ -38,7 +39,9 @@ export class AuthEvents {
   async announce(event: object): Promise<void> {
     const name = event.constructor.name;
     for (const listener of this.emitter.listeners(name)) await listener(event);
-    await this.sink?.emitAsync?.(name, event);
+    const { sink } = this;
+    // One that cannot wait is told all the same, and can still object at once.
+    await (sink?.emitAsync ?? sink?.emit)?.call(sink, name, event);
   }
 
   /** @internal */

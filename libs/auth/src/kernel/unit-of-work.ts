@@ -15,19 +15,32 @@ export async function unitOfWork<T>(
 ): Promise<T> {
   const runner = source.createQueryRunner();
   let awaited = true;
+  // The caller was told 503: what it believes did not happen must not happen.
+  const stillAwaited = (): void => {
+    if (!awaited) throw new StoreUnavailable('PostgreSQL');
+  };
   const run = async (): Promise<T> => {
-    await runner.connect();
-    await runner.startTransaction('READ COMMITTED');
+    const client: { end(): Promise<void> } = await runner.connect();
+    let working = false;
     try {
+      stillAwaited();
+      await runner.startTransaction('READ COMMITTED');
       await runner.query(`SET LOCAL statement_timeout = ${ms}`);
-      const result = await work(runner.manager);
-      // The caller was told 503: what it believes did not happen must not happen.
-      if (!awaited) throw new StoreUnavailable('PostgreSQL');
+      working = true;
+      const result = await answered(
+        'PostgreSQL',
+        ms,
+        work(runner.manager).finally(() => (working = false)),
+      );
+      // PostgreSQL turns the COMMIT after a failed statement into a ROLLBACK without a word, and host code may have
+      // swallowed the error. This throws then.
+      await runner.query('SELECT 1');
+      stillAwaited();
       await runner.commitTransaction();
       return result;
     } catch (error) {
-      // A connection that is gone has rolled back by itself.
-      await runner.rollbackTransaction().catch(() => undefined);
+      // Host code that is still at work must not go on outside the transaction: its connection ends with it.
+      await (working ? client.end() : runner.rollbackTransaction()).catch(() => undefined);
       throw error;
     }
   };

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../kernel/clock';
-import { Database } from '../kernel/database';
+import { Database, type Sql } from '../kernel/database';
 import { once } from '../kernel/once';
 import { isUuid } from '../kernel/uuid';
 import { Realm } from '../realm/realm';
@@ -76,7 +76,7 @@ export class SessionStore {
   }
 
   /**
-   * Ends sessions that still live.
+   * Ends sessions that still live, and resolves to their ids.
    *
    * The rows are locked first, so that no refresh is between its mint and its commit. Their end is written with
    * the fact that their access tokens are dead, which has to survive the store; then `deny` puts those on the
@@ -84,7 +84,7 @@ export class SessionStore {
    *
    * @param lifetime seconds that the access tokens may live on
    */
-  async revoke(which: Selection, lifetime: number, deny: (familyIds: string[]) => Promise<void>): Promise<void> {
+  async revoke(which: Selection, lifetime: number, deny: (familyIds: string[]) => Promise<void>): Promise<string[]> {
     const { sessions, revocations } = this.tables();
     const [condition, value, named] = conditionOf(which);
     const statement = `
@@ -97,12 +97,41 @@ export class SessionStore {
            noted AS (
              INSERT INTO ${revocations} (family_id, expires_at)
              SELECT id, clock_timestamp() + $2::interval + $4::float8 * interval '1 second' FROM denied WHERE $4 > 0)
-      SELECT id FROM denied`;
-    await this.database.transaction(async (sql) => {
+      SELECT id, id IN (SELECT id::text FROM living) AS alive FROM denied`;
+    return this.database.transaction(async (sql) => {
       const values = [this.realm.guard, this.clock.offset, named, lifetime, ...value];
-      const denied = await sql<{ id: string }>(statement, values);
+      const denied = await sql<{ id: string; alive: boolean }>(statement, values);
       await deny(denied.map(({ id }) => id));
+      return denied.filter(({ alive }) => alive).map(({ id }) => id);
     });
+  }
+
+  /**
+   * Deletes every session of a user with its refresh tokens, by the foreign key, and resolves to their ids. What
+   * {@link revoke} says of the order holds here too, for those that were alive.
+   */
+  async erase(
+    sql: Sql,
+    userId: string,
+    lifetime: number,
+    deny: (familyIds: string[]) => Promise<void>,
+  ): Promise<string[]> {
+    const { sessions, revocations } = this.tables();
+    // Locked in the order in which sessions are ended, with which it would deadlock otherwise.
+    const erased = await sql<{ id: string; alive: boolean }>(
+      `WITH locked AS (SELECT id FROM ${sessions} WHERE guard = $1 AND user_id = $2 ORDER BY id FOR UPDATE),
+            erased AS (
+              DELETE FROM ${sessions} s USING locked WHERE s.id = locked.id
+              RETURNING s.id, s.revoked_at IS NULL AS alive),
+            noted AS (
+              INSERT INTO ${revocations} (family_id, expires_at)
+              SELECT id::text, clock_timestamp() + $3::interval + $4::float8 * interval '1 second'
+                FROM erased WHERE alive AND $4 > 0)
+       SELECT id, alive FROM erased`,
+      [this.realm.guard, userId, this.clock.offset, lifetime],
+    );
+    await deny(erased.filter(({ alive }) => alive).map(({ id }) => id));
+    return erased.map(({ id }) => id);
   }
 }
 

@@ -4,6 +4,7 @@ import { Grants } from '../abilities/grants';
 import { type ClientInfo, clip } from '../http/client-info';
 import type { SessionTokens } from '../http/session-tokens';
 import { cleanUp } from '../kernel/clean-up';
+import type { Sql } from '../kernel/database';
 import { newSecret, sha256 } from '../kernel/secrets';
 import { canonicalId, isUuid } from '../kernel/uuid';
 import { Realm } from '../realm/realm';
@@ -93,22 +94,32 @@ export class Sessions {
   }
 
   /** Ends one session. A family id of a co-issuer that has no session here is denied all the same. */
-  revoke(familyId: string): Promise<void> {
-    return this.end({ familyId });
+  async revoke(familyId: string): Promise<void> {
+    await this.end({ familyId });
   }
 
   /** Ends every session of the user on this guard. */
-  revokeAll(userId: string): Promise<void> {
+  async revokeAll(userId: string): Promise<void> {
+    await this.endAll(userId);
+  }
+
+  /** The same, and resolves to the sessions that were alive: of two at once, one ends them. */
+  endAll(userId: string): Promise<string[]> {
     return this.end({ userId });
   }
 
-  /** Ends every session of the user on this guard but one. */
-  revokeOthers(userId: string, familyId: string): Promise<void> {
-    // A session that a co-issuer named is none of those stored here.
-    return this.end({ userId, except: isUuid(familyId) ? canonicalId(familyId) : undefined });
+  /** Deletes every session of the user on this guard, in a transaction of the caller's, and resolves to their ids. */
+  erase(sql: Sql, userId: string): Promise<string[]> {
+    return this.store.erase(sql, userId, this.denylist.lifetime, (ids) => this.denylist.denyFamilies(ids));
   }
 
-  private end(which: Selection): Promise<void> {
+  /** Ends every session of the user on this guard but one. */
+  async revokeOthers(userId: string, familyId: string): Promise<void> {
+    // A session that a co-issuer named is none of those stored here.
+    await this.end({ userId, except: isUuid(familyId) ? canonicalId(familyId) : undefined });
+  }
+
+  private end(which: Selection): Promise<string[]> {
     return this.store.revoke(which, this.denylist.lifetime, (ids) => this.denylist.denyFamilies(ids));
   }
 }

@@ -1,0 +1,81 @@
+import type { AuthModuleOptions } from '@svc/auth';
+import type { TestApp, TestAppOptions } from './app';
+import { ADA, HEADER, proofOf } from './confirming';
+import { type Mailbox, member, startMembers } from './members';
+import { mentions } from './mentions';
+import { ORIGIN, PASSKEYS, PasskeyApp, storePasskey } from './passkeys';
+import { SoftAuthenticator } from './soft-authenticator';
+import { enrol } from './two-factor';
+
+const TABLES = ['members', 'passkeys', 'svc_lockouts', 'svc_password_resets', 'svc_refresh_tokens', 'svc_sessions'];
+
+/** A member who is signed in on a host with every capability, up to the account's end. */
+export class LivingAccount {
+  readonly email = ADA;
+
+  private constructor(
+    readonly t: TestApp,
+    readonly mailbox: Mailbox,
+    readonly id: string,
+    readonly token: string,
+  ) {}
+
+  static async start(options: Partial<AuthModuleOptions> = {}, more: TestAppOptions = {}): Promise<LivingAccount> {
+    const features = { lockout: true, twoFactor: true, passkeys: true, ...options.features };
+    const { t, mailbox } = await startMembers({ passkeys: PASSKEYS.passkeys, ...options, features }, more);
+    return LivingAccount.of(t, mailbox);
+  }
+
+  static async of(t: TestApp, mailbox: Mailbox): Promise<LivingAccount> {
+    const id = await member(t, ADA);
+    return new LivingAccount(t, mailbox, id, (await t.session()).access_token);
+  }
+
+  /** Leaves a row in every table of ours, some of them under the same id at another guard. */
+  async live(): Promise<void> {
+    const { t, id, token } = this;
+    await t.session();
+    await t.http.post('/auth/forgot-password').send({ email: ADA }).expect(200);
+    await this.mailbox.nth(1);
+    await t.login(ADA, 'wrong').expect(422);
+    await t.call('post', '/auth/confirm-password', token).send({ password: 'wrong' }).expect(422);
+    await t.database.query(
+      `INSERT INTO svc_lockouts SELECT substr(md5(s || p || g), 1, 26), p, s, g, 1, NULL, now(), now()
+         FROM unnest($1::text[]) s, unnest('{login,two_factor,confirm}'::text[]) p, unnest('{api,admin}'::text[]) g
+       ON CONFLICT DO NOTHING`,
+      [[id, `id:${id}`, `idn:${ADA}`]],
+    );
+    const passkeys = new PasskeyApp(t);
+    await passkeys.enrol(await passkeys.confirmed(ADA), new SoftAuthenticator(ORIGIN));
+    await storePasskey(t, 'staff', id, 'admin');
+    await enrol(t, ADA);
+  }
+
+  /** Deletes what belongs to the account with the same id at the other guard. */
+  async forgetTheOther(): Promise<void> {
+    for (const table of ['svc_lockouts', 'passkeys'])
+      await this.t.database.query(`DELETE FROM ${table} WHERE guard = 'admin'`);
+  }
+
+  prove(): Promise<string> {
+    return proofOf(this.t, this.token);
+  }
+
+  async erase(proof?: string) {
+    return this.t.call('delete', '/auth/account', this.token).set(HEADER, proof ?? (await this.prove()));
+  }
+
+  /** How many rows of accounts there are, by table. */
+  async rows(): Promise<Record<string, number>> {
+    const count = async (table: string): Promise<[string, number]> => {
+      const [{ n }] = await this.t.database.query(`SELECT count(*)::int AS n FROM ${table}`);
+      return [table, n];
+    };
+    return Object.fromEntries(await Promise.all(TABLES.map(count)));
+  }
+
+  /** The tables with a row that mentions the account. */
+  mentions(): Promise<string[]> {
+    return mentions(this.t, [this.id, ADA]);
+  }
+}
