@@ -23,6 +23,8 @@ const base = {
 module.exports = {
   reporters: ['default', '<rootDir>/test/support/counting-reporter.cjs'],
   testTimeout: 60_000,
+  // Jest keeps the modules of every file it ran; a process that is replaced now and then stays quick.
+  workerIdleMemoryLimit: '1GB',
   projects: [
     { ...base, displayName: 'unit', testMatch: ['<rootDir>/libs/**/*.spec.ts'] },
     {

@@ -151,11 +151,6 @@ describe('the module refuses to start', () => {
       { features: { passkeys: true }, passkeys: { rpId: 'example.com' } },
       /^features\.passkeys needs passkeys\.origins \(SVC_PASSKEY_ORIGINS\)/,
     ],
-    [
-      'with a feature of a later version',
-      { features: { registration: true } },
-      /features\.registration.*not part of this version/,
-    ],
   ];
 
   it.each(refused)('%s, and says how to mend it', async (_, options, message) => {

@@ -137,7 +137,7 @@ describe('a reset of a password', () => {
   });
 
   it('takes what the user signs in with for no password either, and tells that to the holder of the link alone', async () => {
-    await start({ username: 'name', guards: { admin: { username: 'email' } } });
+    await start({ features: { registration: false }, username: 'name', guards: { admin: { username: 'email' } } });
     await t.database.query("UPDATE members SET name = 'ada.lovelace'");
     const token = await mailed();
     const unknown = await reset('f'.repeat(64)).expect(422);

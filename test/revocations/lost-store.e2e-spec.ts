@@ -203,17 +203,3 @@ describeWithOwnRedis('a failover to a replica that lags behind', () => {
     await replica.stop();
   });
 });
-
-describe('a store in memory', () => {
-  it('forgets no revocation when its process is started again', async () => {
-    const first = await TestApp.start({ redisUrl: '' });
-    await first.person(ADA);
-    const [live, revoked] = [await first.session(ADA), await first.session(ADA)];
-    await first.call('post', '/auth/logout', revoked.access_token).expect(204);
-    const second = await TestApp.start({ redisUrl: '', databaseUrl: first.databaseUrl });
-    await second.get('/private', revoked.access_token).expect(401);
-    await second.get('/private', live.access_token).expect(200);
-    await second.stop();
-    await first.stop();
-  });
-});

@@ -89,7 +89,7 @@ describe('a login challenge that was earned by a former password', () => {
   it('says nothing of the hash, not even whether it is the same', async () => {
     await start();
     const [one, other] = [claimsOf(await challenge(t)), claimsOf(await challenge(t))];
-    expect(Object.keys(one).toSorted()).toEqual(['aud', 'exp', 'fpr', 'gid', 'iat', 'iss', 'jti', 'nbf', 'sub']);
+    expect(Object.keys(one).toSorted()).toEqual(['aud', 'epo', 'exp', 'fpr', 'gid', 'iat', 'iss', 'jti', 'nbf', 'sub']);
     expect(one.fpr).toMatch(/^[0-9a-f]{64}$/);
     expect(one.fpr).not.toBe(other.fpr);
     const [{ password_hash }] = await t.database.query('SELECT password_hash FROM members');

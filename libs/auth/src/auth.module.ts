@@ -21,6 +21,7 @@ import { AuthHealth } from './health/auth-health';
 import { refuseRoutes } from './http/refuse-routes';
 import { Database } from './kernel/database';
 import { SecurityStore } from './security-store/security-store';
+import { UnreadableRequests } from './http/unreadable-requests';
 import { AuthEvents } from './kernel/auth-events';
 import { SecurityLog } from './observability/security-log';
 import { observeEvents } from './observe-events';
@@ -91,7 +92,7 @@ function assemble(structure: AuthStructure, options: OptionsFactory): DynamicMod
     module: AuthModule,
     global: true,
     imports: [core, ...realmsOf(structure, core).map((realm) => RealmModule.forGuard(realm))],
-    providers: [Auth, AccessTokenGuard, Pruning, HEALTH],
+    providers: [Auth, AccessTokenGuard, Pruning, HEALTH, UnreadableRequests],
     exports: [core, Auth, AccessTokenGuard, Pruning, AuthHealth],
   };
 }

@@ -190,6 +190,16 @@ export interface CookieOptions {
    * @env SVC_COOKIE_SECURE
    */
   secure?: boolean;
+
+  /**
+   * Exact origins of pages elsewhere that may sign in and refresh in cookie mode, such as
+   * `https://app.example.com`. Pages of the API's own origin always may; those of all others, its own subdomains
+   * among them, are refused with 403. What is no browser sends no `Origin`, and passes.
+   *
+   * @default []
+   * @env SVC_COOKIE_ORIGINS (comma list)
+   */
+  origins?: string[];
 }
 
 /** One rate limit: so many attempts in a window. */

@@ -18,7 +18,7 @@ export const DEFAULTS = {
   forkThreshold: 3,
   leeway: 5,
   cookieMode: false,
-  cookie: { refreshName: '__Host-refresh', secure: true },
+  cookie: { refreshName: '__Host-refresh', secure: true, origins: [] },
   username: 'email',
   hooks: {},
   messages: {},

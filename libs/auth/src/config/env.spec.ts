@@ -91,6 +91,7 @@ const OWN: Record<string, string> = {
   SVC_SECURITY_LOG_LINES: 'securityLog.maxPerMinute',
   SVC_PRUNE_SCHEDULE: 'retention.schedule',
   SVC_PRUNE_LOCKOUT_DAYS: 'retention.lockoutDays',
+  SVC_COOKIE_ORIGINS: 'cookie.origins',
   SVC_KEY_PREFIX: 'keyPrefix',
   SVC_APP_NAME: 'appName',
   SVC_ENCRYPTION_KEY: 'encryption.key',

@@ -73,6 +73,7 @@ export const VARIABLES: ReadonlyArray<readonly [name: string, option: string, pa
   ['KEY_PREFIX', 'keyPrefix', text],
   ['COOKIE_MODE', 'cookieMode', flag],
   ['COOKIE_SECURE', 'cookie.secure', flag],
+  ['COOKIE_ORIGINS', 'cookie.origins', list],
   ['USERNAME', 'username', text],
   ['APP_NAME', 'appName', text],
   ['ENCRYPTION_KEY', 'encryption.key', text],

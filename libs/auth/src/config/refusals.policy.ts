@@ -44,11 +44,23 @@ function ofOne(config: GuardConfig): string[] {
       `${nameOf('algorithm')} (SVC_ALGORITHM) is "${algorithm}". Use HS256, RS256 or ES256.`,
     !TOKEN.test(cookie.refreshName) &&
       `${nameOf('cookie.refreshName')} is not a cookie name (RFC 6265 §4.1.1). Use letters, digits, "-" and "_".`,
+    ...cookie.origins
+      .filter((origin) => !isOrigin(origin))
+      .map(
+        (origin) =>
+          `${nameOf('cookie.origins')} (SVC_COOKIE_ORIGINS) has "${origin}", which is not the exact origin of a page. Use scheme, host and port as browsers write them, such as https://app.example.com.`,
+      ),
     (!TOKEN.test(confirm.header) || TAKEN.has(confirm.header.toLowerCase())) &&
       `${nameOf('confirm.header')} (SVC_CONFIRM_HEADER) is "${confirm.header}", which is no header name or has another meaning. Use one such as X-Svc-Confirmation.`,
     !username && `${nameOf('username')} (SVC_USERNAME) is empty. Name the identifier column, such as "email".`,
   ].filter((text): text is string => typeof text === 'string');
 }
+
+const isOrigin = (text: string): boolean =>
+  URL.canParse(text) &&
+  /^https?:$/.test(new URL(text).protocol) &&
+  new URL(text).origin === text &&
+  !text.includes('*');
 
 const KEY_BYTES = 32;
 

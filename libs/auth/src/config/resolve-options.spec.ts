@@ -145,7 +145,11 @@ describe('texts and lists', () => {
   });
 
   it('complete a block that a host gave in part', () => {
-    expect(top({ cookie: { secure: false } }).cookie).toEqual({ refreshName: 'refresh', secure: false });
+    expect(top({ cookie: { secure: false } }).cookie).toEqual({
+      refreshName: 'refresh',
+      secure: false,
+      origins: [],
+    });
     expect(top({ keys: { private: 'pem' } }).keys).toEqual({ active: 'default', public: {}, private: 'pem' });
     expect(top({ features: { twoFactor: true } }).features).toEqual({ ...DEFAULT_FEATURES, twoFactor: true });
   });

@@ -114,7 +114,11 @@ function guardConfig(guard: string, isDefault: boolean, merged: object, own: Aut
       ttl: wholeNumber(options.confirm.ttl, DEFAULTS.confirm.ttl, 1),
       header: options.confirm.header || DEFAULTS.confirm.header,
     }),
-    cookie: Object.freeze({ ...options.cookie, refreshName: cookieName(options.cookie) + suffix }),
+    cookie: Object.freeze({
+      ...options.cookie,
+      refreshName: cookieName(options.cookie) + suffix,
+      origins: [...options.cookie.origins],
+    }),
   });
 }
 

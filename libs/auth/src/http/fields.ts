@@ -1,17 +1,23 @@
-import { IsDefined, IsObject, IsOptional, IsString, MaxLength, ValidateBy } from 'class-validator';
+import { IsDefined, IsObject, IsOptional, IsString, ValidateBy } from 'class-validator';
 import { applyDecorators } from '@nestjs/common';
 import { isEmailAddress } from './email-address';
+import { isLongerThan } from './text-length';
 
 /** Longest text field of any request, in characters. */
 export const FIELD_MAX = 255;
 
 const USERNAME = Symbol('svc.username-field');
 
+const isShort = (value: unknown): boolean => typeof value === 'string' && !isLongerThan(value, FIELD_MAX);
+
+/** A rule of our own: the library below does not count variation selectors, of which a text may be made. */
+const Short = (): PropertyDecorator => ValidateBy({ name: 'maxLength', validator: { validate: isShort } });
+
 /** A string of at most {@link FIELD_MAX} characters that may be absent. */
-export const OptionalText = (): PropertyDecorator => applyDecorators(IsOptional(), IsString(), MaxLength(FIELD_MAX));
+export const OptionalText = (): PropertyDecorator => applyDecorators(IsOptional(), IsString(), Short());
 
 /** A string of at most {@link FIELD_MAX} characters that must be there. */
-export const RequiredText = (): PropertyDecorator => applyDecorators(IsDefined(), IsString(), MaxLength(FIELD_MAX));
+export const RequiredText = (): PropertyDecorator => applyDecorators(IsDefined(), IsString(), Short());
 
 /** An email address that must be there: see {@link isEmailAddress}. */
 export const RequiredEmail = (): PropertyDecorator =>

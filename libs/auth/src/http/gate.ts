@@ -2,7 +2,7 @@ import type { ExecutionContext, Type } from '@nestjs/common';
 import { RouteList } from './route-list';
 
 /** The order in which gates are passed, wherever a route lists their decorators. */
-export const STAGES = ['authentication', 'ability', 'throttle', 'confirmation', 'verification'] as const;
+export const STAGES = ['origin', 'authentication', 'ability', 'throttle', 'confirmation', 'verification'] as const;
 
 /** One requirement of a route. Realm-scoped: the realm that answers the request checks it. */
 export interface Gate {

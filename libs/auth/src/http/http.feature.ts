@@ -1,8 +1,9 @@
 import type { Feature } from '../realm/feature';
 import { AuthenticationGate } from './authentication.gate';
+import { OriginGate } from './origin.gate';
 import { RefreshCookie } from './refresh-cookie';
 
 /** The wire of a realm. */
 export const http: Feature = {
-  providers: [AuthenticationGate, RefreshCookie],
+  providers: [OriginGate, AuthenticationGate, RefreshCookie],
 };

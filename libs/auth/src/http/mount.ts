@@ -6,7 +6,7 @@ import { AuthExceptionFilter } from './auth-exception.filter';
 import { FairShare } from './fair-share';
 import { mountedAt } from './mounted-operation';
 import { RequestObserver } from './request-observer';
-import { GuardName } from '../realm/route-metadata';
+import { GuardName, Mounted } from '../realm/route-metadata';
 
 /** Binds a controller to one realm: its own route prefix and guard, the library's bodies and errors. */
 export function mount(controller: Type, guard: string, { path: prefix = '', domain }: GuardStructure): Type {
@@ -15,6 +15,7 @@ export function mount(controller: Type, guard: string, { path: prefix = '', doma
   Controller({ path: `${trimSlashes(prefix)}/${path}`, host: domain ?? undefined, version: VERSION_NEUTRAL })(mounted);
   for (const decorate of [
     GuardName(guard),
+    Mounted(true),
     UseFilters(AuthExceptionFilter),
     UseInterceptors(RequestObserver, FairShare),
   ]) {

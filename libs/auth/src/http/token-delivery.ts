@@ -11,7 +11,9 @@ import { HttpAdapterHost } from '@nestjs/core';
 import { type Observable, map } from 'rxjs';
 import { Realm } from '../realm/realm';
 import { NoStore } from './no-store.decorator';
+import { OriginGate } from './origin.gate';
 import { RefreshCookie } from './refresh-cookie';
+import { requires } from './requires';
 import type { SessionTokens } from './session-tokens';
 
 /** A token answer on the wire (RFC 6749 §5.1). */
@@ -52,6 +54,9 @@ export class TokenDelivery implements NestInterceptor<Answer, TokenBody | object
   }
 }
 
-/** Answers 200 with the session tokens that the handler returns, or what stands in their place. */
+/**
+ * Answers 200 with the session tokens that the handler returns, or what stands in their place. In cookie mode, to
+ * pages of its own origin only.
+ */
 export const DeliversTokens = (): MethodDecorator =>
-  applyDecorators(HttpCode(200), NoStore(), UseInterceptors(TokenDelivery));
+  applyDecorators(HttpCode(200), NoStore(), requires(OriginGate), UseInterceptors(TokenDelivery));

@@ -8,6 +8,7 @@ export const OPERATIONS = {
   'DELETE two-factor': 'two_factor_disable',
   'GET account/export': 'account_export',
   'GET email/verify/:id/:hash': 'email_verify',
+  'HEAD email/verify/:id/:hash': 'email_verify_probe',
   'GET jwks': 'jwks',
   'GET passkeys': 'passkeys_list',
   'GET sessions': 'sessions_list',
@@ -42,6 +43,7 @@ export type Outcome = 'succeeded' | 'challenged' | 'failed';
 export const QUIET: ReadonlySet<Operation> = new Set([
   'account_delete',
   'email_verify',
+  'email_verify_probe',
   'jwks',
   'passkey_login_options',
   'passkey_register_options',

@@ -5,3 +5,6 @@ export const GuardName = Reflector.createDecorator<string>();
 
 /** Marks a route that needs no caller. */
 export const PublicRoute = Reflector.createDecorator<boolean>();
+
+/** Marks a controller of the library's own. */
+export const Mounted = Reflector.createDecorator<boolean>();

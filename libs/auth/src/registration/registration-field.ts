@@ -1,7 +1,7 @@
 import { isEmailAddress } from '../http/email-address';
 import { FIELD_MAX } from '../http/fields';
+import { isLongerThan } from '../http/text-length';
 import type { MessageKey } from '../kernel/messages';
-import { lengthOf } from '../password/password.policy';
 import type { RegistrationField } from './registration-rules';
 
 /**
@@ -13,7 +13,7 @@ export function fieldFault(value: unknown, rule: RegistrationField, isPassword =
   if (value === null) return optional ? null : 'validation.required';
   if (typeof value !== type) return type === 'string' ? 'validation.string' : 'validation.invalid';
   if (typeof value !== 'string') return Number.isFinite(value) || type === 'boolean' ? null : 'validation.invalid';
-  if (lengthOf(value) > maxLength) return 'validation.max_length';
+  if (isLongerThan(value, maxLength)) return 'validation.max_length';
   if (email && !isEmailAddress(value)) return 'validation.email';
   // PostgreSQL stores no NUL in any text. Of a password the password rules say so.
   return value.includes('\0') && !isPassword ? 'validation.invalid' : null;

@@ -1,0 +1,45 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { ApplicationConfig, HttpAdapterHost, MetadataScanner, ModulesContainer } from '@nestjs/core';
+import { AuthException } from '../kernel/auth.exception';
+import { Realms } from '../realm/realm';
+import { type Chosen, type OwnRoute, ownRoutes } from './own-routes';
+import { unreadable } from './unreadable.policy';
+
+type Next = (error: unknown) => void;
+
+/**
+ * Answers requests to the library's routes that cannot be read: a body that is no JSON, too large, or in an unknown
+ * encoding. Parsers run before any route is chosen, so their failures reach no filter of a controller, and the
+ * framework's own answer quotes the body. Those of the host's routes go their way.
+ */
+@Injectable()
+export class UnreadableRequests implements OnModuleInit {
+  constructor(
+    private readonly adapterHost: HttpAdapterHost,
+    private readonly application: ApplicationConfig,
+    private readonly modules: ModulesContainer,
+    private readonly realms: Realms,
+  ) {}
+
+  onModuleInit(): void {
+    const { httpAdapter } = this.adapterHost;
+    // Express takes a handler of four parameters for errors; other adapters, and a console, have no such thing.
+    if (httpAdapter?.getType() !== 'express') return;
+    const routes = ownRoutes(this.modules, new MetadataScanner(), this.application.getGlobalPrefix());
+    httpAdapter.use((error: unknown, request: Chosen, response: { headersSent: boolean }, next: Next) => {
+      const route = response.headersSent ? undefined : routes.find((own) => own.matches(request));
+      const refusal = route && this.refusal(error, route, request);
+      if (refusal) httpAdapter.reply(response, refusal.getResponse(), refusal.getStatus());
+      else next(error);
+    });
+  }
+
+  private refusal(error: unknown, { guard }: OwnRoute, request: Chosen): AuthException | null {
+    const outcome = unreadable(error);
+    if (!outcome) return null;
+    const { status, key } = outcome;
+    return new AuthException('unreadable_request', { status, text: { key } }).in(
+      this.realms.get(guard).realm.speakTo(request),
+    );
+  }
+}

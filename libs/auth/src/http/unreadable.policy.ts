@@ -1,0 +1,26 @@
+import type { MessageKey } from '../kernel/messages';
+
+/** What a client is told of a request that could not be read. */
+export interface Unreadable {
+  readonly status: 400 | 413 | 415;
+  readonly key: MessageKey;
+}
+
+const OUTCOMES: readonly Unreadable[] = [
+  { status: 400, key: 'request.unreadable' },
+  { status: 413, key: 'request.too_large' },
+  { status: 415, key: 'request.unsupported' },
+];
+
+/**
+ * What a failure before any route means, where it is one of reading the request; null for all others, which are
+ * the host's own. Pure.
+ *
+ * Body parsers name the kind of failure in `type`, decompression in `code`, and a path with a broken escape is a
+ * `URIError`. Their texts quote the request, so none of them is passed on.
+ */
+export function unreadable(error: unknown): Unreadable | null {
+  const { status, type, code } = (error ?? {}) as { status?: unknown; type?: unknown; code?: unknown };
+  const ofReading = typeof type === 'string' || String(code).startsWith('Z_') || error instanceof URIError;
+  return (ofReading && OUTCOMES.find((outcome) => outcome.status === status)) || null;
+}

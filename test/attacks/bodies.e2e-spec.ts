@@ -1,0 +1,193 @@
+import { gzipSync } from 'node:zlib';
+import { type Attack, Attacked } from './support/attacked';
+import { ROUTES, type Route } from './support/routes';
+import type { Sent } from './support/wire';
+import { describeWithRedis } from '../support/with-redis';
+
+const JSON_TYPE = { 'Content-Type': 'application/json' };
+const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' };
+const SECRET_OF_THE_BODY = 'hunter-two-and-a-half';
+const TEN_MEGABYTES = Buffer.alloc(10 * 1024 * 1024, 'a');
+const deep = (levels: number): string => `{"email":${'['.repeat(levels)}${']'.repeat(levels)}}`;
+
+type Body = Pick<Sent, 'body' | 'headers' | 'chunked'>;
+
+/** Bodies that cannot be read, and what they are answered. */
+const UNREADABLE: readonly [string, number, Body][] = [
+  ...[
+    '{',
+    '[1,',
+    '"',
+    'nul',
+    '{"a":}',
+    "{'a':1}",
+    '{"a":1}x',
+    '{"a":1,}',
+    '{a:1}',
+    'NaN',
+    '\0',
+    '{"email":"a\0b"}',
+    '{"email":"a\nb"}',
+    '{"email":"\\ud8"}',
+    'true',
+    'null',
+    '1',
+    '"text"',
+    `{"password":"${SECRET_OF_THE_BODY}"`,
+    `${SECRET_OF_THE_BODY}`,
+    '['.repeat(50_000),
+  ].map((body): [string, number, Body] => [`JSON ${body.slice(0, 30)}`, 400, { body, headers: JSON_TYPE }]),
+  ['bytes that are no text', 400, { body: Buffer.from([0xff, 0xfe, 0x00, 0xd8]), headers: JSON_TYPE }],
+  [
+    'JSON of another charset',
+    400,
+    { body: '{"email":"x"}', headers: { 'Content-Type': 'application/json; charset=utf-16be' } },
+  ],
+  ['an unknown charset', 415, { body: '{}', headers: { 'Content-Type': 'application/json; charset=x-evil' } }],
+  ['a charset that is no UTF', 415, { body: '{}', headers: { 'Content-Type': 'application/json; charset=ibm037' } }],
+  ['an unknown encoding', 415, { body: '{}', headers: { ...JSON_TYPE, 'Content-Encoding': 'x-evil' } }],
+  ['what claims to be gzip', 400, { body: '{"email":"x"}', headers: { ...JSON_TYPE, 'Content-Encoding': 'gzip' } }],
+  [
+    'half a gzip',
+    400,
+    { body: gzipSync('{}'.repeat(9)).subarray(0, 12), headers: { ...JSON_TYPE, 'Content-Encoding': 'gzip' } },
+  ],
+  ['a gzip of 10 MB', 413, { body: gzipSync(TEN_MEGABYTES), headers: { ...JSON_TYPE, 'Content-Encoding': 'gzip' } }],
+  ['200 KB of depth', 413, { body: deep(100_000), headers: JSON_TYPE }],
+  ['a form of 5,000 fields', 413, { body: 'a=1&'.repeat(5000), headers: FORM }],
+  ['a form 60 deep', 400, { body: `a${'[b]'.repeat(60)}=1`, headers: FORM }],
+];
+
+/** Bodies that are none, to a route of JSON: they are not looked at. */
+const UNSEEN: readonly [string, Body][] = [
+  ...[
+    'text/plain',
+    'text/html',
+    'application/xml',
+    'application/octet-stream',
+    'multipart/form-data; boundary=x',
+    'application/csp-report',
+    'application/jsonp',
+    'application/json-patch+json',
+    'json',
+    '',
+    'application/json, text/plain',
+  ].map((type): [string, Body] => [
+    `type ${type}`,
+    { body: '{"email":"a@example.com"}', headers: { 'Content-Type': type } },
+  ]),
+  ['no type', { body: '{"email":"a@example.com"}' }],
+  ['no body', {}],
+  ['an empty body', { body: '', headers: JSON_TYPE }],
+];
+
+describeWithRedis('a body that cannot be read', () => {
+  let host: Attacked;
+
+  beforeAll(async () => (host = await Attacked.start()));
+  afterAll(() => host.stop());
+
+  const attack = (route: Route, name: string, body: Body, status: readonly number[]): Attack => ({
+    name: `${route.name}, ${name}`,
+    send: { method: route.method, path: route.path, ...body },
+    status,
+    secrets: [SECRET_OF_THE_BODY],
+  });
+  /** What nobody in particular gets: the body is not what keeps them out. */
+  const unseen = ({ needs, refuses, done }: Route): number[] => (needs === 'nothing' ? [refuses, done] : [401]);
+
+  it.each(UNREADABLE)('%s is told so with %i, by every route', async (name, status, body) => {
+    const attacks = ROUTES.map((route) => attack(route, name, body, [status]));
+    expect(await host.withstand(attacks)).toEqual([]);
+  });
+
+  it.each(UNSEEN)('%s counts as no body', async (name, body) => {
+    const attacks = ROUTES.map((route) => attack(route, name, body, unseen(route)));
+    expect(await host.withstand(attacks)).toEqual([]);
+  });
+
+  it('of 10 MB is refused, whether or not it says so before', async () => {
+    for (const chunked of [false, true]) {
+      const large = { body: TEN_MEGABYTES, headers: JSON_TYPE, chunked };
+      const attacks = ROUTES.filter(({ method }) => method === 'POST').map((route) =>
+        attack(route, `10 MB, ${chunked ? 'in pieces' : 'at once'}`, large, [413]),
+      );
+      expect(await host.withstand(attacks)).toEqual([]);
+    }
+  });
+
+  it('is the host`s to answer on the host`s own routes', async () => {
+    for (const path of ['/open', '/auth/login/more', '/auth', '/nowhere', '/auth/sessions']) {
+      const { text } = await host.wire.send({ method: 'POST', path, body: '{', headers: JSON_TYPE });
+      expect(JSON.parse(text)).toMatchObject({ statusCode: 400 });
+    }
+  });
+
+  it('is told so wherever the path is matched: in any case, with a slash or a query behind it', async () => {
+    for (const path of [
+      '/AUTH/Login',
+      '/auth/login/',
+      '/auth/login?x=1',
+      '/auth/passkeys/x',
+      '/auth/passkeys/%F0%9F%98%80',
+    ]) {
+      const method = path.includes('passkeys') ? 'PATCH' : 'POST';
+      const { status, text } = await host.wire.send({ method, path, body: '{', headers: JSON_TYPE });
+      expect([status, text]).toEqual([400, '{"message":"The request cannot be read."}']);
+    }
+  });
+
+  it('leaves the process whole', async () => {
+    expect(await host.aftermath([SECRET_OF_THE_BODY])).toEqual([]);
+  });
+});
+
+describeWithRedis('a body that the host lets through whatever its size', () => {
+  let host: Attacked;
+
+  beforeAll(async () => (host = await Attacked.start({ bodyLimit: '20mb', options: { storeTimeoutMs: 30_000 } })));
+  afterAll(() => host.stop());
+
+  const VAST: readonly [string, () => unknown][] = [
+    ['a text of 10 MB', () => TEN_MEGABYTES.toString()],
+    ['10 MB of spaces', () => ' '.repeat(TEN_MEGABYTES.length)],
+    ['10 MB of emoji', () => '😀'.repeat(TEN_MEGABYTES.length / 4)],
+    ['an address of 5 MB', () => `${'a.'.repeat(2_500_000)}@example.com`],
+    ['a list of a million', () => Array.from({ length: 1e6 }, () => 0)],
+  ];
+
+  it.each(VAST)('%s in a field is refused like any other', async (name, make) => {
+    const value = make();
+    for (const route of ROUTES.filter(({ needs, fields }) => needs === 'nothing' && fields)) {
+      const field = route.fields!.at(0)!;
+      const one: Attack = {
+        name: `${route.name} ${field}, ${name}`,
+        send: { method: 'POST', path: route.path, body: { [field]: value } },
+        status: [401, 422],
+      };
+      expect(await host.withstand([one])).toEqual([]);
+    }
+  });
+
+  it('100,000 levels in a field are refused like any other', async () => {
+    const attacks = ROUTES.filter(({ needs, fields }) => needs === 'nothing' && fields).flatMap((route) =>
+      route.fields!.flatMap((field) =>
+        (['[', '{"a":'] as const).map((open): Attack => {
+          const close = open === '[' ? ']' : '}';
+          const value = `${open.repeat(100_000)}1${close.repeat(100_000)}`;
+          const rest = route.objects ? '"ceremony_id":"00000000-0000-4000-8000-000000000000",' : '';
+          return {
+            name: `${route.name} ${field} ${open}`,
+            send: { method: 'POST', path: route.path, body: `{${rest}"${field}":${value}}`, headers: JSON_TYPE },
+            status: [401, 422],
+          };
+        }),
+      ),
+    );
+    expect(await host.withstand(attacks)).toEqual([]);
+  });
+
+  it('leaves the process whole', async () => {
+    expect(await host.aftermath()).toEqual([]);
+  });
+});

@@ -1,0 +1,226 @@
+import { type Attack, Attacked, type Visitor } from './support/attacked';
+import { life } from './support/life';
+import { ROUTES, type Route, credentials, routeNamed } from './support/routes';
+import type { Answer } from './support/wire';
+import { describeWithRedis } from '../support/with-redis';
+
+const PAGE = 'https://app.example.com';
+
+/** The routes that deliver tokens, and so set the cookie. */
+const SETTING = ['login', 'refresh', 'register', 'passkeys/login', 'two-factor-challenge'];
+/** Those that take it away. */
+const CLEARING = ['POST logout', 'DELETE sessions', 'DELETE sessions/:svcSession', 'DELETE account'];
+
+const short = ({ name }: Route): string => name.replace(/\/(admin\/)?auth\//, '');
+const setting = ROUTES.filter((route) => SETTING.some((one) => short(route) === `POST ${one}`));
+
+/** What browsers say of a page that is none of ours, or a page would have them say. */
+const FOREIGN: readonly Record<string, string>[] = [
+  { Origin: 'https://evil.example' },
+  { Origin: 'https://evil.example', 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'cors' },
+  { Origin: 'https://evil.example', 'Sec-Fetch-Site': 'same-site' },
+  { 'Sec-Fetch-Site': 'cross-site' },
+  { 'Sec-Fetch-Site': 'same-site' },
+  { 'Sec-Fetch-Site': '' },
+  { 'Sec-Fetch-Site': 'same-origin, cross-site', Origin: 'https://evil.example' },
+  { Origin: 'null' },
+  { Origin: '' },
+  { Origin: `${PAGE}.evil.example` },
+  { Origin: `https://evil.example/${PAGE}` },
+  { Origin: `${PAGE}/` },
+  { Origin: `${PAGE}, https://evil.example` },
+  { Origin: 'http://app.example.com' },
+  { Origin: `${PAGE}:444` },
+  { Origin: 'file://' },
+  { Origin: 'https://evil.example', 'X-Forwarded-Host': 'evil.example', 'X-Forwarded-Proto': 'https' },
+  { Origin: 'https://evil.example', Forwarded: 'host=evil.example', 'X-Forwarded-For': '127.0.0.1' },
+  { Origin: 'https://evil.example', Referer: `${PAGE}/` },
+];
+
+describeWithRedis('cookie mode', () => {
+  let host: Attacked;
+  let answers: Map<string, Answer>;
+  let visitors: Record<string, Visitor>;
+
+  beforeAll(async () => {
+    host = await Attacked.start({ options: { cookieMode: true, cookie: { origins: [PAGE] } } });
+    answers = await life(host);
+    visitors = { api: await host.visitor(), admin: await host.visitor('admin') };
+  });
+  afterAll(() => host.stop());
+
+  const cookiesOf = ({ headers }: Answer): string[] => headers['set-cookie'] ?? [];
+  const nameAt = (guard: string): string => (guard === 'api' ? '__Host-refresh' : `__Host-refresh-${guard}`);
+  const cookie = ({ guard, refresh }: Visitor): string => `${nameAt(guard)}=${refresh}`;
+
+  it('hands the refresh token to the cookie alone, which no script, other site or plain connection reaches', () => {
+    for (const route of setting.filter(({ name }) => answers.has(name))) {
+      const answer = answers.get(route.name)!;
+      const [only, ...more] = cookiesOf(answer);
+      expect([route.name, more]).toEqual([route.name, []]);
+      const [pair, ...attributes] = only!.split('; ');
+      expect(pair).toMatch(new RegExp(`^${nameAt(route.guard)}=[0-9a-f]{64}$`));
+      const age = attributes.find((one) => one.startsWith('Max-Age='))!;
+      expect(Number(age.slice(8))).toBeGreaterThan(2_500_000);
+      expect(attributes.toSorted()).toEqual(['HttpOnly', age, 'Path=/', 'SameSite=Strict', 'Secure']);
+      expect(Object.keys(JSON.parse(answer.text) as object).toSorted()).toEqual([
+        'access_token',
+        'expires_in',
+        'token_type',
+      ]);
+    }
+  });
+
+  it('sets and takes away the cookie nowhere else', () => {
+    for (const [name, answer] of answers) {
+      const route = routeNamed(name);
+      const cookies = cookiesOf(answer);
+      if (setting.includes(route)) continue;
+      if (!CLEARING.includes(short(route))) expect([name, cookies]).toEqual([name, []]);
+      else
+        expect([name, cookies]).toEqual([
+          name,
+          [
+            expect.stringMatching(
+              new RegExp(
+                `^${nameAt(route.guard)}=; Max-Age=0; Path=/; Expires=Thu, 01 Jan 1970.*; HttpOnly; Secure; SameSite=Strict$`,
+              ),
+            ),
+          ],
+        ]);
+    }
+  });
+
+  it('does so whatever is said of the way a request came', async () => {
+    const { status, headers } = await host.wire.send({
+      method: 'POST',
+      path: '/auth/refresh',
+      headers: {
+        Cookie: cookie(await host.visitor()),
+        Host: 'evil.example',
+        'X-Forwarded-Proto': 'http',
+        'X-Forwarded-Host': 'evil.example',
+        'X-Forwarded-Prefix': '/evil',
+      },
+    });
+    expect(status).toBe(200);
+    expect(headers['set-cookie']![0]).toMatch(
+      /^__Host-refresh=[0-9a-f]{64}; Max-Age=\d+; Path=\/; HttpOnly; Secure; SameSite=Strict$/,
+    );
+  });
+
+  it('answers no page of another site, before anything is looked up, counted, verified or rotated', async () => {
+    const rows = async (): Promise<unknown> =>
+      host.sql('SELECT (SELECT count(*) FROM svc_refresh_tokens) AS tokens, (SELECT count(*) FROM members) AS members');
+    const [before, work] = [await rows(), await host.ask('work')];
+    const bodies = (route: Route) => [
+      { body: route.body?.(visitors[route.guard]!) ?? {}, headers: {} },
+      { body: '{}', headers: { 'Content-Type': 'text/plain' } },
+      { body: 'email=a@example.com&password=x', headers: { 'Content-Type': 'application/x-www-form-urlencoded' } },
+      { headers: {} },
+    ];
+    const attacks = setting.flatMap((route) =>
+      FOREIGN.flatMap((page) =>
+        bodies(route).map(({ body, headers }): Attack => ({
+          name: `${route.name} ${JSON.stringify(page)}`,
+          send: {
+            method: 'POST',
+            path: route.path,
+            body,
+            headers: { Cookie: cookie(visitors[route.guard]!), ...headers, ...page },
+          },
+          status: [403],
+          secrets: [visitors[route.guard]!.refresh],
+        })),
+      ),
+    );
+    expect(await host.withstand(attacks)).toEqual([]);
+    expect(await host.ask('work')).toEqual(work);
+    expect(await rows()).toEqual(before);
+  });
+
+  it('says so in one body, counts it nowhere, and leaves the cookie alone', async () => {
+    const headers = { Cookie: cookie(visitors.api!), Origin: 'https://evil.example' };
+    const { text, headers: told } = await host.wire.send({ method: 'POST', path: '/auth/refresh', headers });
+    expect(text).toBe('{"message":"This request comes from another site."}');
+    expect(told).not.toHaveProperty('set-cookie');
+    expect(told).not.toHaveProperty('x-ratelimit-remaining');
+  });
+
+  it.each<[string, (own: string) => Record<string, string>]>([
+    ['no page', () => ({})],
+    ['a page of the same origin', (own) => ({ Origin: own, 'Sec-Fetch-Site': 'same-origin' })],
+    ['a page of the same origin in an older browser', (own) => ({ Origin: own })],
+    ['a page of the same origin that withholds its own', () => ({ Origin: 'null', 'Sec-Fetch-Site': 'same-origin' })],
+    ['the address bar', () => ({ 'Sec-Fetch-Site': 'none' })],
+    ['the listed page', () => ({ Origin: PAGE, 'Sec-Fetch-Site': 'cross-site' })],
+    ['the listed page in an older browser', () => ({ Origin: PAGE })],
+  ])('answers %s', async (_, page) => {
+    for (const guard of ['api', 'admin']) {
+      const visitor = await host.visitor(guard);
+      const [path, headers] = [host.paths[guard]!, page(host.wire.url.replace(/\/$/, ''))];
+      const renewed = await host.wire.send({
+        method: 'POST',
+        path: `${path}/refresh`,
+        headers: { Cookie: cookie(visitor), ...headers },
+      });
+      expect(renewed.status).toBe(200);
+      const body = routeNamed(`POST ${path}/login`).body!(visitor);
+      expect((await host.wire.send({ method: 'POST', path: `${path}/login`, body, headers })).status).toBe(200);
+    }
+  });
+
+  it('has nothing to say of pages where a bearer token is what counts', async () => {
+    const others = ROUTES.filter((route) => !setting.includes(route) && !route.ends && route.method !== 'DELETE');
+    const attacks = others.map((route): Attack => {
+      const visitor = visitors[route.guard]!;
+      const { method, path, refuses, done } = route;
+      const headers = {
+        ...credentials(route, visitor),
+        Origin: 'https://evil.example',
+        'Sec-Fetch-Site': 'cross-site',
+      };
+      return { name: route.name, send: { method, path, headers }, status: [refuses, done] };
+    });
+    expect(await host.withstand(attacks)).toEqual([]);
+  });
+
+  it('takes no token from a cookie of another name, or of the other guard', async () => {
+    const { api, admin } = visitors as { api: Visitor; admin: Visitor };
+    const wrong = [
+      `refresh=${api.refresh}`,
+      `__Secure-refresh=${api.refresh}`,
+      `__host-refresh=${api.refresh}`,
+      `__Host-refresh-admin=${api.refresh}`,
+      `__Host-refresh=${admin.refresh}`,
+      `__Host-refresh=x; __Host-refresh=${api.refresh}`,
+      `__Host-refresh="x;__Host-refresh=${api.refresh}"`,
+      `__Host-refresh=%`,
+      `__proto__=${api.refresh}; constructor=${api.refresh}`,
+      `__Host-refresh=${'a'.repeat(6000)}`,
+      ';;;===;;;',
+    ];
+    const attacks = wrong.map((text): Attack => ({
+      name: text.slice(0, 60),
+      send: { method: 'POST', path: '/auth/refresh', headers: { Cookie: text } },
+      status: [401],
+    }));
+    expect(await host.withstand(attacks)).toEqual([]);
+  });
+
+  it('leaves the process whole', async () => {
+    expect(await host.aftermath(Object.values(visitors).flatMap(({ access, refresh }) => [access, refresh]))).toEqual(
+      [],
+    );
+  });
+});
+
+describeWithRedis('body mode', () => {
+  it('asks of no page where it is: there is nothing ambient to protect', async () => {
+    const host = await Attacked.start();
+    const { refresh } = await host.visitor();
+    const headers = { Origin: 'https://evil.example', 'Sec-Fetch-Site': 'cross-site' };
+    expect((await host.post('/auth/refresh', { refresh_token: refresh }, headers)).status).toBe(200);
+    await host.stop();
+  });
+});

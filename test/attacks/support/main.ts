@@ -1,0 +1,105 @@
+// The host application under attack: compiled beside the unpacked package, run as a process of its own.
+import 'reflect-metadata';
+import { NestFactory } from '@nestjs/core';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { Auth, type Mail, Mailer, PasswordHasher } from '@svc/auth';
+import { Client } from 'pg';
+import { DataSource } from 'typeorm';
+import { redisCache } from '../../../apps/sample/src/redis-cache';
+import { HostModule } from '../../support/host.module';
+import { Member, Operator, PASSWORD } from '../../support/people';
+import type { HostQuestions, Visitor } from './attacked';
+
+const mails: Mail[] = [];
+const work = { hashes: 0, queries: 0 };
+
+class Outbox extends Mailer {
+  async send(mail: Mail): Promise<void> {
+    mails.push(mail);
+  }
+}
+
+/** Counts what answers cost. */
+function observe(app: NestExpressApplication): void {
+  const { library } = app.get(PasswordHasher) as unknown as {
+    library: Record<'hash' | 'verify', (...args: unknown[]) => unknown>;
+  };
+  for (const name of ['hash', 'verify'] as const) {
+    const inner = library[name].bind(library);
+    library[name] = (...args) => {
+      work.hashes++;
+      return inner(...args);
+    };
+  }
+  const prototype = Client.prototype as unknown as { query: (...args: unknown[]) => unknown };
+  const { query } = prototype;
+  prototype.query = function (...args) {
+    work.queries++;
+    return query.apply(this, args);
+  };
+}
+
+interface Layer {
+  route?: { path: string; methods: Record<string, boolean> };
+}
+
+function answersOf(app: NestExpressApplication): HostQuestions {
+  const digest = app.get(PasswordHasher).hash(PASSWORD);
+  let count = 0;
+
+  async function visitor(guard: string, abilities?: string[]): Promise<Visitor> {
+    const email = `visitor-${guard}-${process.pid}-${count++}@example.com`;
+    const [entity, more] = guard === 'api' ? [Member, { name: 'Visitor' }] : [Operator, {}];
+    const people = app.get(DataSource).getRepository<object>(entity);
+    const id = String(people.getId(await people.save({ email, passwordHash: await digest, ...more })));
+    const { accessToken, refreshToken } = await app
+      .get(Auth)
+      .guard(guard)
+      .startSession(id, {}, abilities ?? undefined);
+    return { id, email, guard, access: accessToken, refresh: refreshToken };
+  }
+
+  return {
+    routes: async () => {
+      const { router } = app.getHttpAdapter().getInstance() as { router: { stack: Layer[] } };
+      return router.stack.flatMap(({ route }) =>
+        route ? Object.keys(route.methods).map((method) => `${method.toUpperCase()} ${route.path}`) : [],
+      );
+    },
+    visitors: async (number, guard, abilities) =>
+      Promise.all(Array.from({ length: number }, () => visitor(guard, abilities))),
+    mails: async () => mails,
+    work: async () => ({ ...work }),
+    inherited: async () => {
+      const names: string[] = [];
+      for (const name in {}) names.push(name);
+      return names;
+    },
+  };
+}
+
+async function main(): Promise<void> {
+  const { databaseUrl, redisUrl, options, bodyLimit } = JSON.parse(process.env.HOST_OPTIONS!);
+  const { cache } = await redisCache(redisUrl);
+  const host = HostModule.with(databaseUrl, {
+    ...options,
+    cache,
+    users: { entity: Member },
+    mail: { mailer: new Outbox() },
+  });
+  const app = await NestFactory.create<NestExpressApplication>(host);
+  if (bodyLimit) app.useBodyParser('json', { limit: bodyLimit });
+  await app.listen(0, '127.0.0.1');
+  observe(app);
+  const answers = answersOf(app) as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
+  process.on('message', ({ id, ask, args }: { id: number; ask: string; args: unknown[] }) => {
+    void answers[ask]!(...args).then(
+      (answer) => process.send!({ id, answer }),
+      (error: Error) => process.send!({ id, error: String(error.stack) }),
+    );
+  });
+  process.send!({ url: await app.getUrl() });
+  process.once('disconnect', () => process.exit());
+}
+
+void main();

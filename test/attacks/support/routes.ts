@@ -1,0 +1,201 @@
+import { randomUUID } from 'node:crypto';
+import type { Visitor } from './attacked';
+import { HEADER } from '../../support/confirming';
+import { PASSWORD } from '../../support/people';
+import { proofFor } from './jws';
+
+/** What the attacks know of a route. */
+export interface Target {
+  /** What lets a request in. */
+  needs: 'nothing' | 'token' | 'proof';
+  /** What an empty or a wrong body gets, once let in. */
+  refuses: number;
+  /** What a good one gets; where it is `refuses` too, this table knows no good one. */
+  done: number;
+  /** The fields of its body. */
+  fields?: readonly string[];
+  /** Those of them that are JSON objects. */
+  objects?: readonly string[];
+  /** Those that may be left out. */
+  optional?: readonly string[];
+  /** A body that is good, or good enough to be looked at field by field. */
+  body?: (visitor: Visitor) => Record<string, unknown>;
+  /** What answers say of caches. */
+  cache: 'no-store' | 'public' | 'plain';
+  /** Ends the calling session. */
+  ends?: true;
+}
+
+const NEW_PASSWORD = 'plum-violin-harbour-7';
+const CHOSEN = { password: NEW_PASSWORD, password_confirmation: NEW_PASSWORD };
+const CREDENTIAL = { id: 'AAAA', rawId: 'AAAA', type: 'public-key', clientExtensionResults: {}, response: {} };
+const ASSERTION = () => ({ ceremony_id: '00000000-0000-4000-8000-000000000000', credential: CREDENTIAL });
+
+const OF_EVERY_GUARD: Record<string, Target> = {
+  'GET jwks': { needs: 'nothing', refuses: 200, done: 200, cache: 'public' },
+  'POST login': {
+    needs: 'nothing',
+    refuses: 422,
+    done: 200,
+    fields: ['email', 'password'],
+    optional: ['email', 'password'],
+    body: ({ email }) => ({ email, password: PASSWORD }),
+    cache: 'no-store',
+  },
+  'POST refresh': {
+    needs: 'nothing',
+    refuses: 401,
+    done: 200,
+    fields: ['refresh_token'],
+    body: ({ refresh }) => ({ refresh_token: refresh }),
+    cache: 'no-store',
+  },
+  'POST logout': { needs: 'token', refuses: 204, done: 204, cache: 'plain', ends: true },
+  'GET sessions': { needs: 'token', refuses: 200, done: 200, cache: 'no-store' },
+  'DELETE sessions': { needs: 'token', refuses: 204, done: 204, cache: 'plain', ends: true },
+  'DELETE sessions/others': { needs: 'token', refuses: 204, done: 204, cache: 'plain' },
+  'DELETE sessions/:svcSession': { needs: 'token', refuses: 404, done: 204, cache: 'plain' },
+  'POST confirm-password': {
+    needs: 'token',
+    refuses: 422,
+    done: 200,
+    fields: ['password'],
+    body: () => ({ password: PASSWORD }),
+    cache: 'no-store',
+  },
+  'POST two-factor-challenge': {
+    needs: 'nothing',
+    refuses: 422,
+    done: 422,
+    fields: ['challenge_token', 'code', 'recovery_code', 'ceremony_id', 'credential'],
+    objects: ['credential'],
+    optional: ['code', 'recovery_code', 'ceremony_id', 'credential'],
+    cache: 'no-store',
+  },
+};
+
+const OF_THE_DEFAULT_GUARD: Record<string, Target> = {
+  'GET two-factor/recovery-codes': { needs: 'token', refuses: 200, done: 200, cache: 'no-store' },
+  'POST two-factor': { needs: 'proof', refuses: 200, done: 200, cache: 'no-store' },
+  'POST two-factor/confirm': {
+    needs: 'proof',
+    refuses: 422,
+    done: 422,
+    fields: ['code'],
+    optional: ['code'],
+    cache: 'plain',
+  },
+  'DELETE two-factor': { needs: 'proof', refuses: 204, done: 204, cache: 'plain' },
+  'POST two-factor/recovery-codes': { needs: 'proof', refuses: 409, done: 409, cache: 'no-store' },
+  'GET passkeys': { needs: 'token', refuses: 200, done: 200, cache: 'no-store' },
+  'POST confirm-passkey': {
+    needs: 'token',
+    refuses: 422,
+    done: 422,
+    fields: ['ceremony_id', 'credential'],
+    objects: ['credential'],
+    body: ASSERTION,
+    cache: 'no-store',
+  },
+  'POST passkeys': {
+    needs: 'proof',
+    refuses: 422,
+    done: 422,
+    fields: ['credential', 'name'],
+    objects: ['credential'],
+    optional: ['name'],
+    body: () => ({ credential: CREDENTIAL, name: 'key' }),
+    cache: 'plain',
+  },
+  'POST passkeys/login': {
+    needs: 'nothing',
+    refuses: 422,
+    done: 422,
+    fields: ['ceremony_id', 'credential'],
+    objects: ['credential'],
+    body: ASSERTION,
+    cache: 'no-store',
+  },
+  'POST passkeys/login-options': { needs: 'nothing', refuses: 200, done: 200, cache: 'no-store' },
+  'POST passkeys/registration-options': { needs: 'proof', refuses: 200, done: 200, cache: 'no-store' },
+  'PATCH passkeys/:svcPasskey': {
+    needs: 'proof',
+    refuses: 404,
+    done: 204,
+    fields: ['name'],
+    optional: ['name'],
+    cache: 'plain',
+  },
+  'DELETE passkeys/:svcPasskey': { needs: 'proof', refuses: 204, done: 204, cache: 'plain' },
+  'POST password': {
+    needs: 'token',
+    refuses: 422,
+    done: 200,
+    fields: ['current_password', 'password', 'password_confirmation'],
+    body: () => ({ current_password: PASSWORD, ...CHOSEN }),
+    cache: 'no-store',
+  },
+  'GET account/export': { needs: 'proof', refuses: 200, done: 200, cache: 'no-store' },
+  'DELETE account': { needs: 'proof', refuses: 204, done: 204, cache: 'no-store', ends: true },
+  'POST register': {
+    needs: 'nothing',
+    refuses: 422,
+    done: 200,
+    fields: ['name', 'email', 'password', 'password_confirmation'],
+    body: () => ({ name: 'Ada', email: `${randomUUID()}@example.com`, ...CHOSEN }),
+    cache: 'no-store',
+  },
+  'POST forgot-password': {
+    needs: 'nothing',
+    refuses: 422,
+    done: 200,
+    fields: ['email'],
+    body: ({ email }) => ({ email }),
+    cache: 'no-store',
+  },
+  'POST reset-password': {
+    needs: 'nothing',
+    refuses: 422,
+    done: 422,
+    fields: ['token', 'email', 'password', 'password_confirmation'],
+    body: ({ email }) => ({ token: 'f'.repeat(64), email, ...CHOSEN }),
+    cache: 'no-store',
+  },
+  'GET email/verify/:id/:hash': { needs: 'nothing', refuses: 403, done: 403, cache: 'no-store' },
+  'POST email/verification-notification': { needs: 'token', refuses: 202, done: 202, cache: 'no-store' },
+};
+
+/** A route of one guard. */
+export interface Route extends Target {
+  /** `METHOD /path` as the router has it. */
+  name: string;
+  guard: string;
+  method: string;
+  /** A path that the route answers; its parameters name nothing that exists. */
+  path: string;
+}
+
+const NOBODY = '00000000-0000-4000-8000-000000000000';
+/** What stands for a parameter where a test has nothing better. */
+const PARAMETERS: Record<string, string> = { svcSession: NOBODY, svcPasskey: 'AAAA', id: NOBODY, hash: 'a'.repeat(40) };
+
+const at = (guard: string, prefix: string, table: Record<string, Target>): Route[] =>
+  Object.entries(table).map(([key, target]) => {
+    const [method, path] = key.split(' ') as [string, string];
+    const filled = path.replace(/:(\w+)/g, (_, name: string) => PARAMETERS[name]!);
+    return { ...target, guard, method, name: `${method} ${prefix}/${path}`, path: `${prefix}/${filled}` };
+  });
+
+/** Every route there is to attack. The router's own list is compared with it. */
+export const ROUTES: readonly Route[] = [
+  ...at('api', '/auth', { ...OF_EVERY_GUARD, ...OF_THE_DEFAULT_GUARD }),
+  ...at('admin', '/admin/auth', OF_EVERY_GUARD),
+];
+
+export const routeNamed = (name: string): Route => ROUTES.find((route) => route.name === name)!;
+
+/** What a visitor sends to be let in. */
+export const credentials = ({ needs }: Target, visitor: Visitor): Record<string, string> => ({
+  ...(needs !== 'nothing' && { Authorization: `Bearer ${visitor.access}` }),
+  ...(needs === 'proof' && { [HEADER]: proofFor(visitor) }),
+});

@@ -1,0 +1,221 @@
+import { type KeyObject, generateKeyPairSync } from 'node:crypto';
+import { SECRET } from '../../support/host.module';
+import type { Visitor } from './attacked';
+import {
+  CHALLENGE,
+  CONFIRMATION,
+  type Json,
+  type Signer,
+  audienceOf,
+  b64,
+  claimsOf,
+  compact,
+  ecdsa,
+  headerOf,
+  hmac,
+  nobody,
+  now,
+  ours,
+  proofFor,
+  purposeToken,
+  rsa,
+  text,
+} from './jws';
+
+/** A token that must not be accepted, and why. */
+export type Hostile = readonly [name: string, token: string];
+
+const stranger = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const strangerEc = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+
+/** What is wrong with a token whoever signs it: its form. */
+const malformed = (good: string): Hostile[] => {
+  const [header = '', claims = '', signature = ''] = good.split('.');
+  const flipped = (one: string): string => (one.startsWith('A') ? 'B' : 'A') + one.slice(1);
+  return [
+    ['two dots', '..'],
+    ['one part', header],
+    ['two parts', `${header}.${claims}`],
+    ['no signature', `${header}.${claims}.`],
+    ['four parts', `${good}.${signature}`],
+    ['five parts, as of an encrypted token', `${good}.${signature}.${signature}`],
+    ['a signature that is cut off', good.slice(0, -6)],
+    ['a signature that goes on', `${good}AAAA`],
+    ['another signature', `${header}.${claims}.${flipped(signature)}`],
+    ['other claims', `${header}.${flipped(claims)}.${signature}`],
+    ['the JSON form', JSON.stringify({ payload: claims, signatures: [{ protected: header, signature }] })],
+    ['8 KB of nothing', 'a'.repeat(8000)],
+    ['8 KB of dots', '.'.repeat(8000)],
+    ['what names are made of', '__proto__.constructor.prototype'],
+    ['a quote', `${good}'`],
+    ['a percent escape', `%00${good}`],
+    ['undefined', 'undefined'],
+  ];
+};
+
+/** Tokens of the visitor that name an algorithm or a key of their own choice. */
+const misnamed = (good: string): Hostile[] => {
+  const [header, claims] = [headerOf(good), claimsOf(good)];
+  const { kid: _, ...named } = header;
+  const theirs = rsa(stranger.privateKey);
+  const jwk = { ...stranger.publicKey.export({ format: 'jwk' }), kid: 'evil', use: 'sig', alg: 'RS256' };
+  const as = (more: Json, signer: Signer): string => compact({ ...named, ...more }, claims, signer);
+  return [
+    ...['none', 'None', 'NONE', 'nOnE', '', ' none', 'none\0', null, 0, [], ['none'], ['HS256'], {}].map(
+      (alg): Hostile => [`alg ${JSON.stringify(alg)}`, as({ alg }, nobody)],
+    ),
+    ['no alg', compact({ typ: named.typ }, claims, nobody)],
+    ['alg none over a good signature', `${b64(text({ ...named, alg: 'none' }))}.${good.split('.').slice(1).join('.')}`],
+    ['alg twice', compact(`{"alg":"none","typ":"at+jwt","alg":"${String(header.alg)}"}`, claims, nobody)],
+    ['alg twice, none last', compact(`{"alg":"${String(header.alg)}","typ":"at+jwt","alg":"none"}`, claims, nobody)],
+    ...['HS256', 'HS384', 'HS512'].flatMap((alg): Hostile[] => [
+      [`${alg} with an empty secret`, as({ alg }, hmac('', alg.replace('HS', 'sha')))],
+      [`${alg} with a guessed secret`, as({ alg }, hmac('secret', alg.replace('HS', 'sha')))],
+    ]),
+    ['a key of theirs in jwk', as({ alg: 'RS256', jwk }, theirs)],
+    ['a key of theirs behind jku', as({ alg: 'RS256', jku: 'https://evil.example/jwks', kid: 'evil' }, theirs)],
+    ['a key of theirs behind x5u', as({ alg: 'RS256', x5u: 'https://evil.example/x' }, theirs)],
+    ['a key of theirs in x5c', as({ alg: 'RS256', x5c: [b64('cert')] }, theirs)],
+    ...[
+      '../../../../dev/null',
+      '/dev/null',
+      '__proto__',
+      'constructor',
+      'toString',
+      "x' UNION SELECT 'k",
+      '',
+      'a\0',
+    ].flatMap((kid): Hostile[] => [
+      [`kid ${JSON.stringify(kid)} with an empty secret`, as({ alg: 'HS256', kid }, hmac(''))],
+      [`kid ${JSON.stringify(kid)} with a key of theirs`, as({ alg: 'RS256', kid }, theirs)],
+      [`kid ${JSON.stringify(kid)} with a curve of theirs`, as({ alg: 'ES256', kid }, ecdsa(strangerEc.privateKey))],
+    ]),
+    ...[['default'], { toString: 'default' }, 0, true, null].map((kid): Hostile => [
+      `kid ${JSON.stringify(kid)}`,
+      as({ alg: header.alg, kid }, theirs),
+    ]),
+    ['a signature of zeros', as({ alg: 'ES256', kid: 'default' }, () => Buffer.alloc(64))],
+    ['a header that is no JSON', compact('{', claims, nobody)],
+    ['a header that is null', compact('null', claims, nobody)],
+    ['a header that is an array', compact('[]', claims, nobody)],
+    ['a header 2,000 deep', compact(`${'['.repeat(2000)}${']'.repeat(2000)}`, claims, nobody)],
+  ];
+};
+
+/** Tokens with a signature of ours, which say what an access token must not. */
+function missaid(visitor: Visitor, other: Visitor): Hostile[] {
+  const [header, claims] = [headerOf(visitor.access), claimsOf(visitor.access)];
+  const as = (change: Json, more: Json = {}): string => compact({ ...header, ...more }, { ...claims, ...change }, ours);
+  const wrong: [string, unknown[]][] = [
+    ['exp', [now() - 60, 0, -1, '4e9', String(now() + 900), null, undefined, [now() + 900], {}, true]],
+    ['nbf', [now() + 900, '0', [], {}, true]],
+    ['iss', ['https://evil.example', '', null, undefined, ['https://api.example.com'], {}]],
+    [
+      'aud',
+      [audienceOf(other), '', null, undefined, [], {}, [[audienceOf(visitor)]], [{}], 7, `${audienceOf(visitor)}/`],
+    ],
+    [
+      'sub',
+      [
+        '',
+        null,
+        undefined,
+        1,
+        true,
+        [visitor.id],
+        { id: visitor.id },
+        other.id,
+        '__proto__',
+        "' OR 1=1 --",
+        'a\0b',
+        '\ud800',
+      ],
+    ],
+    ['sub', ['x'.repeat(4000), '-1', '1e3', '99999999999999999999', 'NaN', `${visitor.id} `, 'İ']],
+  ];
+  return [
+    ...wrong.flatMap(([claim, values]) =>
+      values.map((value): Hostile => [`${claim} ${JSON.stringify(value)?.slice(0, 40)}`, as({ [claim]: value })]),
+    ),
+    ['exp without end', compact(header, text(claims).replace(/"exp":\d+/, '"exp":1e999'), ours)],
+    ...['JWT', 'AT+JWT', 'at+jwt ', 'application/at+jwt', '', null, undefined, ['at+jwt'], CHALLENGE, CONFIRMATION].map(
+      (typ): Hostile => [`typ ${JSON.stringify(typ)}`, as({}, { typ })],
+    ),
+    ['a critical header', as({}, { crit: ['exp'] })],
+    ['an unencoded payload', as({}, { b64: false, crit: ['b64'] })],
+    ['HS512 of ours', compact({ ...header, alg: 'HS512' }, claims, hmac(SECRET, 'sha512'))],
+    ['claims that are an array', compact(header, [claims], ours)],
+    ['claims that are null', compact(header, 'null', ours)],
+    ['claims that are a text', compact(header, '"x"', ours)],
+    ['claims that are no JSON', compact(header, 'x', ours)],
+    ['a login challenge', purposeToken(CHALLENGE, visitor)],
+    ['a confirmation', proofFor(visitor)],
+    ['the refresh token', visitor.refresh],
+    ['a token of the other guard', other.access],
+  ];
+}
+
+/** What must not let anybody in as the visitor, at a guard with a secret. */
+export const hostileBearers = (visitor: Visitor, other: Visitor): Hostile[] => [
+  ...malformed(visitor.access),
+  ...misnamed(visitor.access),
+  ...missaid(visitor, other),
+];
+
+/** The same, at a guard with a key pair; `published` is what everybody knows of it. */
+export function hostileToKeyPairs(visitor: Visitor, other: Visitor, published: KeyObject): Hostile[] {
+  const [header, claims] = [headerOf(visitor.access), claimsOf(visitor.access)];
+  const pem = String(published.export({ type: 'spki', format: 'pem' }));
+  const der = published.export({ type: 'spki', format: 'der' });
+  const jwk = JSON.stringify(published.export({ format: 'jwk' }));
+  const confused: [string, string | Buffer][] = [
+    ['its PEM', pem],
+    ['its PEM without the last line break', pem.trim()],
+    ['its DER', der],
+    ['its JWK', jwk],
+  ];
+  return [
+    ...malformed(visitor.access),
+    ...misnamed(visitor.access),
+    ...confused.flatMap(([name, secret]) =>
+      ['HS256', 'HS384', 'HS512'].map((alg): Hostile => {
+        const signer = hmac(secret, alg.replace('HS', 'sha'));
+        return [`${alg} with ${name} for a secret`, compact({ ...header, alg }, claims, signer)];
+      }),
+    ),
+    ['the secret of another time', compact({ ...header, alg: 'HS256' }, claims, ours)],
+    ['a token of the other guard', other.access],
+    ['the refresh token', visitor.refresh],
+  ];
+}
+
+/** What must not pass for a proof or a challenge of the visitor. */
+export function hostilePurposeTokens(typ: string, visitor: Visitor, other: Visitor, neighbour: Visitor): Hostile[] {
+  const good = purposeToken(typ, visitor);
+  const as = (change: Json, header: Json = {}): string => purposeToken(typ, visitor, change, ours, header);
+  const wrong: [string, unknown[]][] = [
+    ['exp', [now() - 60, now() + 9000, 4e9, '4e9', 1.5 + now() + 60, null, undefined, []]],
+    ['nbf', [now() + 900, 'x', {}]],
+    ['aud', [audienceOf(visitor), [], [audienceOf(visitor), 'x'], [audienceOf(other)], null, {}]],
+    ['iss', ['x', null, ['https://api.example.com']]],
+    ['sub', ['', null, 1, [visitor.id], {}, other.id, neighbour.id, 'a\0b', '__proto__', 'x'.repeat(4000), '\ud800']],
+    ['jti', ['', null, undefined, 1, [], {}]],
+    ['gid', [other.guard, '', null, 1, [visitor.guard]]],
+    ['fid', [null, 1, '', [], {}]],
+  ];
+  return [
+    ...malformed(good),
+    ...misnamed(good),
+    ...wrong.flatMap(([claim, values]) =>
+      values.map((value): Hostile => [`${claim} ${JSON.stringify(value)?.slice(0, 40)}`, as({ [claim]: value })]),
+    ),
+    ['an access token', visitor.access],
+    ['the refresh token', visitor.refresh],
+    ['the other purpose', purposeToken(typ === CHALLENGE ? CONFIRMATION : CHALLENGE, visitor)],
+    ['an access token by its header', as({}, { typ: 'at+jwt' })],
+    ['no purpose', as({}, { typ: undefined })],
+    ['one of the other guard', purposeToken(typ, other)],
+    ['a critical header', as({}, { crit: ['exp'] })],
+    ['a guessed secret', purposeToken(typ, visitor, {}, hmac('secret'))],
+  ];
+}

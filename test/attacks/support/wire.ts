@@ -1,0 +1,84 @@
+import { Agent, type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from 'node:http';
+import { connect } from 'node:net';
+
+/** A request as an attacker writes it: nothing is added, mended or refused on the way. */
+export interface Sent {
+  method?: string;
+  path: string;
+  headers?: OutgoingHttpHeaders;
+  /** An object is sent as JSON. */
+  body?: string | Buffer | object;
+  /** Sends the body without saying its length. */
+  chunked?: boolean;
+}
+
+export interface Answer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  text: string;
+}
+
+/** A client with a few connections to one host. Counts what it sends. */
+export class Wire {
+  sent = 0;
+  private readonly agent = new Agent({ keepAlive: true, maxSockets: 16 });
+
+  constructor(readonly url: string) {}
+
+  close(): void {
+    this.agent.destroy();
+  }
+
+  send({ method = 'GET', path, headers = {}, body, chunked = false }: Sent): Promise<Answer> {
+    this.sent++;
+    const isRaw = body === undefined || typeof body === 'string' || Buffer.isBuffer(body);
+    const bytes = Buffer.from(isRaw ? (body ?? '') : JSON.stringify(body));
+    const type = isRaw ? {} : { 'Content-Type': 'application/json' };
+    const length = chunked ? { 'Transfer-Encoding': 'chunked' } : { 'Content-Length': bytes.length };
+    const { hostname, port } = new URL(this.url);
+    // A browser's wish, which no error may grant.
+    const all = { Accept: 'text/html', ...type, ...(body !== undefined && length), ...headers };
+    return new Promise((resolve, reject) => {
+      const call = request({ hostname, port, method, path, headers: all, agent: this.agent }, (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.once('end', () =>
+          resolve({
+            status: response.statusCode!,
+            headers: response.headers,
+            text: Buffer.concat(chunks).toString(),
+          }),
+        );
+        response.once('error', reject);
+      });
+      call.once('error', (error) => reject(new Error(`${method} ${path.slice(0, 200)}: ${error.message}`)));
+      if (body !== undefined) call.write(bytes);
+      call.end();
+    });
+  }
+
+  /** Sends bytes as they are, and reads what comes back until the connection ends. */
+  raw(bytes: string | Buffer): Promise<string> {
+    this.sent++;
+    const { hostname, port } = new URL(this.url);
+    return new Promise((resolve) => {
+      const socket = connect(Number(port), hostname);
+      let text = '';
+      socket.on('data', (chunk) => (text += chunk.toString('latin1')));
+      socket.once('close', () => resolve(text)).once('error', () => undefined);
+      socket.write(bytes);
+      socket.end();
+    });
+  }
+}
+
+/** Maps with at most 16 under way. */
+export async function each<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  const left = items.entries();
+  const worker = async (): Promise<void> => {
+    for (const [i, item] of left) results[i] = await work(item);
+  };
+  await Promise.all(Array.from({ length: 16 }, worker));
+  return results;
+}

@@ -1,0 +1,236 @@
+import { createPublicKey, generateKeyPairSync } from 'node:crypto';
+import { type Attack, Attacked, type Visitor } from './support/attacked';
+import { ROUTES, credentials, routeNamed } from './support/routes';
+import { CHALLENGE, CONFIRMATION, claimsOf, proofFor, purposeToken } from './support/jws';
+import { type Hostile, hostileBearers, hostilePurposeTokens, hostileToKeyPairs } from './support/tokens';
+import { HEADER } from '../support/confirming';
+import { UNLIMITED } from '../support/host.module';
+import { PASSWORD } from '../support/people';
+import { describeWithRedis } from '../support/with-redis';
+
+const GUARDED = ROUTES.filter(({ needs }) => needs !== 'nothing');
+
+/** The route with a bearer token, and with all else that it asks for. */
+const asBearer =
+  (visitor: Visitor) =>
+  (route: (typeof ROUTES)[number], [name, token]: Hostile): Attack => ({
+    name: `${route.name}, ${name}`,
+    send: {
+      method: route.method,
+      path: route.path,
+      headers: { [HEADER]: proofFor(visitor), Authorization: `Bearer ${headerSafe(token)}` },
+      body: route.body?.(visitor) ?? {},
+    },
+    status: [401],
+  });
+
+/** What a header can carry: others never reach a program. */
+const headerSafe = (token: string): string => token.replace(/[^\x20-\x7e]/g, '');
+
+describeWithRedis('a token that is not what the route asks for', () => {
+  let host: Attacked;
+  let api: Visitor;
+  let admin: Visitor;
+  let neighbour: Visitor;
+
+  beforeAll(async () => {
+    host = await Attacked.start();
+    [api, admin, neighbour] = [await host.visitor(), await host.visitor('admin'), await host.visitor()];
+  });
+  afterAll(() => host.stop());
+
+  const of = (guard: string): Visitor => (guard === 'api' ? api : admin);
+  const otherThan = (guard: string): Visitor => (guard === 'api' ? admin : api);
+
+  it.each(GUARDED.map((route) => [route.name, route] as const))('lets nobody into %s', async (_, route) => {
+    const visitor = of(route.guard);
+    const attacks = hostileBearers(visitor, otherThan(route.guard)).map((hostile) => asBearer(visitor)(route, hostile));
+    expect(attacks.length).toBeGreaterThan(100);
+    expect(await host.withstand(attacks)).toEqual([]);
+  });
+
+  it('is refused with one body, and with the challenge of RFC 6750', async () => {
+    const attacks = hostileBearers(api, admin).map((hostile) =>
+      asBearer(api)(routeNamed('GET /auth/sessions'), hostile),
+    );
+    for (const { send } of attacks) {
+      const { text, headers } = await host.wire.send(send);
+      expect(text).toBe('{"message":"Authentication is required."}');
+      expect(headers['www-authenticate']).toMatch(/^Bearer( error="invalid_token")?$/);
+    }
+  });
+
+  it('is no proof, on any route that asks for one', async () => {
+    const hostile = hostilePurposeTokens(CONFIRMATION, api, admin, neighbour);
+    const attacks = ROUTES.filter(({ needs }) => needs === 'proof').flatMap((route) =>
+      hostile.map(([name, token]): Attack => ({
+        name: `${route.name}, ${name}`,
+        send: {
+          method: route.method,
+          path: route.path,
+          headers: { Authorization: `Bearer ${api.access}`, [HEADER]: headerSafe(token) },
+          body: {},
+        },
+        status: [423],
+      })),
+    );
+    expect(await host.withstand(attacks)).toEqual([]);
+  });
+
+  it('is no challenge, at either guard', async () => {
+    const attacks = ['api', 'admin'].flatMap((guard) =>
+      hostilePurposeTokens(CHALLENGE, of(guard), otherThan(guard), neighbour).flatMap(([name, token]) =>
+        [{ code: '000000' }, { recovery_code: 'AAAAAAAAAA-AAAAAAAAAA' }].map((factor): Attack => ({
+          name: `${guard}, ${name}`,
+          send: {
+            method: 'POST',
+            path: `${host.paths[guard]}/two-factor-challenge`,
+            body: { challenge_token: token, ...factor },
+          },
+          status: [422],
+        })),
+      ),
+    );
+    expect(await host.withstand(attacks)).toEqual([]);
+  });
+
+  it('is no refresh token, in the body or in the cookie', async () => {
+    const tokens: string[] = [
+      api.access,
+      proofFor(api),
+      purposeToken(CHALLENGE, api),
+      admin.refresh,
+      api.refresh.toUpperCase(),
+      `${api.refresh}\0`,
+      `${api.refresh}0`,
+      api.refresh.slice(1),
+      'f'.repeat(64),
+      String(claimsOf(api.access).fid),
+    ];
+    const path = '/auth/refresh';
+    const attacks = tokens.flatMap((token): Attack[] => [
+      { name: token, send: { method: 'POST', path, body: { refresh_token: token } }, status: [401] },
+      {
+        name: `cookie ${token}`,
+        send: { method: 'POST', path, headers: { Cookie: `__Host-refresh=${encodeURIComponent(token)}` } },
+        status: [401],
+      },
+    ]);
+    expect(await host.withstand(attacks)).toEqual([]);
+  });
+
+  it('does not count in the query string, nor any other secret there', async () => {
+    const secrets = {
+      access_token: api.access,
+      token: api.access,
+      bearer: api.access,
+      authorization: `Bearer ${api.access}`,
+      refresh_token: api.refresh,
+      email: api.email,
+      password: PASSWORD,
+      current_password: PASSWORD,
+      challenge_token: purposeToken(CHALLENGE, api),
+      confirmation_token: proofFor(api),
+      [HEADER.toLowerCase()]: proofFor(api),
+    };
+    const query = new URLSearchParams(secrets).toString();
+    const attacks = ROUTES.filter(({ fields, needs }) => fields ?? needs !== 'nothing').flatMap((route): Attack[] => {
+      const { method, path, needs } = route;
+      const visitor = of(route.guard);
+      const common = { secrets: [api.access, api.refresh] };
+      const send = { method, path: `${path}?${query}` };
+      if (needs === 'nothing') return [{ ...common, name: route.name, send, status: [401, 422] }];
+      const authorized = { Authorization: `Bearer ${visitor.access}` };
+      return [
+        { ...common, name: route.name, send, status: [401] },
+        ...(needs === 'proof'
+          ? [{ ...common, name: `${route.name} proof`, send: { ...send, headers: authorized }, status: [423] }]
+          : []),
+        ...(route.fields && needs === 'token'
+          ? [{ ...common, name: `${route.name} fields`, send: { ...send, headers: authorized }, status: [422] }]
+          : []),
+      ];
+    });
+    expect(await host.withstand(attacks)).toEqual([]);
+  });
+
+  it('does not count where no client puts it: in the body, in a cookie, under another scheme', async () => {
+    const { access } = api;
+    const places = [
+      { body: { access_token: access, token: access } },
+      { headers: { Cookie: `access_token=${access}; token=${access}; __Host-refresh=${access}` } },
+      ...['Basic', 'Token', 'JWT', 'Digest', 'Bearer,', 'Bearer:', ''].map((scheme) => ({
+        headers: { Authorization: `${scheme} ${access}` },
+      })),
+      { headers: { Authorization: access } },
+      { headers: { Authorization: `Bearer ${access} ${access}` } },
+      { headers: { Authorization: `Bearer ${access},Bearer ${access}` } },
+      { headers: { Authorization: `Bearer\t${access}` } },
+      { headers: { 'Proxy-Authorization': `Bearer ${access}`, 'X-Access-Token': access } },
+      { headers: { 'X-Forwarded-Authorization': `Bearer ${access}`, 'X-Original-Authorization': `Bearer ${access}` } },
+    ];
+    const attacks = GUARDED.filter(({ guard }) => guard === 'api').flatMap(({ name, method, path }) =>
+      places.map((place): Attack => ({
+        name: `${name} ${JSON.stringify(place).slice(0, 50)}`,
+        send: { method, path, ...place },
+        status: [401],
+      })),
+    );
+    expect(await host.withstand(attacks)).toEqual([]);
+  });
+
+  it('took nothing from those it was forged after', async () => {
+    for (const visitor of [api, admin, neighbour]) {
+      const { method, path } = routeNamed(`GET ${host.paths[visitor.guard]}/sessions`);
+      const headers = credentials({ needs: 'token' } as never, visitor);
+      expect((await host.wire.send({ method, path, headers })).status).toBe(200);
+      const { status } = await host.post(`${host.paths[visitor.guard]}/refresh`, { refresh_token: visitor.refresh });
+      expect(status).toBe(200);
+    }
+    expect(await host.aftermath()).toEqual([]);
+  });
+});
+
+describeWithRedis('a token at a guard with a key pair', () => {
+  let host: Attacked;
+  const pair = (type: 'rsa' | 'ec') => {
+    const options = { modulusLength: 2048, namedCurve: 'P-256' };
+    const { publicKey, privateKey } = generateKeyPairSync(type as 'rsa', options);
+    return {
+      public: String(publicKey.export({ type: 'spki', format: 'pem' })),
+      private: String(privateKey.export({ type: 'pkcs8', format: 'pem' })),
+    };
+  };
+  const keys = { api: pair('rsa'), admin: pair('ec') };
+  const ring = (one: { public: string; private: string }) => ({
+    active: 'k1',
+    private: one.private,
+    public: { k1: one.public },
+  });
+
+  beforeAll(async () => {
+    host = await Attacked.start({
+      options: {
+        algorithm: 'RS256',
+        keys: ring(keys.api),
+        guards: { admin: { algorithm: 'ES256', keys: ring(keys.admin), rateLimits: UNLIMITED } },
+      },
+    });
+  });
+  afterAll(() => host.stop());
+
+  it.each(['api', 'admin'] as const)('of theirs lets nobody in, at %s', async (guard) => {
+    const [visitor, other] = [await host.visitor(guard), await host.visitor(guard === 'api' ? 'admin' : 'api')];
+    const hostile = hostileToKeyPairs(visitor, other, createPublicKey(keys[guard].public));
+    const attacks = GUARDED.filter((route) => route.guard === guard).flatMap((route) =>
+      hostile.map((one) => asBearer(visitor)(route, one)),
+    );
+    expect(await host.withstand(attacks)).toEqual([]);
+    const headers = { Authorization: `Bearer ${visitor.access}` };
+    expect((await host.wire.send({ path: `${host.paths[guard]}/sessions`, headers })).status).toBe(200);
+  });
+
+  it('leaves the process whole', async () => {
+    expect(await host.aftermath()).toEqual([]);
+  });
+});
