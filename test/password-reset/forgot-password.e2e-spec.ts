@@ -6,6 +6,7 @@ import { MailQueue } from '../../libs/auth/src/mail/mail-queue';
 import { Realms } from '../../libs/auth/src/realm/realm';
 import type { TestApp } from '../support/app';
 import { type Mailbox, RESET_URL, linkIn, member, startMembers } from '../support/members';
+import { statementsOf } from '../support/statements';
 
 const ADA = 'ada@example.com';
 
@@ -135,7 +136,7 @@ describe('POST /forgot-password', () => {
 
   it('does the same work before it answers, whoever asks: one look-up, and no hash', async () => {
     const hash = jest.spyOn(t.app.get(PasswordHasher), 'hash');
-    const statements = jest.spyOn(t.database.logger, 'logQuery');
+    const statements = await statementsOf(t);
     // What is done behind the answer is not done at all.
     jest.spyOn(t.app.get(Realms).default.get(MailQueue), 'add').mockReturnValue(undefined);
     const work = async (email: string): Promise<unknown[]> => {

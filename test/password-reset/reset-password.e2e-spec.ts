@@ -4,6 +4,7 @@ import type { TestApp } from '../support/app';
 import { ADA, HEADER } from '../support/confirming';
 import { type Mailbox, linkIn, member, startMembers } from '../support/members';
 import { Member, PASSWORD } from '../support/people';
+import { statementsOf } from '../support/statements';
 
 const NEXT = 'another horse entirely';
 
@@ -114,7 +115,7 @@ describe('POST /reset-password', () => {
 
   it('answers every failure with the same bytes and headers, and the same work', async () => {
     const hash = jest.spyOn(t.app.get(PasswordHasher), 'hash');
-    const statements = jest.spyOn(t.database.logger, 'logQuery');
+    const statements = await statementsOf(t);
     const token = await mailed();
     const attempts: [unknown, object][] = [
       ['f'.repeat(64), {}],
@@ -153,7 +154,7 @@ describe('POST /reset-password', () => {
     ['the own address', { password: ADA, password_confirmation: ADA }, ['password']],
   ])('refuses %s by field before anything is looked up, and keeps the token', async (_, more, fields) => {
     const token = await mailed();
-    const statements = jest.spyOn(t.database.logger, 'logQuery');
+    const statements = await statementsOf(t);
     const known = await reset(token, more).expect(422);
     expect(statements).not.toHaveBeenCalled();
     const unknown = await reset('x', { email: 'nobody@example.com', ...more });
