@@ -151,6 +151,8 @@ describe('a reset of a password', () => {
     let redis: RedisServer;
     beforeAll(async () => void (redis = await RedisServer.start()));
     beforeEach(() => start({}, { redisUrl: redis.url }));
+    // Nothing could be closed otherwise.
+    afterEach(() => redis.thaw());
     afterAll(() => redis.stop());
 
     /** Redis hangs from the moment that the password is stored. */
