@@ -32,11 +32,16 @@ export const dataSourceOf = (url: string): DataSource =>
     installExtensions: false,
   });
 
-/** Builds the database that every test file starts from: our migrations, and two tables of people. */
+/** Builds the database that every test file starts from. */
 export async function createTemplate(): Promise<void> {
   await onServer(`DROP DATABASE IF EXISTS ${TEMPLATE}`);
   await onServer(`CREATE DATABASE ${TEMPLATE}`);
-  const source = await dataSourceOf(urlOf(TEMPLATE)).initialize();
+  await prepareDatabase(urlOf(TEMPLATE));
+}
+
+/** Fills an empty database: our migrations, and the tables of people. */
+export async function prepareDatabase(url: string): Promise<void> {
+  const source = await dataSourceOf(url).initialize();
   await source.runMigrations();
   for (const table of ['people', 'operators']) {
     await source.query(

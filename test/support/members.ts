@@ -45,20 +45,18 @@ export async function startMembers(
   more: TestAppOptions = {},
 ): Promise<{ t: TestApp; mailbox: Mailbox }> {
   const mailbox = new Mailbox();
-  const t = await TestApp.start({
-    options: {
-      users: { entity: Member },
-      encryption: { key: ENCRYPTION_KEY },
-      mail: { mailer: mailbox },
-      ...options,
-      passwordReset: { frontendUrl: RESET_URL, ...options.passwordReset },
-      emailVerification: { apiUrl: API_URL, ...options.emailVerification },
-      features: { registration: true, passwordReset: true, emailVerification: true, ...options.features },
-    },
-    ...more,
-  });
-  return { t, mailbox };
+  return { t: await TestApp.start({ options: memberOptions(mailbox, options), ...more }), mailbox };
 }
+
+export const memberOptions = (mailer: Mailer, options: Partial<AuthModuleOptions>): Partial<AuthModuleOptions> => ({
+  users: { entity: Member },
+  encryption: { key: ENCRYPTION_KEY },
+  mail: { mailer },
+  ...options,
+  passwordReset: { frontendUrl: RESET_URL, ...options.passwordReset },
+  emailVerification: { apiUrl: API_URL, ...options.emailVerification },
+  features: { registration: true, passwordReset: true, emailVerification: true, ...options.features },
+});
 
 /** Creates a member with the usual password. */
 export async function member(t: TestApp, email: string, more: Partial<Member> = {}): Promise<string> {

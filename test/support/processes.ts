@@ -32,10 +32,11 @@ export const startProcesses = (
   count: number,
   stores: Stores,
   options: Partial<AuthModuleOptions> = {},
-): Promise<HostProcess[]> => Promise.all(Array.from({ length: count }, () => startProcess(stores, options)));
+  main = 'host-process.ts',
+): Promise<HostProcess[]> => Promise.all(Array.from({ length: count }, () => startProcess(main, stores, options)));
 
-function startProcess(stores: Stores, options: Partial<AuthModuleOptions>): Promise<HostProcess> {
-  const child: ChildProcess = fork(join(__dirname, 'host-process.ts'), {
+function startProcess(main: string, stores: Stores, options: Partial<AuthModuleOptions>): Promise<HostProcess> {
+  const child: ChildProcess = fork(join(__dirname, main), {
     execArgv: ['--require', join(__dirname, 'register-ts.cjs')],
     env: { ...process.env, HOST_OPTIONS: JSON.stringify({ ...stores, options }) },
   });
@@ -55,6 +56,7 @@ function startProcess(stores: Stores, options: Partial<AuthModuleOptions>): Prom
 export interface Answer {
   status: number;
   body: Record<string, string>;
+  retryAfter: string | null;
 }
 
 /** Sends one request with `fetch`, which keeps connections of its own to every process. */
@@ -75,7 +77,8 @@ export async function send(
     body: body && JSON.stringify(body),
   });
   const text = await response.text();
-  return { status: response.status, body: text ? JSON.parse(text) : {} };
+  const retryAfter = response.headers.get('retry-after');
+  return { status: response.status, body: text ? JSON.parse(text) : {}, retryAfter };
 }
 
 /** What several processes have seen together. */

@@ -34,7 +34,7 @@ describe('a user read by a prepared statement', () => {
     }).initialize();
 
   const isPrepared = (entity: Entity, on = source): boolean =>
-    rowReader(on, on.getRepository(entity).metadata) !== undefined;
+    rowReader(new Database(on, 5000), on.getRepository(entity).metadata) !== undefined;
 
   /** Reads by the provider and by the repository, which must be the same to the last property. */
   async function readBoth(entity: Entity, id: unknown, on = source): Promise<ObjectLiteral> {

@@ -976,7 +976,8 @@ export interface SharedValues {
   keyPrefix?: string;
 
   /**
-   * Milliseconds to wait for Redis or PostgreSQL before answering 503.
+   * Milliseconds that one request of the library's routes waits for Redis and PostgreSQL, all waits together,
+   * before it is answered 503.
    *
    * @default 800
    * @env SVC_STORE_TIMEOUT

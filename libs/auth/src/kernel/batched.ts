@@ -1,3 +1,4 @@
+import { Patience } from './patience';
 import { isUndecided } from './unavailable';
 
 interface Waiting<V> {
@@ -42,6 +43,7 @@ export function batched<V>(load: (keys: string[]) => Promise<V[]>, inTurn = fals
   return (key) =>
     new Promise((resolve, reject) => {
       // Runs after the sockets of this turn were read: every request that came with it is in.
-      if (waiting.push({ key, resolve, reject }) === 1) setImmediate(() => void flush());
+      // Each waits with a patience of its own; the call is nobody's.
+      if (waiting.push({ key, resolve, reject }) === 1) Patience.apart(() => setImmediate(() => void flush()));
     });
 }

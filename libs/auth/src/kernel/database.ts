@@ -1,13 +1,13 @@
 import type { DataSource, EntityManager, EntityTarget, ObjectLiteral, QueryRunner } from 'typeorm';
+import { type Abandonable, abandon } from './abandoned';
 import { AuthConfigError, StoreUnavailable } from './auth.exception';
 import { type Preparing, isStale, statementName } from './prepared';
 import { quotedPath } from './quoted';
 import { answered } from './unavailable';
 
-interface Client extends Preparing {
+interface Client extends Preparing, Abandonable {
   query(text: string): Promise<unknown>;
   query(...config: Parameters<Preparing['query']>): ReturnType<Preparing['query']>;
-  end(): Promise<void>;
 }
 
 interface Connection {
@@ -62,6 +62,11 @@ export class Database {
 
   query: Sql = (statement, params = []) => this.connected(({ sql }) => sql(statement, params));
 
+  /** Runs `work` with an entity manager on one connection, for the host's own tables. */
+  using<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    return this.connected(({ manager }) => work(manager));
+  }
+
   /**
    * Runs `work` in one transaction on one connection; a throw rolls everything back. It may run a second
    * time after a rollback, where prepared statements do not hold.
@@ -104,8 +109,11 @@ export class Database {
       if (!awaited) throw new StoreUnavailable('PostgreSQL');
     };
     const runner = this.source.createQueryRunner();
+    let held: Client | undefined;
     const run = async (): Promise<T> => {
       const client: Client = await runner.connect();
+      stillAwaited();
+      held = client;
       return work({
         client,
         stillAwaited,
@@ -113,14 +121,16 @@ export class Database {
         sql: this.statementsOn(runner, client, stillAwaited),
       });
     };
+    const release = (): Promise<void> => {
+      held = undefined;
+      return runner.release().catch(() => undefined);
+    };
     try {
-      return await answered(
-        'PostgreSQL',
-        this.timeoutMs,
-        run().finally(() => runner.release().catch(() => undefined)),
-      );
+      return await answered('PostgreSQL', this.timeoutMs, run().finally(release));
     } finally {
       awaited = false;
+      // Whatever the server bounds has ended by then.
+      if (held) setTimeout(() => held && abandon(held), this.timeoutMs).unref();
     }
   }
 

@@ -1,14 +1,17 @@
 import { AuthException, StoreUnavailable } from './auth.exception';
+import { Patience } from './patience';
 
 const NETWORK = /^(ECONN|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_|EHOST|ENET)/;
-// SQLSTATE classes 08 (connection), 53 (resources), 57P (operator intervention), 25006 (read-only),
-// 55000 (the database takes no connections), 40001, 40P01, 55P03 and 57014 (gave up waiting: try again).
-const SQLSTATE = /^(08|53|57P|25006|55000|40001|40P01|55P03|57014)/;
+// SQLSTATE classes 08 (connection), 53 (resources), 57P (operator intervention), 58 (system), 25006 (read-only),
+// 25P03 and 25P04 (a transaction lasted too long), 55000 (the database takes no connections), 40001, 40P01, 55P03
+// and 57014 (gave up waiting: try again).
+const SQLSTATE = /^(08|53|57P|58|25006|25P0[34]|55000|40001|40P01|55P03|57014)/;
 const PG_POOL =
   /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|not queryable|Query read timeout|[Qq]uery runner already released|Driver not Connected/;
 
 /** Whether an error says that a store could not be asked, rather than what it answered. */
 export function isUnavailable(error: unknown): boolean {
+  if (error instanceof StoreUnavailable) return true;
   if (error instanceof AggregateError) return error.errors.some(isUnavailable);
   const { code, message, driverError } = (error ?? {}) as { code?: unknown; message?: string; driverError?: unknown };
   const named = typeof code === 'string' && (NETWORK.test(code) || SQLSTATE.test(code));
@@ -23,13 +26,15 @@ export const isUndecided = (error: unknown): boolean =>
   isUnavailable(error) || (error instanceof AuthException && error.isUndecided);
 
 /**
- * Waits at most `ms` for a store, and turns silence and unreachability into {@link StoreUnavailable}.
- * Every other error passes untouched.
+ * Waits at most `ms` for a store, less what the request has waited for stores already, and turns silence and
+ * unreachability into {@link StoreUnavailable}. Every other error passes untouched.
  */
 export async function answered<T>(store: string, ms: number, work: Promise<T>): Promise<T> {
+  const patience = Patience.ofRequest;
+  const left = patience?.begin(ms) ?? ms;
   let timer: NodeJS.Timeout | undefined;
   const silence = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new StoreUnavailable(store)), ms);
+    timer = setTimeout(() => reject(new StoreUnavailable(store)), left);
   });
   try {
     return await Promise.race([work, silence]);
@@ -37,5 +42,6 @@ export async function answered<T>(store: string, ms: number, work: Promise<T>): 
     throw isUnavailable(error) ? new StoreUnavailable(store, error) : error;
   } finally {
     clearTimeout(timer);
+    patience?.end();
   }
 }

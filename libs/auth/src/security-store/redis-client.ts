@@ -1,6 +1,8 @@
 /** The part of node-redis that is the same in its client 1.x (redis 4) and 5.x. */
 export interface RedisClient {
   readonly isReady?: boolean;
+  connect?(): Promise<unknown>;
+  disconnect?(): Promise<unknown>;
   mGet(keys: string[]): Promise<(string | null)[]>;
   set(key: string, value: string, options: { PX: number; NX?: true }): Promise<unknown>;
   getDel(key: string): Promise<string | null>;

@@ -3,7 +3,9 @@ import { StoreUnavailable } from '../kernel/auth.exception';
 import { answered } from '../kernel/unavailable';
 import { policyIn } from './eviction.policy';
 import { COUNT, SETTLE, countArguments, settleArguments } from './counter-scripts';
+import { Liveness } from './liveness';
 import type { RedisClient } from './redis-client';
+import { mendReplyParser } from './reply-parser';
 import { type Bucket, type Limit, type Outcome, SecurityStore, type Tally } from './security-store';
 
 /** KEYS a number; ARGV what it moves on to, and how long that is kept in ms. */
@@ -18,6 +20,7 @@ export class RedisSecurityStore extends SecurityStore {
   readonly shared = true;
   override connection = 0;
   private readonly logger = new Logger(RedisSecurityStore.name);
+  private readonly liveness: Liveness;
 
   /**
    * @param timeoutMs longest wait for an answer; node-redis itself waits for ever on a hung server
@@ -29,6 +32,11 @@ export class RedisSecurityStore extends SecurityStore {
     private readonly prefix = '',
   ) {
     super();
+    // `executeIsolated` is what node-redis 5 no longer has.
+    if (!mendReplyParser() && 'executeIsolated' in client) {
+      this.logger.warn('a connection that breaks in the middle of a reply confuses node-redis 4. Use node-redis 5.');
+    }
+    this.liveness = new Liveness(client, 2 * timeoutMs);
     // Without a listener node-redis ends the process when a connection drops.
     client.on('error', (error) => this.logger.warn(`Redis: ${error.message}`));
     client.on('ready', () => void this.connection++);
@@ -93,9 +101,13 @@ export class RedisSecurityStore extends SecurityStore {
   private async run<T>(command: () => Promise<T>): Promise<T> {
     // An offline client would queue the command and run it when nobody waits for it any more.
     if (this.client.isReady === false) throw new StoreUnavailable('Redis');
+    const sentAt = performance.now();
     try {
-      return await answered('Redis', this.timeoutMs, command());
+      const reply = command();
+      this.liveness.watch(reply);
+      return await answered('Redis', this.timeoutMs, reply);
     } catch (error) {
+      if (error instanceof StoreUnavailable && error.cause === undefined) this.liveness.missed(sentAt);
       throw error instanceof StoreUnavailable ? error : new StoreUnavailable('Redis', error);
     }
   }

@@ -48,7 +48,7 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
     for (const property of [username, 'passwordHash']) this.requireColumn(property);
     this.secondFactors = new SecondFactorRows(database, this.metadata);
     this.accounts = new AccountRows(this.repository, username, database);
-    this.read = rowReader(source, this.metadata) ?? ((id) => this.repository.findOneBy(this.byId(id)));
+    this.read = rowReader(database, this.metadata) ?? ((id) => this.repository.findOneBy(this.byId(id)));
   }
 
   async findById(id: string): Promise<User | null> {
@@ -85,7 +85,8 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
   override async findByEmail(email: string): Promise<User | null> {
     if (email.includes('\0')) return null;
     const property = this.accounts.email;
-    const users = await this.repository.findBy(this.by(property, email)).catch(nobody);
+    const where = this.by(property, email);
+    const users = await this.database.using((manager) => manager.findBy(this.repository.target, where)).catch(nobody);
     return users && this.closest(users, property, email);
   }
 
@@ -177,15 +178,16 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
   ): Promise<StoredCredentials<User> | null> {
     if (value.includes('\0')) return null;
     // Neither a replica nor a query cache, from which a password that was replaced would go on to be right.
-    const runner = this.database.source.createQueryRunner('master');
-    const users = await this.repository
-      .createQueryBuilder('u', runner)
-      .addSelect('u.passwordHash')
-      .setFindOptions({ where, loadEagerRelations: true })
-      .cache(false)
-      .getMany()
-      .catch(nobody)
-      .finally(() => runner.release());
+    const users = await this.database
+      .using((manager) =>
+        manager
+          .createQueryBuilder(this.repository.target, 'u')
+          .addSelect('u.passwordHash')
+          .setFindOptions({ where, loadEagerRelations: true })
+          .cache(false)
+          .getMany(),
+      )
+      .catch(nobody);
     const user = users && (property ? this.closest(users, property, value) : (users[0] ?? null));
     if (!user) return null;
     const { passwordHash } = user as { passwordHash?: string | null };

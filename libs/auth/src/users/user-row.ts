@@ -1,7 +1,7 @@
 import type { DataSource, EntityMetadata } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import { batched } from '../kernel/batched';
-import { type Preparing, isStale, statementName } from '../kernel/prepared';
+import type { Database } from '../kernel/database';
 import { quoted, quotedPath } from '../kernel/quoted';
 
 type Row = Record<string, unknown>;
@@ -15,16 +15,16 @@ type Row = Record<string, unknown>;
  * inheritance, load listeners, another driver): the caller then asks the repository.
  */
 export function rowReader(
-  source: DataSource,
+  database: Database,
   metadata: EntityMetadata,
 ): ((id: string) => Promise<object | null>) | undefined {
-  const pool = (source.driver as { master?: Preparing }).master;
+  const { source } = database;
   const [primary] = metadata.primaryColumns;
-  if (!pool || !primary || !isPlain(source, metadata)) return undefined;
+  if (!primary || !isPlain(source, metadata)) return undefined;
 
   // A relation's own column is the relation's to load.
   const columns = metadata.columns.filter((column) => column.isSelect && !column.isVirtual);
-  const rows = rowsById(metadata, primary, columns, pool);
+  const rows = rowsById(metadata, primary, columns, database);
   const read = batched<Row | null>(async (ids) => {
     // Two requests of one user get a row each: a value that one of them changes must not be the other's.
     const rounds = byOccurrence(ids);
@@ -61,22 +61,14 @@ function rowsById(
   metadata: EntityMetadata,
   primary: ColumnMetadata,
   columns: ColumnMetadata[],
-  pool: Preparing,
+  database: Database,
 ): (ids: string[]) => Promise<Row[]> {
   const id = quoted(primary.databaseName);
   const table = quotedPath(metadata.tablePath);
   const selected = columns.map((column) => quoted(column.databaseName)).join(', ');
   const live = metadata.deleteDateColumn ? ` AND ${quoted(metadata.deleteDateColumn.databaseName)} IS NULL` : '';
   const text = `SELECT ${selected}, ${id}::text AS ${KEY} FROM ${table} WHERE ${id} = ANY($1)${live}`;
-  const name = statementName(text);
-
-  return async (ids) => {
-    const { rows } = await pool.query({ name, text, values: [ids] }).catch((error: unknown) => {
-      if (!isStale(error)) throw error;
-      return pool.query({ text, values: [ids] });
-    });
-    return rows;
-  };
+  return (ids) => database.query<Row>(text, [ids]);
 }
 
 /** The entity as TypeORM's loader would make it. */

@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Subject, throughCacheManager } from '../support/stores';
+import { TcpProxy } from '../support/tcp-proxy';
+import { describeWithRedis, sharedRedisUrl } from '../support/with-redis';
+
+describeWithRedis('a connection to Redis that breaks', () => {
+  let proxy: TcpProxy;
+  let subject: Subject;
+  const prefix = `broken:${randomUUID()}`;
+  const [there, missing, counter] = ['there', 'missing', 'counter'].map((name) => `${prefix}:${name}`) as [
+    string,
+    string,
+    string,
+  ];
+
+  beforeAll(async () => {
+    proxy = await TcpProxy.to(Number(new URL(sharedRedisUrl()!).port));
+    subject = await throughCacheManager(proxy.through(sharedRedisUrl()!));
+    await subject.store.setMany([there], 'a value of some length', 600);
+  });
+  afterAll(async () => {
+    await subject.close();
+    await proxy.close();
+  });
+
+  const ask = () =>
+    Promise.all([
+      subject.store.getMany([there, missing]),
+      subject.store.count([{ key: counter, max: 0, seconds: 600 }]),
+      subject.store.getMany([missing, there]),
+    ]);
+
+  it('at whatever byte of a reply, gives no command the reply of another one, and is replaced', async () => {
+    for (let bytes = 1; bytes <= 90; bytes++) {
+      proxy.resetAfter(bytes);
+      await ask().catch(() => undefined);
+      for (let answer; !answer;) {
+        answer = await ask().catch(() => sleep(10));
+        if (!answer) continue;
+        const [first, { buckets }, second] = answer;
+        const value = 'a value of some length';
+        expect({ bytes, first, buckets, second }).toEqual({
+          bytes,
+          first: [value, null],
+          buckets: [{ counted: 0, pending: 0, secondsLeft: 0 }],
+          second: [null, value],
+        });
+      }
+    }
+  });
+});

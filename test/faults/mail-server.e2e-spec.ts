@@ -1,0 +1,93 @@
+import { MailFailed, nodemailerMailer } from '@svc/auth';
+import { type AddressInfo, type Server, createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { TestApp } from '../support/app';
+import { ADA } from '../support/confirming';
+import { member, startMembers } from '../support/members';
+import { TcpProxy } from '../support/tcp-proxy';
+
+/** Takes every mail, and counts them (RFC 5321, as much of it as a client needs). */
+class MailServer {
+  taken = 0;
+  private readonly server: Server = createServer((socket) => {
+    let inData = false;
+    socket.on('error', () => undefined).write('220 ready\r\n');
+    socket.on('data', (chunk) => {
+      for (const line of chunk.toString().split('\r\n').slice(0, -1)) {
+        if (inData && line !== '.') continue;
+        if (line === '.') this.taken++;
+        inData = line === 'DATA';
+        socket.write(inData ? '354 go on\r\n' : line === 'QUIT' ? '221 bye\r\n' : '250 ok\r\n');
+      }
+    });
+  });
+
+  async start(): Promise<number> {
+    await new Promise<void>((ready) => this.server.listen(0, '127.0.0.1', ready));
+    return (this.server.address() as AddressInfo).port;
+  }
+
+  stop(): void {
+    this.server.close();
+  }
+}
+
+describe('a mail server', () => {
+  const server = new MailServer();
+  let proxy: TcpProxy;
+  let t: TestApp;
+  let failed: MailFailed[];
+
+  beforeAll(async () => {
+    proxy = await TcpProxy.to(await server.start());
+    const mailer = nodemailerMailer(`smtp://127.0.0.1:${proxy.port}`, 'no-reply@example.com');
+    ({ t } = await startMembers({ mail: { mailer } }));
+    await member(t, ADA);
+    failed = t.recorded(MailFailed);
+  });
+  afterEach(() => proxy.heal());
+  afterAll(async () => {
+    await t.stop();
+    await proxy.close();
+    server.stop();
+  });
+
+  const forgot = async (): Promise<void> => {
+    // Another mail to the same address only after a minute.
+    t.clock.advance(61);
+    await t.http.post('/auth/forgot-password').send({ email: ADA }).expect(200);
+  };
+  const until = async (condition: () => boolean): Promise<void> => {
+    while (!condition()) await sleep(10);
+  };
+
+  it.each([
+    ['is down', () => proxy.down()],
+    ['resets the connection in the middle of its answer', () => proxy.resetAfter(20)],
+  ])('that %s fails a mail, and neither the answer nor the application', async (_, breakDown) => {
+    const before = failed.length;
+    breakDown();
+    await forgot();
+    await until(() => failed.length > before);
+    await t.login(ADA).expect(200);
+    proxy.heal();
+    const { taken } = server;
+    await forgot();
+    await until(() => server.taken > taken);
+  });
+
+  it('that hangs keeps nobody waiting, and gets its mail when it is back', async () => {
+    const { taken } = server;
+    proxy.hang();
+    await forgot();
+    const name = 'Bob';
+    const chosen = { password: 'another horse entirely', password_confirmation: 'another horse entirely' };
+    await t.http
+      .post('/auth/register')
+      .send({ name, email: 'bob@example.com', ...chosen })
+      .expect(200);
+    expect(server.taken).toBe(taken);
+    proxy.heal();
+    await until(() => server.taken === taken + 2);
+  });
+});

@@ -1,0 +1,117 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { redisCache } from '../../apps/sample/src/redis-cache';
+import { TestApp, type Tokens } from '../support/app';
+import { RedisServer } from '../support/redis';
+import { TcpProxy } from '../support/tcp-proxy';
+import type { Client } from '../support/stores';
+import { describeWithOwnRedis } from '../support/with-redis';
+
+describeWithOwnRedis('a Redis of our own', () => {
+  let redis: RedisServer;
+  let proxy: TcpProxy;
+  let operator: Client;
+  let t: TestApp;
+  let live: Tokens;
+
+  beforeAll(async () => {
+    redis = await RedisServer.start();
+    proxy = await TcpProxy.to(redis.port);
+    t = await TestApp.start({ redisUrl: proxy.through(redis.url) });
+    await t.person('ada@example.com');
+    ({ client: operator } = await redisCache(redis.url));
+    operator.on('error', () => undefined);
+  });
+  beforeEach(async () => void (live = await t.session()));
+  afterEach(() => proxy.heal());
+  afterAll(async () => {
+    await t.stop();
+    await operator.disconnect();
+    await proxy.close();
+    await redis.stop();
+  });
+
+  const recovered = async (): Promise<void> => {
+    for (;;) {
+      const { status } = await t.get('/private', live.access_token);
+      if (status === 200) return;
+      expect(status).toBe(503);
+      await sleep(20);
+    }
+  };
+
+  /** Everything a client does with a session, and a new one. */
+  async function expectAllWell(): Promise<void> {
+    await recovered();
+    await t.get('/private', live.access_token).expect(200);
+    const { body } = await t.refresh(live.refresh_token).expect(200);
+    await t.login('ada@example.com', 'wrong').expect(422);
+    await t.call('post', '/auth/logout', body.access_token).expect(204);
+    await t.get('/private', body.access_token).expect(401);
+    await t.get('/private', (await t.session()).access_token).expect(200);
+  }
+
+  it('that is slow is waited for, up to a point', async () => {
+    proxy.slow(20);
+    await expectAllWell();
+    live = await t.session();
+    const { access_token: ended } = await t.session();
+    await t.call('post', '/auth/logout', ended).expect(204);
+    proxy.slow(1500);
+    for (const token of [live.access_token, ended]) await t.get('/private', token).expect(503);
+    await t.refresh(live.refresh_token).expect(503);
+    proxy.heal();
+    await recovered();
+    await t.get('/private', ended).expect(401);
+    await t.refresh(live.refresh_token).expect(200);
+  });
+
+  it('whose connection is lost without a word gets another one', async () => {
+    proxy.lose();
+    await expectAllWell();
+  });
+
+  it.each([
+    ['was flushed', () => redis.flush()],
+    ['was started again with nothing in it', async () => (await redis.stop(), await redis.start())],
+  ])('that %s ends no session, and counts from the beginning', async (_, lose) => {
+    await lose();
+    await expectAllWell();
+  });
+
+  it('that evicts ends no session, and answers nobody with a fault', async () => {
+    const used = Number(/used_memory:(\d+)/.exec(await operator.info('memory'))![1]);
+    await operator.configSet({ maxmemory: String(used + 500_000), 'maxmemory-policy': 'allkeys-random' });
+    const sessions = await Promise.all(Array.from({ length: 10 }, () => t.session()));
+    for (let i = 0; i < 200; i++) await operator.set(`ballast:${i}`, 'x'.repeat(10_000));
+    expect(Number(/evicted_keys:(\d+)/.exec(await operator.info('stats'))![1])).toBeGreaterThan(0);
+    for (const session of sessions) {
+      await t.get('/private', session.access_token).expect(200);
+      await t.refresh(session.refresh_token).expect(200);
+    }
+    await operator.configSet({ maxmemory: '0', 'maxmemory-policy': 'noeviction' });
+    await operator.flushAll();
+    await expectAllWell();
+  });
+
+  it.each([
+    ['is full', () => operator.configSet('maxmemory', '1'), () => operator.configSet('maxmemory', '0')],
+    [
+      'has become a replica',
+      () => operator.sendCommand(['REPLICAOF', '127.0.0.1', '1']),
+      () => operator.sendCommand(['REPLICAOF', 'NO', 'ONE']),
+    ],
+  ])('that %s and takes no writes refuses what would be written, and nothing is lost', async (_, fill, empty) => {
+    await fill();
+    expect([200, 503]).toContain((await t.get('/private', live.access_token)).status);
+    for (const request of [
+      t.login('ada@example.com'),
+      t.refresh(live.refresh_token),
+      t.call('post', '/auth/logout', live.access_token),
+      t.call('delete', '/auth/sessions', live.access_token),
+    ]) {
+      await request.expect(503).expect('Retry-After', '1');
+    }
+    await empty();
+    await expectAllWell();
+  });
+});

@@ -1,0 +1,91 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { TestApp, Tokens } from '../../support/app';
+import { type Answer, type HostProcess, send, startProcesses } from '../../support/processes';
+import { sharedRedisUrl } from '../../support/with-redis';
+
+/** What came of a run. */
+export interface Killed {
+  /** Refreshes that were cut off by the end of their process. */
+  trials: number;
+  /** Of these, how many had been committed: the client holds a token that was replaced. */
+  committed: number;
+  processes: number;
+  /** What a client was told that should not have been. */
+  wrong: string[];
+  revoked: number;
+}
+
+const AT_ONCE = 40;
+const ROTATIONS = 5;
+
+/** Kills processes in the middle of refreshes until `trials` were cut off; their clients go on at `survivor`. */
+export async function killRefreshes(survivor: TestApp, trials: number): Promise<Killed> {
+  const result: Killed = { trials: 0, committed: 0, processes: 0, wrong: [], revoked: 0 };
+  const there = await survivor.app.getUrl();
+  await survivor.person('ada@example.com');
+  const sessions: Tokens[] = await Promise.all(Array.from({ length: AT_ONCE }, () => survivor.session()));
+  let next = launch(survivor);
+  while (result.trials < trials) {
+    const victim = await next;
+    const took = await warmUp(victim, await survivor.session());
+    const sent = sessions.map((tokens) => send(`${victim.url}/auth/refresh`, 'POST', tokens).catch(() => null));
+    await sleep(Math.random() * took);
+    victim.stop();
+    result.processes++;
+    const answers = await Promise.all(sent);
+    next = launch(survivor);
+    const cut = sessions.filter((_, i) => !answers[i]);
+    result.trials += cut.length;
+    result.committed += await replaced(survivor, cut);
+    await Promise.all(sessions.map((tokens, i) => goOn(there, tokens, answers[i] ?? null, result)));
+  }
+  (await next).stop();
+  const [{ revoked }] = await survivor.database.query(
+    'SELECT count(*)::int AS revoked FROM svc_sessions WHERE revoked_at IS NOT NULL',
+  );
+  return { ...result, revoked };
+}
+
+const launch = async (t: TestApp): Promise<HostProcess> =>
+  (await startProcesses(1, { databaseUrl: t.databaseUrl, redisUrl: sharedRedisUrl()! }))[0]!;
+
+/** Opens connections and warms the compiler up. @returns milliseconds that the refreshes of a round take about */
+async function warmUp(victim: HostProcess, tokens: Tokens): Promise<number> {
+  const round = () =>
+    Promise.all(Array.from({ length: AT_ONCE }, () => send(`${victim.url}/auth/refresh`, 'POST', tokens)));
+  await round();
+  const start = performance.now();
+  await round();
+  return performance.now() - start;
+}
+
+async function replaced(t: TestApp, sessions: readonly Tokens[]): Promise<number> {
+  const hashes = sessions.map(({ refresh_token: token }) => createHash('sha256').update(token).digest('hex'));
+  const [{ n }] = await t.database.query(
+    'SELECT count(*)::int AS n FROM svc_refresh_tokens WHERE token_hash = ANY($1) AND rotated_at IS NOT NULL',
+    [hashes],
+  );
+  return n;
+}
+
+/** The client goes on at another process, five times more; what it has not been answered it sends again. */
+async function goOn(url: string, tokens: Tokens, answer: Answer | null, result: Killed): Promise<void> {
+  const take = ({ status, body }: Answer): void => {
+    if (status === 200) Object.assign(tokens, body);
+    else result.wrong.push(`refresh: ${status}`);
+  };
+  take(answer ?? (await refreshed(url, tokens)));
+  for (let i = 0; i < ROTATIONS; i++) take(await refreshed(url, tokens));
+  const { status } = await send(`${url}/private`, 'GET', undefined, tokens.access_token);
+  if (status !== 200) result.wrong.push(`guarded: ${status}`);
+}
+
+/** A client keeps its session through 503, and asks again. */
+async function refreshed(url: string, tokens: Tokens): Promise<Answer> {
+  for (;;) {
+    const answer = await send(`${url}/auth/refresh`, 'POST', tokens);
+    if (answer.status !== 503) return answer;
+    await sleep(100);
+  }
+}

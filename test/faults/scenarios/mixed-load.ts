@@ -1,0 +1,122 @@
+import { randomInt, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { redisCache } from '../../../apps/sample/src/redis-cache';
+import { type Mailbox, member, startMembers } from '../../support/members';
+import { PASSKEYS } from '../../support/passkeys';
+import { PASSWORD } from '../../support/people';
+import { sharedRedisUrl } from '../../support/with-redis';
+import { BrokenNode } from './broken-node';
+
+/** What came of a run. */
+export interface Mixed {
+  requests: number;
+  faults: number;
+  statuses: Record<number, number>;
+  improper: string[];
+  /** Keys of ours that were looked at, and those that would stay for ever. */
+  keys: number;
+  lasting: string[];
+  /** Megabytes of heap after a collection, one sample in each `sampleMs`. */
+  heap: number[];
+}
+
+const CLIENTS = 8;
+const CHOSEN = { password: 'another horse entirely', password_confirmation: 'another horse entirely' };
+
+/** Everything that clients do, for a while, with a fault in one of a hundred requests. */
+export async function loadFor(isOver: (requests: number) => boolean, sampleMs = Infinity): Promise<Mixed> {
+  const keyPrefix = `load:${randomUUID()}:`;
+  let mailbox!: Mailbox;
+  const node = await BrokenNode.start(async (stores) => {
+    const features = { ...PASSKEYS.features, twoFactor: true };
+    const started = await startMembers({ ...PASSKEYS, keyPrefix, features, lockout: { maxAttempts: 1e6 } }, stores);
+    mailbox = started.mailbox;
+    return started.t;
+  });
+  const result: Mixed = { requests: 0, faults: 0, statuses: {}, improper: [], keys: 0, lasting: [], heap: [] };
+  const over = () => isOver(result.requests);
+  const sampling = sample(result, sampleMs, over);
+  await Promise.all(
+    Array.from({ length: CLIENTS }, (_, i) => client(node, mailbox, `client-${i}@example.com`, result, over)),
+  );
+  await sampling;
+  await look(keyPrefix, result);
+  await node.stop();
+  return result;
+}
+
+async function client(node: BrokenNode, mailbox: Mailbox, email: string, result: Mixed, over: () => boolean) {
+  await member(node.t, email);
+  let tokens = (await node.t.session(email)) as { access_token: string; refresh_token: string };
+  const call = async (method: string, path: string, body?: object, token?: string) => {
+    if (randomInt(100) === 0) disturb(node, result);
+    const answer = await node.call(method, path, body, token);
+    result.requests++;
+    result.statuses[answer.status] = (result.statuses[answer.status] ?? 0) + 1;
+    if (answer.status >= 500 && answer.status !== 503) result.improper.push(`${method} ${path} ${answer.status}`);
+    return answer;
+  };
+  const login = async (): Promise<void> => {
+    const { status, body } = await call('POST', '/auth/login', { email, password: PASSWORD });
+    if (status === 200) tokens = body as never;
+  };
+  const deeds = [
+    () => call('GET', '/private', undefined, tokens.access_token),
+    () => call('GET', '/auth/sessions', undefined, tokens.access_token),
+    async () => {
+      const { status, body } = await call('POST', '/auth/refresh', tokens);
+      if (status === 200) tokens = body as never;
+    },
+    login,
+    async () => {
+      await call('POST', '/auth/logout', undefined, tokens.access_token);
+      await login();
+    },
+    () => call('POST', '/auth/login', { email, password: 'wrong' }),
+    () => call('POST', '/auth/confirm-password', { password: PASSWORD }, tokens.access_token),
+    () => call('POST', '/auth/passkeys/login-options'),
+    () => call('POST', '/auth/forgot-password', { email }),
+    () => call('POST', '/auth/reset-password', { email, token: 'f'.repeat(64), ...CHOSEN }),
+    async () => {
+      const stranger = { name: 'Bob', email: `${randomUUID()}@example.com`, ...CHOSEN };
+      const { body } = await call('POST', '/auth/register', stranger);
+      if (body.access_token) await call('GET', '/auth/account/export', undefined, body.access_token);
+    },
+  ];
+  while (!over()) {
+    await deeds[randomInt(deeds.length)]!();
+    // What was mailed is the test's own memory.
+    mailbox.mails.length = 0;
+  }
+}
+
+function disturb(node: BrokenNode, result: Mixed): void {
+  const proxy = [node.redis, node.postgres][randomInt(2)]!;
+  result.faults++;
+  if (randomInt(2)) return proxy.cut();
+  proxy.hang();
+  setTimeout(() => proxy.heal(), randomInt(300));
+}
+
+async function sample(result: Mixed, everyMs: number, over: () => boolean): Promise<void> {
+  if (everyMs === Infinity) return;
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  while (!over()) {
+    await sleep(everyMs);
+    collect();
+    result.heap.push(Math.round(process.memoryUsage().heapUsed / 1e5) / 10);
+  }
+}
+
+/** Every key of ours lasts for a time, and not for ever. */
+async function look(keyPrefix: string, result: Mixed): Promise<void> {
+  const { client: redis } = await redisCache(sharedRedisUrl()!);
+  for await (const key of redis.scanIterator({ MATCH: `${keyPrefix}*`, COUNT: 1000 })) {
+    result.keys++;
+    if ((await redis.pTTL(key)) === -1) result.lasting.push(key.slice(keyPrefix.length));
+  }
+  await redis.disconnect();
+}

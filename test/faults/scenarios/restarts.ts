@@ -1,0 +1,69 @@
+import { RefreshTokenReused } from '@svc/auth';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { TestApp, type Tokens } from '../../support/app';
+import { PostgresServer } from '../../support/postgres';
+import { send } from '../../support/processes';
+
+/** What came of a run. */
+export interface Restarted {
+  restarts: number;
+  refreshes: number;
+  /** Refreshes that were answered 503, and asked for again. */
+  unavailable: number;
+  /** Refreshes of a live session that were refused. */
+  lost: number;
+  /** Answers that are neither. */
+  improper: string[];
+  /** Sessions that somebody ended, and events that told of theft. */
+  killed: number;
+  perSecond: number;
+  /** Milliseconds. */
+  slowest: number;
+}
+
+const CLIENTS = 20;
+
+/** Restarts PostgreSQL, every other time as if it was killed, while `perSecond` refreshes come in. */
+export async function restartUnderLoad(restarts: number, perSecond: number): Promise<Restarted> {
+  const postgres = await PostgresServer.start();
+  const t = await TestApp.start({ databaseUrl: postgres.url });
+  const url = await t.app.getUrl();
+  const stolen = t.recorded(RefreshTokenReused);
+  const result = { restarts, refreshes: 0, unavailable: 0, lost: 0, improper: [] as string[], slowest: 0 };
+  await t.person('ada@example.com');
+  const over = new AbortController();
+
+  async function client(tokens: Tokens): Promise<void> {
+    while (!over.signal.aborted) {
+      const start = performance.now();
+      const { status, body } = await send(`${url}/auth/refresh`, 'POST', tokens);
+      const ms = performance.now() - start;
+      result.refreshes++;
+      result.slowest = Math.max(result.slowest, ms);
+      if (status === 200) Object.assign(tokens, body);
+      else if (status === 503) result.unavailable++;
+      else if (status === 401) result.lost++;
+      else result.improper.push(`${status} ${JSON.stringify(body)}`);
+      await sleep(Math.max(0, (1000 * CLIENTS) / perSecond - ms));
+    }
+  }
+
+  const sessions: Tokens[] = [];
+  for (let i = 0; i < CLIENTS; i++) sessions.push(await t.session());
+  const start = performance.now();
+  const clients = sessions.map(client);
+  for (let i = 0; i < restarts; i++) {
+    await sleep(1000);
+    await postgres.stop(i % 2 === 1);
+    await postgres.startAgain();
+  }
+  await sleep(1000);
+  over.abort();
+  await Promise.all(clients);
+  const seconds = (performance.now() - start) / 1000;
+  for (const tokens of sessions) if ((await t.refresh(tokens.refresh_token)).status !== 200) result.lost++;
+  const ended = await t.database.query('SELECT 1 FROM svc_sessions WHERE revoked_at IS NOT NULL');
+  await t.stop();
+  await postgres.remove();
+  return { ...result, killed: ended.length + stolen.length, perSecond: result.refreshes / seconds };
+}

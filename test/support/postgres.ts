@@ -1,0 +1,57 @@
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../apps/sample/src/embedded-postgres';
+import { prepareDatabase } from './database';
+import { TcpProxy } from './tcp-proxy';
+
+/** A PostgreSQL of the test's own, to be stopped and started again, with the tables of the tests in it. */
+export class PostgresServer {
+  private constructor(
+    private readonly directory: string,
+    private readonly settings: Record<string, string>,
+    private running: EmbeddedPostgres,
+    /** Leads to it under one address, whatever port it is started on. */
+    readonly proxy: TcpProxy,
+  ) {}
+
+  static async start(settings: Record<string, string> = {}): Promise<PostgresServer> {
+    const directory = mkdtempSync(join(tmpdir(), 'svc-test-own-'));
+    chmodSync(directory, 0o711);
+    // What was committed survives a crash of the server; the machine itself does not crash here.
+    const all = { fsync: 'off', max_connections: '100', ...settings };
+    const running = await startEmbeddedPostgres(join(directory, 'data'), all);
+    await prepareDatabase(running.url);
+    return new PostgresServer(directory, all, running, await TcpProxy.to(portOf(running)));
+  }
+
+  get url(): string {
+    return this.proxy.through(this.running.url);
+  }
+
+  /** Without the proxy. */
+  get directUrl(): string {
+    return this.running.url;
+  }
+
+  /** @param crash as if killed: no checkpoint, no word to its clients */
+  async stop(crash = false): Promise<void> {
+    const [pid] = readFileSync(join(this.directory, 'data', 'postmaster.pid'), 'utf8').split('\n');
+    const stopped = this.running.stop();
+    if (crash) process.kill(Number(pid), 'SIGQUIT');
+    await stopped;
+  }
+
+  async startAgain(): Promise<void> {
+    this.running = await startEmbeddedPostgres(join(this.directory, 'data'), this.settings);
+    this.proxy.target = portOf(this.running);
+  }
+
+  async remove(): Promise<void> {
+    await this.stop();
+    await this.proxy.close();
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+}
+
+const portOf = ({ url }: EmbeddedPostgres): number => Number(new URL(url).port);
