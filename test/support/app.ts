@@ -8,7 +8,7 @@ import { redisCache } from '../../apps/sample/src/redis-cache';
 import { createDatabase } from './database';
 import { HostModule } from './host.module';
 import { Operator, PASSWORD, Person } from './people';
-import { sharedRedisUrl } from './with-redis';
+import { sharedRedisUrl } from './shared-redis';
 
 /** Moves the node's time and the database's together. */
 export class MovableClock extends Clock {

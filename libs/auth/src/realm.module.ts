@@ -1,12 +1,4 @@
-import {
-  type DynamicModule,
-  Inject,
-  type MiddlewareConsumer,
-  Module,
-  type NestModule,
-  type Provider,
-  type Type,
-} from '@nestjs/common';
+import { type DynamicModule, Inject, Module, type Provider, type Type } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { AUTH_CONFIG, type AuthConfig } from './config/auth-config';
 import type { FeatureOptions, GuardStructure, UsersOptions } from './config/auth-options';
@@ -15,7 +7,6 @@ import { merge } from './config/merge';
 import { FEATURES, OF_DEFAULT_GUARD } from './features';
 import type { Feature } from './realm/feature';
 import { mount } from './http/mount';
-import { sharePatience } from './http/patience.middleware';
 import { AuthConfigError } from './kernel/auth.exception';
 import { Database } from './kernel/database';
 import { Realm, RealmScope, Realms } from './realm/realm';
@@ -59,18 +50,12 @@ export class RealmModule {
     const mounted = ({ controllers = [], defaultGuardControllers = [] }: Feature): readonly Type[] =>
       isDefault ? [...controllers, ...defaultGuardControllers] : controllers;
     const on = FEATURES.filter(isOn);
-    const bare = routes ? on.flatMap(mounted) : [];
-    const controllers = bare.map((controller) => mount(controller, guard, structure));
-    class OfGuard extends RealmModule implements NestModule {
-      configure(consumer: MiddlewareConsumer): void {
-        if (controllers.length) consumer.apply(sharePatience).forRoutes(...controllers);
-      }
-    }
+    const controllers = routes ? on.flatMap(mounted) : [];
     return {
       // A class of its own keeps realms apart where Nest identifies modules by class.
-      module: { [`RealmModule(${guard})`]: class extends OfGuard {} }[`RealmModule(${guard})`] as Type,
+      module: { [`RealmModule(${guard})`]: class extends RealmModule {} }[`RealmModule(${guard})`] as Type,
       imports,
-      controllers,
+      controllers: controllers.map((controller) => mount(controller, guard, structure)),
       providers: [
         {
           provide: Realm,

@@ -3,7 +3,7 @@ import { PATH_METADATA } from '@nestjs/common/constants';
 import type { GuardStructure } from '../config/auth-options';
 import { trimSlashes } from '../config/trim-slashes';
 import { AuthExceptionFilter } from './auth-exception.filter';
-import { FairShare } from './fair-share';
+import { RequestScoping } from './request-scope.interceptor';
 import { mountedAt } from './mounted-operation';
 import { RequestObserver } from './request-observer';
 import { GuardName, Mounted } from '../realm/route-metadata';
@@ -17,7 +17,7 @@ export function mount(controller: Type, guard: string, { path: prefix = '', doma
     GuardName(guard),
     Mounted(true),
     UseFilters(AuthExceptionFilter),
-    UseInterceptors(RequestObserver, FairShare),
+    UseInterceptors(RequestObserver, RequestScoping),
   ]) {
     decorate(mounted);
   }

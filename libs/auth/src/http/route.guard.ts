@@ -1,6 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { AuthConfigError, AuthException } from '../kernel/auth.exception';
+import { RequestScope } from '../kernel/request-scope';
 import { type RealmScope, Realms } from '../realm/realm';
 import { Refusals } from './refusals';
 import { callerOf } from '../tokens/caller';
@@ -23,10 +24,17 @@ export class RouteGuard implements CanActivate {
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    const { gates, guard } = this.planOf(context);
+    const plan = this.planOf(context);
     const request: { [PASSED]?: unknown } = context.switchToHttp().getRequest();
     // A controller and its handler may both bring this guard; the gates are passed once.
-    if (!gates.length || request[PASSED] === context.getHandler()) return true;
+    if (!plan.gates.length || request[PASSED] === context.getHandler()) return true;
+    const passing = (): Promise<void> => this.pass(plan, context, request);
+    await (plan.isMounted ? RequestScope.of(request).run(passing) : passing());
+    request[PASSED] = context.getHandler();
+    return true;
+  }
+
+  private async pass({ gates, guard }: RoutePlan, context: ExecutionContext, request: object): Promise<void> {
     const named = this.realms.named(guard);
     let scope = named ?? this.realms.default;
     try {
@@ -40,8 +48,6 @@ export class RouteGuard implements CanActivate {
       this.refusals.tell(error, scope.realm.guard, context);
       throw this.answerable(error, scope, context);
     }
-    request[PASSED] = context.getHandler();
-    return true;
   }
 
   /** The body is the host's to format on its own routes; the challenge headers are ours everywhere. */

@@ -1,4 +1,4 @@
-import { Patience } from './patience';
+import { RequestScope } from './request-scope';
 import { isUndecided } from './unavailable';
 
 interface Waiting<V> {
@@ -44,6 +44,6 @@ export function batched<V>(load: (keys: string[]) => Promise<V[]>, inTurn = fals
     new Promise((resolve, reject) => {
       // Runs after the sockets of this turn were read: every request that came with it is in.
       // Each waits with a patience of its own; the call is nobody's.
-      if (waiting.push({ key, resolve, reject }) === 1) Patience.apart(() => setImmediate(() => void flush()));
+      if (waiting.push({ key, resolve, reject }) === 1) RequestScope.apart(() => setImmediate(() => void flush()));
     });
 }

@@ -1,5 +1,5 @@
 import { AuthException, StoreUnavailable } from './auth.exception';
-import { Patience } from './patience';
+import { RequestScope } from './request-scope';
 
 const NETWORK = /^(ECONN|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_|EHOST|ENET)/;
 // SQLSTATE classes 08 (connection), 53 (resources), 57P (operator intervention), 58 (system), 25006 (read-only),
@@ -30,7 +30,7 @@ export const isUndecided = (error: unknown): boolean =>
  * unreachability into {@link StoreUnavailable}. Every other error passes untouched.
  */
 export async function answered<T>(store: string, ms: number, work: Promise<T>): Promise<T> {
-  const patience = Patience.ofRequest;
+  const patience = RequestScope.current?.waiting;
   const left = patience?.begin(ms) ?? ms;
   let timer: NodeJS.Timeout | undefined;
   const silence = new Promise<never>((_, reject) => {

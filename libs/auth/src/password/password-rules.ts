@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { StoreUnavailable, ValidationFailed } from '../kernel/auth.exception';
 import type { Text } from '../kernel/messages';
-import { Patience } from '../kernel/patience';
+import { RequestScope } from '../kernel/request-scope';
 import { answered } from '../kernel/unavailable';
 import { Realm } from '../realm/realm';
 import { isCommon } from './common-passwords';
@@ -57,7 +57,7 @@ export class PasswordRules {
     const { check, timeoutMs, onOutage } = breached;
     try {
       const asked = (): Promise<boolean> => check.has(password, AbortSignal.timeout(timeoutMs));
-      return await Patience.apart(() => answered('The breach check', timeoutMs, asked()));
+      return await RequestScope.apart(() => answered('The breach check', timeoutMs, asked()));
     } catch (error) {
       // The name alone: what a library says of a request may quote it.
       this.logger.warn(`the breach check did not answer (${(error as Error)?.name}); passwords: ${onOutage}`);

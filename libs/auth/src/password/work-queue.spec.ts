@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { setImmediate as tick } from 'node:timers/promises';
 import { HasherBusy } from './hasher-busy.exception';
-import { onBehalfOf } from './on-behalf-of';
+import { RequestScope } from '../kernel/request-scope';
 import { WorkQueue } from './work-queue';
 
 /** A job that ends when the test says so. */
@@ -124,7 +124,11 @@ describe('a work queue', () => {
   });
 
   describe('whose jobs come from several clients', () => {
-    const from = <T>(client: string, work: () => T): T => onBehalfOf(() => [client], work);
+    const from = <T>(client: string, work: () => T): T => {
+      const scope = RequestScope.of({});
+      scope.applicant = () => [client];
+      return scope.run(work);
+    };
     const order: string[] = [];
     const ask = (queue: WorkQueue, client: string): Promise<void> =>
       from(client, () => queue.run(async () => void order.push(client))).catch((error: Error) => {

@@ -1,6 +1,6 @@
+import { RequestScope } from '../kernel/request-scope';
 import { telemetry } from '../observability/telemetry';
 import { HasherBusy } from './hasher-busy.exception';
-import { currentApplicant } from './on-behalf-of';
 import { compared, lastOf, nextOf } from './queue.policy';
 import { RecentUse } from './recent-use';
 
@@ -31,7 +31,7 @@ export class WorkQueue {
   /** @throws HasherBusy */
   run<T>(job: () => Promise<T>): Promise<T> {
     return telemetry.span('svc.auth.hash', {}, async (span) => {
-      const [asked, applicant] = [performance.now(), currentApplicant()];
+      const [asked, applicant] = [performance.now(), RequestScope.current?.applicant() ?? []];
       await this.turn(applicant);
       const started = performance.now();
       span?.setAttributes({ 'svc.auth.hash.wait': (started - asked) / 1000 });

@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Patience } from '../kernel/patience';
+import { RequestScope } from '../kernel/request-scope';
 import { isUndecided } from '../kernel/unavailable';
 import { type Limit, type Outcome, SecurityStore, type Tally } from '../security-store/security-store';
 import { standing } from './rate-limit.policy';
@@ -61,7 +61,7 @@ export class FailureLimiter {
     const deadline = performance.now() + PATIENCE.total;
     for (;;) {
       // However often it asks: it waits for other attempts, and not for the store.
-      const tally = await Patience.apart(() => this.store.count(limits, true));
+      const tally = await RequestScope.apart(() => this.store.count(limits, true));
       if (tally.admitted || isExhausted(limits, tally) || performance.now() >= deadline) return tally;
       await sleep(PATIENCE.step);
     }

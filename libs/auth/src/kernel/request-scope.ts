@@ -1,0 +1,48 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { Patience } from './patience';
+
+const storage = new AsyncLocalStorage<RequestScope | undefined>();
+const scopes = new WeakMap<object, RequestScope>();
+
+/** What belongs to one request to the library's routes, whatever is done for it. */
+export class RequestScope {
+  /** For whom something is hashed: the client, then the account it names. Asked for only then. */
+  applicant: () => readonly string[] = () => [];
+  private readonly patience = new Patience();
+  private isAnswered = false;
+
+  private constructor() {}
+
+  static of(request: object): RequestScope {
+    const known = scopes.get(request);
+    if (known) return known;
+    const scope = new RequestScope();
+    scopes.set(request, scope);
+    return scope;
+  }
+
+  /** Of the request that is worked on, if one is. */
+  static get current(): RequestScope | undefined {
+    return storage.getStore();
+  }
+
+  /** Does `work` for no request: it waits for something else than a store, or has a bound of its own. */
+  static apart<T>(work: () => T): T {
+    return this.current ? storage.run(undefined, work) : work();
+  }
+
+  /** Does `work`, and all that it starts, for this request. */
+  run<T>(work: () => T): T {
+    return storage.run(this, work);
+  }
+
+  /** What goes on behind the answer keeps nobody waiting. */
+  end(): void {
+    this.isAnswered = true;
+  }
+
+  /** How long the request waits for its stores; nothing where it is answered. */
+  get waiting(): Patience | undefined {
+    return this.isAnswered ? undefined : this.patience;
+  }
+}
