@@ -1,4 +1,4 @@
-import { readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import * as surface from '@svc/auth';
 import { optionsPage } from '../../docs/generate-options';
@@ -10,6 +10,31 @@ import { HAPPENINGS } from '../../libs/auth/src/observability/security-line';
 
 const ROOT = join(__dirname, '../..');
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
+
+/** Pages that say what tests prove. */
+const CLAIMS = ['SECURITY.md', 'docs/standards.md'];
+
+/** Points that are met by what is not there. */
+const NO_CODE = new Set(['6.5.7']);
+
+const pathsIn = (page: string): string[] =>
+  [...page.matchAll(/`((?:test|libs|docs|apps)\/[\w/.-]+)`/g)].map(([, path]) => path!);
+
+/** What a path stands for: itself, or a test that is named without its ending. */
+const filesAt = (path: string): string[] =>
+  /\.(ts|md)$/.test(path) ? [path] : path.startsWith('test/') ? [`${path}.e2e-spec.ts`] : [`${path}.spec.ts`];
+
+/** The rows of every table of a page, cell by cell, without their heads. */
+const rowsOf = (page: string): string[][] =>
+  page
+    .split('\n')
+    .filter((line) => line.startsWith('|') && !/^\| (#|§|-)/.test(line))
+    .map((line) =>
+      line
+        .split('|')
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    );
 
 describe('the documentation', () => {
   it('lists the options as the source documents them: npm run docs', () => {
@@ -47,15 +72,35 @@ describe('the documentation', () => {
     }
   });
 
-  it('names tests that exist', () => {
-    const named = [...read('SECURITY.md').matchAll(/`(test\/[\w/-]+)`/g)].map(([, path]) => `${path}.e2e-spec.ts`);
+  it.each(CLAIMS)('%s names tests and files that exist', (page) => {
+    const named = pathsIn(read(page));
     expect(named.length).toBeGreaterThan(10);
-    for (const path of named) expect(() => read(path)).not.toThrow();
+    expect(named.filter((path) => !filesAt(path).some((file) => existsSync(join(ROOT, file))))).toEqual([]);
+  });
+
+  it.each(CLAIMS)('%s names options that exist', (page) => {
+    const options = read('docs/options.md');
+    const named = [...read(page).matchAll(/`([a-z]\w+\.\w+)(?:: \w+)?`/gi)].map(([, name]) => name!);
+    const known = named.filter((name) => options.includes(`| \`${name.split('.')[0]}\` |`));
+    expect(known.length).toBeGreaterThan(5);
+    expect(known.filter((name) => !options.includes(`| \`${name}\` |`))).toEqual([]);
+  });
+
+  it('says of every point of a standard how it is met, and where', () => {
+    const points = rowsOf(read('docs/standards.md')).filter(([number]) => /\d|—/.test(number!));
+    expect(points.length).toBeGreaterThan(100);
+    for (const cells of points) {
+      const [status, where] = cells.slice(-2);
+      expect([cells[0], status]).toEqual([cells[0], expect.stringMatching(/^(met|partly|not met|host's|n\/a)$/)]);
+      // Nothing is held to be so without a place to look at; what is no matter of code says why.
+      if (status === 'met' && !NO_CODE.has(cells[0]!)) expect(where).toMatch(/`(test|libs)\/|\]\(/);
+    }
   });
 
   it('links to pages that exist', () => {
     for (const page of [
       'README.md',
+      'SECURITY.md',
       ...readdirSync(join(ROOT, 'docs'))
         .filter((f) => f.endsWith('.md'))
         .map((f) => `docs/${f}`),
