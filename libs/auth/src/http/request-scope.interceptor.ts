@@ -1,5 +1,5 @@
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
-import { Observable, finalize } from 'rxjs';
+import { type Observable, defer, lastValueFrom } from 'rxjs';
 import { RequestScope } from '../kernel/request-scope';
 import { Applicants } from './applicants';
 
@@ -15,7 +15,7 @@ export class RequestScoping implements NestInterceptor {
     const request: object = context.switchToHttp().getRequest();
     const scope = RequestScope.of(request);
     scope.applicant = () => this.applicants.of(request);
-    const answer = new Observable((subscriber) => scope.run(() => next.handle().subscribe(subscriber)));
-    return answer.pipe(finalize(() => scope.end()));
+    const handled = (): Promise<unknown> => lastValueFrom(next.handle(), { defaultValue: undefined });
+    return defer(() => scope.run(handled).finally(() => scope.end()));
   }
 }

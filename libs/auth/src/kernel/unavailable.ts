@@ -39,7 +39,7 @@ export async function answered<T>(store: string, ms: number, work: Promise<T>): 
   try {
     return await Promise.race([work, silence]);
   } catch (error) {
-    throw isUnavailable(error) ? new StoreUnavailable(store, error) : error;
+    throw error instanceof StoreUnavailable || !isUnavailable(error) ? error : new StoreUnavailable(store, error);
   } finally {
     clearTimeout(timer);
     patience?.end();

@@ -124,7 +124,7 @@ describe('a work queue', () => {
   });
 
   describe('whose jobs come from several clients', () => {
-    const from = <T>(client: string, work: () => T): T => {
+    const from = <T>(client: string, work: () => Promise<T>): Promise<T> => {
       const scope = RequestScope.of({});
       scope.applicant = () => [client];
       return scope.run(work);
