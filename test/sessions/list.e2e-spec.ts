@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { onFastify } from '../support/adapter';
 import { TestApp, claimsOf } from '../support/app';
 import { forge } from '../support/forge';
 
@@ -108,7 +109,8 @@ describe('the list of sessions', () => {
       '1',
       '%00',
       "'%20OR%20true--",
-      'x'.repeat(500),
+      // Fastify chooses no route by a longer one.
+      'x'.repeat(onFastify ? 100 : 500),
       '%E0%A4%A4',
     ]) {
       answers.push(await end(own.access_token, id).expect(404));
