@@ -18,8 +18,9 @@ export interface AdapterOptions {
 
 const fastifyRoutes = new WeakMap<object, string[]>();
 
+/** Chooses routes by parameters of any length that tests send. */
 function fastifyAdapter(behindProxy: boolean): AbstractHttpAdapter {
-  const adapter = new FastifyAdapter({ trustProxy: behindProxy });
+  const adapter = new FastifyAdapter({ trustProxy: behindProxy, routerOptions: { maxParamLength: 1024 } });
   const routes: string[] = [];
   fastifyRoutes.set(adapter, routes);
   adapter.getInstance().addHook('onRoute', ({ method, url }) => {
