@@ -104,8 +104,14 @@ export class TestApp {
       });
     const app = testing.createNestApplication(httpAdapter({ behindProxy, fastify }), { logger: false });
     prepare?.(app);
-    await app.listen(0, '127.0.0.1');
-    return new TestApp(app, clock, database.url, [() => app.close(), ...leave]);
+    const started = new TestApp(app, clock, database.url, [() => app.close(), ...leave]);
+    try {
+      await app.listen(0, '127.0.0.1');
+    } catch (error) {
+      await started.stop();
+      throw error;
+    }
+    return started;
   }
 
   async stop(): Promise<void> {
