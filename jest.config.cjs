@@ -1,6 +1,6 @@
 // Nest 12 is ESM only and Jest cannot require(esm) on Node 20 and 22, so swc makes everything Jest loads
-// CommonJS: our TypeScript, and the packages named here.
-const ESM_ONLY = ['@nestjs', '@noble', '@scure'];
+// CommonJS: our TypeScript, and the packages named here. Mercurius is CommonJS, but imports one that is not.
+const ESM_ONLY = ['@nestjs', '@noble', '@scure', 'content-disposition', 'mercurius', 'quick-lru'];
 const { swcOptions } = require('./test/support/swc-options.cjs');
 
 const base = {
@@ -19,6 +19,27 @@ const base = {
   restoreMocks: true,
 };
 
+const e2e = {
+  ...base,
+  displayName: 'e2e',
+  testMatch: ['<rootDir>/test/**/*.e2e-spec.ts'],
+  globalSetup: '<rootDir>/test/support/global-setup.cjs',
+  globalTeardown: '<rootDir>/test/support/global-teardown.cjs',
+};
+
+// What depends on the HTTP adapter. `npm run test:fastify` runs everything else on Fastify, too.
+const ON_FASTIFY = [
+  'abilities/gates',
+  'confirmation/*',
+  'email-verification/*',
+  'http/*',
+  'login/login',
+  'sessions/{cookie-mode,list,refresh}',
+  'surface/routes',
+  'throttling/limits',
+  'transports/websockets',
+];
+
 /** @type {import('jest').Config} */
 module.exports = {
   reporters: ['default', '<rootDir>/test/support/counting-reporter.cjs'],
@@ -27,12 +48,12 @@ module.exports = {
   workerIdleMemoryLimit: '1GB',
   projects: [
     { ...base, displayName: 'unit', testMatch: ['<rootDir>/libs/**/*.spec.ts'] },
+    e2e,
     {
-      ...base,
-      displayName: 'e2e',
-      testMatch: ['<rootDir>/test/**/*.e2e-spec.ts'],
-      globalSetup: '<rootDir>/test/support/global-setup.cjs',
-      globalTeardown: '<rootDir>/test/support/global-teardown.cjs',
+      ...e2e,
+      displayName: 'fastify',
+      setupFiles: [...base.setupFiles, '<rootDir>/test/support/on-fastify.cjs'],
+      testMatch: ON_FASTIFY.map((name) => `<rootDir>/test/${name}.e2e-spec.ts`),
     },
   ],
 };

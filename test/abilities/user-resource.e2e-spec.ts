@@ -1,4 +1,4 @@
-import { Controller, Get, Param, Post, Req } from '@nestjs/common';
+import { Controller, Get, type INestApplication, Param, Post, Req } from '@nestjs/common';
 import {
   Auth,
   AuthModule,
@@ -11,11 +11,10 @@ import {
   authEntities,
   withAuthColumns,
 } from '@svc/auth';
-import { NestFactory } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import type { NestExpressApplication } from '@nestjs/platform-express';
 import agent from 'supertest';
 import { Column, DataSource, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import { startHost } from '../support/adapter';
 import { createDatabase } from '../support/database';
 import { SECRET, UNLIMITED } from '../support/host.module';
 import { Operator } from '../support/people';
@@ -92,35 +91,31 @@ class Routes {
 
 describe('a host with abilities and verified emails', () => {
   let database: Awaited<ReturnType<typeof createDatabase>>;
-  let app: NestExpressApplication;
+  let app: INestApplication;
 
   async function start(options: Partial<AuthModuleOptions>): Promise<void> {
-    app = await NestFactory.create<NestExpressApplication>(
-      {
-        module: class Host {},
-        imports: [
-          TypeOrmModule.forRoot({
-            type: 'postgres',
-            url: database.url,
-            entities: [...authEntities, Customer, Operator],
-            installExtensions: false,
-            retryAttempts: 0,
-          }),
-          AuthModule.forRoot({
-            secret: SECRET,
-            users: { entity: Customer },
-            rateLimits: UNLIMITED,
-            guards: {
-              admin: { path: 'admin/auth', audience: 'https://admin.example.com', users: { entity: Operator } },
-            },
-            ...options,
-          }),
-        ],
-        controllers: [Routes],
-      },
-      { logger: false },
-    );
-    await app.init();
+    app = await startHost({
+      module: class Host {},
+      imports: [
+        TypeOrmModule.forRoot({
+          type: 'postgres',
+          url: database.url,
+          entities: [...authEntities, Customer, Operator],
+          installExtensions: false,
+          retryAttempts: 0,
+        }),
+        AuthModule.forRoot({
+          secret: SECRET,
+          users: { entity: Customer },
+          rateLimits: UNLIMITED,
+          guards: {
+            admin: { path: 'admin/auth', audience: 'https://admin.example.com', users: { entity: Operator } },
+          },
+          ...options,
+        }),
+      ],
+      controllers: [Routes],
+    });
   }
   const get = async (path: string, token: string) =>
     (await agent(app.getHttpServer()).get(path).set('Authorization', `Bearer ${token}`).expect(200)).body;

@@ -1,10 +1,9 @@
-import { Controller, Get, Module } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
-import type { NestExpressApplication } from '@nestjs/platform-express';
+import { Controller, Get, type INestApplication, Module } from '@nestjs/common';
 import { Auth, AuthModule, Authenticated, type Caller, CurrentCaller, UserProvider } from '@svc/auth';
 import { generateKeyPairSync } from 'node:crypto';
 import request from 'supertest';
 import { redisCache } from '../../apps/sample/src/redis-cache';
+import { startHost } from '../support/adapter';
 import { TestApp } from '../support/app';
 import { RedisServer } from '../support/redis';
 import { until } from '../support/until';
@@ -36,7 +35,7 @@ class Reports {
 
 describeWithOwnRedis('a service that only verifies', () => {
   let issuer: TestApp;
-  let service: NestExpressApplication;
+  let service: INestApplication;
   let server: RedisServer;
   let redis: Awaited<ReturnType<typeof redisCache>>;
 
@@ -67,8 +66,7 @@ describeWithOwnRedis('a service that only verifies', () => {
       controllers: [Reports],
     })
     class Service {}
-    service = await NestFactory.create<NestExpressApplication>(Service, { logger: false });
-    await service.init();
+    service = await startHost(Service);
   });
   afterAll(async () => {
     await service.close();

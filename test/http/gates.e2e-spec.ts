@@ -1,10 +1,10 @@
-import { Controller, Get, UseGuards } from '@nestjs/common';
+import { Controller, Get, type INestApplication, UseGuards } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { AuthGuard } from '@nestjs/passport';
-import type { NestExpressApplication } from '@nestjs/platform-express';
 import { Abilities, AccessTokenGuard, Authenticated, type Caller, CurrentCaller, Public } from '@svc/auth';
 import request from 'supertest';
 import { DataSource } from 'typeorm';
+import { startHost } from '../support/adapter';
 import { createDatabase } from '../support/database';
 import { forge } from '../support/forge';
 import { ADMIN_AUDIENCE, HostModule } from '../support/host.module';
@@ -167,7 +167,7 @@ class Derived extends Base {
 }
 
 describe('the gates of a route', () => {
-  let app: NestExpressApplication;
+  let app: INestApplication;
   let database: Awaited<ReturnType<typeof createDatabase>>;
 
   beforeAll(async () => {
@@ -183,8 +183,7 @@ describe('the gates of a route', () => {
       OpenChild,
       OpenGrandchild,
     ]);
-    app = await NestFactory.create<NestExpressApplication>(host, { logger: false });
-    await app.init();
+    app = await startHost(host);
     for (const entity of [Person, Operator])
       await app.get(DataSource).getRepository(entity).save({ email: 'x@example.com' });
   });

@@ -5,11 +5,11 @@ import {
   Get,
   HttpException,
   type ArgumentsHost,
+  type INestApplication,
   Module,
 } from '@nestjs/common';
-import { APP_FILTER, APP_GUARD, NestFactory } from '@nestjs/core';
+import { APP_FILTER, APP_GUARD } from '@nestjs/core';
 import { EventEmitter2, EventEmitterModule, OnEvent } from '@nestjs/event-emitter';
-import type { NestExpressApplication } from '@nestjs/platform-express';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import {
   AccessTokenGuard,
@@ -21,6 +21,7 @@ import {
   authEntities,
 } from '@svc/auth';
 import request from 'supertest';
+import { startHost } from '../support/adapter';
 import { createDatabase } from '../support/database';
 import { forge } from '../support/forge';
 import { hostOptions } from '../support/host.module';
@@ -78,7 +79,7 @@ class Routes {
 }
 
 describe('a host with a global guard and an error format of its own', () => {
-  let app: NestExpressApplication;
+  let app: INestApplication;
   let database: Awaited<ReturnType<typeof createDatabase>>;
 
   beforeAll(async () => {
@@ -102,8 +103,7 @@ describe('a host with a global guard and an error format of its own', () => {
       ],
     })
     class Host {}
-    app = await NestFactory.create<NestExpressApplication>(Host, { logger: false });
-    await app.init();
+    app = await startHost(Host);
     await app
       .get((await import('typeorm')).DataSource)
       .getRepository(Person)

@@ -1,10 +1,10 @@
-import type { ModuleMetadata, Type } from '@nestjs/common';
-import type { NestExpressApplication } from '@nestjs/platform-express';
+import type { INestApplication, ModuleMetadata, Type } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { Auth, AuthEvents, type AuthModuleOptions, Clock, PasswordHasher } from '@svc/auth';
 import request from 'supertest';
 import { DataSource } from 'typeorm';
 import { redisCache } from '../../apps/sample/src/redis-cache';
+import { httpAdapter } from './adapter';
 import { createDatabase } from './database';
 import { HostModule } from './host.module';
 import { Operator, PASSWORD, Person } from './people';
@@ -45,7 +45,11 @@ export interface TestAppOptions {
   /** Replaces the shared Redis. */
   redisUrl?: string;
   /** What a host does between creating and starting its application. */
-  prepare?: (app: NestExpressApplication) => void;
+  prepare?: (app: INestApplication) => void;
+  /** Whether clients say their address in `X-Forwarded-For`. */
+  behindProxy?: boolean;
+  /** Runs this one on Fastify, or on Express, whatever the others run on. */
+  fastify?: boolean;
   /** Replaces the host's own controllers. */
   controllers?: Type[];
   /** Users of the test's own, beside the usual ones. */
@@ -63,7 +67,7 @@ export class TestApp {
   readonly paths: Record<string, string> = { api: '/auth', admin: '/admin/auth' };
 
   private constructor(
-    readonly app: NestExpressApplication,
+    readonly app: INestApplication,
     readonly clock: MovableClock,
     readonly databaseUrl: string,
     private readonly cleanUp: (() => Promise<unknown>)[],
@@ -77,6 +81,8 @@ export class TestApp {
     entities,
     imports = [],
     prepare,
+    behindProxy,
+    fastify,
     pool,
   }: TestAppOptions = {}): Promise<TestApp> {
     const database = databaseUrl ? { url: databaseUrl, drop: async () => undefined } : await createDatabase();
@@ -96,10 +102,16 @@ export class TestApp {
         for (const step of leave) await step();
         throw error;
       });
-    const app = testing.createNestApplication<NestExpressApplication>({ logger: false });
+    const app = testing.createNestApplication(httpAdapter({ behindProxy, fastify }), { logger: false });
     prepare?.(app);
-    await app.listen(0, '127.0.0.1');
-    return new TestApp(app, clock, database.url, [() => app.close(), ...leave]);
+    const started = new TestApp(app, clock, database.url, [() => app.close(), ...leave]);
+    try {
+      await app.listen(0, '127.0.0.1');
+    } catch (error) {
+      await started.stop();
+      throw error;
+    }
+    return started;
   }
 
   async stop(): Promise<void> {

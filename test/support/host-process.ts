@@ -1,9 +1,8 @@
 // A host application as a process of its own, for tests that need several on the same stores.
 import type { INestApplication } from '@nestjs/common';
-import type { NestExpressApplication } from '@nestjs/platform-express';
-import { NestFactory } from '@nestjs/core';
 import { AccountLocked, AccountReleased, AuthEvents, Lockout, PasswordHasher } from '@svc/auth';
 import { redisCache } from '../../apps/sample/src/redis-cache';
+import { startHost } from './adapter';
 import { HostModule } from './host.module';
 import type { Seen } from './processes';
 
@@ -26,11 +25,7 @@ function observe(app: INestApplication): () => Seen {
 async function main(): Promise<void> {
   const { databaseUrl, redisUrl, behindProxy, options } = JSON.parse(process.env.HOST_OPTIONS!);
   const { cache } = await redisCache(redisUrl);
-  const app = await NestFactory.create<NestExpressApplication>(HostModule.with(databaseUrl, { ...options, cache }), {
-    logger: false,
-  });
-  if (behindProxy) app.set('trust proxy', true);
-  await app.listen(0, '127.0.0.1');
+  const app = await startHost(HostModule.with(databaseUrl, { ...options, cache }), { behindProxy });
   const seen = observe(app);
   process.on('message', (asked) => process.send!(asked === 'memory' ? process.memoryUsage.rss() : seen()));
   process.send!(await app.getUrl());

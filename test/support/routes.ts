@@ -1,16 +1,9 @@
+import type { AbstractHttpAdapter } from '@nestjs/core';
+import { routesOfRouter } from './adapter';
 import type { TestApp } from './app';
 
-interface Layer {
-  route?: { path: string; methods: Record<string, boolean> };
-}
-
 /** The library's mounted routes as `METHOD /path`, sorted. */
-export const routesOf = (t: TestApp): string[] => {
-  const { router } = t.app.getHttpAdapter().getInstance() as { router: { stack: Layer[] } };
-  return router.stack
-    .flatMap(({ route }) =>
-      route ? Object.keys(route.methods).map((method) => `${method.toUpperCase()} ${route.path}`) : [],
-    )
+export const routesOf = (t: TestApp): string[] =>
+  routesOfRouter(t.app.getHttpAdapter() as AbstractHttpAdapter)
     .filter((route) => route.includes('/auth/'))
     .toSorted();
-};

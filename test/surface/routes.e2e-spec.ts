@@ -89,6 +89,18 @@ describe('the mounted routes', () => {
     await t.stop();
   });
 
+  it('need a path for each guard at Fastify, which does not tell them apart by host name', async () => {
+    const options = {
+      domain: 'api.example.com',
+      guards: { admin: { path: 'auth', domain: 'admin.example.com' } },
+    };
+    await expect(TestApp.start({ options, fastify: true })).rejects.toThrow(
+      /^The guards "admin" and "api" share a path/,
+    );
+    await (await TestApp.start({ options, fastify: false })).stop();
+    await (await TestApp.start({ options: { ...options, routes: false }, fastify: true })).stop();
+  });
+
   it('have a name each in the log and the metrics, and nothing else has', () => {
     const all = [...OF_EVERY_GUARD, ...OF_THE_DEFAULT_GUARD, ...LIFE, CHALLENGE, ...TWO_FACTOR, ...OF_PASSKEYS];
     expect(Object.keys(OPERATIONS).toSorted()).toEqual(all.toSorted());

@@ -10,10 +10,7 @@ describe('the limits of an account`s life', () => {
   let t: TestApp;
 
   beforeAll(async () => {
-    ({ t } = await startMembers(
-      { keyPrefix: `${randomUUID()}:`, rateLimits: {} },
-      { prepare: (app) => void app.set('trust proxy', true) },
-    ));
+    ({ t } = await startMembers({ keyPrefix: `${randomUUID()}:`, rateLimits: {} }, { behindProxy: true }));
     await member(t, ADA);
   });
   afterAll(() => t.stop());

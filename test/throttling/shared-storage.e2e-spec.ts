@@ -1,11 +1,11 @@
-import { Controller, Get, Module } from '@nestjs/common';
-import { APP_GUARD, NestFactory } from '@nestjs/core';
-import type { NestExpressApplication } from '@nestjs/platform-express';
+import { Controller, Get, type INestApplication, Module } from '@nestjs/common';
+import { APP_GUARD } from '@nestjs/core';
 import { ThrottlerGuard, ThrottlerModule } from '@nestjs/throttler';
 import { SharedThrottlerStorage } from '@svc/auth';
 import { randomUUID } from 'node:crypto';
 import request from 'supertest';
 import { redisCache } from '../../apps/sample/src/redis-cache';
+import { startHost } from '../support/adapter';
 import { createDatabase } from '../support/database';
 import { HostModule, hostOptions } from '../support/host.module';
 import { RedisServer } from '../support/redis';
@@ -25,7 +25,7 @@ describeWithOwnRedis('a host with a throttler of its own', () => {
   const closing: (() => Promise<unknown>)[] = [];
   const name = randomUUID();
 
-  async function startNode(): Promise<NestExpressApplication> {
+  async function startNode(): Promise<INestApplication> {
     const { cache, client } = await redisCache(redis.url);
     @Module({
       imports: [
@@ -41,8 +41,7 @@ describeWithOwnRedis('a host with a throttler of its own', () => {
       providers: [{ provide: APP_GUARD, useClass: ThrottlerGuard }],
     })
     class Node {}
-    const app = await NestFactory.create<NestExpressApplication>(Node, { logger: false, abortOnError: false });
-    await app.listen(0, '127.0.0.1');
+    const app = await startHost(Node);
     closing.push(
       () => app.close(),
       async () => client.disconnect(),

@@ -19,6 +19,7 @@ import { hashQueue } from './password/hash-queue';
 import { WorkQueue } from './password/work-queue';
 import { SecurityLog } from './observability/security-log';
 import { Refusals } from './http/refusals';
+import { TransportAnswers } from './http/transport-answers';
 import { Realms } from './realm/realm';
 import { DenylistEpochs } from './revocations/denylist-epochs';
 import { DenylistRebuild } from './revocations/denylist-rebuild';
@@ -73,6 +74,7 @@ export class AuthCoreModule {
       },
       SecurityLog,
       Refusals,
+      TransportAnswers,
       Clock,
       AuthEvents,
       Realms,

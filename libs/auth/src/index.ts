@@ -29,6 +29,7 @@ export type { ListedSession } from './sessions/session-list';
 export type { LoginChallenge, SecondFactorMethod } from './http/login-challenge';
 export type { SessionTokens } from './http/session-tokens';
 export type { ClientInfo } from './http/client-info';
+export type { CarriedRequest, Handshake } from './http/carried-request';
 
 // Options
 export { authOptionsFromEnv } from './config/env';

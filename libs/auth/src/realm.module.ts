@@ -1,9 +1,10 @@
-import { type DynamicModule, Inject, Module, type Provider, type Type } from '@nestjs/common';
-import { ModuleRef } from '@nestjs/core';
+import { type DynamicModule, Inject, Module, type NestModule, type Provider, type Type } from '@nestjs/common';
+import { HttpAdapterHost, ModuleRef } from '@nestjs/core';
 import { AUTH_CONFIG, type AuthConfig } from './config/auth-config';
 import type { FeatureOptions, GuardStructure, UsersOptions } from './config/auth-options';
 import { DEFAULT_FEATURES } from './config/defaults';
 import { merge } from './config/merge';
+import { sharedPath } from './config/shared-path.policy';
 import { FEATURES, OF_DEFAULT_GUARD } from './features';
 import type { Feature } from './realm/feature';
 import { mount } from './http/mount';
@@ -28,17 +29,31 @@ export interface RealmStructure extends GuardStructure {
  * which guard they serve; they are told by injection, so isolation is a matter of construction.
  */
 @Module({})
-export class RealmModule {
+export class RealmModule implements NestModule {
   constructor(
     @Inject(Realms) realms: Realms,
     realm: Realm,
     moduleRef: ModuleRef,
     users: UserProvider,
-    @Inject(AUTH_CONFIG) { routes }: AuthConfig,
+    @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
+    private readonly adapterHost: HttpAdapterHost,
   ) {
-    const problems = routes && realm.options.isDefault ? userRefusals(users, realm.options) : [];
+    const problems = config.routes && realm.options.isDefault ? userRefusals(users, realm.options) : [];
     if (problems.length) throw new AuthConfigError(problems.join('\n'));
     realms.add(new RealmScope(realm, moduleRef));
+  }
+
+  /**
+   * Nest calls it before it mounts routes.
+   *
+   * @throws AuthConfigError where Fastify, which knows one route by a path, would be given two
+   */
+  configure(): void {
+    const shared = sharedPath(this.config.guards);
+    if (!this.config.routes || !shared || this.adapterHost.httpAdapter.getType() !== 'fastify') return;
+    throw new AuthConfigError(
+      `The guards "${shared.join('" and "')}" share a path. On Fastify a domain does not tell them apart: give each a path of its own.`,
+    );
   }
 
   static forGuard(structure: RealmStructure): DynamicModule {

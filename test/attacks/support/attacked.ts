@@ -3,6 +3,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
+import { onFastify } from '../../support/adapter';
 import { createDatabase } from '../../support/database';
 import { UNLIMITED } from '../../support/host.module';
 import { API_URL, RESET_URL } from '../../support/members';
@@ -43,8 +44,10 @@ export interface Attack extends Expected {
 
 export interface AttackedOptions {
   options?: Partial<AuthModuleOptions>;
-  /** The host's own limit of a JSON body. */
-  bodyLimit?: string;
+  /** The host's own limit of a JSON body, in bytes. */
+  bodyLimit?: number;
+  /** Attacks one on Fastify, or on Express, whatever the tests run on. */
+  fastify?: boolean;
 }
 
 const FEATURES: AuthModuleOptions['features'] = {
@@ -79,11 +82,17 @@ export class Attacked {
     private readonly cleanUp: () => Promise<void>,
   ) {}
 
-  static async start({ options = {}, bodyLimit }: AttackedOptions = {}): Promise<Attacked> {
+  static async start({ options = {}, bodyLimit, fastify = onFastify }: AttackedOptions = {}): Promise<Attacked> {
     const main = packedHost();
     const { url: databaseUrl, drop } = await createDatabase();
     const own = { ...EVERYTHING, keyPrefix: `${randomUUID()}:`, ...options };
-    const host = JSON.stringify({ databaseUrl, redisUrl: sharedRedisUrl(), options: own, bodyLimit });
+    const host = JSON.stringify({
+      databaseUrl,
+      redisUrl: sharedRedisUrl(),
+      options: own,
+      bodyLimit,
+      fastify,
+    });
     const child = fork(main, {
       execArgv: [],
       env: { PATH: process.env.PATH, NO_COLOR: '1', HOST_OPTIONS: host },

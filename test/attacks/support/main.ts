@@ -1,11 +1,13 @@
 // The host application under attack: compiled beside the unpacked package, run as a process of its own.
 import 'reflect-metadata';
-import { NestFactory } from '@nestjs/core';
+import type { INestApplication } from '@nestjs/common';
+import { type AbstractHttpAdapter, NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { Auth, type Mail, Mailer, PasswordHasher } from '@svc/auth';
 import { Client } from 'pg';
 import { DataSource } from 'typeorm';
 import { redisCache } from '../../../apps/sample/src/redis-cache';
+import { httpAdapter, routesOfRouter } from '../../support/adapter';
 import { HostModule } from '../../support/host.module';
 import { Member, Operator, PASSWORD } from '../../support/people';
 import type { HostQuestions, Visitor } from './attacked';
@@ -20,7 +22,7 @@ class Outbox extends Mailer {
 }
 
 /** Counts what answers cost. */
-function observe(app: NestExpressApplication): void {
+function observe(app: INestApplication): void {
   const { library } = app.get(PasswordHasher) as unknown as {
     library: Record<'hash' | 'verify', (...args: unknown[]) => unknown>;
   };
@@ -39,11 +41,7 @@ function observe(app: NestExpressApplication): void {
   };
 }
 
-interface Layer {
-  route?: { path: string; methods: Record<string, boolean> };
-}
-
-function answersOf(app: NestExpressApplication): HostQuestions {
+function answersOf(app: INestApplication): HostQuestions {
   const digest = app.get(PasswordHasher).hash(PASSWORD);
   let count = 0;
 
@@ -60,12 +58,7 @@ function answersOf(app: NestExpressApplication): HostQuestions {
   }
 
   return {
-    routes: async () => {
-      const { router } = app.getHttpAdapter().getInstance() as { router: { stack: Layer[] } };
-      return router.stack.flatMap(({ route }) =>
-        route ? Object.keys(route.methods).map((method) => `${method.toUpperCase()} ${route.path}`) : [],
-      );
-    },
+    routes: async () => routesOfRouter(app.getHttpAdapter() as AbstractHttpAdapter),
     visitors: async (number, guard, abilities) =>
       Promise.all(Array.from({ length: number }, () => visitor(guard, abilities))),
     mails: async () => mails,
@@ -79,7 +72,7 @@ function answersOf(app: NestExpressApplication): HostQuestions {
 }
 
 async function main(): Promise<void> {
-  const { databaseUrl, redisUrl, options, bodyLimit } = JSON.parse(process.env.HOST_OPTIONS!);
+  const { databaseUrl, redisUrl, options, bodyLimit, fastify } = JSON.parse(process.env.HOST_OPTIONS!);
   const { cache } = await redisCache(redisUrl);
   const host = HostModule.with(databaseUrl, {
     ...options,
@@ -87,8 +80,9 @@ async function main(): Promise<void> {
     users: { entity: Member },
     mail: { mailer: new Outbox() },
   });
-  const app = await NestFactory.create<NestExpressApplication>(host);
-  if (bodyLimit) app.useBodyParser('json', { limit: bodyLimit });
+  const app = await NestFactory.create<NestExpressApplication>(host, httpAdapter({ fastify }));
+  if (bodyLimit && fastify) app.useBodyParser('application/json' as 'json', { bodyLimit } as object);
+  else if (bodyLimit) app.useBodyParser('json', { limit: bodyLimit });
   await app.listen(0, '127.0.0.1');
   observe(app);
   const answers = answersOf(app) as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;

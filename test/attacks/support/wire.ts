@@ -57,8 +57,12 @@ export class Wire {
     });
   }
 
-  /** Sends bytes as they are, and reads what comes back until the connection ends. */
-  raw(bytes: string | Buffer): Promise<string> {
+  /**
+   * Sends bytes as they are, and reads what comes back until the connection ends.
+   *
+   * @param ends whether no more bytes come
+   */
+  raw(bytes: string | Buffer, ends = true): Promise<string> {
     this.sent++;
     const { hostname, port } = new URL(this.url);
     return new Promise((resolve) => {
@@ -67,7 +71,7 @@ export class Wire {
       socket.on('data', (chunk) => (text += chunk.toString('latin1')));
       socket.once('close', () => resolve(text)).once('error', () => undefined);
       socket.write(bytes);
-      socket.end();
+      if (ends) socket.end();
     });
   }
 }

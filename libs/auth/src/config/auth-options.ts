@@ -1,4 +1,5 @@
-import type { FactoryProvider, ModuleMetadata, Type } from '@nestjs/common';
+import type { ExecutionContext, FactoryProvider, ModuleMetadata, Type } from '@nestjs/common';
+import type { Handshake } from '../http/carried-request';
 import type { EntityManager } from 'typeorm';
 import type { Translate, MessageKey } from '../kernel/messages';
 import type { MailTemplates } from '../mail/mail-templates';
@@ -983,6 +984,13 @@ export interface SharedValues {
    * @env SVC_STORE_TIMEOUT
    */
   storeTimeoutMs?: number;
+
+  /**
+   * The request behind a guarded call that is none of HTTP, as `headers` and `ip`, where the context keeps it
+   * elsewhere than guards look: see docs/guards.md. Null or undefined leaves it to them. What it returns is read anew
+   * with every call.
+   */
+  requestOf?: (context: ExecutionContext) => Handshake | null | undefined;
 }
 
 /** A user provider that is made or found otherwise than by constructing a class. */

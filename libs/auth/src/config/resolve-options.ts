@@ -30,6 +30,7 @@ const PER_MODULE = [
   'stores',
   'denylistStore',
   'storeTimeoutMs',
+  'requestOf',
   'keyPrefix',
   'routes',
   'dataSource',
@@ -55,6 +56,7 @@ export function resolveOptions(options: AuthModuleOptions): AuthConfig {
     retention: retention(top.retention),
     securityLog: securityLog(top.securityLog),
     storeTimeoutMs: wholeNumber(top.storeTimeoutMs, DEFAULTS.storeTimeoutMs, 50),
+    requestOf: top.requestOf,
     keyPrefix: top.keyPrefix ?? '',
     store: storeOf(top),
   });

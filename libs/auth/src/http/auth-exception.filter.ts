@@ -1,18 +1,8 @@
-import {
-  type ArgumentsHost,
-  Catch,
-  type ExceptionFilter,
-  HttpException,
-  Injectable,
-  Logger,
-  Optional,
-  UseFilters,
-} from '@nestjs/common';
+import { type ArgumentsHost, Catch, type ExceptionFilter, Injectable, Optional, UseFilters } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import { AuthException, StoreUnavailable } from '../kernel/auth.exception';
-import { isUnavailable } from '../kernel/unavailable';
-import { HasherBusy } from '../password/hasher-busy.exception';
+import type { AuthException } from '../kernel/auth.exception';
 import { Realm, Realms } from '../realm/realm';
+import { isForeign, refusalOf } from './refusal-of';
 
 interface Answer {
   status: number;
@@ -27,8 +17,6 @@ interface Answer {
 @Catch()
 @Injectable()
 export class AuthExceptionFilter implements ExceptionFilter {
-  private readonly logger = new Logger('Auth');
-
   constructor(
     private readonly adapterHost: HttpAdapterHost,
     private readonly realms: Realms,
@@ -41,6 +29,8 @@ export class AuthExceptionFilter implements ExceptionFilter {
   }
 
   catch(error: unknown, host: ArgumentsHost): void {
+    // What answers elsewhere is made by the guard.
+    if (host.getType() !== 'http') throw error;
     const { httpAdapter } = this.adapterHost;
     const http = host.switchToHttp();
     const { status, headers, body } = this.answer(error, http.getRequest());
@@ -49,20 +39,9 @@ export class AuthExceptionFilter implements ExceptionFilter {
   }
 
   private answer(error: unknown, request: object): Answer {
-    if (error instanceof AuthException) return this.refusal(error, request);
-    if (isUnavailable(error)) return this.refusal(new StoreUnavailable('A store', error), request);
-    if (error instanceof HttpException)
-      return { status: error.getStatus(), headers: {}, body: { message: error.message } };
-    this.logger.error('unexpected failure', (error as Error)?.stack ?? String(error));
-    return { status: 500, headers: {}, body: { message: this.realm.speakTo(request)('server.error', {}) } };
-  }
-
-  private refusal(error: AuthException, request: object): Answer {
-    const status = error.getStatus();
-    // A full queue is told by the security log, which a flood does not flood.
-    if (status >= 500 && !(error instanceof HasherBusy))
-      this.logger.error(`${error.code}: ${error.message}`, (error.cause as Error | undefined)?.stack);
-    return { status, headers: error.headers, body: error.in(this.realm.speakTo(request)).getResponse() };
+    if (isForeign(error)) return { status: error.getStatus(), headers: {}, body: { message: error.message } };
+    const refusal = refusalOf(error).in(this.realm.speakTo(request));
+    return { status: refusal.getStatus(), headers: refusal.headers, body: refusal.getResponse() };
   }
 }
 

@@ -1,6 +1,7 @@
 import { type ExecutionContext, applyDecorators, createParamDecorator } from '@nestjs/common';
 import { type Caller, callerOf } from '../tokens/caller';
 import { AuthenticationGate } from './authentication.gate';
+import { requestOf } from './request-of';
 import { requires } from './requires';
 import { GuardName, PublicRoute } from '../realm/route-metadata';
 
@@ -29,7 +30,7 @@ export const Public = (): ClassDecorator & MethodDecorator => PublicRoute(true);
  * @publicApi
  */
 export const CurrentUser = createParamDecorator((_: unknown, context: ExecutionContext): object | undefined => {
-  return callerOf(context.switchToHttp().getRequest())?.user;
+  return callerOf(requestOf(context) ?? {})?.user;
 });
 
 /**
@@ -38,5 +39,5 @@ export const CurrentUser = createParamDecorator((_: unknown, context: ExecutionC
  * @publicApi
  */
 export const CurrentCaller = createParamDecorator((_: unknown, context: ExecutionContext): Caller | undefined => {
-  return callerOf(context.switchToHttp().getRequest());
+  return callerOf(requestOf(context) ?? {});
 });

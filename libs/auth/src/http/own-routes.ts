@@ -7,7 +7,8 @@ import { GuardName, Mounted } from '../realm/route-metadata';
 /** A request, as far as it chooses a route. */
 export interface Chosen {
   method?: string;
-  path?: string;
+  /** Path and query. */
+  url?: string;
   hostname?: string;
 }
 
@@ -44,7 +45,7 @@ function routeOf(controller: Type, name: string, prefix: string): OwnRoute[] {
       guard: Reflect.getMetadata(GuardName.KEY, controller) as string,
       matches: (request) =>
         request.method === RequestMethod[method] &&
-        pattern.test(request.path ?? '') &&
+        pattern.test(request.url?.split('?')[0] ?? '') &&
         (host === undefined || host === request.hostname),
     },
   ];

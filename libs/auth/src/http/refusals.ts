@@ -11,14 +11,14 @@ import { operationOf } from './mounted-operation';
 export class Refusals {
   constructor(private readonly log: SecurityLog) {}
 
-  tell(error: unknown, guard: string, context: ExecutionContext): void {
+  tell(error: unknown, guard: string, context: ExecutionContext, request: object): void {
     const reason = reasonOf(error);
     const operation = operationOf(context.getClass(), context.getHandler());
     const attributes = { 'svc.auth.guard': guard, ...(operation && { 'svc.auth.operation': operation }) };
     telemetry.count('svc.auth.guard.refusals', { ...attributes, 'error.type': reason });
     if (reason === 'too_many_requests') telemetry.count('svc.auth.rate_limit.refusals', attributes);
     const { userId } = error instanceof AuthException ? error.background : {};
-    const about = aboutRequest(context.switchToHttp().getRequest());
+    const about = aboutRequest(request);
     this.log.write('warning', {
       event: 'auth.guard.refused',
       reason,

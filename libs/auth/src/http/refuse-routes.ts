@@ -5,15 +5,19 @@ import { type GateType, Gates } from './gate';
 import { routePlan } from './route-plan';
 
 /**
- * Reads the plan of every route of the application once, at boot, so that a contradiction, a mistyped
+ * Reads the plan of every route, resolver and gateway of the application once, at boot, so that a contradiction, a mistyped
  * guard name or a requirement nobody can meet does not wait for its first request.
  *
  * @throws AuthConfigError naming the route
  */
 export function refuseRoutes(modules: ModulesContainer, scanner: MetadataScanner, realms: Realms): void {
-  const controllers = [...modules.values()].flatMap((module) => [...module.controllers.values()]);
-  for (const { metatype } of controllers) {
-    if (typeof metatype !== 'function') continue;
+  const wrappers = [...modules.values()].flatMap((module) => [
+    ...module.controllers.values(),
+    ...module.providers.values(),
+  ]);
+  for (const metatype of new Set(wrappers.map((wrapper) => wrapper.metatype))) {
+    // Arrow functions, which factories may be, have no prototype.
+    if (typeof metatype !== 'function' || !metatype.prototype) continue;
     for (const name of scanner.getAllMethodNames(metatype.prototype)) {
       try {
         refuseRoute(metatype, name, realms);

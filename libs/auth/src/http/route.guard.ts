@@ -1,14 +1,17 @@
-import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
-import { HttpAdapterHost } from '@nestjs/core';
-import { AuthConfigError, AuthException } from '../kernel/auth.exception';
+import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
+import { AUTH_CONFIG, type AuthConfig } from '../config/auth-config';
+import { AuthConfigError } from '../kernel/auth.exception';
 import { RequestScope } from '../kernel/request-scope';
-import { type RealmScope, Realms } from '../realm/realm';
-import { Refusals } from './refusals';
+import { Realms } from '../realm/realm';
 import { callerOf } from '../tokens/caller';
 import type { GateType } from './gate';
+import { Refusals } from './refusals';
+import { requestOfCall } from './request-of';
 import { type RoutePlan, routePlan } from './route-plan';
+import { TransportAnswers } from './transport-answers';
 
-const PASSED = Symbol('svc.gates-passed');
+/** The gates a call has passed. Nest makes one context for all guards of a call, and another one for every call. */
+const passedIn = new WeakMap<ExecutionContext, Set<GateType>>();
 
 /** Passes every gate of a route, in one fixed order. What a route requires is read once per route. */
 @Injectable()
@@ -19,45 +22,47 @@ export class RouteGuard implements CanActivate {
 
   constructor(
     private readonly realms: Realms,
-    private readonly adapterHost: HttpAdapterHost,
     private readonly refusals: Refusals,
+    private readonly answers: TransportAnswers,
+    @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const plan = this.planOf(context);
-    const request: { [PASSED]?: unknown } = context.switchToHttp().getRequest();
-    // A controller and its handler may both bring this guard; the gates are passed once.
-    if (!plan.gates.length || request[PASSED] === context.getHandler()) return true;
-    const passing = (): Promise<void> => this.pass(plan, context, request);
-    await (plan.isMounted ? RequestScope.of(request).run(passing) : passing());
-    request[PASSED] = context.getHandler();
+    if (!plan.gates.length) return true;
+    const passed = passedIn.get(context) ?? new Set();
+    passedIn.set(context, passed);
+    // A controller and its handler may both bring this guard, or one of more gates; each gate is passed once.
+    const due = plan.gates.filter((gate) => !passed.has(gate));
+    if (!due.length) return true;
+    const passing = (): Promise<void> => this.pass(due, plan.guard, context, passed);
+    await (plan.isMounted ? RequestScope.of(context.switchToHttp().getRequest()).run(passing) : passing());
     return true;
   }
 
-  private async pass({ gates, guard }: RoutePlan, context: ExecutionContext, request: object): Promise<void> {
+  private async pass(
+    due: readonly GateType[],
+    guard: string | undefined,
+    context: ExecutionContext,
+    passed: Set<GateType>,
+  ): Promise<void> {
     const named = this.realms.named(guard);
     let scope = named ?? this.realms.default;
+    let request: object = {};
     try {
-      for (const gate of gates) {
+      request = requestOfCall(context, this.config.requestOf);
+      for (const gate of due) {
         // Who was authenticated, by whichever guard, is whom all further gates are about.
         const active = gate.stage === 'authentication' ? undefined : callerOf(request)?.guard;
         scope = named ?? this.realms.named(active) ?? this.realms.default;
         await scope.get(gate).check(context, request);
+        passed.add(gate);
       }
     } catch (error) {
-      this.refusals.tell(error, scope.realm.guard, context);
-      throw this.answerable(error, scope, context);
+      const { realm } = scope;
+      this.refusals.tell(error, realm.guard, context, request);
+      throw this.answers.to(context, error, realm.speakTo(request));
     }
-  }
-
-  /** The body is the host's to format on its own routes; the challenge headers are ours everywhere. */
-  private answerable(error: unknown, { realm }: RealmScope, context: ExecutionContext): unknown {
-    if (!(error instanceof AuthException)) return error;
-    const response = context.switchToHttp().getResponse();
-    for (const [name, value] of Object.entries(error.headers)) {
-      this.adapterHost.httpAdapter.setHeader(response, name, value);
-    }
-    return error.in(realm.speakTo(context.switchToHttp().getRequest()));
   }
 
   private planOf(context: ExecutionContext): RoutePlan {

@@ -2,15 +2,14 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { ApplicationConfig, HttpAdapterHost, MetadataScanner, ModulesContainer } from '@nestjs/core';
 import { AuthException } from '../kernel/auth.exception';
 import { Realms } from '../realm/realm';
+import { answersFirst } from './answers-first';
 import { type Chosen, type OwnRoute, ownRoutes } from './own-routes';
 import { unreadable } from './unreadable.policy';
 
-type Next = (error: unknown) => void;
-
 /**
  * Answers requests to the library's routes that cannot be read: a body that is no JSON, too large, or in an unknown
- * encoding. Parsers run before any route is chosen, so their failures reach no filter of a controller, and the
- * framework's own answer quotes the body. Those of the host's routes go their way.
+ * encoding. Parsers run before any handler, so their failures reach no filter of a controller, and the framework's own
+ * answer may quote the body. Those of the host's routes go their way.
  */
 @Injectable()
 export class UnreadableRequests implements OnModuleInit {
@@ -23,14 +22,12 @@ export class UnreadableRequests implements OnModuleInit {
 
   onModuleInit(): void {
     const { httpAdapter } = this.adapterHost;
-    // Express takes a handler of four parameters for errors; other adapters, and a console, have no such thing.
-    if (httpAdapter?.getType() !== 'express') return;
     const routes = ownRoutes(this.modules, new MetadataScanner(), this.application.getGlobalPrefix());
-    httpAdapter.use((error: unknown, request: Chosen, response: { headersSent: boolean }, next: Next) => {
-      const route = response.headersSent ? undefined : routes.find((own) => own.matches(request));
+    answersFirst(httpAdapter, (error, request: Chosen, response) => {
+      const route = httpAdapter.isHeadersSent(response) ? undefined : routes.find((own) => own.matches(request));
       const refusal = route && this.refusal(error, route, request);
       if (refusal) httpAdapter.reply(response, refusal.getResponse(), refusal.getStatus());
-      else next(error);
+      return Boolean(refusal);
     });
   }
 

@@ -16,11 +16,11 @@ const OUTCOMES: readonly Unreadable[] = [
  * What a failure before any route means, where it is one of reading the request; null for all others, which are
  * the host's own. Pure.
  *
- * Body parsers name the kind of failure in `type`, decompression in `code`, and a path with a broken escape is a
- * `URIError`. Their texts quote the request, so none of them is passed on.
+ * Express's body parsers name the kind of failure in `type`, Fastify's and decompression in `code`, and a path with a
+ * broken escape is a `URIError`. Their texts quote the request, so none of them is passed on.
  */
 export function unreadable(error: unknown): Unreadable | null {
-  const { status, type, code } = (error ?? {}) as { status?: unknown; type?: unknown; code?: unknown };
-  const ofReading = typeof type === 'string' || String(code).startsWith('Z_') || error instanceof URIError;
-  return (ofReading && OUTCOMES.find((outcome) => outcome.status === status)) || null;
+  const { status, statusCode = status, type, code } = (error ?? {}) as Record<string, unknown>;
+  const ofReading = typeof type === 'string' || /^(Z_|FST_ERR_CTP_)/.test(String(code)) || error instanceof URIError;
+  return (ofReading && OUTCOMES.find((outcome) => outcome.status === statusCode)) || null;
 }

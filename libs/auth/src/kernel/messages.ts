@@ -34,7 +34,7 @@ export const MESSAGES = {
   'password.unchanged': 'The new password must differ from the current one.',
   'request.unreadable': 'The request cannot be read.',
   'request.too_large': 'The request is too large.',
-  'request.unsupported': 'The encoding of the request is not supported.',
+  'request.unsupported': 'The type or encoding of the request is not supported.',
   'server.unavailable': 'The service is temporarily unavailable. Please try again shortly.',
   'server.busy': 'The service is busy. Please try again in {seconds} seconds.',
   'server.error': 'Something went wrong on our side.',

@@ -38,6 +38,7 @@ export class ThrottleGate implements Gate {
     const tally = await this.store.count(limits);
     const now = standing(limits, tally);
     if (!tally.admitted) throw new TooManyRequests(now, this.clock.seconds());
+    if (context.getType() !== 'http') return;
     const [{ httpAdapter }, response] = [this.adapterHost, context.switchToHttp().getResponse()];
     httpAdapter.setHeader(response, 'X-RateLimit-Limit', String(now.limit));
     httpAdapter.setHeader(response, 'X-RateLimit-Remaining', String(now.remaining));

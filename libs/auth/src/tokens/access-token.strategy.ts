@@ -1,10 +1,9 @@
 import { Injectable, type Type } from '@nestjs/common';
 import { PassportStrategy } from '@nestjs/passport';
-import type { Request } from 'express';
 import { type SecretOrKeyProvider, Strategy } from 'passport-jwt';
 import { Unauthenticated } from '../kernel/auth.exception';
 import { AccessTokens } from './access-tokens';
-import { Authenticator, bearerOf } from './authenticator';
+import { Authenticator, type Headers, bearerOf } from './authenticator';
 import { type VerifiedJws, verifyingKey } from './jws';
 import { Keyring } from './keyring';
 
@@ -34,7 +33,7 @@ export function accessTokenStrategy(guard: string): Type<object> {
         done(key ? null : new Error('no key of ours'), key as unknown as Buffer);
       };
       super({
-        jwtFromRequest: ({ headers }: Request) => bearerOf(headers) || null,
+        jwtFromRequest: ({ headers }: { headers: Headers }) => bearerOf(headers) || null,
         secretOrKeyProvider: keyOf,
         algorithms: [keyring.algorithm],
         ignoreExpiration: true,
@@ -44,7 +43,7 @@ export function accessTokenStrategy(guard: string): Type<object> {
     }
 
     async validate(
-      request: Request,
+      request: object,
       { header, payload }: { header: VerifiedJws['header']; payload: VerifiedJws['claims'] },
     ) {
       const claims = this.accessTokens.judge({ header, claims: payload });

@@ -12,7 +12,7 @@ import { type Caller, callerOf, recordCaller } from './caller';
 import { Denylist } from './denylist';
 import { Grant } from './grant';
 
-type Headers = Readonly<Record<string, string | string[] | undefined>>;
+export type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 /** The credential of an `Authorization: Bearer` header (RFC 6750 §2.1), or the empty string. */
 export function bearerOf(headers: Headers | undefined): string {

@@ -1,0 +1,139 @@
+import { transformSync } from '@swc/core';
+import { execFile, fork } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { LIBRARY, ROOT, manifestOf, packLibrary, run } from '../support/package';
+
+const exec = promisify(execFile);
+
+const MAIN = join(__dirname, 'host/main.ts');
+const ours = manifestOf(ROOT).dependencies!;
+const pick = (...names: string[]): Record<string, string> =>
+  Object.fromEntries(names.map((name) => [name, ours[name]!]));
+
+/** What every host needs, besides the package and what npm installs along with it. */
+const NEEDS = {
+  ...pick('class-validator', 'passport', 'pg', 'reflect-metadata', 'rxjs', 'typeorm'),
+  '@redis/client': '5.12.1',
+};
+
+/** A host application as a stranger begins one. */
+export interface HostKind {
+  name: string;
+  /** Of its own modules. */
+  format: 'module' | 'commonjs';
+  resolution: 'nodenext' | 'node16';
+  needs: Record<string, string>;
+}
+
+export const HOSTS: readonly HostKind[] = [
+  {
+    name: 'Nest 12, ESM',
+    format: 'module',
+    resolution: 'nodenext',
+    needs: {
+      ...NEEDS,
+      ...pick('@nestjs/common', '@nestjs/core', '@nestjs/passport', '@nestjs/platform-express', '@nestjs/typeorm'),
+      '@nestjs/platform-fastify': manifestOf(ROOT).devDependencies!['@nestjs/platform-fastify']!,
+    },
+  },
+  {
+    name: 'Nest 11, CommonJS',
+    format: 'commonjs',
+    resolution: 'node16',
+    needs: {
+      ...NEEDS,
+      '@nestjs/common': '11.2.10',
+      '@nestjs/core': '11.2.10',
+      '@nestjs/passport': '11.0.5',
+      '@nestjs/platform-express': '11.2.10',
+      '@nestjs/platform-fastify': '11.2.8',
+      '@nestjs/typeorm': '11.0.3',
+    },
+  },
+];
+
+/**
+ * Installs the package into a new host by npm. What it brings along is installed once for every list of it; the
+ * package itself always anew. @returns the host's folder
+ */
+export async function installed(kind: HostKind): Promise<string> {
+  const tarball = packLibrary();
+  const manifest = { name: 'host', private: true, type: kind.format, dependencies: kind.needs };
+  const key = createHash('sha256')
+    .update(JSON.stringify([manifest, manifestOf(LIBRARY)]))
+    .digest('hex')
+    .slice(0, 16);
+  const folder = join(tmpdir(), `svc-host-${key}`);
+  if (!existsSync(folder)) {
+    const work = mkdtempSync(join(tmpdir(), 'svc-host-'));
+    writeFileSync(join(work, 'package.json'), JSON.stringify(manifest));
+    const flags = ['--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts', '--strict-peer-deps'];
+    await exec('npm', ['install', ...flags, tarball], { cwd: work });
+    renameSync(work, folder);
+  }
+  const own = join(folder, 'node_modules/@svc/auth');
+  rmSync(own, { recursive: true, force: true });
+  mkdirSync(own, { recursive: true });
+  run('tar', ['-xzf', tarball, '--strip-components=1', '-C', own], folder);
+  compile(folder, kind);
+  return folder;
+}
+
+function compile(folder: string, { format }: HostKind): void {
+  const { swcOptions } = require('../support/swc-options.cjs');
+  const options = swcOptions('typescript');
+  const source = readFileSync(MAIN, 'utf8');
+  const { code } = transformSync(source, {
+    ...options,
+    filename: 'main.ts',
+    module: { ...options.module, type: format === 'module' ? 'es6' : 'commonjs' },
+  });
+  mkdirSync(join(folder, 'src'), { recursive: true });
+  writeFileSync(join(folder, 'src/main.ts'), source);
+  writeFileSync(join(folder, 'main.js'), code);
+}
+
+/** Checks the types of the host, and those of the package as it sees them. @returns what is wrong with either */
+export function typeErrors(folder: string, { resolution }: HostKind): string[] {
+  const types = dirname(require.resolve('@types/node/package.json'));
+  const options = {
+    module: resolution,
+    moduleResolution: resolution,
+    target: 'ES2022',
+    strict: true,
+    noEmit: true,
+    experimentalDecorators: true,
+    emitDecoratorMetadata: true,
+    esModuleInterop: true,
+    skipLibCheck: false,
+    typeRoots: [dirname(types)],
+    types: ['node'],
+  };
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: options, include: ['src'] }));
+  const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
+  try {
+    run(process.execPath, [tsc, '-p', folder, '--pretty', 'false'], folder);
+    return [];
+  } catch (error) {
+    return (error as Error).message.split('\n').filter((line) => /^(src|node_modules\/@svc)\//.test(line));
+  }
+}
+
+/** Starts the host as a process of its own. @throws Error with what it said, where it does not start */
+export function start(folder: string, options: object): Promise<{ url: string; stop: () => void }> {
+  const child = fork(join(folder, 'main.js'), {
+    execArgv: [],
+    env: { PATH: process.env.PATH, NO_COLOR: '1', HOST_OPTIONS: JSON.stringify(options) },
+    silent: true,
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream!.on('data', (chunk) => (output += chunk));
+  return new Promise((resolve, reject) => {
+    child.once('message', (url: string) => resolve({ url, stop: () => child.kill('SIGKILL') }));
+    child.once('exit', () => reject(new Error(output)));
+  });
+}

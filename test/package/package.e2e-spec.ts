@@ -1,0 +1,80 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { createDatabase } from '../support/database';
+import { LIBRARY, ROOT, manifestOf, packLibrary, run } from '../support/package';
+import { send } from '../support/processes';
+import { describeWithRedis, sharedRedisUrl } from '../support/with-redis';
+import { HOSTS, installed, start, typeErrors } from './installed';
+
+const optional = Object.keys(manifestOf(LIBRARY).peerDependenciesMeta!);
+
+describe('the package', () => {
+  it('holds what the sources compile to, its manifest and its license, and nothing else', () => {
+    const files = run('tar', ['-tzf', packLibrary()], ROOT).trim().split('\n');
+    const sources = readdirSync(join(LIBRARY, 'src'), { recursive: true, encoding: 'utf8' }).filter((file) =>
+      /(?<!\.spec)\.ts$/.test(file),
+    );
+    const compiled = sources.flatMap((file) => ['.js', '.d.ts'].map((end) => `dist/${file.replace(/\.ts$/, end)}`));
+    const expected = [...compiled, 'package.json', 'LICENSE'].map((file) => `package/${file}`);
+    expect(files.toSorted()).toEqual(expected.toSorted());
+  });
+
+  it('resolves with types, from ESM and from CommonJS', () => {
+    const attw = join(ROOT, 'node_modules/@arethetypeswrong/cli/dist/index.js');
+    const report = run(process.execPath, [attw, packLibrary(), '--format', 'json'], ROOT);
+    expect(JSON.parse(report)).toMatchObject({ problems: {} });
+    const publint = join(ROOT, 'node_modules/publint/src/cli.js');
+    expect(run(process.execPath, [publint, 'run', packLibrary(), '--strict'], ROOT)).toContain('All good!');
+  });
+});
+
+describeWithRedis('the package, installed', () => {
+  let folders: string[];
+  let database: Awaited<ReturnType<typeof createDatabase>>;
+
+  beforeAll(async () => {
+    [database, folders] = await Promise.all([createDatabase(), Promise.all(HOSTS.map(installed))]);
+  }, 300_000);
+  afterAll(() => database.drop());
+
+  const stores = () => ({ databaseUrl: database.url, redisUrl: sharedRedisUrl() });
+
+  describe.each(HOSTS.map((kind, i) => [kind.name, kind, i] as const))('into %s', (_, kind, i) => {
+    it('brings no optional package along', () => {
+      expect(optional.filter((name) => existsSync(join(folders[i]!, 'node_modules', name)))).toEqual([]);
+    });
+
+    it('has types that fit', () => {
+      expect(typeErrors(folders[i]!, kind)).toEqual([]);
+    });
+
+    it.each([
+      ['Express', false],
+      ['Fastify', true],
+    ])('signs in, refreshes and signs out on %s', async (name, fastify) => {
+      const credentials = { email: `${name.toLowerCase()}-${i}@example.com`, password: 'correct-horse-battery' };
+      const { url, stop } = await start(folders[i]!, { ...stores(), fastify, email: credentials.email });
+      const { status, body: first } = await send(`${url}/auth/login`, 'POST', credentials);
+      expect(status).toBe(200);
+      const { body: next } = await send(`${url}/auth/refresh`, 'POST', { refresh_token: first.refresh_token });
+      expect((await send(`${url}/me`, 'GET', undefined, next.access_token)).body).toEqual({ email: credentials.email });
+      expect((await send(`${url}/auth/logout`, 'POST', undefined, next.access_token)).status).toBe(204);
+      expect((await send(`${url}/me`, 'GET', undefined, next.access_token)).status).toBe(401);
+      expect((await send(`${url}/auth/refresh`, 'POST', { refresh_token: next.refresh_token })).status).toBe(401);
+      stop();
+    });
+
+    it.each([
+      ['twoFactor', 'features.twoFactor needs otplib. Run: npm install otplib'],
+      [
+        'passkeys',
+        'features.passkeys needs the package @simplewebauthn/server. Run: npm install @simplewebauthn/server',
+      ],
+      ['bcrypt', 'bcryptVerifier() needs bcrypt or bcryptjs. Run: npm install bcryptjs'],
+      ['console', '@svc/auth/console needs nest-commander. Run: npm install nest-commander'],
+      ['mail', 'nodemailerMailer() needs nodemailer. Run: npm install nodemailer'],
+    ])('says at boot what %s needs', async (wants, message) => {
+      await expect(start(folders[i]!, { ...stores(), wants })).rejects.toThrow(message);
+    });
+  });
+});

@@ -1,0 +1,56 @@
+import type { DynamicModule, INestApplication, Type } from '@nestjs/common';
+import { type AbstractHttpAdapter, NestFactory } from '@nestjs/core';
+import { ExpressAdapter } from '@nestjs/platform-express';
+import { FastifyAdapter } from '@nestjs/platform-fastify';
+
+/** Whether tests run on Fastify, as `TEST_ADAPTER` says, and not on Express. */
+export const onFastify = process.env.TEST_ADAPTER === 'fastify';
+
+interface Layer {
+  route?: { path: string; methods: Record<string, boolean> };
+}
+
+export interface AdapterOptions {
+  /** Whether clients say their address in `X-Forwarded-For`. */
+  behindProxy?: boolean;
+  fastify?: boolean;
+}
+
+const fastifyRoutes = new WeakMap<object, string[]>();
+
+/** Chooses routes by parameters of any length that tests send. */
+function fastifyAdapter(behindProxy: boolean): AbstractHttpAdapter {
+  const adapter = new FastifyAdapter({ trustProxy: behindProxy, routerOptions: { maxParamLength: 1024 } });
+  const routes: string[] = [];
+  fastifyRoutes.set(adapter, routes);
+  adapter.getInstance().addHook('onRoute', ({ method, url }) => {
+    // Behind each GET comes a HEAD of Fastify's own.
+    if (method !== 'HEAD' || !routes.includes(`GET ${url}`)) routes.push(`${String(method)} ${url}`);
+  });
+  return adapter;
+}
+
+/** A new adapter of the kind the tests run on. */
+export function httpAdapter({ behindProxy = false, fastify = onFastify }: AdapterOptions = {}): AbstractHttpAdapter {
+  if (fastify) return fastifyAdapter(behindProxy);
+  const adapter = new ExpressAdapter();
+  if (behindProxy) adapter.set('trust proxy', true);
+  return adapter as unknown as AbstractHttpAdapter;
+}
+
+/** Starts a host application that is none of `TestApp`'s. */
+export async function startHost(module: Type | DynamicModule, options: AdapterOptions = {}): Promise<INestApplication> {
+  const app = await NestFactory.create(module, httpAdapter(options), { logger: false, abortOnError: false });
+  await app.listen(0, '127.0.0.1');
+  return app;
+}
+
+/** Every route of an application's router, as `METHOD /path`. */
+export function routesOfRouter(adapter: AbstractHttpAdapter): string[] {
+  const ofFastify = fastifyRoutes.get(adapter);
+  if (ofFastify) return ofFastify;
+  const { router } = adapter.getInstance() as { router: { stack: Layer[] } };
+  return router.stack.flatMap(({ route }) =>
+    route ? Object.keys(route.methods).map((method) => `${method.toUpperCase()} ${route.path}`) : [],
+  );
+}

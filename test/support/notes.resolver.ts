@@ -1,0 +1,86 @@
+import { Field, Mutation, ObjectType, Parent, Query, ResolveField, Resolver, Subscription } from '@nestjs/graphql';
+import {
+  Abilities,
+  type AuthModuleOptions,
+  Authenticated,
+  type Caller,
+  CurrentCaller,
+  CurrentUser,
+  Public,
+  RequireConfirmation,
+  Throttled,
+} from '@svc/auth';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Person } from './people';
+
+@ObjectType()
+class Note {
+  @Field()
+  text!: string;
+}
+
+/** Who calls, as a text. */
+export const seen = ({ guard, userId }: Caller): string => `${guard}:${userId}`;
+
+/** What the gates of this resolver, and of its like, need: abilities in use, and a limiter of the host's. */
+export const gated = (): Partial<AuthModuleOptions> => ({
+  keyPrefix: `${randomUUID()}:`,
+  hooks: { abilities: () => ['notes:read'] },
+  rateLimits: { limiters: { twice: (_, { client }) => ({ key: client, maxAttempts: 2, decaySeconds: 60 }) } },
+});
+
+/** A host's resolver with every kind of guard before it. */
+@Resolver(() => Note)
+export class NotesResolver {
+  @Query(() => String)
+  @Authenticated()
+  me(@CurrentUser() { email }: Person, @CurrentCaller() caller: Caller) {
+    return `${seen(caller)}:${email}`;
+  }
+
+  @Query(() => String)
+  @Authenticated('admin')
+  staff(@CurrentCaller() caller: Caller) {
+    return seen(caller);
+  }
+
+  @Query(() => Note)
+  @Authenticated()
+  note() {
+    return { text: 'of ' };
+  }
+
+  @ResolveField(() => String)
+  owner(@Parent() { text }: Note, @CurrentCaller() caller: Caller) {
+    return text + seen(caller);
+  }
+
+  @Mutation(() => String)
+  @Abilities('notes:write')
+  write(@CurrentCaller() caller: Caller) {
+    return seen(caller);
+  }
+
+  @Mutation(() => String)
+  @RequireConfirmation()
+  erase(@CurrentCaller() caller: Caller) {
+    return seen(caller);
+  }
+
+  @Query(() => String)
+  @Public()
+  @Throttled('twice')
+  limited() {
+    return 'in';
+  }
+
+  @Subscription(() => String)
+  @Authenticated()
+  async *ticks(@CurrentCaller() caller: Caller) {
+    for (;;) {
+      yield { ticks: seen(caller) };
+      await sleep(5);
+    }
+  }
+}

@@ -1,0 +1,61 @@
+import { spawnSync } from 'node:child_process';
+import { createHash, randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export const ROOT = join(__dirname, '../..');
+export const LIBRARY = join(ROOT, 'libs/auth');
+
+export const manifestOf = (folder: string) =>
+  JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Record<string, Record<string, string>>;
+
+/** Runs a command to its end. @throws Error with what it said, where it fails */
+export function run(command: string, args: string[], cwd: string): string {
+  const { status, stdout, stderr } = spawnSync(command, args, { cwd, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`${command} ${args.join(' ')} failed:\n${stdout}${stderr}`);
+  return stdout;
+}
+
+/** Stands for the state of the library's sources, and of these files besides. */
+export function fingerprint(...besides: string[]): string {
+  const hash = createHash('sha256').update(ROOT);
+  const sources = readdirSync(join(LIBRARY, 'src'), { recursive: true, encoding: 'utf8' }).map((file) => `src/${file}`);
+  const ofLibrary = [...sources, 'package.json', 'tsconfig.lib.json', 'LICENSE'].map((file) => join('libs/auth', file));
+  const files = [...ofLibrary, ...besides].filter((name) => /\.\w+$|LICENSE$/.test(name));
+  for (const file of files.toSorted()) hash.update(file).update(readFileSync(join(ROOT, file)));
+  return hash.digest('hex').slice(0, 16);
+}
+
+/** Fills a folder once for everybody who asks for the same name. @returns the folder */
+export function onceIn(name: string, fill: (work: string) => void): string {
+  const folder = join(tmpdir(), name);
+  if (existsSync(folder)) return folder;
+  const work = `${folder}-${randomUUID()}`;
+  mkdirSync(work);
+  fill(work);
+  try {
+    renameSync(work, folder);
+  } catch {
+    // Another worker was first.
+    rmSync(work, { recursive: true });
+  }
+  return folder;
+}
+
+/** The library's package as it is published: built and packed. @returns the tarball */
+export function packLibrary(): string {
+  const folder = onceIn(`svc-tarball-${fingerprint()}`, (work) => {
+    const stage = join(work, 'stage');
+    mkdirSync(stage);
+    for (const file of ['package.json', 'LICENSE']) writeFileSync(join(stage, file), readFileSync(join(LIBRARY, file)));
+    const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
+    run(process.execPath, [tsc, '-p', join(LIBRARY, 'tsconfig.lib.json'), '--outDir', join(stage, 'dist')], ROOT);
+    run('npm', ['pack', '--pack-destination', work], stage);
+    rmSync(stage, { recursive: true });
+  });
+  return join(
+    folder,
+    readdirSync(folder).find((name) => name.endsWith('.tgz'))!,
+  );
+}

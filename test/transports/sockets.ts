@@ -1,0 +1,66 @@
+import { io } from 'socket.io-client';
+import { WebSocket } from 'ws';
+
+/** What comes back for a message. */
+export interface Said {
+  event: string;
+  data: unknown;
+}
+
+/** An open connection of one client. */
+export interface Connection {
+  /** Sends a message, and waits for the next one that comes. */
+  say(event: string, data?: unknown): Promise<Said>;
+  close(): void;
+}
+
+export type Open = (url: string, headers: Record<string, string>) => Promise<Connection>;
+
+/** Answers in the order they come. */
+function inbox(): { hear(said: Said): void; next(): Promise<Said> } {
+  const [heard, waiting]: [Said[], ((said: Said) => void)[]] = [[], []];
+  return {
+    hear: (said) => {
+      const first = waiting.shift();
+      if (first) first(said);
+      else heard.push(said);
+    },
+    next: () => {
+      const said = heard.shift();
+      return said ? Promise.resolve(said) : new Promise((resolve) => waiting.push(resolve));
+    },
+  };
+}
+
+export const overSocketIo: Open = async (url, headers) => {
+  const socket = io(url, { extraHeaders: headers, transports: ['websocket'], forceNew: true, reconnection: false });
+  const { hear, next } = inbox();
+  socket.onAny((event: string, data: unknown) => hear({ event, data }));
+  await new Promise<void>((resolve, reject) => {
+    socket.once('connect', resolve).once('connect_error', reject);
+  });
+  return {
+    say: (event, data) => {
+      if (data === undefined) socket.emit(event);
+      else socket.emit(event, data);
+      return next();
+    },
+    close: () => void socket.close(),
+  };
+};
+
+export const overWs: Open = async (url, headers) => {
+  const socket = new WebSocket(url.replace('http', 'ws'), { headers });
+  const { hear, next } = inbox();
+  socket.on('message', (text: Buffer) => hear(JSON.parse(String(text)) as Said));
+  await new Promise<void>((resolve, reject) => {
+    socket.once('open', resolve).once('error', reject);
+  });
+  return {
+    say: (event, data) => {
+      socket.send(JSON.stringify({ event, data }));
+      return next();
+    },
+    close: () => socket.close(),
+  };
+};
