@@ -22,6 +22,7 @@ const TIERS = [
   ['retention'],
   ['migrations'],
   ['health'],
+  ['openapi'],
   ['console'],
 ];
 
@@ -33,6 +34,7 @@ module.exports = {
   forbidden: [
     forbid('no-cycles', {}, { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } }),
     forbid('policies-are-pure', { path: '\\.policy\\.ts$' }, { dependencyTypesNot: ['type-only'] }),
+    forbid('testing-stays-out', { path: SRC, pathNot: inside(['testing']) }, { path: inside(['testing']) }),
     ...TIERS.flatMap((tier, i) =>
       tier.map((folder) =>
         forbid(

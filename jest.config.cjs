@@ -13,6 +13,7 @@ const base = {
   moduleNameMapper: {
     '^@svc/auth$': '<rootDir>/libs/auth/src/index.ts',
     '^@svc/auth/console$': '<rootDir>/libs/auth/src/console/index.ts',
+    '^@svc/auth/testing$': '<rootDir>/libs/auth/src/testing/index.ts',
   },
   modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/libs/auth/dist'],
   setupFiles: ['reflect-metadata'],

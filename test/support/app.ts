@@ -1,6 +1,7 @@
 import type { INestApplication, ModuleMetadata, Type } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
-import { Auth, AuthEvents, type AuthModuleOptions, Clock, PasswordHasher } from '@svc/auth';
+import { Auth, type AuthModuleOptions, Clock, PasswordHasher } from '@svc/auth';
+import { EventRecorder, MovableClock } from '@svc/auth/testing';
 import request from 'supertest';
 import { DataSource } from 'typeorm';
 import { redisCache } from '../../apps/sample/src/redis-cache';
@@ -10,29 +11,7 @@ import { HostModule } from './host.module';
 import { Operator, PASSWORD, Person } from './people';
 import { sharedRedisUrl } from './shared-redis';
 
-/** Moves the node's time and the database's together. */
-export class MovableClock extends Clock {
-  private stoppedAt?: number;
-
-  /** Lets time pass only by {@link advance} from here on, for tests of the last second before a boundary. */
-  stop(): void {
-    this.stoppedAt = super.now();
-  }
-
-  /** @param seconds how far time moves on */
-  advance(seconds: number): void {
-    if (this.stoppedAt !== undefined) this.stoppedAt += seconds * 1000;
-    else this.offsetMs += seconds * 1000;
-  }
-
-  override now(): number {
-    return this.stoppedAt ?? super.now();
-  }
-
-  override get offset(): string {
-    return `${this.stoppedAt === undefined ? this.offsetMs : this.stoppedAt - Date.now()} milliseconds`;
-  }
-}
+export { MovableClock };
 
 export interface Tokens {
   access_token: string;
@@ -162,10 +141,8 @@ export class TestApp {
   }
 
   /** Records every event of a class. */
-  recorded<E extends object>(event: new (...args: never[]) => E): E[] {
-    const events: E[] = [];
-    this.app.get(AuthEvents).on(event as never, (one: E) => events.push(one));
-    return events;
+  recorded<E extends object>(event: Type<E>): E[] {
+    return new EventRecorder(this.app, event).all as E[];
   }
 }
 

@@ -1,40 +1,20 @@
-import { type AuthModuleOptions, type Mail, Mailer, PasswordHasher } from '@svc/auth';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { type AuthModuleOptions, type Mail, PasswordHasher } from '@svc/auth';
+import { MailRecorder, linkIn } from '@svc/auth/testing';
 import { TestApp, type TestAppOptions } from './app';
 import { ENCRYPTION_KEY } from './host.module';
 import { Member, PASSWORD } from './people';
 
+export { linkIn };
+
 /** Keeps what would be sent; fails or hangs where a test says so. */
-export class Mailbox extends Mailer {
-  readonly mails: Mail[] = [];
+export class Mailbox extends MailRecorder {
   deliver: (mail: Mail) => Promise<void> = async () => undefined;
 
-  async send(mail: Mail): Promise<void> {
+  override async send(mail: Mail): Promise<void> {
     await this.deliver(mail);
-    this.mails.push(mail);
-  }
-
-  /** The mail with this number, counted from 1, once it is there. */
-  nth(number: number): Promise<Mail> {
-    return this.waitFor(() => this.mails[number - 1]);
-  }
-
-  /** The first mail to this address, once it is there. */
-  to(address: string): Promise<Mail> {
-    return this.waitFor(() => this.mails.find(({ to }) => to === address));
-  }
-
-  private async waitFor(wanted: () => Mail | undefined): Promise<Mail> {
-    for (let waited = 0; waited < 5000; waited += 10) {
-      const mail = wanted();
-      if (mail) return mail;
-      await sleep(10);
-    }
-    throw new Error(`it did not come; there are ${this.mails.length} mails`);
+    await super.send(mail);
   }
 }
-
-export const linkIn = ({ text }: Mail): URL => new URL(/https?:\S+/.exec(text)![0]);
 
 export const API_URL = 'https://api.example.test';
 export const RESET_URL = 'https://app.example.test/reset';

@@ -8,7 +8,11 @@ const { swcOptions } = require('./swc-options.cjs');
 require('reflect-metadata');
 
 const src = join(__dirname, '../../libs/auth/src');
-const ALIASES = { '@svc/auth': join(src, 'index.ts'), '@svc/auth/console': join(src, 'console/index.ts') };
+const ALIASES = {
+  '@svc/auth': join(src, 'index.ts'),
+  '@svc/auth/console': join(src, 'console/index.ts'),
+  '@svc/auth/testing': join(src, 'testing/index.ts'),
+};
 
 require.extensions['.ts'] = (module, filename) => {
   module._compile(

@@ -1,6 +1,6 @@
 import type { AuthModuleOptions } from '@svc/auth';
 import type { Type } from '@nestjs/common';
-import { createHmac } from 'node:crypto';
+import { codeAt, fromBase32, secretIn, stepOf as stepAt } from '../../libs/auth/src/testing/totp';
 import { TestApp } from './app';
 import { HEADER, proofOf } from './confirming';
 import { PASSWORD } from './people';
@@ -18,29 +18,12 @@ export async function startTwoFactor(
   return t;
 }
 
-const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+export { codeAt, fromBase32, secretIn };
 
-/** RFC 4648 §6, written out: what is compared with the library must not come from it. */
-export function fromBase32(text: string): Buffer {
-  const bits = [...text].map((char) => BASE32.indexOf(char).toString(2).padStart(5, '0')).join('');
-  return Buffer.from(bits.match(/.{8}/g)!.map((byte) => Number.parseInt(byte, 2)));
-}
-
-/** The code of a time step (RFC 4226 §5.3). */
-export function codeAt(secret: string, step: number): string {
-  const counter = Buffer.alloc(8);
-  counter.writeBigUInt64BE(BigInt(step));
-  const mac = createHmac('sha1', fromBase32(secret)).update(counter).digest();
-  const number = mac.readUInt32BE(mac.at(-1)! & 15) & 0x7f_ff_ff_ff;
-  return String(number % 1e6).padStart(6, '0');
-}
-
-export const stepOf = (t: TestApp): number => Math.floor(t.clock.seconds() / 30);
+export const stepOf = (t: TestApp): number => stepAt(t.clock);
 
 /** The code that the user's app shows, `ahead` steps from now. */
 export const codeOf = (t: TestApp, secret: string, ahead = 0): string => codeAt(secret, stepOf(t) + ahead);
-
-export const secretIn = (uri: string): string => new URL(uri).searchParams.get('secret')!;
 
 /** A call with what a step-up needs. */
 export const asConfirmed = (t: TestApp, method: 'post' | 'delete', path: string, token: string, proof: string) =>

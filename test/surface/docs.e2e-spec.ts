@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import * as surface from '@svc/auth';
+import { openApiFile } from '../../docs/generate-openapi';
 import { optionsPage } from '../../docs/generate-options';
 import { VARIABLES } from '../../libs/auth/src/config/env';
 import { METRICS } from '../../libs/auth/src/observability/metrics';
@@ -95,6 +96,21 @@ describe('the documentation', () => {
       // Nothing is held to be so without a place to look at; what is no matter of code says why.
       if (status === 'met' && !NO_CODE.has(cells[0]!)) expect(where).toMatch(/`(test|libs)\/|\]\(/);
     }
+  });
+
+  // Lines of code as they run somewhere, wherever their lines begin.
+  it.each([
+    ['docs/testing.md', 'test/testing/host.e2e-spec.ts'],
+    ['docs/openapi.md', 'apps/sample/src/api-document.ts'],
+  ])('shows in %s what is run in %s', (page, source) => {
+    const plain = (text: string): string => text.replaceAll(/^ +/gm, '');
+    const blocks = [...read(page).matchAll(/```ts\n(.*?)```/gs)].map(([, block]) => block!);
+    expect(blocks.length).toBeGreaterThan(0);
+    for (const block of blocks) expect(plain(read(source))).toContain(plain(block));
+  });
+
+  it('has the OpenAPI document that the source makes: npm run docs', async () => {
+    expect(read('docs/openapi.json')).toBe(await openApiFile());
   });
 
   it('links to pages that exist', () => {

@@ -88,6 +88,7 @@ describe('what the package exports', () => {
       'authOptionsFromEnv',
       'bcryptVerifier',
       'defineAbilities',
+      'describeAuth',
       'nodemailerMailer',
       'pbkdf2Verifier',
       'scryptVerifier',

@@ -53,6 +53,11 @@ describe('the source tree', () => {
       { 'http/up.ts': "import { Auth } from '../auth';\nexport const up = Auth;\n" },
     ],
     [
+      'a module that imports the testing kit',
+      'testing-stays-out',
+      { 'kit.ts': "import { MovableClock } from './testing';\nexport const kit = MovableClock;\n" },
+    ],
+    [
       'two files that import each other',
       'no-cycles',
       {

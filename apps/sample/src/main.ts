@@ -2,6 +2,8 @@ import 'reflect-metadata';
 import { Logger } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
+import { SwaggerModule } from '@nestjs/swagger';
+import { apiDocument } from './api-document';
 import { AppModule } from './app.module';
 import { openDatabase } from './database';
 import { readEnvironment } from './environment';
@@ -12,6 +14,7 @@ async function main(): Promise<void> {
   const database = await openDatabase(environment);
   const app = await NestFactory.create<NestExpressApplication>(AppModule.forEnvironment(environment, database.url));
   app.disable('x-powered-by');
+  if (process.env.NODE_ENV !== 'production') SwaggerModule.setup('docs', app, () => apiDocument(app));
   if (environment.seedDemo) await app.get(Seed).run();
   const { host, port, seedDemo, showsMails } = environment;
   await (host ? app.listen(port, host) : app.listen(port));

@@ -21,6 +21,7 @@ export { RequireConfirmation } from './confirmation/require-confirmation.decorat
 export { RequireVerifiedEmail } from './verified-email/require-verified-email.decorator';
 export { Throttled } from './throttling/throttled.decorator';
 export { AccessTokenGuard } from './http/authentication.gate';
+export { type ApiDocument, describeAuth } from './openapi/describe-auth';
 export { ForceJson } from './http/auth-exception.filter';
 export type { Caller } from './tokens/caller';
 export type { AccessClaims } from './tokens/access-token.policy';

@@ -11,6 +11,7 @@ import {
   ParseUUIDPipe,
   Post,
 } from '@nestjs/common';
+import { ApiSecurity } from '@nestjs/swagger';
 import { InjectRepository } from '@nestjs/typeorm';
 import {
   Authenticated,
@@ -31,6 +32,7 @@ const MENU = ['tea', 'coffee', 'cake'];
 
 /** Every route needs a token of the default guard, but the public one. */
 @Controller('orders')
+@ApiSecurity('api_access_token')
 @Authenticated()
 export class OrdersController {
   constructor(@InjectRepository(Order) private readonly orders: Repository<Order>) {}

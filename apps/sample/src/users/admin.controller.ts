@@ -1,4 +1,5 @@
 import { Controller, Get } from '@nestjs/common';
+import { ApiSecurity } from '@nestjs/swagger';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Authenticated } from '@svc/auth';
 import type { Repository } from 'typeorm';
@@ -6,6 +7,7 @@ import { User } from './user.entity';
 
 /** A route of the second guard: a customer's token is no token here. */
 @Controller('admin/users')
+@ApiSecurity('admin_access_token')
 @Authenticated('admin')
 export class AdminController {
   constructor(@InjectRepository(User) private readonly users: Repository<User>) {}

@@ -1,9 +1,11 @@
 import { BadRequestException, Body, Controller, ForbiddenException, Get, Header, Post } from '@nestjs/common';
+import { ApiSecurity } from '@nestjs/swagger';
 import { Auth, Authenticated, type Caller, CurrentCaller, CurrentUser, RequireConfirmation } from '@svc/auth';
 import { names, tokenCan } from '../orders/abilities';
 import type { User } from './user.entity';
 
 @Controller('user')
+@ApiSecurity('api_access_token')
 @Authenticated()
 export class UserController {
   constructor(private readonly auth: Auth) {}

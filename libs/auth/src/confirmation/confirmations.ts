@@ -9,7 +9,7 @@ export class Confirmations {
   constructor(private readonly tokens: PurposeTokens) {}
 
   /** A proof for the caller's session, reusable until `confirm.ttl` is over. */
-  mint({ userId, familyId }: Caller): string {
+  mint({ userId, familyId }: Pick<Caller, 'userId' | 'familyId'>): string {
     return this.tokens.mint(CONFIRMATION, userId, familyId === null ? {} : { fid: familyId });
   }
 

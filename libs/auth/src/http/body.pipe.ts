@@ -51,13 +51,16 @@ abstract class BodyPipe implements PipeTransform {
   }
 }
 
-const fieldsOf = (metatype: Type): string[] => [
-  ...new Set(
-    getMetadataStorage()
-      .getTargetValidationMetadatas(metatype, '', false, false)
-      .map(({ propertyName }) => propertyName),
-  ),
-];
+const fieldsOf = (metatype: Type): string[] => [...rulesOf(metatype).keys()];
+
+/** The names of the rules that stand on each property of a request class. */
+export function rulesOf(metatype: Type): ReadonlyMap<string, ReadonlySet<string>> {
+  const rules = new Map<string, Set<string>>();
+  const declared = getMetadataStorage().getTargetValidationMetadatas(metatype, '', false, false);
+  for (const { propertyName, name, type } of declared)
+    rules.set(propertyName, (rules.get(propertyName) ?? new Set()).add(name ?? type));
+  return rules;
+}
 
 const BodyItself = createParamDecorator(
   (_: unknown, context: ExecutionContext) => context.switchToHttp().getRequest().body,
@@ -70,6 +73,7 @@ const BodyItself = createParamDecorator(
 export const RequestBody = (type: Type): ParameterDecorator => {
   @Injectable()
   class Pipe extends BodyPipe {
+    static readonly request = type;
     protected override readonly request = type;
   }
   return BodyItself(Pipe);

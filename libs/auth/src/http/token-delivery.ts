@@ -17,7 +17,7 @@ import { requires } from './requires';
 import type { SessionTokens } from './session-tokens';
 
 /** A token answer on the wire (RFC 6749 §5.1). */
-interface TokenBody {
+export interface TokenBody {
   access_token: string;
   refresh_token?: string;
   token_type: 'Bearer';

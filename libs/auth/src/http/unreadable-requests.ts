@@ -1,9 +1,10 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { ApplicationConfig, HttpAdapterHost, MetadataScanner, ModulesContainer } from '@nestjs/core';
-import { AuthException } from '../kernel/auth.exception';
+import type { AuthException } from '../kernel/auth.exception';
 import { Realms } from '../realm/realm';
 import { answersFirst } from './answers-first';
 import { type Chosen, type OwnRoute, ownRoutes } from './own-routes';
+import { UnreadableRequest } from './unreadable.exception';
 import { unreadable } from './unreadable.policy';
 
 /**
@@ -33,10 +34,6 @@ export class UnreadableRequests implements OnModuleInit {
 
   private refusal(error: unknown, { guard }: OwnRoute, request: Chosen): AuthException | null {
     const outcome = unreadable(error);
-    if (!outcome) return null;
-    const { status, key } = outcome;
-    return new AuthException('unreadable_request', { status, text: { key } }).in(
-      this.realms.get(guard).realm.speakTo(request),
-    );
+    return outcome && new UnreadableRequest(outcome).in(this.realms.get(guard).realm.speakTo(request));
   }
 }

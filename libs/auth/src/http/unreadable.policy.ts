@@ -6,7 +6,8 @@ export interface Unreadable {
   readonly key: MessageKey;
 }
 
-const OUTCOMES: readonly Unreadable[] = [
+/** Every kind. */
+export const UNREADABLE: readonly Unreadable[] = [
   { status: 400, key: 'request.unreadable' },
   { status: 413, key: 'request.too_large' },
   { status: 415, key: 'request.unsupported' },
@@ -22,5 +23,5 @@ const OUTCOMES: readonly Unreadable[] = [
 export function unreadable(error: unknown): Unreadable | null {
   const { status, statusCode = status, type, code } = (error ?? {}) as Record<string, unknown>;
   const ofReading = typeof type === 'string' || /^(Z_|FST_ERR_CTP_)/.test(String(code)) || error instanceof URIError;
-  return (ofReading && OUTCOMES.find((outcome) => outcome.status === statusCode)) || null;
+  return (ofReading && UNREADABLE.find((outcome) => outcome.status === statusCode)) || null;
 }

@@ -42,7 +42,8 @@ export class RegistrationForm {
     return fields;
   }
 
-  private rules(request: object): RegistrationRules {
+  /** What a request has to bring. @throws AuthConfigError, and whatever `hooks.registerRules` does */
+  rules(request: object): RegistrationRules {
     const { hooks, username } = this.realm.options;
     const rules = hooks.registerRules?.(request);
     if (!rules) return { name: {}, [username]: { email: username === 'email' }, password: {} };

@@ -1,0 +1,222 @@
+import { randomUUID } from 'node:crypto';
+import type { TestApp } from '../support/app';
+import { type Mailbox, linkIn, member, startMembers } from '../support/members';
+import { ORIGIN, PASSKEYS } from '../support/passkeys';
+import { PASSWORD } from '../support/people';
+import { SoftAuthenticator } from '../support/soft-authenticator';
+import { codeOf, secretIn } from '../support/two-factor';
+import { Contract, documentOf } from './support/contract';
+import * as operators from './support/operators';
+import * as refusals from './support/refusals';
+
+const ADA = 'ada@example.com';
+const GRACE = 'grace@example.com';
+const NEW_PASSWORD = 'another-horse-battery';
+
+const start = (more: Parameters<typeof startMembers>[0] = {}) =>
+  startMembers({
+    ...PASSKEYS,
+    features: { ...PASSKEYS.features, twoFactor: true },
+    lockout: { maxAttempts: 2 },
+    keyPrefix: `${randomUUID()}:`,
+    ...more,
+    emailVerification: {
+      blockUnverifiedLogin: true,
+      frontendUrl: 'https://app.example.test/verified',
+      ...more.emailVerification,
+    },
+  });
+
+const { NONE } = refusals;
+
+const verified = { emailVerifiedAt: new Date() };
+
+describe('what the routes answer is what the document says', () => {
+  let t: TestApp;
+  let mailbox: Mailbox;
+  let contract: Contract;
+
+  const token = async (email = ADA): Promise<string> => (await t.session(email)).access_token;
+  const prove = async (of: string): Promise<string> =>
+    (await contract.expect(t, 'api_confirm_password', 200, { token: of, body: { password: PASSWORD } })).body
+      .confirmation_token;
+
+  beforeAll(async () => {
+    ({ t, mailbox } = await start());
+    contract = await Contract.of(documentOf(t.app));
+    await member(t, ADA, verified);
+    await t.person(operators.ROOT, 'admin');
+  });
+
+  afterAll(() => t.stop());
+
+  it('without a token, and with one that is none', () => refusals.strangers(t, contract));
+  it('to requests that cannot be read', () => refusals.unreadable(t, contract));
+  it('to a pinned session', () => refusals.pinned(t, contract));
+
+  it('without a confirmation, and with that of another session', async () => {
+    const [own, another] = [await token(), await token()];
+    await refusals.unconfirmed(t, contract, own, await prove(another));
+  });
+
+  it('to fields of a wrong type, too long, or missing', async () => {
+    const own = await token();
+    await refusals.fields(t, contract, own, await prove(own));
+  });
+
+  it('where a host counts, at every limit', async () => {
+    const limited = await start({ rateLimits: refusals.ONE_EACH });
+    await member(limited.t, ADA, verified);
+    await limited.t.person(operators.ROOT, 'admin');
+    await refusals.limits(limited.t, contract, ADA);
+    await limited.t.stop();
+  });
+
+  it('while its store does not answer', async () => {
+    const down = await start({ emailVerification: { blockUnverifiedLogin: false } });
+    const fields = { name: 'Eve', email: 'eve@example.com', password: PASSWORD, password_confirmation: PASSWORD };
+    await contract.expect(down.t, 'api_register', 200, { body: fields });
+    await member(down.t, ADA, verified);
+    await down.t.person(operators.ROOT, 'admin');
+    await refusals.outage(down.t, contract);
+    await down.t.stop();
+  });
+
+  it('along the life of an account', async () => {
+    const name = 'Grace';
+    const fields = { name, email: GRACE, password: PASSWORD, password_confirmation: PASSWORD };
+    await contract.expect(t, 'api_register', 201, { body: fields });
+    await contract.expect(t, 'api_register', 422, { body: fields });
+    await contract.expect(t, 'api_login', 403, { body: { email: GRACE, password: PASSWORD } });
+
+    const { pathname, search } = linkIn(await mailbox.to(GRACE));
+    const [hash, id] = pathname.split('/').toReversed();
+    const link = { params: { id: id!, hash: hash! }, query: search };
+    await contract.expect(t, 'api_email_verify_probe', 204, link);
+    await contract.expect(t, 'api_email_verify', 403, { ...link, query: '' });
+    await contract.expect(t, 'api_email_verify', 302, { ...link, headers: { Accept: 'text/html' } });
+    await contract.expect(t, 'api_email_verify', 204, { ...link, headers: { Accept: 'application/json' } });
+
+    const login = await contract.expect(t, 'api_login', 200, { body: { email: GRACE, password: PASSWORD } });
+    const { access_token: own, refresh_token } = login.body;
+    await contract.expect(t, 'api_email_verification_send', 202, { token: own });
+    await contract.expect(t, 'api_refresh', 200, { body: { refresh_token } });
+    await contract.expect(t, 'api_refresh', 401, { body: { refresh_token: 'none' } });
+
+    const { data } = (await contract.expect(t, 'api_sessions_list', 200, { token: own })).body;
+    await t.session(GRACE);
+    const { body: two } = await contract.expect(t, 'api_sessions_list', 200, { token: own });
+    const other = two.data.find(({ current }: { current: boolean }) => !current).id;
+    expect(other).not.toBe(data[0].id);
+    await contract.expect(t, 'api_session_end', 204, { token: own, params: { svcSession: other } });
+    await contract.expect(t, 'api_session_end', 404, { token: own, params: NONE });
+    await contract.expect(t, 'api_sessions_end_others', 204, { token: own });
+
+    await contract.expect(t, 'api_confirm_password', 422, { token: own, body: { password: 'wrong' } });
+    const proof = await prove(own);
+    await contract.expect(t, 'api_account_export', 200, { token: own, proof });
+    const change = { current_password: PASSWORD, password: NEW_PASSWORD, password_confirmation: NEW_PASSWORD };
+    await contract.expect(t, 'api_password_change', 200, { token: own, body: change });
+    await contract.expect(t, 'api_password_change', 422, { token: own, body: change });
+
+    await contract.expect(t, 'api_password_forgot', 200, { body: { email: GRACE } });
+    const reset = linkIn(await mailbox.nth(2)).searchParams.get('token');
+    const wanted = { email: GRACE, password: PASSWORD, password_confirmation: PASSWORD };
+    await contract.expect(t, 'api_password_reset', 200, { body: { ...wanted, token: reset } });
+    await contract.expect(t, 'api_password_reset', 422, { body: { ...wanted, token: reset } });
+
+    const last = await token(GRACE);
+    await contract.expect(t, 'api_account_delete', 204, { token: last, proof: await prove(last) });
+  });
+
+  it('to passkeys', async () => {
+    const grace = await member(t, GRACE, verified);
+    const own = await token(GRACE);
+    const confirmed = { token: own, proof: await prove(own) };
+    const device = new SoftAuthenticator(ORIGIN);
+    const begin = async () => (await contract.expect(t, 'api_passkey_register_options', 200, confirmed)).body;
+    const credential = device.create(await begin());
+    await contract.expect(t, 'api_passkey_register', 204, { ...confirmed, body: { credential, name: 'Phone' } });
+    // A second ceremony, which names the passkey there is, and a response that was given before.
+    await begin();
+    await contract.expect(t, 'api_passkey_register', 422, { ...confirmed, body: { credential } });
+
+    const asked = async () => {
+      const { ceremony_id, options } = (await contract.expect(t, 'api_passkey_login_options', 200)).body;
+      return { ceremony_id, credential: device.get(options) };
+    };
+    await contract.expect(t, 'api_passkey_login', 200, { body: await asked() });
+    const answer = await asked();
+    await contract.expect(t, 'api_confirm_passkey', 200, { token: own, body: answer });
+    await contract.expect(t, 'api_confirm_passkey', 422, { token: own, body: answer });
+
+    const { passkeys } = (await contract.expect(t, 'api_passkeys_list', 200, { token: own })).body;
+    const params = { svcPasskey: passkeys[0].id };
+    await contract.expect(t, 'api_passkey_rename', 204, { ...confirmed, params, body: { name: 'Key' } });
+    await contract.expect(t, 'api_passkey_rename', 404, { ...confirmed, params: NONE, body: {} });
+    await contract.expect(t, 'api_account_export', 200, confirmed);
+
+    await t.database.query('UPDATE members SET email_verified_at = NULL WHERE id = $1', [grace]);
+    await contract.expect(t, 'api_passkey_login', 403, { body: await asked() });
+    await t.database.query('DELETE FROM members WHERE id = $1', [grace]);
+    await contract.expect(t, 'api_passkey_login', 401, { body: await asked() });
+    const adas = await token();
+    await contract.expect(t, 'api_passkey_delete', 204, { token: adas, proof: await prove(adas), params: NONE });
+  });
+
+  it('to a second factor', async () => {
+    const grace = await member(t, GRACE, verified);
+    const own = await token(GRACE);
+    const confirmed = { token: own, proof: await prove(own) };
+    await contract.expect(t, 'api_recovery_codes_renew', 409, confirmed);
+    const { body } = await contract.expect(t, 'api_two_factor_enrol', 200, confirmed);
+    const code = () => ({ code: codeOf(t, secretIn(body.otpauth_uri)) });
+    await contract.expect(t, 'api_two_factor_confirm', 422, { ...confirmed, body: { code: '000000' } });
+    await contract.expect(t, 'api_two_factor_confirm', 204, { ...confirmed, body: code() });
+    await contract.expect(t, 'api_two_factor_enrol', 409, confirmed);
+    await contract.expect(t, 'api_recovery_codes_count', 200, { token: own });
+    await contract.expect(t, 'api_recovery_codes_renew', 200, confirmed);
+
+    t.clock.advance(30);
+    const challenge = async () => {
+      const { body: due } = await contract.expect(t, 'api_login', 200, { body: { email: GRACE, password: PASSWORD } });
+      return due.challenge_token as string;
+    };
+    const challenge_token = await challenge();
+    await contract.expect(t, 'api_challenge', 200, { body: { challenge_token, ...code() } });
+    await contract.expect(t, 'api_challenge', 422, { body: { challenge_token, ...code() } });
+    t.clock.advance(30);
+    const late = await challenge();
+    await t.database.query('UPDATE members SET email_verified_at = NULL WHERE id = $1', [grace]);
+    await contract.expect(t, 'api_challenge', 403, { body: { challenge_token: late, ...code() } });
+    const wrong = { challenge_token: late, code: '000000' };
+    for (const status of [422, 422, 423]) await contract.expect(t, 'api_challenge', status, { body: wrong });
+    await contract.expect(t, 'api_two_factor_disable', 204, confirmed);
+  });
+
+  it('to who is locked out', async () => {
+    const hal = 'hal@example.com';
+    await member(t, hal, verified);
+    const own = await token(hal);
+    const wrong = { token: own, body: { password: 'wrong' } };
+    for (const status of [422, 422, 423]) await contract.expect(t, 'api_confirm_password', status, wrong);
+    const change = { current_password: PASSWORD, password: NEW_PASSWORD, password_confirmation: NEW_PASSWORD };
+    await contract.expect(t, 'api_password_change', 423, { token: own, body: change });
+    const login = { body: { email: hal, password: 'wrong' } };
+    for (const status of [422, 422, 423]) await contract.expect(t, 'api_login', status, login);
+  });
+
+  it('at another guard', () => operators.sessions(t, contract));
+  it('to a second factor and to locks of another guard', () => operators.factors(t, contract));
+
+  it('at the end of sessions, and to whoever asks for the keys', async () => {
+    await contract.expect(t, 'api_logout', 204, { token: await token() });
+    await contract.expect(t, 'api_sessions_end_all', 204, { token: await token() });
+    for (const id of ['api_jwks', 'admin_jwks']) await contract.expect(t, id, 200);
+  });
+
+  it('and every answer of the document was met', () => {
+    // Operators have no email to verify.
+    expect(contract.unmet).toEqual(['admin_login 403', 'admin_challenge 403']);
+  });
+});

@@ -1,0 +1,159 @@
+import SwaggerParser from '@apidevtools/swagger-parser';
+import { Controller, Get, RequestMethod } from '@nestjs/common';
+import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
+import { type AuthModuleOptions, describeAuth } from '@svc/auth';
+import { TestApp, type TestAppOptions } from '../support/app';
+import { startMembers } from '../support/members';
+import { PASSKEYS } from '../support/passkeys';
+import { Member } from '../support/people';
+import { routesOf } from '../support/routes';
+import { Contract, documentOf } from './support/contract';
+
+const EVERYTHING: Partial<AuthModuleOptions> = {
+  ...PASSKEYS,
+  features: { ...PASSKEYS.features, twoFactor: true },
+};
+
+async function described(options: Partial<AuthModuleOptions>, more: TestAppOptions = {}) {
+  const t = await TestApp.start({ options, ...more });
+  const document = documentOf(t.app);
+  const contract = await Contract.of(document);
+  await t.stop();
+  return { t, document, contract };
+}
+
+const routesIn = ({ operations }: Contract): string[] =>
+  operations.map(({ method, path }) => `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`).toSorted();
+
+const valid = (document: object) => SwaggerParser.validate(structuredClone(document) as never);
+
+describe('the OpenAPI document', () => {
+  it.each(['3.0.0', '3.1.0'])(
+    'is valid OpenAPI %s with every feature on, and has every mounted route',
+    async (version) => {
+      const { t } = await startMembers(EVERYTHING);
+      const document = documentOf(t.app, version);
+      await valid(document);
+      const contract = await Contract.of(document);
+      expect(routesIn(contract)).toEqual(routesOf(t));
+      const ids = contract.operations.map(({ id }) => id);
+      expect(new Set(ids).size).toBe(ids.length);
+      await t.stop();
+    },
+  );
+
+  it('has nothing of a feature that is off, and of an extra guard only what it mounts', async () => {
+    const { t, contract } = await described({});
+    expect(routesIn(contract)).toEqual(routesOf(t));
+    expect(contract.op('api_login').path).toBe('/auth/login');
+    expect(contract.op('admin_login').path).toBe('/admin/auth/login');
+    expect(() => contract.op('api_register')).toThrow('no operation');
+    expect(contract.op('api_login').responses).not.toHaveProperty('423');
+    expect(JSON.stringify(contract.op('api_login').responses[200])).not.toContain('challenge_token');
+  });
+
+  it('has no route of ours, but the ways in, where routes are off', async () => {
+    const { document } = await described({ routes: false });
+    await valid(document);
+    expect(Object.keys(document.paths).filter((path) => path.includes('auth'))).toEqual([]);
+    expect(document.components?.securitySchemes).toHaveProperty('api_access_token');
+  });
+
+  it('follows path, identifier, confirmation header and global prefix', async () => {
+    const { document, contract } = await described(
+      {
+        path: '/v1/sign-in/',
+        users: { entity: Member },
+        username: 'name',
+        guards: { admin: { username: 'email' } } as never,
+        confirm: { header: 'X-Proof' },
+      },
+      {
+        prepare: (app) =>
+          app.setGlobalPrefix('api', { exclude: [{ path: 'v1/sign-in/jwks', method: RequestMethod.GET }] }),
+      },
+    );
+    const login = contract.op('api_login');
+    expect(login.path).toBe('/api/v1/sign-in/login');
+    expect(Object.keys(login.body!.properties)).toEqual(['name', 'password']);
+    expect(contract.op('api_jwks').path).toBe('/v1/sign-in/jwks');
+    expect(document.components?.securitySchemes).toHaveProperty('api_confirmation.name', 'X-Proof');
+  });
+
+  it('has the refresh token in the body in body mode, and as a cookie in cookie mode', async () => {
+    const { document, contract } = await described({
+      guards: { admin: { cookieMode: true } } as never,
+      cookie: { secure: false },
+    });
+    const [body, cookie] = [contract.op('api_refresh'), contract.op('admin_refresh')];
+    expect(body.body).toMatchObject({ required: ['refresh_token'] });
+    expect(body.security).toEqual([]);
+    expect(body.responses[200]).not.toHaveProperty('headers.Set-Cookie');
+    expect(JSON.stringify(body.responses[200])).toContain('refresh_token');
+
+    expect(cookie.body).not.toHaveProperty('required');
+    expect(cookie.security).toEqual([{ admin_refresh_cookie: [] }, {}]);
+    expect(cookie.responses[200]).toHaveProperty('headers.Set-Cookie');
+    expect(JSON.stringify(cookie.responses[200])).not.toContain('refresh_token');
+    expect(cookie.responses).toHaveProperty('403');
+    expect(document.components?.securitySchemes).toHaveProperty('admin_refresh_cookie', {
+      type: 'apiKey',
+      in: 'cookie',
+      name: 'refresh-admin',
+      description: 'A refresh token.',
+    });
+    expect(document.components?.securitySchemes).not.toHaveProperty('api_refresh_cookie');
+  });
+
+  it('says what opens a route: an access token, and a confirmation beside it', async () => {
+    const { contract } = await described({});
+    expect(contract.op('api_login').security).toEqual([]);
+    expect(contract.op('admin_logout').security).toEqual([{ admin_access_token: [] }]);
+    expect(contract.op('api_account_delete').security).toEqual([{ api_access_token: [], api_confirmation: [] }]);
+  });
+
+  it('takes the fields of a registration from the rules of the host', async () => {
+    const rules = {
+      email: { email: true },
+      password: {},
+      age: { type: 'number', optional: true },
+      name: { maxLength: 9 },
+    };
+    const { t } = await startMembers({ hooks: { registerRules: () => rules as never } });
+    const { body } = (await Contract.of(documentOf(t.app))).op('api_register');
+    expect(body).toMatchObject({
+      required: ['email', 'password', 'name', 'password_confirmation'],
+      properties: { age: { type: 'number' }, name: { maxLength: 9 }, email: { format: 'email' } },
+    });
+    await t.stop();
+  });
+
+  it('says no more of a registration than its rules do without a request', async () => {
+    const registerRules = ({ body }: { body: { kind: string } }) => ({ [body.kind]: {}, email: {}, password: {} });
+    const { t } = await startMembers({ hooks: { registerRules: registerRules as never } });
+    const { body } = (await Contract.of(documentOf(t.app))).op('api_register');
+    expect(body).toEqual({ type: 'object', description: expect.any(String) });
+    await t.stop();
+  });
+
+  it("leaves the host's own part as it is, and needs no package to be written", async () => {
+    @Controller('orders')
+    class OrdersController {
+      @Get()
+      list() {}
+    }
+    const t = await TestApp.start({ controllers: [OrdersController] });
+    const before = SwaggerModule.createDocument(t.app, new DocumentBuilder().addTag('Orders').build());
+    const own = structuredClone(before);
+    const after = describeAuth(t.app, before);
+    expect(before).toEqual(own);
+    expect(after.paths['/orders']).toEqual(before.paths['/orders']);
+    expect(after.tags?.[0]).toEqual(before.tags?.[0]);
+
+    const bare = describeAuth(t.app, { openapi: '3.1.0', info: { title: 'By hand', version: '1' }, paths: {} });
+    await valid(bare);
+    expect(Object.keys(bare.paths)).toContain('/auth/login');
+    expect(JSON.stringify(bare)).not.toContain('nullable');
+    await t.stop();
+  });
+});

@@ -1,0 +1,152 @@
+import SwaggerParser from '@apidevtools/swagger-parser';
+import type { INestApplicationContext } from '@nestjs/common';
+import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { describeAuth } from '@svc/auth';
+import Ajv from 'ajv';
+import addFormats from 'ajv-formats';
+import type { Response, Test } from 'supertest';
+import type { TestApp } from '../../support/app';
+
+type Json = Record<string, unknown>;
+
+interface Documented {
+  headers?: Record<string, { required?: boolean; schema: Json }>;
+  content?: { 'application/json': { schema: Json } };
+}
+
+/** An operation of the library's, without references. */
+export interface Op {
+  id: string;
+  method: 'get' | 'head' | 'post' | 'patch' | 'delete';
+  path: string;
+  security: Record<string, unknown>[];
+  parameters: { name: string; in: string }[];
+  body?: { required?: string[]; properties: Record<string, Json> };
+  responses: Record<string, Documented>;
+}
+
+export interface Sent {
+  params?: Record<string, string>;
+  query?: string;
+  body?: unknown;
+  token?: string;
+  proof?: string;
+  headers?: Record<string, string>;
+}
+
+/** The document of a host, as Swagger's own module begins it. */
+export const documentOf = (app: TestApp['app'], version = '3.0.0'): OpenAPIObject =>
+  describeAuth(
+    app as INestApplicationContext,
+    SwaggerModule.createDocument(app, new DocumentBuilder().setTitle('Host').setOpenAPIVersion(version).build()),
+  );
+
+/** Nothing that is not described may be in an answer. */
+const closed = (schema: unknown): unknown =>
+  JSON.parse(JSON.stringify(schema), (_, value: Json) =>
+    value && typeof value === 'object' && value.type === 'object' && 'properties' in value
+      ? { ...value, additionalProperties: false }
+      : value,
+  );
+
+const bodies = addFormats(new Ajv({ strict: false, allErrors: true }));
+const texts = addFormats(new Ajv({ strict: false, coerceTypes: true }));
+
+function faults(ajv: Ajv, schema: unknown, data: unknown): unknown {
+  const validate = ajv.compile(schema as object);
+  return validate(data) ? [] : { data, errors: validate.errors };
+}
+
+/** A document, held against what its operations answer. */
+export class Contract {
+  /** The statuses that were met, by operation. */
+  readonly met = new Map<string, Set<string>>();
+
+  private constructor(readonly operations: readonly Op[]) {}
+
+  static async of(document: object): Promise<Contract> {
+    const { paths = {} } = (await SwaggerParser.dereference(structuredClone(document) as never)) as OpenAPIObject;
+    const operations = Object.entries(paths).flatMap(([path, item]) =>
+      Object.entries(item as Record<string, Json>)
+        .filter(([, { operationId }]) => /^(api|admin)_/.test(String(operationId)))
+        .map(([method, operation]) => opOf(path, method, operation)),
+    );
+    return new Contract(operations);
+  }
+
+  op(id: string): Op {
+    const found = this.operations.find((operation) => operation.id === id);
+    if (!found) throw new Error(`no operation ${id}`);
+    return found;
+  }
+
+  /** Sends a request to an operation, and holds the answer against the document. */
+  async send(t: TestApp, id: string, sent: Sent = {}): Promise<Response> {
+    const response = await this.request(t, id, sent);
+    this.hold(this.op(id), response);
+    const { body } = this.op(id);
+    if (response.status < 300 && body && sent.body !== undefined) expect(faults(bodies, body, sent.body)).toEqual([]);
+    return response;
+  }
+
+  /** The same where one status is expected. */
+  async expect(t: TestApp, id: string, status: number, sent: Sent = {}): Promise<Response> {
+    const response = await this.send(t, id, sent);
+    expect({ id, status: response.status, body: response.body }).toMatchObject({ status });
+    return response;
+  }
+
+  /** What was documented and never met. */
+  get unmet(): string[] {
+    return this.operations.flatMap(({ id, responses }) =>
+      Object.keys(responses)
+        .filter((status) => !this.met.get(id)?.has(status))
+        .map((status) => `${id} ${status}`),
+    );
+  }
+
+  private request(t: TestApp, id: string, { params = {}, query = '', body, token, proof, headers = {} }: Sent): Test {
+    const { method, path } = this.op(id);
+    const url = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => params[name] ?? 'none') + query;
+    const call = t.http[method](url).redirects(0);
+    if (token !== undefined) call.set('Authorization', `Bearer ${token}`);
+    if (proof !== undefined) call.set('X-Svc-Confirmation', proof);
+    for (const [name, value] of Object.entries(headers)) call.set(name, value);
+    return body === undefined ? call : call.send(body as string);
+  }
+
+  private hold({ id, method, responses }: Op, { status, headers, body, text }: Response): void {
+    const documented = responses[status];
+    expect({ id, status, documented: Boolean(documented) }).toEqual({ id, status, documented: true });
+    this.met.set(id, (this.met.get(id) ?? new Set()).add(String(status)));
+    for (const [name, { required, schema }] of Object.entries(documented!.headers ?? {})) {
+      const value = headers[name.toLowerCase()];
+      if (required) expect({ id, status, name, value }).toEqual({ id, status, name, value: expect.anything() });
+      if (value !== undefined)
+        expect({ id, name, faults: faults(texts, schema, String(value)) }).toEqual({ id, name, faults: [] });
+    }
+    if (status === 204) expect(text || '').toBe('');
+    if (method === 'head' || !documented!.content) return;
+    expect(headers['content-type']).toMatch(/^application\/json/);
+    const { schema } = documented!.content['application/json'];
+    expect({ id, status, faults: faults(bodies, closed(schema), body) }).toEqual({ id, status, faults: [] });
+  }
+}
+
+function opOf(path: string, method: string, operation: Json): Op {
+  const {
+    operationId,
+    security,
+    parameters = [],
+    requestBody,
+    responses,
+  } = operation as never as {
+    operationId: string;
+    security: Op['security'];
+    parameters?: Op['parameters'];
+    requestBody?: { content: { 'application/json': { schema: Op['body'] } } };
+    responses: Op['responses'];
+  };
+  const body = requestBody?.content['application/json'].schema;
+  return { id: operationId, method: method as Op['method'], path, security, parameters, body, responses };
+}

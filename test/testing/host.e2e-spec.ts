@@ -1,0 +1,145 @@
+import type { INestApplication } from '@nestjs/common';
+import { Test } from '@nestjs/testing';
+import { AuthConfigError, Clock, PasswordHasher, RefreshTokenReused, Registered, TwoFactorEnabled } from '@svc/auth';
+import {
+  EventRecorder,
+  MailRecorder,
+  MovableClock,
+  SoftAuthenticator,
+  actAs,
+  linkIn,
+  totpCode,
+} from '@svc/auth/testing';
+import request from 'supertest';
+import { DataSource } from 'typeorm';
+import { createDatabase } from '../support/database';
+import { Operator } from '../support/people';
+import { AppModule as Host, User } from './host';
+
+const PASSWORD = 'correct-horse-battery';
+
+describe('a host that tests its own application', () => {
+  let app: INestApplication;
+  let clock: MovableClock;
+  let mailer: MailRecorder;
+  let user: User;
+  let leave: () => Promise<void>;
+
+  const store = async <E extends User | Operator>(entity: new () => E, fields: Partial<E>): Promise<E> => {
+    const passwordHash = await app.get(PasswordHasher).hash(PASSWORD);
+    return app.get(DataSource).manager.save(Object.assign(new entity(), fields, { passwordHash }));
+  };
+
+  beforeEach(async () => {
+    const database = await createDatabase();
+    mailer = new MailRecorder();
+    const AppModule = Host.on(database.url, mailer);
+
+    clock = new MovableClock();
+    const testing = await Test.createTestingModule({ imports: [AppModule] })
+      .overrideProvider(Clock)
+      .useValue(clock)
+      .compile();
+    app = await testing.createNestApplication().init();
+
+    user = await store(User, { name: 'Ada', email: 'ada@example.com' });
+    leave = async () => {
+      await app.close();
+      await database.drop();
+    };
+  });
+
+  afterEach(() => leave());
+
+  it('acts as a user who may what the user may, or what it says', async () => {
+    const ada = await actAs(app, user.id);
+    await request(app.getHttpServer()).post('/orders').set(ada.headers).expect(201);
+
+    const machine = await actAs(app, user.id, { abilities: ['orders.read'] });
+    await request(app.getHttpServer()).get('/orders').set(machine.headers).expect(200);
+    await request(app.getHttpServer()).post('/orders').set(machine.headers).expect(403);
+    await request(app.getHttpServer()).delete('/auth/sessions').set(machine.headers).expect(403);
+  });
+
+  it('acts as one who has just confirmed, for as long as that is good', async () => {
+    const ada = await actAs(app, user.id);
+    await request(app.getHttpServer()).delete('/orders').set(ada.headers).expect(423);
+
+    const sure = await actAs(app, user.id, { confirmed: true });
+    await request(app.getHttpServer()).delete('/orders').set(sure.headers).expect(204);
+
+    clock.advance(306);
+    await request(app.getHttpServer()).delete('/orders').set(sure.headers).expect(423);
+  });
+
+  it('acts as a user of another guard, and of that one alone', async () => {
+    const root = await store(Operator, { email: 'root@example.com' });
+    const operator = await actAs(app, root.id, { guard: 'admin' });
+    await request(app.getHttpServer()).get('/reports').set(operator.headers).expect(200);
+    await request(app.getHttpServer()).get('/orders').set(operator.headers).expect(401);
+    await expect(actAs(app, user.id, { guard: 'none' })).rejects.toThrow(AuthConfigError);
+  });
+
+  it('holds real sessions, which every gate judges', async () => {
+    const ada = await actAs(app, user.id);
+    const { body } = await request(app.getHttpServer()).get('/auth/sessions').set(ada.headers).expect(200);
+    expect(body.data).toMatchObject([{ id: ada.sessionId, current: true }]);
+
+    await request(app.getHttpServer()).post('/auth/logout').set(ada.headers).expect(204);
+    await request(app.getHttpServer()).get('/orders').set(ada.headers).expect(401);
+    await expect(actAs(app, '00000000-0000-4000-8000-000000000000')).rejects.toThrow('Authentication is required.');
+  });
+
+  it('moves time for tokens and stored sessions alike, and sees what happens', async () => {
+    const events = new EventRecorder(app, RefreshTokenReused, Registered);
+    const { refreshToken, headers } = await actAs(app, user.id);
+    const refresh = () => request(app.getHttpServer()).post('/auth/refresh').send({ refresh_token: refreshToken });
+    await refresh().expect(200);
+
+    clock.advance(31);
+    await refresh().expect(401);
+    expect(events.of(RefreshTokenReused)).toHaveLength(1);
+    expect(events.all).toHaveLength(1);
+    await request(app.getHttpServer()).get('/orders').set(headers).expect(401);
+
+    const later = await actAs(app, user.id);
+    clock.advance(906);
+    await request(app.getHttpServer()).get('/orders').set(later.headers).expect(401);
+  });
+
+  it('reads the mails that would have been sent', async () => {
+    const fields = { name: 'Bob', email: 'bob@example.com', password: PASSWORD, password_confirmation: PASSWORD };
+    await request(app.getHttpServer()).post('/auth/register').send(fields).expect(200);
+
+    const { pathname, search } = linkIn(await mailer.to('bob@example.com'));
+    await request(app.getHttpServer())
+      .get(pathname + search)
+      .expect(204);
+  });
+
+  it('has an authenticator app', async () => {
+    const events = new EventRecorder(app, TwoFactorEnabled);
+    const { headers } = await actAs(app, user.id, { confirmed: true });
+    const enrolled = await request(app.getHttpServer()).post('/auth/two-factor').set(headers).expect(200);
+    const code = totpCode(enrolled.body.otpauth_uri, clock);
+    await request(app.getHttpServer()).post('/auth/two-factor/confirm').set(headers).send({ code }).expect(204);
+    expect(events.all).toHaveLength(1);
+
+    const credentials = { email: 'ada@example.com', password: PASSWORD };
+    const login = await request(app.getHttpServer()).post('/auth/login').send(credentials).expect(200);
+    const answer = { challenge_token: login.body.challenge_token, code: totpCode(enrolled.body.otpauth_uri, clock, 1) };
+    await request(app.getHttpServer()).post('/auth/two-factor-challenge').send(answer).expect(200);
+  });
+
+  it('has a device with passkeys', async () => {
+    const { headers } = await actAs(app, user.id, { confirmed: true });
+    const device = new SoftAuthenticator('https://app.example.com');
+    const made = await request(app.getHttpServer()).post('/auth/passkeys/registration-options').set(headers);
+    const credential = device.create(made.body);
+    await request(app.getHttpServer()).post('/auth/passkeys').set(headers).send({ credential }).expect(204);
+
+    const { body } = await request(app.getHttpServer()).post('/auth/passkeys/login-options').expect(200);
+    const assertion = { ceremony_id: body.ceremony_id, credential: device.get(body.options) };
+    await request(app.getHttpServer()).post('/auth/passkeys/login').send(assertion).expect(200);
+  });
+});

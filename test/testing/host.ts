@@ -1,0 +1,83 @@
+import { Controller, Delete, type DynamicModule, Get, HttpCode, Module, Post } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import {
+  Abilities,
+  AuthModule,
+  Authenticated,
+  type Mailer,
+  RequireConfirmation,
+  authEntities,
+  withAuthColumns,
+  withTwoFactorColumns,
+} from '@svc/auth';
+import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import { ADMIN_AUDIENCE, ENCRYPTION_KEY, SECRET } from '../support/host.module';
+import { Operator } from '../support/people';
+
+/** The table of members, as this host knows it. */
+@Entity('members')
+export class User extends withTwoFactorColumns(withAuthColumns()) {
+  @PrimaryGeneratedColumn('uuid')
+  id!: string;
+
+  @Column({ type: 'text' })
+  name!: string;
+
+  @Column({ name: 'email_verified_at', type: 'timestamptz', nullable: true })
+  emailVerifiedAt!: Date | null;
+}
+
+@Controller('orders')
+@Authenticated()
+class OrdersController {
+  @Get()
+  @Abilities('orders.read')
+  list() {
+    return [];
+  }
+
+  @Post()
+  @Abilities('orders.write')
+  place() {
+    return {};
+  }
+
+  @Delete()
+  @HttpCode(204)
+  @RequireConfirmation()
+  cancel() {}
+}
+
+@Controller('reports')
+@Authenticated('admin')
+class ReportsController {
+  @Get()
+  list() {
+    return [];
+  }
+}
+
+/** A host application that knows nothing of the library's own tests. */
+@Module({})
+export class AppModule {
+  static on(url: string, mailer: Mailer): DynamicModule {
+    return {
+      module: AppModule,
+      imports: [
+        TypeOrmModule.forRoot({ type: 'postgres', url, entities: [...authEntities, User, Operator], retryAttempts: 0 }),
+        AuthModule.forRoot({
+          secret: SECRET,
+          encryption: { key: ENCRYPTION_KEY },
+          users: { entity: User },
+          guards: { admin: { path: 'admin/auth', audience: ADMIN_AUDIENCE, users: { entity: Operator } } },
+          features: { registration: true, emailVerification: true, twoFactor: true, passkeys: true },
+          passkeys: { rpId: 'example.com', origins: ['https://app.example.com'] },
+          emailVerification: { apiUrl: 'https://api.example.com' },
+          hooks: { abilities: () => ['orders.*'] },
+          mail: { mailer },
+        }),
+      ],
+      controllers: [OrdersController, ReportsController],
+    };
+  }
+}
