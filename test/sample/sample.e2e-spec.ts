@@ -27,6 +27,7 @@ describe('the sample', () => {
         token_pinned: false,
         name: 'Demo',
         email: 'demo@example.com',
+        two_factor: false,
       },
     });
     expect((await first.call('POST', '/orders', { item: 'tea' }, body.access_token)).status).toBe(201);

@@ -13,20 +13,18 @@ function pathOf(name: string): string {
   return spawnSync('which', [name], { encoding: 'utf8' }).stdout?.trim() ?? '';
 }
 
-/** A page in a real browser with a virtual authenticator (WebAuthn Level 3 §11), driven over the DevTools protocol. */
-export class AuthenticatorPage {
+/** Without the sandbox, which needs rights that a container has not; the pages are our own. */
+export const openBrowser = (): Promise<Browser> =>
+  chromium.launch({ executablePath: executable, args: ['--no-sandbox'] });
+
+/** A virtual authenticator of a page (WebAuthn Level 3 §11), driven over the DevTools protocol. */
+export class Authenticator {
   private constructor(
-    private readonly browser: Browser,
-    readonly page: Page,
     private readonly devTools: CDPSession,
     private readonly authenticatorId: string,
   ) {}
 
-  static async open(url: string): Promise<AuthenticatorPage> {
-    // Without the sandbox, which needs rights that a container has not; the page is our own.
-    const browser = await chromium.launch({ executablePath: executable, args: ['--no-sandbox'] });
-    const page = await browser.newPage();
-    page.setDefaultTimeout(10_000);
+  static async of(page: Page): Promise<Authenticator> {
     const devTools = await page.context().newCDPSession(page);
     await devTools.send('WebAuthn.enable');
     const { authenticatorId } = await devTools.send('WebAuthn.addVirtualAuthenticator', {
@@ -39,8 +37,7 @@ export class AuthenticatorPage {
         automaticPresenceSimulation: false,
       },
     });
-    await page.goto(url);
-    return new AuthenticatorPage(browser, page, devTools, authenticatorId);
+    return new Authenticator(devTools, authenticatorId);
   }
 
   /** The user answers the authenticator's every prompt while `work` lasts; not one that is open already. */
@@ -56,9 +53,5 @@ export class AuthenticatorPage {
   async held(): Promise<{ rpId?: string; userHandle?: string; signCount: number }[]> {
     const { authenticatorId } = this;
     return (await this.devTools.send('WebAuthn.getCredentials', { authenticatorId })).credentials;
-  }
-
-  close(): Promise<void> {
-    return this.browser.close();
   }
 }

@@ -10,14 +10,14 @@ import { Mailbox, mailerFor } from './mail/mailbox';
 import { MailboxController } from './mail/mailbox.controller';
 import { Order } from './orders/order.entity';
 import { OrdersController } from './orders/orders.controller';
-import { PasskeysDemoController } from './passkeys-demo/passkeys-demo.controller';
-import { PagesController } from './pages/pages.controller';
 import { Admin } from './users/admin.entity';
 import { AdminController } from './users/admin.controller';
 import { deleteUser } from './users/delete-user';
 import { Seed } from './users/seed';
 import { User } from './users/user.entity';
 import { UserController } from './users/user.controller';
+import { PageConfig } from './web/page-config';
+import { WebController } from './web/web.controller';
 
 const sixAMinute: Limiter = (_, { guard, userId }) => ({
   key: `${guard} ${userId}`,
@@ -33,7 +33,8 @@ export class AppModule {
     const mailer = mailerFor(environment);
     // Without a mail server nobody could verify an address or reset a password.
     const life = mailer && { registration: true, emailVerification: true, passwordReset: true };
-    const { features, domain, ...values } = authOptionsFromEnv();
+    const { features: switched, domain, ...values } = authOptionsFromEnv();
+    const features = { lockout: true, twoFactor: true, ...life, ...switched };
     const admin = authOptionsFromEnv(process.env, 'admin');
     return {
       module: AppModule,
@@ -42,7 +43,7 @@ export class AppModule {
         TypeOrmModule.forFeature([User, Admin, Order]),
         TerminusModule,
         AuthModule.forRootAsync({
-          features: { lockout: true, twoFactor: true, ...life, ...features },
+          features,
           domain,
           users: { entity: User },
           guards: {
@@ -68,11 +69,14 @@ export class AppModule {
         UserController,
         AdminController,
         OrdersController,
-        PagesController,
-        PasskeysDemoController,
+        WebController,
         ...(mailer instanceof Mailbox ? [MailboxController] : []),
       ],
-      providers: [Seed, ...(mailer instanceof Mailbox ? [{ provide: Mailbox, useValue: mailer }] : [])],
+      providers: [
+        Seed,
+        { provide: PageConfig, useValue: new PageConfig(environment, { ...values, features }) },
+        ...(mailer instanceof Mailbox ? [{ provide: Mailbox, useValue: mailer }] : []),
+      ],
     };
   }
 }

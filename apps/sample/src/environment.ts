@@ -39,6 +39,8 @@ export function readEnvironment(env = process.env, args: readonly string[] = pro
     env.SVC_FEATURE_PASSKEYS ??= 'true';
     env.SVC_PASSKEY_RP_ID ||= 'localhost';
     env.SVC_PASSKEY_ORIGINS ||= `http://localhost:${port}`;
+    // Not every browser keeps a secure cookie of a localhost without TLS.
+    if (!env.PUBLIC_URL?.startsWith('https:')) env.SVC_COOKIE_SECURE ??= 'false';
   }
   const isMeant = ['development', 'test'].includes(NODE_ENV ?? '') || args.includes(MAILBOX_SWITCH);
   return {

@@ -35,7 +35,11 @@ function followParent(shutDown: () => Promise<void>): void {
   setInterval(() => process.ppid !== parent && void shutDown(), 500).unref();
 }
 
-const welcome = (url: string, seeded: boolean, showsMails: boolean): string => `listening on ${url}
+const welcome = (
+  url: string,
+  seeded: boolean,
+  showsMails: boolean,
+): string => `listening on ${url}, with a page to try it
 ${
   seeded
     ? `
@@ -47,14 +51,7 @@ Try it:
   curl -s ${url}/auth/refresh -d refresh_token=REFRESH_TOKEN
   curl -s -X POST ${url}/auth/logout -H 'Authorization: Bearer ACCESS_TOKEN'
 
-Passkeys: ${url}/passkeys-demo
-${
-  showsMails
-    ? `Register at ${url}/auth/register (name, email, password, password_confirmation).
-Mails that would have been sent are at ${url}/mailbox.
-`
-    : ''
-}
+${showsMails ? `Mails that would have been sent are at ${url}/mailbox.\n` : ''}
 The administrator ${DEMO.admin} (same password) signs in at ${url}/admin/auth/login.
 `
     : ''

@@ -1,5 +1,6 @@
 import { Controller, Get, Header } from '@nestjs/common';
-import { type Html, html, page } from '../pages/html';
+import { PageHeaders } from '../web/page-headers';
+import { type Html, html, page } from './html';
 import { Mailbox } from './mailbox';
 
 /** A text with its links to click on. */
@@ -12,16 +13,17 @@ export class MailboxController {
   constructor(private readonly mailbox: Mailbox) {}
 
   @Get()
-  @Header('Cache-Control', 'no-store')
-  @Header('Content-Type', 'text/html; charset=utf-8')
+  @PageHeaders()
   show(): string {
     const mails = this.mailbox.mails.map(
       ({ to, subject, text }) =>
-        html`<h2>${subject}</h2>
-          <p>to ${to}</p>
-          <pre>${linked(text)}</pre>`,
+        html`<article class="card">
+          <h2>${subject}</h2>
+          <p class="muted">to ${to}</p>
+          <pre class="mail">${linked(text)}</pre>
+        </article>`,
     );
-    return page('Mailbox', mails.length ? mails : html`<p>No mail yet.</p>`);
+    return page('Mailbox', mails.length ? mails : html`<p class="muted">No mail yet.</p>`);
   }
 
   @Get('mails')

@@ -1,19 +1,26 @@
 import { BadRequestException, Body, Controller, ForbiddenException, Get, Header, Post } from '@nestjs/common';
 import { ApiSecurity } from '@nestjs/swagger';
+import { InjectRepository } from '@nestjs/typeorm';
 import { Auth, Authenticated, type Caller, CurrentCaller, CurrentUser, RequireConfirmation } from '@svc/auth';
+import { IsNull, Not, type Repository } from 'typeorm';
 import { names, tokenCan } from '../orders/abilities';
-import type { User } from './user.entity';
+import { User } from './user.entity';
 
 @Controller('user')
 @ApiSecurity('api_access_token')
 @Authenticated()
 export class UserController {
-  constructor(private readonly auth: Auth) {}
+  constructor(
+    private readonly auth: Auth,
+    @InjectRepository(User) private readonly users: Repository<User>,
+  ) {}
 
   /** The signed-in user, and what the asking token may do. */
   @Get()
-  show(@CurrentUser() user: User, @CurrentCaller() caller: Caller) {
-    return this.auth.userResource(user, caller, { name: user.name, email: user.email });
+  async show(@CurrentUser() { id, name, email }: User, @CurrentCaller() caller: Caller) {
+    const confirmed = { id, twoFactorConfirmedAt: Not(IsNull()) };
+    const fields = { name, email, two_factor: await this.users.existsBy(confirmed) };
+    return this.auth.userResource(caller.user, caller, fields);
   }
 
   /**

@@ -15,14 +15,24 @@ function escaped(value: unknown): string {
 export const html = (strings: TemplateStringsArray, ...values: unknown[]): Html =>
   new Html(String.raw({ raw: strings }, ...values.map(escaped)));
 
-/** A whole page. */
+/** A whole page, in the style of the sample's own. */
 export const page = (title: string, body: unknown): string =>
   html`<!doctype html>
     <html lang="en">
-      <meta charset="utf-8" />
-      <title>${title}</title>
-      <body style="font: 1rem system-ui; max-width: 40rem; margin: 3rem auto">
-        <h1>${title}</h1>
-        ${body}
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>${title}</title>
+        <link rel="icon" href="/web/icon.svg" />
+        <link rel="stylesheet" href="/web/style.css" />
+        <link rel="stylesheet" href="/web/parts.css" />
+        <link rel="stylesheet" href="/web/controls.css" />
+      </head>
+      <body>
+        <header class="top"><a class="brand" href="/">Back to the page</a></header>
+        <main class="narrow" id="main">
+          <h1>${title}</h1>
+          ${body}
+        </main>
       </body>
     </html>`.text;

@@ -1,0 +1,43 @@
+/**
+ * An element: `h('p', { class: 'note', onclick }, 'text', child)`. Texts stay texts, never markup. Properties and
+ * children that are null, undefined or false are left out.
+ */
+export function h(tag, props = {}, ...children) {
+  return fill(document.createElement(tag), props, children);
+}
+
+/** The same of SVG. */
+export function svg(tag, props = {}, ...children) {
+  return fill(document.createElementNS('http://www.w3.org/2000/svg', tag), props, children);
+}
+
+function fill(element, props, children) {
+  const isThere = (value) => value !== undefined && value !== null && value !== false;
+  for (const [name, value] of Object.entries(props).filter(([, given]) => isThere(given))) {
+    if (name.startsWith('on')) element.addEventListener(name.slice(2), value);
+    else element.setAttribute(name, value === true ? '' : value);
+  }
+  element.append(...children.flat().filter(isThere));
+  return element;
+}
+
+let ids = 0;
+
+/** An id that nothing else on the page has. */
+export const newId = (what) => `${what}-${++ids}`;
+
+const format = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+
+/** A moment, in the reader's words. @param when what `Date` takes */
+export function time(when) {
+  const date = new Date(when);
+  return h('time', { datetime: date.toISOString() }, format.format(date));
+}
+
+/** Hands a file to the browser to keep. */
+export function download(name, type, text) {
+  const url = URL.createObjectURL(new Blob([text], { type }));
+  h('a', { href: url, download: name }).click();
+  // The browser has begun to read it by then.
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}

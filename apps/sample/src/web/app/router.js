@@ -1,0 +1,86 @@
+import { h } from './dom.js';
+import { complain, quiet, button } from './feedback.js';
+import { Cancelled, textOf } from './errors.js';
+import * as session from './session.js';
+
+const main = document.getElementById('main');
+
+/** `{ title, access: 'in' | 'out' | 'any', view }` by address. `view(left)` returns nodes; `left` is aborted after it. */
+const routes = new Map();
+let left = new AbortController();
+
+export const address = () => location.hash.slice(1) || '/';
+
+/** @param entries `[address, title, access, view]` */
+export function register(entries) {
+  for (const [path, title, access, view] of entries) routes.set(path, { title, access, view });
+}
+
+/** Goes to an address, and is there when it resolves. */
+export function go(path) {
+  history.pushState(null, '', `/#${path}`);
+  return show();
+}
+
+/** Shows what belongs to the address, or to whoever is signed in or not. */
+export function show() {
+  const home = session.current() ? '/' : '/sign-in';
+  const route = routes.get(address());
+  const fits = route && (route.access === 'any' || (route.access === 'in') === (session.current() !== null));
+  if (!fits) {
+    history.replaceState(null, '', `/#${home}`);
+    return show();
+  }
+  document.dispatchEvent(new CustomEvent('moved'));
+  return present(route.title, route.view);
+}
+
+/** Puts a view in the place of the current one, and the focus on its heading. */
+export async function present(title, view) {
+  left.abort();
+  const mine = (left = new AbortController());
+  const isFirst = main.childElementCount === 0;
+  quiet();
+  main.setAttribute('aria-busy', 'true');
+  const heading = h('h1', { tabindex: -1 }, title);
+  let nodes;
+  try {
+    nodes = await view(mine.signal);
+  } catch (error) {
+    nodes = error instanceof Cancelled ? [] : [h('p', { role: 'alert' }, textOf(error)), button('Try again', show)];
+  }
+  // The user has gone on meanwhile.
+  if (mine.signal.aborted) return;
+  main.replaceChildren(heading, ...nodes.filter(Boolean));
+  main.removeAttribute('aria-busy');
+  document.title = `${title} · ${document.querySelector('.brand').textContent}`;
+  // A page that has just been opened is read from its beginning.
+  if (!isFirst) heading.focus();
+  window.scrollTo(0, 0);
+}
+
+/**
+ * A part of a view that is drawn again after a change. The focus that was in it goes to its beginning.
+ *
+ * @param draw returns its nodes
+ */
+export async function part(tag, props, draw) {
+  const element = h(tag, { tabindex: -1, ...props });
+  const again = async () => {
+    const held = element.contains(document.activeElement) || document.activeElement === document.body;
+    element.replaceChildren(...(await draw(again)).filter(Boolean));
+    if (held && element.isConnected) element.focus();
+  };
+  await again();
+  return element;
+}
+
+window.addEventListener('hashchange', () => void Promise.resolve(show()).catch(complain));
+
+// A link to where we are already changes no address, but a view that has no address of its own may be in its place.
+document.addEventListener('click', (event) => {
+  const link = event.target.closest('a[href^="#/"]');
+  if (link?.hash !== location.hash) return;
+  event.preventDefault();
+  void Promise.resolve(show()).catch(complain);
+});

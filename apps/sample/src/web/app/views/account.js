@@ -1,0 +1,38 @@
+import { call } from '../api.js';
+import { ask } from '../dialog.js';
+import { download, h } from '../dom.js';
+import { button, say } from '../feedback.js';
+import { leaveBy } from '../sign-out.js';
+
+async function exportAll() {
+  const all = await call('GET', 'auth/account/export');
+  download('account.json', 'application/json', JSON.stringify(all, null, 2));
+  say('Your data was saved as account.json.');
+}
+
+async function erase() {
+  const text = 'Your account, your sessions and your orders will be gone at once, and for good.';
+  if (await ask('Delete your account?', text, 'Delete it'))
+    await leaveBy('DELETE', 'auth/account', 'Your account is deleted.');
+}
+
+export const account = () => [
+  h(
+    'section',
+    { class: 'card', 'aria-labelledby': 'export-heading' },
+    h('h2', { id: 'export-heading' }, 'Take it along'),
+    h(
+      'p',
+      {},
+      'What is stored of your account, your sessions and your passkeys, as a file. There are no secrets in it.',
+    ),
+    button('Download your data', exportAll),
+  ),
+  h(
+    'section',
+    { class: 'card', 'aria-labelledby': 'delete-heading' },
+    h('h2', { id: 'delete-heading' }, 'Delete the account'),
+    h('p', {}, 'Nothing is left of it, and nobody can bring it back.'),
+    button('Delete the account…', erase, { class: 'danger' }),
+  ),
+];

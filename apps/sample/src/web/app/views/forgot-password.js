@@ -1,0 +1,24 @@
+import { h } from '../dom.js';
+import { EMAIL, form } from '../form.js';
+import { request } from '../http.js';
+import { present } from '../router.js';
+import { mailboxHint } from './registration.js';
+
+export function forgotPassword() {
+  const work = async ({ email }) => {
+    await request('POST', 'auth/forgot-password', { body: { email } });
+    await present('Look into your mail', () => sent(email));
+  };
+  return [
+    h('p', { class: 'muted' }, 'We will mail you a link to choose a new one.'),
+    form([EMAIL], { label: 'Mail the link', work }),
+    h('ul', { class: 'links' }, h('li', {}, h('a', { href: '#/sign-in' }, 'Back to sign in'))),
+  ];
+}
+
+// The same for everybody: who has an account here is nobody's business.
+const sent = (email) => [
+  h('p', {}, 'If there is an account for ', h('strong', {}, email), ', a link is on its way.'),
+  mailboxHint(),
+  h('p', {}, h('a', { href: '#/sign-in' }, 'Back to sign in')),
+];

@@ -1,0 +1,23 @@
+import { call } from '../api.js';
+import { h } from '../dom.js';
+import { say } from '../feedback.js';
+import { NEW_PASSWORD, PASSWORD, form, hiddenUsername, twice } from '../form.js';
+import { show } from '../router.js';
+import { user } from '../user.js';
+
+const CURRENT = { ...PASSWORD, name: 'current_password', label: 'Current password' };
+
+export async function password() {
+  const { email } = await user();
+  const work = async ({ current_password, password: wanted }) => {
+    await call('POST', 'auth/password', { current_password, ...twice(wanted) });
+    await show();
+    say('Your password is changed. All other sessions have ended.');
+  };
+  const change = form([CURRENT, NEW_PASSWORD], { label: 'Change the password', work });
+  change.prepend(hiddenUsername(email));
+  return [
+    h('p', { class: 'muted' }, 'Every other session of yours ends with it.'),
+    h('section', { class: 'card', 'aria-label': 'Change' }, change),
+  ];
+}

@@ -1,0 +1,30 @@
+import { config } from '../config.js';
+import { download, h } from '../dom.js';
+import { button, say } from '../feedback.js';
+
+/** Recovery codes, the only time that they are shown. */
+export function recoveryCodes(codes) {
+  const text = `${codes.join('\n')}\n`;
+  const copy = async () => {
+    await navigator.clipboard.writeText(text);
+    say('Copied.');
+  };
+  const save = () =>
+    download('recovery-codes.txt', 'text/plain', `Recovery codes for ${config.appName}, each good once\n\n${text}`);
+  return h(
+    'section',
+    { class: 'card', 'aria-labelledby': 'codes-heading' },
+    h('h2', { id: 'codes-heading' }, 'Your recovery codes'),
+    h(
+      'p',
+      {},
+      'Each of them signs you in once, should you lose your authenticator. Keep them in a safe place: they are never shown again.',
+    ),
+    h(
+      'ul',
+      { class: 'codes' },
+      codes.map((code) => h('li', {}, h('code', {}, code))),
+    ),
+    h('p', { class: 'row' }, button('Copy', copy), button('Download', save)),
+  );
+}

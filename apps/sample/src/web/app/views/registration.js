@@ -1,0 +1,30 @@
+import { config } from '../config.js';
+import { h } from '../dom.js';
+import { EMAIL, NEW_PASSWORD, form, twice } from '../form.js';
+import { present } from '../router.js';
+import { enter } from './sign-in.js';
+
+const NAME = { name: 'name', label: 'Name', autocomplete: 'name', maxlength: 255 };
+const FIELDS = [NAME, EMAIL, { ...NEW_PASSWORD, label: 'Password' }];
+
+export function registration() {
+  const work = async ({ name, email, password }) => {
+    const answer = await enter('auth/register', { name, email, ...twice(password) });
+    if (answer?.registered) await present('Your account is there', () => created(answer));
+  };
+  return [
+    form(FIELDS, { label: 'Create the account', work }),
+    h('ul', { class: 'links' }, h('li', {}, h('a', { href: '#/sign-in' }, 'You have one already? Sign in'))),
+  ];
+}
+
+const created = ({ requires_verification }) => [
+  h('p', {}, requires_verification ? 'Open the link that we mailed to you, then sign in.' : 'You can sign in now.'),
+  h('p', {}, h('a', { href: '#/sign-in' }, 'Sign in')),
+  requires_verification && mailboxHint(),
+];
+
+/** Where mails are at a developer's machine. */
+export const mailboxHint = () =>
+  config.mailbox &&
+  h('p', { class: 'note' }, 'This server sends no mail: look into its ', h('a', { href: '/mailbox' }, 'mailbox'), '.');

@@ -1,0 +1,33 @@
+import { h } from '../dom.js';
+import { say } from '../feedback.js';
+import { NEW_PASSWORD, form, hiddenUsername, twice } from '../form.js';
+import { request } from '../http.js';
+import { forgetLink, resetLink } from '../mailed-link.js';
+import { go } from '../router.js';
+import * as session from '../session.js';
+
+export function resetPassword() {
+  const link = resetLink();
+  if (!link?.token) {
+    return [
+      h(
+        'p',
+        {},
+        'Open the link in your mail again, or ',
+        h('a', { href: '#/forgot-password' }, 'ask for a new one'),
+        '.',
+      ),
+    ];
+  }
+  const work = async ({ password }) => {
+    await request('POST', 'auth/reset-password', { body: { ...link, ...twice(password) } });
+    forgetLink();
+    // All sessions of the account have ended; whose the one in this browser is, the server knows.
+    if (session.current()) await session.refresh(session.current());
+    await go('/sign-in');
+    say('Your password is changed. Sign in with the new one.');
+  };
+  const reset = form([NEW_PASSWORD], { label: 'Set the password', work });
+  reset.prepend(hiddenUsername(link.email));
+  return [h('p', { class: 'muted' }, 'For ', h('strong', {}, link.email ?? '')), reset];
+}

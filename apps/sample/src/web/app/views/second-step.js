@@ -1,0 +1,51 @@
+import { hasPasskeys } from '../config.js';
+import { h } from '../dom.js';
+import { button, complain } from '../feedback.js';
+import { form } from '../form.js';
+import { show } from '../router.js';
+import * as session from '../session.js';
+import { get } from '../webauthn.js';
+
+const CODE = {
+  name: 'code',
+  label: 'Code from your authenticator app',
+  autocomplete: 'one-time-code',
+  inputmode: 'numeric',
+  maxlength: 6,
+  class: 'code',
+};
+const RECOVERY_CODE = {
+  name: 'recovery_code',
+  label: 'Recovery code',
+  autocomplete: 'off',
+  autocapitalize: 'off',
+  spellcheck: 'false',
+  hint: 'One of the codes that you kept. It works once.',
+};
+
+/** Asks for the factor that a challenge wants. `methods` lists those that the user has. */
+export function secondStep({ challenge_token, methods }) {
+  const answer = async (factor) => {
+    try {
+      await session.signIn('auth/two-factor-challenge', { challenge_token, ...factor });
+    } catch (error) {
+      if (!error.errors?.challenge_token) throw error;
+      await show();
+      complain(error);
+    }
+  };
+  const by = (field) => form([field], { label: 'Continue', work: answer });
+  const ways = {
+    totp: () => by(CODE),
+    recovery_code: () =>
+      methods[0] === 'recovery_code'
+        ? by(RECOVERY_CODE)
+        : h('details', {}, h('summary', {}, 'Use a recovery code instead'), by(RECOVERY_CODE)),
+    passkey: () => hasPasskeys && button('Use a passkey', async () => answer(await get()), { class: 'wide' }),
+  };
+  return [
+    h('p', { class: 'muted' }, 'Your password was right. This account asks for a second proof.'),
+    ...methods.map((method) => ways[method]?.()),
+    h('ul', { class: 'links' }, h('li', {}, button('Start over', show, { class: 'quiet' }))),
+  ];
+}

@@ -1,0 +1,132 @@
+import { call } from '../api.js';
+import { ask } from '../dialog.js';
+import { h } from '../dom.js';
+import { button, say } from '../feedback.js';
+import { form } from '../form.js';
+import { qrCode } from '../qr-code.js';
+import { part } from '../router.js';
+import { changed, user } from '../user.js';
+import { recoveryCodes } from './recovery-codes.js';
+
+const CODE = {
+  name: 'code',
+  label: 'The code that it shows',
+  autocomplete: 'one-time-code',
+  inputmode: 'numeric',
+  maxlength: 6,
+  class: 'code',
+};
+
+export async function twoFactor() {
+  let next = null;
+  const steps = await part('div', { 'aria-label': 'Two-factor authentication', role: 'group' }, async (again) => {
+    // What is shown once is shown until the view is left, or the next thing is done.
+    const shown = next;
+    next = null;
+    const to = async (draw) => {
+      next = draw;
+      changed();
+      await again();
+    };
+    if (shown) return shown(to);
+    return (await user()).two_factor ? enabled(to) : disabled(to);
+  });
+  return [
+    h(
+      'p',
+      { class: 'muted' },
+      'A code from an app on your phone, beside the password. Whoever learns the password alone stays outside.',
+    ),
+    steps,
+  ];
+}
+
+function disabled(to) {
+  const enrol = async () => {
+    const answer = await call('POST', 'auth/two-factor');
+    await to((then) => enrolment(answer, then));
+  };
+  return [
+    h(
+      'section',
+      { class: 'card', 'aria-label': 'State' },
+      h('p', {}, 'It is ', h('strong', {}, 'off'), '.'),
+      button('Set it up', enrol, { class: 'primary' }),
+    ),
+  ];
+}
+
+function enrolment({ otpauth_uri: uri, recovery_codes: codes }, to) {
+  const secret = new URL(uri).searchParams.get('secret');
+  const work = async ({ code }) => {
+    await call('POST', 'auth/two-factor/confirm', { code });
+    await to(null);
+    say('Two-factor authentication is on.');
+  };
+  const copy = async () => {
+    await navigator.clipboard.writeText(secret);
+    say('Copied.');
+  };
+  return [
+    h(
+      'section',
+      { class: 'card', 'aria-labelledby': 'scan-heading' },
+      h('h2', { id: 'scan-heading' }, '1. Scan this with your authenticator app'),
+      qrCode(uri, 'QR code for your authenticator app'),
+      h('p', {}, 'Or type this key into it:'),
+      h(
+        'p',
+        { class: 'row' },
+        h('code', { class: 'key' }, secret.match(/.{1,4}/g).join(' ')),
+        button('Copy the key', copy),
+      ),
+      h(
+        'details',
+        {},
+        h('summary', {}, 'The whole address, for apps that take it'),
+        h('p', {}, h('code', { class: 'uri' }, uri)),
+      ),
+    ),
+    numbered(recoveryCodes(codes)),
+    h(
+      'section',
+      { class: 'card', 'aria-labelledby': 'code-heading' },
+      h('h2', { id: 'code-heading' }, '3. Show that it works'),
+      form([CODE], { label: 'Switch it on', work }),
+    ),
+  ];
+}
+
+function numbered(codes) {
+  codes.querySelector('h2').prepend('2. ');
+  return codes;
+}
+
+async function enabled(to) {
+  const { remaining, total } = await call('GET', 'auth/two-factor/recovery-codes');
+  const renew = async () => {
+    const text = 'The codes that you have now will not work any more.';
+    if (!(await ask('New recovery codes?', text, 'Make new ones'))) return;
+    const { recovery_codes: codes } = await call('POST', 'auth/two-factor/recovery-codes');
+    await to(async (then) => [recoveryCodes(codes), ...(await enabled(then))]);
+  };
+  const disable = async () => {
+    if (!(await ask('Switch it off?', 'Your password alone will be enough to sign in.', 'Switch it off'))) return;
+    await call('DELETE', 'auth/two-factor');
+    await to(null);
+    say('Two-factor authentication is off.');
+  };
+  return [
+    h(
+      'section',
+      { class: 'card', 'aria-label': 'State' },
+      h('p', {}, 'It is ', h('strong', {}, 'on'), `. ${remaining} of ${total} recovery codes are left.`),
+      h(
+        'p',
+        { class: 'row' },
+        button('New recovery codes…', renew),
+        button('Switch it off…', disable, { class: 'danger' }),
+      ),
+    ),
+  ];
+}

@@ -1,0 +1,7 @@
+import { h } from '../dom.js';
+import { changed } from '../user.js';
+
+export function verified() {
+  changed();
+  return [h('p', {}, 'Thank you. You can close this tab, or ', h('a', { href: '#/' }, 'go on'), '.')];
+}

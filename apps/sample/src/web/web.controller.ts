@@ -1,0 +1,43 @@
+import { Controller, Get, Header, NotFoundException, Param, Res } from '@nestjs/common';
+import type { Response } from 'express';
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { readAssets } from './assets';
+import { PageConfig } from './page-config';
+import { PageHeaders } from './page-headers';
+
+const APP = join(__dirname, 'app');
+const QR_CODES = join(dirname(require.resolve('qrcode-generator')), 'qrcode.mjs');
+
+/** The page of the sample: one document, and the files that it loads. */
+@Controller()
+export class WebController {
+  private readonly page = readFileSync(join(APP, 'index.html'), 'utf8');
+  private readonly assets = readAssets(APP, { 'vendor/qrcode-generator.js': QR_CODES });
+
+  constructor(private readonly config: PageConfig) {}
+
+  /** Mailed links lead here as well. The page reads what they bring along; the server does not. */
+  @Get(['', 'reset-password', 'verified'])
+  @PageHeaders()
+  show(): string {
+    return this.page;
+  }
+
+  @Get('web/config')
+  @Header('Cache-Control', 'no-store')
+  configuration(): PageConfig {
+    return this.config;
+  }
+
+  @Get('web/*path')
+  @Header('Cache-Control', 'no-cache')
+  @Header('X-Content-Type-Options', 'nosniff')
+  @Header('Cross-Origin-Resource-Policy', 'same-origin')
+  asset(@Param('path') path: string[], @Res({ passthrough: true }) response: Response): string {
+    const asset = this.assets.get(path.join('/'));
+    if (!asset) throw new NotFoundException();
+    response.type(asset.type);
+    return asset.text;
+  }
+}

@@ -1,0 +1,179 @@
+import generate from 'qrcode-generator';
+import { DEMO } from '../../apps/sample/src/users/seed';
+import { Authenticator, describeWithBrowser } from '../support/browser';
+import { SampleVisit, Tab } from '../support/sample-page';
+import { codeAt, secretIn } from '../support/two-factor';
+
+const step = (): number => Math.floor(Date.now() / 30_000);
+
+describeWithBrowser('passkeys and second factors at the page of the sample', () => {
+  let visit: SampleVisit;
+  let tab: Tab;
+  let authenticator: Authenticator;
+
+  beforeAll(async () => {
+    visit = await SampleVisit.begin();
+    tab = await visit.tab();
+    authenticator = await Authenticator.of(tab.page);
+  }, 60_000);
+  afterAll(() => visit?.end());
+
+  const passkeyNames = () => tab.page.locator('main').getByRole('listitem').getByRole('heading').allInnerTexts();
+
+  describe('a passkey', () => {
+    it('is added once the password confirmed who is there, and the request was repeated by itself', async () => {
+      await tab.presses('Use the demo account');
+      await tab.sees('Overview');
+      expect((await tab.payload()).amr).toEqual(['pwd']);
+      await tab.goes('Passkeys');
+      await tab.fills({ Name: 'Laptop' });
+      await tab.presses('Add a passkey');
+      await tab.dialog().waitFor();
+      expect(await authenticator.held()).toEqual([]);
+      await authenticator.touch(async () => {
+        await tab.confirms();
+        await tab.hears('The passkey is added.');
+      });
+      expect(await authenticator.held()).toMatchObject([{ rpId: 'localhost' }]);
+      expect(await passkeyNames()).toEqual(['Laptop']);
+    });
+
+    it('is refused by a device that has one already', async () => {
+      await authenticator.touch(async () => {
+        await tab.presses('Add a passkey');
+        await tab.isRefused('This device already has a passkey for this account.');
+      });
+    });
+
+    it('signs in by autofill, without a name or a click', async () => {
+      await authenticator.touch(async () => {
+        await tab.presses('Sign out');
+        await tab.sees('Overview');
+      });
+      expect((await tab.payload()).amr).toEqual(['webauthn']);
+    });
+
+    it('signs in by button', async () => {
+      // Autofill, which begins at some moment after the sign-out, would be quicker than the click.
+      await tab.page.evaluate('PublicKeyCredential.isConditionalMediationAvailable = async () => false');
+      await tab.signsOut();
+      await authenticator.touch(async () => {
+        await tab.presses('Sign in with a passkey');
+        await tab.sees('Overview');
+      });
+    });
+
+    it('confirms who is there, and is renamed then', async () => {
+      await tab.goes('Passkeys');
+      await tab.presses('Rename Laptop');
+      await tab.dialog().getByLabel('Name').fill('Old laptop');
+      await tab.answers('Rename');
+      await authenticator.touch(async () => {
+        await tab.presses('Confirm with a passkey');
+        await tab.hears('The passkey is renamed.');
+      });
+      expect(await passkeyNames()).toEqual(['Old laptop']);
+    });
+
+    it('is deleted after a question, and the authenticator forgets it', async () => {
+      await tab.presses('Delete Old laptop');
+      await tab.answers('Delete');
+      await tab.hears('The passkey is deleted.');
+      await tab.page.getByText('You have none yet.').waitFor();
+      expect(await authenticator.held()).toEqual([]);
+    });
+  });
+
+  describe('a second factor', () => {
+    let secret: string;
+    let codes: string[];
+
+    const challenge = async () => {
+      await tab.signsOut();
+      await tab.signsIn();
+      await tab.sees('One more step');
+    };
+    const shownCodes = () => tab.page.locator('.codes li').allInnerTexts();
+
+    it('is set up with a QR code of the very address that is shown as text, and a code that proves it', async () => {
+      await tab.goes('Two-factor');
+      await tab.presses('Set it up');
+      const picture = tab.page.getByRole('img', { name: 'QR code for your authenticator app' });
+      await picture.waitFor();
+      const uri = await tab.page.locator('.uri').textContent();
+      secret = secretIn(uri!);
+      expect(await tab.page.locator('.key').innerText()).toBe(secret.match(/.{4}/g)!.join(' '));
+
+      const expected = generate(0, 'M');
+      expected.addData(uri!);
+      expected.make();
+      const drawn = new Set((await picture.locator('path').getAttribute('d'))!.match(/M\d+ \d+/g));
+      const size = Array.from({ length: expected.getModuleCount() }, (_, i) => i);
+      for (const row of size) {
+        const dark = size.filter((column) => drawn.has(`M${column + 4} ${row + 4}`));
+        expect(dark).toEqual(size.filter((column) => expected.isDark(row, column)));
+      }
+    });
+
+    it('comes with recovery codes to copy and to keep', async () => {
+      codes = await shownCodes();
+      expect(codes).toHaveLength(8);
+      await tab.presses('Copy');
+      await tab.hears('Copied.');
+      expect(await tab.page.evaluate('navigator.clipboard.readText()')).toBe(`${codes.join('\n')}\n`);
+      const save = tab.page.waitForEvent('download');
+      await tab.presses('Download');
+      expect((await save).suggestedFilename()).toBe('recovery-codes.txt');
+    });
+
+    it('is switched on by a right code alone, and shows its recovery codes no more', async () => {
+      await tab.fills({ 'The code that it shows': '000000' });
+      await tab.presses('Switch it on');
+      await tab.isRefused('The code is not correct.');
+      await tab.fills({ 'The code that it shows': codeAt(secret, step()) });
+      await tab.presses('Switch it on');
+      await tab.hears('Two-factor authentication is on.');
+      await tab.page.getByText('8 of 8 recovery codes are left.').waitFor();
+      expect(await shownCodes()).toEqual([]);
+    });
+
+    it('is asked for after the password, by code', async () => {
+      await challenge();
+      await tab.fills({ 'Code from your authenticator app': '000000' });
+      await tab.button('Continue').first().click();
+      await tab.isRefused('The code is not correct.');
+      // The code of the next half minute: that of this one is used up, and clocks may differ by one.
+      await tab.fills({ 'Code from your authenticator app': codeAt(secret, step() + 1) });
+      await tab.button('Continue').first().click();
+      await tab.sees('Overview');
+      expect((await tab.payload()).amr).toEqual(['pwd', 'otp']);
+    });
+
+    it('is asked for after the password, by recovery code', async () => {
+      await challenge();
+      await tab.page.getByText('Use a recovery code instead').click();
+      await tab.fills({ 'Recovery code': codes[0]! });
+      await tab.button('Continue').last().click();
+      await tab.sees('Overview');
+      await tab.goes('Two-factor');
+      await tab.page.getByText('7 of 8 recovery codes are left.').waitFor();
+    });
+
+    it('gets new recovery codes, and is switched off', async () => {
+      await tab.presses('New recovery codes…');
+      await tab.answers('Make new ones');
+      await tab.page.getByRole('heading', { name: 'Is it you?' }).waitFor();
+      await tab.confirms();
+      await tab.page.getByText('8 of 8 recovery codes are left.').waitFor();
+      expect((await shownCodes()).filter((code) => codes.includes(code))).toEqual([]);
+      await tab.presses('Switch it off…');
+      await tab.answers('Switch it off');
+      await tab.hears('Two-factor authentication is off.');
+      await tab.signsOut();
+      await tab.signsIn(DEMO.user);
+      await tab.sees('Overview');
+    });
+  });
+
+  it('has broken no rule of the page', () => expect(visit.complaints).toEqual([]));
+});

@@ -1,0 +1,148 @@
+import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
+import { DEMO } from '../../apps/sample/src/users/seed';
+import { openBrowser } from './browser';
+import { createEmptyDatabase } from './database';
+import { Sample } from './sample';
+import { until } from './until';
+
+/** Limits that tests of a page are not about. */
+const ROOMY = {
+  SVC_CONFIRM_MAX_ATTEMPTS: '1000',
+  SVC_REFRESH_MAX_ATTEMPTS: '1000',
+  SVC_RESET_MAX_ATTEMPTS: '1000',
+  SVC_2FA_MAX_ATTEMPTS: '1000',
+  SVC_LOGIN_IP_MAX_ATTEMPTS: '1000',
+  SVC_PASSKEY_MAX_ATTEMPTS: '1000',
+};
+
+/** What a browser says of refusals that are part of the game. */
+const REFUSALS = /responded with a status of (401|422|423)/;
+
+/** The sample, as a developer starts it, and a browser that looks at its page. */
+export class SampleVisit {
+  /** What the browser complained of: errors, and violations of the content security policy. */
+  readonly complaints: string[] = [];
+
+  private constructor(
+    readonly sample: Sample,
+    readonly browser: Browser,
+    private readonly database: { drop(): Promise<void> },
+  ) {}
+
+  static async begin(env: Record<string, string> = {}): Promise<SampleVisit> {
+    const database = await createEmptyDatabase();
+    const started = { DATABASE_URL: database.url, NODE_ENV: 'development', ...ROOMY, ...env };
+    const [sample, browser] = await Promise.all([Sample.launch(started).then((s) => s.ready()), openBrowser()]);
+    return new SampleVisit(sample, browser, database);
+  }
+
+  /** By the name that passkeys belong to. */
+  get url(): string {
+    return this.sample.url.replace('127.0.0.1', 'localhost');
+  }
+
+  /** Somebody's browser, with cookies and storage of its own. */
+  async person(): Promise<BrowserContext> {
+    const context = await this.browser.newContext({ permissions: ['clipboard-read', 'clipboard-write'] });
+    context.setDefaultTimeout(15_000);
+    return context;
+  }
+
+  /** A tab of somebody's browser that has opened the page. */
+  async tab(person?: BrowserContext, path = '/'): Promise<Tab> {
+    const page = await (person ?? (await this.person())).newPage();
+    page.on('pageerror', ({ message }) => this.complaints.push(message));
+    page.on('console', (message) => {
+      if (message.type() === 'error' && !REFUSALS.test(message.text())) this.complaints.push(message.text());
+    });
+    await page.goto(this.url + path);
+    return new Tab(page);
+  }
+
+  /** The link of the newest mail to `address` that has `part` in it. */
+  async mailed(address: string, part: string): Promise<string> {
+    let link: string | undefined;
+    await until(async () => {
+      const { body } = await this.sample.call('GET', '/mailbox/mails');
+      const mails = (body as unknown as { data: { to: string; text: string }[] }).data;
+      const links = mails.filter(({ to }) => to === address).map(({ text }) => /https?:\S+/.exec(text)![0]);
+      return (link = links.find((url) => url.includes(part))) !== undefined;
+    });
+    return link!;
+  }
+
+  async end(): Promise<void> {
+    await this.browser.close();
+    await this.sample.stop('SIGKILL');
+    await this.database.drop();
+  }
+}
+
+/** The page as its reader meets it. */
+export class Tab {
+  constructor(readonly page: Page) {}
+
+  readonly button = (name: string | RegExp): Locator => this.page.getByRole('button', { name, exact: true });
+  readonly field = (label: string): Locator => this.page.getByLabel(label, { exact: true });
+  readonly dialog = (): Locator => this.page.getByRole('dialog');
+
+  /** Waits for the view with this heading to be there as a whole. */
+  async sees(heading: string): Promise<void> {
+    await this.page.getByRole('heading', { name: heading, level: 1 }).waitFor();
+    await this.page.locator('main:not([aria-busy])').waitFor();
+  }
+
+  async hears(text: string): Promise<void> {
+    await this.page.getByRole('status').getByText(text).waitFor();
+  }
+
+  /** Waits for a form to say why it was refused, and to have the focus where it says so. */
+  async isRefused(text: string): Promise<void> {
+    await this.page.locator('.summary:focus').getByText(text).waitFor();
+  }
+
+  async hasFocus(element: Locator): Promise<void> {
+    await element.and(this.page.locator(':focus')).waitFor();
+  }
+
+  async goes(view: string): Promise<void> {
+    await this.page.getByRole('navigation').getByRole('link', { name: view }).click();
+    await this.sees(view);
+  }
+
+  async fills(values: Record<string, string>): Promise<void> {
+    for (const [label, value] of Object.entries(values)) await this.field(label).fill(value);
+  }
+
+  async presses(name: string | RegExp): Promise<void> {
+    await this.button(name).click();
+  }
+
+  async signsIn(email = DEMO.user, password = DEMO.password): Promise<void> {
+    await this.sees('Sign in');
+    await this.fills({ Email: email, Password: password });
+    await this.presses('Sign in');
+  }
+
+  async signsOut(): Promise<void> {
+    await this.presses('Sign out');
+    await this.hears('You are signed out.');
+    await this.sees('Sign in');
+  }
+
+  /** Answers the dialog that asks who is there. */
+  async confirms(password = DEMO.password): Promise<void> {
+    await this.dialog().getByLabel('Password', { exact: true }).fill(password);
+    await this.dialog().getByRole('button', { name: 'Confirm', exact: true }).click();
+  }
+
+  /** Presses a button of the dialog. */
+  async answers(name: string): Promise<void> {
+    await this.dialog().getByRole('button', { name, exact: true }).click();
+  }
+
+  /** The payload of the access token that the overview shows. */
+  async payload(): Promise<{ jti: string; fid: string; amr: string[] }> {
+    return JSON.parse(await this.page.locator('#token-payload').innerText());
+  }
+}
