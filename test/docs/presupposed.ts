@@ -1,15 +1,16 @@
 // What the fragments of the documentation presuppose: the library, the usual names of Nest and TypeORM, and a host.
 import type { AuthModuleOptions, Mailer, PasswordHasher, UserProvider } from '@svc/auth';
 import { withAuthColumns, withTwoFactorColumns } from '@svc/auth';
-import type { Auth, AuthAsyncValues, SecurityStore } from '@svc/auth';
+import type { Auth, AuthAsyncValues, SecurityStore, SessionTokens } from '@svc/auth';
 import type { INestApplication, Type } from '@nestjs/common';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import type { DataSourceOptions, Repository } from 'typeorm';
 
 export * from '@svc/auth';
 export { AuthConsoleModule } from '@svc/auth/console';
-export { Body, Controller, Delete, Get, Injectable, Module, Param, Post, UseGuards } from '@nestjs/common';
+export { Body, Controller, Delete, Get, Injectable, Module, Param, Post, Res, UseGuards } from '@nestjs/common';
 export { APP_GUARD, NestFactory } from '@nestjs/core';
+export type { Response } from 'express';
 export type { NestExpressApplication } from '@nestjs/platform-express';
 export { OnEvent } from '@nestjs/event-emitter';
 export { HealthCheck, HealthCheckService } from '@nestjs/terminus';
@@ -64,6 +65,8 @@ export declare const mailer: Mailer;
 export declare const options: DataSourceOptions;
 export declare const roles: { of(userId: string): Promise<{ abilities: string[] }> };
 export declare const secret: string;
+export declare const profile: object;
+export declare const socialLogin: { signIn(from: object): Promise<SessionTokens> };
 export declare const url: string;
 export declare const user: User;
 export declare const users: Repository<User & { nickname?: unknown }>;
