@@ -1,4 +1,4 @@
-import { type AuthModuleOptions, type Mail, PasswordHasher } from '@svc/auth';
+import { type AuthModuleOptions, type Mail, type Mailer, PasswordHasher } from '@svc/auth';
 import { MailRecorder, linkIn } from '@svc/auth/testing';
 import { TestApp, type TestAppOptions } from './app';
 import { ENCRYPTION_KEY } from './host.module';

@@ -2,12 +2,14 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import * as surface from '@svc/auth';
 import { openApiFile } from '../../docs/generate-openapi';
+import * as ts from 'typescript';
 import { optionsPage } from '../../docs/generate-options';
 import { VARIABLES } from '../../libs/auth/src/config/env';
 import { METRICS } from '../../libs/auth/src/observability/metrics';
 import { OPERATIONS, QUIET } from '../../libs/auth/src/observability/operations';
 import { REASONS } from '../../libs/auth/src/observability/reasons';
 import { HAPPENINGS } from '../../libs/auth/src/observability/security-line';
+import { PAGES } from '../docs/blocks';
 
 const ROOT = join(__dirname, '../..');
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
@@ -37,6 +39,27 @@ const rowsOf = (page: string): string[][] =>
         .map((cell) => cell.trim()),
     );
 
+/** The name of an event class, and its fields as the page shows them. */
+function payloadIn(source: string): [name: string, payload: string] {
+  const file = ts.createSourceFile('event.ts', source, ts.ScriptTarget.Latest, true);
+  const event = file.statements.find(ts.isClassDeclaration)!;
+  const properties = event.members.filter(ts.isPropertyDeclaration);
+  const parameters = event.members.filter(ts.isConstructorDeclaration).flatMap((maker) => [...maker.parameters]);
+  const fields = [...parameters, ...properties].map(
+    ({ name, type, initializer }) =>
+      `\`${name.getText()}: ${(type ?? initializer)!.getText().replaceAll('|', '\\|')}\``,
+  );
+  return [event.name!.text, fields.join(', ')];
+}
+
+/** The anchor of a heading. */
+const anchor = (heading: string): string =>
+  heading
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-');
+
 describe('the documentation', () => {
   it('lists the options as the source documents them: npm run docs', () => {
     expect(read('docs/options.md')).toBe(optionsPage());
@@ -48,16 +71,13 @@ describe('the documentation', () => {
     expect(page).toContain('`SVC_PUBLIC_KEY`');
   });
 
-  it('lists every event', () => {
-    const events = readdirSync(join(ROOT, 'libs/auth/src'), { recursive: true, encoding: 'utf8' }).filter((file) =>
-      file.endsWith('.event.ts'),
-    );
-    const names = events.map((file) => /export class (\w+)/.exec(read(join('libs/auth/src', file)))![1]!);
-    expect(names.length).toBeGreaterThan(0);
-    for (const name of names) {
-      expect(read('docs/events.md')).toMatch(new RegExp(`\\| \`${name}\`\\s+\\|`));
-      expect(surface).toHaveProperty(name);
-    }
+  it('lists every event with the names and types of what it carries, and no other', () => {
+    const events = readdirSync(join(ROOT, 'libs/auth/src'), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.event.ts'))
+      .map((file) => payloadIn(read(join('libs/auth/src', file))));
+    const rows = [...read('docs/events.md').matchAll(/^\| `(\w+)` +\| ((?:\\\||[^|])*?) +\|/gm)];
+    expect(rows.map(([, name, payload]) => [name, payload]).toSorted()).toEqual(events.toSorted());
+    for (const [name] of events) expect(surface).toHaveProperty(name);
   });
 
   it('gives every reason, event, operation and metric that operators meet, as the source has them', () => {
@@ -113,17 +133,35 @@ describe('the documentation', () => {
     expect(read('docs/openapi.json')).toBe(await openApiFile());
   });
 
-  it('links to pages that exist', () => {
-    for (const page of [
-      'README.md',
-      'SECURITY.md',
-      ...readdirSync(join(ROOT, 'docs'))
-        .filter((f) => f.endsWith('.md'))
-        .map((f) => `docs/${f}`),
-    ]) {
-      for (const [, target] of read(page).matchAll(/\]\((?!https?:)([^)#]+)\)/g)) {
-        expect(() => read(join(page, '..', target!))).not.toThrow();
-      }
-    }
+  it('links to pages and headings that exist', () => {
+    const broken = PAGES.flatMap((page) =>
+      [...read(page).matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)].flatMap(([, target, heading]) => {
+        const file = join(page, target ? join('..', target) : '');
+        if (!existsSync(join(ROOT, file))) return [`${page}: ${file}`];
+        const headings = [...read(file).matchAll(/^#+ (.*)$/gm)].map(([, text]) => anchor(text!));
+        return heading && !headings.includes(heading) ? [`${page}: ${file}#${heading}`] : [];
+      }),
+    );
+    expect(broken).toEqual([]);
+  });
+
+  it('names options and variables that exist', () => {
+    const options = new Set([...read('docs/options.md').matchAll(/^\| `([\w.]+)`/gm)].map(([, option]) => option!));
+    const blocks = new Set([...options].filter((option) => option.includes('.')).map((option) => option.split('.')[0]));
+    const variables = new Set([...VARIABLES.map(([name]) => `SVC_${name}`), 'SVC_PUBLIC_KEY', 'SVC_ADMIN_SECRET']);
+    const unknown = PAGES.flatMap((page) =>
+      [...read(page).matchAll(/`([a-z]\w*)\.([a-z]\w*(?:\.[a-z]\w*)?)(?:: [^`]*)?`|`(SVC_[A-Z0-9_]*[A-Z0-9])`/g)]
+        .filter(([, block, rest, variable]) =>
+          variable ? !variables.has(variable) : blocks.has(block) && rest !== 'ts' && !options.has(`${block}.${rest}`),
+        )
+        .map(([text]) => `${page}: ${text}`),
+    );
+    expect(unknown).toEqual([]);
+  });
+
+  it('has every page in its index', () => {
+    const pages = PAGES.filter((page) => page.startsWith('docs/') && page !== 'docs/README.md');
+    const index = read('docs/README.md');
+    expect(pages.filter((page) => !index.includes(`(${page.slice('docs/'.length)})`))).toEqual([]);
   });
 });

@@ -1,0 +1,47 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+export const ROOT = join(__dirname, '../..');
+
+/** A fenced block of a page. */
+export interface Block {
+  /** `docs/guards.md:6`: the fence. */
+  place: string;
+  page: string;
+  language: string;
+  text: string;
+}
+
+/** The pages whose blocks are checked. */
+export const PAGES = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  'CHANGELOG.md',
+  ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => `docs/${file}`)
+    .toSorted(),
+];
+
+const FENCE = /^( *)```(\w*)\n([\s\S]*?)^\1```$/gm;
+
+/** The fenced blocks of a page, without the indentation of the list that they are in. */
+export const blocksOf = (page: string, text = readFileSync(join(ROOT, page), 'utf8')): Block[] =>
+  [...text.matchAll(FENCE)].map(({ 1: indent, 2: language, 3: body, index }) => ({
+    place: `${page}:${text.slice(0, index).split('\n').length}`,
+    page,
+    language: language!,
+    text: body!.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
+  }));
+
+/** The file that a block says it is, in its first line: `// src/user.ts`. */
+export const fileOf = ({ text }: Block): string | undefined => /^\/\/ (\S+\.ts)\n/.exec(text)?.[1];
+
+/** The routes of the controllers that a page shows: `GET /hello`. */
+export const routesIn = (page: readonly Block[]): string[] =>
+  page.flatMap(({ text }) => {
+    const [, path] = /@Controller\('([^']*)'\)/.exec(text) ?? [];
+    const routes = path === undefined ? [] : [...text.matchAll(/@(Get|Post|Patch|Delete)\((?:'([^']*)')?\)/g)];
+    return routes.map(([, verb, own]) => `${verb!.toUpperCase()} /${[path, own].filter(Boolean).join('/')}`);
+  });

@@ -1,0 +1,169 @@
+import { Client } from 'pg';
+import * as ts from 'typescript';
+import { createEmptyDatabase } from '../support/database';
+import { type Block, PAGES, blocksOf, routesIn } from './blocks';
+import { judgeVariable, mistakesOf as mistakesOfShell } from './shell';
+import { commandsOfTheConsole, routesOfTheSample } from './surroundings';
+import { mistakesOf as mistakesOfTypeScript } from './typescript';
+
+const BROKEN = blocksOf(
+  'broken.md',
+  `
+\`\`\`ts
+const tokens = await auth.startSession(user.id, {}, { abilities: [] });
+\`\`\`
+
+\`\`\`ts
+AuthModule.forRoot({ features: { passkey: true } });
+\`\`\`
+
+\`\`\`ts
+@Get() @ConfirmationRequiredFirst() list() {}
+\`\`\`
+
+\`\`\`ts
+// src/incomplete.ts
+export const list: Caller[] = [];
+\`\`\`
+
+\`\`\`js
+const { access_token = await (await fetch('/auth/refresh')).json();
+\`\`\`
+
+\`\`\`html
+<p>Hello</p>
+<script type="module">
+  const token = ;
+</script>
+\`\`\`
+
+\`\`\`json
+{ "message": "…", }
+\`\`\`
+
+\`\`\`sh
+npm run bake
+npm run console -- svc:prune --lockout-weeks=7
+svc:purge
+curl -s localhost:3000/auth/signin -d email=ada@example.com
+curl -s -X PUT localhost:3000/auth/login
+curl -s https://example.com/auth/login
+export SVC_SECERT=0123
+make install
+\`\`\`
+
+\`\`\`env
+SVC_AKTIVE_KID=k1
+\`\`\`
+
+\`\`\`sql
+SELECT no_such_column FROM users;
+\`\`\`
+
+\`\`\`http
+Bearer error="insufficient_scope"
+\`\`\`
+`,
+);
+
+/** Users as the tables of another application hold them, for the statements that bring them along. */
+const FORMER_TABLES = `CREATE TABLE users (id serial PRIMARY KEY, email text NOT NULL, password text NOT NULL)`;
+
+const syntax = (place: string, text: string): string[] =>
+  ts
+    .transpileModule(text, {
+      fileName: 'page.js',
+      reportDiagnostics: true,
+      compilerOptions: { allowJs: true, module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ESNext },
+    })
+    .diagnostics!.map(({ messageText }) => `${place}: ${ts.flattenDiagnosticMessageText(messageText, ' ')}`);
+
+const scripts = (html: string): string[] =>
+  [...html.matchAll(/<script[^>]*>([\s\S]*?)<\/script>/g)].map(([, text]) => text!);
+
+const attempt = (place: string, act: () => unknown): string[] => {
+  try {
+    act();
+    return [];
+  } catch (error) {
+    return [`${place}: ${(error as Error).message}`];
+  }
+};
+
+const HTTP_LINE = /^(?:HTTP\/1\.1 \d{3}.*|(?:GET|POST|PATCH|DELETE) \/\S* HTTP\/1\.1|[\w-]+: .+)$/;
+
+async function mistakesOfSql(blocks: readonly Block[]): Promise<string[]> {
+  const database = await createEmptyDatabase();
+  const client = new Client({ connectionString: database.url });
+  await client.connect();
+  await client.query(FORMER_TABLES);
+  const mistakes: string[] = [];
+  for (const page of new Set(blocks.map((block) => block.page))) {
+    // What a page does step by step is seen by its later steps, and by no other page.
+    await client.query('BEGIN');
+    for (const { place, text } of blocks.filter((block) => block.page === page))
+      await client.query(text).catch((error: Error) => mistakes.push(`${place}: ${error.message}`));
+    await client.query('ROLLBACK');
+  }
+  await client.end();
+  await database.drop();
+  return mistakes;
+}
+
+const blocks = PAGES.flatMap((page) => blocksOf(page));
+
+/** The mistakes of the documentation, and those of blocks that are broken on purpose. */
+const CHECKS: Record<string, (checked: readonly Block[]) => string[] | Promise<string[]>> = {
+  ts: mistakesOfTypeScript,
+  js: (checked) => checked.flatMap(({ place, text }) => syntax(place, text)),
+  html: (checked) => checked.flatMap(({ place, text }) => scripts(text).flatMap((script) => syntax(place, script))),
+  json: (checked) => checked.flatMap(({ place, text }) => attempt(place, () => JSON.parse(text))),
+  sh: async (checked) => {
+    const around = { routes: await routesOfTheSample(), console: commandsOfTheConsole() };
+    return checked.flatMap((block) => {
+      const ownRoutes = routesIn(blocks.filter(({ page }) => page === block.page));
+      return mistakesOfShell(block, { ...around, ownRoutes });
+    });
+  },
+  env: (checked) =>
+    checked.flatMap(({ place, text }) =>
+      text
+        .trim()
+        .split('\n')
+        .flatMap((line) => (judgeVariable(line) ? [`${place}: ${judgeVariable(line)}: ${line}`] : [])),
+    ),
+  sql: mistakesOfSql,
+  http: (checked) =>
+    checked.flatMap(({ place, text }) =>
+      text
+        .trim()
+        .split('\n')
+        .flatMap((line) => (HTTP_LINE.test(line) ? [] : [`${place}: no line of HTTP: ${line}`])),
+    ),
+};
+
+/** How many mistakes the broken blocks of a language have. */
+const ON_PURPOSE: Record<string, number> = { ts: 4, js: 1, html: 1, json: 1, sh: 8, env: 1, sql: 1, http: 1 };
+
+describe('the code blocks of README and docs', () => {
+  it('are all in a language that is checked', () => {
+    const unknown = blocks.filter(({ language }) => !(language in CHECKS)).map(({ place }) => place);
+    expect(unknown).toEqual([]);
+    expect(blocks.length).toBeGreaterThan(50);
+  });
+
+  it.each(Object.keys(CHECKS))(
+    '%s: hold, and a broken one is found',
+    async (language) => {
+      const of = (some: readonly Block[]): Block[] => some.filter((block) => block.language === language);
+      const found = await CHECKS[language]!([...of(blocks), ...of(BROKEN)]);
+      const [broken, mistakes] = [[] as string[], [] as string[]];
+      for (const mistake of found) (mistake.startsWith('broken.md') ? broken : mistakes).push(mistake);
+      expect(mistakes).toEqual([]);
+      const places = new Set(of(BROKEN).map(({ place }) => place));
+      expect(new Set(broken.map((mistake) => mistake.split(': ')[0]))).toEqual(places);
+      expect(broken.length).toBeGreaterThanOrEqual(ON_PURPOSE[language]!);
+    },
+    120_000,
+  );
+});

@@ -1,0 +1,73 @@
+// What the fragments of the documentation presuppose: the library, the usual names of Nest and TypeORM, and a host.
+import type { AuthModuleOptions, Mailer, PasswordHasher, UserProvider } from '@svc/auth';
+import { withAuthColumns, withTwoFactorColumns } from '@svc/auth';
+import type { Auth, AuthAsyncValues, SecurityStore, SessionTokens } from '@svc/auth';
+import type { INestApplication, Type } from '@nestjs/common';
+import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import type { DataSourceOptions, Repository } from 'typeorm';
+
+export * from '@svc/auth';
+export { AuthConsoleModule } from '@svc/auth/console';
+export { Body, Controller, Delete, Get, Injectable, Module, Param, Post, Res, UseGuards } from '@nestjs/common';
+export { APP_GUARD, NestFactory } from '@nestjs/core';
+export type { Response } from 'express';
+export type { NestExpressApplication } from '@nestjs/platform-express';
+export { OnEvent } from '@nestjs/event-emitter';
+export { HealthCheck, HealthCheckService } from '@nestjs/terminus';
+export { ThrottlerModule } from '@nestjs/throttler';
+export { TypeOrmModule } from '@nestjs/typeorm';
+export { redisStore } from 'cache-manager-redis-yet';
+export { Column, DataSource, type DataSourceOptions, Entity, PrimaryGeneratedColumn } from 'typeorm';
+
+@Entity('users')
+export class User extends withTwoFactorColumns(withAuthColumns()) {
+  @PrimaryGeneratedColumn('uuid')
+  id!: string;
+
+  @Column({ type: 'text' })
+  name!: string;
+
+  @Column({ name: 'email_verified_at', type: 'timestamptz', nullable: true })
+  emailVerifiedAt!: Date | null;
+}
+
+@Entity('admins')
+export class Admin extends User {}
+
+@Entity('orders')
+export class Order {
+  @PrimaryGeneratedColumn('uuid')
+  id!: string;
+
+  @Column({ type: 'uuid' })
+  userId!: string;
+}
+
+export declare const UsersOfTheMainService: Type<UserProvider>;
+export declare class CreateUsers1795000000000 {
+  up(): Promise<void>;
+  down(): Promise<void>;
+}
+export declare class AppModule {}
+
+/** What a class has that only some of its members are shown of. */
+export interface Presupposed {
+  alarm(familyId: string): void;
+}
+
+export declare const app: INestApplication;
+export declare const audience: string;
+export declare const auth: Auth;
+export declare const cache: SecurityStore;
+export declare const hasher: PasswordHasher;
+export declare const k1: string;
+export declare const mailer: Mailer;
+export declare const options: DataSourceOptions;
+export declare const roles: { of(userId: string): Promise<{ abilities: string[] }> };
+export declare const secret: string;
+export declare const profile: object;
+export declare const socialLogin: { signIn(from: object): Promise<SessionTokens> };
+export declare const url: string;
+export declare const user: User;
+export declare const users: Repository<User & { nickname?: unknown }>;
+export declare const values: AuthAsyncValues & Pick<AuthModuleOptions, 'users'>;

@@ -1,0 +1,82 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { VARIABLES } from '../../libs/auth/src/config/env';
+import { type Block, ROOT } from './blocks';
+
+/** What a command of the documentation is checked against. */
+export interface Surroundings {
+  /** `POST /auth/login`, as they are mounted. */
+  routes: readonly string[];
+  /** Those of the page itself. */
+  ownRoutes?: readonly string[];
+  /** Commands of the console, and their flags: `svc:prune --lockout-days`. */
+  console: readonly string[];
+}
+
+const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: Record<string, string> };
+
+const NPM = new Set(['ci', 'install', 'start', 'test', 'run']);
+
+/** Programs of others, whose flags are theirs. */
+const OTHERS = new Set(['cd', 'npx']);
+
+/** What is wrong with a block of shell commands. */
+export function mistakesOf({ place, text }: Pick<Block, 'place' | 'text'>, around: Surroundings): string[] {
+  return commandsOf(text).flatMap((words) => {
+    const mistake = judge(words, around);
+    return mistake ? [`${place}: ${mistake}: ${words.join(' ')}`] : [];
+  });
+}
+
+function judge([program = '', ...words]: string[], around: Surroundings): string | undefined {
+  if (program === 'npm') return judgeNpm(words, around);
+  if (program === 'curl') return judgeCurl(words, around);
+  if (program.startsWith('svc:')) return judgeConsole(program, words, around);
+  if (program === 'export') return words.map(judgeVariable).find(Boolean);
+  return OTHERS.has(program) ? undefined : 'unknown program';
+}
+
+function judgeNpm([verb = '', ...words]: string[], around: Surroundings): string | undefined {
+  if (!NPM.has(verb)) return 'unknown verb of npm';
+  if (verb !== 'run') return undefined;
+  const [script = '', dashes, command = '', ...flags] = words;
+  if (!(script in scripts) && script !== 'build') return 'no such script in package.json';
+  return script === 'console' && dashes === '--' ? judgeConsole(command, flags, around) : undefined;
+}
+
+function judgeConsole(command: string, words: readonly string[], { console }: Surroundings): string | undefined {
+  if (!console.includes(command)) return 'no such command of the console';
+  const flags = words.filter((word) => word.startsWith('-')).map((word) => `${command} ${word.split('=')[0]}`);
+  return flags.every((flag) => console.includes(flag)) ? undefined : 'no such flag';
+}
+
+/** A variable of ours is one that is read. */
+export function judgeVariable(assignment: string): string | undefined {
+  const name = assignment.split('=')[0]!;
+  const ours = name.replace(/^SVC_/, '');
+  const read = ours === 'PUBLIC_KEY' || VARIABLES.some(([variable]) => variable === ours);
+  return ours === name || read ? undefined : 'no such variable';
+}
+
+function judgeCurl(words: readonly string[], { routes, ownRoutes = [] }: Surroundings): string | undefined {
+  const url = words.find((word) => word.startsWith('localhost:3000/'));
+  if (!url) return 'no request to localhost:3000';
+  const sends = words.some((word) => ['-d', '--data', '--json'].includes(word));
+  const method = words.includes('-X') ? words[words.indexOf('-X') + 1] : sends ? 'POST' : 'GET';
+  const asked = `${method} ${url.slice('localhost:3000'.length).split('?')[0]}`;
+  const body = words[words.indexOf('-d') + 1] ?? '';
+  if (sends && body.startsWith('{')) JSON.parse(body);
+  const mounted = [...routes, ...ownRoutes].some((route) =>
+    new RegExp(`^${route.replaceAll(/:\w+/g, '[^/]+')}$`).test(asked),
+  );
+  return mounted ? undefined : 'no such route';
+}
+
+/** The commands of a block, in words: lines continued by a backslash joined, quotes and comments taken off. */
+const commandsOf = (text: string): string[][] =>
+  text
+    .replaceAll(/\\\n/g, ' ')
+    .split(/\n|&&/)
+    .map((line) => [...line.matchAll(/'([^']*)'|"([^"]*)"|(#.*$)|([^\s'"]+=\$\([^)]*\)|[^\s'"]+)/g)])
+    .map((words) => words.filter(([, , , comment]) => !comment).map(([, a, b, , c]) => a ?? b ?? c ?? ''))
+    .filter((words) => words.length > 0);

@@ -1,0 +1,46 @@
+import { NestFactory } from '@nestjs/core';
+import { mkdtempSync, readFileSync, readdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { AppModule } from '../../apps/sample/src/app.module';
+import { readEnvironment } from '../../apps/sample/src/environment';
+import { createEmptyDatabase } from '../support/database';
+import { ROOT } from './blocks';
+
+interface Layer {
+  route?: { path: string; methods: Record<string, boolean> };
+}
+
+/** The routes that the sample mounts on its defaults: `POST /auth/login`. */
+export async function routesOfTheSample(): Promise<string[]> {
+  const database = await createEmptyDatabase();
+  const env = { ...process.env };
+  process.env.DATA_DIR = mkdtempSync(join(tmpdir(), 'svc-docs-'));
+  const environment = readEnvironment(process.env, ['--mailbox']);
+  try {
+    const app = await NestFactory.create(AppModule.forEnvironment(environment, database.url, 0), { logger: false });
+    await app.init();
+    const { router } = app.getHttpAdapter().getInstance() as { router: { stack: Layer[] } };
+    const routes = router.stack.flatMap(({ route }) =>
+      route ? Object.keys(route.methods).map((method) => `${method.toUpperCase()} ${route.path}`) : [],
+    );
+    await app.close();
+    return routes;
+  } finally {
+    process.env = env;
+    await database.drop();
+  }
+}
+
+/** The commands of the console, and each with each of its flags: `svc:prune --lockout-days`. */
+export function commandsOfTheConsole(): string[] {
+  const folder = join(ROOT, 'libs/auth/src/console');
+  return readdirSync(folder)
+    .filter((file) => file.endsWith('.command.ts'))
+    .map((file) => readFileSync(join(folder, file), 'utf8'))
+    .flatMap((source) => {
+      const name = /name: '(svc:[\w-]+)'/.exec(source)![1]!;
+      const flags = [...source.matchAll(/flags: '([^']+)'/g)].flatMap(([, given]) => given!.match(/--?[\w-]+/g)!);
+      return [name, ...flags.map((flag) => `${name} ${flag}`)];
+    });
+}

@@ -1,0 +1,110 @@
+import { join } from 'node:path';
+import * as ts from 'typescript';
+import { type Block, ROOT, fileOf } from './blocks';
+
+const PRESUPPOSED = join(ROOT, 'test/docs/presupposed.ts');
+
+/** `await` outside a function, and names that a fragment does not go on to use. */
+const ALLOWED_IN_FRAGMENTS = new Set([1309, 1375, 1378, 6133, 6192, 6196, 6198]);
+
+const { config } = ts.readConfigFile(join(ROOT, 'tsconfig.json'), ts.sys.readFile);
+const { options } = ts.parseJsonConfigFileContent({ ...config, files: [PRESUPPOSED] }, ts.sys, ROOT);
+
+/**
+ * Type-checks blocks in one program, against the library's source. A block that names its file is that file, complete
+ * with its imports, and the others of its page may import it. Any other is a fragment: what it presupposes is imported
+ * for it, and members of a class are put into one.
+ *
+ * @returns the mistakes, each with the place of its block
+ */
+export function mistakesOf(blocks: readonly Block[]): string[] {
+  const sources = new Map<string, ts.SourceFile>();
+  const virtual = new Map<string, string>();
+  const host = inMemory(virtual, sources);
+  const base = ts.createProgram({ rootNames: [PRESUPPOSED], options, host });
+  const known = presupposed(base);
+  const files = blocks.map((block, i) => {
+    const folder = join(ROOT, 'test/docs/.blocks', block.page.replaceAll('/', '_'));
+    const users = join(folder, 'src/users.ts');
+    if (!virtual.has(users)) virtual.set(users, `export { Order, User } from '../../../presupposed';`);
+    const file = join(folder, fileOf(block) ?? `fragment-${i}.ts`);
+    virtual.set(file, fileOf(block) ? block.text : asModule(block.text, known));
+    return { block, file, isFragment: !fileOf(block) };
+  });
+  const program = ts.createProgram({ rootNames: [PRESUPPOSED, ...virtual.keys()], options, host, oldProgram: base });
+  return files.flatMap(({ block, file, isFragment }) => {
+    const source = program.getSourceFile(file)!;
+    return [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)]
+      .filter(({ code }) => !isFragment || !ALLOWED_IN_FRAGMENTS.has(code))
+      .map(({ messageText }) => `${block.place}: ${ts.flattenDiagnosticMessageText(messageText, ' ')}`);
+  });
+}
+
+function inMemory(virtual: Map<string, string>, sources: Map<string, ts.SourceFile>): ts.CompilerHost {
+  const host = ts.createCompilerHost(options);
+  const { fileExists, readFile, getSourceFile, directoryExists } = host;
+  host.fileExists = (file) => virtual.has(file) || fileExists(file);
+  host.directoryExists = (path) => [...virtual.keys()].some((f) => f.startsWith(`${path}/`)) || directoryExists!(path);
+  host.readFile = (file) => virtual.get(file) ?? readFile(file);
+  host.getSourceFile = (file, ...rest) => {
+    if (!sources.has(file)) sources.set(file, getSourceFile.call(host, file, ...rest)!);
+    return sources.get(file);
+  };
+  return host;
+}
+
+/** Names that fragments may use, and whether each is more than a type. */
+function presupposed(program: ts.Program): Map<string, boolean> {
+  const checker = program.getTypeChecker();
+  const module = checker.getSymbolAtLocation(program.getSourceFile(PRESUPPOSED)!)!;
+  const target = (symbol: ts.Symbol): ts.Symbol =>
+    symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
+  return new Map(
+    checker
+      .getExportsOfModule(module)
+      .map((symbol) => [symbol.name, Boolean(target(symbol).flags & ts.SymbolFlags.Value)]),
+  );
+}
+
+const MEMBERS = /^(?:\s*\/\/.*\n)*(?:constructor\(|@(?:Get|Post|Patch|Delete)\()/;
+
+/** A fragment as a module. All is put before its first line, so that lines stay where they are. */
+function asModule(text: string, known: ReadonlyMap<string, boolean>): string {
+  const whole = MEMBERS.test(text) ? `interface Fragment extends Presupposed {} class Fragment { ${text} }` : text;
+  const { own, used } = namesOf(whole);
+  const missing = [...used].filter((name) => known.has(name) && !own.has(name));
+  const imports = missing.map((name) => (known.get(name) ? name : `type ${name}`)).join(', ');
+  return `import { ${imports} } from '../../presupposed'; export {}; ${whole}`;
+}
+
+function namesOf(text: string): { own: Set<string>; used: Set<string> } {
+  const [own, used] = [new Set<string>(), new Set<string>()];
+  const file = ts.createSourceFile('fragment.ts', text, ts.ScriptTarget.Latest, true);
+  const visit = (node: ts.Node): void => {
+    const { parent } = node;
+    if (ts.isIdentifier(node)) {
+      if (declares(parent, node) && isTopLevel(parent)) own.add(node.text);
+      else if (!(ts.isPropertyAccessExpression(parent) && parent.name === node)) used.add(node.text);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(file);
+  return { own, used };
+}
+
+const declares = (parent: ts.Node, name: ts.Identifier): boolean =>
+  (ts.isVariableDeclaration(parent) ||
+    ts.isBindingElement(parent) ||
+    ts.isClassDeclaration(parent) ||
+    ts.isInterfaceDeclaration(parent) ||
+    ts.isFunctionDeclaration(parent) ||
+    ts.isTypeAliasDeclaration(parent) ||
+    ts.isImportSpecifier(parent) ||
+    ts.isImportClause(parent) ||
+    ts.isNamespaceImport(parent)) &&
+  parent.name === name;
+
+const isTopLevel = (node: ts.Node): boolean => {
+  for (let at = node.parent; at; at = at.parent) if (ts.isFunctionLike(at) || ts.isClassLike(at)) return false;
+  return true;
+};
