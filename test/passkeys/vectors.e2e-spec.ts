@@ -1,6 +1,6 @@
 import { SecurityStore } from '@svc/auth';
 import { randomUUID } from 'node:crypto';
-import { type Cbor, cbor } from '../../libs/auth/src/testing/cbor';
+import { type Cbor, cbor } from '../support/cbor';
 import { type Confirmed, PasskeyApp } from '../support/passkeys';
 import { decodeAttestationObject } from '@simplewebauthn/server/helpers';
 import file from '../vectors/webauthn-l3/test_vectors.json';

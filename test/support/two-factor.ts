@@ -1,6 +1,6 @@
 import type { AuthModuleOptions } from '@svc/auth';
 import type { Type } from '@nestjs/common';
-import { codeAt, fromBase32, secretIn, stepOf as stepAt } from '../../libs/auth/src/testing/totp';
+import { codeAt, fromBase32, secretIn, stepOf as stepAt } from './totp';
 import { TestApp } from './app';
 import { HEADER, proofOf } from './confirming';
 import { PASSWORD } from './people';

@@ -1,5 +1,5 @@
 import { type KeyObject, createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
-import { type Cbor, cbor } from './cbor';
+import { loadWebauthn } from '../passkeys/webauthn';
 
 /** What of the answer of `POST /passkeys/registration-options` makes a passkey. */
 export interface CreationOptions {
@@ -13,6 +13,9 @@ export interface RequestOptions {
   challenge: string;
   rpId?: string;
 }
+
+/** What authenticators write in CBOR. */
+export type Cbor = number | string | Uint8Array | Map<Cbor, Cbor>;
 
 /** What an authenticator or a page may do otherwise than they should. */
 export interface Change {
@@ -46,6 +49,7 @@ interface Held {
 }
 
 const sha256 = (data: string | Uint8Array): Buffer => createHash('sha256').update(data).digest();
+const cbor = (value: Cbor): Uint8Array => loadWebauthn().isoCBOR.encode(value as never);
 const b64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64url');
 const bytesOf = (text: unknown): Buffer => Buffer.from(String(text), 'base64url');
 
@@ -76,6 +80,7 @@ export function coseKeyOf(publicKey: KeyObject): Map<Cbor, Cbor> {
  * @example
  * const device = new SoftAuthenticator('https://app.example.com'); // one of passkeys.origins
  * const credential = device.create(options); // of POST /passkeys/registration-options
+ * @throws AuthConfigError where the optional peer `@simplewebauthn/server` is not installed
  * @publicApi
  */
 export class SoftAuthenticator {

@@ -1,29 +1,8 @@
-import { createHmac } from 'node:crypto';
 import { Clock } from '../kernel/clock';
-
-const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
-
-/** RFC 4648 §6. Written out, as all of this is: what is compared with the library must not come from it. */
-export function fromBase32(text: string): Buffer {
-  const bits = [...text].map((char) => BASE32.indexOf(char).toString(2).padStart(5, '0')).join('');
-  return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
-}
-
-/** The code of a time step (RFC 4226 §5.3). */
-export function codeAt(secret: string, step: number): string {
-  const counter = Buffer.alloc(8);
-  counter.writeBigUInt64BE(BigInt(step));
-  const mac = createHmac('sha1', fromBase32(secret)).update(counter).digest();
-  const number = mac.readUInt32BE(mac.at(-1)! & 15) & 0x7f_ff_ff_ff;
-  return String(number % 1e6).padStart(6, '0');
-}
+import { otpLibrary } from '../two-factor/otp-library';
 
 /** Seconds that one code is shown. */
 const STEP = 30;
-
-export const stepOf = (clock: Clock): number => Math.floor(clock.seconds() / STEP);
-
-export const secretIn = (otpauthUri: string): string => new URL(otpauthUri).searchParams.get('secret') ?? '';
 
 /**
  * The code that a user's authenticator shows (RFC 6238). A code is good for once: for another one move the clock on by
@@ -32,7 +11,10 @@ export const secretIn = (otpauthUri: string): string => new URL(otpauthUri).sear
  * @param otpauthUri as `POST /two-factor` answers it
  * @param clock the application's, where it is a moved one
  * @param ahead how many codes later
+ * @throws AuthConfigError where the optional peer otplib is not installed
  * @publicApi
  */
-export const totpCode = (otpauthUri: string, clock = new Clock(), ahead = 0): string =>
-  codeAt(secretIn(otpauthUri), stepOf(clock) + ahead);
+export function totpCode(otpauthUri: string, clock = new Clock(), ahead = 0): string {
+  const secret = new URL(otpauthUri).searchParams.get('secret') ?? '';
+  return otpLibrary().generateSync({ secret, epoch: clock.seconds() + ahead * STEP });
+}

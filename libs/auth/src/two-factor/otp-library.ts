@@ -1,7 +1,7 @@
 import { AuthConfigError } from '../kernel/auth.exception';
 import { optionalPeer } from '../kernel/optional-peer';
 
-type Otplib = Pick<typeof import('otplib'), 'generateSecret' | 'verifySync'>;
+type Otplib = Pick<typeof import('otplib'), 'generateSecret' | 'generateSync' | 'verifySync'>;
 
 /** @throws AuthConfigError where the host has not installed it */
 export function otpLibrary(load: typeof optionalPeer = optionalPeer): Otplib {
