@@ -18,6 +18,7 @@ import {
   withTwoFactorColumns,
 } from '@svc/auth';
 import { createClient } from '@redis/client';
+import { randomUUID } from 'node:crypto';
 import { DataSource, Entity, PrimaryGeneratedColumn } from 'typeorm';
 
 const { databaseUrl, redisUrl, fastify, email, wants } = JSON.parse(process.env.HOST_OPTIONS!) as Record<
@@ -70,6 +71,8 @@ async function main(): Promise<void> {
         encryption: { key: 'key-of-a-host-that-installed-the-package' },
         users: { entity: Person },
         cache,
+        // Other tests have revoked tokens of the same ids.
+        keyPrefix: `${randomUUID()}:`,
         ...WANTED[wants!]?.(),
       }),
     ],
