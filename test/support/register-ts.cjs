@@ -20,5 +20,9 @@ require.extensions['.ts'] = (module, filename) => {
     filename,
   );
 };
+const NEST_11 = { paths: [join(__dirname, '../nest-11')] };
 const resolve = Module._resolveFilename;
-Module._resolveFilename = (request, ...rest) => resolve(ALIASES[request] ?? request, ...rest);
+Module._resolveFilename = (request, parent, isMain, options) =>
+  process.env.TEST_NEST === '11' && request.startsWith('@nestjs/')
+    ? resolve(request, parent, isMain, NEST_11)
+    : resolve(ALIASES[request] ?? request, parent, isMain, options);

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -24,6 +24,7 @@ function check(plant: Record<string, string>): { status: number | null; output: 
     cwd: copy,
     encoding: 'utf8',
   });
+  rmSync(copy, { recursive: true });
   return { status, output: stdout };
 }
 
