@@ -63,6 +63,8 @@ describe('a registration whose users do not answer', () => {
       options: {
         users: { provider: { useFactory: () => users } },
         features: { registration: true, accountDeletion: false },
+        // The default leaves a slow machine too little of the second.
+        storeTimeoutMs: 500,
         hooks: byHost ? { register: async ({ email }) => (calls++, users.add(String(email))) } : {},
       },
     });
