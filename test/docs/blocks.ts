@@ -24,6 +24,12 @@ export const PAGES = [
     .toSorted(),
 ];
 
+/** Pages whose TypeScript stands word for word in code that runs, and where. */
+export const SHOWN: ReadonlyMap<string, string> = new Map([
+  ['docs/testing.md', 'test/testing/host.e2e-spec.ts'],
+  ['docs/openapi.md', 'apps/sample/src/api-document.ts'],
+]);
+
 const FENCE = /^( *)```(\w*)\n([\s\S]*?)^\1```$/gm;
 
 /** The fenced blocks of a page, without the indentation of the list that they are in. */

@@ -9,7 +9,7 @@ import { METRICS } from '../../libs/auth/src/observability/metrics';
 import { OPERATIONS, QUIET } from '../../libs/auth/src/observability/operations';
 import { REASONS } from '../../libs/auth/src/observability/reasons';
 import { HAPPENINGS } from '../../libs/auth/src/observability/security-line';
-import { PAGES } from '../docs/blocks';
+import { PAGES, SHOWN } from '../docs/blocks';
 
 const ROOT = join(__dirname, '../..');
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
@@ -119,10 +119,7 @@ describe('the documentation', () => {
   });
 
   // Lines of code as they run somewhere, wherever their lines begin.
-  it.each([
-    ['docs/testing.md', 'test/testing/host.e2e-spec.ts'],
-    ['docs/openapi.md', 'apps/sample/src/api-document.ts'],
-  ])('shows in %s what is run in %s', (page, source) => {
+  it.each([...SHOWN])('shows in %s what is run in %s', (page, source) => {
     const plain = (text: string): string => text.replaceAll(/^ +/gm, '');
     const blocks = [...read(page).matchAll(/```ts\n(.*?)```/gs)].map(([, block]) => block!);
     expect(blocks.length).toBeGreaterThan(0);

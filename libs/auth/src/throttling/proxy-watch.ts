@@ -26,7 +26,7 @@ export class ProxyWatch {
     else if (--this.left === 0) {
       this.logger.warn(
         `The first ${SAMPLE} limited requests all came from ${ip ? `${ip}, a private address` : 'no address'}. If that is a proxy, all users share ` +
-          'its rate limits: set "trust proxy" (Fastify: trustProxy) to the proxies that exist, such as 1, or hooks.rateLimitKey.',
+          'its rate limits: set "trust proxy" (Fastify: trustProxy) to the proxies that exist, or hooks.rateLimitKey.',
       );
     }
   }
