@@ -2,11 +2,13 @@ import type { PublicKeyCredentialCreationOptionsJSON } from '@simplewebauthn/ser
 import { Injectable } from '@nestjs/common';
 import { clip } from '../http/client-info';
 import { FIELD_MAX } from '../http/fields';
+import { AuthEvents } from '../kernel/auth-events';
 import { Realm } from '../realm/realm';
 import type { Caller } from '../tokens/caller';
 import { UserProvider } from '../users/user-provider';
 import { Ceremonies } from './ceremonies';
 import { ALGORITHMS, userHandleOf } from './credential.policy';
+import { PasskeyAdded } from './passkey-added.event';
 import { creationOptions } from './passkey-options.policy';
 import { PasskeyRefused } from './passkey-refused.exception';
 import { PasskeyStore } from './passkey.store';
@@ -22,6 +24,7 @@ export class PasskeyEnrolment {
     private readonly store: PasskeyStore,
     private readonly keys: SealedKeys,
     private readonly users: UserProvider,
+    private readonly events: AuthEvents,
     private readonly realm: Realm,
   ) {}
 
@@ -47,5 +50,6 @@ export class PasskeyEnrolment {
     const publicKey = this.keys.seal({ credentialId: found.credentialId, userId }, found.publicKey);
     const stored = await this.store.add({ ...found, userId, name: clip(name, FIELD_MAX), publicKey });
     if (!stored) throw new PasskeyRefused('not_registered');
+    this.events.emit(new PasskeyAdded(userId, found.credentialId, this.realm.guard));
   }
 }

@@ -113,10 +113,10 @@ export class PasskeyStore {
     return renamed.length > 0;
   }
 
-  /** Deletes a passkey, if it is the user's. */
-  async remove(userId: string, credentialId: string): Promise<void> {
-    const statement = `DELETE FROM ${this.table()} WHERE credential_id = $1 AND guard = $2 AND user_id = $3`;
-    await this.database.query(statement, [credentialId, this.realm.guard, userId]);
+  /** Deletes a passkey, if it is the user's, and says whether it did. */
+  async remove(userId: string, credentialId: string): Promise<boolean> {
+    const statement = `DELETE FROM ${this.table()} WHERE credential_id = $1 AND guard = $2 AND user_id = $3 RETURNING 1`;
+    return (await this.database.query(statement, [credentialId, this.realm.guard, userId])).length > 0;
   }
 
   /** One page of the guard's passkeys and their owners, in the order of their ids. */

@@ -9,6 +9,7 @@ import { AlreadyEnrolled, NotEnrolled } from './enrolment.exception';
 import { otpauthUri } from './otpauth-uri';
 import { hashesIn } from './recovery-code.policy';
 import { RecoveryCodes } from './recovery-codes';
+import { RecoveryCodesReplaced } from './recovery-codes-replaced.event';
 import { SecondFactors, isEnabled } from './second-factors';
 import { SpentCodes } from './spent-codes';
 import { Totp } from './totp';
@@ -102,6 +103,7 @@ export class TwoFactor {
       return isEnabled(current) ? { ...current, recoveryCodes: column } : null;
     });
     if (!stored) throw new NotEnrolled();
+    this.events.emit(new RecoveryCodesReplaced(userId, this.realm.guard));
     return codes;
   }
 }
