@@ -21,7 +21,7 @@ describe('an access token', () => {
   });
   afterAll(() => t.stop());
 
-  it('says what RFC 9068 and the session need, and no more', async () => {
+  it('says what RFC 9068 §2.2 asks for but client_id, as there are no OAuth clients, and what the session needs', async () => {
     const { access_token: token } = await t.session();
     expect(JSON.parse(Buffer.from(token.split('.')[0]!, 'base64url').toString())).toEqual({
       alg: 'HS256',

@@ -1,4 +1,4 @@
-import { SecurityStore } from '@svc/auth';
+import { RecoveryCodesReplaced, SecurityStore } from '@svc/auth';
 import { TestApp } from '../support/app';
 import {
   ADA,
@@ -141,6 +141,17 @@ describe('recovery codes', () => {
     expect(body.recovery_codes).toHaveLength(8);
     await complete(t, { challenge_token: await challenge(t), recovery_code: ada.recoveryCodes[0] }).expect(422);
     await complete(t, { challenge_token: await challenge(t), recovery_code: body.recovery_codes[0] }).expect(200);
+  });
+
+  it('that were replaced are told of, once for each set, and none of what is in it', async () => {
+    const replaced = t.recorded(RecoveryCodesReplaced);
+    const answers = await Promise.all(Array.from({ length: 5 }, () => replace()));
+    const sets = answers.filter(({ status }) => status === 200);
+    expect(replaced).toEqual(sets.map(() => ({ userId: '1', guard: 'api' })));
+    await t.auth.twoFactor.disable('1');
+    await replace().expect(409);
+    await enrol(t);
+    expect(replaced).toHaveLength(sets.length);
   });
 
   it('are refused to whoever has no enabled second factor', async () => {

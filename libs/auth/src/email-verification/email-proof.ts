@@ -1,14 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../config/auth-config';
 import { AuthConfigError } from '../kernel/auth.exception';
-import { AuthEvents } from '../kernel/auth-events';
-import { Clock } from '../kernel/clock';
 import { answered } from '../kernel/unavailable';
 import { Realm } from '../realm/realm';
 import { UserProvider } from '../users/user-provider';
+import { AddressProofs } from './address-proofs';
 import { BadLink, OutdatedLink } from './bad-link.exception';
 import { type PresentedLink, VerificationLinks } from './verification-links';
-import { Verified } from './verified.event';
 
 /** `GET /email/verify/…`: from a link that was opened to a verified address. */
 @Injectable()
@@ -16,8 +14,7 @@ export class EmailProof {
   constructor(
     private readonly links: VerificationLinks,
     private readonly users: UserProvider,
-    private readonly events: AuthEvents,
-    private readonly clock: Clock,
+    private readonly proofs: AddressProofs,
     @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
     realm: Realm,
   ) {
@@ -33,9 +30,7 @@ export class EmailProof {
   async accept(link: PresentedLink): Promise<void> {
     if (!this.links.isGenuine(link)) throw new BadLink();
     const { user, email } = await this.addresseeOf(link);
-    const now = new Date(this.clock.now());
-    const changed = await this.inTime(this.users.markEmailVerified(link.id, email, now));
-    if (changed) return this.events.emit(new Verified(user));
+    if (await this.proofs.note(user, email)) return;
     // Verified before, unless the address has just become another one.
     const current = await this.addresseeOf(link);
     if (this.users.isEmailVerified(current.user) !== true) throw new OutdatedLink();

@@ -1,4 +1,5 @@
 import type { Feature } from '../realm/feature';
+import { AddressProofs, NoProofs, StoredProofs } from './address-proofs';
 import { EmailProof } from './email-proof';
 import { VerificationLinks } from './verification-links';
 import { MailedNotices, NoVerificationNotices, VerificationNotices } from './verification-notices';
@@ -10,6 +11,15 @@ import { VerifyEmailController } from './verify-email.controller';
 export const emailVerification: Feature = {
   flags: ['emailVerification'],
   defaultGuardControllers: [VerifyEmailController, VerificationNotificationController],
-  providers: [VerificationLinks, EmailProof, VerifiedAnswer, { provide: VerificationNotices, useClass: MailedNotices }],
-  whenOff: [{ provide: VerificationNotices, useClass: NoVerificationNotices }],
+  providers: [
+    VerificationLinks,
+    EmailProof,
+    VerifiedAnswer,
+    { provide: AddressProofs, useClass: StoredProofs },
+    { provide: VerificationNotices, useClass: MailedNotices },
+  ],
+  whenOff: [
+    { provide: AddressProofs, useClass: NoProofs },
+    { provide: VerificationNotices, useClass: NoVerificationNotices },
+  ],
 };

@@ -15,6 +15,8 @@ export interface Replacement {
   readonly replacing?: string;
   /** Ends the sessions that are to end with the former password. */
   readonly endSessions: () => Promise<void>;
+  /** What is done last of all, once the password is known to be stored. */
+  readonly finish?: () => Promise<unknown>;
   /** After a failure: makes it possible to try again. */
   readonly undo: () => Promise<unknown>;
 }
@@ -34,7 +36,7 @@ export class PasswordReplacement {
 
   /** Whether the password was stored: false where the user is gone, or the hash to replace. */
   async make(replacement: Replacement): Promise<boolean> {
-    const { userId, endSessions, undo } = replacement;
+    const { userId, endSessions, finish, undo } = replacement;
     let isSaved: boolean | undefined;
     try {
       isSaved = await this.save(replacement);
@@ -42,6 +44,7 @@ export class PasswordReplacement {
       await endSessions();
       // The login, too: whoever made a stranger's guesses pointless is not to stay locked out by them.
       await this.lockout.release([userLock('confirm', userId), loginLock(userId, '')]);
+      await finish?.();
       return true;
     } catch (error) {
       // What was not answered may have been stored all the same, or yet be.

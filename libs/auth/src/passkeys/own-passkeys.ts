@@ -1,9 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { clip } from '../http/client-info';
 import { FIELD_MAX } from '../http/fields';
+import { AuthEvents } from '../kernel/auth-events';
 import { Realm } from '../realm/realm';
 import { isCredentialId, userHandleOf } from './credential.policy';
 import { NoSuchPasskey } from './no-such-passkey.exception';
+import { PasskeyRemoved } from './passkey-removed.event';
 import { type ListedPasskey, PasskeyStore } from './passkey.store';
 
 /** A user's passkeys, and what `PublicKeyCredential.signalAllAcceptedCredentials` is to be told of them. */
@@ -19,6 +21,7 @@ export interface PasskeyList {
 export class OwnPasskeys {
   constructor(
     private readonly store: PasskeyStore,
+    private readonly events: AuthEvents,
     private readonly realm: Realm,
   ) {}
 
@@ -40,6 +43,7 @@ export class OwnPasskeys {
 
   /** Deletes one that is the user's; for every other id there is nothing to do. */
   async remove(userId: string, id: string): Promise<void> {
-    if (isCredentialId(id)) await this.store.remove(userId, id);
+    const removed = isCredentialId(id) && (await this.store.remove(userId, id));
+    if (removed) this.events.emit(new PasskeyRemoved(userId, id, this.realm.guard));
   }
 }

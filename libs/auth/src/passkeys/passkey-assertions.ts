@@ -53,6 +53,14 @@ export class PasskeyAssertions {
     return owner;
   }
 
+  /**
+   * Whether a passkey that was verified is still there. Asked once what it was verified for is stored: whoever removes
+   * all passkeys ends the sessions after that, so either meets the other.
+   */
+  stands({ credentialId }: KeyOwner): Promise<boolean> {
+    return this.store.isThere(credentialId);
+  }
+
   /** Only what is signed gets here, so only its authenticator or a copy of it can raise an alarm. */
   private async record({ userId, credentialId }: KeyOwner, used: Usage): Promise<void> {
     const use = await this.store.recordUse(credentialId, used);

@@ -25,9 +25,9 @@ export class PasskeyEnrolmentController {
   @Authenticated()
   @RequireConfirmation()
   register(
-    @CurrentCaller() { userId }: Caller,
+    @CurrentCaller() caller: Caller,
     @RequestBody(RegistrationRequest) { credential, name }: RegistrationRequest,
   ): Promise<void> {
-    return this.enrolment.register(userId, credential, name);
+    return this.enrolment.register(caller, credential, name);
   }
 }

@@ -26,13 +26,15 @@ export class PasskeyLogin {
 
   /** @throws PasskeyRefused, Unauthenticated for a user who is gone, UnverifiedLogin */
   async attempt({ ceremony_id: ceremonyId, credential }: AssertionRequest, request: object): Promise<SessionTokens> {
-    const { userId } = await this.assertions.verify(ceremonyId, credential);
+    const passkey = await this.assertions.verify(ceremonyId, credential);
+    const { userId } = passkey;
     // A passkey outlives its user until the next sweep.
     const user = await answered('The user store', this.config.storeTimeoutMs, this.users.findById(userId));
     if (!user) throw new Unauthenticated(false).because('unknown_user', userId);
     this.unverified.refuse(user);
     await this.lockout.release([userLock('confirm', userId)]);
-    const tokens = await this.sessions.start({ userId, amr: ['webauthn'], client: clientInfo(request) });
+    const session = { userId, amr: ['webauthn'], client: clientInfo(request) };
+    const tokens = await this.sessions.start(session, () => this.assertions.stands(passkey));
     if (!tokens) throw new Unauthenticated(false);
     return tokens;
   }

@@ -1,9 +1,12 @@
 import { Injectable } from '@nestjs/common';
+import { AuthEvents } from '../kernel/auth-events';
+import type { Sql } from '../kernel/database';
 import { Realm } from '../realm/realm';
 import type { FactorMatch } from '../second-step/factor-match';
 import { PasskeyFactor } from '../second-step/passkey-factor';
 import { PasskeyAssertions } from './passkey-assertions';
 import { PasskeyRefused } from './passkey-refused.exception';
+import { PasskeyRemoved } from './passkey-removed.event';
 import { PasskeyStore } from './passkey.store';
 
 /** A passkey as the second step of a password login. */
@@ -12,6 +15,7 @@ export class PasskeySecondStep extends PasskeyFactor {
   constructor(
     private readonly assertions: PasskeyAssertions,
     private readonly store: PasskeyStore,
+    private readonly events: AuthEvents,
     private readonly realm: Realm,
   ) {
     super();
@@ -32,5 +36,11 @@ export class PasskeySecondStep extends PasskeyFactor {
     if (owner.userId !== userId) throw new PasskeyRefused('not_verified');
     // The ceremony is used up already.
     return { amr: 'webauthn', spend: async () => true };
+  }
+
+  async removeAll(sql: Sql, userId: string): Promise<{ tell: () => void }> {
+    const removed = await this.store.removeAllOf(sql, userId);
+    const { guard } = this.realm;
+    return { tell: () => removed.forEach((id) => this.events.emit(new PasskeyRemoved(userId, id, guard))) };
   }
 }

@@ -42,11 +42,11 @@ export class PasskeyStore {
     private readonly clock: Clock,
   ) {}
 
-  /** Stores a passkey; false where any guard holds its id, or the user has too many. */
-  async add(passkey: NewPasskey): Promise<boolean> {
+  /** Stores a passkey, in a transaction of the caller's; false where any guard holds its id, or the user has too many. */
+  async add(sql: Sql, passkey: NewPasskey): Promise<boolean> {
     const { credentialId, userId, name, publicKey, signCount, transports, aaguid, backupEligible, backedUp } = passkey;
     const values = [credentialId, userId, this.realm.guard, name, publicKey, signCount, JSON.stringify(transports)];
-    const added = await this.database.query(
+    const added = await sql(
       `INSERT INTO ${this.table()} (credential_id, user_id, guard, name, public_key, sign_count, transports, aaguid,
                                     backup_eligible, backed_up, created_at, updated_at)
        SELECT $1, $2, $3, $4, $5, $6::bigint, $7::json, $8::uuid, $9::boolean, $10::boolean, now, now
@@ -113,10 +113,22 @@ export class PasskeyStore {
     return renamed.length > 0;
   }
 
-  /** Deletes a passkey, if it is the user's. */
-  async remove(userId: string, credentialId: string): Promise<void> {
-    const statement = `DELETE FROM ${this.table()} WHERE credential_id = $1 AND guard = $2 AND user_id = $3`;
-    await this.database.query(statement, [credentialId, this.realm.guard, userId]);
+  /** Whether a passkey is there. Waits for whoever is removing it. */
+  async isThere(credentialId: string): Promise<boolean> {
+    const statement = `SELECT 1 FROM ${this.table()} WHERE credential_id = $1 AND guard = $2 FOR KEY SHARE`;
+    return (await this.database.query(statement, [credentialId, this.realm.guard])).length > 0;
+  }
+
+  /** Deletes a passkey, if it is the user's, and says whether it did. */
+  async remove(userId: string, credentialId: string): Promise<boolean> {
+    const statement = `DELETE FROM ${this.table()} WHERE credential_id = $1 AND guard = $2 AND user_id = $3 RETURNING 1`;
+    return (await this.database.query(statement, [credentialId, this.realm.guard, userId])).length > 0;
+  }
+
+  /** Deletes all of a user's, in a transaction of the caller's, and resolves to their ids. */
+  async removeAllOf(sql: Sql, userId: string): Promise<string[]> {
+    const statement = `DELETE FROM ${this.table()} WHERE guard = $1 AND user_id = $2 RETURNING credential_id AS id`;
+    return (await sql<{ id: string }>(statement, [this.realm.guard, userId])).map(({ id }) => id);
   }
 
   /** One page of the guard's passkeys and their owners, in the order of their ids. */

@@ -3,8 +3,7 @@ import { AuthEvents } from '../kernel/auth-events';
 import { PasswordReplacement } from '../login/password-replacement';
 import { PasswordHasher } from '../password/password-hasher';
 import { PasswordRules } from '../password/password-rules';
-import { Realm } from '../realm/realm';
-import { Sessions } from '../sessions/sessions';
+import { Handover } from './handover';
 import { PasswordReset } from './password-reset.event';
 import { ResetFailed } from './reset-failed.exception';
 import type { ResetPasswordRequest } from './reset-password.request';
@@ -18,9 +17,8 @@ export class PasswordResetting {
     private readonly hasher: PasswordHasher,
     private readonly tokens: ResetTokens,
     private readonly replacement: PasswordReplacement,
-    private readonly sessions: Sessions,
+    private readonly handover: Handover,
     private readonly events: AuthEvents,
-    private readonly realm: Realm,
   ) {}
 
   /** @throws ValidationFailed before anything is looked up; ResetFailed, the same for every reason */
@@ -42,8 +40,8 @@ export class PasswordResetting {
       await restore();
       throw fault;
     }
-    const { revokeSessions } = this.realm.options.passwordReset;
-    const endSessions = async (): Promise<void> => (revokeSessions ? this.sessions.revokeAll(userId) : undefined);
-    return this.replacement.make({ userId, digest, endSessions, undo: restore });
+    const endSessions = (): Promise<void> => this.handover.make(account);
+    const finish = (): Promise<void> => this.handover.prove(account);
+    return this.replacement.make({ userId, digest, endSessions, finish, undo: restore });
   }
 }

@@ -12,6 +12,9 @@ export abstract class CodeFactor {
 
   /** Judges a recovery code, and consumes nothing. Null where it is wrong or the user has no such factor. */
   abstract matchRecoveryCode(userId: string, code: string): Promise<FactorMatch | null>;
+
+  /** Removes the user's factor, and one whose enrolment is pending. */
+  abstract remove(userId: string): Promise<void>;
 }
 
 /** Stands in when `features.twoFactor` is off. */
@@ -28,4 +31,6 @@ export class NoCodeFactor extends CodeFactor {
   async matchRecoveryCode(): Promise<null> {
     return null;
   }
+
+  async remove(): Promise<void> {}
 }

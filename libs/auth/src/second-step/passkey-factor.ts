@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { Sql } from '../kernel/database';
 import type { FactorMatch } from './factor-match';
 
 /** A passkey presented after the password. */
@@ -15,6 +16,9 @@ export abstract class PasskeyFactor {
    * @throws AuthException under `credential` for every other one than a sound answer of a passkey of this user
    */
   abstract match(userId: string, ceremonyId: string, credential: object): Promise<FactorMatch | null>;
+
+  /** Removes all passkeys of the user, in a transaction of the caller's; `tell` is for after its commit. */
+  abstract removeAll(sql: Sql, userId: string): Promise<{ tell: () => void }>;
 }
 
 /** Stands in when `features.passkeys` is off. */
@@ -30,5 +34,9 @@ export class NoPasskeyFactor extends PasskeyFactor {
 
   async match(): Promise<null> {
     return null;
+  }
+
+  async removeAll(): Promise<{ tell: () => void }> {
+    return { tell: () => undefined };
   }
 }

@@ -83,8 +83,14 @@ export class SessionStore {
    * denylist, and only then does it commit. A failing `deny` leaves all as it was.
    *
    * @param lifetime seconds that the access tokens may live on
+   * @param within a transaction of the caller's, in the place of its own
    */
-  async revoke(which: Selection, lifetime: number, deny: (familyIds: string[]) => Promise<void>): Promise<string[]> {
+  async revoke(
+    which: Selection,
+    lifetime: number,
+    deny: (familyIds: string[]) => Promise<void>,
+    within?: Sql,
+  ): Promise<string[]> {
     const { sessions, revocations } = this.tables();
     const [condition, value, named] = conditionOf(which);
     const statement = `
@@ -98,12 +104,20 @@ export class SessionStore {
              INSERT INTO ${revocations} (family_id, expires_at)
              SELECT id, clock_timestamp() + $2::interval + $4::float8 * interval '1 second' FROM denied WHERE $4 > 0)
       SELECT id, id IN (SELECT id::text FROM living) AS alive FROM denied`;
-    return this.database.transaction(async (sql) => {
+    const end = async (sql: Sql): Promise<string[]> => {
       const values = [this.realm.guard, this.clock.offset, named, lifetime, ...value];
       const denied = await sql<{ id: string; alive: boolean }>(statement, values);
       await deny(denied.map(({ id }) => id));
       return denied.filter(({ alive }) => alive).map(({ id }) => id);
-    });
+    };
+    return within ? end(within) : this.database.transaction(end);
+  }
+
+  /** Whether a session was ended. One of a co-issuer is not stored here, so nothing is known of it. */
+  async hasEnded(familyId: string, sql: Sql = this.database.query): Promise<boolean> {
+    if (!isUuid(familyId)) return false;
+    const statement = `SELECT 1 FROM ${this.tables().sessions} WHERE id = $1 AND guard = $2 AND revoked_at IS NOT NULL`;
+    return (await sql(statement, [familyId, this.realm.guard])).length > 0;
   }
 
   /**

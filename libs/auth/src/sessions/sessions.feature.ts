@@ -1,5 +1,6 @@
 import { Pins } from '../abilities/pins';
 import type { Feature } from '../realm/feature';
+import { AccountTurns } from './account-turns';
 import { ExpiredSessions } from './expired-sessions';
 import { LogoutController } from './logout.controller';
 import { RefreshRotation } from './refresh-rotation';
@@ -25,6 +26,7 @@ export const sessions: Feature = {
     SessionGrounds,
     RefreshTokenStore,
     Sessions,
+    AccountTurns,
     RefreshRotation,
     ExpiredSessions,
     SessionList,

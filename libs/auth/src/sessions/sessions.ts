@@ -98,9 +98,14 @@ export class Sessions {
     await this.end({ familyId });
   }
 
-  /** Ends every session of the user on this guard. */
-  async revokeAll(userId: string): Promise<void> {
-    await this.endAll(userId);
+  /** Ends every session of the user on this guard; with `sql`, in a transaction of the caller's. */
+  async revokeAll(userId: string, sql?: Sql): Promise<void> {
+    await this.end({ userId }, sql);
+  }
+
+  /** Whether a session was not ended. Nothing is known of a co-issuer's, nor of a token that names none: they were not. */
+  async isAlive(familyId: string | null, sql?: Sql): Promise<boolean> {
+    return familyId === null || !(await this.store.hasEnded(familyId, sql));
   }
 
   /** The same, and resolves to the sessions that were alive: of two at once, one ends them. */
@@ -119,7 +124,7 @@ export class Sessions {
     await this.end({ userId, except: isUuid(familyId) ? canonicalId(familyId) : undefined });
   }
 
-  private end(which: Selection): Promise<string[]> {
-    return this.store.revoke(which, this.denylist.lifetime, (ids) => this.denylist.denyFamilies(ids));
+  private end(which: Selection, sql?: Sql): Promise<string[]> {
+    return this.store.revoke(which, this.denylist.lifetime, (ids) => this.denylist.denyFamilies(ids), sql);
   }
 }

@@ -10,6 +10,7 @@ import { RecoveryCodes } from './recovery-codes';
 import { SecondFactors, isEnabled } from './second-factors';
 import { SpentCodes } from './spent-codes';
 import { Totp } from './totp';
+import { TwoFactor } from './two-factor';
 
 // One-time password (RFC 8176 §2); a recovery code is one, too.
 const AMR = 'otp';
@@ -22,6 +23,7 @@ export class TwoFactorCodes extends CodeFactor {
     private readonly totp: Totp,
     private readonly spent: SpentCodes,
     private readonly recoveryCodes: RecoveryCodes,
+    private readonly twoFactor: TwoFactor,
     private readonly events: AuthEvents,
     private readonly realm: Realm,
   ) {
@@ -46,6 +48,10 @@ export class TwoFactorCodes extends CodeFactor {
     const factor = await this.factors.of(userId);
     const hash = isEnabled(factor) ? await this.recoveryCodes.find(factor.recoveryCodes, code) : null;
     return hash === null ? null : { amr: AMR, spend: () => this.spendRecoveryCode(userId, hash) };
+  }
+
+  remove(userId: string): Promise<void> {
+    return this.twoFactor.disable(userId);
   }
 
   private async spendRecoveryCode(userId: string, hash: string): Promise<boolean> {

@@ -3,6 +3,7 @@ import { RequireConfirmation } from '../confirmation/require-confirmation.decora
 import { Authenticated, CurrentCaller } from '../http/authenticated.decorator';
 import { RequestBody } from '../http/body.pipe';
 import { NoStore } from '../http/no-store.decorator';
+import { Sessions } from '../sessions/sessions';
 import type { Caller } from '../tokens/caller';
 import { ConfirmTwoFactorRequest } from './confirm-two-factor.request';
 import { TwoFactor } from './two-factor';
@@ -11,13 +12,16 @@ import { TwoFactor } from './two-factor';
 @Authenticated()
 @RequireConfirmation()
 export class TwoFactorController {
-  constructor(private readonly twoFactor: TwoFactor) {}
+  constructor(
+    private readonly twoFactor: TwoFactor,
+    private readonly sessions: Sessions,
+  ) {}
 
   @Post()
   @HttpCode(200)
   @NoStore()
-  async enrol(@CurrentCaller() { user }: Caller): Promise<{ otpauth_uri: string; recovery_codes: string[] }> {
-    const { otpauthUri, recoveryCodes } = await this.twoFactor.enrol(user);
+  async enrol(@CurrentCaller() { user, familyId }: Caller): Promise<{ otpauth_uri: string; recovery_codes: string[] }> {
+    const { otpauthUri, recoveryCodes } = await this.twoFactor.enrol(user, () => this.sessions.isAlive(familyId));
     return { otpauth_uri: otpauthUri, recovery_codes: recoveryCodes };
   }
 

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { Unauthenticated } from '../kernel/auth.exception';
 import { AuthEvents } from '../kernel/auth-events';
 import { Clock } from '../kernel/clock';
 import { Realm } from '../realm/realm';
@@ -9,6 +10,7 @@ import { AlreadyEnrolled, NotEnrolled } from './enrolment.exception';
 import { otpauthUri } from './otpauth-uri';
 import { hashesIn } from './recovery-code.policy';
 import { RecoveryCodes } from './recovery-codes';
+import { RecoveryCodesReplaced } from './recovery-codes-replaced.event';
 import { SecondFactors, isEnabled } from './second-factors';
 import { SpentCodes } from './spent-codes';
 import { Totp } from './totp';
@@ -43,8 +45,13 @@ export class TwoFactor {
     private readonly realm: Realm,
   ) {}
 
-  /** Starts enrolment, or starts it anew where it is pending. @throws AlreadyEnrolled */
-  async enrol(user: object): Promise<Enrolment> {
+  /**
+   * Starts enrolment, or starts it anew where it is pending.
+   *
+   * @param isWanted asked once it is stored: whether whoever asked for it still may; always, by default
+   * @throws AlreadyEnrolled; Unauthenticated where it is not wanted any more: nothing is pending then
+   */
+  async enrol(user: object, isWanted: () => Promise<boolean> = async () => true): Promise<Enrolment> {
     const userId = this.users.idOf(user);
     if (isEnabled(await this.factors.of(userId))) throw new AlreadyEnrolled();
     const secret = this.totp.newSecret();
@@ -53,6 +60,10 @@ export class TwoFactor {
     // Confirmed by another request meanwhile, it stays.
     const stored = await this.factors.change(userId, (current) => (isEnabled(current) ? null : pending));
     if (!stored) throw new AlreadyEnrolled();
+    if (!(await isWanted())) {
+      await this.factors.change(userId, ({ secret: now }) => (now === pending.secret ? NO_SECOND_FACTOR : null));
+      throw new Unauthenticated(true).because('revoked_token', userId);
+    }
     const holder = this.users.identifierOf(user) ?? userId;
     return { otpauthUri: otpauthUri(this.realm.options.twoFactor.issuer, holder, secret), recoveryCodes: codes };
   }
@@ -102,6 +113,7 @@ export class TwoFactor {
       return isEnabled(current) ? { ...current, recoveryCodes: column } : null;
     });
     if (!stored) throw new NotEnrolled();
+    this.events.emit(new RecoveryCodesReplaced(userId, this.realm.guard));
     return codes;
   }
 }
