@@ -9,13 +9,13 @@ import { HOSTS, installed, start, typeErrors } from './installed';
 const optional = Object.keys(manifestOf(LIBRARY).peerDependenciesMeta!);
 
 describe('the package', () => {
-  it('holds what the sources compile to, its manifest and its license, and nothing else', () => {
+  it('holds what the sources compile to, its manifest, its license and its page, and nothing else', () => {
     const files = run('tar', ['-tzf', packLibrary()], ROOT).trim().split('\n');
     const sources = readdirSync(join(LIBRARY, 'src'), { recursive: true, encoding: 'utf8' }).filter((file) =>
       /(?<!\.spec)\.ts$/.test(file),
     );
     const compiled = sources.flatMap((file) => ['.js', '.d.ts'].map((end) => `dist/${file.replace(/\.ts$/, end)}`));
-    const expected = [...compiled, 'package.json', 'LICENSE'].map((file) => `package/${file}`);
+    const expected = [...compiled, 'package.json', 'LICENSE', 'README.md'].map((file) => `package/${file}`);
     expect(files.toSorted()).toEqual(expected.toSorted());
   });
 

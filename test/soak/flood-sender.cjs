@@ -1,0 +1,35 @@
+// Sends wrong logins at their rate, whether or not they are answered: in a process of its own, so that what it costs
+// is no delay of the requests that are measured.
+const http = require('node:http');
+
+const { url, seconds, perSecond, addresses } = JSON.parse(process.env.FLOOD);
+const agent = new http.Agent({ keepAlive: true });
+const statuses = {};
+
+const addressOf = (i) => `198.18.${(i % addresses) >> 8}.${(i % addresses) & 255}`;
+
+function send(i) {
+  const body = JSON.stringify({ email: `nobody-${i}@example.com`, password: 'wrong-horse' });
+  const headers = {
+    'content-type': 'application/json',
+    'content-length': body.length,
+    'x-forwarded-for': addressOf(i),
+  };
+  return new Promise((resolve, reject) => {
+    const request = http.request(`${url}/auth/login`, { method: 'POST', agent, headers }, (response) => {
+      statuses[response.statusCode] = (statuses[response.statusCode] ?? 0) + 1;
+      response.resume().once('end', resolve);
+    });
+    request.once('error', reject).end(body);
+  });
+}
+
+const start = performance.now();
+const all = [];
+const timer = setInterval(() => {
+  const due = Math.min(seconds, (performance.now() - start) / 1000) * perSecond;
+  while (all.length < due) all.push(send(all.length));
+  if (all.length < seconds * perSecond) return;
+  clearInterval(timer);
+  void Promise.all(all).then(() => process.send(statuses, () => process.exit()));
+}, 1);
