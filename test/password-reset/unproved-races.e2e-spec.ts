@@ -117,7 +117,7 @@ describe('a reset of the password of an account whose address nobody has proved'
       ];
       const logins: Promise<unknown>[] = [];
       const signIn = async (): Promise<void> => {
-        const { ceremony_id, credential } = ceremonies.pop()!;
+        const { ceremony_id, credential } = ceremonies.shift()!;
         logins.push((await sent(account.app.login(ceremony_id, credential))).answer);
       };
       before(account.own(PasskeyFactor), 'removeAll', signIn);
