@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 import * as ts from 'typescript';
-import { createEmptyDatabase } from '../support/database';
+import { createDatabase } from '../support/database';
 import { type Block, PAGES, SHOWN, blocksOf, routesIn } from './blocks';
 import { judgeVariable, mistakesOf as mistakesOfShell } from './shell';
 import { commandsOfTheConsole, routesOfTheSample } from './surroundings';
@@ -93,7 +93,7 @@ const attempt = (place: string, act: () => unknown): string[] => {
 const HTTP_LINE = /^(?:HTTP\/1\.1 \d{3}.*|(?:GET|POST|PATCH|DELETE) \/\S* HTTP\/1\.1|[\w-]+: .+)$/;
 
 async function mistakesOfSql(blocks: readonly Block[]): Promise<string[]> {
-  const database = await createEmptyDatabase();
+  const database = await createDatabase();
   const client = new Client({ connectionString: database.url });
   await client.connect();
   await client.query(FORMER_TABLES);
