@@ -5,6 +5,7 @@ import type { TestApp } from '../support/app';
 import { someone, startLimited } from '../support/clients';
 import { UNLIMITED } from '../support/host.module';
 import { PASSWORD } from '../support/people';
+import { statementsOf } from '../support/statements';
 
 const WRONG = 'wrong-horse-battery';
 
@@ -87,6 +88,19 @@ describe('a flood of wrong logins', () => {
       expect(body).toEqual({ message: 'The service is busy. Please try again in 2 seconds.' });
     }
     expect(hashes.most).toBe(2);
+  });
+
+  it('is refused before the database is asked, once the queue is full', async () => {
+    const hashes = await start({ rateLimits: UNLIMITED });
+    hashes.holds = true;
+    const flood = Array.from({ length: 10 }, () => login(someone(), 'nobody@example.com'));
+    await until(() => waiting() === 8);
+    const statements = await statementsOf(t);
+    // No better claim than those who wait: a client like them, the same account.
+    expect((await login(someone(), 'nobody@example.com')).status).toBe(503);
+    expect(statements).not.toHaveBeenCalled();
+    hashes.letGo();
+    await Promise.all(flood);
   });
 
   it('leaves the requests that hash nothing alone', async () => {

@@ -7,6 +7,9 @@ import { join } from 'node:path';
 export const ROOT = join(__dirname, '../..');
 export const LIBRARY = join(ROOT, 'libs/auth');
 
+/** What the package holds beside the code. */
+const PAGES = ['package.json', 'LICENSE', 'README.md'];
+
 export const manifestOf = (folder: string) =>
   JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Record<string, Record<string, string>>;
 
@@ -21,7 +24,7 @@ export function run(command: string, args: string[], cwd: string): string {
 export function fingerprint(...besides: string[]): string {
   const hash = createHash('sha256').update(ROOT);
   const sources = readdirSync(join(LIBRARY, 'src'), { recursive: true, encoding: 'utf8' }).map((file) => `src/${file}`);
-  const ofLibrary = [...sources, 'package.json', 'tsconfig.lib.json', 'LICENSE'].map((file) => join('libs/auth', file));
+  const ofLibrary = [...sources, 'tsconfig.lib.json', ...PAGES].map((file) => join('libs/auth', file));
   const files = [...ofLibrary, ...besides].filter((name) => /\.\w+$|LICENSE$/.test(name));
   for (const file of files.toSorted()) hash.update(file).update(readFileSync(join(ROOT, file)));
   return hash.digest('hex').slice(0, 16);
@@ -48,7 +51,7 @@ export function packLibrary(): string {
   const folder = onceIn(`svc-tarball-${fingerprint()}`, (work) => {
     const stage = join(work, 'stage');
     mkdirSync(stage);
-    for (const file of ['package.json', 'LICENSE']) writeFileSync(join(stage, file), readFileSync(join(LIBRARY, file)));
+    for (const file of PAGES) writeFileSync(join(stage, file), readFileSync(join(LIBRARY, file)));
     const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
     run(process.execPath, [tsc, '-p', join(LIBRARY, 'tsconfig.lib.json'), '--outDir', join(stage, 'dist')], ROOT);
     run('npm', ['pack', '--pack-destination', work], stage);

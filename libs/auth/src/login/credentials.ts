@@ -35,6 +35,11 @@ export class Credentials {
     @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
   ) {}
 
+  /** @throws HasherBusy where a check would be refused at once */
+  admit(): void {
+    this.passwords.admit();
+  }
+
   /** Looks the identifier up, known or not. */
   async find({ identifier, password }: LoginRequest): Promise<Candidate> {
     const found = await this.inTime(this.users.findByIdentifier(identifier ?? ''));

@@ -29,11 +29,13 @@ export class LoginAttempts {
   /**
    * The user with these credentials, whose counters are cleared.
    *
-   * @throws AccountIsLocked, TooManyFailures, WrongCredentials
+   * @throws HasherBusy, AccountIsLocked, TooManyFailures, WrongCredentials
    */
   async verify(login: LoginRequest, request: object): Promise<Verified> {
     const { username: field } = this.realm.options;
     const identifier = login.identifier ?? '';
+    // Before any store is asked: what a flood is refused for is to cost next to nothing.
+    if (!this.realm.options.hooks.authenticate) this.credentials.admit();
     const candidate = await this.credentials.find(login);
     const lock = loginLock(candidate.userId, identifier);
 

@@ -24,6 +24,11 @@ export class PasswordCheck {
     );
   }
 
+  /** @throws HasherBusy where a check would be refused at once */
+  admit(): void {
+    this.queue.admit();
+  }
+
   /** Whether `password` gives `digest`; false without one. @throws HasherBusy */
   async matches(digest: string | null, password: string): Promise<boolean> {
     const importer = this.verifiers.find((verifier) => digest !== null && verifier.recognises(digest));

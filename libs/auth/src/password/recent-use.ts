@@ -15,8 +15,14 @@ export class RecentUse {
   }
 
   of(key: string): number {
+    return this.reading()(key);
+  }
+
+  /** Reads any number of keys at one time. */
+  reading(): (key: string) => number {
     this.age();
-    return (this.current.get(key) ?? 0) + (this.former.get(key) ?? 0);
+    const { current, former } = this;
+    return (key) => (current.get(key) ?? 0) + (former.get(key) ?? 0);
   }
 
   add(key: string): void {

@@ -1,14 +1,14 @@
 import { RequestScope } from '../kernel/request-scope';
 import { telemetry } from '../observability/telemetry';
 import { HasherBusy } from './hasher-busy.exception';
-import { compared, lastOf, nextOf } from './queue.policy';
+import { type Applicant, compared, lastOf, nextOf } from './queue.policy';
 import { RecentUse } from './recent-use';
 
 /** Longest delay of a timer. */
 const MOST_MS = 2 ** 31 - 1;
 
 interface Waiting {
-  readonly uses: readonly number[];
+  readonly applicant: readonly string[];
   start(): void;
   refuse(): void;
 }
@@ -28,10 +28,19 @@ export class WorkQueue {
     private readonly use = new RecentUse(),
   ) {}
 
+  /**
+   * Spares whoever asks for a job what comes before it.
+   *
+   * @throws HasherBusy where the job would be sent away at once
+   */
+  admit(): void {
+    if (this.waiting.length >= this.maxQueue && !this.placeFor(currentApplicant())) throw this.busy();
+  }
+
   /** @throws HasherBusy */
   run<T>(job: () => Promise<T>): Promise<T> {
     return telemetry.span('svc.auth.hash', {}, async (span) => {
-      const [asked, applicant] = [performance.now(), RequestScope.current?.applicant() ?? []];
+      const [asked, applicant] = [performance.now(), currentApplicant()];
       await this.turn(applicant);
       const started = performance.now();
       span?.setAttributes({ 'svc.auth.hash.wait': (started - asked) / 1000 });
@@ -53,9 +62,23 @@ export class WorkQueue {
     else this.running--;
   }
 
-  /** What everybody who waits has had by now, read once for all comparisons. */
-  private claims(): { uses: readonly number[] }[] {
-    return this.waiting.map(({ uses }) => ({ uses }));
+  /** What everybody who waits has had by now, what others were given meanwhile included. */
+  private claims(): Applicant[] {
+    const of = this.use.reading();
+    return this.waiting.map(({ applicant }) => ({ uses: applicant.map(of) }));
+  }
+
+  /** Who gives way to a newcomer in a full queue; undefined where the newcomer has no better claim than anybody. */
+  private placeFor(applicant: readonly string[]): Waiting | undefined {
+    const claims = this.claims();
+    const at = lastOf(claims);
+    const uses = applicant.map(this.use.reading());
+    return at >= 0 && compared({ uses }, claims[at]!) < 0 ? this.waiting[at] : undefined;
+  }
+
+  private busy(): HasherBusy {
+    telemetry.count('svc.auth.hash.refusals');
+    return new HasherBusy();
   }
 
   private turn(applicant: readonly string[]): Promise<void> | void {
@@ -67,29 +90,20 @@ export class WorkQueue {
   }
 
   private wait(applicant: readonly string[], resolve: () => void, reject: (busy: HasherBusy) => void): void {
-    const { use } = this;
     const leave = (): void => {
       clearTimeout(timer);
       this.waiting.splice(this.waiting.indexOf(one), 1);
       telemetry.count('svc.auth.hash.queue.length', {}, -1);
     };
     const one: Waiting = {
-      // What others were given meanwhile counts too.
-      get uses() {
-        return applicant.map((key) => use.of(key));
-      },
+      applicant,
       start: () => [leave(), resolve()],
       refuse: () => [leave(), refuse()],
     };
-    const refuse = (): void => {
-      telemetry.count('svc.auth.hash.refusals');
-      reject(new HasherBusy());
-    };
+    const refuse = (): void => reject(this.busy());
     if (this.waiting.length >= this.maxQueue) {
-      const claims = this.claims();
-      const at = lastOf(claims);
-      const last = this.waiting[at];
-      if (!last || compared(one, claims[at]!) >= 0) return refuse();
+      const last = this.placeFor(applicant);
+      if (!last) return refuse();
       last.refuse();
     }
     const timer = setTimeout(() => one.refuse(), Math.min(this.maxWaitMs, MOST_MS));
@@ -97,3 +111,5 @@ export class WorkQueue {
     telemetry.count('svc.auth.hash.queue.length');
   }
 }
+
+const currentApplicant = (): readonly string[] => RequestScope.current?.applicant() ?? [];
