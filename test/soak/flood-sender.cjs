@@ -2,11 +2,11 @@
 // is no delay of the requests that are measured.
 const http = require('node:http');
 
-const { url, seconds, perSecond, addresses } = JSON.parse(process.env.FLOOD);
+const { url, seconds, perSecond, addresses, network } = JSON.parse(process.env.FLOOD);
 const agent = new http.Agent({ keepAlive: true });
 const statuses = {};
 
-const addressOf = (i) => `198.18.${(i % addresses) >> 8}.${(i % addresses) & 255}`;
+const addressOf = (i) => `198.${network}.${(i % addresses) >> 8}.${(i % addresses) & 255}`;
 
 function send(i) {
   const body = JSON.stringify({ email: `nobody-${i}@example.com`, password: 'wrong-horse' });

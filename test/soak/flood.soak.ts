@@ -58,8 +58,8 @@ describeWithOwnRedis('a flood of 200 wrong logins a second', () => {
   }
 
   /** @returns how often each status was answered */
-  function flood(seconds: number, addresses: number): Promise<Record<number, number>> {
-    const settings = { url: node.url, seconds, perSecond: PER_SECOND, addresses };
+  function flood(seconds: number, addresses: number, network = 18): Promise<Record<number, number>> {
+    const settings = { url: node.url, seconds, perSecond: PER_SECOND, addresses, network };
     const sender = fork(join(__dirname, 'flood-sender.cjs'), {
       env: { ...process.env, FLOOD: JSON.stringify(settings) },
     });
@@ -85,7 +85,9 @@ describeWithOwnRedis('a flood of 200 wrong logins a second', () => {
   ])(
     'from %s: guarded requests stay fast, memory bounded, and a right login is answered within 3 s',
     async (name, addresses) => {
-      await guarded(2);
+      // A server that has met logins before, from elsewhere: what the compiler does with the first ones is not the question.
+      await Promise.all([flood(3, 100, 19), guarded(3)]);
+      await sleep(5000);
       const quiet = await guarded(Math.max(5, SECONDS / 3));
       const before = await node.memory();
       let most = before;
