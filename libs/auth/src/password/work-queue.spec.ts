@@ -161,6 +161,21 @@ describe('a work queue', () => {
     });
   });
 
+  it.each([0, 1, 3])('with %d places to wait admits who would be taken, and nobody else', async (maxQueue) => {
+    const queue = new WorkQueue(1, maxQueue);
+    expect(() => queue.admit()).not.toThrow();
+    const first = job();
+    const all = [queue.run(first.run)];
+    for (let i = 0; i < maxQueue; i++) {
+      expect(() => queue.admit()).not.toThrow();
+      all.push(queue.run(async () => undefined));
+    }
+    expect(() => queue.admit()).toThrow(HasherBusy);
+    first.end();
+    await Promise.all(all);
+    expect(() => queue.admit()).not.toThrow();
+  });
+
   it('refuses what has waited too long, and goes on', async () => {
     jest.useFakeTimers();
     const queue = new WorkQueue(1, 10, 2500);

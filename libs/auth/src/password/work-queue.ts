@@ -34,7 +34,8 @@ export class WorkQueue {
    * @throws HasherBusy where the job would be sent away at once
    */
   admit(): void {
-    if (this.waiting.length >= this.maxQueue && !this.placeFor(currentApplicant())) throw this.busy();
+    if (this.running < this.concurrency || this.waiting.length < this.maxQueue) return;
+    if (!this.placeFor(currentApplicant())) throw this.busy();
   }
 
   /** @throws HasherBusy */
