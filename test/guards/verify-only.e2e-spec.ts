@@ -1,19 +1,13 @@
 import { Controller, Get, type INestApplication, Module } from '@nestjs/common';
 import { Auth, AuthModule, Authenticated, type Caller, CurrentCaller, UserProvider } from '@svc/auth';
-import { generateKeyPairSync } from 'node:crypto';
 import request from 'supertest';
 import { redisCache } from '../../apps/sample/src/redis-cache';
 import { startHost } from '../support/adapter';
-import { TestApp } from '../support/app';
+import type { TestApp } from '../support/app';
+import { publicKey, startIssuer } from '../support/issuer';
 import { RedisServer } from '../support/redis';
 import { until } from '../support/until';
 import { describeWithOwnRedis } from '../support/with-redis';
-
-const { publicKey, privateKey } = generateKeyPairSync('ec', {
-  namedCurve: 'P-256',
-  publicKeyEncoding: { type: 'spki', format: 'pem' },
-  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-});
 
 /** The service knows no users; it takes the issuer's word. */
 class Subjects extends UserProvider<{ id: string }> {
@@ -41,15 +35,7 @@ describeWithOwnRedis('a service that only verifies', () => {
 
   beforeAll(async () => {
     server = await RedisServer.start();
-    issuer = await TestApp.start({
-      redisUrl: server.url,
-      options: {
-        algorithm: 'ES256',
-        keys: { active: 'k1', private: privateKey, public: { k1: publicKey } },
-        audience: ['https://api.example.com', 'https://reports.example.com'],
-      },
-    });
-    await issuer.person('ada@example.com');
+    issuer = await startIssuer(server.url);
     redis = await redisCache(server.url);
 
     @Module({

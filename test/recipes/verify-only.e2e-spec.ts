@@ -2,18 +2,12 @@ import { Controller, Get, type INestApplication, Module, type Type } from '@nest
 import { NestFactory } from '@nestjs/core';
 import { createClient } from '@redis/client';
 import { Authenticated, type Caller, CurrentCaller } from '@svc/auth';
-import { generateKeyPairSync } from 'node:crypto';
 import request from 'supertest';
 import { modulesOf } from '../docs/page-modules';
-import { TestApp } from '../support/app';
+import type { TestApp } from '../support/app';
+import { startIssuer } from '../support/issuer';
 import { RedisServer } from '../support/redis';
 import { describeWithOwnRedis } from '../support/with-redis';
-
-const { publicKey, privateKey } = generateKeyPairSync('ec', {
-  namedCurve: 'P-256',
-  publicKeyEncoding: { type: 'spki', format: 'pem' },
-  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-});
 
 @Controller('reports')
 @Authenticated()
@@ -32,15 +26,7 @@ describeWithOwnRedis('a service that only verifies, as its recipe says', () => {
 
   beforeAll(async () => {
     server = await RedisServer.start();
-    issuer = await TestApp.start({
-      redisUrl: server.url,
-      options: {
-        algorithm: 'ES256',
-        keys: { active: 'k1', private: privateKey, public: { k1: publicKey } },
-        audience: ['https://api.example.com', 'https://reports.example.com'],
-      },
-    });
-    await issuer.person('ada@example.com');
+    issuer = await startIssuer(server.url);
     Object.assign(process.env, { ISSUER_URL: await issuer.app.getUrl(), REDIS_URL: server.url });
     const page = modulesOf('docs/recipes/verify-only-services.md', {
       // Kept, to be closed.

@@ -1,0 +1,24 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { TestApp } from './app';
+
+const { publicKey, privateKey } = generateKeyPairSync('ec', {
+  namedCurve: 'P-256',
+  publicKeyEncoding: { type: 'spki', format: 'pem' },
+  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+});
+
+export { publicKey };
+
+/** A host whose tokens services verify by its public key, and ada in it. */
+export async function startIssuer(redisUrl: string): Promise<TestApp> {
+  const issuer = await TestApp.start({
+    redisUrl,
+    options: {
+      algorithm: 'ES256',
+      keys: { active: 'k1', private: privateKey, public: { k1: publicKey } },
+      audience: ['https://api.example.com', 'https://reports.example.com'],
+    },
+  });
+  await issuer.person('ada@example.com');
+  return issuer;
+}
