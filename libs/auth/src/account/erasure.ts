@@ -56,6 +56,8 @@ export class Erasure {
       const announced = this.events.announce(new AccountDeleting(caller.user, guard));
       await answered('A listener of AccountDeleting', PATIENCE_MS, announced);
       const erased = await this.turns.run(() => this.eraseAll(caller, account, hadSession));
+      // A guarded request may have found the user until the commit.
+      this.users.forget(account.userId);
       await this.sweepAgain(account);
       if (erased) this.events.emit(new AccountDeleted(account.userId, account.identifier, guard));
     });

@@ -97,6 +97,7 @@ export interface AuthConfig {
   readonly retention: Readonly<Required<RetentionOptions>>;
   readonly securityLog: Readonly<Required<Omit<SecurityLogOptions, 'sink'>> & Pick<SecurityLogOptions, 'sink'>>;
   readonly storeTimeoutMs: number;
+  readonly userCacheSeconds: number;
   readonly requestOf: AuthModuleOptions['requestOf'];
   readonly keyPrefix: string;
   /** What the host handed over as its store, or undefined for this process's memory. */

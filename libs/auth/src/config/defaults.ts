@@ -46,6 +46,7 @@ export const DEFAULTS = {
   retention: { schedule: '23 3 * * *', lockoutDays: 30 },
   securityLog: { enabled: true, maxPerMinute: 60 },
   storeTimeoutMs: 800,
+  userCacheSeconds: 0,
   denylistStore: null,
 } satisfies AuthModuleOptions;
 

@@ -81,6 +81,7 @@ const SPECIFIED: Record<string, string> = {
 const OWN: Record<string, string> = {
   SVC_PREVIOUS_SECRETS: 'previousSecrets',
   SVC_STORE_TIMEOUT: 'storeTimeoutMs',
+  SVC_USER_CACHE: 'userCacheSeconds',
   SVC_ARGON2_MEMORY: 'hashing.memoryCost',
   SVC_ARGON2_TIME: 'hashing.timeCost',
   SVC_ARGON2_PARALLELISM: 'hashing.parallelism',

@@ -70,6 +70,7 @@ export const VARIABLES: ReadonlyArray<readonly [name: string, option: string, pa
   ['PASSKEY_UV', 'passkeys.userVerification', text],
   ['DENYLIST_STORE', 'denylistStore', text],
   ['STORE_TIMEOUT', 'storeTimeoutMs', number],
+  ['USER_CACHE', 'userCacheSeconds', number],
   ['KEY_PREFIX', 'keyPrefix', text],
   ['COOKIE_MODE', 'cookieMode', flag],
   ['COOKIE_SECURE', 'cookie.secure', flag],

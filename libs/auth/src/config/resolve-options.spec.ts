@@ -81,15 +81,20 @@ describe('numbers', () => {
         loose({
           hashing: { memoryCost: 1, timeCost: 0, parallelism: 'two', concurrency: 0, maxQueue: -1 },
           storeTimeoutMs: '10',
+          userCacheSeconds: '3600',
         }),
       ),
     ).toMatchObject({
       hashing: { memoryCost: 8, timeCost: 1, parallelism: 1, concurrency: 1, maxQueue: 0 },
       storeTimeoutMs: 50,
+      userCacheSeconds: 60,
     });
-    expect(resolveOptions(loose({ hashing: { maxQueue: 'NaN' }, storeTimeoutMs: NaN }))).toMatchObject({
+    expect(
+      resolveOptions(loose({ hashing: { maxQueue: 'NaN' }, storeTimeoutMs: NaN, userCacheSeconds: -1 })),
+    ).toMatchObject({
       hashing: { ...DEFAULT_HASHING, maxQueue: 256 },
       storeTimeoutMs: 800,
+      userCacheSeconds: 0,
     });
   });
 });

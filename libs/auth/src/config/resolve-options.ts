@@ -19,6 +19,9 @@ import { trimSlashes } from './trim-slashes';
 /** Days that still lie within PostgreSQL's calendar. */
 export const MOST_DAYS = 99_999;
 
+/** Longest that a user may be remembered, in seconds. */
+const MOST_CACHED_SECONDS = 60;
+
 const PER_MODULE = [
   'guards',
   'guard',
@@ -30,6 +33,7 @@ const PER_MODULE = [
   'stores',
   'denylistStore',
   'storeTimeoutMs',
+  'userCacheSeconds',
   'requestOf',
   'keyPrefix',
   'routes',
@@ -56,6 +60,7 @@ export function resolveOptions(options: AuthModuleOptions): AuthConfig {
     retention: retention(top.retention),
     securityLog: securityLog(top.securityLog),
     storeTimeoutMs: wholeNumber(top.storeTimeoutMs, DEFAULTS.storeTimeoutMs, 50),
+    userCacheSeconds: wholeNumber(top.userCacheSeconds, DEFAULTS.userCacheSeconds, 0, MOST_CACHED_SECONDS),
     requestOf: top.requestOf,
     keyPrefix: top.keyPrefix ?? '',
     store: storeOf(top),

@@ -10,12 +10,16 @@ export class Patience {
   private waits = 0;
   private since = 0;
 
+  /** How long a wait that began now could last, of `ms` at most. */
+  left(ms: number): number {
+    return Math.max(LEAST_MS, ms - this.spent - (this.waits ? performance.now() - this.since : 0));
+  }
+
   /** Starts a wait. @returns how long it may last, of `ms` at most */
   begin(ms: number): number {
-    const now = performance.now();
-    const left = ms - this.spent - (this.waits ? now - this.since : 0);
-    if (this.waits++ === 0) this.since = now;
-    return Math.max(LEAST_MS, left);
+    const left = this.left(ms);
+    if (this.waits++ === 0) this.since = performance.now();
+    return left;
   }
 
   end(): void {

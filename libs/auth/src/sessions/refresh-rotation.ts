@@ -10,7 +10,7 @@ import { Denylist } from '../tokens/denylist';
 import { InvalidRefreshToken } from './invalid-refresh-token.exception';
 import { RefreshFamilyForked } from './refresh-family-forked.event';
 import { RefreshTokenReused } from './refresh-token-reused.event';
-import { type FoundToken, RefreshTokenStore, type Succeed } from './refresh-token.store';
+import { type FoundToken, RefreshTokenStore, type SeenToken, type Succeed } from './refresh-token.store';
 import { type Verdict, endsSession, isHonoured, judge } from './rotation.policy';
 import { Sessions } from './sessions';
 import { TokenClaims } from './token-claims';
@@ -56,7 +56,7 @@ export class RefreshRotation {
     const seen = await this.store.byHash(hash);
     // Revoked, expired and reused stay so: no lock is taken and no host code runs for a lost cause.
     const verdict = await this.preview(seen);
-    const outcome = seen && isHonoured(verdict) ? await this.exchange(hash, refreshToken, seen) : { verdict };
+    const outcome = seen && isHonoured(verdict) ? await this.exchange(hash, refreshToken, seen, verdict) : { verdict };
 
     if (outcome.tokens) {
       this.reportFork(seen!, outcome.live ?? 0);
@@ -73,12 +73,26 @@ export class RefreshRotation {
     return (await this.denylist.denies({ fid: seen.familyId })) ? 'revoked' : verdict;
   }
 
-  private async exchange(hash: string, presented: string, seen: FoundToken): Promise<Outcome> {
+  private async exchange(hash: string, presented: string, seen: SeenToken, verdict: Verdict): Promise<Outcome> {
     // Host callbacks run here, before the transaction: slow or failing ones hold no lock and consume nothing.
     const additions = {
       ...(await this.grants.granted(seen.scope, seen.userId, seen.familyId)),
       custom: await this.tokenClaims.of(seen.userId, seen.familyId),
     };
+    const outcome = verdict === 'first' ? await this.exchangeSeen(seen, additions) : null;
+    return outcome ?? this.exchangeLocked(hash, presented, seen, additions);
+  }
+
+  /** Where nobody else is at the session, which is nearly always. Null where it is not so, and nothing was done. */
+  private async exchangeSeen(seen: SeenToken, additions: Additions): Promise<Outcome | null> {
+    if (!this.realm.options.features.rotation) return null;
+    const refreshToken = newSecret();
+    // Minted before anything is consumed.
+    const tokens = this.tokens(seen, refreshToken, additions);
+    return (await this.store.exchange(seen, sha256(refreshToken))) ? { verdict: 'first', tokens } : null;
+  }
+
+  private exchangeLocked(hash: string, presented: string, seen: SeenToken, additions: Additions): Promise<Outcome> {
     return this.store.locked(hash, async (found, succeed) => {
       const verdict = this.judge(found);
       if (!found || !isHonoured(verdict)) return { verdict };

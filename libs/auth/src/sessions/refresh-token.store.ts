@@ -1,11 +1,13 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import { AUTH_CONFIG, type AuthConfig } from '../config/auth-config';
+import { batched } from '../kernel/batched';
 import { Clock } from '../kernel/clock';
 import { Database, type Sql } from '../kernel/database';
 import { once } from '../kernel/once';
+import { answered, patienceLeft } from '../kernel/unavailable';
 import { Realm } from '../realm/realm';
-import { RefreshToken } from './refresh-token.entity';
+import { refreshStatements } from './refresh-statements';
 import type { PresentedToken } from './rotation.policy';
-import { Session } from './session.entity';
 
 /** A refresh token joined with its session. */
 export interface FoundToken extends PresentedToken {
@@ -17,20 +19,44 @@ export interface FoundToken extends PresentedToken {
   authTime: number;
 }
 
+/** A token as it was seen without a lock. */
+export interface SeenToken extends FoundToken {
+  /** `performance.now()` when it was read. */
+  readonly readAt: number;
+}
+
 /** Every query of rotation. Adds the guard itself: another guard's token is unknown here. */
 @Injectable()
 export class RefreshTokenStore {
-  private readonly statements = once(() => statementsOn(this.database));
+  private readonly statements = once(() => refreshStatements(this.database));
+  private readonly seen = batched((hashes) => this.findAll(hashes));
+  private readonly exchanged = batched((exchanges) => this.exchangeAll(exchanges));
 
   constructor(
     private readonly database: Database,
     private readonly realm: Realm,
     private readonly clock: Clock,
+    @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
   ) {}
 
   /** Reads a token by its hash, without a lock, on the primary. */
-  async byHash(hash: string): Promise<FoundToken | null> {
-    return this.read(this.database.query, this.statements().find, hash);
+  byHash(hash: string): Promise<SeenToken | null> {
+    return answered('PostgreSQL', this.config.storeTimeoutMs, this.seen(hash));
+  }
+
+  /**
+   * Exchanges a token for its first successor, in one statement and so in one transaction, unless anything has
+   * changed since the token was seen, or anybody else is at it or at its session: then it changes nothing, and
+   * {@link locked} decides. It waits for no lock, so that all who ask in one turn can share the statement.
+   *
+   * @returns whether it did
+   */
+  exchange({ id, familyId, scope, now, readAt }: SeenToken, successor: string): Promise<boolean> {
+    const ms = this.config.storeTimeoutMs;
+    // By the database's clock. A server that comes to it later, perhaps after a pause, must leave it alone: the
+    // client was told that nothing was done.
+    const until = now + (performance.now() - readAt + patienceLeft(ms)) / 1000;
+    return answered('PostgreSQL', ms, this.exchanged(JSON.stringify({ id, familyId, scope, successor, until })));
   }
 
   /**
@@ -42,6 +68,23 @@ export class RefreshTokenStore {
       const found = await this.read(sql, this.statements().findLocked, hash);
       return work(found, (token, successor, first) => this.insert(sql, token, successor, first));
     });
+  }
+
+  private async findAll(hashes: string[]): Promise<(SeenToken | null)[]> {
+    const values = [hashes, this.realm.guard, this.clock.offset];
+    const rows = await this.database.query<FoundToken & { hash: string }>(this.statements().findAll, values);
+    const readAt = performance.now();
+    const found = new Map(rows.map(({ hash, ...token }) => [hash, { ...token, readAt }]));
+    return hashes.map((hash) => found.get(hash) ?? null);
+  }
+
+  private async exchangeAll(exchanges: string[]): Promise<boolean[]> {
+    const values = [`[${exchanges.join(',')}]`, this.realm.guard, this.clock.offset];
+    const rows = await this.database
+      .query<{ successor: string }>(this.statements().exchangeAll, values)
+      .catch(nothingOnConflict);
+    const stored = new Set(rows.map(({ successor }) => successor));
+    return exchanges.map((exchange) => stored.has((JSON.parse(exchange) as { successor: string }).successor));
   }
 
   private async read(sql: Sql, statement: string, hash: string): Promise<FoundToken | null> {
@@ -62,33 +105,11 @@ export class RefreshTokenStore {
 /** Inserts the successor; resolves to the live tokens of the session, known for siblings only. */
 export type Succeed = (token: FoundToken, successorHash: string, first: boolean) => Promise<number>;
 
-function statementsOn(database: Database) {
-  const [tokens, sessions] = [database.table(RefreshToken), database.table(Session)];
-  const find = `
-    SELECT t.id, t.scope, s.id AS "familyId", s.user_id AS "userId", s.amr,
-           extract(epoch FROM t.rotated_at)::float8 AS "rotatedAt",
-           extract(epoch FROM s.expires_at)::float8 AS "expiresAt",
-           extract(epoch FROM s.revoked_at)::float8 AS "revokedAt",
-           extract(epoch FROM s.auth_time)::float8 AS "authTime",
-           extract(epoch FROM clock_timestamp() + $3::interval)::float8 AS now
-      FROM ${tokens} t JOIN ${sessions} s ON s.id = t.family_id
-     WHERE t.token_hash = $1 AND s.guard = $2`;
-
-  const succeed = (stamp: string, live: string): string => `
-    WITH moment AS MATERIALIZED (SELECT clock_timestamp() + $5::interval AS now), ${stamp}
-         used AS (UPDATE ${sessions} SET last_used_at = (SELECT now FROM moment) WHERE id = $1)
-    INSERT INTO ${tokens} (family_id, token_hash, previous_id, scope, created_at)
-    VALUES ($1, $3, $2, $4, (SELECT now FROM moment))
-    RETURNING scope IS NOT DISTINCT FROM $4 AS kept, ${live} AS live`;
-  const stamp = `stamped AS (UPDATE ${tokens} SET rotated_at = (SELECT now FROM moment) WHERE id = $2),`;
-  const others = `(SELECT count(*)::int FROM ${tokens} WHERE family_id = $1 AND rotated_at IS NULL)`;
-
-  return {
-    find,
-    // The session first: revocation and pruning lock it too, and only in one order can nobody deadlock.
-    findLocked: `${find} FOR UPDATE OF s, t`,
-    succeedFirst: succeed(stamp, '1'),
-    // A sibling leaves its parent's stamp alone: moved, the grace window would slide for ever.
-    succeedSibling: succeed('', `${others} + 1`),
-  };
+/**
+ * Under a host's default of REPEATABLE READ a row that has just been changed is an error (40001). Nothing was done
+ * then; the locked exchange chooses its own isolation.
+ */
+function nothingOnConflict(error: { cause?: { code?: unknown } }): [] {
+  if (error.cause?.code === '40001') return [];
+  throw error;
 }

@@ -76,7 +76,7 @@ export class SessionStore {
   }
 
   /**
-   * Ends sessions that still live, and resolves to their ids.
+   * Ends sessions that still live, and resolves to them.
    *
    * The rows are locked first, so that no refresh is between its mint and its commit. Their end is written with
    * the fact that their access tokens are dead, which has to survive the store; then `deny` puts those on the
@@ -90,12 +90,12 @@ export class SessionStore {
     lifetime: number,
     deny: (familyIds: string[]) => Promise<void>,
     within?: Sql,
-  ): Promise<string[]> {
+  ): Promise<EndedSession[]> {
     const { sessions, revocations } = this.tables();
     const [condition, value, named] = conditionOf(which);
     const statement = `
       WITH living AS (
-             SELECT id FROM ${sessions}
+             SELECT id, user_id FROM ${sessions}
               WHERE guard = $1 AND revoked_at IS NULL AND ${condition} ORDER BY id FOR UPDATE),
            ended AS (
              UPDATE ${sessions} s SET revoked_at = clock_timestamp() + $2::interval FROM living WHERE s.id = living.id),
@@ -103,12 +103,12 @@ export class SessionStore {
            noted AS (
              INSERT INTO ${revocations} (family_id, expires_at)
              SELECT id, clock_timestamp() + $2::interval + $4::float8 * interval '1 second' FROM denied WHERE $4 > 0)
-      SELECT id, id IN (SELECT id::text FROM living) AS alive FROM denied`;
-    const end = async (sql: Sql): Promise<string[]> => {
+      SELECT denied.id, living.user_id AS "userId" FROM denied LEFT JOIN living ON living.id::text = denied.id`;
+    const end = async (sql: Sql): Promise<EndedSession[]> => {
       const values = [this.realm.guard, this.clock.offset, named, lifetime, ...value];
-      const denied = await sql<{ id: string; alive: boolean }>(statement, values);
+      const denied = await sql<{ id: string; userId: string | null }>(statement, values);
       await deny(denied.map(({ id }) => id));
-      return denied.filter(({ alive }) => alive).map(({ id }) => id);
+      return denied.filter((one): one is EndedSession => one.userId !== null);
     };
     return within ? end(within) : this.database.transaction(end);
   }
@@ -147,6 +147,12 @@ export class SessionStore {
     await deny(erased.filter(({ alive }) => alive).map(({ id }) => id));
     return erased.map(({ id }) => id);
   }
+}
+
+/** A session that lived until now. */
+export interface EndedSession {
+  id: string;
+  userId: string;
 }
 
 /** Which sessions of the guard: one by id, or all of a user's but one. */

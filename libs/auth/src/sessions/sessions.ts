@@ -10,6 +10,7 @@ import { canonicalId, isUuid } from '../kernel/uuid';
 import { Realm } from '../realm/realm';
 import { AccessTokens } from '../tokens/access-tokens';
 import { Denylist } from '../tokens/denylist';
+import { UserProvider } from '../users/user-provider';
 import { type Grounds, SessionGrounds } from './session-grounds';
 import { type NewSession, type Selection, SessionStore } from './session.store';
 import { TokenClaims } from './token-claims';
@@ -43,6 +44,7 @@ export class Sessions {
     private readonly accessTokens: AccessTokens,
     private readonly denylist: Denylist,
     private readonly sessionGrounds: SessionGrounds,
+    private readonly users: UserProvider,
     private readonly realm: Realm,
   ) {}
 
@@ -124,7 +126,9 @@ export class Sessions {
     await this.end({ userId, except: isUuid(familyId) ? canonicalId(familyId) : undefined });
   }
 
-  private end(which: Selection, sql?: Sql): Promise<string[]> {
-    return this.store.revoke(which, this.denylist.lifetime, (ids) => this.denylist.denyFamilies(ids), sql);
+  private async end(which: Selection, sql?: Sql): Promise<string[]> {
+    const ended = await this.store.revoke(which, this.denylist.lifetime, (ids) => this.denylist.denyFamilies(ids), sql);
+    for (const { userId } of ended) this.users.forget(userId);
+    return ended.map(({ id }) => id);
   }
 }

@@ -50,7 +50,7 @@ export class Authenticator {
 
   /** Async, so that a provider which throws at once rejects like any other. */
   private async userOf(subject: string): Promise<object | null> {
-    return this.users.findById(subject);
+    return this.users.findCaller(subject);
   }
 
   /** Admits a request whose token is verified already: checks revocation and the user. */

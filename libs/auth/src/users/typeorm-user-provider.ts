@@ -4,6 +4,7 @@ import { batched } from '../kernel/batched';
 import type { Database } from '../kernel/database';
 import { quoted, quotedPath } from '../kernel/quoted';
 import { AccountRows } from './account-rows';
+import { CredentialRows } from './credential-rows';
 import { foldedIdentifier, keptAs } from './normalized-identifier';
 import type { StoredSecondFactor } from './second-factor';
 import { SecondFactorRows } from './second-factor-rows';
@@ -22,49 +23,63 @@ function nobody(error: { code?: string }): null {
   throw error;
 }
 
+/** An email of a column with an idea of its own of case is kept as it was given, or as registration folds it. */
+const spellings = (property: string, text: string): string[] => [...new Set([text, keptAs(property, text)])];
+
 /** Users of one TypeORM entity. The identifier column is the guard's `username` option. */
 export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> extends UserProvider<User> {
   private readonly repository: Repository<User>;
-  private readonly metadata: EntityMetadata;
+  protected readonly metadata: EntityMetadata;
   private readonly secondFactors: SecondFactorRows;
   private readonly accounts: AccountRows<User>;
+  private readonly credentials: CredentialRows<User>;
   private readonly read: (id: string) => Promise<object | null>;
   private readonly hasRow = batched<boolean>((ids) => this.haveRows(ids));
 
   constructor(
-    private readonly database: Database,
+    protected readonly database: Database,
     entity: new () => User,
     private readonly username: string,
   ) {
     super();
-    const { source } = database;
-    if (!source.hasMetadata(entity)) {
+    if (!database.knows(entity)) {
       throw new AuthConfigError(
         `${entity.name} is not an entity of this data source. Add it to the entities of TypeOrmModule.forRoot().`,
       );
     }
-    this.repository = source.getRepository(entity);
+    this.repository = database.source.getRepository(entity);
     this.metadata = this.repository.metadata;
     for (const property of [username, 'passwordHash']) this.requireColumn(property);
     this.secondFactors = new SecondFactorRows(database, this.metadata);
     this.accounts = new AccountRows(this.repository, username, database);
+    this.credentials = new CredentialRows(this.repository, database);
     this.read = rowReader(database, this.metadata) ?? ((id) => this.repository.findOneBy(this.byId(id)));
   }
 
-  async findById(id: string): Promise<User | null> {
+  findById(id: string): Promise<User | null> {
+    return this.spelled(id, this.read);
+  }
+
+  /** The user that `read` finds under this very spelling of its id. */
+  protected async spelled(id: string, read: (id: string) => Promise<object | null>): Promise<User | null> {
     if (id.includes('\0')) return null;
-    const user = await this.read(id).catch(nobody);
+    const user = await read(id).catch(nobody);
     // PostgreSQL reads " 7" and "07" as 7; a subject names its user in one spelling only.
     return user && this.idOf(user as User) === id ? (user as User) : null;
   }
 
   async findByIdentifier(identifier: string): Promise<StoredCredentials<User> | null> {
-    const found = await this.withPasswordHash(this.by(this.username, identifier), identifier, this.username);
-    return found && this.isSpelled(found.user, identifier) ? found : null;
+    if (identifier.includes('\0')) return null;
+    const found = await this.credentials.by(this.username, spellings(this.username, identifier)).catch(nobody);
+    const isExact = ({ user }: StoredCredentials<User>): boolean => this.textOf(user, this.username) === identifier;
+    const closest = found?.find(isExact) ?? found?.[0];
+    return closest && this.isSpelled(closest.user, identifier) ? closest : null;
   }
 
   async passwordHashOf(id: string): Promise<string | null> {
-    const found = await this.withPasswordHash(this.byId(id), id);
+    if (id.includes('\0')) return null;
+    const [found] =
+      (await this.credentials.by(this.metadata.primaryColumns[0]!.propertyName, [id]).catch(nobody)) ?? [];
     return found && this.idOf(found.user) === id ? found.passwordHash : null;
   }
 
@@ -85,9 +100,9 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
   override async findByEmail(email: string): Promise<User | null> {
     if (email.includes('\0')) return null;
     const property = this.accounts.email;
-    const where = this.by(property, email);
+    const where = spellings(property, email).map((value) => ({ [property]: value }) as FindOptionsWhere<User>);
     const users = await this.database.using((manager) => manager.findBy(this.repository.target, where)).catch(nobody);
-    return users && this.closest(users, property, email);
+    return users?.find((user) => this.textOf(user, property) === email) ?? users?.[0] ?? null;
   }
 
   /** The name of the entity's column, where two rows might share what is in it; null where none can. */
@@ -166,34 +181,8 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
     // A transaction, so that a change that was answered 503 does not happen behind its back.
     return this.database.transaction(async (_, manager) => {
       const where = { ...this.byId(id), ...current };
-      const { affected } = await manager.update(this.metadata.target, where, { passwordHash } as never);
-      return affected === 1;
+      return (await manager.update(this.metadata.target, where, { passwordHash } as never)).affected === 1;
     });
-  }
-
-  private async withPasswordHash(
-    where: FindOptionsWhere<User> | FindOptionsWhere<User>[],
-    value: string,
-    property?: string,
-  ): Promise<StoredCredentials<User> | null> {
-    if (value.includes('\0')) return null;
-    // Neither a replica nor a query cache, from which a password that was replaced would go on to be right.
-    const users = await this.database
-      .using((manager) =>
-        manager
-          .createQueryBuilder(this.repository.target, 'u')
-          .addSelect('u.passwordHash')
-          .setFindOptions({ where, loadEagerRelations: true })
-          .cache(false)
-          .getMany(),
-      )
-      .catch(nobody);
-    const user = users && (property ? this.closest(users, property, value) : (users[0] ?? null));
-    if (!user) return null;
-    const { passwordHash } = user as { passwordHash?: string | null };
-    // Taken off the entity, so that no host code and no serializer meets it.
-    delete (user as { passwordHash?: unknown }).passwordHash;
-    return { user, passwordHash: passwordHash ?? null };
   }
 
   /**
@@ -220,17 +209,6 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
   private textOf(user: User, property: string): string | null {
     const value = this.metadata.findColumnWithPropertyName(property)!.getEntityValue(user);
     return value === null || value === undefined ? null : String(value);
-  }
-
-  /** An email of a column with an idea of its own of case is kept as it was given, or as registration folds it. */
-  private by(property: string, text: string): FindOptionsWhere<User>[] {
-    return [...new Set([text, keptAs(property, text)])].map(
-      (value) => ({ [property]: value }) as FindOptionsWhere<User>,
-    );
-  }
-
-  private closest(users: User[], property: string, text: string): User | null {
-    return users.find((user) => this.textOf(user, property) === text) ?? users[0] ?? null;
   }
 
   private byId(id: string): FindOptionsWhere<User> {

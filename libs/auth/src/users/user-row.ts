@@ -3,8 +3,7 @@ import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import { batched } from '../kernel/batched';
 import type { Database } from '../kernel/database';
 import { quoted, quotedPath } from '../kernel/quoted';
-
-type Row = Record<string, unknown>;
+import type { Row, RowCache } from './row-cache';
 
 /**
  * Reads a row by id and makes it the entity that `findOneBy` would return.
@@ -17,13 +16,13 @@ type Row = Record<string, unknown>;
 export function rowReader(
   database: Database,
   metadata: EntityMetadata,
+  cache?: RowCache,
 ): ((id: string) => Promise<object | null>) | undefined {
   const { source } = database;
   const [primary] = metadata.primaryColumns;
   if (!primary || !isPlain(source, metadata)) return undefined;
 
-  // A relation's own column is the relation's to load.
-  const columns = metadata.columns.filter((column) => column.isSelect && !column.isVirtual);
+  const columns = ownColumns(metadata);
   const rows = rowsById(metadata, primary, columns, database);
   const read = batched<Row | null>(async (ids) => {
     // Two requests of one user get a row each: a value that one of them changes must not be the other's.
@@ -37,7 +36,7 @@ export function rowReader(
     });
   });
   return async (id) => {
-    const row = await read(id);
+    const row = await (cache ? cache.read(id, read) : read(id));
     return row && hydrate(source, metadata, columns, row);
   };
 }
@@ -66,13 +65,20 @@ function rowsById(
   const id = quoted(primary.databaseName);
   const table = quotedPath(metadata.tablePath);
   const selected = columns.map((column) => quoted(column.databaseName)).join(', ');
-  const live = metadata.deleteDateColumn ? ` AND ${quoted(metadata.deleteDateColumn.databaseName)} IS NULL` : '';
-  const text = `SELECT ${selected}, ${id}::text AS ${KEY} FROM ${table} WHERE ${id} = ANY($1)${live}`;
+  const text = `SELECT ${selected}, ${id}::text AS ${KEY} FROM ${table} WHERE ${id} = ANY($1)${isLive(metadata)}`;
   return (ids) => database.query<Row>(text, [ids]);
 }
 
+/** The columns that are selected; a relation's own column is the relation's to load. */
+export const ownColumns = (metadata: EntityMetadata): ColumnMetadata[] =>
+  metadata.columns.filter((column) => column.isSelect && !column.isVirtual);
+
+/** The condition that a row is not marked as deleted, to follow another one. */
+export const isLive = ({ deleteDateColumn }: EntityMetadata): string =>
+  deleteDateColumn ? ` AND ${quoted(deleteDateColumn.databaseName)} IS NULL` : '';
+
 /** The entity as TypeORM's loader would make it. */
-function hydrate(source: DataSource, metadata: EntityMetadata, columns: ColumnMetadata[], row: Row): object {
+export function hydrate(source: DataSource, metadata: EntityMetadata, columns: ColumnMetadata[], row: Row): object {
   const entity = metadata.create(undefined, { fromDeserializer: true });
   for (const column of columns) {
     column.setEntityValue(entity, source.driver.prepareHydratedValue(row[column.databaseName], column));
@@ -83,7 +89,8 @@ function hydrate(source: DataSource, metadata: EntityMetadata, columns: ColumnMe
 // TypeORM selects these through a function.
 const SPATIAL = new Set(['geometry', 'geography']);
 
-const isPlain = (source: DataSource, metadata: EntityMetadata): boolean =>
+/** Whether an entity is its own columns and nothing else. */
+export const isPlain = (source: DataSource, metadata: EntityMetadata): boolean =>
   source.options.type === 'postgres' &&
   metadata.primaryColumns.length === 1 &&
   !metadata.primaryColumns[0]!.transformer &&
