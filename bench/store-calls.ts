@@ -24,7 +24,7 @@ export async function storeCalls(load: Load, { redisUrl }: Stores): Promise<Stor
   });
   const { commands: after } = await redisInfo(redisUrl);
   const redis = Object.entries(after).map(([name, calls]) => [name, (calls - (before[name] ?? 0)) / COUNTED] as const);
-  return { sql: verbsOf(recorded), redis: Object.fromEntries(redis.filter(([, calls]) => calls > 0)) };
+  return { sql: verbsOf(recorded), redis: Object.fromEntries(redis.filter(([, calls]) => calls > 0).toSorted()) };
 }
 
 /** Of the last request: what the first one finds out, such as the columns of a table, is asked once. */

@@ -1,4 +1,4 @@
-import { pgbench } from '../pgbench';
+import { pgbench } from '../pgbench/pgbench';
 import { type Group, NAMES, type Scenarios, loaded, refresh } from './group';
 import { ADAPTERS } from '../server';
 

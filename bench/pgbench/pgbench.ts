@@ -3,12 +3,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { dataSourceOf } from '../test/support/database';
-import type { Bench, Scenario } from './groups/group';
-import { type Load, type Sample, storesSpent } from './load';
-import { scriptOf } from './pgbench-script';
-import { sendOne } from './store-calls';
-import type { Stores } from './stores';
+import { dataSourceOf } from '../../test/support/database';
+import type { Recorded } from '../apps/counting';
+import type { Bench, Scenario } from '../groups/group';
+import { type Load, type Sample, storesSpent } from '../load';
+import { scriptOf } from './script';
+import { sendOne } from '../store-calls';
+import type { Stores } from '../stores';
 
 /** Connections of node-postgres' pool, which TypeORM leaves as it is. */
 const POOL = 10;
@@ -40,10 +41,10 @@ export async function pgbench({ stores, cleanup }: Bench, load: Load): Promise<S
 /** Fresh chains, each two refreshes long. A statement of the server's own in between makes the recording useless. */
 async function recordedScript(load: Load, attempt = 1): Promise<ReturnType<typeof scriptOf>> {
   const chains = await load.connections(POOL, 1);
-  const recorded = [];
+  const recorded: [Recorded[], Recorded[]][] = [];
   for (const chain of chains) {
-    const one = await load.server.recorded(() => sendOne(load, chain));
-    recorded.push([one, await load.server.recorded(() => sendOne(load, chain))]);
+    const request = (): Promise<Recorded[]> => load.server.recorded(() => sendOne(load, chain));
+    recorded.push([await request(), await request()]);
   }
   try {
     return scriptOf(recorded);
