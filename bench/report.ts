@@ -37,9 +37,16 @@ export function report(results: Results): string {
   ].join('\n\n');
 }
 
+const FEW_ROUNDS = 3;
+
 function heading({ settings: { rounds, seconds, connections }, stores }: Results): string {
+  const processor = `${availableParallelism()} cores (${cpus()[0]?.model ?? 'unknown'})`;
   const memory = `${Math.round(totalmem() / 2 ** 30)} GiB`;
-  return `${new Date().toISOString().slice(0, 10)}: ${availableParallelism()} cores (${cpus()[0]?.model ?? 'unknown'}), ${memory}, ${process.platform}, Node ${process.version.slice(1)}, ${stores}, \`NODE_ENV=production\`. ${rounds} interleaved rounds, ${seconds} s a sample, ${connections} connections. Medians of the rounds; in brackets the least and the most.`;
+  const versions = `Node ${process.version.slice(1)}, ${stores}`;
+  const date = new Date().toISOString().slice(0, 10);
+  return `${date}: ${processor}, ${memory}, ${process.platform}, ${versions}, \`NODE_ENV=production\`.
+${rounds} rounds, interleaved, ${seconds} s a sample, ${connections} connections. Medians of the rounds, with the range.
+${rounds < FEW_ROUNDS ? '\n**Too short a run for figures: it shows that everything can be measured.**' : ''}`.trimEnd();
 }
 
 const range = (values: number[], digits: number): string =>
@@ -109,6 +116,10 @@ ${logins} sequential logins each. 0.5 is indistinguishable; chance alone gives 0
 
 const line = (cells: (string | number)[]): string => `| ${cells.join(' | ')} |`;
 
+const FIGURE = /^(–$|\d+(\.\d+)?( [(t]|$))/;
+
 function table(columns: string[], rows: (string | number)[][]): string {
-  return [line(columns), line(columns.map((_, i) => (i ? '---:' : '---'))), ...rows.map(line)].join('\n');
+  const isFigure = (_: string, i: number): boolean => rows.every((cells) => FIGURE.test(String(cells[i])));
+  const rule = columns.map((column, i) => (isFigure(column, i) ? '---:' : '---'));
+  return [line(columns), line(rule), ...rows.map(line)].join('\n');
 }
