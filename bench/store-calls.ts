@@ -5,7 +5,7 @@ import type { Stores } from './stores';
 
 /** Store calls that one request makes. */
 export interface StoreCalls {
-  /** The first word of each statement, in their order. */
+  /** Of each statement the first word, and the table it is about where it has but one; in their order. */
   sql: string[];
   /** How often each command, those inside scripts among them. */
   redis: Record<string, number>;
@@ -23,14 +23,21 @@ export async function storeCalls(load: Load, { redisUrl }: Stores): Promise<Stor
     for (let i = 0; i < COUNTED; i++) await sendOne(load, connection!);
   });
   const { commands: after } = await redisInfo(redisUrl);
-  const redis = Object.entries(after).map(([name, calls]) => [name, (calls - (before[name] ?? 0)) / COUNTED] as const);
-  return { sql: verbsOf(recorded), redis: Object.fromEntries(redis.filter(([, calls]) => calls > 0).toSorted()) };
+  // What comes less than once a request is not of requests: servers that rest look after their denylist now and then.
+  const redis = Object.entries(after).map(
+    ([name, calls]) => [name, Math.round((calls - (before[name] ?? 0)) / COUNTED)] as const,
+  );
+  return { sql: named(recorded), redis: Object.fromEntries(redis.filter(([, calls]) => calls > 0).toSorted()) };
 }
 
 /** Of the last request: what the first one finds out, such as the columns of a table, is asked once. */
-function verbsOf(recorded: Recorded[]): string[] {
-  const verbs = recorded.map(({ text }) => /^\s*(\w+)/.exec(text)?.[1]?.toUpperCase() ?? text);
-  return verbs.slice(-Math.round(verbs.length / COUNTED) || verbs.length);
+function named(recorded: Recorded[]): string[] {
+  const names = recorded.map(({ text }) => {
+    const [, verb = text] = /^\s*(\w+)/.exec(text) ?? [];
+    const [, table] = (!/^(with|begin)$/i.test(verb) && /\b(?:FROM|INTO)\s+"?(\w+)"?(?![\w.(])/i.exec(text)) || [];
+    return [verb.toUpperCase(), ...(table ? [`\`${table}\``] : [])].join(' ');
+  });
+  return names.slice(-Math.round(names.length / COUNTED) || names.length);
 }
 
 /** Sends one request. @throws when its answer is not 2xx */
