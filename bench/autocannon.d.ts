@@ -18,7 +18,9 @@ declare module 'autocannon' {
       method: string;
       connections: number;
       /** Seconds. */
-      duration: number;
+      duration?: number;
+      /** Requests of all connections together, in the place of a duration. */
+      amount?: number;
       /** Milliseconds between two looks at the clock; bounds how far a run overshoots its duration. */
       sampleInt: number;
       setupClient(client: Client): void;

@@ -1,88 +1,102 @@
 import autocannon from 'autocannon';
-import type { Scenario } from './scenarios';
-import type { Settings } from './settings';
+import { familyMicros } from './processor-time';
+import { redisInfo } from './redis-info';
+import type { Server } from './server';
 import { quantile } from './statistics';
+import type { Stores } from './stores';
 
-/** One connection of a scenario: what it sends, and how an answer changes what it sends next. */
+/** One connection of a load: what it sends, and how an answer changes what it sends next. */
 export interface Connection {
   headers: Record<string, string>;
   body?: string;
   /** The body of the next request, from the answer to this one. */
   follow?(answer: string): string;
+  /** In the place of `headers`, for requests that can be made but once: those of each, and the end after the last. */
+  turns?: Record<string, string>[];
 }
 
-/** What one scenario did in one round. Times are milliseconds. */
+/** One kind of request to one server. */
+export interface Load {
+  name: string;
+  server: Server;
+  method: 'GET' | 'POST' | 'DELETE';
+  path: string;
+  /** Fresh connections: a sample ends in the middle of a chain of tokens, and nobody has its last link. */
+  connections(count: number, seconds: number): Promise<Connection[]>;
+}
+
+/** What one scenario did in one round. Times are milliseconds, processor times microseconds for one request. */
 export interface Sample {
   perSecond: number;
-  p50: number;
-  p99: number;
-  /** Processor time of the server process for one request, in microseconds. */
-  cpuMicros: number;
+  p50?: number;
+  p99?: number;
+  /** All threads of the server process. */
+  cpuMicros?: number;
+  /** All processes of PostgreSQL. */
+  postgresMicros?: number;
+  redisMicros?: number;
+  /** How late the server's timers were. */
+  loopP99?: number;
+  /** Resident memory of the server process after the sample, in MiB. */
+  rss?: number;
   /** SQL statements for one request; fewer than alone, where requests share one. */
-  statements: number;
+  statements?: number;
+  /** Redis commands likewise. */
+  commands?: number;
 }
 
-/** Loads a scenario for some seconds. @throws when an answer was not 2xx: failures are fast and prove nothing */
-export async function sample(scenario: Scenario, seconds: number, { connections }: Settings): Promise<Sample> {
-  const open = await scenario.connections(connections);
+/** How much of what to send, and the stores behind it. */
+export interface Around {
+  connections: number;
+  stores: Stores;
+}
+
+/** What the stores have spent so far. */
+export async function storesSpent({ redisUrl, postmaster }: Stores) {
+  const { cpuMicros, commands } = await redisInfo(redisUrl);
+  const all = Object.values(commands).reduce((sum, calls) => sum + calls, 0);
+  return { postgresMicros: familyMicros(postmaster), redisMicros: cpuMicros, commands: all };
+}
+
+/** Sends one kind of request for some seconds. @throws when an answer was not 2xx: failures are fast and prove nothing */
+export async function sample(load: Load, seconds: number, { connections, stores }: Around): Promise<Sample> {
+  const open = await load.connections(connections, seconds);
+  const amount = open.reduce((sum, { turns }) => sum + (turns?.length ?? 0), 0);
   const latencies: number[] = [];
-  const before = await scenario.server.rest();
-  const run = autocannon({
-    url: scenario.server.url + scenario.path,
-    method: scenario.method,
-    connections,
-    duration: seconds,
+  const before = await load.server.rest();
+  const storesBefore = await storesSpent(stores);
+  await load.server.resetDelay();
+  const result = await autocannon({
+    url: load.server.url + load.path,
+    method: load.method,
+    connections: open.length,
+    ...(amount ? { amount } : { duration: seconds }),
     sampleInt: 50,
     setupClient: (client) => prepare(client, open.pop()!),
   }).on('response', (_client, _status, _bytes, milliseconds) => void latencies.push(milliseconds));
-  const result = await run;
-  const after = await scenario.server.rest();
+  const { loopP99, rss } = await load.server.spent();
+  const after = await load.server.rest();
+  const storesAfter = await storesSpent(stores);
 
   const failed = result.non2xx + result.errors;
-  if (failed || !latencies.length)
-    throw new Error(`${scenario.name}: ${failed} of ${latencies.length} requests failed`);
+  if (failed || !latencies.length) throw new Error(`${load.name}: ${failed} of ${latencies.length} requests failed`);
   // The last request of each connection is worked on too, though nobody waits for its answer.
-  const worked = result['2xx'] + connections;
+  const worked = amount || result['2xx'] + connections;
   return {
     perSecond: result['2xx'] / result.duration,
     p50: quantile(latencies, 0.5),
     p99: quantile(latencies, 0.99),
     cpuMicros: (after.cpuMicros - before.cpuMicros) / worked,
+    postgresMicros: (storesAfter.postgresMicros! - storesBefore.postgresMicros!) / worked,
+    redisMicros: (storesAfter.redisMicros - storesBefore.redisMicros) / worked,
     statements: (after.statements - before.statements) / worked,
+    commands: (storesAfter.commands - storesBefore.commands) / worked,
+    loopP99,
+    rss,
   };
 }
 
-function prepare(client: autocannon.Client, { headers, body, follow }: Connection): void {
+function prepare(client: autocannon.Client, { headers, body, follow, turns }: Connection): void {
   const onResponse = follow && ((_status: number, answer: string) => client.setBody(follow(answer)));
-  client.setRequests([{ headers, body, onResponse }]);
-}
-
-/** Store calls that one request makes. */
-export interface StoreCalls {
-  statements: number;
-  transactionControl: number;
-  redis: number;
-}
-
-const COUNTED = 20;
-
-/** Counts the store calls of one request, over some that run one after the other with nothing beside them. */
-export async function storeCalls(scenario: Scenario, redisCommands: () => Promise<number>): Promise<StoreCalls> {
-  const [connection] = await scenario.connections(1);
-  const [before, redisBefore] = [await scenario.server.rest(), await redisCommands()];
-  for (let i = 0; i < COUNTED; i++) await sendOne(scenario, connection!);
-  const [after, redisAfter] = [await scenario.server.spent(), await redisCommands()];
-  return {
-    statements: (after.statements - before.statements) / COUNTED,
-    transactionControl: (after.transactionControl - before.transactionControl) / COUNTED,
-    redis: (redisAfter - redisBefore) / COUNTED,
-  };
-}
-
-async function sendOne({ server, path, method, name }: Scenario, connection: Connection): Promise<void> {
-  const { headers, body, follow } = connection;
-  const answer = await fetch(server.url + path, { method, headers, body, signal: AbortSignal.timeout(10_000) });
-  const text = await answer.text();
-  if (!answer.ok) throw new Error(`${name} answered ${answer.status}`);
-  if (follow) connection.body = follow(text);
+  client.setRequests((turns ?? [headers]).map((each) => ({ headers: each, body, onResponse })));
 }

@@ -1,4 +1,4 @@
-import type { Scenario } from './scenarios';
+import type { Load } from './load';
 import { quantile, probabilityLarger } from './statistics';
 import { ADA } from './stores';
 
@@ -12,7 +12,7 @@ const WRONG = 'wrong-horse-battery';
 const UNTIMED = 5;
 
 /** Sends failing logins one after the other, a known and an unknown user in turns. */
-export async function timeLogins({ server, path }: Scenario, count: number): Promise<LoginTiming> {
+export async function timeLogins({ server, path }: Pick<Load, 'server' | 'path'>, count: number): Promise<LoginTiming> {
   const timed = async (email: string): Promise<number> => {
     const start = performance.now();
     const answer = await fetch(server.url + path, {

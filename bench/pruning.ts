@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import type { Pruned } from '@svc/auth';
 import { dataSourceOf } from '../test/support/database';
 import { Cleanup } from './cleanup';
-import { type Sample, sample } from './load';
-import { type Scenario, scenariosOf } from './scenarios';
+import { refresh } from './groups/group';
+import { type Around, type Load, type Sample, sample } from './load';
 import { Server } from './server';
-import { type Settings, readSettings } from './settings';
+import { readSettings } from './settings';
 import { median } from './statistics';
 import { type Stores, startStores } from './stores';
 
@@ -18,31 +18,38 @@ const COUNTERS = 50_000;
 
 async function main(cleanup: Cleanup): Promise<void> {
   // Well below what saturates the machine: under a full load, latency only says how long the queue is.
-  const settings: Settings = { ...readSettings(), connections: Number(process.env.BENCH_CONNECTIONS || 4) };
+  const { seconds } = readSettings();
   cleanup.deadline(1200);
   // A sweep writes: here the server waits for its disk as in production.
   const stores = await startStores(cleanup, { max_connections: '100' });
   await fill(stores);
   const server = await Server.start('ours', stores, cleanup);
-  const { oursRefresh: scenario } = scenariosOf(server, server, 'refresh');
+  const load = refresh('ours', server, '', '/auth/refresh');
+  const around = { connections: Number(process.env.BENCH_CONNECTIONS || 4), stores };
+  const samples = (goOn: (taken: number) => boolean) => samplesOf(load, seconds, around, goOn);
 
-  for (let i = 0; i < 3; i++) await sample(scenario!, settings.seconds, settings);
-  const before = await samples(scenario!, settings, (taken) => taken < 10);
+  await samples((taken) => taken < 3);
+  const before = await samples((taken) => taken < 10);
   const sweep = startSweep(stores, cleanup);
   let running = true;
   const pruned = sweep.then((result) => {
     running = false;
     return result;
   });
-  const during = await samples(scenario!, settings, () => running);
+  const during = await samples(() => running);
   const result = await pruned;
-  const after = await samples(scenario!, settings, (taken) => taken < 5);
+  const after = await samples((taken) => taken < 5);
   process.stdout.write(`${report({ before, during: during.slice(0, -1), after }, result)}\n`);
 }
 
-async function samples(scenario: Scenario, settings: Settings, goOn: (taken: number) => boolean): Promise<Sample[]> {
+async function samplesOf(
+  load: Load,
+  seconds: number,
+  around: Around,
+  goOn: (taken: number) => boolean,
+): Promise<Sample[]> {
   const taken: Sample[] = [];
-  while (goOn(taken.length)) taken.push(await sample(scenario, settings.seconds, settings));
+  while (goOn(taken.length)) taken.push(await sample(load, seconds, around));
   return taken;
 }
 
@@ -89,7 +96,7 @@ async function fill({ databaseUrl }: Stores): Promise<void> {
 
 function report(phases: Record<string, Sample[]>, result: Result): string {
   const middle = (phase: string, field: 'p50' | 'p99' | 'perSecond'): number =>
-    median(phases[phase]!.map((one) => one[field]));
+    median(phases[phase]!.map((one) => one[field]!));
   const rows = Object.keys(phases).map((phase) => {
     const figures = [middle(phase, 'perSecond').toFixed(0), middle(phase, 'p50').toFixed(1)];
     return `| ${[phase, phases[phase]!.length, ...figures, middle(phase, 'p99').toFixed(1)].join(' | ')} |`;

@@ -1,84 +1,113 @@
-import { availableParallelism, cpus } from 'node:os';
-import type { Sample, StoreCalls } from './load';
+import { availableParallelism, cpus, totalmem } from 'node:os';
+import { BARS, type Bar, roundsOf, verdictOf } from './bars';
+import type { Scenario } from './groups/group';
+import { GROUPS } from './groups';
+import type { Sample } from './load';
 import { type LoginTiming, summaryOf } from './login-timing';
-import { RATIOS, type Ratio, type Scenario, type Scenarios } from './scenarios';
 import type { Settings } from './settings';
 import { chanceOf, median } from './statistics';
+import type { StoreCalls } from './store-calls';
 
-/** Everything one run measured, by the scenarios' keys. */
+/** What one group measured, by the scenarios' keys. */
 export interface Measured {
-  settings: Settings;
-  scenarios: Scenarios;
+  scenarios: Record<string, Scenario>;
   samples: Record<string, Sample[]>;
   calls: Record<string, StoreCalls>;
+}
+
+/** Everything one run measured. */
+export interface Results {
+  settings: Settings;
+  /** `PostgreSQL 18.4, Redis 7.0.15`. */
+  stores: string;
+  groups: Record<string, Measured>;
   /** By the name of the application. */
   timings: Record<string, LoginTiming>;
 }
 
-const TITLES: Record<Scenario['group'], string> = { guarded: 'Guarded GET', refresh: 'Refresh', login: 'Login' };
-
 /** The run as Markdown. */
-export function report(measured: Measured): string {
-  const groups = [...new Set(Object.values(measured.scenarios).map(({ group }) => group))];
+export function report(results: Results): string {
+  const { groups, timings } = results;
   return [
-    heading(measured.settings),
-    ...groups.map((group) => groupTable(group, measured)),
-    ratioTable(measured),
-    ...(Object.keys(measured.timings).length ? [timingTable(measured)] : []),
+    heading(results),
+    `### Bars\n\n${barTable(results, (bar) => bar.least !== undefined || bar.most !== undefined)}`,
+    ...Object.entries(groups).map(([group, measured]) => groupTables(GROUPS[group]!.title, measured)),
+    `### Further ratios\n\n${barTable(results, (bar) => bar.least === undefined && bar.most === undefined)}`,
+    ...(Object.keys(timings).length ? [timingTable(results)] : []),
   ].join('\n\n');
 }
 
-function heading({ rounds, seconds, connections }: Settings): string {
-  return `# Benchmark
+const FEW_ROUNDS = 3;
 
-Node ${process.version}, ${availableParallelism()} cores (${cpus()[0]?.model ?? 'unknown'}), NODE_ENV=production.
-${rounds} rounds, interleaved, ${seconds} s a sample, ${connections} connections; medians of the rounds.
-Server, load generator, PostgreSQL and Redis share these cores: only ratios travel to another machine.`;
+function heading({ settings: { rounds, seconds, connections }, stores }: Results): string {
+  const processor = `${availableParallelism()} cores (${cpus()[0]?.model ?? 'unknown'})`;
+  const memory = `${Math.round(totalmem() / 2 ** 30)} GiB`;
+  const versions = `Node ${process.version.slice(1)}, ${stores}`;
+  const date = new Date().toISOString().slice(0, 10);
+  return `${date}: ${processor}, ${memory}, ${process.platform}, ${versions}, \`NODE_ENV=production\`.
+${rounds} rounds, interleaved, ${seconds} s a sample, ${connections} connections. Medians of the rounds, with the range.
+${rounds < FEW_ROUNDS ? '\n**Too short a run for figures: it shows that everything can be measured.**' : ''}`.trimEnd();
 }
 
-function groupTable(group: Scenario['group'], { scenarios, samples, calls }: Measured): string {
-  const rows = Object.entries(scenarios)
-    .filter(([, scenario]) => scenario.group === group)
-    .map(([key, { name }]) => {
-      const middle = (field: keyof Sample): number => median(samples[key]!.map((sample) => sample[field]));
-      const { statements, transactionControl, redis } = calls[key]!;
-      const sql = transactionControl ? `${statements} (${transactionControl} of them BEGIN, COMMIT)` : statements;
-      const times = [middle('p50').toFixed(1), middle('p99').toFixed(1), middle('cpuMicros').toFixed(0)];
-      return [name, middle('perSecond').toFixed(0), ...times, sql, middle('statements').toFixed(2), redis];
-    });
-  const columns = ['', 'req/s', 'p50 ms', 'p99 ms', 'server CPU µs/req', 'SQL/req', 'SQL/req under load', 'Redis/req'];
-  return `## ${TITLES[group]}\n\n${table(columns, rows)}`;
-}
+const range = (values: number[], digits: number): string =>
+  `${Math.min(...values).toFixed(digits)} to ${Math.max(...values).toFixed(digits)}`;
 
-function ratioTable(measured: Measured): string {
-  const rows = RATIOS.filter(({ of }) => of in measured.scenarios).map((ratio) => {
-    const { of, to, bar } = ratio;
-    const ofRounds = roundsOf(ratio, 'perSecond', measured);
-    // Processor time falls as speed rises: turned over, both ratios read "times as fast".
-    const cpu = median(roundsOf({ of: to, to: of }, 'cpuMicros', measured));
-    const verdict = bar === undefined ? '' : `≥ ${bar}: ${median(ofRounds) >= bar ? 'met' : '**missed**'}`;
-    const [name, other] = [measured.scenarios[of]!, measured.scenarios[to]!];
-    const range = `${Math.min(...ofRounds).toFixed(2)} to ${Math.max(...ofRounds).toFixed(2)}`;
-    return [TITLES[name.group], other.name, median(ofRounds).toFixed(2), range, verdict, cpu.toFixed(2)];
+function groupTables(title: string, { scenarios, samples, calls }: Measured): string {
+  const rows = Object.entries(scenarios).map(([key, { name }]) => {
+    const all = (field: keyof Sample): number[] => samples[key]!.map((sample) => sample[field] ?? NaN);
+    const middle = (field: keyof Sample, digits: number): string => shown(median(all(field)), digits);
+    const spread = (field: keyof Sample, digits: number): string =>
+      Number.isNaN(all(field)[0]) ? '–' : `${middle(field, digits)} (${range(all(field), digits)})`;
+    const processor = (['cpuMicros', 'postgresMicros', 'redisMicros'] as const).map((field) => middle(field, 0));
+    const times = [spread('perSecond', 0), spread('p50', 1), spread('p99', 1)];
+    return [name, ...times, ...processor, middle('loopP99', 1), middle('rss', 0)];
   });
-  const columns = ['', 'other', 'throughput', 'rounds', 'bar', 'by server CPU'];
-  return `## Ratios: ours over the other\n\n${table(columns, rows)}`;
+  const processor = ['server', 'PostgreSQL', 'Redis'].map((name) => `CPU µs/req: ${name}`);
+  const columns = ['', 'req/s', 'p50 ms', 'p99 ms', ...processor, 'event loop p99 ms', 'RSS MiB'];
+  const counted = Object.entries(calls).map(([key, { sql, redis }]) => {
+    const loadedWith = (field: 'statements' | 'commands'): string =>
+      shown(median(samples[key]!.map((sample) => sample[field]!)), 2);
+    const commands = Object.entries(redis).map(([name, count]) => `${count} ${name.toUpperCase()}`);
+    const cells = [listed(sql), loadedWith('statements'), listed(commands), loadedWith('commands')];
+    return [scenarios[key]!.name, ...cells];
+  });
+  const countedColumns = ['store calls of one request', 'SQL', 'under load', 'Redis', 'under load'];
+  return `### ${title}\n\n${table(columns, rows)}\n\n${table(countedColumns, counted)}`;
 }
 
-/** The ratio within each round: neighbours in time saw the same machine. */
-const roundsOf = ({ of, to }: Ratio, field: keyof Sample, { samples }: Measured): number[] =>
-  samples[of]!.map((sample, round) => sample[field] / samples[to]![round]![field]);
+const shown = (value: number, digits: number): string => (Number.isNaN(value) ? '–' : value.toFixed(digits));
+const listed = (names: string[]): string => names.join(', ') || 'none';
+
+const FIELDS: Partial<Record<keyof Sample, string>> = { perSecond: 'req/s', p50: 'p50', loopP99: 'event loop p99, ms' };
+
+function barTable({ groups }: Results, which: (bar: Bar) => boolean): string {
+  const rows = BARS.filter(which).flatMap((bar) => {
+    const measured = groups[bar.group];
+    if (!measured) return [];
+    const rounds = roundsOf(bar, measured.samples);
+    const hasBar = bar.least !== undefined || bar.most !== undefined;
+    if (!rounds && !hasBar) return [];
+    const name = (key: string): string => measured.scenarios[key]?.name ?? key;
+    const compared = bar.to === undefined ? name(bar.of) : `${name(bar.of)} / ${name(bar.to)}`;
+    const figures = rounds ? [median(rounds).toFixed(2), range(rounds, 2)] : ['–', '–'];
+    return [
+      [GROUPS[bar.group]!.title, compared, FIELDS[bar.field]!, ...figures, ...(hasBar ? [verdictOf(bar, rounds)] : [])],
+    ];
+  });
+  const columns = ['', 'compared', 'by', 'median', 'rounds', 'bar'];
+  return table(columns.slice(0, rows[0]?.length ?? 6), rows);
+}
 
 const triple = ([middle, low, high]: number[]): string =>
   `${middle?.toFixed(2)} (${low?.toFixed(2)} to ${high?.toFixed(2)})`;
 
-function timingTable({ timings, settings: { logins } }: Measured): string {
+function timingTable({ timings, settings: { logins } }: Results): string {
   const rows = Object.entries(timings).map(([name, timing]) => {
     const { known, unknown, unknownSlower } = summaryOf(timing);
     return [name, triple(known), triple(unknown), unknownSlower.toFixed(3)];
   });
   const columns = ['', ...['known', 'unknown'].map((user) => `${user}: median ms (p5 to p95)`), 'P(unknown is slower)'];
-  return `## Wrong password: known against unknown user
+  return `### Wrong password: known against unknown user
 
 ${table(columns, rows)}
 
@@ -87,6 +116,10 @@ ${logins} sequential logins each. 0.5 is indistinguishable; chance alone gives 0
 
 const line = (cells: (string | number)[]): string => `| ${cells.join(' | ')} |`;
 
+const FIGURE = /^(–$|\d+(\.\d+)?( [(t]|$))/;
+
 function table(columns: string[], rows: (string | number)[][]): string {
-  return [line(columns), line(columns.map((_, i) => (i ? '---:' : '---'))), ...rows.map(line)].join('\n');
+  const isFigure = (_: string, i: number): boolean => rows.every((cells) => FIGURE.test(String(cells[i])));
+  const rule = columns.map((column, i) => (isFigure(column, i) ? '---:' : '---'));
+  return [line(columns), line(rule), ...rows.map(line)].join('\n');
 }

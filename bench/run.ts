@@ -1,44 +1,73 @@
 import { Cleanup } from './cleanup';
-import { type Sample, type StoreCalls, sample, storeCalls } from './load';
-import { timeLogins } from './login-timing';
+import { GROUPS } from './groups';
+import type { Bench, Group, Scenarios } from './groups/group';
+import type { Sample } from './load';
+import { type LoginTiming, timeLogins } from './login-timing';
+import { writePage } from './page';
+import { redisInfo } from './redis-info';
 import { type Measured, report } from './report';
-import { type Scenarios, scenariosOf } from './scenarios';
 import { Server } from './server';
 import { type Settings, readSettings } from './settings';
-import { redisCommands, startStores } from './stores';
+import { type StoreCalls, storeCalls } from './store-calls';
+import { type Stores, startStores } from './stores';
 
 const WARM_UP_SECONDS = 1;
+const MOST_SECONDS = 3600;
 
 async function main(cleanup: Cleanup): Promise<void> {
   const settings = readSettings();
+  const unknown = settings.only.filter((name) => !(name in GROUPS));
+  if (unknown.length)
+    throw new Error(`BENCH_ONLY: there is no ${unknown.join(', ')}, but ${Object.keys(GROUPS).join(', ')}`);
+  cleanup.deadline(MOST_SECONDS);
   const stores = await startStores(cleanup);
-  const ours = await Server.start('ours', stores, cleanup);
-  const handRolled = await Server.start('hand-rolled', stores, cleanup);
-  const scenarios = scenariosOf(ours, handRolled, settings.only);
-  const perRound = Object.keys(scenarios).length * (settings.seconds + 1);
-  cleanup.deadline(60 + 2 * (settings.rounds + 1) * perRound + settings.logins);
+  const groups: Record<string, Measured> = {};
+  const timings: Record<string, LoginTiming> = {};
+  for (const [name, group] of Object.entries(GROUPS))
+    if (!settings.only.length || settings.only.includes(name))
+      groups[name] = await measured(name, group, { settings, stores, cleanup }, timings);
+  const { version } = await redisInfo(stores.redisUrl);
+  const text = report({ settings, stores: `PostgreSQL ${stores.version}, ${version}`, groups, timings });
+  process.stdout.write(`${text}\n`);
+  if (process.env.BENCH_WRITE) await writePage(text);
+}
 
+/** Measures a group beside nothing but its own servers. */
+async function measured(
+  name: string,
+  group: Group,
+  around: { settings: Settings; stores: Stores; cleanup: Cleanup },
+  timings: Record<string, LoginTiming>,
+): Promise<Measured> {
+  const { settings, stores, cleanup } = around;
+  const servers: Server[] = [];
+  const start: Bench['start'] = async (app, how) => {
+    const server = await Server.start(app, stores, cleanup, how);
+    servers.push(server);
+    return server;
+  };
+  process.stderr.write(`${name}: starts\n`);
+  const scenarios = await group.scenarios({ ...around, start });
   // The compiler has met every path before anything counts.
-  for (const scenario of Object.values(scenarios)) await sample(scenario, WARM_UP_SECONDS, settings);
+  for (const scenario of Object.values(scenarios)) await scenario.sample(WARM_UP_SECONDS);
   const calls: Record<string, StoreCalls> = {};
-  for (const [key, scenario] of Object.entries(scenarios))
-    calls[key] = await storeCalls(scenario, () => redisCommands(stores.redisUrl));
-  const samples = await rounds(scenarios, settings);
-  const timings: Measured['timings'] = {};
-  for (const scenario of [scenarios.oursLogin, scenarios.nodeRsLogin])
-    if (scenario) timings[scenario.name] = await timeLogins(scenario, settings.logins);
-  process.stdout.write(`${report({ settings, scenarios, samples, calls, timings })}\n`);
+  for (const [key, { load }] of Object.entries(scenarios)) if (load) calls[key] = await storeCalls(load, stores);
+  const samples = await rounds(name, scenarios, settings);
+  for (const { load, timed } of Object.values(scenarios))
+    if (load && timed) timings[load.name] = await timeLogins(load, settings.logins);
+  await Promise.all(servers.map((server) => server.stop()));
+  return { scenarios, samples, calls };
 }
 
 /** Every scenario once a round, so that a disturbance of the machine meets all of them. */
-async function rounds(scenarios: Scenarios, settings: Settings): Promise<Record<string, Sample[]>> {
+async function rounds(name: string, scenarios: Scenarios, settings: Settings): Promise<Record<string, Sample[]>> {
   const samples: Record<string, Sample[]> = {};
   for (let round = 0; round < settings.rounds; round++) {
-    process.stderr.write(`round ${round + 1} of ${settings.rounds}\n`);
+    process.stderr.write(`${name}: round ${round + 1} of ${settings.rounds}\n`);
     const order = Object.entries(scenarios);
     // Backwards every other time: what a scenario leaves behind falls on both its neighbours.
     for (const [key, scenario] of round % 2 ? order.toReversed() : order)
-      (samples[key] ??= []).push(await sample(scenario, settings.seconds, settings));
+      (samples[key] ??= []).push(await scenario.sample(settings.seconds));
   }
   return samples;
 }

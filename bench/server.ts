@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Spent } from './apps/counting';
+import type { Recorded, Spent } from './apps/counting';
 import type { Tokens } from './apps/serve';
 import type { Cleanup } from './cleanup';
 import type { Stores } from './stores';
@@ -11,6 +11,11 @@ const REGISTER = join(__dirname, '../test/support/register-ts.cjs');
 const START_TIMEOUT_MS = 30_000;
 const REST_MS = 50;
 const MAX_RESTS = 200;
+// As many as wait for the pool without losing patience, on a busy machine too.
+const PART = 50;
+
+export const ADAPTERS = ['express', 'fastify'] as const;
+export type Adapter = (typeof ADAPTERS)[number];
 
 /** An application in a process of its own. */
 export class Server {
@@ -19,12 +24,25 @@ export class Server {
     private readonly child: ChildProcess,
   ) {}
 
-  /** Starts `bench/apps/{app}.ts` as in production. */
-  static async start(app: string, { databaseUrl, redisUrl }: Stores, cleanup: Cleanup): Promise<Server> {
+  /** Starts `bench/apps/{app}.ts` as in production, on an adapter and with what else its environment says. */
+  static async start(
+    app: string,
+    { databaseUrl, redisUrl }: Stores,
+    cleanup: Cleanup,
+    { adapter = 'express', ...more }: { adapter?: Adapter; [variable: string]: string | undefined } = {},
+  ): Promise<Server> {
     const child = spawn(process.execPath, [...flagsOf(app), '--require', REGISTER, join(__dirname, `apps/${app}.ts`)], {
       // Nothing of the caller's SVC_* configuration may reach a measured application.
-      env: { PATH: process.env.PATH, NODE_ENV: 'production', DATABASE_URL: databaseUrl, REDIS_URL: redisUrl },
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      env: {
+        PATH: process.env.PATH,
+        NODE_ENV: 'production',
+        DATABASE_URL: databaseUrl,
+        REDIS_URL: redisUrl,
+        BENCH_ADAPTER: adapter,
+        ...more,
+      },
+      // What is said of wrong passwords is written, and not shown.
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
     cleanup.add(() => stopped(child));
     const [{ port }] = (await Promise.race([
@@ -34,9 +52,25 @@ export class Server {
     return new Server(`http://127.0.0.1:${port}`, child);
   }
 
+  stop(): Promise<void> {
+    return stopped(this.child);
+  }
+
   /** What the process has spent so far. */
   spent(): Promise<Spent> {
     return this.get('/bench-stats');
+  }
+
+  /** Begins to measure the delay of the event loop anew. */
+  async resetDelay(): Promise<void> {
+    await this.get('/bench-stats?do=reset');
+  }
+
+  /** The statements that were sent during some work, with their answers. */
+  async recorded(work: () => Promise<unknown>): Promise<Recorded[]> {
+    await this.get('/bench-stats?do=record');
+    await work();
+    return this.get('/bench-stats?do=recorded');
   }
 
   /**
@@ -55,12 +89,17 @@ export class Server {
     throw new Error('the server process does not come to rest');
   }
 
-  /** New sessions, each of another user. */
-  sessions(prefix: string, count: number): Promise<Tokens[]> {
-    return this.get(`${prefix}/sessions?count=${count}`);
+  /** New sessions, each of another user as far as there are so many, or all of one. */
+  async sessions<T = Tokens>(prefix: string, count: number, user?: number): Promise<T[]> {
+    const made: T[] = [];
+    while (made.length < count) {
+      const part = Math.min(PART, count - made.length);
+      made.push(...(await this.get<T[]>(`${prefix}/sessions?count=${part}${user ? `&user=${user}` : ''}`)));
+    }
+    return made;
   }
 
-  private async get<T>(path: string): Promise<T> {
+  async get<T>(path: string): Promise<T> {
     if (this.child.exitCode !== null) throw new Error('the server process has ended');
     const answer = await fetch(this.url + path, { signal: AbortSignal.timeout(20_000) });
     if (!answer.ok) throw new Error(`${path} answered ${answer.status}`);
@@ -71,7 +110,7 @@ export class Server {
 /** `BENCH_PROFILE` names a directory for one CPU profile of each server process. */
 const flagsOf = (app: string): string[] =>
   process.env.BENCH_PROFILE
-    ? ['--cpu-prof', `--cpu-prof-dir=${process.env.BENCH_PROFILE}`, `--cpu-prof-name=${app}.cpuprofile`]
+    ? ['--cpu-prof', `--cpu-prof-dir=${process.env.BENCH_PROFILE}`, `--cpu-prof-name=${app}-${Date.now()}.cpuprofile`]
     : [];
 
 async function stopped(child: ChildProcess): Promise<void> {

@@ -1,26 +1,35 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hash } from 'argon2';
 import { startEmbeddedPostgres } from '../apps/sample/src/embedded-postgres';
+import { DEFAULT_HASHING } from '../libs/auth/src/config/defaults';
 import { createDatabase, createTemplate, dataSourceOf } from '../test/support/database';
 import { RedisServer, redisBinary } from '../test/support/redis';
 import { CREATE_TOKENS } from './apps/hand-rolled.entities';
+import { PEOPLE } from './apps/serve';
 import type { Cleanup } from './cleanup';
 
 /** The stores of one benchmark. */
 export interface Stores {
   databaseUrl: string;
   redisUrl: string;
+  /** The process that PostgreSQL's others are children of. */
+  postmaster: number;
+  /** Of the PostgreSQL server. */
+  version: string;
 }
 
 /** The one user with a password. */
 export const ADA = { email: 'person-1@example.com', password: 'correct-horse-battery' };
 
-const PEOPLE = 1000;
+const { memoryCost, timeCost, parallelism } = DEFAULT_HASHING;
+
+/** A digest at the library's default cost. */
+export const digestOf = (password: string): Promise<string> => hash(password, { memoryCost, timeCost, parallelism });
+
 // What is measured is the work of the applications; waiting for the disk would hide it.
-const SETTINGS = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '100' };
+const SETTINGS = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '250' };
 
 /**
  * Starts a PostgreSQL and a Redis of the benchmark's own and fills them. Registers how they stop.
@@ -42,36 +51,22 @@ export async function startStores(cleanup: Cleanup, settings: Record<string, str
   process.env.TEST_DATABASE_URL = postgres.url;
   await createTemplate();
   const { url } = await createDatabase();
-  await fill(url);
-  return { databaseUrl: url, redisUrl: redis.url };
+  return { databaseUrl: url, redisUrl: redis.url, ...(await fill(url)) };
 }
 
-async function fill(url: string): Promise<void> {
+async function fill(url: string): Promise<Pick<Stores, 'postmaster' | 'version'>> {
   const source = await dataSourceOf(url).initialize();
   await source.query(
     `INSERT INTO people (email) SELECT 'person-' || n || '@example.com' FROM generate_series(1, ${PEOPLE}) n`,
   );
-  const digest = await hash(ADA.password, { memoryCost: 19_456, timeCost: 2, parallelism: 1 });
+  const digest = await digestOf(ADA.password);
   await source.query('UPDATE people SET password_hash = $1 WHERE email = $2', [digest, ADA.email]);
   await source.query(CREATE_TOKENS);
   await source.query('ANALYZE');
+  const [about] = await source.query<[{ postmaster: number; version: string }]>(
+    `SELECT split_part(pg_read_file('postmaster.pid'), E'\\n', 1)::int AS postmaster,
+            split_part(current_setting('server_version'), ' ', 1) AS version`,
+  );
   await source.destroy();
-}
-
-// What clients say for themselves, and this file's own question.
-const NOT_OF_REQUESTS = /^cmdstat_(info|quit|ping|hello|auth|client|select|command)/;
-
-/** Commands the Redis server has answered for requests, by its own count. */
-export function redisCommands(redisUrl: string): Promise<number> {
-  const { port, hostname } = new URL(redisUrl);
-  return new Promise((resolve, reject) => {
-    let answer = '';
-    const socket = connect(Number(port), hostname, () => socket.write('INFO commandstats\r\nQUIT\r\n'));
-    socket.setTimeout(2000, () => socket.destroy(new Error('Redis did not answer'))).setEncoding('utf8');
-    socket.on('data', (chunk: string) => (answer += chunk)).on('error', reject);
-    socket.on('end', () => {
-      const lines = answer.split('\r\n').filter((line) => line.startsWith('cmdstat_') && !NOT_OF_REQUESTS.test(line));
-      resolve(lines.reduce((sum, line) => sum + Number(/calls=(\d+)/.exec(line)?.[1]), 0));
-    });
-  });
+  return about;
 }

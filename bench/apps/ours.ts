@@ -5,7 +5,8 @@ import { redisCache } from '../../apps/sample/src/redis-cache';
 import { Person } from '../../test/support/people';
 import { SpentController } from './counting';
 import { prune } from './prune';
-import { ANSWER, SECRET, type Tokens, serve } from './serve';
+import { ANSWER, PEOPLE, SECRET, type Tokens, serve } from './serve';
+import { CACHED } from './variants';
 
 @Controller()
 class Routes {
@@ -22,10 +23,12 @@ class Routes {
     return ANSWER;
   }
 
-  /** Sessions of the first users, without the price of a password each. */
+  /** Sessions of the first users, or all of one user, without the price of a password each. */
   @Get('sessions')
-  async sessions(@Query('count') count: string): Promise<Tokens[]> {
-    const started = await Promise.all(Array.from({ length: Number(count) }, (_, i) => this.auth.startSession(i + 1)));
+  async sessions(@Query('count') count: string, @Query('user') user?: string): Promise<Tokens[]> {
+    const started = await Promise.all(
+      Array.from({ length: Number(count) }, (_, i) => this.auth.startSession(user ?? (i % PEOPLE) + 1)),
+    );
     return started.map(({ accessToken, refreshToken }) => ({ access_token: accessToken, refresh_token: refreshToken }));
   }
 }
@@ -51,6 +54,7 @@ class OurApp {
             secret: SECRET,
             cache: (await redisCache(redisUrl)).cache,
             rateLimits: { login: UNREACHED, refresh: UNREACHED },
+            ...(process.env.BENCH_VARIANT === 'cached' && CACHED),
           }),
         }),
       ],

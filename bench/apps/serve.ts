@@ -1,8 +1,9 @@
-import type { DynamicModule } from '@nestjs/common';
+import type { DynamicModule, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import type { NestExpressApplication } from '@nestjs/platform-express';
+import { type IncomingMessage, type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { countStatements } from './counting';
+import { httpAdapter } from '../../test/support/adapter';
+import { countStatements, statsOf } from './counting';
 
 /** HS256 secret of every application, so that their tokens cost the same to check. */
 export const SECRET = 'benchmark-secret-of-every-application-0123456789';
@@ -10,19 +11,52 @@ export const SECRET = 'benchmark-secret-of-every-application-0123456789';
 /** What a guarded and an empty route answer, so that they differ in nothing but the guard. */
 export const ANSWER = { ok: true };
 
+/** Rows of the table of users. */
+export const PEOPLE = 1000;
+
 /** Tokens of one session, as every application hands them out. */
 export interface Tokens {
   access_token: string;
   refresh_token: string;
 }
 
-/** Serves an application on a free loopback port and reports the port to the parent process. */
-export async function serve(module: DynamicModule): Promise<void> {
+/** Serves an application on a free loopback port, on the adapter asked for, and reports the port to its parent. */
+export async function serve(module: Type | DynamicModule): Promise<void> {
+  begin();
+  const adapter = httpAdapter({ fastify: process.env.BENCH_ADAPTER === 'fastify' });
+  const app = await NestFactory.create(module, adapter, { logger: ['error', 'warn'] });
+  await app.listen(0, '127.0.0.1');
+  report(app.getHttpServer() as Server);
+}
+
+/** What a plain server answers: a status and what becomes JSON. */
+export type Answer = [status: number, body: unknown];
+
+/** Serves without a framework: `answer` is given the request, its path and its query. */
+export function servePlain(
+  answer: (request: IncomingMessage, path: string, query: URLSearchParams) => Promise<Answer> | Answer,
+): void {
+  begin();
+  const server = createServer((request, response) => {
+    const [path, query] = request.url!.split('?') as [string, string | undefined];
+    const parameters = new URLSearchParams(query);
+    const send = ([status, body]: Answer): void => {
+      const text = JSON.stringify(body);
+      response.writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
+      response.end(text);
+    };
+    if (path === '/bench-stats') return send([200, statsOf(parameters.get('do') ?? '')]);
+    Promise.resolve(answer(request, path, parameters)).then(send, (error: Error) => send([500, error.message]));
+  });
+  server.listen(0, '127.0.0.1', () => report(server));
+}
+
+function begin(): void {
   countStatements();
   // A killed load generator cannot say goodbye; its channel closes all the same.
   process.once('disconnect', () => process.exit());
-  const app = await NestFactory.create<NestExpressApplication>(module, { logger: ['error', 'warn'] });
-  await app.listen(0, '127.0.0.1');
-  const { port } = app.getHttpServer().address() as AddressInfo;
-  process.send?.({ port });
+}
+
+function report(server: Server): void {
+  process.send?.({ port: (server.address() as AddressInfo).port });
 }

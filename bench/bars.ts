@@ -1,0 +1,66 @@
+import type { Sample } from './load';
+import { median } from './statistics';
+
+/** A comparison within one round, and what is good enough. */
+export interface Bar {
+  group: string;
+  of: string;
+  /** Absent where the figure itself is held against the bar. */
+  to?: string;
+  field: keyof Sample;
+  least?: number;
+  most?: number;
+}
+
+const rate = (group: string, of: string, to: string, least?: number): Bar => ({
+  group,
+  of,
+  to,
+  field: 'perSecond',
+  least,
+});
+
+/** The comparisons, in the order they are printed. Those without a bar inform. */
+export const BARS: readonly Bar[] = [
+  rate('guarded', 'ours.express', 'same.express', 0.62),
+  rate('guarded', 'ours.fastify', 'bare', 0.75),
+  rate('guarded', 'ours.express', 'better-auth.database.express', 3),
+  rate('guarded', 'ours.fastify', 'better-auth.database.fastify', 3),
+  rate('guarded', 'ours.express', 'string.express', 4),
+  rate('guarded', 'ours.fastify', 'string.fastify', 4),
+  rate('refresh', 'ours.express', 'pgbench', 0.5),
+  rate('refresh', 'ours.fastify', 'pgbench', 0.5),
+  rate('login', 'ours.express', 'hasher', 0.95),
+  rate('login', 'ours.fastify', 'hasher', 0.95),
+  { group: 'login', of: 'ours.express', field: 'loopP99', most: 20 },
+  { group: 'login', of: 'ours.fastify', field: 'loopP99', most: 20 },
+  { group: 'revoke', of: 'fifty', to: 'one', field: 'p50', most: 3 },
+  rate('guarded', 'ours.fastify', 'same.fastify'),
+  ...['express', 'fastify'].flatMap((adapter) => [
+    rate('guarded', `cached.${adapter}`, `same.${adapter}`),
+    rate('guarded', `ours.${adapter}`, `empty.${adapter}`),
+    rate('guarded', `ours.${adapter}`, `keyObject.${adapter}`),
+    rate('guarded', `ours.${adapter}`, `better-auth.redis.${adapter}`),
+    rate('guarded', `ours.${adapter}`, `better-auth.cookie.${adapter}`),
+  ]),
+  rate('refresh', 'ours.express', 'string'),
+  rate('refresh', 'ours.express', 'key-object'),
+  rate('login', 'ours.express', 'argon2'),
+  rate('login', 'ours.express', 'node-rs'),
+];
+
+/** What a bar's figure was, round by round: neighbours in time saw the same machine. Undefined when not measured. */
+export function roundsOf({ of, to, field }: Bar, samples: Record<string, Sample[]>): number[] | undefined {
+  const [ours, others] = [samples[of], to === undefined ? undefined : samples[to]];
+  if (!ours || (to !== undefined && !others)) return undefined;
+  return ours.map((sample, round) => sample[field]! / (others ? others[round]![field]! : 1));
+}
+
+/** What is to be read of a bar. */
+export function verdictOf({ least, most }: Bar, rounds: number[] | undefined): string {
+  const bar = least === undefined ? `≤ ${most}` : `≥ ${least}`;
+  if (!rounds) return `${bar}: not measured`;
+  const figure = median(rounds);
+  const met = least === undefined ? figure <= most! : figure >= least;
+  return `${bar}: ${met ? 'met' : '**missed**'}`;
+}

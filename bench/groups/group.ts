@@ -1,0 +1,78 @@
+import type { Cleanup } from '../cleanup';
+import { type Connection, type Load, type Sample, sample } from '../load';
+import type { Adapter, Server } from '../server';
+import type { Settings } from '../settings';
+import { ADA, type Stores } from '../stores';
+import type { Tokens } from '../apps/serve';
+
+/** What a group's scenarios are made of. */
+export interface Bench {
+  settings: Settings;
+  stores: Stores;
+  cleanup: Cleanup;
+  /** Starts `bench/apps/{app}.ts`; it is stopped after the group. */
+  start(app: string, how?: { adapter?: Adapter; [variable: string]: string | undefined }): Promise<Server>;
+}
+
+/** One row of a table. */
+export interface Scenario {
+  name: string;
+  sample(seconds: number): Promise<Sample>;
+  /** Whose store calls are counted. */
+  load?: Load;
+  /** Whether wrong passwords are timed, for a user there is and one there is not. */
+  timed?: boolean;
+}
+
+/** The scenarios of a group, by a short key that the bars refer to. */
+export type Scenarios = Record<string, Scenario>;
+
+/** Scenarios that are compared with each other, and so measured in turns. */
+export interface Group {
+  title: string;
+  /** Starts the servers. */
+  scenarios(bench: Bench): Promise<Scenarios>;
+}
+
+export const NAMES: Readonly<Record<Adapter, string>> = { express: 'Express', fastify: 'Fastify' };
+
+/** Requests to a server, over as many connections as the settings say. */
+export const loaded = ({ settings, stores }: Bench, load: Load, connections = settings.connections): Scenario => ({
+  name: load.name,
+  load,
+  sample: (seconds) => sample(load, seconds, { connections, stores }),
+});
+
+const JSON_BODY = { 'content-type': 'application/json' };
+
+export const bearer = ({ access_token }: Pick<Tokens, 'access_token'>): Record<string, string> => ({
+  authorization: `Bearer ${access_token}`,
+});
+
+/** A request with a token. An empty route gets one too, so that the requests weigh the same. */
+export function guarded(name: string, server: Server, prefix: string, path: string): Load {
+  const connections = async (count: number): Promise<Connection[]> =>
+    (await server.sessions(prefix, count)).map((tokens) => ({ headers: bearer(tokens) }));
+  return { name, server, method: 'GET', path, connections };
+}
+
+const refreshBody = ({ refresh_token }: Tokens): string => JSON.stringify({ refresh_token });
+const nextRefresh = (answer: string): string => refreshBody(JSON.parse(answer) as Tokens);
+
+/** Each connection follows its own chain of tokens. */
+export function refresh(name: string, server: Server, prefix: string, path: string): Load {
+  const connections = async (count: number): Promise<Connection[]> =>
+    (await server.sessions(prefix, count)).map((tokens) => ({
+      headers: JSON_BODY,
+      body: refreshBody(tokens),
+      follow: nextRefresh,
+    }));
+  return { name, server, method: 'POST', path, connections };
+}
+
+/** The one user with a password. */
+export function login(name: string, server: Server, path: string): Load {
+  const connections = async (count: number): Promise<Connection[]> =>
+    Array.from({ length: count }, () => ({ headers: JSON_BODY, body: JSON.stringify(ADA) }));
+  return { name, server, method: 'POST', path, connections };
+}

@@ -1,0 +1,50 @@
+import { CACHED } from '../apps/variants';
+import type { Load } from '../load';
+import { ADAPTERS, type Server } from '../server';
+import { type Group, NAMES, type Scenarios, guarded, loaded } from './group';
+
+const BETTER_AUTH = { database: 'default', redis: 'Redis as secondary storage', cookie: 'cookie cache' };
+
+/** One request that has to be somebody's. */
+export const GUARDED: Group = {
+  title: 'Guarded GET',
+  async scenarios(bench) {
+    const loads: Record<string, Load> = {
+      bare: guarded('bare: `node:http`', await bench.start('bare'), '', '/guarded'),
+    };
+    for (const adapter of ADAPTERS) {
+      const on = NAMES[adapter];
+      const ours = await bench.start('ours', { adapter });
+      loads[`ours.${adapter}`] = guarded(`ours, ${on}`, ours, '', '/guarded');
+      loads[`same.${adapter}`] = guarded(`empty route of the same app, ${on}`, ours, '', '/empty');
+      if (Object.keys(CACHED).length) {
+        const cached = await bench.start('ours', { adapter, BENCH_VARIANT: 'cached' });
+        loads[`cached.${adapter}`] = guarded(`ours, cached users, ${on}`, cached, '', '/guarded');
+      }
+      const empty = await bench.start('empty', { adapter });
+      loads[`empty.${adapter}`] = guarded(`app of nothing but an empty route, ${on}`, empty, '', '/empty');
+      const handRolled = await bench.start('hand-rolled', { adapter });
+      loads[`string.${adapter}`] = guarded(`passport, string secret, ${on}`, handRolled, '/string', '/string/guarded');
+      loads[`keyObject.${adapter}`] = guarded(
+        `passport, KeyObject, ${on}`,
+        handRolled,
+        '/key-object',
+        '/key-object/guarded',
+      );
+      for (const [variant, said] of Object.entries(BETTER_AUTH)) {
+        const server = await bench.start('better-auth', { adapter, BENCH_VARIANT: variant });
+        loads[`better-auth.${variant}.${adapter}`] = withCookies(`better-auth, ${said}, ${on}`, server);
+      }
+    }
+    const scenarios = Object.entries(loads).map(([key, load]) => [key, loaded(bench, load)] as const);
+    return Object.fromEntries(scenarios) satisfies Scenarios;
+  },
+};
+
+const withCookies = (name: string, server: Server): Load => ({
+  name,
+  server,
+  method: 'GET',
+  path: '/guarded',
+  connections: async (count) => (await server.sessions<string>('', count)).map((cookie) => ({ headers: { cookie } })),
+});

@@ -1,0 +1,33 @@
+import type { Load } from '../load';
+import { ADAPTERS, type Server } from '../server';
+import { type Group, NAMES, type Scenarios, bearer, loaded } from './group';
+
+/** Sessions that are made beforehand, for each second of a sample and each connection. */
+const EACH = 20;
+const LEAST = 20;
+
+/** The end of a session: each is ended once, so that a sample lasts as long as its sessions do. */
+export const LOGOUT: Group = {
+  title: 'Logout',
+  async scenarios(bench) {
+    const scenarios: Scenarios = {};
+    for (const adapter of ADAPTERS) {
+      const server = await bench.start('ours', { adapter });
+      scenarios[`ours.${adapter}`] = loaded(bench, logout(`ours, ${NAMES[adapter]}`, server));
+    }
+    return scenarios;
+  },
+};
+
+const logout = (name: string, server: Server): Load => ({
+  name,
+  server,
+  method: 'POST',
+  path: '/auth/logout',
+  async connections(count, seconds) {
+    const each = Math.max(LEAST, Math.ceil(EACH * seconds));
+    const sessions = await server.sessions('', count * each);
+    const turns = sessions.map(bearer);
+    return Array.from({ length: count }, (_, i) => ({ headers: {}, turns: turns.slice(i * each, (i + 1) * each) }));
+  },
+});

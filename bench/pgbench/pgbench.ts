@@ -1,0 +1,95 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { dataSourceOf } from '../../test/support/database';
+import type { Recorded } from '../apps/counting';
+import type { Bench, Scenario } from '../groups/group';
+import { type Load, type Sample, storesSpent } from '../load';
+import { scriptOf } from './script';
+import { sendOne } from '../store-calls';
+import type { Stores } from '../stores';
+
+/** Connections of node-postgres' pool, which TypeORM leaves as it is. */
+const POOL = 10;
+const ATTEMPTS = 3;
+
+/**
+ * What PostgreSQL does where nothing but the statements of a request reach it: pgbench sends those that the server
+ * itself sent, in their order and prepared, over as many connections as the server has. Undefined without a pgbench.
+ */
+export async function pgbench({ stores, cleanup }: Bench, load: Load): Promise<Scenario | undefined> {
+  if (spawnSync('pgbench', ['--version']).status !== 0) return undefined;
+  const directory = mkdtempSync(join(tmpdir(), 'svc-pgbench-'));
+  cleanup.add(() => rmSync(directory, { recursive: true, force: true }));
+  const file = join(directory, 'script.sql');
+  return {
+    name: `pgbench: the SQL of one refresh, ${POOL} connections`,
+    async sample(seconds) {
+      const { text, starts } = await recordedScript(load);
+      await store(stores, starts);
+      const names = Object.keys(starts[0]!).map((name) => `"${name}"`);
+      // Once for each client: what is its own when it begins.
+      const begin = `\\if :begins\nSELECT ${names.join(', ')} FROM bench_chains WHERE client = :client_id \\gset\n\\set begins 0\n\\endif\n`;
+      writeFileSync(file, begin + text);
+      return run(stores, file, Math.ceil(seconds));
+    },
+  };
+}
+
+/** Fresh chains, each two refreshes long. A statement of the server's own in between makes the recording useless. */
+async function recordedScript(load: Load, attempt = 1): Promise<ReturnType<typeof scriptOf>> {
+  const chains = await load.connections(POOL, 1);
+  const recorded: [Recorded[], Recorded[]][] = [];
+  for (const chain of chains) {
+    const request = (): Promise<Recorded[]> => load.server.recorded(() => sendOne(load, chain));
+    recorded.push([await request(), await request()]);
+  }
+  try {
+    return scriptOf(recorded);
+  } catch (error) {
+    if (attempt === ATTEMPTS) throw error;
+    return recordedScript(load, attempt + 1);
+  }
+}
+
+async function store({ databaseUrl }: Stores, starts: Record<string, string>[]): Promise<void> {
+  const source = await dataSourceOf(databaseUrl).initialize();
+  const columns = Object.keys(starts[0]!).map((name) => `"${name}"`);
+  await source.query('DROP TABLE IF EXISTS bench_chains');
+  await source.query(`CREATE TABLE bench_chains (client int, ${columns.map((name) => `${name} text`).join(', ')})`);
+  for (const [client, start] of starts.entries()) {
+    const values = columns.map((_, i) => `$${i + 2}`);
+    await source.query(`INSERT INTO bench_chains VALUES ($1, ${values.join(', ')})`, [client, ...Object.values(start)]);
+  }
+  await source.destroy();
+}
+
+async function run(stores: Stores, file: string, seconds: number): Promise<Sample> {
+  const before = { ...(await storesSpent(stores)), tokens: await tokens(stores) };
+  const clients = ['-c', String(POOL), '-j', '1', '-T', String(seconds), '-D', 'begins=1'];
+  const { stdout } = await promisify(execFile)('pgbench', [
+    '-n',
+    '-M',
+    'prepared',
+    ...clients,
+    '-f',
+    file,
+    stores.databaseUrl,
+  ]);
+  const after = { ...(await storesSpent(stores)), tokens: await tokens(stores) };
+  const [, done] = /actually processed: (\d+)/.exec(stdout) ?? [];
+  const [, rate] = /^tps = ([\d.]+)/m.exec(stdout) ?? [];
+  // Each refresh leaves one row more: a script that does less proves nothing.
+  if (!done || !rate || after.tokens - before.tokens !== Number(done))
+    throw new Error(`pgbench stored ${after.tokens - before.tokens} tokens in ${done} transactions:\n${stdout}`);
+  return { perSecond: Number(rate), postgresMicros: (after.postgresMicros! - before.postgresMicros!) / Number(done) };
+}
+
+async function tokens({ databaseUrl }: Stores): Promise<number> {
+  const source = await dataSourceOf(databaseUrl).initialize();
+  const [{ count }] = await source.query<[{ count: number }]>('SELECT count(*)::int FROM svc_refresh_tokens');
+  await source.destroy();
+  return count;
+}
