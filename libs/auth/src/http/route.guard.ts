@@ -10,8 +10,13 @@ import { requestOfCall } from './request-of';
 import { type RoutePlan, routePlan } from './route-plan';
 import { TransportAnswers } from './transport-answers';
 
-/** The gates a call has passed. Nest makes one context for all guards of a call, and another one for every call. */
-const passedIn = new WeakMap<ExecutionContext, Set<GateType>>();
+const PASSED = Symbol('svc.passed');
+
+/** Nest makes one context for all guards of a call, and another one for every call. */
+interface Call extends ExecutionContext {
+  /** The gates that the call has passed. */
+  [PASSED]?: Set<GateType>;
+}
 
 /** Passes every gate of a route, in one fixed order. What a route requires is read once per route. */
 @Injectable()
@@ -27,11 +32,10 @@ export class RouteGuard implements CanActivate {
     @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
   ) {}
 
-  async canActivate(context: ExecutionContext): Promise<boolean> {
+  async canActivate(context: Call): Promise<boolean> {
     const plan = this.planOf(context);
     if (!plan.gates.length) return true;
-    const passed = passedIn.get(context) ?? new Set();
-    passedIn.set(context, passed);
+    const passed = (context[PASSED] ??= new Set());
     // A controller and its handler may both bring this guard, or one of more gates; each gate is passed once.
     const due = plan.gates.filter((gate) => !passed.has(gate));
     if (!due.length) return true;

@@ -4,6 +4,7 @@ export type Attributes = Readonly<Record<string, string | number | boolean>>;
 export interface Span {
   setAttributes(attributes: Attributes): unknown;
   setStatus(status: { code: number }): unknown;
+  isRecording(): boolean;
   end(): void;
 }
 

@@ -24,18 +24,23 @@ export class Telemetry {
     if (!this.api) return work();
     // The API's tracer is a proxy: it finds an SDK that is registered later.
     this.tracer ??= this.api.trace.getTracer(SCOPE);
-    return this.tracer.startActiveSpan(name, { attributes }, async (span) => {
-      try {
-        return await work(span);
-      } catch (error) {
-        const reason = reasonOf(error);
-        span.setAttributes({ 'error.type': reason });
-        if (FAULTS.includes(reason)) span.setStatus({ code: ERROR });
-        throw error;
-      } finally {
-        span.end();
-      }
-    });
+    // A span that nobody records needs neither an end nor an error.
+    return this.tracer.startActiveSpan(name, { attributes }, (span) =>
+      span.isRecording() ? this.recorded(span, work) : work(),
+    );
+  }
+
+  private async recorded<T>(span: Span, work: (span: Span) => Promise<T>): Promise<T> {
+    try {
+      return await work(span);
+    } catch (error) {
+      const reason = reasonOf(error);
+      span.setAttributes({ 'error.type': reason });
+      if (FAULTS.includes(reason)) span.setStatus({ code: ERROR });
+      throw error;
+    } finally {
+      span.end();
+    }
   }
 
   /** Counts one, or `by`, under a counter or an up-down counter. */

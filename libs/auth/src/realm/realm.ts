@@ -47,15 +47,13 @@ export class RealmScope {
 /** Every realm of the module, by guard name. Each one enters itself when the application starts. */
 @Injectable()
 export class Realms {
+  /** The default guard's. */
+  default!: RealmScope;
   private readonly byGuard = new Map<string, RealmScope>();
 
   add(scope: RealmScope): void {
     this.byGuard.set(scope.realm.guard, scope);
-  }
-
-  /** The default guard's. */
-  get default(): RealmScope {
-    return this.all.find(({ realm }) => realm.options.isDefault)!;
+    if (scope.realm.options.isDefault) this.default = scope;
   }
 
   /** The realm of a guard, or undefined where none is named. @throws AuthConfigError as {@link get} does */
