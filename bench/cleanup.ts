@@ -10,6 +10,9 @@ export class Cleanup {
   constructor() {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
       process.once(signal, () => void this.abort(`stopped by ${signal}`));
+    // The other end of a pipe has gone; what is written from now on goes nowhere.
+    for (const stream of [process.stdout, process.stderr])
+      stream.on('error', () => void (this.aborted || this.abort('nobody reads what it writes')));
   }
 
   /** Registers a step; the last one added runs first. */
@@ -37,8 +40,8 @@ export class Cleanup {
   }
 
   private async abort(reason: string): Promise<void> {
-    process.stderr.write(`bench: ${reason}\n`);
     this.aborted = true;
+    process.stderr.write(`bench: ${reason}\n`);
     await this.run();
     process.exit(1);
   }
