@@ -8,6 +8,7 @@ const GROWING = ['svc_sessions', 'svc_refresh_tokens', 'people'];
 describe('every hot query', () => {
   let t: TestApp;
   let statements: Statement[];
+  let client: Client;
 
   beforeAll(async () => {
     t = await TestApp.start();
@@ -17,12 +18,15 @@ describe('every hot query', () => {
     await everyHotRequest(t);
     recording.stop();
     ({ statements } = recording);
+    client = new Client({ connectionString: t.databaseUrl });
+    await client.connect();
   });
-  afterAll(() => t.stop());
+  afterAll(async () => {
+    await client.end();
+    await t.stop();
+  });
 
   it.each<PlanKind>(['custom', 'generic'])('is planned without a sequential scan, by a %s plan', async (kind) => {
-    const client = new Client({ connectionString: t.databaseUrl });
-    await client.connect();
     const seen = new Set<string>();
     for (const statement of statements) {
       const accesses = (await accessesOf(client, statement, kind)).filter(({ table }) => GROWING.includes(table));
@@ -32,7 +36,6 @@ describe('every hot query', () => {
       });
       for (const { table } of accesses) seen.add(table);
     }
-    await client.end();
     // What no statement reads would pass whatever its plan.
     expect([...seen].toSorted()).toEqual(GROWING.toSorted());
   });
