@@ -82,7 +82,8 @@ async function print(
   child.disconnect();
   await ended;
   const [rss, heap] = [started.rss / MB, started.heapUsed / MB];
-  return { startMs: started.startMs, rss, heap, rssLater: later.rss / MB, heapLater: later.heapUsed / MB };
+  const { startMs, cpuMs } = started;
+  return { startMs, cpuMs, rss, heap, rssLater: later.rss / MB, heapLater: later.heapUsed / MB };
 }
 
 /** A CPU profile of each start, into the directory that `BENCH_PROFILE` names. */

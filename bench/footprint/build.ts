@@ -1,7 +1,7 @@
 import { transformSync } from '@swc/core';
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { ROOT, packLibrary, run } from '../../test/support/package';
+import { LIBRARY, ROOT, manifestOf, packLibrary, run } from '../../test/support/package';
 
 const HOST = 'bench/footprint/host.ts';
 const SOURCES = [HOST, 'apps/sample/src/redis-cache.ts'];
@@ -22,7 +22,23 @@ export function build(folder: string): string {
   const own = join(folder, 'bench/node_modules/@svc/auth');
   mkdirSync(own, { recursive: true });
   run('tar', ['-xzf', packLibrary(), '--strip-components=1', '-C', own], folder);
-  // Everything else is what is installed here.
-  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  link(folder);
   return jsOf(HOST);
+}
+
+/** What the features cannot do without; no other optional peer is there, as after a plain `npm install`. */
+const NEEDED = ['@simplewebauthn/server', 'nodemailer', 'otplib'];
+
+/** Installs what is installed here. */
+function link(folder: string): void {
+  const installed = join(ROOT, 'node_modules');
+  const optional = Object.keys(manifestOf(LIBRARY).peerDependenciesMeta!).filter((name) => !NEEDED.includes(name));
+  const names = readdirSync(installed).flatMap((name) =>
+    name.startsWith('@') ? readdirSync(join(installed, name)).map((own) => `${name}/${own}`) : [name],
+  );
+  for (const name of names.filter((one) => !optional.includes(one))) {
+    const place = join(folder, 'node_modules', name);
+    mkdirSync(dirname(place), { recursive: true });
+    symlinkSync(join(installed, name), place);
+  }
 }

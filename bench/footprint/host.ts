@@ -22,6 +22,8 @@ export interface Started extends Memory {
   port: number;
   /** Milliseconds from the import of the library, or from its place, to the end of `app.listen`. */
   startMs: number;
+  /** Processor time of the same, all threads. */
+  cpuMs: number;
   token: string;
 }
 
@@ -120,13 +122,14 @@ async function memory(): Promise<Memory> {
 }
 
 async function main(): Promise<void> {
-  const start = performance.now();
+  const [start, cpu] = [performance.now(), process.cpuUsage()];
   const library = process.env.VARIANT === 'without' ? undefined : await import('@svc/auth');
   const app = await NestFactory.create(await moduleWith(library), { logger: ['error', 'warn'] });
   await app.listen(0, '127.0.0.1');
   const startMs = performance.now() - start;
+  const { user, system } = process.cpuUsage(cpu);
   const { port } = app.getHttpServer().address() as AddressInfo;
-  const started = { port, startMs, ...(await memory()) };
+  const started = { port, startMs, cpuMs: (user + system) / 1000, ...(await memory()) };
   const token = library
     ? (await app.get(library.Auth).startSession(process.env.MEMBER!)).accessToken
     : process.env.TOKEN_LIKE!;

@@ -12,7 +12,8 @@ const KEPT = 5000;
 export class Side {
   /** Of the sessions that were refreshed last. */
   private readonly access: string[] = [];
-  private turn = 0;
+  private refreshed = 0;
+  private asked = 0;
 
   private constructor(
     readonly filled: Filled,
@@ -36,13 +37,13 @@ export class Side {
     const answer = await this.client.expect(200, 'POST', '/auth/refresh', { body: { refresh_token } });
     const next = JSON.parse(answer.text) as Tokens;
     this.filled.tokens.push(next.refresh_token);
-    this.access[this.turn++ % KEPT] = next.access_token;
+    this.access[this.refreshed++ % KEPT] = next.access_token;
     return answer;
   };
 
   /** A guarded request of one of the sessions that were refreshed, another one each time. */
   guarded = (): Promise<Answer> => {
-    const token = this.access[this.turn++ % this.access.length];
+    const token = this.access[this.asked++ % this.access.length];
     return this.client.expect(200, 'GET', '/guarded', { token });
   };
 }
