@@ -96,7 +96,8 @@ export async function sample(load: Load, seconds: number, { connections, stores 
   };
 }
 
-function prepare(client: autocannon.Client, { headers, body, follow, turns }: Connection): void {
+/** Says what a connection sends. */
+export function prepare(client: autocannon.Client, { headers, body, follow, turns }: Connection): void {
   const onResponse = follow && ((_status: number, answer: string) => client.setBody(follow(answer)));
   client.setRequests((turns ?? [headers]).map((each) => ({ headers: each, body, onResponse })));
 }

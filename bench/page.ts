@@ -3,13 +3,20 @@ import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 
 const PAGE = join(__dirname, '../docs/performance.md');
-const [BEGIN, END] = ['<!-- npm run bench: begin -->', '<!-- npm run bench: end -->'];
 
-/** Puts a run's figures in the place of those in `docs/performance.md`. @throws when the page has no place for them */
-export async function writePage(figures: string): Promise<void> {
+/**
+ * Prints a run's figures; with `BENCH_WRITE` they take the place of those between `<!-- name -->` and `<!-- /name -->` of
+ * `docs/performance.md`.
+ *
+ * @throws where the page has no such place
+ */
+export async function publish(name: string, figures: string): Promise<void> {
+  process.stdout.write(`${figures}\n`);
+  if (!process.env.BENCH_WRITE) return;
   const page = await readFile(PAGE, 'utf8');
-  const [begin, end] = [page.indexOf(BEGIN), page.indexOf(END)];
-  if (begin < 0 || end < begin) throw new Error(`${PAGE} has no ${BEGIN} before an ${END}`);
-  const text = `${page.slice(0, begin)}${BEGIN}\n\n${figures}\n\n${page.slice(end)}`;
+  const [opening, closing] = [`<!-- ${name} -->`, `<!-- /${name} -->`];
+  const [from, to] = [page.indexOf(opening), page.indexOf(closing)];
+  if (from < 0 || to < from) throw new Error(`${PAGE} has no ${opening} before a ${closing}`);
+  const text = `${page.slice(0, from)}${opening}\n\n${figures}\n\n${page.slice(to)}`;
   await writeFile(PAGE, await format(text, { ...(await resolveConfig(PAGE)), parser: 'markdown' }));
 }

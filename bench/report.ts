@@ -1,9 +1,10 @@
-import { availableParallelism, cpus, totalmem } from 'node:os';
+import { totalmem } from 'node:os';
 import { BARS, type Bar, roundsOf, verdictOf } from './bars';
 import type { Scenario } from './groups/group';
 import { GROUPS } from './groups';
 import type { Sample } from './load';
 import { type LoginTiming, summaryOf } from './login-timing';
+import { machine, table } from './markdown';
 import type { Settings } from './settings';
 import { chanceOf, median } from './statistics';
 import type { StoreCalls } from './store-calls';
@@ -40,11 +41,9 @@ export function report(results: Results): string {
 const FEW_ROUNDS = 3;
 
 function heading({ settings: { rounds, seconds, connections }, stores }: Results): string {
-  const processor = `${availableParallelism()} cores (${cpus()[0]?.model ?? 'unknown'})`;
   const memory = `${Math.round(totalmem() / 2 ** 30)} GiB`;
-  const versions = `Node ${process.version.slice(1)}, ${stores}`;
   const date = new Date().toISOString().slice(0, 10);
-  return `${date}: ${processor}, ${memory}, ${process.platform}, ${versions}, \`NODE_ENV=production\`.
+  return `${date}: ${machine()}, ${memory}, ${process.platform}, ${stores}, \`NODE_ENV=production\`.
 ${rounds} rounds, interleaved, ${seconds} s a sample, ${connections} connections. Medians of the rounds, with the range.
 ${rounds < FEW_ROUNDS ? '\n**Too short a run for figures: it shows that everything can be measured.**' : ''}`.trimEnd();
 }
@@ -112,14 +111,4 @@ function timingTable({ timings, settings: { logins } }: Results): string {
 ${table(columns, rows)}
 
 ${logins} sequential logins each. 0.5 is indistinguishable; chance alone gives 0.5 ± ${chanceOf(logins).toFixed(3)}.`;
-}
-
-const line = (cells: (string | number)[]): string => `| ${cells.join(' | ')} |`;
-
-const FIGURE = /^(–$|\d+(\.\d+)?( [(t]|$))/;
-
-function table(columns: string[], rows: (string | number)[][]): string {
-  const isFigure = (_: string, i: number): boolean => rows.every((cells) => FIGURE.test(String(cells[i])));
-  const rule = columns.map((column, i) => (isFigure(column, i) ? '---:' : '---'));
-  return [line(columns), line(rule), ...rows.map(line)].join('\n');
 }

@@ -3,7 +3,7 @@ import { GROUPS } from './groups';
 import type { Bench, Group, Scenarios } from './groups/group';
 import type { Sample } from './load';
 import { type LoginTiming, timeLogins } from './login-timing';
-import { writePage } from './page';
+import { publish } from './page';
 import { redisInfo } from './redis-info';
 import { type Measured, report } from './report';
 import { Server } from './server';
@@ -27,9 +27,7 @@ async function main(cleanup: Cleanup): Promise<void> {
     if (!settings.only.length || settings.only.includes(name))
       groups[name] = await measured(name, group, { settings, stores, cleanup }, timings);
   const { version } = await redisInfo(stores.redisUrl);
-  const text = report({ settings, stores: `PostgreSQL ${stores.version}, ${version}`, groups, timings });
-  process.stdout.write(`${text}\n`);
-  if (process.env.BENCH_WRITE) await writePage(text);
+  await publish('requests', report({ settings, stores: `PostgreSQL ${stores.version}, ${version}`, groups, timings }));
 }
 
 /** Measures a group beside nothing but its own servers. */

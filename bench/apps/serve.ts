@@ -1,4 +1,4 @@
-import type { DynamicModule, Type } from '@nestjs/common';
+import type { DynamicModule, LogLevel, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { type IncomingMessage, type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -24,7 +24,9 @@ export interface Tokens {
 export async function serve(module: Type | DynamicModule): Promise<void> {
   begin();
   const adapter = httpAdapter({ fastify: process.env.BENCH_ADAPTER === 'fastify' });
-  const app = await NestFactory.create(module, adapter, { logger: ['error', 'warn'] });
+  // Refusals that a benchmark provokes are no news.
+  const logger: LogLevel[] = process.env.BENCH_QUIET ? ['error'] : ['error', 'warn'];
+  const app = await NestFactory.create(module, adapter, { logger });
   await app.listen(0, '127.0.0.1');
   report(app.getHttpServer() as Server);
 }

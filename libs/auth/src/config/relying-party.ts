@@ -1,4 +1,4 @@
-import { parse } from 'tldts';
+import { createRequire } from 'node:module';
 import type { AuthConfig, GuardConfig } from './auth-config';
 
 const USER_VERIFICATION: readonly unknown[] = ['required', 'preferred', 'discouraged'];
@@ -44,6 +44,8 @@ const isWritten = (rpId: string): boolean =>
 
 function domainRefusal(rpId: string): string | null {
   if (rpId === 'localhost') return null;
+  // With a megabyte of domains, so not before there are passkeys to check.
+  const { parse } = createRequire(__filename)('tldts') as typeof import('tldts');
   // The whole list, as browsers read it: whoever rents a name below github.io must not get the passkeys of all.
   const { hostname, isIp, publicSuffix, domain } = parse(rpId, { allowPrivateDomains: true });
   if (hostname === rpId && rpId === publicSuffix) {

@@ -1,5 +1,11 @@
-import { transliterate } from 'transliteration';
+import { createRequire } from 'node:module';
+import { once } from '../kernel/once';
 import { sha256 } from '../kernel/secrets';
+
+// Tables of some megabytes: read when the first identifier needs them, and most never do.
+const tables = once(() => createRequire(__filename)('transliteration') as typeof import('transliteration'));
+
+const isAscii = (text: string): boolean => /^\p{ASCII}*$/u.test(text);
 
 /** Longest counter key in bytes. Columns are wider, so that prefixes fit too. */
 const MAX_BYTES = 190;
@@ -19,7 +25,7 @@ export const keptAs = (property: string, value: string): string =>
  */
 export function normalizedIdentifier(identifier: string): string {
   const folded = foldedIdentifier(identifier);
-  const ascii = transliterate(folded).trim().toLowerCase();
+  const ascii = isAscii(folded) ? folded : tables().transliterate(folded).trim().toLowerCase();
   return bounded(ascii || (folded && hashed(folded)));
 }
 

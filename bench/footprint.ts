@@ -1,0 +1,107 @@
+// What the library adds to an application: memory, and time to start.
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { dataSourceOf } from '../test/support/database';
+import { Cleanup } from './cleanup';
+import { build } from './footprint/build';
+import type { Memory, Started } from './footprint/host';
+import { type Print, VARIANTS, type Variant, report } from './footprint/report';
+import { Client } from './growth/client';
+import { publish } from './page';
+import { readSettings } from './settings';
+import { type Stores, startStores } from './stores';
+
+const REQUESTS = 1000;
+const CONNECTIONS = 10;
+const MB = 1e6;
+
+async function main(cleanup: Cleanup): Promise<void> {
+  const { rounds } = readSettings({ BENCH_ROUNDS: '7', ...process.env });
+  cleanup.deadline(300 + 60 * rounds);
+  const folder = mkdtempSync(join(tmpdir(), 'svc-footprint-'));
+  cleanup.add(() => rmSync(folder, { recursive: true, force: true }));
+  const file = build(folder);
+  const stores = await startStores(cleanup);
+  const member = await addMember(stores);
+  const start = (variant: Variant) => print(file, variant, stores, member, cleanup);
+
+  // What is on the disk is in memory for all of them alike.
+  for (const variant of VARIANTS) await start(variant);
+  const prints: Record<Variant, Print[]> = { without: [], default: [], all: [] };
+  for (let round = 0; round < rounds; round++) {
+    process.stderr.write(`round ${round + 1} of ${rounds}\n`);
+    for (const variant of round % 2 ? VARIANTS.toReversed() : VARIANTS) prints[variant].push(await start(variant));
+  }
+  await publish('footprint', report(prints, REQUESTS));
+}
+
+async function addMember({ databaseUrl }: Stores): Promise<string> {
+  const source = await dataSourceOf(databaseUrl).initialize();
+  const [{ id }] = await source.query(`INSERT INTO members (name, email) VALUES ('Ada', $1) RETURNING id`, [
+    'ada@example.com',
+  ]);
+  await source.destroy();
+  return id;
+}
+
+async function print(
+  file: string,
+  variant: Variant,
+  { databaseUrl, redisUrl }: Stores,
+  member: string,
+  cleanup: Cleanup,
+): Promise<Print> {
+  const child = fork(file, {
+    execArgv: ['--expose-gc', ...(process.env.BENCH_PROFILE ? profiled(variant) : [])],
+    env: {
+      PATH: process.env.PATH,
+      NODE_ENV: 'production',
+      DATABASE_URL: databaseUrl,
+      REDIS_URL: redisUrl,
+      VARIANT: variant,
+      MEMBER: member,
+      // As long as a real one.
+      TOKEN_LIKE: 'x'.repeat(400),
+    },
+  });
+  cleanup.add(() => child.kill('SIGKILL'));
+  const started = await messageOf<Started>(child);
+  const client = new Client(`http://127.0.0.1:${started.port}`, CONNECTIONS);
+  const requests = Array.from({ length: CONNECTIONS }, async () => {
+    for (let i = 0; i < REQUESTS / CONNECTIONS; i++)
+      await client.expect(200, 'GET', '/guarded', { token: started.token });
+  });
+  await Promise.all(requests);
+  client.close();
+  child.send('memory');
+  const later = await messageOf<Memory>(child);
+  const ended = once(child, 'exit');
+  child.disconnect();
+  await ended;
+  const [rss, heap] = [started.rss / MB, started.heapUsed / MB];
+  const { startMs, cpuMs } = started;
+  return { startMs, cpuMs, rss, heap, rssLater: later.rss / MB, heapLater: later.heapUsed / MB };
+}
+
+/** A CPU profile of each start, into the directory that `BENCH_PROFILE` names. */
+const profiled = (variant: Variant): string[] => [
+  '--cpu-prof',
+  `--cpu-prof-dir=${process.env.BENCH_PROFILE}`,
+  `--cpu-prof-name=${variant}-${Date.now()}.cpuprofile`,
+];
+
+async function messageOf<T>(child: ChildProcess): Promise<T> {
+  const [message] = (await Promise.race([
+    once(child, 'message', { signal: AbortSignal.timeout(60_000) }),
+    once(child, 'exit').then(([code]) => Promise.reject(new Error(`the host ended with ${code}`))),
+  ])) as [T];
+  return message;
+}
+
+const cleanup = new Cleanup();
+main(cleanup)
+  .catch((error: unknown) => cleanup.report(error))
+  .finally(() => cleanup.run());

@@ -1,0 +1,44 @@
+import { transformSync } from '@swc/core';
+import { mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { LIBRARY, ROOT, manifestOf, packLibrary, run } from '../../test/support/package';
+
+const HOST = 'bench/footprint/host.ts';
+const SOURCES = [HOST, 'apps/sample/src/redis-cache.ts'];
+
+/**
+ * Compiles the host into a folder, with the library's package as it is published installed for it. Nothing is compiled
+ * when it starts. @returns its main file
+ */
+export function build(folder: string): string {
+  const jsOf = (source: string): string => join(folder, source.replace(/\.ts$/, '.js'));
+  for (const source of SOURCES) {
+    const text = readFileSync(join(ROOT, source), 'utf8');
+    const { swcOptions } = require('../../test/support/swc-options.cjs');
+    const { code } = transformSync(text, { filename: source, ...swcOptions('typescript'), sourceMaps: false });
+    mkdirSync(dirname(jsOf(source)), { recursive: true });
+    writeFileSync(jsOf(source), code);
+  }
+  const own = join(folder, 'bench/node_modules/@svc/auth');
+  mkdirSync(own, { recursive: true });
+  run('tar', ['-xzf', packLibrary(), '--strip-components=1', '-C', own], folder);
+  link(folder);
+  return jsOf(HOST);
+}
+
+/** What the features cannot do without; no other optional peer is there, as after a plain `npm install`. */
+const NEEDED = ['@simplewebauthn/server', 'nodemailer', 'otplib'];
+
+/** Installs what is installed here. */
+function link(folder: string): void {
+  const installed = join(ROOT, 'node_modules');
+  const optional = Object.keys(manifestOf(LIBRARY).peerDependenciesMeta!).filter((name) => !NEEDED.includes(name));
+  const names = readdirSync(installed).flatMap((name) =>
+    name.startsWith('@') ? readdirSync(join(installed, name)).map((own) => `${name}/${own}`) : [name],
+  );
+  for (const name of names.filter((one) => !optional.includes(one))) {
+    const place = join(folder, 'node_modules', name);
+    mkdirSync(dirname(place), { recursive: true });
+    symlinkSync(join(installed, name), place);
+  }
+}

@@ -1,0 +1,51 @@
+import { atMost, machine, spread, table } from '../markdown';
+import { median } from '../statistics';
+
+export const VARIANTS = ['without', 'default', 'all'] as const;
+export type Variant = (typeof VARIANTS)[number];
+
+/** One start of a process. Memory in MB, time in milliseconds. */
+export interface Print {
+  startMs: number;
+  cpuMs: number;
+  rss: number;
+  heap: number;
+  /** After the requests. */
+  rssLater: number;
+  heapLater: number;
+}
+
+const NAMES: Record<Variant, string> = {
+  without: 'without `AuthModule`',
+  default: '`AuthModule`, default features',
+  all: '`AuthModule`, all features',
+};
+
+const MOST_MB = 25;
+const MOST_MS = 300;
+
+/** The run as Markdown. */
+export function report(prints: Record<Variant, Print[]>, requests: number): string {
+  const all = (variant: Variant, field: keyof Print): number[] => prints[variant].map((print) => print[field]);
+  const rows = VARIANTS.map((variant) => {
+    const memory = (['rss', 'heap', 'rssLater', 'heapLater'] as const).map((field) => spread(all(variant, field), 1));
+    return [
+      NAMES[variant],
+      ...(['startMs', 'cpuMs'] as const).map((field) => spread(all(variant, field), 0)),
+      ...memory,
+    ];
+  });
+  const memory = ['RSS', 'heap', `RSS after ${requests} requests`, 'heap after them'].map((name) => `${name}, MB`);
+  const over = (['default', 'all'] as const).map((variant) => {
+    const more = (field: keyof Print): number => median(all(variant, field)) - median(all('without', field));
+    const mb = (field: keyof Print): string => more(field).toFixed(1);
+    const rss = (field: 'rss' | 'rssLater'): string => `${mb(field)} (${atMost(MOST_MB, more(field), ' MB')})`;
+    const time = `${more('startMs').toFixed(0)} (${atMost(MOST_MS, more('startMs'), ' ms')})`;
+    return [NAMES[variant], time, more('cpuMs').toFixed(0), rss('rss'), mb('heap'), rss('rssLater'), mb('heapLater')];
+  });
+  return `${machine()}, \`NODE_ENV=production\`, Nest on Express, TypeORM and a cache in Redis. The package as it is published, in plain JavaScript: nothing is compiled at the start. ${prints.without.length} processes of each kind, started in turns; medians with the least and the most. Memory is read after the garbage has been collected, time is from the import of the library to the end of \`app.listen\`.
+
+${table(['', 'start ms', 'CPU of the start, ms', ...memory], rows)}
+
+${table(['over the same application without it', 'start ms', 'CPU of the start, ms', ...memory], over)}`;
+}

@@ -1,0 +1,61 @@
+import { Agent, request } from 'node:http';
+
+/** An answer, and how long it took in milliseconds. */
+export interface Answer {
+  status: number;
+  text: string;
+  milliseconds: number;
+}
+
+interface Sent {
+  token?: string;
+  body?: object;
+}
+
+/** Sends requests over a few connections that stay open. */
+export class Client {
+  private readonly agent: Agent;
+
+  constructor(
+    private readonly url: string,
+    connections: number,
+  ) {
+    this.agent = new Agent({ keepAlive: true, maxSockets: connections });
+  }
+
+  /** One request, whatever it is answered. */
+  send(method: string, path: string, { token, body }: Sent = {}): Promise<Answer> {
+    const start = performance.now();
+    const payload = body && JSON.stringify(body);
+    return new Promise((resolve, reject) => {
+      const sent = request(this.url + path, {
+        method,
+        agent: this.agent,
+        headers: {
+          ...(token && { authorization: `Bearer ${token}` }),
+          ...(payload && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(payload) }),
+        },
+      });
+      sent.once('error', reject).once('response', (response) => {
+        let text = '';
+        response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+        response.once('error', reject).once('end', () => {
+          resolve({ status: response.statusCode!, text, milliseconds: performance.now() - start });
+        });
+      });
+      sent.setTimeout(20_000, () => sent.destroy(new Error(`${method} ${path} was not answered`)));
+      sent.end(payload);
+    });
+  }
+
+  /** The same, for one that has to be answered so. @throws for every other answer */
+  async expect(status: number, method: string, path: string, sent: Sent = {}): Promise<Answer> {
+    const answer = await this.send(method, path, sent);
+    if (answer.status === status) return answer;
+    throw new Error(`${method} ${path} answered ${answer.status} instead of ${status}: ${answer.text}`);
+  }
+
+  close(): void {
+    this.agent.destroy();
+  }
+}

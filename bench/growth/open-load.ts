@@ -1,0 +1,57 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { storesSpent } from '../load';
+import type { Server } from '../server';
+import { quantile } from '../statistics';
+import type { Stores } from '../stores';
+import type { Answer } from './client';
+
+/** What an open load met. Times are milliseconds, processor times microseconds for one request. */
+export interface OpenSample {
+  requests: number;
+  p50: number;
+  p99: number;
+  cpuMicros: number;
+  postgresMicros: number;
+}
+
+/** How much to send: requests a second on average, and for how many seconds. */
+export interface Pace {
+  rate: number;
+  seconds: number;
+}
+
+/**
+ * Sends requests when their time comes, as strangers do, and not when another was answered: a slow answer leads to
+ * more at once instead of fewer. Gaps are exponential. @throws when a request fails
+ */
+export async function openLoad(
+  server: Server,
+  { rate, seconds }: Pace,
+  stores: Stores,
+  send: () => Promise<Answer>,
+): Promise<OpenSample> {
+  const before = await server.rest();
+  const storesBefore = await storesSpent(stores);
+  const latencies: number[] = [];
+  const failures: unknown[] = [];
+  const sent: Promise<unknown>[] = [];
+  const start = performance.now();
+  for (let due = 0; due < seconds * 1000; due += (-Math.log(1 - Math.random()) * 1000) / rate) {
+    const early = start + due - performance.now();
+    if (early > 0) await sleep(early);
+    const keep = ({ milliseconds }: Answer): unknown => latencies.push(milliseconds);
+    sent.push(send().then(keep, (error: unknown) => failures.push(error)));
+    if (failures.length) break;
+  }
+  await Promise.all(sent);
+  if (failures.length) throw failures[0];
+  const after = await server.rest();
+  const storesAfter = await storesSpent(stores);
+  return {
+    requests: latencies.length,
+    p50: quantile(latencies, 0.5),
+    p99: quantile(latencies, 0.99),
+    cpuMicros: (after.cpuMicros - before.cpuMicros) / latencies.length,
+    postgresMicros: (storesAfter.postgresMicros! - storesBefore.postgresMicros!) / latencies.length,
+  };
+}

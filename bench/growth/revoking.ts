@@ -1,0 +1,26 @@
+import type { Tokens } from '../apps/serve';
+import type { Side } from './side';
+
+/** Milliseconds that ending all sessions of a user took, by how many there were. */
+export type Revoked = Record<number, number[]>;
+
+/**
+ * Ends all sessions of each of the users who are there for it, one after the other, sizes in turns.
+ * @throws when a token of theirs is taken afterwards
+ */
+export async function revokeCrowds({ client, filled: { crowds } }: Side): Promise<Revoked> {
+  const times: Revoked = {};
+  for (const { size, token } of crowds) {
+    const { text } = await client.expect(200, 'POST', '/auth/refresh', { body: { refresh_token: token } });
+    const { access_token, refresh_token } = JSON.parse(text) as Tokens;
+    const listed = await client.expect(200, 'GET', '/auth/sessions', { token: access_token });
+    const { data } = JSON.parse(listed.text) as { data: unknown[] };
+    // The list shows a hundred at most.
+    if (data.length !== Math.min(size, 100)) throw new Error(`${data.length} sessions instead of ${size}`);
+    const { milliseconds } = await client.expect(204, 'DELETE', '/auth/sessions', { token: access_token });
+    (times[size] ??= []).push(milliseconds);
+    await client.expect(401, 'GET', '/guarded', { token: access_token });
+    await client.expect(401, 'POST', '/auth/refresh', { body: { refresh_token } });
+  }
+  return times;
+}

@@ -1,0 +1,75 @@
+import { availableParallelism } from 'node:os';
+import { machine, spread, table } from '../markdown';
+import { median } from '../statistics';
+import type { Crossed } from './crossing';
+import type { SpreadSample } from './spread-load';
+
+/** What one kind of request came to with one process, and with two. */
+export interface Scaled {
+  name: string;
+  one: SpreadSample[];
+  two: SpreadSample[];
+}
+
+/** Everything one run measured. */
+export interface Processes {
+  connections: number;
+  seconds: number;
+  version: string;
+  scaled: Scaled[];
+  crossed: Crossed;
+}
+
+const LEAST = 1.8;
+/** Two servers, PostgreSQL, which does as much, Redis and the load generator: with fewer they take from each other. */
+const CORES = 6;
+const PARTS = ['servers', 'postgres', 'redis', 'generator', 'total'] as const;
+
+/** The run as Markdown. */
+export const report = (processes: Processes): string =>
+  [heading(processes), costs(processes), ratios(processes), crossing(processes)].join('\n\n');
+
+const heading = ({ connections, seconds, version, scaled }: Processes): string =>
+  `${machine()}, PostgreSQL ${version}, which does not wait for its disk. One process against two behind one PostgreSQL and one Redis, ${connections} connections in all, ${scaled[0]!.one.length} interleaved rounds, ${seconds} s a sample, medians with the least and the most. Everything runs on this one machine, the load generator too.`;
+
+const figures = (samples: SpreadSample[], field: keyof SpreadSample): number[] =>
+  samples.map((sample) => sample[field]);
+
+function costs({ scaled }: Processes): string {
+  const rows = scaled.flatMap(({ name, one, two }) =>
+    [one, two].map((samples, i) => {
+      const parts = PARTS.map((part) => median(figures(samples, part)).toFixed(0));
+      return [name, i + 1, spread(figures(samples, 'perSecond'), 0), ...parts, busy(samples).toFixed(2)];
+    }),
+  );
+  const parts = ['servers', 'PostgreSQL', 'Redis', 'load generator', 'all'].map((part) => `CPU µs/req: ${part}`);
+  return table(['', 'processes', 'req/s', ...parts, 'cores busy'], rows);
+}
+
+const busy = (samples: SpreadSample[]): number =>
+  median(samples.map(({ total, perSecond }) => (total * perSecond) / 1e6));
+
+function ratios({ scaled }: Processes): string {
+  const rows = scaled.map(({ name, one, two }) => {
+    const over = (field: keyof SpreadSample): number[] => two.map((sample, i) => sample[field] / one[i]![field]);
+    const rate = over('perSecond');
+    const processor = [spread(over('servers')), spread(over('total'))];
+    return [name, spread(rate), verdict(median(rate), two), ...processor];
+  });
+  return table(
+    ['two processes over one', 'req/s', 'bar', 'CPU of servers per request', 'CPU of all per request'],
+    rows,
+  );
+}
+
+function verdict(ratio: number, two: SpreadSample[]): string {
+  const cores = availableParallelism();
+  const bar = `≥ ${LEAST}`;
+  if (cores < CORES) return `${bar}: not measurable on ${cores} cores`;
+  const generator = median(two.map((sample) => (sample.generator * sample.perSecond) / 1e6));
+  if (ratio < LEAST && generator > 0.9) return `${bar}: not measurable, the load generator is at its limit`;
+  return `${bar}: ${ratio >= LEAST ? 'met' : '**missed**'}`;
+}
+
+const crossing = ({ crossed: { refreshes, revocations } }: Processes): string =>
+  `A chain of ${refreshes} refreshes, every other one at the other process, was not refused once, nor was the access token of each at the process that had not made it. ${revocations} sessions were ended at one process: the first request to the other was answered 401 each time, and so was the refresh.`;

@@ -1,0 +1,67 @@
+import autocannon from 'autocannon';
+import { type Load, prepare, storesSpent } from '../load';
+import type { Stores } from '../stores';
+
+/** What a load that is spread over some processes came to. Processor times are microseconds for one request. */
+export interface SpreadSample {
+  perSecond: number;
+  /** All server processes. */
+  servers: number;
+  postgres: number;
+  redis: number;
+  /** The load generator. */
+  generator: number;
+  /** All of it: what a request costs, whoever does the work. */
+  total: number;
+}
+
+/** How much to send: to all processes together. */
+export interface Much {
+  connections: number;
+  seconds: number;
+  stores: Stores;
+}
+
+type Spent = Record<'servers' | 'postgres' | 'redis' | 'generator', number>;
+
+async function spentBy(loads: Load[], stores: Stores): Promise<Spent> {
+  const rested = await Promise.all(loads.map(({ server }) => server.rest()));
+  const { postgresMicros = NaN, redisMicros } = await storesSpent(stores);
+  const { user, system } = process.cpuUsage();
+  const servers = rested.reduce((sum, { cpuMicros }) => sum + cpuMicros, 0);
+  return { servers, postgres: postgresMicros, redis: redisMicros, generator: user + system };
+}
+
+/** Sends one kind of request to several processes at once, as many to each. @throws when an answer was not 2xx */
+export async function spreadLoad(loads: Load[], { connections, seconds, stores }: Much): Promise<SpreadSample> {
+  const each = Math.floor(connections / loads.length);
+  const open = await Promise.all(loads.map((load) => load.connections(each, seconds)));
+  const before = await spentBy(loads, stores);
+  const runs = loads.map(({ server, path, method }, i) =>
+    autocannon({
+      url: server.url + path,
+      method,
+      connections: each,
+      duration: seconds,
+      sampleInt: 50,
+      setupClient: (client) => prepare(client, open[i]!.pop()!),
+    }),
+  );
+  const results = await Promise.all(runs);
+  const after = await spentBy(loads, stores);
+
+  const failed = results.reduce((sum, { non2xx, errors }) => sum + non2xx + errors, 0);
+  const answered = results.reduce((sum, result) => sum + result['2xx'], 0);
+  if (failed || !answered) throw new Error(`${failed} of ${answered + failed} requests failed`);
+  const worked = answered + each * loads.length;
+  const cost = (of: keyof Spent): number => (after[of] - before[of]) / worked;
+  const total = cost('servers') + cost('postgres') + cost('redis') + cost('generator');
+  return {
+    perSecond: results.reduce((sum, result) => sum + result['2xx'] / result.duration, 0),
+    servers: cost('servers'),
+    postgres: cost('postgres'),
+    redis: cost('redis'),
+    generator: cost('generator'),
+    total,
+  };
+}
