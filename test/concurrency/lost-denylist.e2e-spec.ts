@@ -80,30 +80,6 @@ describeWithOwnRedis('while Redis loses the denylist', () => {
     },
   );
 
-  it('once more when everything was told, and nobody has said so yet, nothing comes back', async () => {
-    // By itself: another node that tells it again would make good what is wrong here.
-    const alone = await TestApp.start({ redisUrl: redis.url, options: { keyPrefix: 'alone:' } });
-    await alone.person('ada@example.com');
-    const [live, revoked] = [(await alone.session()).access_token, (await alone.session()).access_token];
-    await alone.call('post', '/auth/logout', revoked).expect(204);
-    const store = alone.app.get(RevocationStore, { strict: false });
-    const batch = store.batch.bind(store);
-    let ends = 0;
-    jest.spyOn(store, 'batch').mockImplementation(async (...args) => {
-      const found = await batch(...args);
-      if (found.length === 0 && ends++ === 0) await client.flushAll();
-      return found;
-    });
-    await client.flushAll();
-    await until(async () => {
-      await alone.get('/private', revoked).expect(401);
-      await alone.get('/private', live).expect(200);
-      return ends > 1;
-    });
-    await alone.get('/private', revoked).expect(401);
-    await alone.stop();
-  });
-
   it('a revocation that is not committed yet is not overlooked by the rebuild', async () => {
     const store = t.app.get(SecurityStore);
     const write = store.setMany.bind(store);
