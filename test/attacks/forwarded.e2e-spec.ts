@@ -119,7 +119,8 @@ describeWithRedis('what a request says of where it came from and went to', () =>
     ],
     ['an unknown method', 'STEAL /auth/sessions HTTP/1.1\r\nHost: x\r\n\r\n'],
   ])('as HTTP with %s is refused before it is asked about', async (_, bytes) => {
-    expect(await host.wire.raw(bytes)).toMatch(/^HTTP\/1\.1 4(00|31) /);
+    // 415 is Fastify's: it looks at the type before Node has seen that the body has no end.
+    expect(await host.wire.raw(bytes)).toMatch(/^HTTP\/1\.1 4(00|15|31) /);
   });
 
   it.each([

@@ -4,6 +4,7 @@ import { life } from './support/life';
 import { faultsOf } from './support/oracle';
 import { ROUTES, type Route, credentials } from './support/routes';
 import { each } from './support/wire';
+import { onFastify } from '../support/adapter';
 import { describeWithRedis } from '../support/with-redis';
 
 describeWithRedis('the routes of the package, as a host has them', () => {
@@ -44,7 +45,8 @@ describeWithRedis('the routes of the package, as a host has them', () => {
         .map((method): Attack => ({
           name: `${method} ${path}`,
           send: { method, path: `${path}?_method=POST`, headers: override },
-          status: [404],
+          // Fastify knows this method, and that it has a body.
+          status: [onFastify && method === 'QUERY' ? 400 : 404],
           framework: true,
         })),
     );

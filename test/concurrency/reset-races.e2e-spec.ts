@@ -85,8 +85,7 @@ describe('a login while its password is replaced', () => {
           while (!over.signal.aborted) expect([200, 422]).toContain((await t.login(email)).status);
         };
         const logins = [keepTrying(), keepTrying(), keepTrying(), keepTrying()];
-        await replaced().finally(() => over.abort());
-        await Promise.all(logins);
+        await Promise.all([replaced().finally(() => over.abort()), ...logins]);
         const living = await t.database.query('SELECT id FROM svc_sessions WHERE user_id = $1 AND revoked_at IS NULL', [
           userId,
         ]);

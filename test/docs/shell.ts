@@ -18,7 +18,7 @@ const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 const NPM = new Set(['ci', 'install', 'start', 'test', 'run']);
 
 /** Programs of others, whose flags are theirs. */
-const OTHERS = new Set(['cd', 'npx']);
+const OTHERS = new Set(['cd', 'createdb', 'npx']);
 
 /** What is wrong with a block of shell commands. */
 export function mistakesOf({ place, text }: Pick<Block, 'place' | 'text'>, around: Surroundings): string[] {

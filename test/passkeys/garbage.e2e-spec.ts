@@ -1,3 +1,4 @@
+import { onFastify } from '../support/adapter';
 import { type Confirmed, NOT_REGISTERED, NOT_VERIFIED, ORIGIN, PasskeyApp } from '../support/passkeys';
 import { type Sent, SoftAuthenticator } from '../support/soft-authenticator';
 
@@ -52,6 +53,8 @@ function* spoilers(members: readonly string[]): Generator<(sent: Sent) => unknow
   }
   for (const field of [...FIELDS, 'response']) yield (sent) => ({ ...sent, [field]: undefined });
   yield () => ({});
+  // Fastify refuses the request, as it does every one that reaches for a prototype.
+  if (onFastify) return;
   yield () => JSON.parse('{"__proto__":{"id":"x","rawId":"x","type":"public-key"},"constructor":{"prototype":{}}}');
 }
 

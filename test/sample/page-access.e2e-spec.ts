@@ -1,10 +1,6 @@
-import { readFileSync } from 'node:fs';
-import type { AxeResults } from 'axe-core';
+import { PHONE, findingsIn } from '../support/accessibility';
 import { describeWithBrowser } from '../support/browser';
 import { SampleVisit, Tab } from '../support/sample-page';
-
-const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
-const PHONE = { width: 360, height: 740 };
 
 describeWithBrowser('every view of the page of the sample', () => {
   let visit: SampleVisit;
@@ -18,19 +14,7 @@ describeWithBrowser('every view of the page of the sample', () => {
   }, 60_000);
   afterAll(() => visit?.end());
 
-  /** What an accessibility check finds, in light and in dark; and whether the view is wider than a phone. */
-  async function findings(): Promise<string[]> {
-    const found: string[] = [];
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await tab.page.emulateMedia({ colorScheme });
-      await tab.page.evaluate(AXE);
-      const { violations, passes } = await tab.page.evaluate<AxeResults>('axe.run()');
-      expect(passes.map(({ id }) => id)).toContain('color-contrast');
-      found.push(...violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${colorScheme}: ${id}: ${html}`)));
-    }
-    const wider = await tab.page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
-    return wider > 0 ? [...found, `${wider} pixels too wide`] : found;
-  }
+  const findings = () => findingsIn(tab.page);
 
   const at = async (address: string, heading: string) => {
     await tab.page.goto(visit.url + address);

@@ -18,9 +18,11 @@ export interface AdapterOptions {
 
 const fastifyRoutes = new WeakMap<object, string[]>();
 
-/** Chooses routes by parameters of any length that tests send. */
+/** The longest parameter of a path that tests on Fastify are let through with. */
+export const MAX_PARAM_LENGTH = 1024;
+
 function fastifyAdapter(behindProxy: boolean): AbstractHttpAdapter {
-  const adapter = new FastifyAdapter({ trustProxy: behindProxy, routerOptions: { maxParamLength: 1024 } });
+  const adapter = new FastifyAdapter({ trustProxy: behindProxy, routerOptions: { maxParamLength: MAX_PARAM_LENGTH } });
   const routes: string[] = [];
   fastifyRoutes.set(adapter, routes);
   adapter.getInstance().addHook('onRoute', ({ method, url }) => {

@@ -49,6 +49,15 @@ export class Authenticator {
     await simulate(false);
   }
 
+  /** The user answers the prompts of `work`, but not as who they should be: to a page the same as to cancel them. */
+  async refuse(work: () => Promise<unknown>): Promise<void> {
+    const verify = (isUserVerified: boolean) =>
+      this.devTools.send('WebAuthn.setUserVerified', { authenticatorId: this.authenticatorId, isUserVerified });
+    await verify(false);
+    await this.touch(work);
+    await verify(true);
+  }
+
   /** The passkeys that the authenticator holds. */
   async held(): Promise<{ rpId?: string; userHandle?: string; signCount: number }[]> {
     const { authenticatorId } = this;

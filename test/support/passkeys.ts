@@ -1,4 +1,5 @@
 import type { AuthModuleOptions } from '@svc/auth';
+import { randomUUID } from 'node:crypto';
 import { type Tokens, TestApp } from './app';
 import { HEADER, proofOf, startConfirming } from './confirming';
 import { type Change, type Sent, SoftAuthenticator } from './soft-authenticator';
@@ -32,7 +33,9 @@ export class PasskeyApp {
   static async start(options: Partial<AuthModuleOptions> = {}): Promise<PasskeyApp> {
     const passkeys = { ...PASSKEYS.passkeys, ...options.passkeys };
     const features = { ...PASSKEYS.features, ...options.features };
-    return new PasskeyApp(await startConfirming({ ...options, features, passkeys }));
+    // Ceremonies are kept by the user's id, and ids are the same in every file that runs beside this one.
+    const keyPrefix = `${randomUUID()}:`;
+    return new PasskeyApp(await startConfirming({ keyPrefix, ...options, features, passkeys }));
   }
 
   stop(): Promise<void> {

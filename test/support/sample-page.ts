@@ -1,3 +1,4 @@
+import { Client } from 'pg';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { DEMO } from '../../apps/sample/src/users/seed';
 import { openBrowser } from './browser';
@@ -26,7 +27,7 @@ export class SampleVisit {
   private constructor(
     readonly sample: Sample,
     readonly browser: Browser,
-    private readonly database: { drop(): Promise<void> },
+    private readonly database: { url: string; drop(): Promise<void> },
   ) {}
 
   static async begin(env: Record<string, string> = {}): Promise<SampleVisit> {
@@ -69,6 +70,13 @@ export class SampleVisit {
       return (link = links.find((url) => url.includes(part))) !== undefined;
     });
     return link!;
+  }
+
+  /** Changes what the sample has stored. */
+  async sql(statement: string): Promise<void> {
+    const client = new Client({ connectionString: this.database.url });
+    await client.connect();
+    await client.query(statement).finally(() => client.end());
   }
 
   async end(): Promise<void> {

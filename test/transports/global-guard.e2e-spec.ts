@@ -40,6 +40,8 @@ class Gateway {
 })
 class Host {}
 
+const isNest11 = process.env.TEST_NEST === '11';
+
 describe('a global guard', () => {
   let t: TestApp;
 
@@ -57,12 +59,20 @@ describe('a global guard', () => {
     expect(await ask('{ closed }', (await t.session()).access_token)).toEqual({ data: { closed: 'in' } });
   });
 
-  it('stands before gateways', async () => {
-    const nobody = await overWs(await t.app.getUrl(), {});
-    expect(await nobody.say('unmarked')).toMatchObject({ event: 'exception', data: { statusCode: 401 } });
-    const { access_token: token } = await t.session();
-    const ada = await overWs(await t.app.getUrl(), { Authorization: `Bearer ${token}` });
-    expect(await ada.say('unmarked')).toEqual({ event: 'unmarked', data: 'in' });
-    for (const connection of [nobody, ada]) connection.close();
-  });
+  if (isNest11) {
+    it('is asked before no gateway of Nest 11, so that each has to be marked', async () => {
+      const nobody = await overWs(await t.app.getUrl(), {});
+      expect(await nobody.say('unmarked')).toEqual({ event: 'unmarked', data: 'in' });
+      nobody.close();
+    });
+  } else {
+    it('stands before gateways', async () => {
+      const nobody = await overWs(await t.app.getUrl(), {});
+      expect(await nobody.say('unmarked')).toMatchObject({ event: 'exception', data: { statusCode: 401 } });
+      const { access_token: token } = await t.session();
+      const ada = await overWs(await t.app.getUrl(), { Authorization: `Bearer ${token}` });
+      expect(await ada.say('unmarked')).toEqual({ event: 'unmarked', data: 'in' });
+      for (const connection of [nobody, ada]) connection.close();
+    });
+  }
 });

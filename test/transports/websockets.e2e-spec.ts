@@ -13,6 +13,7 @@ import {
   SecurityStore,
   Throttled,
 } from '@svc/auth';
+import type { WebSocket } from 'ws';
 import { TestApp } from '../support/app';
 import { gated, seen } from '../support/notes.resolver';
 import { PASSWORD, type Person } from '../support/people';
@@ -59,15 +60,26 @@ class Handlers {
   }
 }
 
+type Client = Pick<WebSocket, 'on' | 'send' | 'readyState'> & { request?: unknown };
+
+/** On Nest 11 exceptions reach a client of `ws` only if its gateway sends them. */
+function tellExceptions(client: Client): void {
+  if (process.env.TEST_NEST !== '11' || client.readyState === undefined) return;
+  client.on('exception', (data) => client.send(JSON.stringify({ event: 'exception', data })));
+}
+
 @WebSocketGateway()
 class Gateway extends Handlers {
-  handleConnection(client: { request?: unknown }, request: unknown): void {
+  handleConnection(client: Client, request: unknown): void {
     client.request ??= request;
+    tellExceptions(client);
   }
 }
 
 @WebSocketGateway()
-class Forgetful extends Handlers {}
+class Forgetful extends Handlers {
+  handleConnection = tellExceptions;
+}
 
 const LIBRARIES: [string, Open, (app: INestApplication) => WsAdapter | IoAdapter][] = [
   ['socket.io', overSocketIo, (app) => new IoAdapter(app)],

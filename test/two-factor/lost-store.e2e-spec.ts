@@ -33,6 +33,16 @@ describeWithOwnRedis('a login challenge of before Redis lost its data', () => {
     expect(await answer(await challenge(t))).toBe(200);
   });
 
+  it('is told to be none before a code is looked at', async () => {
+    const [spent, unspent] = [await challenge(t), await challenge(t)];
+    expect(await answer(spent)).toBe(200);
+    await redis.flush();
+    for (const challenge_token of [spent, unspent]) {
+      const { body } = await complete(t, { challenge_token, code: '000000' }).expect(422);
+      expect(Object.keys(body.errors)).toEqual(['challenge_token']);
+    }
+  });
+
   it('is good once where everything was told again in between, and nothing lost', async () => {
     const token = await challenge(t);
     t.clock.advance(61);

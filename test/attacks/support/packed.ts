@@ -21,6 +21,12 @@ const HOST_NEEDS = [
   'pg',
 ];
 
+const onNest11 = process.env.TEST_NEST === '11';
+
+/** Where a package is installed that the tests run on. */
+const placeOf = (name: string): string =>
+  join(ROOT, onNest11 && name.startsWith('@nestjs/') ? 'test/nest-11' : '.', 'node_modules', name);
+
 /**
  * A folder with a host application that has installed the library's package: built, packed and unpacked as
  * published, beside nothing but what the package names and the host itself needs. Made once for each state of the
@@ -29,7 +35,8 @@ const HOST_NEEDS = [
  * @returns the file to run
  */
 export function packedHost(): string {
-  const folder = onceIn(`svc-packed-${fingerprint(...HOST_SOURCES, 'package-lock.json')}`, (work) => {
+  const made = fingerprint(...HOST_SOURCES, 'package-lock.json', 'test/nest-11/package-lock.json');
+  const folder = onceIn(`svc-packed-${onNest11 ? 'nest-11-' : ''}${made}`, (work) => {
     install(work);
     for (const file of HOST_SOURCES) compile(file, work);
   });
@@ -42,7 +49,7 @@ function install(work: string): void {
   run('tar', ['-xzf', packLibrary(), '--strip-components=1', '-C', own], work);
   const { dependencies, peerDependencies } = manifestOf(LIBRARY);
   for (const name of [...Object.keys(dependencies!), ...Object.keys(peerDependencies!), ...HOST_NEEDS]) {
-    const source = join(ROOT, 'node_modules', name);
+    const source = placeOf(name);
     const target = join(work, 'node_modules', name);
     if (!existsSync(source) || existsSync(target)) continue;
     mkdirSync(dirname(target), { recursive: true });

@@ -1,6 +1,10 @@
 /** Objects with names that objects already have. JSON.parse makes own properties of them, as a body parser does. */
 const named = (text: string): unknown => JSON.parse(text);
 
+/** Whether names in it lead to a prototype, at any depth. */
+export const reachesPrototypes = (value: unknown): boolean =>
+  /"__proto__":|"constructor":\{[^{}]*"prototype":/.test(JSON.stringify(value) ?? '');
+
 /** What is no text. */
 export const NO_TEXTS: readonly unknown[] = [
   [],

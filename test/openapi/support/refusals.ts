@@ -1,6 +1,7 @@
 import { type AuthModuleOptions, StoreUnavailable } from '@svc/auth';
 import { randomUUID } from 'node:crypto';
 import { SecurityStore } from '../../../libs/auth/src/security-store/security-store';
+import { onFastify } from '../../support/adapter';
 import type { TestApp } from '../../support/app';
 import type { Contract, Op } from './contract';
 
@@ -29,16 +30,20 @@ export async function strangers(t: TestApp, contract: Contract): Promise<void> {
   }
 }
 
+/** More than an adapter takes by itself. */
+const LARGE = JSON.stringify('x'.repeat(onFastify ? 1024 * 1024 : 200_000));
+
 /** 400, 413 and 415, whatever else the request is. */
 export async function unreadable(t: TestApp, contract: Contract): Promise<void> {
   const json = { 'Content-Type': 'application/json' };
-  const encoded = { ...json, 'Content-Encoding': 'none' };
+  // Express leaves other types alone, and Fastify encodings.
+  const strange = onFastify ? { 'Content-Type': 'text/none' } : { ...json, 'Content-Encoding': 'none' };
   for (const { id, method, path } of contract.operations) {
     if (path.includes('{')) await contract.expect(t, id, 400, { params: BROKEN });
     if (method === 'get' || method === 'head') continue;
     await contract.expect(t, id, 400, { params: NONE, body: '{', headers: json });
-    await contract.expect(t, id, 413, { params: NONE, body: JSON.stringify('x'.repeat(200_000)), headers: json });
-    await contract.expect(t, id, 415, { params: NONE, body: '{}', headers: encoded });
+    await contract.expect(t, id, 413, { params: NONE, body: LARGE, headers: json });
+    await contract.expect(t, id, 415, { params: NONE, body: '{}', headers: strange });
   }
 }
 

@@ -34,8 +34,9 @@ export class AccountRowsStore {
    */
   async erase(sql: Sql, { userId, identifier }: ErasedAccount): Promise<string[]> {
     const { lockouts, passwordResets, passkeys } = this.tables;
-    const sessions = await this.sessions.erase(sql, userId);
+    // Passkeys before sessions, as a reset of the password takes them: else each could wait for what the other has.
     await this.delete(sql, passkeys, 'user_id = $2', userId);
+    const sessions = await this.sessions.erase(sql, userId);
     await this.delete(sql, passwordResets, 'user_id = $2', userId);
     await this.delete(sql, lockouts, 'subject = ANY($2)', subjectsOf(userId, identifier));
     return sessions;

@@ -481,6 +481,7 @@ export interface PasskeyOptions {
    * function decides for each user.
    *
    * @default false
+   * @env SVC_PASSKEY_REQUIRED
    */
   required?: boolean | ((user: object) => boolean | Promise<boolean>);
 }

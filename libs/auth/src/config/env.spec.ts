@@ -80,6 +80,7 @@ const SPECIFIED: Record<string, string> = {
 // What this library adds to the table.
 const OWN: Record<string, string> = {
   SVC_PREVIOUS_SECRETS: 'previousSecrets',
+  SVC_PASSKEY_REQUIRED: 'passkeys.required',
   SVC_STORE_TIMEOUT: 'storeTimeoutMs',
   SVC_USER_CACHE: 'userCacheSeconds',
   SVC_ARGON2_MEMORY: 'hashing.memoryCost',

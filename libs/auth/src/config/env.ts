@@ -68,6 +68,7 @@ export const VARIABLES: ReadonlyArray<readonly [name: string, option: string, pa
   ['PASSKEY_ORIGINS', 'passkeys.origins', list],
   ['PASSKEY_CHALLENGE_TTL', 'passkeys.challengeTtl', number],
   ['PASSKEY_UV', 'passkeys.userVerification', text],
+  ['PASSKEY_REQUIRED', 'passkeys.required', flag],
   ['DENYLIST_STORE', 'denylistStore', text],
   ['STORE_TIMEOUT', 'storeTimeoutMs', number],
   ['USER_CACHE', 'userCacheSeconds', number],

@@ -34,6 +34,10 @@ export function secondStep({ challenge_token, methods }) {
       complain(error);
     }
   };
+  const byPasskey = () => {
+    const weight = methods[0] === 'passkey' ? 'wide primary' : 'wide';
+    return button('Use a passkey', async () => answer(await get()), { class: weight });
+  };
   const by = (field) => form([field], { label: 'Continue', work: answer });
   const ways = {
     totp: () => by(CODE),
@@ -41,11 +45,13 @@ export function secondStep({ challenge_token, methods }) {
       methods[0] === 'recovery_code'
         ? by(RECOVERY_CODE)
         : h('details', {}, h('summary', {}, 'Use a recovery code instead'), by(RECOVERY_CODE)),
-    passkey: () => hasPasskeys && button('Use a passkey', async () => answer(await get()), { class: 'wide' }),
+    passkey: byPasskey,
   };
+  const usable = methods.filter((method) => method !== 'passkey' || hasPasskeys);
   return [
     h('p', { class: 'muted' }, 'Your password was right. This account asks for a second proof.'),
-    ...methods.map((method) => ways[method]?.()),
+    ...usable.map((method) => ways[method]?.()),
+    !usable.length && h('p', { class: 'note' }, 'None that this account has works in this browser at this address.'),
     h('ul', { class: 'links' }, h('li', {}, button('Start over', show, { class: 'quiet' }))),
   ];
 }

@@ -1,0 +1,76 @@
+import { AccountDeleting, AuthEvents } from '@svc/auth';
+import { Sessions } from '../../libs/auth/src/sessions/sessions';
+import { Checkpoint } from '../support/checkpoint';
+import { member } from '../support/members';
+import { ORIGIN } from '../support/passkeys';
+import { SoftAuthenticator } from '../support/soft-authenticator';
+import { until } from '../support/until';
+import { UnprovedAccount } from '../support/unproved';
+
+const ROUNDS = 20;
+
+describe('an account whose password is reset while it is erased', () => {
+  let account: UnprovedAccount;
+
+  // More than PostgreSQL takes to see that two transactions wait for each other.
+  beforeEach(async () => (account = await UnprovedAccount.start({ storeTimeoutMs: 10_000 })));
+  afterEach(async () => {
+    jest.restoreAllMocks();
+    await account.t.stop();
+  });
+
+  const isWaitedFor = async (): Promise<boolean> => {
+    const waiting = await account.t.database.query(
+      "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+    );
+    return waiting.length > 0;
+  };
+
+  it('is erased, and neither waits for what the other has', async () => {
+    const { app, t, userId } = account;
+    const own = await app.confirmed();
+    await app.enrol(own, account.authenticator);
+    const token = await account.mailed();
+    // One that began after the others had been ended.
+    t.app.get(AuthEvents).on(AccountDeleting, async () => void (await t.auth.startSession(userId)));
+    const sessions = account.own(Sessions);
+    const [erase, half] = [sessions.erase.bind(sessions), new Checkpoint()];
+    jest.spyOn(sessions, 'erase').mockImplementationOnce(async (...args) => {
+      const erased = await erase(...args);
+      await half.pass();
+      return erased;
+    });
+    const erasing = app.call('delete', 'account', own).then(({ status }) => status);
+    await half.reached;
+    const resetting = account.post(token).then(({ status }) => status);
+    await until(isWaitedFor);
+    half.letGo();
+    expect(await erasing).toBe(204);
+    expect(await resetting).toBeLessThan(500);
+    for (const table of ['members', 'svc_sessions', 'passkeys', 'svc_password_resets'])
+      expect(await t.database.query(`SELECT 1 FROM ${table}`)).toEqual([]);
+  });
+
+  it(`is erased whichever comes first, ${ROUNDS} times, and leaves nothing behind`, async () => {
+    const { app, t } = account;
+    for (let round = 0; round < ROUNDS; round++) {
+      const email = `racer${round}@example.com`;
+      const userId = await member(t, email);
+      const own = await app.confirmed(email);
+      await app.enrol(own, new SoftAuthenticator(ORIGIN));
+      const token = await account.mailed(email);
+      const [erased, ...others] = await Promise.all([
+        app.call('delete', 'account', own),
+        account.post(token, email),
+        t.login(email),
+        t.login(email),
+      ]);
+      // A reset that came first has ended the session that would erase.
+      expect([204, 401]).toContain(erased.status);
+      expect(others.map(({ status }) => status).filter((status) => status >= 500)).toEqual([]);
+      if (erased.status === 401) continue;
+      for (const table of ['svc_sessions', 'passkeys', 'svc_password_resets'])
+        expect(await t.database.query(`SELECT 1 FROM ${table} WHERE user_id = $1`, [userId])).toEqual([]);
+    }
+  });
+});

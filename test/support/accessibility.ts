@@ -1,0 +1,22 @@
+import { readFileSync } from 'node:fs';
+import type { AxeResults } from 'axe-core';
+import type { Page } from 'playwright-core';
+
+const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+
+/** The size of a small phone, in pixels. */
+export const PHONE = { width: 360, height: 740 };
+
+/** What an accessibility check finds, in light and in dark; and whether the view is wider than the window. */
+export async function findingsIn(page: Page): Promise<string[]> {
+  const found: string[] = [];
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    await page.evaluate(AXE);
+    const { violations, passes } = await page.evaluate<AxeResults>('axe.run()');
+    expect(passes.map(({ id }) => id)).toContain('color-contrast');
+    found.push(...violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${colorScheme}: ${id}: ${html}`)));
+  }
+  const wider = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+  return wider > 0 ? [...found, `${wider} pixels too wide`] : found;
+}
