@@ -94,8 +94,8 @@ ${table(['sessions of the user', 'users', 'median ms', 'p95 ms', 'over one sessi
 
 function plans({ plans: planned }: Growth): string {
   const rows = planned.map(({ operation, statements, accesses, missed }) => {
-    const verdict = missed.length ? `**missed**: all of ${missed.join(', ')}` : 'met';
-    return [operation, statements, accesses.map((access) => `\`${access}\``).join('<br>') || 'none', verdict];
+    const scans = missed.length ? `**missed**: all of ${missed.join(', ')}` : 'met';
+    return [operation, statements, accesses.map((access) => `\`${access}\``).join('<br>') || 'none', scans];
   });
   return `What the large database means to do for each statement, by the plan for its values and by the plan for any; the bar is no sequential scan of a table that grows:
 
