@@ -1,24 +1,29 @@
 // Two processes behind one PostgreSQL and one Redis, beside one.
+import { RedisServer } from '../test/support/redis';
+import { PEOPLE } from './apps/serve';
 import { Cleanup } from './cleanup';
 import { guarded, refresh } from './groups/group';
 import { Client } from './growth/client';
+import { fill } from './growth/fill';
 import type { Load } from './load';
 import { publish } from './page';
 import { CROSSING_SESSIONS, cross } from './processes/crossing';
-import { type Scaled, report } from './processes/report';
+import { SETTINGS, type Scaled, type Setting, report } from './processes/report';
 import { spreadLoad } from './processes/spread-load';
 import { Server } from './server';
 import { readSettings } from './settings';
-import { startStores } from './stores';
+import { type Stores, startStores } from './stores';
 
 const WARM_UP_SECONDS = 2;
 
 async function main(cleanup: Cleanup): Promise<void> {
   const { rounds, seconds, connections } = readSettings({ BENCH_SECONDS: '3', ...process.env });
-  cleanup.deadline(300 + 8 * (rounds + 1) * (seconds + 5));
+  cleanup.deadline(300 + 10 * (rounds + 1) * (seconds + 5));
   const stores = await startStores(cleanup);
-  const start = (): Promise<Server> => Server.start('ours', stores, cleanup, { BENCH_QUIET: '1' });
-  const servers = [await start(), await start()];
+  const start = (before: Stores): Promise<Server> => Server.start('ours', before, cleanup, { BENCH_QUIET: '1' });
+  const servers = [await start(stores), await start(stores)];
+  const own = await ownStores(stores, cleanup);
+  const stranger = await start(own);
   const [one, other] = servers.map(({ url }) => new Client(url, 1)) as [Client, Client];
   cleanup.add(() => [one, other].forEach((client) => client.close()));
   const crossed = await cross(one, other, await servers[0]!.sessions('', CROSSING_SESSIONS));
@@ -27,17 +32,30 @@ async function main(cleanup: Cleanup): Promise<void> {
     ['guarded GET', (server) => guarded('guarded', server, '', '/guarded')],
     ['`POST /auth/refresh`', (server) => refresh('refresh', server, '', '/auth/refresh')],
   ];
-  const load = (to: (server: Server) => Load, processes: number, length: number) =>
-    spreadLoad(servers.slice(0, processes).map(to), { connections, seconds: length, stores });
-  for (const [, to] of kinds) await load(to, 2, WARM_UP_SECONDS);
-  const scaled: Scaled[] = kinds.map(([name]) => ({ name, one: [], two: [] }));
+  const behind: Record<Setting, Server[]> = {
+    one: servers.slice(0, 1),
+    two: servers,
+    apart: [servers[0]!, stranger],
+  };
+  const load = (to: (server: Server) => Load, setting: Setting, length: number) =>
+    spreadLoad(behind[setting].map(to), { connections, seconds: length, stores: [stores, own] });
+  for (const [, to] of kinds) for (const setting of SETTINGS) await load(to, setting, WARM_UP_SECONDS);
+  const scaled: Scaled[] = kinds.map(([name]) => ({ name, one: [], two: [], apart: [] }));
   for (let round = 0; round < rounds; round++) {
     process.stderr.write(`round ${round + 1} of ${rounds}\n`);
     for (const [i, [, to]] of kinds.entries())
-      for (const processes of round % 2 ? [2, 1] : [1, 2])
-        scaled[i]![processes === 1 ? 'one' : 'two'].push(await load(to, processes, seconds));
+      for (const setting of round % 2 ? SETTINGS.toReversed() : SETTINGS)
+        scaled[i]![setting].push(await load(to, setting, seconds));
   }
   await publish('processes', report({ connections, seconds, version: stores.version, scaled, crossed }));
+}
+
+/** A database and a Redis for a process that shares nothing with the others but the machine. */
+async function ownStores(stores: Stores, cleanup: Cleanup): Promise<Stores> {
+  const redis = await RedisServer.start();
+  cleanup.add(() => redis.stop());
+  const { url } = await fill(4 * PEOPLE, 0, { sizes: [], repetitions: 0 });
+  return { ...stores, databaseUrl: url, redisUrl: redis.url };
 }
 
 const cleanup = new Cleanup();

@@ -4,12 +4,12 @@ import { median } from '../statistics';
 import type { Crossed } from './crossing';
 import type { SpreadSample } from './spread-load';
 
-/** What one kind of request came to with one process, and with two. */
-export interface Scaled {
-  name: string;
-  one: SpreadSample[];
-  two: SpreadSample[];
-}
+/** One process, two that share their stores, and two that share nothing but the machine. */
+export const SETTINGS = ['one', 'two', 'apart'] as const;
+export type Setting = (typeof SETTINGS)[number];
+
+/** What one kind of request came to. */
+export type Scaled = Record<Setting, SpreadSample[]> & { name: string };
 
 /** Everything one run measured. */
 export interface Processes {
@@ -19,6 +19,8 @@ export interface Processes {
   scaled: Scaled[];
   crossed: Crossed;
 }
+
+const NAMES: Record<Setting, string> = { one: '1', two: '2', apart: '2, nothing shared' };
 
 const LEAST = 1.8;
 /** Two servers, PostgreSQL, which does as much, Redis and the load generator: with fewer they take from each other. */
@@ -30,16 +32,17 @@ export const report = (processes: Processes): string =>
   [heading(processes), costs(processes), ratios(processes), crossing(processes)].join('\n\n');
 
 const heading = ({ connections, seconds, version, scaled }: Processes): string =>
-  `${machine()}, PostgreSQL ${version}, which does not wait for its disk. One process against two behind one PostgreSQL and one Redis, ${connections} connections in all, ${scaled[0]!.one.length} interleaved rounds, ${seconds} s a sample, medians with the least and the most. Everything runs on this one machine, the load generator too.`;
+  `${machine()}, PostgreSQL ${version}, which does not wait for its disk. One process against two behind one PostgreSQL and one Redis, and against two with a database and a Redis each, which share nothing but the machine; ${connections} connections in all, ${scaled[0]!.one.length} interleaved rounds, ${seconds} s a sample, medians with the least and the most. Everything runs on this one machine, the load generator too.`;
 
 const figures = (samples: SpreadSample[], field: keyof SpreadSample): number[] =>
   samples.map((sample) => sample[field]);
 
 function costs({ scaled }: Processes): string {
-  const rows = scaled.flatMap(({ name, one, two }) =>
-    [one, two].map((samples, i) => {
+  const rows = scaled.flatMap(({ name, ...settings }) =>
+    SETTINGS.map((setting) => {
+      const samples = settings[setting];
       const parts = PARTS.map((part) => median(figures(samples, part)).toFixed(0));
-      return [name, i + 1, spread(figures(samples, 'perSecond'), 0), ...parts, busy(samples).toFixed(2)];
+      return [name, NAMES[setting], spread(figures(samples, 'perSecond'), 0), ...parts, busy(samples).toFixed(2)];
     }),
   );
   const parts = ['servers', 'PostgreSQL', 'Redis', 'load generator', 'all'].map((part) => `CPU µs/req: ${part}`);
@@ -50,16 +53,19 @@ const busy = (samples: SpreadSample[]): number =>
   median(samples.map(({ total, perSecond }) => (total * perSecond) / 1e6));
 
 function ratios({ scaled }: Processes): string {
-  const rows = scaled.map(({ name, one, two }) => {
-    const over = (field: keyof SpreadSample): number[] => two.map((sample, i) => sample[field] / one[i]![field]);
-    const rate = over('perSecond');
-    const processor = [spread(over('servers')), spread(over('total'))];
-    return [name, spread(rate), verdict(median(rate), two), ...processor];
+  const rows = scaled.flatMap(({ name, one, two, apart }) => {
+    const pairs = [
+      ['2 over 1', two, one],
+      ['2 over 2 that share nothing', two, apart],
+    ] as const;
+    return pairs.map(([compared, samples, others]) => {
+      const over = (field: keyof SpreadSample): number[] =>
+        samples.map((sample, i) => sample[field] / others[i]![field]);
+      const bar = others === one ? verdict(median(over('perSecond')), two) : '';
+      return [name, compared, spread(over('perSecond')), bar, spread(over('total'))];
+    });
   });
-  return table(
-    ['two processes over one', 'req/s', 'bar', 'CPU of servers per request', 'CPU of all per request'],
-    rows,
-  );
+  return table(['', 'processes', 'req/s', 'bar', 'CPU of all per request'], rows);
 }
 
 function verdict(ratio: number, two: SpreadSample[]): string {

@@ -19,17 +19,19 @@ export interface SpreadSample {
 export interface Much {
   connections: number;
   seconds: number;
-  stores: Stores;
+  /** All of one PostgreSQL server. */
+  stores: Stores[];
 }
 
 type Spent = Record<'servers' | 'postgres' | 'redis' | 'generator', number>;
 
-async function spentBy(loads: Load[], stores: Stores): Promise<Spent> {
+async function spentBy(loads: Load[], stores: Stores[]): Promise<Spent> {
   const rested = await Promise.all(loads.map(({ server }) => server.rest()));
-  const { postgresMicros = NaN, redisMicros } = await storesSpent(stores);
+  const spent = await Promise.all(stores.map(storesSpent));
+  const redis = spent.reduce((sum, { redisMicros }) => sum + redisMicros, 0);
   const { user, system } = process.cpuUsage();
   const servers = rested.reduce((sum, { cpuMicros }) => sum + cpuMicros, 0);
-  return { servers, postgres: postgresMicros, redis: redisMicros, generator: user + system };
+  return { servers, postgres: spent[0]!.postgresMicros ?? NaN, redis, generator: user + system };
 }
 
 /** Sends one kind of request to several processes at once, as many to each. @throws when an answer was not 2xx */

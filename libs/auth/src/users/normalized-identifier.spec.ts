@@ -1,4 +1,5 @@
 import * as fc from 'fast-check';
+import { transliterate } from 'transliteration';
 import { sha256 } from '../kernel/secrets';
 import { bounded, normalizedIdentifier } from './normalized-identifier';
 
@@ -49,6 +50,11 @@ describe('an identifier as it is counted', () => {
     expect(normalizedIdentifier('é'.repeat(190))).toBe('e'.repeat(190));
     expect(normalizedIdentifier('ﷺ'.repeat(255))).toMatch(HASH);
     expect(normalizedIdentifier('щ'.repeat(255))).toBe(hashed('shch'.repeat(255)));
+  });
+
+  it('is spared the tables where it is ASCII, which they leave as it is', () => {
+    const ascii = fc.string({ unit: 'binary-ascii', maxLength: 255 });
+    fc.assert(fc.property(ascii, (text) => expect(transliterate(text)).toBe(text)));
   });
 
   it('is told apart by its very end, however long', () => {
