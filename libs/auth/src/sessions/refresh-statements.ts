@@ -24,7 +24,7 @@ export function refreshStatements(database: Database) {
   const others = `(SELECT count(*)::int FROM ${tokens} WHERE family_id = $1 AND rotated_at IS NULL)`;
 
   return {
-    findAll: `${found}, t.token_hash AS hash ${from} WHERE t.token_hash = ANY($1) AND s.guard = $2`,
+    findAll: `${found}, t.token_hash AS hash ${from} WHERE t.token_hash = ANY((SELECT $1::text[])::text[]) AND s.guard = $2`,
     // The session first: revocation and pruning lock it too, and only in one order can nobody deadlock.
     findLocked: `${found} ${from} WHERE t.token_hash = $1 AND s.guard = $2 FOR UPDATE OF s, t`,
     succeedFirst: succeed(stamp, '1'),
@@ -36,15 +36,19 @@ export function refreshStatements(database: Database) {
          -- Of a session one token at a time: what the second one deserves depends on the first.
          asked AS MATERIALIZED (
            SELECT DISTINCT ON ("familyId") *
-             FROM json_to_recordset($1::json) AS a (id bigint, "familyId" uuid, scope text, successor text, until float8)),
-         -- All that "first" was judged by still holds. What anybody else has locked is theirs to change.
+             FROM json_to_recordset($1::json) AS a (id bigint, "familyId" uuid, scope text, successor text, until float8)
+            ORDER BY "familyId" LIMIT (SELECT json_array_length($1::json))),
+         -- All that "first" was judged by still holds. What anybody else has locked is theirs to change. Each is looked up
+         -- by itself, whatever the planner thinks of the size of JSON.
          held AS MATERIALIZED (
-           SELECT t.id, t.family_id, t.scope, a.successor, m.now
-             FROM moment m, asked a JOIN ${tokens} t ON t.id = a.id JOIN ${sessions} s ON s.id = t.family_id
-            WHERE s.id = a."familyId" AND s.guard = $2 AND t.scope IS NOT DISTINCT FROM a.scope
-              AND t.rotated_at IS NULL AND s.revoked_at IS NULL AND s.expires_at >= m.now
-              AND extract(epoch FROM m.now) < a.until
-              FOR UPDATE OF s, t SKIP LOCKED),
+           SELECT f.*, a.successor, m.now
+             FROM moment m, asked a, LATERAL (
+               SELECT t.id, t.family_id, t.scope
+                 FROM ${tokens} t JOIN ${sessions} s ON s.id = t.family_id
+                WHERE t.id = a.id AND s.id = a."familyId" AND s.guard = $2 AND t.scope IS NOT DISTINCT FROM a.scope
+                  AND t.rotated_at IS NULL AND s.revoked_at IS NULL AND s.expires_at >= m.now
+                  AND extract(epoch FROM m.now) < a.until
+                  FOR UPDATE OF s, t SKIP LOCKED) f),
          stamped AS (UPDATE ${tokens} t SET rotated_at = h.now FROM held h WHERE t.id = h.id),
          used AS (UPDATE ${sessions} s SET last_used_at = h.now FROM held h WHERE s.id = h.family_id)
     INSERT INTO ${tokens} (family_id, token_hash, previous_id, scope, created_at)
