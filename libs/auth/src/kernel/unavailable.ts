@@ -35,7 +35,9 @@ export function answered<T>(store: string, ms: number, work: Promise<T>): Promis
   // Every guarded request waits here, and `Promise.race` costs several times as much.
   return new Promise((resolve, reject) => {
     let isOver = false;
-    const timer = setTimeout(() => end() && reject(new StoreUnavailable(store)), left);
+    const silent = (): boolean | void => end() && reject(new StoreUnavailable(store));
+    // A process that was busy itself reads first what has arrived meanwhile.
+    const timer = setTimeout(() => setImmediate(silent), left);
     const end = (): boolean => {
       if (isOver) return false;
       clearTimeout(timer);
