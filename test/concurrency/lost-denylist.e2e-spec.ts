@@ -10,10 +10,10 @@ import { TestApp, claimsOf } from '../support/app';
 import { type HostProcess, send, startProcesses } from '../support/processes';
 import { RedisServer } from '../support/redis';
 import type { Client } from '../support/stores';
+import { LATEST, isTold } from '../support/told';
 import { until } from '../support/until';
 import { describeWithOwnRedis } from '../support/with-redis';
 
-const LATEST = 'svc:dl:epoch';
 const LEASE = 'svc:dl:rebuild';
 const ROUNDS = 10;
 
@@ -45,7 +45,7 @@ describeWithOwnRedis('while Redis loses the denylist', () => {
   });
 
   const revocations = (): RevocationStore => t.app.get(RevocationStore, { strict: false });
-  const told = () => until(async () => (await client.exists(LATEST)) === 1);
+  const told = () => until(() => isTold(client));
   const fid = (token: string): string => `svc:dl:fid:${String(claimsOf(token).fid)}`;
 
   async function expectTold(): Promise<void> {

@@ -6,10 +6,9 @@ import { forge } from '../support/forge';
 import { RedisServer } from '../support/redis';
 import type { Client } from '../support/stores';
 import { Switch } from '../support/switch';
+import { LATEST, isTold } from '../support/told';
 import { until } from '../support/until';
 import { describeWithOwnRedis } from '../support/with-redis';
-
-const LATEST = 'svc:dl:epoch';
 
 describeWithOwnRedis('a token that was revoked before Redis lost its data', () => {
   let redis: RedisServer;
@@ -36,7 +35,7 @@ describeWithOwnRedis('a token that was revoked before Redis lost its data', () =
   });
 
   const statusOf = async (token: string, node: TestApp): Promise<number> => (await node.get('/private', token)).status;
-  const told = () => until(async () => (await client.exists(LATEST)) === 1);
+  const told = () => until(() => isTold(client));
 
   /** At both nodes, before and after the denylist is told again, and as often as it is lost. */
   async function expectRefused(tokens: readonly string[]): Promise<void> {
@@ -178,7 +177,7 @@ describeWithOwnRedis('a failover to a replica that lags behind', () => {
 
     const { client } = await redisCache(replica.url);
     await client.sendCommand(['REPLICAOF', '127.0.0.1', String(primary.port)]);
-    await until(async () => (await client.exists(LATEST)) === 1);
+    await until(() => isTold(client));
     // The replica is promoted with all there was, the epoch among it, and without what follows.
     await client.sendCommand(['REPLICAOF', 'NO', 'ONE']);
     await t.call('post', '/auth/logout', revoked.access_token).expect(204);
