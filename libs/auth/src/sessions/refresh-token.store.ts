@@ -71,7 +71,7 @@ export class RefreshTokenStore {
   }
 
   private async findAll(hashes: string[]): Promise<(SeenToken | null)[]> {
-    const values = [hashes, this.realm.guard, this.clock.offset];
+    const values = [JSON.stringify(hashes), this.realm.guard, this.clock.offset];
     const rows = await this.database.query<FoundToken & { hash: string }>(this.statements().findAll, values);
     const readAt = performance.now();
     const found = new Map(rows.map(({ hash, ...token }) => [hash, { ...token, readAt }]));
