@@ -56,7 +56,7 @@ export function refreshStatements(database: Database) {
              FROM moment m, asked a, LATERAL (
                SELECT t.id, t.family_id, t.scope
                  FROM ${tokens} t JOIN ${sessions} s ON s.id = t.family_id
-                WHERE t.id = a.id AND s.id = a."familyId" AND s.guard = $2 AND t.scope IS NOT DISTINCT FROM a.scope
+                WHERE t.id = a.id AND s.guard = $2 AND t.scope IS NOT DISTINCT FROM a.scope
                   AND t.rotated_at IS NULL AND s.revoked_at IS NULL AND s.expires_at >= m.now
                   AND extract(epoch FROM m.now) < a.until
                   FOR UPDATE OF s, t SKIP LOCKED) f),
