@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import { Client } from 'pg';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TestApp, type Tokens, claimsOf } from '../support/app';
@@ -75,6 +76,22 @@ describe('when PostgreSQL keeps a request waiting', () => {
     expect((await refused).status).toBe(503);
     await other.query('ROLLBACK');
     await t.refresh(live.refresh_token).expect(200);
+  });
+
+  it('survives a connection that the server ends before anybody listens to it', async () => {
+    const { refresh_token: token } = await t.session();
+    const driver = t.database.driver as unknown as {
+      obtainMasterConnection(): Promise<[client: EventEmitter, release: () => void]>;
+    };
+    const obtain = driver.obtainMasterConnection.bind(driver);
+    const early = jest.spyOn(driver, 'obtainMasterConnection').mockImplementation(async () => {
+      const connection = await obtain();
+      connection[0].emit('error', new Error('terminating connection due to administrator command'));
+      return connection;
+    });
+    await t.refresh(token).expect(200);
+    expect(early).toHaveBeenCalled();
+    early.mockRestore();
   });
 
   it('refreshes in parallel whatever isolation the host`s database defaults to', async () => {

@@ -28,6 +28,23 @@ export const isMissingTable = (error: unknown): boolean => (error as { code?: un
 export const isMissing = (error: unknown): boolean =>
   isMissingTable(error) || (error as { code?: unknown } | null)?.code === '42703';
 
+interface Pool {
+  on(event: 'connect', listener: (client: { on(event: 'error', listener: () => void): void }) => void): void;
+}
+
+const heard = new WeakSet<Pool>();
+
+/**
+ * The pool stops listening to a connection before TypeORM begins: one that the server ends in that moment, as at a restart,
+ * would end the process. Both still learn of every other error.
+ */
+function listenBetween({ driver }: DataSource): void {
+  const { master } = driver as { master?: Pool };
+  if (!master?.on || heard.has(master)) return;
+  heard.add(master);
+  master.on('connect', (client) => client.on('error', () => undefined));
+}
+
 /**
  * The one door to PostgreSQL for the library's own tables.
  *
@@ -108,6 +125,7 @@ export class Database {
     const stillAwaited = (): void => {
       if (!awaited) throw new StoreUnavailable('PostgreSQL');
     };
+    listenBetween(this.source);
     const runner = this.source.createQueryRunner();
     let held: Client | undefined;
     const run = async (): Promise<T> => {
