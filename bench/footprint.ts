@@ -1,5 +1,5 @@
 // What the library adds to an application: memory, and time to start.
-import { type ChildProcess, fork } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,6 +11,7 @@ import type { Memory, Started } from './footprint/host';
 import { type Print, VARIANTS, type Variant, report } from './footprint/report';
 import { Client } from './growth/client';
 import { publish } from './page';
+import { flagsOf, messageOf } from './server';
 import { readSettings } from './settings';
 import { type Stores, startStores } from './stores';
 
@@ -55,7 +56,7 @@ async function print(
   cleanup: Cleanup,
 ): Promise<Print> {
   const child = fork(file, {
-    execArgv: ['--expose-gc', ...(process.env.BENCH_PROFILE ? profiled(variant) : [])],
+    execArgv: ['--expose-gc', ...flagsOf(variant)],
     env: {
       PATH: process.env.PATH,
       NODE_ENV: 'production',
@@ -68,7 +69,7 @@ async function print(
     },
   });
   cleanup.add(() => child.kill('SIGKILL'));
-  const started = await messageOf<Started>(child);
+  const started = await messageOf<Started>(child, variant);
   const client = new Client(`http://127.0.0.1:${started.port}`, CONNECTIONS);
   const requests = Array.from({ length: CONNECTIONS }, async () => {
     for (let i = 0; i < REQUESTS / CONNECTIONS; i++)
@@ -77,28 +78,13 @@ async function print(
   await Promise.all(requests);
   client.close();
   child.send('memory');
-  const later = await messageOf<Memory>(child);
+  const later = await messageOf<Memory>(child, variant);
   const ended = once(child, 'exit');
   child.disconnect();
   await ended;
   const [rss, heap] = [started.rss / MB, started.heapUsed / MB];
   const { startMs, cpuMs } = started;
   return { startMs, cpuMs, rss, heap, rssLater: later.rss / MB, heapLater: later.heapUsed / MB };
-}
-
-/** A CPU profile of each start, into the directory that `BENCH_PROFILE` names. */
-const profiled = (variant: Variant): string[] => [
-  '--cpu-prof',
-  `--cpu-prof-dir=${process.env.BENCH_PROFILE}`,
-  `--cpu-prof-name=${variant}-${Date.now()}.cpuprofile`,
-];
-
-async function messageOf<T>(child: ChildProcess): Promise<T> {
-  const [message] = (await Promise.race([
-    once(child, 'message', { signal: AbortSignal.timeout(60_000) }),
-    once(child, 'exit').then(([code]) => Promise.reject(new Error(`the host ended with ${code}`))),
-  ])) as [T];
-  return message;
 }
 
 const cleanup = new Cleanup();

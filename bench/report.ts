@@ -4,7 +4,7 @@ import type { Scenario } from './groups/group';
 import { GROUPS } from './groups';
 import type { Sample } from './load';
 import { type LoginTiming, summaryOf } from './login-timing';
-import { machine, table } from './markdown';
+import { machine, spread, table } from './markdown';
 import type { Settings } from './settings';
 import { chanceOf, median } from './statistics';
 import type { StoreCalls } from './store-calls';
@@ -55,10 +55,10 @@ function groupTables(title: string, { scenarios, samples, calls }: Measured): st
   const rows = Object.entries(scenarios).map(([key, { name }]) => {
     const all = (field: keyof Sample): number[] => samples[key]!.map((sample) => sample[field] ?? NaN);
     const middle = (field: keyof Sample, digits: number): string => shown(median(all(field)), digits);
-    const spread = (field: keyof Sample, digits: number): string =>
-      Number.isNaN(all(field)[0]) ? '–' : `${middle(field, digits)} (${range(all(field), digits)})`;
+    const spreadOf = (field: keyof Sample, digits: number): string =>
+      Number.isNaN(all(field)[0]) ? '–' : spread(all(field), digits);
     const processor = (['cpuMicros', 'postgresMicros', 'redisMicros'] as const).map((field) => middle(field, 0));
-    const times = [spread('perSecond', 0), spread('p50', 1), spread('p99', 1)];
+    const times = [spreadOf('perSecond', 0), spreadOf('p50', 1), spreadOf('p99', 1)];
     return [name, ...times, ...processor, middle('loopP99', 1), middle('rss', 0)];
   });
   const processor = ['server', 'PostgreSQL', 'Redis'].map((name) => `CPU µs/req: ${name}`);

@@ -45,10 +45,7 @@ export class Server {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
     cleanup.add(() => stopped(child));
-    const [{ port }] = (await Promise.race([
-      once(child, 'message', { signal: AbortSignal.timeout(START_TIMEOUT_MS) }),
-      once(child, 'exit').then(([code]) => Promise.reject(new Error(`${app} ended with ${code}`))),
-    ])) as [{ port: number }];
+    const { port } = await messageOf<{ port: number }>(child, app);
     return new Server(`http://127.0.0.1:${port}`, child);
   }
 
@@ -107,8 +104,17 @@ export class Server {
   }
 }
 
-/** `BENCH_PROFILE` names a directory for one CPU profile of each server process. */
-const flagsOf = (app: string): string[] =>
+/** The next message of a process. @throws when it ends before, or keeps silent */
+export async function messageOf<T>(child: ChildProcess, name: string): Promise<T> {
+  const [message] = (await Promise.race([
+    once(child, 'message', { signal: AbortSignal.timeout(START_TIMEOUT_MS) }),
+    once(child, 'exit').then(([code]) => Promise.reject(new Error(`${name} ended with ${code}`))),
+  ])) as [T];
+  return message;
+}
+
+/** `BENCH_PROFILE` names a directory for one CPU profile of each measured process. */
+export const flagsOf = (app: string): string[] =>
   process.env.BENCH_PROFILE
     ? ['--cpu-prof', `--cpu-prof-dir=${process.env.BENCH_PROFILE}`, `--cpu-prof-name=${app}-${Date.now()}.cpuprofile`]
     : [];

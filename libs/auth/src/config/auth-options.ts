@@ -988,10 +988,10 @@ export interface SharedValues {
 
   /**
    * Seconds for which a guarded request may find its user in this process's memory in the place of PostgreSQL; 60 at
-   * most. 0 reads the user with every request. More is for hosts that accept the delay: a user that you change or delete yourself is seen as it was for so long. What
-   * the library changes of a user is seen at once by the process that did it, and revoked tokens are refused at once
-   * everywhere: the denylist is asked with every request. A `UserProvider` of your own remembers for itself
-   * (`findCaller`).
+   * most. 0 reads the user with every request. More is for hosts that accept the delay: a user that you change or
+   * delete yourself is seen as it was for so long. What the library changes of a user is seen at once by the process
+   * that did it, and revoked tokens are refused at once everywhere: the denylist is asked with every request. A
+   * `UserProvider` of your own remembers for itself (`findCaller`).
    *
    * @default 0
    * @env SVC_USER_CACHE

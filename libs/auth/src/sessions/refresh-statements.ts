@@ -20,7 +20,6 @@ export function refreshStatements(database: Database) {
            extract(epoch FROM s.revoked_at)::float8 AS "revokedAt",
            extract(epoch FROM s.auth_time)::float8 AS "authTime",
            extract(epoch FROM clock_timestamp() + $3::interval)::float8 AS now`;
-  const from = `FROM ${tokens} t JOIN ${sessions} s ON s.id = t.family_id`;
 
   const succeed = (stamp: string, live: string): string => `
     WITH moment AS MATERIALIZED (SELECT clock_timestamp() + $5::interval AS now), ${stamp}
@@ -37,7 +36,9 @@ export function refreshStatements(database: Database) {
       JOIN ${tokens} t ON t.token_hash = a.hash JOIN ${sessions} s ON s.id = t.family_id
      WHERE s.guard = $2`,
     // The session first: revocation and pruning lock it too, and only in one order can nobody deadlock.
-    findLocked: `${found} ${from} WHERE t.token_hash = $1 AND s.guard = $2 FOR UPDATE OF s, t`,
+    findLocked: `${found}
+      FROM ${tokens} t JOIN ${sessions} s ON s.id = t.family_id
+     WHERE t.token_hash = $1 AND s.guard = $2 FOR UPDATE OF s, t`,
     succeedFirst: succeed(stamp, '1'),
     // A sibling leaves its parent's stamp alone: moved, the grace window would slide for ever.
     succeedSibling: succeed('', `${others} + 1`),

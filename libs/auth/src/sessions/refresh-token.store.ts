@@ -65,7 +65,8 @@ export class RefreshTokenStore {
    */
   locked<T>(hash: string, work: (found: FoundToken | null, succeed: Succeed) => Promise<T>): Promise<T> {
     return this.database.transaction(async (sql) => {
-      const found = await this.read(sql, this.statements().findLocked, hash);
+      const values = [hash, this.realm.guard, this.clock.offset];
+      const [found = null] = await sql<FoundToken>(this.statements().findLocked, values);
       return work(found, (token, successor, first) => this.insert(sql, token, successor, first));
     });
   }
@@ -85,11 +86,6 @@ export class RefreshTokenStore {
       .catch(nothingOnConflict);
     const stored = new Set(rows.map(({ successor }) => successor));
     return exchanges.map((exchange) => stored.has((JSON.parse(exchange) as { successor: string }).successor));
-  }
-
-  private async read(sql: Sql, statement: string, hash: string): Promise<FoundToken | null> {
-    const [found] = await sql<FoundToken>(statement, [hash, this.realm.guard, this.clock.offset]);
-    return found ?? null;
   }
 
   private async insert(sql: Sql, token: FoundToken, successor: string, first: boolean): Promise<number> {

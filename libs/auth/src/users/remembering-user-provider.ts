@@ -1,4 +1,4 @@
-import type { EntityManager, ObjectLiteral } from 'typeorm';
+import type { ObjectLiteral } from 'typeorm';
 import { AuthConfigError } from '../kernel/auth.exception';
 import type { Database } from '../kernel/database';
 import type { RowCache } from './row-cache';
@@ -38,10 +38,6 @@ export class RememberingUserProvider<User extends ObjectLiteral = ObjectLiteral>
 
   override markEmailVerified(id: string, email: string, at: Date): Promise<boolean> {
     return super.markEmailVerified(id, email, at).finally(() => this.forget(id));
-  }
-
-  override delete(id: string, manager: EntityManager): Promise<boolean> {
-    return super.delete(id, manager).finally(() => this.forget(id));
   }
 
   override replaceSecondFactor(id: string, current: StoredSecondFactor, next: StoredSecondFactor): Promise<boolean> {
