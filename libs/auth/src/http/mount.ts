@@ -3,9 +3,8 @@ import { PATH_METADATA } from '@nestjs/common/constants';
 import type { GuardStructure } from '../config/auth-options';
 import { trimSlashes } from '../config/trim-slashes';
 import { AuthExceptionFilter } from './auth-exception.filter';
-import { RequestScoping } from './request-scope.interceptor';
 import { mountedAt } from './mounted-operation';
-import { RequestObserver } from './request-observer';
+import { OwnRoute } from './own-route.interceptor';
 import { GuardName, Mounted } from '../realm/route-metadata';
 
 /** Binds a controller to one realm: its own route prefix and guard, the library's bodies and errors. */
@@ -17,7 +16,7 @@ export function mount(controller: Type, guard: string, { path: prefix = '', doma
     GuardName(guard),
     Mounted(true),
     UseFilters(AuthExceptionFilter),
-    UseInterceptors(RequestObserver, RequestScoping),
+    UseInterceptors(OwnRoute),
   ]) {
     decorate(mounted);
   }

@@ -1,5 +1,4 @@
-import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
-import { type Observable, defer, lastValueFrom } from 'rxjs';
+import { Injectable } from '@nestjs/common';
 import { AuthException } from '../kernel/auth.exception';
 import { type Operation, type Outcome, QUIET } from '../observability/operations';
 import type { Span } from '../observability/open-telemetry';
@@ -11,32 +10,32 @@ import { Realm } from '../realm/realm';
 import { type About, aboutAnswer, aboutRequest } from './about';
 import { operationOf } from './mounted-operation';
 
+type Work = () => Promise<unknown>;
+
 /**
  * Tells operators how every request to the library's routes ended: a span, a metric, and a line of the security
  * log. The one place that does; what a gate refused before it is told by `RouteGuard`.
  */
 @Injectable()
-export class RequestObserver implements NestInterceptor {
+export class RequestObserver {
   constructor(
     private readonly realm: Realm,
     private readonly log: SecurityLog,
   ) {}
 
-  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
-    const operation = operationOf(context.getClass(), context.getHandler());
-    if (!operation) return next.handle();
-    const request: object = context.switchToHttp().getRequest();
-    return defer(() =>
-      telemetry.span(`svc.auth.${operation}`, this.attributes(operation), (span) =>
-        this.observed(operation, request, next, span),
-      ),
+  /** Does what a handler's request asks for, and tells how it ended. */
+  observe(controller: object, handler: object, request: object, work: Work): Promise<unknown> {
+    const operation = operationOf(controller, handler);
+    if (!operation) return work();
+    return telemetry.span(`svc.auth.${operation}`, this.attributes(operation), (span) =>
+      this.observed(operation, request, work, span),
     );
   }
 
-  private async observed(operation: Operation, request: object, next: CallHandler, span?: Span): Promise<unknown> {
+  private async observed(operation: Operation, request: object, work: Work, span?: Span): Promise<unknown> {
     const start = performance.now();
     try {
-      const answer: unknown = await lastValueFrom(next.handle(), { defaultValue: undefined });
+      const answer = await work();
       const outcome = isChallenge(answer) ? 'challenged' : 'succeeded';
       this.told(operation, outcome, start, span);
       if (!QUIET.has(operation)) this.write(operation, outcome, { ...aboutRequest(request), ...aboutAnswer(answer) });

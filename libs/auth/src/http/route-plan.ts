@@ -1,14 +1,15 @@
 import { GUARDS_METADATA } from '@nestjs/common/constants';
 import { AuthConfigError } from '../kernel/auth.exception';
-import { GuardName, Mounted, PublicRoute } from '../realm/route-metadata';
+import { GuardName, PublicRoute } from '../realm/route-metadata';
 import { type GateType, Gates, inOrder } from './gate';
+import { type Scoping, scopingOf } from './scoping';
 
 /** What a route requires, read from its decorators. */
 export interface RoutePlan {
   readonly gates: readonly GateType[];
   readonly isPublic: boolean;
-  /** Whether it is one of the library's own. */
-  readonly isMounted: boolean;
+  /** How the gates are passed: the library's own routes have a scope for each request. */
+  readonly scoping: Scoping;
   /** The guard it names; undefined leaves it to the default one. */
   readonly guard: string | undefined;
 }
@@ -25,7 +26,7 @@ export function routePlan(controller: object, handler: object, always: readonly 
   return {
     gates: isPublic ? gates.filter((gate) => gate.public) : gates,
     isPublic,
-    isMounted: Reflect.getMetadata(Mounted.KEY, controller) === true,
+    scoping: scopingOf(controller, handler),
     guard: (Reflect.getMetadata(GuardName.KEY, handler) ?? Reflect.getMetadata(GuardName.KEY, controller)) as
       string | undefined,
   };

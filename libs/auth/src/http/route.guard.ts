@@ -3,6 +3,7 @@ import { AUTH_CONFIG, type AuthConfig } from '../config/auth-config';
 import { AuthConfigError } from '../kernel/auth.exception';
 import { RequestScope } from '../kernel/request-scope';
 import { Realms } from '../realm/realm';
+import { answered } from '../kernel/unavailable';
 import { callerOf } from '../tokens/caller';
 import type { GateType } from './gate';
 import { Refusals } from './refusals';
@@ -39,8 +40,10 @@ export class RouteGuard implements CanActivate {
     // A controller and its handler may both bring this guard, or one of more gates; each gate is passed once.
     const due = plan.gates.filter((gate) => !passed.has(gate));
     if (!due.length) return true;
-    const passing = (): Promise<void> => this.pass(due, plan.guard, context, passed);
-    await (plan.isMounted ? RequestScope.of(context.switchToHttp().getRequest()).run(passing) : passing());
+    const own = plan.scoping === 'none' ? undefined : RequestScope.of(context.switchToHttp().getRequest());
+    const given = plan.scoping === 'given' ? own : undefined;
+    const passing = (): Promise<void> => this.pass(due, plan.guard, context, passed, given);
+    await (own && !given ? own.run(passing) : passing());
     return true;
   }
 
@@ -49,6 +52,7 @@ export class RouteGuard implements CanActivate {
     guard: string | undefined,
     context: ExecutionContext,
     passed: Set<GateType>,
+    given?: RequestScope,
   ): Promise<void> {
     const named = this.realms.named(guard);
     let scope = named ?? this.realms.default;
@@ -59,7 +63,10 @@ export class RouteGuard implements CanActivate {
         // Who was authenticated, by whichever guard, is whom all further gates are about.
         const active = gate.stage === 'authentication' ? undefined : callerOf(request)?.guard;
         scope = named ?? this.realms.named(active) ?? this.realms.default;
-        await scope.get(gate).check(context, request);
+        const checked = scope.get(gate).check(context, request);
+        // One that asks no store has passed by now.
+        if (checked)
+          await (given ? answered('The store', this.config.storeTimeoutMs, checked, given.waiting) : checked);
         passed.add(gate);
       }
     } catch (error) {

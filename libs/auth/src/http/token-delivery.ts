@@ -1,14 +1,5 @@
-import {
-  type CallHandler,
-  type ExecutionContext,
-  HttpCode,
-  Injectable,
-  type NestInterceptor,
-  UseInterceptors,
-  applyDecorators,
-} from '@nestjs/common';
-import { HttpAdapterHost } from '@nestjs/core';
-import { type Observable, map } from 'rxjs';
+import { type ExecutionContext, HttpCode, Injectable, applyDecorators } from '@nestjs/common';
+import { HttpAdapterHost, Reflector } from '@nestjs/core';
 import { Realm } from '../realm/realm';
 import { NoStore } from './no-store.decorator';
 import { OriginGate } from './origin.gate';
@@ -24,22 +15,26 @@ export interface TokenBody {
   expires_in: number;
 }
 
-type Answer = SessionTokens | object;
+/** Marks a handler whose answer may be session tokens. */
+export const TokenRoute = Reflector.createDecorator<void, true>({ transform: () => true });
 
 /**
  * Writes session tokens in the realm's output mode: all in the body, or the refresh token as a cookie. What
  * comes in their place, such as a challenge, is the body as it is.
  */
 @Injectable()
-export class TokenDelivery implements NestInterceptor<Answer, TokenBody | object> {
+export class TokenDelivery {
   constructor(
     private readonly realm: Realm,
     private readonly cookie: RefreshCookie,
     private readonly adapterHost: HttpAdapterHost,
   ) {}
 
-  intercept(context: ExecutionContext, next: CallHandler<Answer>): Observable<TokenBody | object> {
-    return next.handle().pipe(map((answer) => ('accessToken' in answer ? this.deliver(answer, context) : answer)));
+  /** What a handler's answer becomes on the wire. */
+  of(answer: unknown, context: ExecutionContext): unknown {
+    return isTokens(answer) && Reflect.getMetadata(TokenRoute.KEY, context.getHandler())
+      ? this.deliver(answer, context)
+      : answer;
   }
 
   private deliver(
@@ -54,9 +49,12 @@ export class TokenDelivery implements NestInterceptor<Answer, TokenBody | object
   }
 }
 
+const isTokens = (answer: unknown): answer is SessionTokens =>
+  typeof answer === 'object' && answer !== null && 'accessToken' in answer;
+
 /**
  * Answers 200 with the session tokens that the handler returns, or what stands in their place. In cookie mode, to
  * pages of its own origin only.
  */
 export const DeliversTokens = (): MethodDecorator =>
-  applyDecorators(HttpCode(200), NoStore(), requires(OriginGate), UseInterceptors(TokenDelivery));
+  applyDecorators(HttpCode(200), NoStore(), requires(OriginGate), TokenRoute());

@@ -1,8 +1,8 @@
 import { RequestScope } from './request-scope';
 import { isUndecided } from './unavailable';
 
-interface Waiting<V> {
-  key: string;
+interface Waiting<K, V> {
+  key: K;
   resolve: (value: V) => void;
   reject: (error: unknown) => void;
 }
@@ -16,11 +16,11 @@ interface Waiting<V> {
  * @param inTurn whether a call waits for the one before it, and takes along whoever arrives meanwhile: a rush
  * costs the database one statement at a time
  */
-export function batched<V>(load: (keys: string[]) => Promise<V[]>, inTurn = false): (key: string) => Promise<V> {
-  let waiting: Waiting<V>[] = [];
+export function batched<V, K = string>(load: (keys: K[]) => Promise<V[]>, inTurn = false): (key: K) => Promise<V> {
+  let waiting: Waiting<K, V>[] = [];
   let busy = false;
 
-  const answer = async (batch: Waiting<V>[]): Promise<void> => {
+  const answer = async (batch: Waiting<K, V>[]): Promise<void> => {
     try {
       const values = await load(batch.map(({ key }) => key));
       batch.forEach(({ resolve }, i) => resolve(values[i]!));

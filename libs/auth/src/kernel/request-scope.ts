@@ -39,6 +39,7 @@ export class RequestScope {
       return await storage.run(this, work);
     } finally {
       // Before Node 24 a storage in use makes every promise of the process dearer, those of guarded requests too.
+      // The busiest route of the library therefore hands its scope on: see `HandsOnItsScope`.
       if (--running === 0) storage.disable();
     }
   }

@@ -1,4 +1,5 @@
 import { AuthException, StoreUnavailable } from './auth.exception';
+import type { Patience } from './patience';
 import { RequestScope } from './request-scope';
 
 const NETWORK = /^(ECONN|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_|EHOST|ENET)/;
@@ -28,9 +29,10 @@ export const isUndecided = (error: unknown): boolean =>
 /**
  * Waits at most `ms` for a store, less what the request has waited for stores already, and turns silence and
  * unreachability into {@link StoreUnavailable}. Every other error passes untouched.
+ *
+ * @param patience of the request, where the work for it does not run in its scope
  */
-export function answered<T>(store: string, ms: number, work: Promise<T>): Promise<T> {
-  const patience = RequestScope.current?.waiting;
+export function answered<T>(store: string, ms: number, work: Promise<T>, patience = patienceNow()): Promise<T> {
   const left = patience?.begin(ms) ?? ms;
   // Every guarded request waits here, and `Promise.race` costs several times as much.
   return new Promise((resolve, reject) => {
@@ -54,5 +56,5 @@ export function answered<T>(store: string, ms: number, work: Promise<T>): Promis
   });
 }
 
-/** How long a wait for a store that began now would last, of `ms` at most. */
-export const patienceLeft = (ms: number): number => RequestScope.current?.waiting?.left(ms) ?? ms;
+/** Of the request that is worked on, if one is. */
+const patienceNow = (): Patience | undefined => RequestScope.current?.waiting;

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Grants } from '../abilities/grants';
 import type { SessionTokens } from '../http/session-tokens';
 import { AuthEvents } from '../kernel/auth-events';
+import type { RequestScope } from '../kernel/request-scope';
 import { newSecret, sha256 } from '../kernel/secrets';
 import type { Reason } from '../observability/reasons';
 import { Realm } from '../realm/realm';
@@ -50,50 +51,56 @@ export class RefreshRotation {
     private readonly realm: Realm,
   ) {}
 
-  /** @throws InvalidRefreshToken whatever the reason; anything else has consumed nothing */
-  async rotate(refreshToken: string): Promise<SessionTokens> {
-    const hash = sha256(refreshToken);
-    const seen = await this.store.byHash(hash);
+  /**
+   * @param scope of the request, which does not run in it
+   * @throws InvalidRefreshToken whatever the reason; anything else has consumed nothing
+   */
+  async rotate(refreshToken: string, scope: RequestScope): Promise<SessionTokens> {
+    const seen = await this.store.byHash(sha256(refreshToken), scope.waiting);
     // Revoked, expired and reused stay so: no lock is taken and no host code runs for a lost cause.
-    const verdict = await this.preview(seen);
-    const outcome = seen && isHonoured(verdict) ? await this.exchange(hash, refreshToken, seen, verdict) : { verdict };
+    const verdict = await this.preview(seen, scope);
+    const outcome = seen && isHonoured(verdict) ? await this.exchange(refreshToken, seen, verdict, scope) : { verdict };
 
     if (outcome.tokens) {
       this.reportFork(seen!, outcome.live ?? 0);
       return outcome.tokens;
     }
-    await this.refuse(seen, outcome.verdict);
+    await scope.run(() => this.refuse(seen, outcome.verdict));
     throw new InvalidRefreshToken().because(refreshToken ? REASONS[outcome.verdict] : 'missing_token', seen?.userId);
   }
 
   /** A session on the denylist is revoked, also when the write of its row failed after the denial. */
-  private async preview(seen: FoundToken | null): Promise<Verdict> {
+  private async preview(seen: FoundToken | null, { waiting }: RequestScope): Promise<Verdict> {
     const verdict = this.judge(seen);
     if (!seen || !isHonoured(verdict)) return verdict;
-    return (await this.denylist.denies({ fid: seen.familyId })) ? 'revoked' : verdict;
+    return (await this.denylist.denies({ fid: seen.familyId }, waiting)) ? 'revoked' : verdict;
   }
 
-  private async exchange(hash: string, presented: string, seen: SeenToken, verdict: Verdict): Promise<Outcome> {
+  private async exchange(presented: string, seen: SeenToken, verdict: Verdict, scope: RequestScope): Promise<Outcome> {
     // Host callbacks run here, before the transaction: slow or failing ones hold no lock and consume nothing.
     const additions = {
       ...(await this.grants.granted(seen.scope, seen.userId, seen.familyId)),
       custom: await this.tokenClaims.of(seen.userId, seen.familyId),
     };
-    const outcome = verdict === 'first' ? await this.exchangeSeen(seen, additions) : null;
-    return outcome ?? this.exchangeLocked(hash, presented, seen, additions);
+    const outcome = verdict === 'first' ? await this.exchangeSeen(seen, additions, scope) : null;
+    return outcome ?? scope.run(() => this.exchangeLocked(presented, seen, additions));
   }
 
   /** Where nobody else is at the session, which is nearly always. Null where it is not so, and nothing was done. */
-  private async exchangeSeen(seen: SeenToken, additions: Additions): Promise<Outcome | null> {
+  private async exchangeSeen(
+    seen: SeenToken,
+    additions: Additions,
+    { waiting }: RequestScope,
+  ): Promise<Outcome | null> {
     if (!this.realm.options.features.rotation) return null;
     const refreshToken = newSecret();
     // Minted before anything is consumed.
     const tokens = this.tokens(seen, refreshToken, additions);
-    return (await this.store.exchange(seen, sha256(refreshToken))) ? { verdict: 'first', tokens } : null;
+    return (await this.store.exchange(seen, sha256(refreshToken), waiting)) ? { verdict: 'first', tokens } : null;
   }
 
-  private exchangeLocked(hash: string, presented: string, seen: SeenToken, additions: Additions): Promise<Outcome> {
-    return this.store.locked(hash, async (found, succeed) => {
+  private exchangeLocked(presented: string, seen: SeenToken, additions: Additions): Promise<Outcome> {
+    return this.store.locked(sha256(presented), async (found, succeed) => {
       const verdict = this.judge(found);
       if (!found || !isHonoured(verdict)) return { verdict };
       // The grant was made for the row read first; from a lagging replica it could be another.

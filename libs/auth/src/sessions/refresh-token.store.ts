@@ -4,7 +4,8 @@ import { batched } from '../kernel/batched';
 import { Clock } from '../kernel/clock';
 import { Database, type Sql } from '../kernel/database';
 import { once } from '../kernel/once';
-import { answered, patienceLeft } from '../kernel/unavailable';
+import { Patience } from '../kernel/patience';
+import { answered } from '../kernel/unavailable';
 import { Realm } from '../realm/realm';
 import { refreshStatements } from './refresh-statements';
 import type { PresentedToken } from './rotation.policy';
@@ -25,12 +26,20 @@ export interface SeenToken extends FoundToken {
   readonly readAt: number;
 }
 
+/** What the statement of joined exchanges is given of each. */
+interface Exchange extends Pick<FoundToken, 'id' | 'familyId' | 'scope'> {
+  /** Hash of the new token. */
+  successor: string;
+  /** When the client is told that nothing was done, by the database's clock. */
+  until: number;
+}
+
 /** Every query of rotation. Adds the guard itself: another guard's token is unknown here. */
 @Injectable()
 export class RefreshTokenStore {
   private readonly statements = once(() => refreshStatements(this.database));
   private readonly seen = batched((hashes) => this.findAll(hashes));
-  private readonly exchanged = batched((exchanges) => this.exchangeAll(exchanges));
+  private readonly exchanged = batched((exchanges: Exchange[]) => this.exchangeAll(exchanges));
 
   constructor(
     private readonly database: Database,
@@ -40,8 +49,8 @@ export class RefreshTokenStore {
   ) {}
 
   /** Reads a token by its hash, without a lock, on the primary. */
-  byHash(hash: string): Promise<SeenToken | null> {
-    return answered('PostgreSQL', this.config.storeTimeoutMs, this.seen(hash));
+  byHash(hash: string, patience?: Patience): Promise<SeenToken | null> {
+    return answered('PostgreSQL', this.config.storeTimeoutMs, this.seen(hash), patience);
   }
 
   /**
@@ -51,12 +60,16 @@ export class RefreshTokenStore {
    *
    * @returns whether it did
    */
-  exchange({ id, familyId, scope, now, readAt }: SeenToken, successor: string): Promise<boolean> {
+  exchange(
+    { id, familyId, scope, now, readAt }: SeenToken,
+    successor: string,
+    patience = new Patience(),
+  ): Promise<boolean> {
     const ms = this.config.storeTimeoutMs;
     // By the database's clock. A server that comes to it later, perhaps after a pause, must leave it alone: the
     // client was told that nothing was done.
-    const until = now + (performance.now() - readAt + patienceLeft(ms)) / 1000;
-    return answered('PostgreSQL', ms, this.exchanged(JSON.stringify({ id, familyId, scope, successor, until })));
+    const until = now + (performance.now() - readAt + patience.left(ms)) / 1000;
+    return answered('PostgreSQL', ms, this.exchanged({ id, familyId, scope, successor, until }), patience);
   }
 
   /**
@@ -79,13 +92,13 @@ export class RefreshTokenStore {
     return hashes.map((hash) => found.get(hash) ?? null);
   }
 
-  private async exchangeAll(exchanges: string[]): Promise<boolean[]> {
-    const values = [`[${exchanges.join(',')}]`, this.realm.guard, this.clock.offset];
+  private async exchangeAll(exchanges: Exchange[]): Promise<boolean[]> {
+    const values = [JSON.stringify(exchanges), this.realm.guard, this.clock.offset];
     const rows = await this.database
       .query<{ successor: string }>(this.statements().exchangeAll, values)
       .catch(nothingOnConflict);
     const stored = new Set(rows.map(({ successor }) => successor));
-    return exchanges.map((exchange) => stored.has((JSON.parse(exchange) as { successor: string }).successor));
+    return exchanges.map(({ successor }) => stored.has(successor));
   }
 
   private async insert(sql: Sql, token: FoundToken, successor: string, first: boolean): Promise<number> {

@@ -2,7 +2,9 @@ import { Controller, Post } from '@nestjs/common';
 import { Public } from '../http/authenticated.decorator';
 import { PresentedRefreshToken } from '../http/presented-refresh-token';
 import type { SessionTokens } from '../http/session-tokens';
+import { HandsOnItsScope, Scope } from '../http/scoping';
 import { DeliversTokens } from '../http/token-delivery';
+import type { RequestScope } from '../kernel/request-scope';
 import { Throttled } from '../throttling/throttled.decorator';
 import { RefreshRotation } from './refresh-rotation';
 
@@ -15,7 +17,8 @@ export class RefreshController {
   @Public()
   @Throttled('svc-refresh')
   @DeliversTokens()
-  refresh(@PresentedRefreshToken() refreshToken: string): Promise<SessionTokens> {
-    return this.rotation.rotate(refreshToken);
+  @HandsOnItsScope()
+  refresh(@PresentedRefreshToken() refreshToken: string, @Scope() scope: RequestScope): Promise<SessionTokens> {
+    return this.rotation.rotate(refreshToken, scope);
   }
 }

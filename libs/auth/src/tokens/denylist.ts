@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../config/auth-config';
 import { StoreUnavailable } from '../kernel/auth.exception';
+import type { Patience } from '../kernel/patience';
 import { answered } from '../kernel/unavailable';
 import { Realm } from '../realm/realm';
 import { denialId, familyKey } from '../revocations/denial-id';
@@ -27,9 +28,11 @@ export abstract class Denylist {
 
   /**
    * Whether the token or its session is denied, in one round trip. Empty ids are skipped.
+   *
+   * @param patience of the request, where the work for it does not run in its scope
    * @throws StoreUnavailable when the store cannot say: never read that as "valid"
    */
-  abstract denies(ids: { jti?: unknown; fid?: unknown }): Promise<boolean>;
+  abstract denies(ids: { jti?: unknown; fid?: unknown }, patience?: Patience): Promise<boolean>;
 }
 
 @Injectable()
@@ -55,16 +58,19 @@ export class StoredDenylist extends Denylist {
     await this.store.setMany(keys, 'true', this.lifetime);
   }
 
-  async denies({ jti, fid }: { jti?: unknown; fid?: unknown }): Promise<boolean> {
+  async denies({ jti, fid }: { jti?: unknown; fid?: unknown }, patience?: Patience): Promise<boolean> {
     const familyId = isId(fid) ? denialId(fid) : '';
     const keys = [isId(jti) ? tokenKey(jti) : '', familyId && familyKey(familyId)].filter(Boolean);
     if (!keys.length) return false;
     const start = performance.now();
-    const { values, epoch } = await this.epochs.read(keys);
+    const reading = this.epochs.read(keys);
+    const { values, epoch } = await (patience
+      ? answered('Redis', this.config.storeTimeoutMs, reading, patience)
+      : reading);
     if (values.some((entry) => entry !== null)) return true;
     if (epoch !== null) return false;
     const left = Math.max(1, this.config.storeTimeoutMs - (performance.now() - start));
-    return answered('The denylist', left, this.deniesWithout(keys, familyId));
+    return answered('The denylist', left, this.deniesWithout(keys, familyId), patience);
   }
 
   /** The same while the store has lost something: whether PostgreSQL says so, or the store once it is told again. */

@@ -1,0 +1,38 @@
+import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
+import { type Observable, from, lastValueFrom } from 'rxjs';
+import { RequestScope } from '../kernel/request-scope';
+import { Applicants } from './applicants';
+import { RequestObserver } from './request-observer';
+import { scopingOf } from './scoping';
+import { TokenDelivery } from './token-delivery';
+
+/**
+ * What every request to the library's routes gets: a scope, so that whatever it hashes counts as its sender's share and
+ * all its waits for the stores as one; its tokens written as the realm's mode says; and an end that operators are told.
+ * `RouteGuard` does so for the gates before it. One interceptor, because each costs Nest several observables a request.
+ */
+@Injectable()
+export class OwnRoute implements NestInterceptor {
+  constructor(
+    private readonly applicants: Applicants,
+    private readonly delivery: TokenDelivery,
+    private readonly observer: RequestObserver,
+  ) {}
+
+  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    const [controller, handler] = [context.getClass(), context.getHandler()];
+    const request: object = context.switchToHttp().getRequest();
+    const scope = RequestScope.of(request);
+    scope.applicant = () => this.applicants.of(request);
+    const handled = (): Promise<unknown> => lastValueFrom(next.handle(), { defaultValue: undefined });
+    const scoped = async (): Promise<unknown> => {
+      try {
+        const answer = await (scopingOf(controller, handler) === 'given' ? handled() : scope.run(handled));
+        return this.delivery.of(answer, context);
+      } finally {
+        scope.end();
+      }
+    };
+    return from(this.observer.observe(controller, handler, request, scoped));
+  }
+}
