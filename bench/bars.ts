@@ -43,8 +43,16 @@ export const BARS: readonly Bar[] = [
     rate('guarded', `ours.${adapter}`, `better-auth.redis.${adapter}`),
     rate('guarded', `ours.${adapter}`, `better-auth.cookie.${adapter}`),
   ]),
+  ...['express', 'fastify'].flatMap((adapter) => [
+    rate('refresh', `ours.${adapter}`, `same.${adapter}`),
+    rate('refresh', `same.${adapter}`, 'pgbench'),
+  ]),
   rate('refresh', 'ours.express', 'string'),
   rate('refresh', 'ours.express', 'key-object'),
+  ...['express', 'fastify'].flatMap((adapter): Bar[] => [
+    { group: 'login', of: `ours.${adapter}`, field: 'hashing' },
+    { group: 'login', of: `ours.${adapter}`, to: 'hasher', field: 'hashMs' },
+  ]),
   rate('login', 'ours.express', 'argon2'),
   rate('login', 'ours.express', 'node-rs'),
 ];

@@ -1,4 +1,6 @@
 import autocannon from 'autocannon';
+import { HASHES_AT_ONCE } from './apps/hashes-at-once';
+import type { Spent } from './apps/counting';
 import { familyMicros } from './processor-time';
 import { redisInfo } from './redis-info';
 import type { Server } from './server';
@@ -43,6 +45,10 @@ export interface Sample {
   statements?: number;
   /** Redis commands likewise. */
   commands?: number;
+  /** Milliseconds that one password hash took, its wait for a turn not included. */
+  hashMs?: number;
+  /** How much of the time hashes were being computed, of as many at once as our application computes. */
+  hashing?: number;
 }
 
 /** How much of what to send, and the stores behind it. */
@@ -74,7 +80,7 @@ export async function sample(load: Load, seconds: number, { connections, stores 
     sampleInt: 50,
     setupClient: (client) => prepare(client, open.pop()!),
   }).on('response', (_client, _status, _bytes, milliseconds) => void latencies.push(milliseconds));
-  const { loopP99, rss } = await load.server.spent();
+  const atEnd = await load.server.spent();
   const after = await load.server.rest();
   const storesAfter = await storesSpent(stores);
 
@@ -91,9 +97,16 @@ export async function sample(load: Load, seconds: number, { connections, stores 
     redisMicros: (storesAfter.redisMicros - storesBefore.redisMicros) / worked,
     statements: (after.statements - before.statements) / worked,
     commands: (storesAfter.commands - storesBefore.commands) / worked,
-    loopP99,
-    rss,
+    ...hashingOf(before, atEnd, result.duration),
+    loopP99: atEnd.loopP99,
+    rss: atEnd.rss,
   };
+}
+
+/** What a process did of hashing in so many seconds. */
+export function hashingOf(before: Spent, after: Spent, seconds: number): Pick<Sample, 'hashMs' | 'hashing'> {
+  const hashMs = after.hashMs - before.hashMs;
+  return { hashMs: hashMs / (after.hashes - before.hashes), hashing: hashMs / (seconds * 1000 * HASHES_AT_ONCE) };
 }
 
 /** Says what a connection sends. */

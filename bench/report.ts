@@ -77,7 +77,13 @@ function groupTables(title: string, { scenarios, samples, calls }: Measured): st
 const shown = (value: number, digits: number): string => (Number.isNaN(value) ? '–' : value.toFixed(digits));
 const listed = (names: string[]): string => names.join(', ') || 'none';
 
-const FIELDS: Partial<Record<keyof Sample, string>> = { perSecond: 'req/s', p50: 'p50', loopP99: 'event loop p99, ms' };
+const FIELDS: Partial<Record<keyof Sample, string>> = {
+  perSecond: 'req/s',
+  p50: 'p50',
+  loopP99: 'event loop p99, ms',
+  hashMs: 'ms of one hash',
+  hashing: 'share of the time in which hashes were computed',
+};
 
 function barTable({ groups }: Results, which: (bar: Bar) => boolean): string {
   const rows = BARS.filter(which).flatMap((bar) => {

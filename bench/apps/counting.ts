@@ -9,6 +9,9 @@ export interface Spent {
   statements: number;
   /** Processor time of all threads, in microseconds. */
   cpuMicros: number;
+  /** Password hashes that were computed, and the milliseconds from their begin to their end, all together. */
+  hashes: number;
+  hashMs: number;
   /** How late its timers were, since the last reset: the 99th percentile, in milliseconds. */
   loopP99: number;
   /** Resident memory, in MiB. */
@@ -27,17 +30,34 @@ type Answer = { rows?: Record<string, unknown>[] } | undefined;
 
 const RESOLUTION_MS = 10;
 let statements = 0;
+let [hashes, hashMs] = [0, 0];
 let recording: Recorded[] | undefined;
 const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
 
-/** Counts every statement of this process where it leaves, below TypeORM and below the pool. */
-export function countStatements(): void {
+/** Counts every statement of this process where it leaves, below TypeORM and below the pool, and every hash. */
+export function countWork(): void {
   delay.enable();
+  timeHashes();
   const { prototype } = Client as unknown as { prototype: { query: Send } };
   const { query } = prototype;
   prototype.query = function counted(...args) {
     statements++;
     return recording ? record(query.bind(this), args, recording) : query.apply(this, args);
+  };
+}
+
+/** Times every password that is checked, below the queue that makes it wait. */
+function timeHashes(): void {
+  const library = require('@node-rs/argon2') as { verify(...args: unknown[]): Promise<boolean> };
+  const { verify } = library;
+  library.verify = async (...args) => {
+    const start = performance.now();
+    try {
+      return await verify(...args);
+    } finally {
+      hashes++;
+      hashMs += performance.now() - start;
+    }
   };
 }
 
@@ -76,6 +96,8 @@ export function statsOf(question: string): Spent | Recorded[] {
   const { user, system } = process.cpuUsage();
   return {
     statements,
+    hashes,
+    hashMs,
     cpuMicros: user + system,
     // The interval itself is no delay.
     loopP99: Math.max(0, delay.percentile(99) / 1e6 - RESOLUTION_MS),

@@ -1,10 +1,8 @@
 // Nothing but the password hasher, as busy as our application keeps it.
 import { verify } from '@node-rs/argon2';
-import { DEFAULT_HASHING } from '../../libs/auth/src/config/defaults';
-import { mostAtOnce, poolSize } from '../../libs/auth/src/password/thread-pool.policy';
+import { HASHES_AT_ONCE } from './hashes-at-once';
 import { servePlain } from './serve';
 
-const IN_FLIGHT = mostAtOnce(DEFAULT_HASHING.concurrency, poolSize(process.env.UV_THREADPOOL_SIZE));
 const { BENCH_DIGEST: digest = '', BENCH_PASSWORD: password = '' } = process.env;
 
 /** Milliseconds of every hash, in as many at once as ours computes, for some seconds. */
@@ -17,7 +15,7 @@ async function hashes(seconds: number): Promise<number[]> {
       taken.push(performance.now() - start);
     }
   };
-  await Promise.all(Array.from({ length: IN_FLIGHT }, one));
+  await Promise.all(Array.from({ length: HASHES_AT_ONCE }, one));
   return taken;
 }
 

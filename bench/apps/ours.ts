@@ -1,4 +1,4 @@
-import { Controller, type DynamicModule, Get, Module, Query } from '@nestjs/common';
+import { Controller, type DynamicModule, Get, HttpCode, Module, Post, Query } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { Auth, AuthModule, Authenticated, authEntities } from '@svc/auth';
 import { redisCache } from '../../apps/sample/src/redis-cache';
@@ -19,6 +19,12 @@ class Routes {
 
   @Get('empty')
   empty() {
+    return ANSWER;
+  }
+
+  @Post('empty')
+  @HttpCode(200)
+  emptied() {
     return ANSWER;
   }
 

@@ -1,4 +1,5 @@
 import { quantile } from '../statistics';
+import { hashingOf } from '../load';
 import { ADAPTERS, type Server } from '../server';
 import { ADA, digestOf } from '../stores';
 import { type Group, NAMES, type Scenario, type Scenarios, loaded, login } from './group';
@@ -39,6 +40,7 @@ const hashes = (server: Server): Scenario => ({
       p50: quantile(taken, 0.5),
       p99: quantile(taken, 0.99),
       cpuMicros: (after.cpuMicros - before.cpuMicros) / taken.length,
+      ...hashingOf(before, after, passed),
       loopP99: after.loopP99,
       rss: after.rss,
     };

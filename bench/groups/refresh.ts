@@ -1,4 +1,5 @@
 import { pgbench } from '../pgbench/pgbench';
+import type { Load } from '../load';
 import { type Group, NAMES, type Scenarios, loaded, refresh } from './group';
 import { ADAPTERS } from '../server';
 
@@ -10,6 +11,8 @@ export const REFRESH: Group = {
     for (const adapter of ADAPTERS) {
       const load = refresh(`ours, ${NAMES[adapter]}`, await bench.start('ours', { adapter }), '', '/auth/refresh');
       scenarios[`ours.${adapter}`] = loaded(bench, load);
+      const empty = { ...load, name: `empty POST route of the same app, ${NAMES[adapter]}`, path: '/empty' };
+      scenarios[`same.${adapter}`] = loaded(bench, { ...empty, connections: unanswered(load) });
     }
     const database = await pgbench(bench, scenarios['ours.express']!.load!);
     if (database) scenarios.pgbench = database;
@@ -20,3 +23,9 @@ export const REFRESH: Group = {
     return scenarios;
   },
 };
+
+/** The same bodies, each sent again and again: an empty route hands out no next token. */
+const unanswered =
+  ({ connections }: Load): Load['connections'] =>
+  async (count, seconds) =>
+    (await connections(count, seconds)).map(({ headers, body }) => ({ headers, body }));

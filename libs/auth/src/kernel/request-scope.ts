@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { Patience } from './patience';
 
 const storage = new AsyncLocalStorage<RequestScope | undefined>();
-const scopes = new WeakMap<object, RequestScope>();
+const SCOPE = Symbol('svc.scope');
 let running = 0;
 
 /** What belongs to one request to the library's routes, whatever is done for it. */
@@ -14,12 +14,8 @@ export class RequestScope {
 
   private constructor() {}
 
-  static of(request: object): RequestScope {
-    const known = scopes.get(request);
-    if (known) return known;
-    const scope = new RequestScope();
-    scopes.set(request, scope);
-    return scope;
+  static of(request: object & { [SCOPE]?: RequestScope }): RequestScope {
+    return (request[SCOPE] ??= new RequestScope());
   }
 
   /** Of the request that is worked on, if one is. */
