@@ -73,7 +73,7 @@ export class RefreshRotation {
   private async preview(seen: FoundToken | null, { waiting }: RequestScope): Promise<Verdict> {
     const verdict = this.judge(seen);
     if (!seen || !isHonoured(verdict)) return verdict;
-    return (await this.denylist.denies({ fid: seen.familyId }, waiting)) ? 'revoked' : verdict;
+    return (await this.denylist.deniesFamily(seen.familyId, waiting)) ? 'revoked' : verdict;
   }
 
   private async exchange(presented: string, seen: SeenToken, verdict: Verdict, scope: RequestScope): Promise<Outcome> {

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../config/auth-config';
 import { StoreUnavailable } from '../kernel/auth.exception';
+import { batched } from '../kernel/batched';
 import type { Patience } from '../kernel/patience';
 import { answered } from '../kernel/unavailable';
 import { Realm } from '../realm/realm';
@@ -28,15 +29,23 @@ export abstract class Denylist {
 
   /**
    * Whether the token or its session is denied, in one round trip. Empty ids are skipped.
-   *
-   * @param patience of the request, where the work for it does not run in its scope
    * @throws StoreUnavailable when the store cannot say: never read that as "valid"
    */
-  abstract denies(ids: { jti?: unknown; fid?: unknown }, patience?: Patience): Promise<boolean>;
+  abstract denies(ids: { jti?: unknown; fid?: unknown }): Promise<boolean>;
+
+  /**
+   * The same of a session. Those that are asked about in one turn of the event loop share the round trip.
+   *
+   * @param patience of the request, where the work for it does not run in its scope
+   * @throws StoreUnavailable
+   */
+  abstract deniesFamily(familyId: string, patience?: Patience): Promise<boolean>;
 }
 
 @Injectable()
 export class StoredDenylist extends Denylist {
+  private readonly family = batched((familyIds) => this.deniesFamilies(familyIds));
+
   constructor(
     private readonly store: SecurityStore,
     private readonly epochs: DenylistEpochs,
@@ -58,19 +67,39 @@ export class StoredDenylist extends Denylist {
     await this.store.setMany(keys, 'true', this.lifetime);
   }
 
-  async denies({ jti, fid }: { jti?: unknown; fid?: unknown }, patience?: Patience): Promise<boolean> {
+  async denies({ jti, fid }: { jti?: unknown; fid?: unknown }): Promise<boolean> {
     const familyId = isId(fid) ? denialId(fid) : '';
     const keys = [isId(jti) ? tokenKey(jti) : '', familyId && familyKey(familyId)].filter(Boolean);
     if (!keys.length) return false;
     const start = performance.now();
-    const reading = this.epochs.read(keys);
-    const { values, epoch } = await (patience
-      ? answered('Redis', this.config.storeTimeoutMs, reading, patience)
-      : reading);
+    const { values, epoch } = await this.epochs.read(keys);
+    return this.judged(values, epoch, start, { keys, familyId });
+  }
+
+  deniesFamily(familyId: string, patience?: Patience): Promise<boolean> {
+    return answered('Redis', this.config.storeTimeoutMs, this.family(denialId(familyId)), patience);
+  }
+
+  private async deniesFamilies(familyIds: string[]): Promise<boolean[]> {
+    const start = performance.now();
+    const keys = familyIds.map(familyKey);
+    const { values, epoch } = await this.epochs.read(keys);
+    return Promise.all(
+      familyIds.map((familyId, i) => this.judged([values[i]!], epoch, start, { keys: [keys[i]!], familyId })),
+    );
+  }
+
+  /** What the store's answer says, and where it may have lost something what PostgreSQL says. */
+  private judged(
+    values: readonly (string | null)[],
+    epoch: string | null,
+    start: number,
+    { keys, familyId }: { keys: string[]; familyId: string },
+  ): Promise<boolean> | boolean {
     if (values.some((entry) => entry !== null)) return true;
     if (epoch !== null) return false;
     const left = Math.max(1, this.config.storeTimeoutMs - (performance.now() - start));
-    return answered('The denylist', left, this.deniesWithout(keys, familyId), patience);
+    return answered('The denylist', left, this.deniesWithout(keys, familyId));
   }
 
   /** The same while the store has lost something: whether PostgreSQL says so, or the store once it is told again. */
@@ -93,6 +122,10 @@ export class NoDenylist extends Denylist {
   async denyFamilies(): Promise<void> {}
 
   async denies(): Promise<boolean> {
+    return false;
+  }
+
+  async deniesFamily(): Promise<boolean> {
     return false;
   }
 }
