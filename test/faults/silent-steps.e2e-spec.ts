@@ -5,6 +5,8 @@ import { describeWithRedis } from '../support/with-redis';
 import { BrokenNode, type Timed } from './scenarios/broken-node';
 
 const STORE_TIMEOUT_MS = 600;
+/** In either direction: two answers are in time, and a third one is not. */
+const SLOW_MS = 125;
 const CHOSEN = { password: 'another horse entirely', password_confirmation: 'another horse entirely' };
 
 describeWithRedis('a store that falls silent in the middle of a request', () => {
@@ -68,5 +70,21 @@ describeWithRedis('a store that falls silent in the middle of a request', () => 
       }
     },
     120_000,
+  );
+
+  it.each(Object.keys(deeds))(
+    'and one that answers slowly is waited for once, however often it is asked: %s',
+    async (name) => {
+      const email = `${randomUUID()}@example.com`;
+      const request = await deeds[name]!(email);
+      const witness = await node.t.session(email);
+      for (const proxy of [node.redis, node.postgres]) proxy.slow(SLOW_MS);
+      const { status, ms } = await request();
+      node.heal();
+      await node.recovery(witness);
+      expect({ status, inTime: ms < STORE_TIMEOUT_MS + 2 * SLOW_MS }).toEqual({ status: 503, inTime: true });
+      // Whoever is told so has lost nothing.
+      expect((await request()).status).toBe(name === 'a wrong login' ? 422 : 200);
+    },
   );
 });
