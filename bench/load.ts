@@ -23,6 +23,8 @@ export interface Load {
   server: Server;
   method: 'GET' | 'POST' | 'DELETE';
   path: string;
+  /** Whether its requests can be made but once, and cost too much to prepare for a warm-up. */
+  isScarce?: boolean;
   /** Fresh connections: a sample ends in the middle of a chain of tokens, and nobody has its last link. */
   connections(count: number, seconds: number): Promise<Connection[]>;
 }
@@ -64,22 +66,23 @@ export async function storesSpent({ redisUrl, postmaster }: Stores) {
   return { postgresMicros: familyMicros(postmaster), redisMicros: cpuMicros, commands: all };
 }
 
+/**
+ * Seconds of load before every sample. While other scenarios have their turns a process rests, and V8 gives up code and
+ * memory that a server under traffic keeps.
+ */
+export const WARM_UP_SECONDS = 1;
+
 /** Sends one kind of request for some seconds. @throws when an answer was not 2xx: failures are fast and prove nothing */
 export async function sample(load: Load, seconds: number, { connections, stores }: Around): Promise<Sample> {
+  if (!load.isScarce)
+    await sent(load, await load.connections(connections, WARM_UP_SECONDS), { duration: WARM_UP_SECONDS });
   const open = await load.connections(connections, seconds);
   const amount = open.reduce((sum, { turns }) => sum + (turns?.length ?? 0), 0);
   const latencies: number[] = [];
   const before = await load.server.rest();
   const storesBefore = await storesSpent(stores);
   await load.server.resetDelay();
-  const result = await autocannon({
-    url: load.server.url + load.path,
-    method: load.method,
-    connections: open.length,
-    ...(amount ? { amount } : { duration: seconds }),
-    sampleInt: 50,
-    setupClient: (client) => prepare(client, open.pop()!),
-  }).on('response', (_client, _status, _bytes, milliseconds) => void latencies.push(milliseconds));
+  const result = await sent(load, open, amount ? { amount } : { duration: seconds }, latencies);
   const atEnd = await load.server.spent();
   const after = await load.server.rest();
   const storesAfter = await storesSpent(stores);
@@ -101,6 +104,23 @@ export async function sample(load: Load, seconds: number, { connections, stores 
     loopP99: atEnd.loopP99,
     rss: atEnd.rss,
   };
+}
+
+function sent(
+  { server, path, method }: Load,
+  open: Connection[],
+  length: { amount: number } | { duration: number },
+  latencies: number[] = [],
+) {
+  const left = [...open];
+  return autocannon({
+    url: server.url + path,
+    method,
+    connections: open.length,
+    ...length,
+    sampleInt: 50,
+    setupClient: (client) => prepare(client, left.pop()!),
+  }).on('response', (_client, _status, _bytes, milliseconds) => void latencies.push(milliseconds));
 }
 
 /** What a process did of hashing in so many seconds. */

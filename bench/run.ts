@@ -2,7 +2,7 @@ import { Cleanup } from './cleanup';
 import { GROUPS } from './groups';
 import type { Bench, Group, Scenarios } from './groups/group';
 import { liveIn } from './lived-in';
-import type { Sample } from './load';
+import { type Sample, WARM_UP_SECONDS } from './load';
 import { type LoginTiming, timeLogins } from './login-timing';
 import { publish } from './page';
 import { redisInfo } from './redis-info';
@@ -12,7 +12,6 @@ import { type Settings, readSettings } from './settings';
 import { type StoreCalls, storeCalls } from './store-calls';
 import { type Stores, startStores } from './stores';
 
-const WARM_UP_SECONDS = 1;
 const MOST_SECONDS = 3600;
 
 async function main(cleanup: Cleanup): Promise<void> {

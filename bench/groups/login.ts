@@ -1,5 +1,5 @@
 import { quantile } from '../statistics';
-import { hashingOf } from '../load';
+import { WARM_UP_SECONDS, hashingOf } from '../load';
 import { ADAPTERS, type Server } from '../server';
 import { ADA, digestOf } from '../stores';
 import { type Group, NAMES, type Scenario, type Scenarios, loaded, login } from './group';
@@ -29,6 +29,7 @@ export const LOGIN: Group = {
 const hashes = (server: Server): Scenario => ({
   name: 'the hasher alone: `@node-rs/argon2`',
   async sample(seconds) {
+    await server.get(`/hashes?seconds=${WARM_UP_SECONDS}`);
     const before = await server.rest();
     await server.resetDelay();
     const start = performance.now();

@@ -24,6 +24,7 @@ const logout = (name: string, server: Server): Load => ({
   server,
   method: 'POST',
   path: '/auth/logout',
+  isScarce: true,
   async connections(count, seconds) {
     const each = Math.max(LEAST, Math.ceil(EACH * seconds));
     const sessions = await server.sessions('', count * each);

@@ -24,6 +24,7 @@ const revokeAll = (name: string, server: Server, sessions: number, next: () => n
   server,
   method: 'DELETE',
   path: '/auth/sessions',
+  isScarce: true,
   async connections() {
     const turns: Record<string, string>[] = [];
     for (let i = 0; i < USERS; i++) turns.push(bearer((await server.sessions('', sessions, next()))[0]!));
