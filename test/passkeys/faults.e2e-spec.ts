@@ -1,7 +1,7 @@
 import { PasskeyApp, type Confirmed, ORIGIN, PASSKEYS } from '../support/passkeys';
 import { SoftAuthenticator } from '../support/soft-authenticator';
 import { Encryption } from '../../libs/auth/src/kernel/encryption';
-import { loadWebauthn } from '../../libs/auth/src/passkeys/webauthn';
+import { loadWebauthn, webauthnOnDemand } from '../../libs/auth/src/passkeys/webauthn';
 import { TestApp } from '../support/app';
 import { ENCRYPTION_KEY } from '../support/host.module';
 import { describeWithOwnRedis } from '../support/with-redis';
@@ -110,8 +110,8 @@ describeWithOwnRedis('without an answer from Redis', () => {
 
 describe('without the package that verifies passkeys', () => {
   it('the module does not start, and says how to mend it', () => {
-    expect(() => loadWebauthn(() => undefined)).toThrow(
-      'features.passkeys needs the package @simplewebauthn/server. Run: npm install @simplewebauthn/server',
-    );
+    const cure = 'features.passkeys needs the package @simplewebauthn/server. Run: npm install @simplewebauthn/server';
+    expect(() => webauthnOnDemand(() => false)).toThrow(cure);
+    expect(() => loadWebauthn(() => undefined)).toThrow(cure);
   });
 });

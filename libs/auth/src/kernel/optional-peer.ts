@@ -11,6 +11,15 @@ export function optionalPeer<Exports>(name: string, required = createRequire(__f
   }
 }
 
+/** Whether the host has installed an optional peer, which is not loaded for that. */
+export function hasPeer(name: string, required = createRequire(__filename)): boolean {
+  try {
+    return Boolean(required.resolve(name));
+  } catch {
+    return false;
+  }
+}
+
 /** A package that an optional peer brings along. */
 export function broughtBy<Exports>(peer: string, name: string): Exports | undefined {
   const required = createRequire(__filename);

@@ -11,7 +11,7 @@ import { WEBAUTHN, type Webauthn } from './webauthn';
 @Injectable()
 export class AssertionVerifier {
   constructor(
-    @Inject(WEBAUTHN) private readonly webauthn: Webauthn,
+    @Inject(WEBAUTHN) private readonly load: () => Webauthn,
     private readonly realm: Realm,
   ) {}
 
@@ -21,8 +21,9 @@ export class AssertionVerifier {
     challenge: string,
     publicKey: Uint8Array<ArrayBuffer>,
   ): Promise<Usage | null> {
+    const webauthn = this.load();
     try {
-      return await this.verified(response, challenge, publicKey);
+      return await this.verified(webauthn, response, challenge, publicKey);
     } catch {
       // The library throws for what does not match and for what it cannot read; it asks nobody who could be down.
       return null;
@@ -30,17 +31,18 @@ export class AssertionVerifier {
   }
 
   private async verified(
+    webauthn: Webauthn,
     response: AuthenticationResponseJSON,
     challenge: string,
     publicKey: Uint8Array<ArrayBuffer>,
   ): Promise<Usage | null> {
-    if (!isTopLevel(this.webauthn.decodeClientDataJSON(response.response.clientDataJSON))) return null;
-    const key = this.webauthn.decodeCredentialPublicKey(publicKey);
+    if (!isTopLevel(webauthn.decodeClientDataJSON(response.response.clientDataJSON))) return null;
+    const key = webauthn.decodeCredentialPublicKey(publicKey);
     if (!isSound(key)) return null;
     // The library reads more spellings of a signature than there should be.
     if (isEcdsaKey(key) && !isEcdsaSignature(Buffer.from(response.response.signature, 'base64url'))) return null;
     const { rpId, origins, userVerification } = this.realm.options.passkeys;
-    const { verified, authenticationInfo } = await this.webauthn.verifyAuthenticationResponse({
+    const { verified, authenticationInfo } = await webauthn.verifyAuthenticationResponse({
       response,
       expectedChallenge: challenge,
       expectedOrigin: origins,

@@ -16,7 +16,7 @@ import { PasskeyStore } from './passkey.store';
 import { PasskeysController } from './passkeys.controller';
 import { RegistrationVerifier } from './registration-verifier';
 import { SealedKeys } from './sealed-keys';
-import { WEBAUTHN, loadWebauthn } from './webauthn';
+import { WEBAUTHN, webauthnOnDemand } from './webauthn';
 
 // On or off: rows from before the switch was turned off are still pruned.
 const ALWAYS = [PasskeyStore, OrphanedPasskeys];
@@ -32,7 +32,7 @@ export const passkeys: Feature = {
   ],
   providers: [
     ...ALWAYS,
-    { provide: WEBAUTHN, useFactory: () => loadWebauthn() },
+    { provide: WEBAUTHN, useFactory: () => webauthnOnDemand() },
     Ceremonies,
     SealedKeys,
     RegistrationVerifier,

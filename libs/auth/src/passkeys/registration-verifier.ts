@@ -18,7 +18,7 @@ export interface NewCredential extends Usage {
 @Injectable()
 export class RegistrationVerifier {
   constructor(
-    @Inject(WEBAUTHN) private readonly webauthn: Webauthn,
+    @Inject(WEBAUTHN) private readonly load: () => Webauthn,
     private readonly realm: Realm,
   ) {}
 
@@ -26,22 +26,27 @@ export class RegistrationVerifier {
   async verify(sent: unknown, challenge: string): Promise<NewCredential | null> {
     const response = registrationFrom(sent);
     if (!response) return null;
+    const webauthn = this.load();
     try {
-      return await this.verified(response, challenge);
+      return await this.verified(webauthn, response, challenge);
     } catch {
       // The library throws for what does not match and for what it cannot read; it asks nobody who could be down.
       return null;
     }
   }
 
-  private async verified(response: RegistrationResponseJSON, challenge: string): Promise<NewCredential | null> {
+  private async verified(
+    webauthn: Webauthn,
+    response: RegistrationResponseJSON,
+    challenge: string,
+  ): Promise<NewCredential | null> {
     const { clientDataJSON, attestationObject, transports = [] } = response.response;
-    const authData = this.unattested(new Uint8Array(Buffer.from(attestationObject, 'base64url')));
+    const authData = unattested(webauthn, new Uint8Array(Buffer.from(attestationObject, 'base64url')));
     // Before the rest: for other formats the library would fetch revocation lists from wherever the sent
     // certificates say.
-    if (!authData || !isTopLevel(this.webauthn.decodeClientDataJSON(clientDataJSON))) return null;
+    if (!authData || !isTopLevel(webauthn.decodeClientDataJSON(clientDataJSON))) return null;
     const { rpId, origins } = this.realm.options.passkeys;
-    const { registrationInfo: found } = await this.webauthn.verifyRegistrationResponse({
+    const { registrationInfo: found } = await webauthn.verifyRegistrationResponse({
       response,
       expectedChallenge: challenge,
       expectedOrigin: origins,
@@ -51,7 +56,7 @@ export class RegistrationVerifier {
     });
     if (!found || found.credential.id !== response.id) return null;
     const { publicKey, counter: signCount } = found.credential;
-    const key = this.webauthn.decodeCredentialPublicKey(publicKey);
+    const key = webauthn.decodeCredentialPublicKey(publicKey);
     if (!isSound(key) || !standsIn(authData, publicKey, response.id)) return null;
     return {
       credentialId: response.id,
@@ -63,16 +68,16 @@ export class RegistrationVerifier {
       backedUp: found.credentialBackedUp,
     };
   }
+}
 
-  /** The authenticator data of an attestation object that attests nothing; null for every other. */
-  private unattested(bytes: Uint8Array<ArrayBuffer>): Uint8Array | null {
-    const attestation = this.webauthn.decodeAttestationObject(bytes);
-    // One spelling only, as decoders should (§2.2, CTAP2 canonical CBOR): the library reads beyond the end.
-    if (!Buffer.from(this.webauthn.isoCBOR.encode(attestation as never)).equals(bytes)) return null;
-    const statement = attestation.get('attStmt');
-    const isNone = attestation.get('fmt') === 'none' && statement instanceof Map && statement.size === 0;
-    return isNone ? attestation.get('authData') : null;
-  }
+/** The authenticator data of an attestation object that attests nothing; null for every other. */
+function unattested(webauthn: Webauthn, bytes: Uint8Array<ArrayBuffer>): Uint8Array | null {
+  const attestation = webauthn.decodeAttestationObject(bytes);
+  // One spelling only, as decoders should (§2.2, CTAP2 canonical CBOR): the library reads beyond the end.
+  if (!Buffer.from(webauthn.isoCBOR.encode(attestation as never)).equals(bytes)) return null;
+  const statement = attestation.get('attStmt');
+  const isNone = attestation.get('fmt') === 'none' && statement instanceof Map && statement.size === 0;
+  return isNone ? attestation.get('authData') : null;
 }
 
 /** Bytes of authenticator data before the credential id: hash, flags, count, model and the id's length (§6.1). */

@@ -1,5 +1,6 @@
 import { AuthConfigError } from '../kernel/auth.exception';
-import { optionalPeer } from '../kernel/optional-peer';
+import { once } from '../kernel/once';
+import { hasPeer, optionalPeer } from '../kernel/optional-peer';
 
 type Server = typeof import('@simplewebauthn/server');
 type Helpers = typeof import('@simplewebauthn/server/helpers');
@@ -8,14 +9,28 @@ type Helpers = typeof import('@simplewebauthn/server/helpers');
 export type Webauthn = Pick<Server, 'verifyAuthenticationResponse' | 'verifyRegistrationResponse'> &
   Pick<Helpers, 'decodeAttestationObject' | 'decodeClientDataJSON' | 'decodeCredentialPublicKey' | 'isoCBOR'>;
 
-/** DI token of {@link Webauthn}. */
+/** DI token of a function that returns {@link Webauthn}. */
 export const WEBAUTHN = Symbol('WEBAUTHN');
 
 const PEER = '@simplewebauthn/server';
+
+/**
+ * Loads the library when it is first called, which takes as long as the start of an application: most processes verify
+ * no passkey in their first seconds, and a console command none at all.
+ *
+ * @throws AuthConfigError at once, where the optional peer is not installed
+ */
+export function webauthnOnDemand(isThere: (name: string) => boolean = hasPeer): () => Webauthn {
+  if (!isThere(PEER)) throw notInstalled();
+  return once(() => loadWebauthn());
+}
 
 /** @throws AuthConfigError where the optional peer is not installed */
 export function loadWebauthn(load: (name: string) => unknown = optionalPeer): Webauthn {
   const [server, helpers] = [load(PEER), load(`${PEER}/helpers`)];
   if (server && helpers) return { ...(server as Server), ...(helpers as Helpers) };
-  throw new AuthConfigError(`features.passkeys needs the package ${PEER}. Run: npm install ${PEER}`);
+  throw notInstalled();
 }
+
+const notInstalled = (): AuthConfigError =>
+  new AuthConfigError(`features.passkeys needs the package ${PEER}. Run: npm install ${PEER}`);
