@@ -16,7 +16,12 @@ const REPETITIONS = 20;
 const WARM_UP_SECONDS = 5;
 
 async function main(cleanup: Cleanup): Promise<void> {
-  const settings = readSettings({ BENCH_SECONDS: '10', BENCH_CONNECTIONS: '4', ...process.env });
+  const settings = readSettings({
+    BENCH_ROUNDS: '25',
+    BENCH_SECONDS: '2',
+    BENCH_CONNECTIONS: '4',
+    ...process.env,
+  });
   const { rounds, seconds, connections } = settings;
   const sessions = Number(process.env.BENCH_SESSIONS || 1_000_000);
   const rate = Number(process.env.BENCH_RATE || 100);

@@ -1,15 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { storesSpent } from '../load';
 import type { Server } from '../server';
-import { quantile } from '../statistics';
 import type { Stores } from '../stores';
 import type { Answer } from './client';
 
 /** What an open load met. Times are milliseconds, processor times microseconds for one request. */
 export interface OpenSample {
-  requests: number;
-  p50: number;
-  p99: number;
+  latencies: number[];
   cpuMicros: number;
   postgresMicros: number;
 }
@@ -48,9 +45,7 @@ export async function openLoad(
   const after = await server.rest();
   const storesAfter = await storesSpent(stores);
   return {
-    requests: latencies.length,
-    p50: quantile(latencies, 0.5),
-    p99: quantile(latencies, 0.99),
+    latencies,
     cpuMicros: (after.cpuMicros - before.cpuMicros) / latencies.length,
     postgresMicros: (storesAfter.postgresMicros! - storesBefore.postgresMicros!) / latencies.length,
   };
