@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { RequestScope } from '../../libs/auth/src/kernel/request-scope';
 import { Realms } from '../../libs/auth/src/realm/realm';
 import { RefreshTokenStore, type SeenToken } from '../../libs/auth/src/sessions/refresh-token.store';
 import { TestApp } from '../support/app';
@@ -142,5 +143,13 @@ describe('a refresh token is exchanged without a lock', () => {
     const token = await newToken();
     meanwhile = act(token);
     await t.refresh(token).expect(status);
+  });
+
+  it("after the hooks of the host, whose own waits and hashes are the request's, too", async () => {
+    const token = await newToken();
+    let scope: RequestScope | undefined;
+    meanwhile = async () => (scope = RequestScope.current);
+    await t.refresh(token).expect(200);
+    expect(scope).toBeInstanceOf(RequestScope);
   });
 });

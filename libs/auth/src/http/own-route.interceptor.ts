@@ -1,5 +1,5 @@
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
-import { type Observable, from, lastValueFrom } from 'rxjs';
+import { type Observable, defer, lastValueFrom } from 'rxjs';
 import { RequestScope } from '../kernel/request-scope';
 import { Applicants } from './applicants';
 import { RequestObserver } from './request-observer';
@@ -7,9 +7,9 @@ import { scopingOf } from './scoping';
 import { TokenDelivery } from './token-delivery';
 
 /**
- * What every request to the library's routes gets: a scope, so that whatever it hashes counts as its sender's share and
- * all its waits for the stores as one; its tokens written as the realm's mode says; and an end that operators are told.
- * `RouteGuard` does so for the gates before it. One interceptor, because each costs Nest several observables a request.
+ * What every request to the library's routes gets: a scope, which `RouteGuard` has opened for its gates, so that whatever
+ * it hashes counts as its sender's share and all its waits for the stores as one; its tokens written as the realm's mode
+ * says; and an end that operators are told. One interceptor, because each costs Nest several observables a request.
  */
 @Injectable()
 export class OwnRoute implements NestInterceptor {
@@ -33,6 +33,7 @@ export class OwnRoute implements NestInterceptor {
         scope.end();
       }
     };
-    return from(this.observer.observe(controller, handler, request, scoped));
+    // Not before somebody listens: an interceptor of the host's may ask for an answer and then want none.
+    return defer(() => this.observer.observe(controller, handler, request, scoped));
   }
 }

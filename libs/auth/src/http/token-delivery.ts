@@ -1,5 +1,5 @@
 import { type ExecutionContext, HttpCode, Injectable, applyDecorators } from '@nestjs/common';
-import { HttpAdapterHost, Reflector } from '@nestjs/core';
+import { HttpAdapterHost } from '@nestjs/core';
 import { Realm } from '../realm/realm';
 import { NoStore } from './no-store.decorator';
 import { OriginGate } from './origin.gate';
@@ -15,9 +15,6 @@ export interface TokenBody {
   expires_in: number;
 }
 
-/** Marks a handler whose answer may be session tokens. */
-export const TokenRoute = Reflector.createDecorator<void, true>({ transform: () => true });
-
 /**
  * Writes session tokens in the realm's output mode: all in the body, or the refresh token as a cookie. What
  * comes in their place, such as a challenge, is the body as it is.
@@ -32,9 +29,7 @@ export class TokenDelivery {
 
   /** What a handler's answer becomes on the wire. */
   of(answer: unknown, context: ExecutionContext): unknown {
-    return isTokens(answer) && Reflect.getMetadata(TokenRoute.KEY, context.getHandler())
-      ? this.deliver(answer, context)
-      : answer;
+    return isTokens(answer) ? this.deliver(answer, context) : answer;
   }
 
   private deliver(
@@ -56,5 +51,4 @@ const isTokens = (answer: unknown): answer is SessionTokens =>
  * Answers 200 with the session tokens that the handler returns, or what stands in their place. In cookie mode, to
  * pages of its own origin only.
  */
-export const DeliversTokens = (): MethodDecorator =>
-  applyDecorators(HttpCode(200), NoStore(), requires(OriginGate), TokenRoute());
+export const DeliversTokens = (): MethodDecorator => applyDecorators(HttpCode(200), NoStore(), requires(OriginGate));

@@ -57,4 +57,4 @@ export function answered<T>(store: string, ms: number, work: Promise<T>, patienc
 }
 
 /** Of the request that is worked on, if one is. */
-const patienceNow = (): Patience | undefined => RequestScope.current?.waiting;
+export const patienceNow = (): Patience | undefined => RequestScope.current?.waiting;

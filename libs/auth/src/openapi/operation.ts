@@ -4,9 +4,9 @@ import { FIELD_MAX } from '../http/fields';
 import type { GateType } from '../http/gate';
 import { operationOf } from '../http/mounted-operation';
 import type { MountedRoute } from '../http/mounted-routes';
+import { OriginGate } from '../http/origin.gate';
 import { routePlan } from '../http/route-plan';
 import { CookieRemoval } from '../http/session-end';
-import { TokenRoute } from '../http/token-delivery';
 import type { RealmScope } from '../realm/realm';
 import { ThrottleGate } from '../throttling/throttle.gate';
 import { type Answers, DESCRIBED, type Described } from './described';
@@ -94,8 +94,8 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
 function headersOf(handler: object, gates: readonly GateType[], { cookieMode }: GuardConfig) {
   const fixed: { name: string; value: string }[] = Reflect.getMetadata(HEADERS_METADATA, handler) ?? [];
   const interceptors: unknown[] = Reflect.getMetadata(INTERCEPTORS_METADATA, handler) ?? [];
-  const setsIt = Reflect.getMetadata(TokenRoute.KEY, handler) === true;
-  const touchesCookie = cookieMode && (setsIt || interceptors.includes(CookieRemoval));
+  // The origin is asked for where tokens are delivered.
+  const touchesCookie = cookieMode && (gates.includes(OriginGate) || interceptors.includes(CookieRemoval));
   const varying = [
     ...(gates.includes(ThrottleGate) ? ['X-RateLimit-Limit', 'X-RateLimit-Remaining'] : []),
     ...(touchesCookie ? ['Set-Cookie'] : []),

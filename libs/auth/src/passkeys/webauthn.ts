@@ -13,21 +13,22 @@ export type Webauthn = Pick<Server, 'verifyAuthenticationResponse' | 'verifyRegi
 export const WEBAUTHN = Symbol('WEBAUTHN');
 
 const PEER = '@simplewebauthn/server';
+const HELPERS = `${PEER}/helpers`;
 
 /**
  * Loads the library when it is first called, which takes as long as the start of an application: most processes verify
  * no passkey in their first seconds, and a console command none at all.
  *
- * @throws AuthConfigError at once, where the optional peer is not installed
+ * @throws AuthConfigError at once, where the optional peer is not installed; what that lacks itself shows at the first call
  */
 export function webauthnOnDemand(isThere: (name: string) => boolean = hasPeer): () => Webauthn {
-  if (!isThere(PEER)) throw notInstalled();
+  if (![PEER, HELPERS].every((name) => isThere(name))) throw notInstalled();
   return once(() => loadWebauthn());
 }
 
 /** @throws AuthConfigError where the optional peer is not installed */
 export function loadWebauthn(load: (name: string) => unknown = optionalPeer): Webauthn {
-  const [server, helpers] = [load(PEER), load(`${PEER}/helpers`)];
+  const [server, helpers] = [load(PEER), load(HELPERS)];
   if (server && helpers) return { ...(server as Server), ...(helpers as Helpers) };
   throw notInstalled();
 }

@@ -52,7 +52,7 @@ export class RefreshRotation {
   ) {}
 
   /**
-   * @param scope of the request, which does not run in it
+   * @param scope of the request: what is asked of every refresh is given it, and all else runs in it
    * @throws InvalidRefreshToken whatever the reason; anything else has consumed nothing
    */
   async rotate(refreshToken: string, scope: RequestScope): Promise<SessionTokens> {
@@ -65,7 +65,7 @@ export class RefreshRotation {
       this.reportFork(seen!, outcome.live ?? 0);
       return outcome.tokens;
     }
-    await scope.run(() => this.refuse(seen, outcome.verdict));
+    await this.refuse(seen, outcome.verdict, scope);
     throw new InvalidRefreshToken().because(refreshToken ? REASONS[outcome.verdict] : 'missing_token', seen?.userId);
   }
 
@@ -78,12 +78,19 @@ export class RefreshRotation {
 
   private async exchange(presented: string, seen: SeenToken, verdict: Verdict, scope: RequestScope): Promise<Outcome> {
     // Host callbacks run here, before the transaction: slow or failing ones hold no lock and consume nothing.
-    const additions = {
-      ...(await this.grants.granted(seen.scope, seen.userId, seen.familyId)),
-      custom: await this.tokenClaims.of(seen.userId, seen.familyId),
-    };
+    const additions = await this.additions(seen, scope);
     const outcome = verdict === 'first' ? await this.exchangeSeen(seen, additions, scope) : null;
     return outcome ?? scope.run(() => this.exchangeLocked(presented, seen, additions));
+  }
+
+  private additions({ scope: stored, userId, familyId }: SeenToken, scope: RequestScope): Promise<Additions> {
+    const asked = async (): Promise<Additions> => ({
+      ...(await this.grants.granted(stored, userId, familyId)),
+      custom: await this.tokenClaims.of(userId, familyId),
+    });
+    const { abilities, tokenClaims } = this.realm.options.hooks;
+    // What the host does may wait for stores, and hash.
+    return abilities || tokenClaims ? scope.run(asked) : asked();
   }
 
   /** Where nobody else is at the session, which is nearly always. Null where it is not so, and nothing was done. */
@@ -135,10 +142,10 @@ export class RefreshRotation {
     if (live > this.realm.options.forkThreshold) this.events.emit(new RefreshFamilyForked(userId, familyId, live));
   }
 
-  private async refuse(seen: FoundToken | null, verdict: Verdict): Promise<void> {
+  private async refuse(seen: FoundToken | null, verdict: Verdict, scope: RequestScope): Promise<void> {
     if (!seen || !endsSession(verdict, this.realm.options.features.reuseDetection)) return;
     // After the commit: a throw inside the transaction would roll the revocation back with it.
-    await this.sessions.revoke(seen.familyId);
+    await scope.run(() => this.sessions.revoke(seen.familyId));
     if (verdict === 'reuse') this.events.emit(new RefreshTokenReused(seen.familyId));
   }
 

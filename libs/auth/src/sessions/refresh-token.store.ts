@@ -5,7 +5,7 @@ import { Clock } from '../kernel/clock';
 import { Database, type Sql } from '../kernel/database';
 import { once } from '../kernel/once';
 import { Patience } from '../kernel/patience';
-import { answered } from '../kernel/unavailable';
+import { answered, patienceNow } from '../kernel/unavailable';
 import { Realm } from '../realm/realm';
 import { refreshStatements } from './refresh-statements';
 import type { PresentedToken } from './rotation.policy';
@@ -63,7 +63,7 @@ export class RefreshTokenStore {
   exchange(
     { id, familyId, scope, now, readAt }: SeenToken,
     successor: string,
-    patience = new Patience(),
+    patience = patienceNow() ?? new Patience(),
   ): Promise<boolean> {
     const ms = this.config.storeTimeoutMs;
     // By the database's clock. A server that comes to it later, perhaps after a pause, must leave it alone: the

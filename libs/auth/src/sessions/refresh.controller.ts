@@ -1,10 +1,10 @@
-import { Controller, Post } from '@nestjs/common';
+import { Controller, Post, Req } from '@nestjs/common';
 import { Public } from '../http/authenticated.decorator';
 import { PresentedRefreshToken } from '../http/presented-refresh-token';
 import type { SessionTokens } from '../http/session-tokens';
-import { HandsOnItsScope, Scope } from '../http/scoping';
+import { HandsOnItsScope } from '../http/scoping';
 import { DeliversTokens } from '../http/token-delivery';
-import type { RequestScope } from '../kernel/request-scope';
+import { RequestScope } from '../kernel/request-scope';
 import { Throttled } from '../throttling/throttled.decorator';
 import { RefreshRotation } from './refresh-rotation';
 
@@ -18,7 +18,7 @@ export class RefreshController {
   @Throttled('svc-refresh')
   @DeliversTokens()
   @HandsOnItsScope()
-  refresh(@PresentedRefreshToken() refreshToken: string, @Scope() scope: RequestScope): Promise<SessionTokens> {
-    return this.rotation.rotate(refreshToken, scope);
+  refresh(@PresentedRefreshToken() refreshToken: string, @Req() request: object): Promise<SessionTokens> {
+    return this.rotation.rotate(refreshToken, RequestScope.of(request));
   }
 }

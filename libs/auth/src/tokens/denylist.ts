@@ -77,7 +77,7 @@ export class StoredDenylist extends Denylist {
   }
 
   deniesFamily(familyId: string, patience?: Patience): Promise<boolean> {
-    return answered('Redis', this.config.storeTimeoutMs, this.family(denialId(familyId)), patience);
+    return answered('The denylist', this.config.storeTimeoutMs, this.family(denialId(familyId)), patience);
   }
 
   private async deniesFamilies(familyIds: string[]): Promise<boolean[]> {
