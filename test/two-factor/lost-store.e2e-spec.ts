@@ -1,4 +1,5 @@
 import { SecurityStore } from '@svc/auth';
+import { RevocationStore } from '../../libs/auth/src/revocations/revocation.store';
 import type { TestApp } from '../support/app';
 import { RedisServer } from '../support/redis';
 import { type Enrolled, challenge, codeOf, complete, enrol, startTwoFactor } from '../support/two-factor';
@@ -48,6 +49,25 @@ describeWithOwnRedis('a login challenge of before Redis lost its data', () => {
     t.clock.advance(61);
     await t.get('/private', ada.token).expect(200);
     expect([await answer(token), await answer(token)]).toEqual([200, 422]);
+  });
+
+  it('is given all the same by the next login, however often the store is lost', async () => {
+    for (let round = 0; round < 10; round++) {
+      await redis.flush();
+      const token = await challenge(t);
+      if (round === 9) expect(await answer(token)).toBe(200);
+    }
+  });
+
+  it('is given all the same while the store is lost once more', async () => {
+    const revocations = t.app.get(RevocationStore, { strict: false });
+    const settle = revocations.settle.bind(revocations);
+    jest.spyOn(revocations, 'settle').mockImplementationOnce(async () => {
+      await settle();
+      await redis.flush();
+    });
+    await redis.flush();
+    expect(await answer(await challenge(t))).toBe(200);
   });
 
   it('is not used up a second time by a request that had verified it before', async () => {

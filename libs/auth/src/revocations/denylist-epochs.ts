@@ -29,6 +29,7 @@ export class DenylistEpochs {
   private known: (Knowledge & { since: number }) | null = null;
   private floor?: { connection: number; number: number | null };
   private recovering?: Promise<void>;
+  private paused: Promise<void> = Promise.resolve();
   private closing = false;
 
   constructor(
@@ -53,15 +54,17 @@ export class DenylistEpochs {
 
   /**
    * An epoch of now. As long as its key is in the store, an entry written from here on is in the store too.
-   * @throws StoreUnavailable where there is none yet
+   * @throws StoreUnavailable where there is none in time
    */
   async current(): Promise<string> {
-    const { epoch } = await this.read([]);
-    if (epoch !== null) return epoch;
-    await answered('The store', this.config.storeTimeoutMs, this.recover());
-    const later = await this.read([]);
-    if (later.epoch === null) throw new StoreUnavailable('The store');
-    return later.epoch;
+    const end = performance.now() + this.config.storeTimeoutMs;
+    for (;;) {
+      const { epoch } = await this.read([]);
+      if (epoch !== null) return epoch;
+      const left = end - performance.now();
+      if (left <= 0 || this.closing) throw new StoreUnavailable('The store');
+      await answered('The store', left, this.recover());
+    }
   }
 
   /** Whether it is time to have the denylist told again. */
@@ -74,14 +77,8 @@ export class DenylistEpochs {
   /** Finds an epoch to rely on, or begins one. Never throws: whoever asks meanwhile asks PostgreSQL. */
   recover(): Promise<void> {
     if (this.closing) return Promise.resolve();
-    if (this.recovering) return this.recovering;
-    const attempt = this.attempt().catch((error: Error) => {
-      if (!(error instanceof StoreUnavailable)) this.logger.error(`the denylist: ${error.message}`, error.stack);
-    });
-    this.recovering = attempt;
-    // A store that is down is not asked by everyone at once.
-    void attempt.then(() => sleep(PAUSE_MS, undefined, { ref: false })).then(() => (this.recovering = undefined));
-    return attempt;
+    this.recovering ??= this.afterPause();
+    return this.recovering;
   }
 
   /** Begins nothing any more, and waits for what has begun: the connections are about to close. */
@@ -94,6 +91,19 @@ export class DenylistEpochs {
     if (this.known?.epoch !== known.epoch) return;
     this.known = null;
     this.logger.warn('The store has lost data. Revocations are asked of PostgreSQL until it knows them again.');
+  }
+
+  /** One attempt, a while after the one before: a store that is down, or forgets at once, is not asked all the time. */
+  private async afterPause(): Promise<void> {
+    await this.paused;
+    try {
+      await this.attempt();
+    } catch (error) {
+      const { message, stack } = error as Error;
+      if (!(error instanceof StoreUnavailable)) this.logger.error(`the denylist: ${message}`, stack);
+    }
+    this.paused = sleep(PAUSE_MS);
+    this.recovering = undefined;
   }
 
   private async attempt(): Promise<void> {
