@@ -12,9 +12,9 @@ export const REFRESH: Group = {
       const load = refresh(`ours, ${NAMES[adapter]}`, await bench.start('ours', { adapter }), '', '/auth/refresh');
       scenarios[`ours.${adapter}`] = loaded(bench, load);
       // In a process of its own: what else a server has run, its compiled code shows.
-      const empty = refresh('', await bench.start('ours', { adapter }), '', '/empty');
       const name = `empty POST route of the same app, ${NAMES[adapter]}`;
-      scenarios[`same.${adapter}`] = loaded(bench, { ...empty, name, connections: unanswered(empty) });
+      const empty = refresh(name, await bench.start('ours', { adapter }), '', '/empty');
+      scenarios[`same.${adapter}`] = loaded(bench, { ...empty, connections: unanswered(empty) });
     }
     const database = await pgbench(bench, scenarios['ours.express']!.load!);
     if (database) scenarios.pgbench = database;

@@ -4,7 +4,7 @@ import type { Server } from '../server';
 import type { Stores } from '../stores';
 import type { Answer } from './client';
 
-/** What an open load met. Times are milliseconds, processor times microseconds for one request. */
+/** What an open load met. Times are milliseconds, processor times microseconds for all requests. */
 export interface OpenSample {
   latencies: number[];
   cpuMicros: number;
@@ -46,7 +46,7 @@ export async function openLoad(
   const storesAfter = await storesSpent(stores);
   return {
     latencies,
-    cpuMicros: (after.cpuMicros - before.cpuMicros) / latencies.length,
-    postgresMicros: (storesAfter.postgresMicros! - storesBefore.postgresMicros!) / latencies.length,
+    cpuMicros: after.cpuMicros - before.cpuMicros,
+    postgresMicros: storesAfter.postgresMicros! - storesBefore.postgresMicros!,
   };
 }

@@ -44,10 +44,10 @@ const FIGURES: Record<string, (samples: OpenSample[]) => number> = {
 };
 const BARRED = 'p99 ms';
 
-const latenciesOf = (samples: OpenSample[]): number[] => samples.flatMap(({ latencies: all }) => all);
+const latenciesOf = (samples: OpenSample[]): number[] => samples.flatMap((sample) => sample.latencies);
 
 function perRequest(samples: OpenSample[], field: 'cpuMicros' | 'postgresMicros'): number {
-  const spent = samples.reduce((sum, sample) => sum + sample[field] * sample.latencies.length, 0);
+  const spent = samples.reduce((sum, sample) => sum + sample[field], 0);
   return spent / latenciesOf(samples).length;
 }
 

@@ -12,9 +12,9 @@ export function optionalPeer<Exports>(name: string, required = createRequire(__f
 }
 
 /** Whether the host has installed an optional peer, which is not loaded for that. */
-export function hasPeer(name: string, required = createRequire(__filename)): boolean {
+export function hasPeer(name: string): boolean {
   try {
-    return Boolean(required.resolve(name));
+    return Boolean(createRequire(__filename).resolve(name));
   } catch {
     return false;
   }
