@@ -1,15 +1,11 @@
-// Nest 12 is ESM only and Jest cannot require(esm) on Node 20 and 22, so swc makes everything Jest loads
-// CommonJS: our TypeScript, and the packages named here. Mercurius is CommonJS, but imports one that is not.
-const ESM_ONLY = ['@nestjs', '@noble', '@scure', 'content-disposition', 'mercurius', 'quick-lru'];
+const { availableParallelism } = require('node:os');
 const { swcOptions } = require('./test/support/swc-options.cjs');
 
 const base = {
-  testEnvironment: 'node',
-  transform: {
-    '^.+\\.ts$': ['@swc/jest', swcOptions('typescript')],
-    '^.+\\.m?js$': ['@swc/jest', swcOptions('ecmascript')],
-  },
-  transformIgnorePatterns: [`/node_modules/(?!(?:.*/node_modules/)?(?:${ESM_ONLY.join('|')})/)`],
+  // Our TypeScript, compiled by swc; packages are loaded as they are.
+  transform: { '^.+\\.ts$': ['@swc/jest', swcOptions('typescript')] },
+  runtime: '<rootDir>/test/support/jest/node-runtime.cjs',
+  testEnvironment: '<rootDir>/test/support/jest/process-environment.cjs',
   moduleNameMapper: {
     '^@svc/auth$': '<rootDir>/libs/auth/src/index.ts',
     '^@svc/auth/console$': '<rootDir>/libs/auth/src/console/index.ts',
@@ -20,10 +16,8 @@ const base = {
   restoreMocks: true,
 };
 
-const e2e = {
+const onStores = {
   ...base,
-  displayName: 'e2e',
-  testMatch: ['<rootDir>/test/**/*.e2e-spec.ts'],
   globalSetup: '<rootDir>/test/support/global-setup.cjs',
   globalTeardown: '<rootDir>/test/support/global-teardown.cjs',
 };
@@ -43,18 +37,28 @@ const ON_FASTIFY = [
 
 /** @type {import('jest').Config} */
 module.exports = {
-  reporters: ['default', '<rootDir>/test/support/counting-reporter.cjs'],
+  reporters: ['default', '<rootDir>/test/support/jest/counting-reporter.cjs'],
   testTimeout: 60_000,
-  // Jest keeps the modules of every file it ran; a process that is replaced now and then stays quick.
-  workerIdleMemoryLimit: '1GB',
+  maxWorkers: Math.max(2, availableParallelism() - 1),
   projects: [
     { ...base, displayName: 'unit', testMatch: ['<rootDir>/libs/**/*.spec.ts'] },
-    e2e,
     {
-      ...e2e,
+      ...onStores,
+      displayName: 'e2e',
+      testMatch: ['<rootDir>/{libs,test}/**/*.e2e-spec.ts'],
+    },
+    {
+      ...onStores,
       displayName: 'fastify',
       setupFiles: [...base.setupFiles, '<rootDir>/test/support/on-fastify.cjs'],
       testMatch: ON_FASTIFY.map((name) => `<rootDir>/test/${name}.e2e-spec.ts`),
+    },
+    // What measures time, floods, freezes or kills: one file at a time, after everything else.
+    {
+      ...onStores,
+      displayName: 'alone',
+      runner: '<rootDir>/test/support/jest/alone-runner.cjs',
+      testMatch: ['<rootDir>/{libs,test}/**/*.alone-spec.ts'],
     },
   ],
 };

@@ -1,6 +1,11 @@
 // The whole end-to-end suite on Fastify: `npm run test:fastify`. `npm test` runs there what depends on the adapter.
+process.env.TEST_ADAPTER = 'fastify';
 const { projects, ...shared } = require('./jest.config.cjs');
-const [e2e, fastify] = ['e2e', 'fastify'].map((name) => projects.find(({ displayName }) => displayName === name));
 
 /** @type {import('jest').Config} */
-module.exports = { ...shared, projects: [{ ...fastify, testMatch: e2e.testMatch }] };
+module.exports = {
+  ...shared,
+  projects: projects
+    .filter(({ displayName }) => displayName === 'e2e' || displayName === 'alone')
+    .map((project) => ({ ...project, displayName: `${project.displayName} on Fastify` })),
+};

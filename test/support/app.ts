@@ -1,17 +1,20 @@
 import type { INestApplication, ModuleMetadata, Type } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
-import { Auth, type AuthModuleOptions, Clock, PasswordHasher } from '@svc/auth';
-import { EventRecorder, MovableClock } from '@svc/auth/testing';
+import { Auth, AuthEvents, type AuthModuleOptions, Clock, PasswordHasher } from '@svc/auth';
+import { MovableClock } from '@svc/auth/testing';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import request from 'supertest';
 import { DataSource } from 'typeorm';
 import { redisCache } from '../../apps/sample/src/redis-cache';
 import { httpAdapter } from './adapter';
-import { createDatabase } from './database';
+import { createDatabase, emptyDatabase } from './database';
 import { HostModule } from './host.module';
 import { Operator, PASSWORD, Person } from './people';
 import { sharedRedisUrl } from './shared-redis';
 
 export { MovableClock };
+
+type RedisClient = Awaited<ReturnType<typeof redisCache>>['client'];
 
 export interface Tokens {
   access_token: string;
@@ -44,15 +47,43 @@ export interface TestAppOptions {
 /** A running host application and the verbs tests speak. */
 export class TestApp {
   readonly paths: Record<string, string> = { api: '/auth', admin: '/admin/auth' };
+  readonly clock = new MovableClock();
+  private running?: { app: INestApplication; databaseUrl: string; redis?: RedisClient };
+  private readonly cleanUp: (() => Promise<unknown>)[] = [];
+  private readonly onReset: (() => unknown)[] = [];
 
-  private constructor(
-    readonly app: INestApplication,
-    readonly clock: MovableClock,
-    readonly databaseUrl: string,
-    private readonly cleanUp: (() => Promise<unknown>)[],
-  ) {}
+  private constructor() {}
 
-  static async start({
+  static async start(options: TestAppOptions = {}): Promise<TestApp> {
+    const t = new TestApp();
+    await t.run(options);
+    return t;
+  }
+
+  /**
+   * One application for a whole file, or for a `describe` block, {@link reset} before each test. Its members can be used
+   * from the first hook on.
+   *
+   * @param options as a function where they are known only once the tests run
+   */
+  static forFile(options: TestAppOptions | (() => TestAppOptions | Promise<TestAppOptions>) = {}): TestApp {
+    const t = new TestApp();
+    beforeAll(async () => t.run(typeof options === 'function' ? await options() : options));
+    beforeEach(() => t.reset());
+    afterAll(() => t.stop());
+    return t;
+  }
+
+  private async run(options: TestAppOptions): Promise<void> {
+    try {
+      await this.open(options);
+    } catch (error) {
+      await this.stop();
+      throw error;
+    }
+  }
+
+  private async open({
     options = {},
     redisUrl = sharedRedisUrl(),
     databaseUrl,
@@ -63,11 +94,11 @@ export class TestApp {
     behindProxy,
     fastify,
     pool,
-  }: TestAppOptions = {}): Promise<TestApp> {
+  }: TestAppOptions): Promise<void> {
     const database = databaseUrl ? { url: databaseUrl, drop: async () => undefined } : await createDatabase();
+    this.cleanUp.unshift(database.drop);
     const redis = redisUrl ? await redisCache(redisUrl) : undefined;
-    const clock = new MovableClock();
-    const leave = [async () => redis?.client.disconnect(), database.drop];
+    this.cleanUp.unshift(async () => redis?.client.disconnect());
     const testing = await Test.createTestingModule({
       imports: [
         HostModule.with(database.url, { cache: redis?.cache, ...options }, controllers, entities, pool),
@@ -75,26 +106,47 @@ export class TestApp {
       ],
     })
       .overrideProvider(Clock)
-      .useValue(clock)
-      .compile()
-      .catch(async (error: unknown) => {
-        for (const step of leave) await step();
-        throw error;
-      });
+      .useValue(this.clock)
+      .compile();
     const app = testing.createNestApplication(httpAdapter({ behindProxy, fastify }), { logger: false });
     prepare?.(app);
-    const started = new TestApp(app, clock, database.url, [() => app.close(), ...leave]);
-    try {
-      await app.listen(0, '127.0.0.1');
-    } catch (error) {
-      await started.stop();
-      throw error;
-    }
-    return started;
+    this.running = { app, databaseUrl: database.url, redis: redis?.client };
+    this.cleanUp.unshift(() => app.close());
+    await app.listen(0, '127.0.0.1');
   }
 
   async stop(): Promise<void> {
-    for (const step of this.cleanUp) await step();
+    for (const step of this.cleanUp.splice(0)) await step();
+  }
+
+  /** As started anew: no row, no key in Redis, no listener of a test; the time of the machine, ids from 1. */
+  async reset(): Promise<void> {
+    await this.calm();
+    for (const step of this.onReset.splice(0)) step();
+    this.clock.reset();
+    const { redis } = this.started;
+    // The denylist is complete, and goes on being so.
+    const keys = (await redis?.keys('*'))?.filter((key) => !key.includes('dl:epoch')) ?? [];
+    await Promise.all([emptyDatabase(this.database), keys.length > 0 && redis?.del(keys)]);
+  }
+
+  /** Waits until everything behind the answers is done, such as a mail: two turns without a statement. */
+  private async calm(): Promise<void> {
+    const pool = (this.database.driver as unknown as { master: { idleCount: number; totalCount: number } }).master;
+    for (let turns = 0; turns < 2; turns = pool.idleCount === pool.totalCount ? turns + 1 : 0) await nextTurn();
+  }
+
+  get app(): INestApplication {
+    return this.started.app;
+  }
+
+  get databaseUrl(): string {
+    return this.started.databaseUrl;
+  }
+
+  private get started() {
+    if (!this.running) throw new Error('the application is started by a hook: use it in hooks and tests only');
+    return this.running;
   }
 
   get http() {
@@ -140,9 +192,16 @@ export class TestApp {
     return this.http[method](path).set('Authorization', `Bearer ${accessToken}`);
   }
 
-  /** Records every event of a class. */
+  /** Records every event of a class, until the next reset. */
   recorded<E extends object>(event: Type<E>): E[] {
-    return new EventRecorder(this.app, event).all as E[];
+    const events: E[] = [];
+    this.on(event, (one) => events.push(one));
+    return events;
+  }
+
+  /** Listens to a class of events, until the next reset. */
+  on<E extends object>(event: Type<E>, listener: (event: E) => unknown): void {
+    this.onReset.push(this.app.get(AuthEvents).on(event, listener));
   }
 }
 

@@ -11,16 +11,18 @@ const serverUrl = (): string => process.env.TEST_DATABASE_URL!;
 const urlOf = (database: string): string =>
   Object.assign(new URL(serverUrl()), { pathname: `/${database}` }).toString();
 
-/** Runs one statement on the server's own database. */
-async function onServer(statement: string): Promise<void> {
-  const client = new Client({ connectionString: serverUrl() });
+/** Runs `work` on a connection to a database; on the server's own one where none is named. */
+async function connected<T>(work: (client: Client) => Promise<T>, url = serverUrl()): Promise<T> {
+  const client = new Client({ connectionString: url });
   await client.connect();
   try {
-    await client.query(statement);
+    return await work(client);
   } finally {
     await client.end();
   }
 }
+
+const onServer = (statement: string): Promise<unknown> => connected((client) => client.query(statement));
 
 /** The data source of a test database, as a host would declare it. */
 export const dataSourceOf = (url: string): DataSource =>
@@ -32,9 +34,12 @@ export const dataSourceOf = (url: string): DataSource =>
     installExtensions: false,
   });
 
-/** Builds the database that every test file starts from. */
+/** Builds the database that every test file starts from. Those of an earlier run on the same server go. */
 export async function createTemplate(): Promise<void> {
-  await onServer(`DROP DATABASE IF EXISTS ${TEMPLATE}`);
+  const { rows } = await connected((client) =>
+    client.query("SELECT datname FROM pg_database WHERE datname LIKE 'svc\\_test\\_%'"),
+  );
+  for (const { datname } of rows) await onServer(`DROP DATABASE ${datname} WITH (FORCE)`);
   await onServer(`CREATE DATABASE ${TEMPLATE}`);
   await prepareDatabase(urlOf(TEMPLATE));
 }
@@ -56,19 +61,92 @@ export async function prepareDatabase(url: string): Promise<void> {
        email_verified_at timestamptz, created_at timestamptz NOT NULL DEFAULT now(), deleted_at timestamptz)`,
   );
   await new (addTwoFactorColumns('members', 1763900000001))().up(source.createQueryRunner());
+  await source.query(EMPTIES);
   await source.destroy();
 }
 
-/** A fresh database of the test's own. */
-export async function createDatabase(): Promise<{ url: string; drop: () => Promise<void> }> {
-  const name = `svc_test_${randomBytes(6).toString('hex')}`;
-  await onServer(`CREATE DATABASE ${name} TEMPLATE ${TEMPLATE}`);
-  return { url: urlOf(name), drop: () => onServer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
+/**
+ * Deletes every row but those of the migrations, and counts ids from 1 again. DELETE takes 2 ms for these tables, where
+ * TRUNCATE takes 33. `keep` names tables whose rows stay.
+ */
+const EMPTIES = `
+  CREATE FUNCTION svc_test_empty(keep text[] DEFAULT '{}') RETURNS void LANGUAGE plpgsql AS $$
+  DECLARE name text;
+  BEGIN
+    SET LOCAL session_replication_role = replica;
+    FOR name IN SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'
+                   AND relname <> ALL (keep || 'migrations'::text) LOOP
+      EXECUTE format('DELETE FROM %I', name);
+    END LOOP;
+    FOR name IN SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'S' LOOP
+      PERFORM setval(name::regclass, 1, false);
+    END LOOP;
+  END $$`;
+
+/** Empties the database of a running application, which goes on using it. */
+export const emptyDatabase = (source: DataSource): Promise<unknown> =>
+  source.query(`SELECT svc_test_empty('{svc_denylist_epochs}')`);
+
+/** Everything that DDL can change. */
+const SCHEMA = `
+  SELECT md5(string_agg(item, ' ' ORDER BY item)) AS schema FROM (
+    SELECT concat_ws(':', relnamespace::regnamespace, relname, relkind, attname, atttypid, atttypmod, attnotnull) AS item
+      FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid AND attnum > 0 AND NOT attisdropped
+     WHERE relnamespace NOT IN ('pg_catalog'::regnamespace, 'pg_toast'::regnamespace, 'information_schema'::regnamespace)
+    UNION ALL SELECT tgname FROM pg_trigger
+    UNION ALL SELECT conname FROM pg_constraint
+    UNION ALL SELECT proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace
+  ) items`;
+
+const schemaOf = async (url: string): Promise<string> =>
+  connected(async (client) => (await client.query(SCHEMA)).rows[0].schema, url);
+
+export interface TestDatabase {
+  url: string;
+  /** Gives it back. */
+  drop: () => Promise<void>;
 }
 
+const inUse = new Set<string>();
+let schemaOfTemplate: Promise<string> | undefined;
+
+/**
+ * An empty database with the tables of the library and of people. Those that one test file has finished with are
+ * emptied and used again by the next; one whose schema was changed is dropped.
+ */
+export async function createDatabase(): Promise<TestDatabase> {
+  const worker = process.env.JEST_WORKER_ID ?? '0';
+  let number = 1;
+  while (inUse.has(`svc_test_${worker}_${number}`)) number++;
+  const name = `svc_test_${worker}_${number}`;
+  const url = urlOf(name);
+  inUse.add(name);
+  await emptied(name).catch(() => onServer(`CREATE DATABASE ${name} TEMPLATE ${TEMPLATE}`));
+  return {
+    url,
+    drop: async () => {
+      schemaOfTemplate ??= schemaOf(urlOf(TEMPLATE));
+      const isChanged = (await schemaOf(url).catch(() => 'gone')) !== (await schemaOfTemplate);
+      if (isChanged) await onServer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+      inUse.delete(name);
+    },
+  };
+}
+
+/** Fails where there is no such database. */
+const emptied = (name: string): Promise<unknown> =>
+  connected(async (client) => {
+    // A test that was killed leaves connections behind, and their locks.
+    await client.query(
+      'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1 AND pid <> pg_backend_pid()',
+      [name],
+    );
+    await client.query('SELECT svc_test_empty()');
+  }, urlOf(name));
+
 /** An empty database, without any table. */
-export async function createEmptyDatabase(): Promise<{ url: string; drop: () => Promise<void> }> {
+export async function createEmptyDatabase(): Promise<TestDatabase> {
   const name = `svc_test_${randomBytes(6).toString('hex')}`;
   await onServer(`CREATE DATABASE ${name}`);
-  return { url: urlOf(name), drop: () => onServer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
+  return { url: urlOf(name), drop: async () => void (await onServer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)) };
 }

@@ -15,6 +15,12 @@ export class MovableClock extends Clock {
     this.stoppedAt = super.now();
   }
 
+  /** Returns to the time of the machine. */
+  reset(): void {
+    this.stoppedAt = undefined;
+    this.offsetMs = 0;
+  }
+
   /** @param seconds how far time moves on */
   advance(seconds: number): void {
     if (this.stoppedAt !== undefined) this.stoppedAt += seconds * 1000;

@@ -1,8 +1,22 @@
-// Closes every run with one plain line, and says by name what was skipped for want of Redis.
+const { relative } = require('node:path');
+
+const SLOWEST = 10;
+
+const seconds = ({ perfStats }) => (perfStats.end - perfStats.start) / 1000;
+
+// Closes every run with its slowest files and one plain line, and says by name what was skipped for want of Redis.
 module.exports = class CountingReporter {
   onRunComplete(_contexts, { numPassedTests, numFailedTests, numFailedTestSuites, numPendingTests, testResults }) {
     const skipped = testResults.flatMap((file) => file.testResults.filter(({ status }) => status === 'pending'));
     for (const { fullName } of skipped) console.log(`SKIPPED (needs redis-server on PATH, or REDIS_URL): ${fullName}`);
+    if (testResults.length > SLOWEST) {
+      console.log(`The slowest ${SLOWEST} of ${testResults.length} files:`);
+      const slowest = testResults.toSorted((a, b) => seconds(b) - seconds(a)).slice(0, SLOWEST);
+      for (const file of slowest)
+        console.log(
+          `${seconds(file).toFixed(1).padStart(6)} s  ${file.displayName.name} ${relative('', file.testFilePath)}`,
+        );
+    }
     // A suite that could not even load has failed, though none of its tests was counted.
     const failed = numFailedTests + (numFailedTests ? 0 : numFailedTestSuites);
     console.log(`${numPassedTests} passed, ${failed} failed${numPendingTests ? `, ${numPendingTests} skipped` : ''}`);

@@ -1,0 +1,29 @@
+const { createRequire, isBuiltin } = require('node:module');
+const { compileFunction } = require('node:vm');
+const { default: JestRuntime } = require('jest-runtime');
+require('../nest-11.cjs');
+
+const OURS = /^(?:[./]|@svc\/auth)/;
+
+/**
+ * Loads packages with Node's own loader, once per worker, as production does; only our own files are evaluated anew
+ * for each test file. Jest's loader evaluates 2,341 modules for each of them: 0.7 to 0.9 s of CPU, with this one 0.15 s.
+ * To be deleted when Jest can share modules between test files.
+ */
+module.exports = class NodeRuntime extends JestRuntime {
+  constructor(...args) {
+    super(...args);
+    const { executor, registries } = this;
+    registries.getRequireCacheProxy = () => require.cache;
+    // In the realm of the process, so that a Date or an Error of a package is one of ours.
+    executor.compile = (source, filename) => compileFunction(source, executor.injectedModuleParameters, { filename });
+  }
+
+  requireModule(from, name, options, isRequireActual) {
+    const wanted = name ?? from;
+    const isPackage = wanted.includes('/node_modules/') || !(OURS.test(wanted) || isBuiltin(wanted));
+    // Jest's own modules hold the state of one test file.
+    if (isPackage && !options?.isInternalModule) return createRequire(from)(wanted);
+    return super.requireModule(from, name, options, isRequireActual);
+  }
+};

@@ -1,0 +1,43 @@
+const { LegacyFakeTimers, ModernFakeTimers } = require('@jest/fake-timers');
+const { ModuleMocker } = require('jest-mock');
+
+const describeGlobals = () =>
+  new Map(Reflect.ownKeys(globalThis).map((key) => [key, Object.getOwnPropertyDescriptor(globalThis, key)]));
+
+/** Runs test files in the realm of the process ({@link NodeRuntime}), and leaves its globals as they were. */
+module.exports = class ProcessEnvironment {
+  global = globalThis;
+  globals = describeGlobals();
+  variables = { ...process.env };
+  directory = process.cwd();
+
+  constructor({ projectConfig: config }) {
+    this.moduleMocker = new ModuleMocker(globalThis);
+    const timers = { config, global: globalThis, moduleMocker: this.moduleMocker };
+    this.fakeTimers = new LegacyFakeTimers({ ...timers, timerConfig: { idToRef: (id) => id, refToId: (ref) => ref } });
+    this.fakeTimersModern = new ModernFakeTimers(timers);
+  }
+
+  async setup() {}
+
+  async teardown() {
+    this.fakeTimersModern.dispose();
+    this.moduleMocker.restoreAllMocks();
+    // Registries that packages keep in globals (TypeORM, class-validator, Jest) are those of one test file.
+    for (const [key, { configurable }] of describeGlobals())
+      if (configurable && !this.globals.has(key)) delete globalThis[key];
+    for (const [key, descriptor] of this.globals)
+      if (descriptor.configurable) Object.defineProperty(globalThis, key, descriptor);
+    for (const name of Object.keys(process.env)) if (!(name in this.variables)) delete process.env[name];
+    Object.assign(process.env, this.variables);
+    process.chdir(this.directory);
+  }
+
+  exportConditions() {
+    return ['node', 'node-addons'];
+  }
+
+  getVmContext() {
+    return null;
+  }
+};
