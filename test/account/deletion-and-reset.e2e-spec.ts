@@ -4,7 +4,7 @@ import { Checkpoint } from '../support/checkpoint';
 import { member } from '../support/members';
 import { ORIGIN } from '../support/passkeys';
 import { SoftAuthenticator } from '../support/soft-authenticator';
-import { until } from '../support/until';
+import { eventually } from '../support/eventually';
 import { UnprovedAccount } from '../support/unproved';
 
 const ROUNDS = 20;
@@ -43,7 +43,7 @@ describe('an account whose password is reset while it is erased', () => {
     const erasing = app.call('delete', 'account', own).then(({ status }) => status);
     await half.reached;
     const resetting = account.post(token).then(({ status }) => status);
-    await until(isWaitedFor);
+    await eventually(isWaitedFor);
     half.letGo();
     expect(await erasing).toBe(204);
     expect(await resetting).toBeLessThan(500);

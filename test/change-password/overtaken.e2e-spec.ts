@@ -7,7 +7,7 @@ import { Sessions } from '../../libs/auth/src/sessions/sessions';
 import type { TestApp } from '../support/app';
 import { ADA } from '../support/confirming';
 import { eventually } from '../support/eventually';
-import { Gate, whileHeld } from '../support/gate';
+import { Checkpoint, whileStopped } from '../support/checkpoint';
 import { type Mailbox, linkIn, member, startMembers } from '../support/members';
 import { PASSWORD } from '../support/people';
 
@@ -18,7 +18,7 @@ const WRONG = {
 };
 
 describe('a change of password', () => {
-  const gate = new Gate();
+  const checkpoint = Checkpoint.passable();
   let t: TestApp;
   let mailbox: Mailbox;
   let token: string;
@@ -49,7 +49,7 @@ describe('a change of password', () => {
   const holdHashing = (): void => {
     const hasher = t.app.get(PasswordHasher);
     const hash = hasher.hash.bind(hasher);
-    jest.spyOn(hasher, 'hash').mockImplementation(async (text) => gate.pass().then(() => hash(text)));
+    jest.spyOn(hasher, 'hash').mockImplementation(async (text) => checkpoint.pass().then(() => hash(text)));
   };
   const silently = (): void => {
     const users = own(UserProvider);
@@ -76,7 +76,7 @@ describe('a change of password', () => {
 
   it('does not undo a reset that came between', async () => {
     holdHashing();
-    const { status, body } = await whileHeld(gate, change(), () => reset('the horse of its owner'));
+    const { status, body } = await whileStopped(checkpoint, change(), () => reset('the horse of its owner'));
     expect({ status, body }).toEqual({ status: 422, body: WRONG });
     await t.login(ADA, NEXT).expect(422);
     await t.login(ADA, 'the horse of its owner').expect(200);
@@ -85,7 +85,7 @@ describe('a change of password', () => {
   it('is made though a login renewed the hash meanwhile', async () => {
     await t.database.query('UPDATE members SET password_hash = $1', [await bcrypt(PASSWORD, 4)]);
     holdHashing();
-    const { status } = await whileHeld(gate, change(), () => t.login(ADA).expect(200));
+    const { status } = await whileStopped(checkpoint, change(), () => t.login(ADA).expect(200));
     expect(status).toBe(200);
     await t.login(ADA).expect(422);
     await t.login(ADA, NEXT).expect(200);

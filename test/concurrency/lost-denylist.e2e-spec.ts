@@ -10,8 +10,8 @@ import { TestApp, claimsOf } from '../support/app';
 import { type HostProcess, send, startProcesses } from '../support/processes';
 import { RedisServer } from '../support/redis';
 import type { Client } from '../support/stores';
-import { LATEST, isTold } from '../support/told';
-import { until } from '../support/until';
+import { LATEST, isRebuilt } from '../support/denylist-state';
+import { eventually } from '../support/eventually';
 import { describeWithOwnRedis } from '../support/with-redis';
 
 const LEASE = 'svc:dl:rebuild';
@@ -44,7 +44,7 @@ describeWithOwnRedis('while Redis loses the denylist', () => {
     await redis.stop();
   });
 
-  const told = () => until(() => isTold(client));
+  const rebuilt = () => eventually(() => isRebuilt(client));
   const fid = (token: string): string => `svc:dl:fid:${String(claimsOf(token).fid)}`;
 
   async function expectTold(): Promise<void> {
@@ -54,9 +54,9 @@ describeWithOwnRedis('while Redis loses the denylist', () => {
 
   /** Asks all the while: a loss is noticed by the next request, and the one injected last may come late. */
   const untilTold = () =>
-    until(async () => {
+    eventually(async () => {
       await expectDecided();
-      return (await isTold(client)) && (await client.exists(fid(revoked))) === 1;
+      return (await isRebuilt(client)) && (await client.exists(fid(revoked))) === 1;
     });
 
   async function expectDecided(): Promise<void> {
@@ -112,7 +112,7 @@ describeWithOwnRedis('while Redis loses the denylist', () => {
     }
     release();
     expect(await logout).toBe(204);
-    await told();
+    await rebuilt();
     for (const node of [t, other]) await node.get('/private', leaving).expect(401);
   });
 
@@ -127,8 +127,8 @@ describeWithOwnRedis('while Redis loses the denylist', () => {
       expect(performance.now() - start).toBeLessThan(1000);
     }
     await onServer(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
-    await until(async () => (await t.get('/private', live)).status === 200);
-    await until(async () => (await other.get('/private', live)).status === 200);
+    await eventually(async () => (await t.get('/private', live)).status === 200);
+    await eventually(async () => (await other.get('/private', live)).status === 200);
     await expectTold();
   });
 
@@ -161,7 +161,7 @@ describeWithOwnRedis('while Redis loses the denylist', () => {
     expect(asked).toBeLessThan(200);
     expect(most).toBe(1);
     await client.del(LEASE);
-    await told();
+    await rebuilt();
   });
 
   it('and a process dies in the middle of telling it again, nothing comes back', async () => {

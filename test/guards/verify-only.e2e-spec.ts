@@ -6,7 +6,7 @@ import { startHost } from '../support/adapter';
 import type { TestApp } from '../support/app';
 import { publicKey, startIssuer } from '../support/issuer';
 import { RedisServer } from '../support/redis';
-import { until } from '../support/until';
+import { eventually } from '../support/eventually';
 import { describeWithOwnRedis } from '../support/with-redis';
 
 /** The service knows no users; it takes the issuer's word. */
@@ -82,7 +82,7 @@ describeWithOwnRedis('a service that only verifies', () => {
       await reports(revoked).expect(503);
       expect(performance.now() - start).toBeLessThan(2000);
       await issuer.get('/private', live).expect(200);
-      await until(async () => (await reports(live)).status === 200);
+      await eventually(async () => (await reports(live)).status === 200);
       await reports(revoked).expect(401);
     }
   });

@@ -4,7 +4,7 @@ import { Realms } from '../../libs/auth/src/realm/realm';
 import { SessionGrounds } from '../../libs/auth/src/sessions/session-grounds';
 import type { TestApp } from '../support/app';
 import { ADA, HEADER, proofOf } from '../support/confirming';
-import { Gate, whileHeld } from '../support/gate';
+import { Checkpoint, whileStopped } from '../support/checkpoint';
 import { type Mailbox, linkIn, member, startMembers } from '../support/members';
 import { mentions } from '../support/mentions';
 import { PASSWORD } from '../support/people';
@@ -12,8 +12,8 @@ import { PASSWORD } from '../support/people';
 const NEXT = 'another horse entirely';
 
 describe('a session that is about to start', () => {
-  const gate = new Gate();
-  const held = async (): Promise<object> => gate.pass().then(() => ({}));
+  const checkpoint = Checkpoint.passable();
+  const held = async (): Promise<object> => checkpoint.pass().then(() => ({}));
   let t: TestApp;
   let mailbox: Mailbox;
   let id: string;
@@ -63,7 +63,7 @@ describe('a session that is about to start', () => {
   it.each(ends)('by a password that %s meanwhile does not, and the answer is that to a wrong one', async (_, end) => {
     await start();
     const wrong = await t.login(ADA, 'wrong').expect(422);
-    const late = await whileHeld(gate, t.login(ADA), end);
+    const late = await whileStopped(checkpoint, t.login(ADA), end);
     expect([late.status, late.text]).toEqual([422, wrong.text]);
     // The change leaves the session that made it.
     expect(await living()).toHaveLength(end === change ? 1 : 0);
@@ -74,8 +74,8 @@ describe('a session that is about to start', () => {
     await start();
     const grounds = own(SessionGrounds);
     const hold = grounds.hold.bind(grounds);
-    jest.spyOn(grounds, 'hold').mockImplementation(async (...args) => gate.pass().then(() => hold(...args)));
-    const late = await whileHeld(gate, t.login(ADA), end);
+    jest.spyOn(grounds, 'hold').mockImplementation(async (...args) => checkpoint.pass().then(() => hold(...args)));
+    const late = await whileStopped(checkpoint, t.login(ADA), end);
     expect(late.status).toBe(422);
     expect(await living()).toHaveLength(end === change ? 1 : 0);
     if (end === erase) expect(await mentions(t, [id, ADA])).toEqual([]);
@@ -98,26 +98,26 @@ describe('a session that is about to start', () => {
   it('by a former password does not either where a reset leaves sessions alone', async () => {
     await start({ passwordReset: { revokeSessions: false } });
     const before = await t.session();
-    expect((await whileHeld(gate, t.login(ADA), reset)).status).toBe(422);
+    expect((await whileStopped(checkpoint, t.login(ADA), reset)).status).toBe(422);
     await t.get('/private', before.access_token).expect(200);
   });
 
   it('is held by the callback for abilities as well', async () => {
-    await start({ hooks: { abilities: async () => gate.pass().then(() => []) } });
-    expect((await whileHeld(gate, t.login(ADA), reset)).status).toBe(422);
+    await start({ hooks: { abilities: async () => checkpoint.pass().then(() => []) } });
+    expect((await whileStopped(checkpoint, t.login(ADA), reset)).status).toBe(422);
     expect(await living()).toEqual([]);
   });
 
   it('by a login of the host`s own does not when the password is replaced while the host decides, or after', async () => {
-    const door = new Gate();
+    const door = Checkpoint.passable();
     await start({
       hooks: { tokenClaims: held, authenticate: async () => door.pass().then(() => ({ id })) },
     });
-    expect((await whileHeld(door, t.login(ADA), reset)).status).toBe(422);
+    expect((await whileStopped(door, t.login(ADA), reset)).status).toBe(422);
     t.clock.advance(61);
-    expect((await whileHeld(gate, t.login(ADA), reset)).status).toBe(422);
+    expect((await whileStopped(checkpoint, t.login(ADA), reset)).status).toBe(422);
     t.clock.advance(61);
-    expect((await whileHeld(gate, t.login('somebody'), reset)).status).toBe(422);
+    expect((await whileStopped(checkpoint, t.login('somebody'), reset)).status).toBe(422);
     expect(await living()).toEqual([]);
     await t.login(ADA).expect(200);
   });
@@ -139,7 +139,7 @@ describe('a session that is about to start', () => {
       ['mallory@example.com', "UPDATE members SET password_hash = 'x' WHERE name = 'Eve'"],
     ]) {
       const request = t.http.post('/auth/register').send({ ...form, email });
-      const { status, body } = await whileHeld(gate, request, () => t.database.query(end!));
+      const { status, body } = await whileStopped(checkpoint, request, () => t.database.query(end!));
       expect({ status, body }).toEqual({ status: 201, body: { registered: true, requires_verification: false } });
     }
     expect(await living()).toEqual([]);
@@ -148,7 +148,7 @@ describe('a session that is about to start', () => {
   it('from server code does not for a user who is gone, nor for one who never was', async () => {
     await start();
     await expect(t.auth.startSession('3f0c1c1e-6f5b-4a53-9a86-0a3f6f0f4f11')).rejects.toMatchObject({ status: 401 });
-    await expect(whileHeld(gate, t.auth.startSession(id), remove)).rejects.toMatchObject({ status: 401 });
+    await expect(whileStopped(checkpoint, t.auth.startSession(id), remove)).rejects.toMatchObject({ status: 401 });
     expect(await t.database.query('SELECT 1 FROM svc_sessions')).toEqual([]);
   });
 
@@ -182,7 +182,7 @@ describe('a session that is about to start', () => {
     it('goes out though its own renewal failed and another login renewed meanwhile', async () => {
       await imported();
       jest.spyOn(own(UserProvider), 'savePasswordHash').mockRejectedValueOnce(new Error('not now'));
-      const answer = await whileHeld(gate, t.login(ADA), () => t.login(ADA).expect(200));
+      const answer = await whileStopped(checkpoint, t.login(ADA), () => t.login(ADA).expect(200));
       expect(answer.status).toBe(200);
     });
 
@@ -199,8 +199,8 @@ describe('a session that is about to start', () => {
       await imported();
       const hasher = t.app.get(PasswordHasher);
       const hash = hasher.hash.bind(hasher);
-      jest.spyOn(hasher, 'hash').mockImplementation(async (text) => gate.pass().then(() => hash(text)));
-      expect((await whileHeld(gate, t.login(ADA), reset)).status).toBe(422);
+      jest.spyOn(hasher, 'hash').mockImplementation(async (text) => checkpoint.pass().then(() => hash(text)));
+      expect((await whileStopped(checkpoint, t.login(ADA), reset)).status).toBe(422);
       expect(await living()).toEqual([]);
       await t.login(ADA, NEXT).expect(200);
     });

@@ -7,7 +7,7 @@ import { RecoveryCodes } from '../../libs/auth/src/two-factor/recovery-codes';
 import { SpentCodes } from '../../libs/auth/src/two-factor/spent-codes';
 import { proofOf } from '../support/confirming';
 import { eventually } from '../support/eventually';
-import { Gate, whileHeld } from '../support/gate';
+import { Checkpoint, whileStopped } from '../support/checkpoint';
 import { member } from '../support/members';
 import { ORIGIN } from '../support/passkeys';
 import { SoftAuthenticator } from '../support/soft-authenticator';
@@ -15,7 +15,7 @@ import { asConfirmed, codeOf, secretIn } from '../support/two-factor';
 import { CLEARED, UnprovedAccount } from '../support/unproved';
 
 describe('a reset of the password of an account whose address nobody has proved', () => {
-  const gate = new Gate();
+  const checkpoint = Checkpoint.passable();
   let account: UnprovedAccount;
 
   afterEach(async () => {
@@ -29,8 +29,8 @@ describe('a reset of the password of an account whose address nobody has proved'
     const credential = account.authenticator.create(await account.app.creationOptions(user));
     const verifier = account.own(RegistrationVerifier);
     const verify = verifier.verify.bind(verifier);
-    jest.spyOn(verifier, 'verify').mockImplementation(async (...args) => gate.pass().then(() => verify(...args)));
-    const late = await whileHeld(gate, account.app.register(user, credential), () => account.reset());
+    jest.spyOn(verifier, 'verify').mockImplementation(async (...args) => checkpoint.pass().then(() => verify(...args)));
+    const late = await whileStopped(checkpoint, account.app.register(user, credential), () => account.reset());
     expect(late.status).toBe(401);
     expect(await account.app.rows()).toEqual([]);
   });
@@ -42,20 +42,20 @@ describe('a reset of the password of an account whose address nobody has proved'
       () => {
         const grounds = account.own(SessionGrounds);
         const hold = grounds.hold.bind(grounds);
-        jest.spyOn(grounds, 'hold').mockImplementation(async (...args) => gate.pass().then(() => hold(...args)));
+        jest.spyOn(grounds, 'hold').mockImplementation(async (...args) => checkpoint.pass().then(() => hold(...args)));
       },
     ],
   ];
   it.each(moments)('is not survived by a session of a passkey that is %s', async (moment, hold) => {
     const tokenClaims = async (): Promise<object> => {
-      if (moment === 'about to be stored') await gate.pass();
+      if (moment === 'about to be stored') await checkpoint.pass();
       return {};
     };
     account = await UnprovedAccount.start({ hooks: { tokenClaims } });
     await account.dugIn();
     hold();
     const { ceremony_id, credential } = await account.app.answer(account.authenticator);
-    const late = await whileHeld(gate, account.app.login(ceremony_id, credential), () => account.reset());
+    const late = await whileStopped(checkpoint, account.app.login(ceremony_id, credential), () => account.reset());
     expect(late.status).toBe(401);
     expect(await account.living()).toEqual([]);
   });
@@ -66,8 +66,8 @@ describe('a reset of the password of an account whose address nobody has proved'
     const proof = await proofOf(account.t, token);
     const codes = account.own(RecoveryCodes);
     const generate = codes.generate.bind(codes);
-    jest.spyOn(codes, 'generate').mockImplementation(async () => gate.pass().then(() => generate()));
-    const late = await whileHeld(gate, asConfirmed(account.t, 'post', '/auth/two-factor', token, proof), () =>
+    jest.spyOn(codes, 'generate').mockImplementation(async () => checkpoint.pass().then(() => generate()));
+    const late = await whileStopped(checkpoint, asConfirmed(account.t, 'post', '/auth/two-factor', token, proof), () =>
       account.reset(),
     );
     expect(late.status).toBe(401);
@@ -81,10 +81,10 @@ describe('a reset of the password of an account whose address nobody has proved'
     const { body } = await asConfirmed(account.t, 'post', '/auth/two-factor', token, proof).expect(200);
     const spent = account.own(SpentCodes);
     const claim = spent.claim.bind(spent);
-    jest.spyOn(spent, 'claim').mockImplementation(async (...args) => gate.pass().then(() => claim(...args)));
+    jest.spyOn(spent, 'claim').mockImplementation(async (...args) => checkpoint.pass().then(() => claim(...args)));
     const confirm = asConfirmed(account.t, 'post', '/auth/two-factor/confirm', token, proof);
     const code = codeOf(account.t, secretIn(body.otpauth_uri));
-    expect((await whileHeld(gate, confirm.send({ code }), () => account.reset())).status).toBe(422);
+    expect((await whileStopped(checkpoint, confirm.send({ code }), () => account.reset())).status).toBe(422);
     expect(await account.factor()).toEqual(CLEARED);
   });
 

@@ -4,7 +4,7 @@ import { TestApp } from '../support/app';
 import { ADA } from '../support/confirming';
 import { RedisServer } from '../support/redis';
 import type { Client } from '../support/stores';
-import { until } from '../support/until';
+import { eventually } from '../support/eventually';
 import { describeWithOwnRedis } from '../support/with-redis';
 
 // By itself: another node that tells it again would make good what is wrong here.
@@ -37,7 +37,7 @@ describeWithOwnRedis('one node alone, whose Redis loses the denylist', () => {
       return found;
     });
     await client.flushAll();
-    await until(async () => {
+    await eventually(async () => {
       await t.get('/private', revoked).expect(401);
       await t.get('/private', live).expect(200);
       return ends > 1;

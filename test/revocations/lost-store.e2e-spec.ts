@@ -5,9 +5,9 @@ import { ADA } from '../support/confirming';
 import { forge } from '../support/forge';
 import { RedisServer } from '../support/redis';
 import type { Client } from '../support/stores';
-import { Switch } from '../support/switch';
-import { LATEST, isTold } from '../support/told';
-import { until } from '../support/until';
+import { TcpProxy } from '../support/tcp-proxy';
+import { LATEST, isRebuilt } from '../support/denylist-state';
+import { eventually } from '../support/eventually';
 import { describeWithOwnRedis } from '../support/with-redis';
 
 describeWithOwnRedis('a token that was revoked before Redis lost its data', () => {
@@ -35,7 +35,7 @@ describeWithOwnRedis('a token that was revoked before Redis lost its data', () =
   });
 
   const statusOf = async (token: string, node: TestApp): Promise<number> => (await node.get('/private', token)).status;
-  const told = () => until(() => isTold(client));
+  const rebuilt = () => eventually(() => isRebuilt(client));
 
   /** At both nodes, before and after the denylist is told again, and as often as it is lost. */
   async function expectRefused(tokens: readonly string[]): Promise<void> {
@@ -45,7 +45,7 @@ describeWithOwnRedis('a token that was revoked before Redis lost its data', () =
         for (const token of tokens) expect(await statusOf(token, node)).toBe(401);
         expect(await statusOf(live.access_token, node)).toBe(200);
       }
-      await told();
+      await rebuilt();
       for (const token of tokens) {
         expect(await client.exists(`svc:dl:fid:${String(claimsOf(token).fid).toLowerCase()}`)).toBe(1);
         for (const node of [t, other]) expect(await statusOf(token, node)).toBe(401);
@@ -103,7 +103,7 @@ describeWithOwnRedis('a token that was revoked before Redis lost its data', () =
     for (let round = 0; round < 2; round++) {
       await client.flushAll();
       for (const token of tokens) expect(await statusOf(token, other)).toBe(401);
-      await told();
+      await rebuilt();
       for (const token of tokens) expect(await statusOf(token, t)).toBe(401);
     }
     expect(await statusOf(forge({ claims: { fid: 'session 8' } }), t)).toBe(200);
@@ -115,14 +115,14 @@ describeWithOwnRedis('a token that was revoked before Redis lost its data', () =
     await redis.stop();
     await redis.start();
     const seen: number[] = [];
-    await until(async () => {
+    await eventually(async () => {
       seen.push(await statusOf(session.access_token, t), await statusOf(session.access_token, other));
       return seen.slice(-2).every((status) => status === 401);
     });
     expect(seen).not.toContain(200);
-    await until(async () => client.isReady);
-    await until(async () => (await statusOf(live.access_token, t)) === 200);
-    await told();
+    await eventually(async () => client.isReady);
+    await eventually(async () => (await statusOf(live.access_token, t)) === 200);
+    await rebuilt();
     await expectRefused([session.access_token]);
   });
 
@@ -142,7 +142,7 @@ describeWithOwnRedis('a token that was revoked before Redis lost its data', () =
     await t.call('post', '/auth/logout', session.access_token).expect(204);
     await client.del(`svc:dl:fid:${claimsOf(session.access_token).fid}`);
     t.clock.advance(61);
-    await until(async () => (await statusOf(session.access_token, t)) === 401);
+    await eventually(async () => (await statusOf(session.access_token, t)) === 401);
     expect(await client.exists(`svc:dl:fid:${claimsOf(session.access_token).fid}`)).toBe(1);
   });
 
@@ -150,7 +150,7 @@ describeWithOwnRedis('a token that was revoked before Redis lost its data', () =
     const session = await t.session(ADA);
     await t.call('post', '/auth/logout', session.access_token).expect(204);
     t.clock.advance(1200);
-    await until(async () => (await t.database.query('SELECT 1 FROM svc_revocations')).length === 0);
+    await eventually(async () => (await t.database.query('SELECT 1 FROM svc_revocations')).length === 0);
     // Redis keeps its own time.
     await t.get('/private', (await t.session(ADA)).access_token).expect(200);
   });
@@ -168,36 +168,37 @@ describeWithOwnRedis('a failover to a replica that lags behind', () => {
       'swapdb',
     ];
     const [primary, replica] = [await RedisServer.start(...diskless), await RedisServer.start(...diskless)];
-    const address = await Switch.to(primary.port);
-    const t = await TestApp.start({ redisUrl: address.url });
-    const other = await TestApp.start({ redisUrl: address.url, databaseUrl: t.databaseUrl });
+    const address = await TcpProxy.to(primary.port);
+    const t = await TestApp.start({ redisUrl: address.through(primary.url) });
+    const other = await TestApp.start({ redisUrl: address.through(primary.url), databaseUrl: t.databaseUrl });
     await t.person(ADA);
     const [live, revoked] = [await t.session(ADA), await t.session(ADA)];
     for (const node of [t, other]) await node.get('/private', revoked.access_token).expect(200);
 
     const { client } = await redisCache(replica.url);
     await client.sendCommand(['REPLICAOF', '127.0.0.1', String(primary.port)]);
-    await until(() => isTold(client));
+    await eventually(() => isRebuilt(client));
     // The replica is promoted with all there was, the epoch among it, and without what follows.
     await client.sendCommand(['REPLICAOF', 'NO', 'ONE']);
     await t.call('post', '/auth/logout', revoked.access_token).expect(204);
-    address.turnTo(replica.port);
+    address.target = replica.port;
+    address.cut();
 
     const seen: number[] = [];
-    await until(async () => {
+    await eventually(async () => {
       for (const node of [other, t]) seen.push((await node.get('/private', revoked.access_token)).status);
       return seen.slice(-2).every((status) => status === 401);
     });
     expect(seen).not.toContain(200);
     for (const node of [t, other])
-      await until(async () => (await node.get('/private', live.access_token)).status === 200);
-    await until(async () => (await client.exists(`svc:dl:fid:${claimsOf(revoked.access_token).fid}`)) === 1);
+      await eventually(async () => (await node.get('/private', live.access_token)).status === 200);
+    await eventually(async () => (await client.exists(`svc:dl:fid:${claimsOf(revoked.access_token).fid}`)) === 1);
     for (const node of [t, other]) await node.get('/private', revoked.access_token).expect(401);
 
     await client.disconnect();
     await other.stop();
     await t.stop();
-    address.close();
+    await address.close();
     await primary.stop();
     await replica.stop();
   });

@@ -2,7 +2,7 @@ import { type Limit, type Outcome, SecurityStore } from '@svc/auth';
 import { MemorySecurityStore } from '../../libs/auth/src/security-store/memory-security-store';
 import { MovableClock, TestApp } from '../support/app';
 import { ADA } from '../support/confirming';
-import { until } from '../support/until';
+import { eventually } from '../support/eventually';
 
 describe('a store in memory', () => {
   it('forgets no revocation when its process is started again', async () => {
@@ -47,7 +47,7 @@ describe('a store of the host`s own', () => {
       store.forget();
       await t.get('/private', revoked.access_token).expect(401);
       await t.get('/private', live.access_token).expect(200);
-      await until(async () => (await store.getMany(['svc:dl:epoch']))[0] !== null);
+      await eventually(async () => (await store.getMany(['svc:dl:epoch']))[0] !== null);
       await t.get('/private', revoked.access_token).expect(401);
       await t.get('/private', live.access_token).expect(200);
     }

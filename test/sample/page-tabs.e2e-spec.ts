@@ -1,7 +1,7 @@
 import type { BrowserContext, Request } from 'playwright-core';
 import { describeWithBrowser } from '../support/browser';
 import { SampleVisit, Tab } from '../support/sample-page';
-import { until } from '../support/until';
+import { eventually } from '../support/eventually';
 
 const [MINUTES_OF_LIFE, ROUNDS] = [15, 5];
 
@@ -40,7 +40,7 @@ describeWithBrowser.each([
   /** Waits for all tabs to hold one and the same token, another one than `before`. */
   async function share(before: string): Promise<string> {
     let held: string[] = [];
-    await until(async () => {
+    await eventually(async () => {
       held = await Promise.all(tabs.map(async (tab) => (await tab.payload()).jti));
       return !held.includes(before) && new Set(held).size === 1;
     });
@@ -86,7 +86,7 @@ describeWithBrowser.each([
     const { jti } = await tab.payload();
     await person.route('**/auth/refresh', (route) => route.fulfill({ status: 503, json: { message: 'Not now.' } }));
     await person.clock.fastForward(MINUTES_OF_LIFE * 60_000);
-    await until(async () => refreshes.length >= tabs.length);
+    await eventually(async () => refreshes.length >= tabs.length);
     expect((await tab.payload()).jti).toBe(jti);
     await person.unroute('**/auth/refresh');
     await person.clock.fastForward(10_000);

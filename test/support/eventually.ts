@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Waits until something holds that happens behind an answer. */
-export async function eventually(holds: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 10_000;
+/** Waits for a condition, for as long as a slow machine may need. */
+export async function eventually(holds: () => Promise<boolean>, seconds = 20): Promise<void> {
+  const deadline = performance.now() + seconds * 1000;
   while (!(await holds())) {
-    if (performance.now() > deadline) throw new Error('it never came to hold');
+    if (performance.now() > deadline) throw new Error(`the condition did not hold within ${seconds} seconds`);
     await sleep(20);
   }
 }

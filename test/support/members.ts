@@ -10,6 +10,12 @@ export { linkIn };
 export class Mailbox extends MailRecorder {
   deliver: (mail: Mail) => Promise<void> = async () => undefined;
 
+  /** Forgets every mail, and delivers again. */
+  clear(): void {
+    this.mails.length = 0;
+    this.deliver = async () => undefined;
+  }
+
   override async send(mail: Mail): Promise<void> {
     await this.deliver(mail);
     await super.send(mail);
@@ -26,6 +32,17 @@ export async function startMembers(
 ): Promise<{ t: TestApp; mailbox: Mailbox }> {
   const mailbox = new Mailbox();
   return { t: await TestApp.start({ options: memberOptions(mailbox, options), ...more }), mailbox };
+}
+
+/** The same host for a whole file: {@link TestApp.forFile}. Its mailbox is emptied before each test. */
+export function membersForFile(
+  options: Partial<AuthModuleOptions> = {},
+  more: TestAppOptions = {},
+): { t: TestApp; mailbox: Mailbox } {
+  const mailbox = new Mailbox();
+  const t = TestApp.forFile({ options: memberOptions(mailbox, options), ...more });
+  beforeEach(() => mailbox.clear());
+  return { t, mailbox };
 }
 
 export const memberOptions = (mailer: Mailer, options: Partial<AuthModuleOptions>): Partial<AuthModuleOptions> => ({

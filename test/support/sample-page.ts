@@ -4,7 +4,7 @@ import { DEMO } from '../../apps/sample/src/users/seed';
 import { openBrowser } from './browser';
 import { createEmptyDatabase } from './database';
 import { Sample } from './sample';
-import { until } from './until';
+import { eventually } from './eventually';
 
 /** Limits that tests of a page are not about. */
 const ROOMY = {
@@ -63,7 +63,7 @@ export class SampleVisit {
   /** The link of the newest mail to `address` that has `part` in it. */
   async mailed(address: string, part: string): Promise<string> {
     let link: string | undefined;
-    await until(async () => {
+    await eventually(async () => {
       const { body } = await this.sample.call('GET', '/mailbox/mails');
       const mails = (body as unknown as { data: { to: string; text: string }[] }).data;
       const links = mails.filter(({ to }) => to === address).map(({ text }) => /https?:\S+/.exec(text)![0]);

@@ -3,7 +3,7 @@ import { hash as bcrypt } from 'bcryptjs';
 import { createHash } from 'node:crypto';
 import { type TestApp, claimsOf } from '../support/app';
 import { HEADER, proofOf } from '../support/confirming';
-import { Gate, whileHeld } from '../support/gate';
+import { Checkpoint, whileStopped } from '../support/checkpoint';
 import { ENCRYPTION_KEY } from '../support/host.module';
 import { type Mailbox, linkIn, member, startMembers } from '../support/members';
 import { PASSWORD } from '../support/people';
@@ -13,14 +13,14 @@ const NEXT = 'another horse entirely';
 const BAD = /"challenge_token":\[/;
 
 describe('a login challenge that was earned by a former password', () => {
-  const gate = new Gate();
+  const checkpoint = Checkpoint.passable();
   let t: TestApp;
   let mailbox: Mailbox;
   let id: string;
   let ada: Enrolled;
 
   async function start(options: Partial<AuthModuleOptions> = {}): Promise<void> {
-    const hooks = { tokenClaims: async () => gate.pass().then(() => ({})) };
+    const hooks = { tokenClaims: async () => checkpoint.pass().then(() => ({})) };
     ({ t, mailbox } = await startMembers({ hooks, ...options, features: { twoFactor: true, ...options.features } }));
     // Of an address that was proved: the second factor outlives a reset.
     id = await member(t, ADA, { emailVerifiedAt: new Date() });
@@ -81,7 +81,7 @@ describe('a login challenge that was earned by a former password', () => {
   ])('opens no session though it was completed just before that password %s', async (_, replace, left) => {
     await start();
     const challenge_token = await challenge(t);
-    const { status, text } = await whileHeld(gate, right(challenge_token), replace);
+    const { status, text } = await whileStopped(checkpoint, right(challenge_token), replace);
     expect(status).toBe(422);
     expect(text).toMatch(BAD);
     expect(await living()).toBe(left);
