@@ -39,6 +39,8 @@ const ON_FASTIFY = [
 module.exports = {
   reporters: ['default', '<rootDir>/test/support/jest/counting-reporter.cjs'],
   testTimeout: 60_000,
+  // What a file leaves in memory goes with its worker.
+  workerIdleMemoryLimit: '1GB',
   maxWorkers: Math.max(2, availableParallelism() - 1),
   projects: [
     { ...base, displayName: 'unit', testMatch: ['<rootDir>/libs/**/*.spec.ts'] },
