@@ -22,19 +22,6 @@ const onStores = {
   globalTeardown: '<rootDir>/test/support/global-teardown.cjs',
 };
 
-// What depends on the HTTP adapter. `npm run test:fastify` runs everything else on Fastify, too.
-const ON_FASTIFY = [
-  'abilities/gates',
-  'confirmation/*',
-  'email-verification/*',
-  'http/*',
-  'login/login',
-  'sessions/{cookie-mode,list,refresh}',
-  'surface/routes',
-  'throttling/limits',
-  'transports/websockets',
-];
-
 /** @type {import('jest').Config} */
 module.exports = {
   reporters: ['default', '<rootDir>/test/support/jest/counting-reporter.cjs'],
@@ -44,17 +31,7 @@ module.exports = {
   maxWorkers: Math.max(2, availableParallelism() - 1),
   projects: [
     { ...base, displayName: 'unit', testMatch: ['<rootDir>/libs/**/*.spec.ts'] },
-    {
-      ...onStores,
-      displayName: 'e2e',
-      testMatch: ['<rootDir>/{libs,test}/**/*.e2e-spec.ts'],
-    },
-    {
-      ...onStores,
-      displayName: 'fastify',
-      setupFiles: [...base.setupFiles, '<rootDir>/test/support/on-fastify.cjs'],
-      testMatch: ON_FASTIFY.map((name) => `<rootDir>/test/${name}.e2e-spec.ts`),
-    },
+    { ...onStores, displayName: 'e2e', testMatch: ['<rootDir>/{libs,test}/**/*.e2e-spec.ts'] },
     // What measures time, floods, freezes or kills: one file at a time, after everything else.
     {
       ...onStores,

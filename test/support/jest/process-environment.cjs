@@ -10,6 +10,7 @@ module.exports = class ProcessEnvironment {
   globals = describeGlobals();
   variables = { ...process.env };
   directory = process.cwd();
+  exit = process.exit;
 
   constructor({ projectConfig: config }) {
     this.moduleMocker = new ModuleMocker(globalThis);
@@ -31,6 +32,8 @@ module.exports = class ProcessEnvironment {
     for (const name of Object.keys(process.env)) if (!(name in this.variables)) delete process.env[name];
     Object.assign(process.env, this.variables);
     process.chdir(this.directory);
+    // Jest wraps it for each file, and each wrapper keeps all of its file in memory.
+    process.exit = this.exit;
   }
 
   exportConditions() {
