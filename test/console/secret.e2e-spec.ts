@@ -14,24 +14,24 @@ describe('svc:secret', () => {
   const secretIn = (name = 'SVC_SECRET', file = '.env') => parseEnv(place.read(file))[name];
 
   describe('with --show', () => {
-    it('prints 32 random bytes as hex, and nothing else', () => {
-      const first = place.run('svc:secret', '--show');
-      const second = place.run('svc:secret', '--show');
+    it('prints 32 random bytes as hex, and nothing else', async () => {
+      const first = await place.run('svc:secret', '--show');
+      const second = await place.run('svc:secret', '--show');
 
       expect(first).toEqual({ status: 0, stdout: expect.stringMatching(/^[0-9a-f]{64}\n$/), stderr: '' });
       expect(second.stdout).not.toBe(first.stdout);
     });
 
-    it('makes no file where there is none', () => {
-      place.run('svc:secret', '--show');
+    it('makes no file where there is none', async () => {
+      await place.run('svc:secret', '--show');
 
       expect(place.files).toEqual([]);
     });
 
-    it('leaves an env file as it is, even with --force', () => {
+    it('leaves an env file as it is, even with --force', async () => {
       place.write(`SVC_SECRET=${OLD}\n`);
 
-      const { status } = place.run('svc:secret', '--show', '--force');
+      const { status } = await place.run('svc:secret', '--show', '--force');
 
       expect(status).toBe(0);
       expect(place.read()).toBe(`SVC_SECRET=${OLD}\n`);
@@ -39,61 +39,61 @@ describe('svc:secret', () => {
   });
 
   describe('into an env file without a secret', () => {
-    it('appends one line', () => {
+    it('appends one line', async () => {
       place.write('PORT=3000\n');
 
-      expect(place.run('svc:secret').status).toBe(0);
+      expect((await place.run('svc:secret')).status).toBe(0);
 
       expect(place.read()).toMatch(/^PORT=3000\nSVC_SECRET=[0-9a-f]{64}\n$/);
     });
 
-    it('says what it did without showing the secret', () => {
+    it('says what it did without showing the secret', async () => {
       place.write('');
 
-      const { stdout, stderr } = place.run('svc:secret');
+      const { stdout, stderr } = await place.run('svc:secret');
 
       expect({ stdout, stderr }).toEqual({ stdout: 'SVC_SECRET is set in .env.\n', stderr: '' });
       expect(secretIn()).toMatch(SECRET);
     });
 
-    it('ends an unfinished last line before its own', () => {
+    it('ends an unfinished last line before its own', async () => {
       place.write('PORT=3000');
 
-      place.run('svc:secret');
+      await place.run('svc:secret');
 
       expect(place.read()).toMatch(/^PORT=3000\nSVC_SECRET=[0-9a-f]{64}\n$/);
     });
 
-    it('keeps to the line ends of the file', () => {
+    it('keeps to the line ends of the file', async () => {
       place.write('PORT=3000\r\n');
 
-      place.run('svc:secret');
+      await place.run('svc:secret');
 
       expect(place.read()).toMatch(/^PORT=3000\r\nSVC_SECRET=[0-9a-f]{64}\r\n$/);
     });
 
-    it('is not taken in by comments, longer names and lines inside of quotes', () => {
+    it('is not taken in by comments, longer names and lines inside of quotes', async () => {
       const text = '# SVC_SECRET=a\nMY_SVC_SECRET=b\nSVC_SECRET_X=c\nNOTE="see\nSVC_SECRET=d\n"\n';
       place.write(text);
 
-      expect(place.run('svc:secret').status).toBe(0);
+      expect((await place.run('svc:secret')).status).toBe(0);
 
       expect(place.read().slice(0, text.length)).toBe(text);
       expect(secretIn()).toMatch(SECRET);
     });
 
-    it.each(['SVC_SECRET=', 'SVC_SECRET=""', 'SVC_SECRET= # to do'])('fills in "%s" without asking', (line) => {
+    it.each(['SVC_SECRET=', 'SVC_SECRET=""', 'SVC_SECRET= # to do'])('fills in "%s" without asking', async (line) => {
       place.write(`A=1\n${line}\nB=2\n`);
 
-      expect(place.run('svc:secret').status).toBe(0);
+      expect((await place.run('svc:secret')).status).toBe(0);
 
       expect(place.read()).toMatch(/^A=1\nSVC_SECRET=[0-9a-f]{64}( # to do)?\nB=2\n$/);
     });
 
-    it('leaves no temporary file behind', () => {
+    it('leaves no temporary file behind', async () => {
       place.write('');
 
-      place.run('svc:secret');
+      await place.run('svc:secret');
 
       expect(place.files).toEqual(['.env']);
     });
@@ -104,8 +104,8 @@ describe('svc:secret', () => {
 
     beforeEach(() => place.write(Buffer.from(TEXT, 'latin1')));
 
-    it('leaves it and exits with 1 where nobody can be asked', () => {
-      const { status, stdout, stderr } = place.run('svc:secret');
+    it('leaves it and exits with 1 where nobody can be asked', async () => {
+      const { status, stdout, stderr } = await place.run('svc:secret');
 
       expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
       expect(stderr).toBe('SVC_SECRET is already set in .env and was left as it is. Overwrite it with: --force\n');
@@ -116,49 +116,49 @@ describe('svc:secret', () => {
       ['no', 'n\n'],
       ['nothing', '\n'],
       ['by closing the input', ''],
-    ])('leaves it and exits with 1 when the answer is %s', (_answer, typed) => {
-      const { status, stderr } = place.answer(typed, 'svc:secret');
+    ])('leaves it and exits with 1 when the answer is %s', async (_answer, typed) => {
+      const { status, stderr } = await place.answer(typed, 'svc:secret');
 
       expect(stderr).toContain('Overwrite it? [y/N]');
       expect(status).toBe(1);
       expect(place.read()).toBe(TEXT);
     });
 
-    it.each(['y\n', 'YES\n'])('overwrites it when the answer is %j', (typed) => {
-      const { status, stderr } = place.answer(typed, 'svc:secret');
+    it.each(['y\n', 'YES\n'])('overwrites it when the answer is %j', async (typed) => {
+      const { status, stderr } = await place.answer(typed, 'svc:secret');
 
       expect(stderr).toContain('unless it moves to SVC_PREVIOUS_SECRETS');
       expect(status).toBe(0);
       expect(secretIn()).toMatch(SECRET);
     });
 
-    it.each(['-f', '--force'])('overwrites it in place with %s, every other byte as it was', (flag) => {
-      const { status, stderr } = place.run('svc:secret', flag);
+    it.each(['-f', '--force'])('overwrites it in place with %s, every other byte as it was', async (flag) => {
+      const { status, stderr } = await place.run('svc:secret', flag);
 
       expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
       expect(place.read()).toBe(TEXT.replace(`"${OLD}"`, secretIn()!));
     });
 
-    it('overwrites every line that sets it', () => {
+    it('overwrites every line that sets it', async () => {
       place.write(`SVC_SECRET=${OLD}\nSVC_SECRET=${OLD}\n`);
 
-      place.run('svc:secret', '-f');
+      await place.run('svc:secret', '-f');
 
       expect(place.read()).toMatch(/^SVC_SECRET=([0-9a-f]{64})\nSVC_SECRET=\1\n$/);
     });
 
-    it('keeps the mode of the file', () => {
+    it('keeps the mode of the file', async () => {
       chmodSync(place.path('.env'), 0o640);
 
-      place.run('svc:secret', '-f');
+      await place.run('svc:secret', '-f');
 
       expect(statSync(place.path('.env')).mode & 0o777).toBe(0o640);
     });
 
-    it('writes through a symbolic link', () => {
+    it('writes through a symbolic link', async () => {
       symlinkSync('.env', place.path('link'));
 
-      place.run('svc:secret', '-f', '--env-file=link');
+      await place.run('svc:secret', '-f', '--env-file=link');
 
       expect(lstatSync(place.path('link')).isSymbolicLink()).toBe(true);
       expect(secretIn()).toMatch(SECRET);
@@ -166,19 +166,19 @@ describe('svc:secret', () => {
   });
 
   describe('with --guard', () => {
-    it('writes the secret of that guard, under the name that authOptionsFromEnv reads', () => {
+    it('writes the secret of that guard, under the name that authOptionsFromEnv reads', async () => {
       place.write(`SVC_SECRET=${OLD}\n`);
 
-      expect(place.run('svc:secret', '--guard=back-office_2').status).toBe(0);
+      expect((await place.run('svc:secret', '--guard=back-office_2')).status).toBe(0);
 
       expect(secretIn('SVC_BACK_OFFICE_2_SECRET')).toMatch(SECRET);
       expect(secretIn()).toBe(OLD);
     });
 
-    it.each(['', 'a b', 'a.b', 'a=b', 'a\nb', 'é'])('refuses the name %j', (guard) => {
+    it.each(['', 'a b', 'a.b', 'a=b', 'a\nb', 'é'])('refuses the name %j', async (guard) => {
       place.write('A=1\n');
 
-      const { status, stderr } = place.run('svc:secret', `--guard=${guard}`);
+      const { status, stderr } = await place.run('svc:secret', `--guard=${guard}`);
 
       expect(status).toBe(1);
       expect(stderr).toContain('is no guard name');
@@ -187,35 +187,35 @@ describe('svc:secret', () => {
   });
 
   describe('without an env file', () => {
-    it('makes none, exits with 1 and names the cure', () => {
-      const { status, stdout, stderr } = place.run('svc:secret');
+    it('makes none, exits with 1 and names the cure', async () => {
+      const { status, stdout, stderr } = await place.run('svc:secret');
 
       expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
       expect(stderr).toBe('There is no env file .env. Create it, or print a secret with: svc:secret --show\n');
       expect(place.files).toEqual([]);
     });
 
-    it('is not helped by --force', () => {
-      expect(place.run('svc:secret', '-f').status).toBe(1);
+    it('is not helped by --force', async () => {
+      expect((await place.run('svc:secret', '-f')).status).toBe(1);
       expect(place.files).toEqual([]);
     });
   });
 
   describe('with --env-file', () => {
-    it('writes to that file and to no other', () => {
+    it('writes to that file and to no other', async () => {
       place.write('A=1\n');
       place.write('', 'production.env');
 
-      expect(place.run('svc:secret', '--env-file=production.env').status).toBe(0);
+      expect((await place.run('svc:secret', '--env-file=production.env')).status).toBe(0);
 
       expect(secretIn('SVC_SECRET', 'production.env')).toMatch(SECRET);
       expect(place.read()).toBe('A=1\n');
     });
 
-    it('exits with 1 when that file is missing', () => {
+    it('exits with 1 when that file is missing', async () => {
       place.write('A=1\n');
 
-      const { status, stderr } = place.run('svc:secret', '--env-file=missing.env');
+      const { status, stderr } = await place.run('svc:secret', '--env-file=missing.env');
 
       expect(status).toBe(1);
       expect(stderr).toContain('There is no env file missing.env.');
@@ -223,12 +223,12 @@ describe('svc:secret', () => {
     });
   });
 
-  it('exits with 1 and the reason when the file cannot be replaced', () => {
+  it('exits with 1 and the reason when the file cannot be replaced', async () => {
     // The name is as long as names may be, so none is left for the temporary file beside it.
     const name = 'e'.repeat(250);
     place.write('A=1\n', name);
 
-    const { status, stdout, stderr } = place.run('svc:secret', `--env-file=${name}`);
+    const { status, stdout, stderr } = await place.run('svc:secret', `--env-file=${name}`);
 
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
     expect(stderr).toContain('ENAMETOOLONG');

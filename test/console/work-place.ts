@@ -1,28 +1,45 @@
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { main } from '../../apps/sample/src/console';
+import { type Ended, runInProcess } from './in-process';
 
 const LOADER = resolve(__dirname, '../support/register-ts.cjs');
 const CONSOLE = resolve(__dirname, '../../apps/sample/src/console.ts');
 const AS_TERMINAL = resolve(__dirname, 'as-terminal.cjs');
 
-/** An empty directory that the sample's console runs in, in a process of its own. */
+/** An empty directory that the sample's console runs in. */
 export class WorkPlace {
   readonly directory = mkdtempSync(join(tmpdir(), 'svc-console-'));
 
   /** Runs a command where nobody can be asked. */
-  run(...args: string[]) {
-    return this.start([], args, '');
+  run(...args: string[]): Promise<Ended> {
+    return runInProcess(main, args, this);
   }
 
   /** Runs a command at a terminal, where `typed` answers its questions. */
-  answer(typed: string, ...args: string[]) {
-    return this.start(['--require', AS_TERMINAL], args, typed);
+  answer(typed: string, ...args: string[]): Promise<Ended> {
+    return runInProcess(main, args, { ...this, typed });
   }
 
-  write(text: string | Buffer, name = '.env'): void {
-    writeFileSync(this.path(name), text);
+  /** Runs a command in a process of its own; at a terminal, where something is typed. */
+  async start(args: string[], typed?: string): Promise<Ended> {
+    const flags = ['--require', LOADER, ...(typed === undefined ? [] : ['--require', AS_TERMINAL])];
+    const child = spawn(process.execPath, [...flags, '--', CONSOLE, ...args], { cwd: this.directory });
+    child.stdin.end(typed);
+    const [stdout, stderr, [status]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, 'close'),
+    ]);
+    return { status, stdout, stderr };
+  }
+
+  write(content: string | Buffer, name = '.env'): void {
+    writeFileSync(this.path(name), content);
   }
 
   read(name = '.env'): string {
@@ -39,14 +56,5 @@ export class WorkPlace {
 
   remove(): void {
     rmSync(this.directory, { recursive: true });
-  }
-
-  private start(flags: string[], args: string[], input: string) {
-    const { status, stdout, stderr } = spawnSync(
-      process.execPath,
-      ['--require', LOADER, ...flags, '--', CONSOLE, ...args],
-      { cwd: this.directory, input, encoding: 'utf8', timeout: 30_000 },
-    );
-    return { status, stdout, stderr };
   }
 }

@@ -25,13 +25,18 @@ function fail(error: Error): void {
   process.exitCode = 1;
 }
 
-async function main(): Promise<void> {
-  // The environment that the server has, without its development secret: a command makes only what it is asked for.
-  if (existsSync('.env')) process.loadEnvFile();
-  await CommandFactory.run(AuthConsoleModule.forApplication(openApplication), {
-    logger: ['warn', 'error'],
-    serviceErrorHandler: fail,
-  });
+/** Runs the command that the arguments of the process name. */
+export async function main(): Promise<void> {
+  try {
+    // The environment that the server has, without its development secret: a command makes only what it is asked for.
+    if (existsSync('.env')) process.loadEnvFile();
+    await CommandFactory.run(AuthConsoleModule.forApplication(openApplication), {
+      logger: ['warn', 'error'],
+      serviceErrorHandler: fail,
+    });
+  } catch (error) {
+    fail(error as Error);
+  }
 }
 
-main().catch(fail);
+if (require.main === module) void main();

@@ -1,0 +1,81 @@
+import { ConsoleLogger, Logger } from '@nestjs/common';
+import { PassThrough, Writable } from 'node:stream';
+
+const LOG_LEVELS = ['verbose', 'debug', 'log', 'warn', 'error', 'fatal'] as const;
+
+/** What a command left behind. */
+export interface Ended {
+  status: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+export interface Surroundings {
+  /** The working directory; the one of the tests where there is none. */
+  directory?: string;
+  /** What is typed at the terminal. Without it there is no terminal. */
+  typed?: string;
+}
+
+/** Runs a program's `main` inside this process, with arguments, streams, environment and exit code of its own. */
+export async function runInProcess(
+  main: () => Promise<unknown>,
+  args: readonly string[],
+  { directory = process.cwd(), typed }: Surroundings = {},
+): Promise<Ended> {
+  const printed = { stdout: '', stderr: '' };
+  const stream = (name: keyof typeof printed): Writable =>
+    new Writable({
+      decodeStrings: false,
+      write(text, _, done) {
+        printed[name] += text;
+        done();
+      },
+    });
+  let ended: Ended | undefined;
+  const end = (status: number): Ended => (ended ??= { status, ...printed });
+
+  const restore = kept();
+  try {
+    process.chdir(directory);
+    replace({
+      argv: [process.execPath, 'console', ...args],
+      stdin: Object.assign(new PassThrough().end(typed ?? ''), { isTTY: typed !== undefined }),
+      stdout: stream('stdout'),
+      stderr: stream('stderr'),
+      // The first call decides, and what is printed after it was never printed.
+      exit: (status: number) => {
+        end(status);
+        throw new Error('the process has ended');
+      },
+    });
+    Logger.overrideLogger(new ConsoleLogger());
+    await main();
+    return end(Number(process.exitCode ?? 0));
+  } finally {
+    restore();
+  }
+}
+
+function replace(members: Record<string, unknown>): void {
+  for (const [name, value] of Object.entries(members))
+    Object.defineProperty(process, name, { value, configurable: true, writable: true });
+}
+
+/** @returns what puts back all that a program may change in this process */
+function kept(): () => void {
+  const directory = process.cwd();
+  const env = { ...process.env };
+  const names = ['argv', 'stdin', 'stdout', 'stderr', 'exit'];
+  const members = names.map((name) => [name, Object.getOwnPropertyDescriptor(process, name)!] as const);
+  return () => {
+    for (const [name, descriptor] of members) Object.defineProperty(process, name, descriptor);
+    for (const name of Object.keys(process.env)) if (!(name in env)) delete process.env[name];
+    Object.assign(process.env, env);
+    // Silent, as the applications of the tests are.
+    Logger.overrideLogger([...LOG_LEVELS]);
+    Logger.overrideLogger(false);
+    process.exitCode = undefined;
+    process.chdir(directory);
+  };
+}

@@ -1,0 +1,44 @@
+import { parseEnv } from 'node:util';
+import { createEmptyDatabase } from '../support/database';
+import { SECRET } from '../support/host.module';
+import { sharedRedisUrl } from '../support/with-redis';
+import { WorkPlace } from './work-place';
+
+// The other tests of the console run its commands inside the process of the tests.
+describe('a command in a process of its own', () => {
+  let place: WorkPlace;
+
+  beforeEach(() => (place = new WorkPlace()));
+  afterEach(() => place.remove());
+
+  it('prints its result and ends with 0', async () => {
+    expect(await place.start(['svc:secret', '--show'])).toEqual({
+      status: 0,
+      stdout: expect.stringMatching(/^[0-9a-f]{64}\n$/),
+      stderr: '',
+    });
+  });
+
+  it('refuses with one line and ends with 1', async () => {
+    const stderr = 'There is no env file .env. Create it, or print a secret with: svc:secret --show\n';
+    expect(await place.start(['svc:secret'])).toEqual({ status: 1, stdout: '', stderr });
+  });
+
+  it('asks at a terminal', async () => {
+    place.write('SVC_SECRET=the-old-secret\n');
+    const { status, stdout, stderr } = await place.start(['svc:secret'], 'y\n');
+    expect([status, stdout]).toEqual([0, 'SVC_SECRET is set in .env.\n']);
+    expect(stderr).toContain('Overwrite it? [y/N]');
+    expect(parseEnv(place.read()).SVC_SECRET).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  it('that acts on data ends, and closes what it opened, also on Redis', async () => {
+    const database = await createEmptyDatabase();
+    place.write(`DATABASE_URL=${database.url}\nSVC_SECRET=${SECRET}\nREDIS_URL=${sharedRedisUrl() ?? ''}\n`);
+    const { status, stdout, stderr } = await place.start(['svc:prune']);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(stdout).toMatch(/^refresh tokens: 0\n/);
+    expect(await place.start(['svc:release', 'ada@example.com'])).toMatchObject({ status: 1, stdout: '' });
+    await database.drop();
+  });
+});
