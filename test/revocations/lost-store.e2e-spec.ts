@@ -3,8 +3,7 @@ import { redisCache } from '../../apps/sample/src/redis-cache';
 import { TestApp, type Tokens, claimsOf } from '../support/app';
 import { ADA } from '../support/confirming';
 import { forge } from '../support/forge';
-import { RedisServer } from '../support/redis';
-import type { Client } from '../support/stores';
+import { type RedisClient, RedisServer } from '../support/redis';
 import { TcpProxy } from '../support/tcp-proxy';
 import { LATEST, isRebuilt } from '../support/denylist-state';
 import { eventually } from '../support/eventually';
@@ -14,7 +13,7 @@ describeWithOwnRedis('a token that was revoked before Redis lost its data', () =
   let redis: RedisServer;
   let t: TestApp;
   let other: TestApp;
-  let client: Client;
+  let client: RedisClient;
   let live: Tokens;
 
   beforeAll(async () => {

@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { redisCache } from '../../apps/sample/src/redis-cache';
 import { TestApp, claimsOf } from '../support/app';
-import { RedisServer } from '../support/redis';
-import type { Client } from '../support/stores';
+import { type RedisClient, RedisServer } from '../support/redis';
 import { describeWithOwnRedis } from '../support/with-redis';
 
 interface Started {
@@ -14,7 +13,7 @@ interface Started {
 /** What the losses and the ends of sessions happen to. */
 interface World {
   nodes: TestApp[];
-  client: Client;
+  client: RedisClient;
   sessions: Started[];
 }
 
@@ -83,7 +82,7 @@ const script = fc.array(atOnce, { minLength: 3, maxLength: 20 });
 describeWithOwnRedis('any interleaving of sessions, their ends and losses of the store, at two nodes', () => {
   let redis: RedisServer;
   let nodes: TestApp[];
-  let client: Client;
+  let client: RedisClient;
 
   beforeAll(async () => {
     redis = await RedisServer.start();

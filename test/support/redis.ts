@@ -4,6 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../../apps/sample/src/embedded-postgres';
 import { redisCache } from '../../apps/sample/src/redis-cache';
 
+export type RedisClient = Awaited<ReturnType<typeof redisCache>>['client'];
+
 /** Whether this machine has a Redis server to start. */
 export const redisBinary = ['redis-server', 'valkey-server'].find(
   (name) => spawnSync(name, ['--version']).status === 0,

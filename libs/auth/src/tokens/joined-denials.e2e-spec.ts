@@ -1,9 +1,9 @@
-import { SecurityStore } from '@svc/auth';
-import { Realms } from '../../libs/auth/src/realm/realm';
-import { Denylist } from '../../libs/auth/src/tokens/denylist';
-import { TestApp, claimsOf } from '../support/app';
-import { RedisServer } from '../support/redis';
-import { describeWithOwnRedis } from '../support/with-redis';
+import { SecurityStore } from '../security-store/security-store';
+import { Realms } from '../realm/realm';
+import { Denylist } from './denylist';
+import { TestApp, claimsOf } from '../../../../test/support/app';
+import { RedisServer } from '../../../../test/support/redis';
+import { describeWithOwnRedis } from '../../../../test/support/with-redis';
 
 const SESSIONS = 12;
 
