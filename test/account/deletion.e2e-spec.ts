@@ -1,6 +1,6 @@
-import { AccountDeleted, AccountDeleting, AuthEvents, type AuthModuleOptions } from '@svc/auth';
 import { ConflictException } from '@nestjs/common';
-import type { TestApp } from '../support/app';
+import { AccountDeleted, AccountDeleting, type AuthHooks } from '@svc/auth';
+import { Checkpoint } from '../support/checkpoint';
 import { ADA } from '../support/confirming';
 import { LivingAccount } from '../support/living-account';
 import { member } from '../support/members';
@@ -8,18 +8,20 @@ import { mentions } from '../support/mentions';
 import { storePasskey } from '../support/passkeys';
 import { type Member, PASSWORD } from '../support/people';
 
-describe('DELETE /account', () => {
-  let account: LivingAccount;
-  let t: TestApp;
+type DeleteUser = NonNullable<AuthHooks['deleteUser']>;
 
-  async function start(options: Partial<AuthModuleOptions> = {}): Promise<void> {
-    account = await LivingAccount.start(options);
-    ({ t } = account);
-  }
-  afterEach(() => t.stop());
+const ANONYMISE = `UPDATE members SET name = 'gone', email = 'gone', password_hash = NULL,
+  two_factor_secret = NULL, two_factor_recovery_codes = NULL, two_factor_confirmed_at = NULL`;
+
+const DELETE: DeleteUser = async (user, { manager }) => {
+  await manager.query('DELETE FROM members WHERE id = $1', [(user as Member).id]);
+};
+
+describe('DELETE /account', () => {
+  const account = LivingAccount.forFile();
+  const { t } = account;
 
   it('answers 204, and leaves no row of ours that mentions the account', async () => {
-    await start();
     await account.live();
     const other = await t.auth.startSession(account.id);
     expect(Object.values(await account.rows()).every((count) => count > 0)).toBe(true);
@@ -37,7 +39,6 @@ describe('DELETE /account', () => {
   });
 
   it('keeps what is another guard`s or another account`s', async () => {
-    await start();
     await account.live();
     const eve = await member(t, 'eve@example.com');
     await t.session('eve@example.com');
@@ -50,11 +51,9 @@ describe('DELETE /account', () => {
   });
 
   it('tells before and after', async () => {
-    await start();
     const log: unknown[] = [];
-    const events = t.app.get(AuthEvents);
-    events.on(AccountDeleting, ({ user, guard }) => log.push(['deleting', (user as Member).email, guard]));
-    events.on(AccountDeleted, (event) => log.push(['deleted', { ...event }]));
+    t.on(AccountDeleting, ({ user, guard }) => log.push(['deleting', (user as Member).email, guard]));
+    t.on(AccountDeleted, (event) => log.push(['deleted', { ...event }]));
     expect((await account.erase()).status).toBe(204);
     expect(log).toEqual([
       ['deleting', ADA, 'api'],
@@ -63,7 +62,6 @@ describe('DELETE /account', () => {
   });
 
   it('lets the address register anew, by a user with a new id', async () => {
-    await start();
     await account.live();
     expect((await account.erase()).status).toBe(204);
     const form = { name: 'Ada', email: ADA, password: PASSWORD, password_confirmation: PASSWORD };
@@ -77,11 +75,10 @@ describe('DELETE /account', () => {
     ['rejects', async () => Promise.reject(new Error('secret detail')), 500],
     ['objects', () => throwing(new ConflictException('There is an open order.')), 409],
   ])('leaves the account whole where a listener %s; its sessions have ended', async (_, listener, expected) => {
-    await start();
     await account.live();
     const proof = await account.prove();
     const whole = await account.rows();
-    t.app.get(AuthEvents).on(AccountDeleting, listener);
+    t.on(AccountDeleting, listener);
     const deleted = t.recorded(AccountDeleted);
     const { status, text } = await account.erase(proof);
     expect(status).toBe(expected);
@@ -92,10 +89,21 @@ describe('DELETE /account', () => {
     await t.login(ADA).expect(200);
   });
 
+  it('needs a token and a confirmation', async () => {
+    await t.http.delete('/auth/account').expect(401);
+    await t.call('delete', '/auth/account', account.token).expect(423);
+    await t.call('delete', '/admin/auth/account', account.token).expect(404);
+  });
+});
+
+describe('DELETE /account of a host with other options', () => {
+  let account: LivingAccount;
+  afterEach(() => account.t.stop());
+
   it('sweeps by what tables there are, and not by what is switched on', async () => {
     const off = { passwordReset: false, emailVerification: false, passkeys: false, lockout: false, twoFactor: false };
-    await start({ features: off });
-    const { id } = account;
+    account = await LivingAccount.start({ features: off });
+    const { t, id } = account;
     await storePasskey(t, 'cred', id);
     await t.database.query("INSERT INTO svc_password_resets VALUES ('api', 'other', $1, 'x', 'y', now())", [id]);
     await t.database.query("INSERT INTO svc_lockouts VALUES ('1', 'login', $1, 'api', 1, NULL, now(), now())", [
@@ -106,36 +114,158 @@ describe('DELETE /account', () => {
   });
 
   it('does without tables that are not there yet, and sees one that came later', async () => {
-    await start({ features: { lockout: false, passkeys: false } });
+    account = await LivingAccount.start({ features: { lockout: false, passkeys: false } });
+    const { t } = account;
     for (const table of ['svc_lockouts', 'svc_password_resets', 'passkeys']) {
       await t.database.query(`DROP TABLE ${table}`);
     }
     expect((await account.erase()).status).toBe(204);
     await t.database.query('CREATE TABLE svc_password_resets (guard text, broker text, user_id text)');
-    account = await LivingAccount.of(t, account.mailbox);
+    await account.begin();
     await t.database.query("INSERT INTO svc_password_resets VALUES ('api', '', $1)", [account.id]);
     expect((await account.erase()).status).toBe(204);
     expect(await account.mentions()).toEqual([]);
   });
 
-  it('needs a token and a confirmation', async () => {
-    await start();
-    await t.http.delete('/auth/account').expect(401);
-    await t.call('delete', '/auth/account', account.token).expect(423);
-    await t.call('delete', '/admin/auth/account', account.token).expect(404);
-  });
-
   it('takes the refresh cookie away in cookie mode', async () => {
-    await start({ cookieMode: true });
+    account = await LivingAccount.start({ cookieMode: true });
     expect((await account.erase()).headers['set-cookie']).toMatchObject([
       expect.stringMatching(/^__Host-refresh=; Max-Age=0/),
     ]);
   });
 
   it('is gone with features.accountDeletion off', async () => {
-    await start({ features: { accountDeletion: false } });
-    await t.call('delete', '/auth/account', account.token).expect(404);
-    await t.get('/auth/account/export', account.token).expect(404);
+    account = await LivingAccount.start({ features: { accountDeletion: false } });
+    await account.t.call('delete', '/auth/account', account.token).expect(404);
+    await account.t.get('/auth/account/export', account.token).expect(404);
+  });
+});
+
+describe('hooks.deleteUser', () => {
+  let deleteUser: DeleteUser;
+  const account = LivingAccount.forFile({ hooks: { deleteUser: (user, context) => deleteUser(user, context) } });
+  const { t } = account;
+
+  it('removes the user as the host wants it, inside the transaction of everything else', async () => {
+    const seen: unknown[] = [];
+    deleteUser = async (user, { guard, manager }) => {
+      seen.push([(user as Member).id, guard]);
+      await manager.query(ANONYMISE);
+    };
+    await account.live();
+    expect((await account.erase()).status).toBe(204);
+    expect(seen).toEqual([[account.id, 'api']]);
+    expect(await t.database.query('SELECT name FROM members')).toEqual([{ name: 'gone' }]);
+    await t.database.query('DELETE FROM members');
+    await account.forgetTheOther();
+    expect(await account.mentions()).toEqual([]);
+  });
+
+  it.each<[string, DeleteUser, number]>([
+    ['throws', async () => Promise.reject(new Error('half way')), 500],
+    [
+      'cuts the connection',
+      async (_, { manager }) => {
+        const [{ pid }] = await manager.query('SELECT pg_backend_pid() AS pid');
+        await t.database.query('SELECT pg_terminate_backend($1)', [pid]);
+      },
+      503,
+    ],
+    // PostgreSQL would answer the COMMIT with a ROLLBACK, and nobody would know.
+    ['swallows the error of a statement', async (_, { manager }) => manager.query('SELEC').catch(() => undefined), 500],
+  ])('leaves the account whole where it %s', async (_, fail, expected) => {
+    const deleted = t.recorded(AccountDeleted);
+    deleteUser = async (user, context) => {
+      await context.manager.query(ANONYMISE);
+      await fail(user, context);
+    };
+    await account.live();
+    const proof = await account.prove();
+    const whole = await account.rows();
+    expect((await account.erase(proof)).status).toBe(expected);
+    expect(await account.rows()).toEqual(whole);
+    expect(await t.database.query('SELECT name FROM members')).toEqual([{ name: 'Ada' }]);
+    expect(deleted).toEqual([]);
+    // And can be erased by whoever signs in anew.
+    expect((await t.login(account.email)).status).toBe(200);
+  });
+
+  it.each<[number, string, (more: () => Promise<unknown>) => Promise<unknown>]>([
+    [2, 'and one beside it', (beside) => beside()],
+    [1, 'and none beside it', async () => undefined],
+  ])('has its connection in a pool of %i, %s', async (max, _, twice) => {
+    deleteUser = async (user, { manager }) => {
+      await twice(() => small.t.database.query('SELECT 1'));
+      await manager.query('DELETE FROM members WHERE id = $1', [(user as Member).id]);
+    };
+    const hooks: AuthHooks = { deleteUser: (user, context) => deleteUser(user, context) };
+    const small = await LivingAccount.start({ hooks }, { pool: { max } });
+    const deleted = small.t.recorded(AccountDeleted);
+    small.t.on(AccountDeleting, () => small.t.database.query('SELECT 1'));
+    expect((await small.erase()).status).toBe(204);
+    expect(deleted).toHaveLength(1);
+    await small.t.stop();
+  });
+});
+
+describe('a login that races the erasure of its account', () => {
+  let deleteUser: DeleteUser;
+  let beforeTokens: () => Promise<void>;
+  const account = LivingAccount.forFile({
+    hooks: {
+      tokenClaims: async () => {
+        await beforeTokens();
+        return {};
+      },
+      deleteUser: (user, context) => deleteUser(user, context),
+    },
+  });
+  const { t } = account;
+  // Accounts are signed in to before each test.
+  beforeAll(() => (beforeTokens = async () => undefined));
+  afterEach(() => (beforeTokens = async () => undefined));
+
+  it.each<[string, DeleteUser]>([
+    ['is gone', DELETE],
+    ['stays', async () => undefined],
+  ])('before the sweep leaves no session and no access token, where the row %s', async (_, dispose) => {
+    deleteUser = dispose;
+    const begun: string[] = [];
+    // Its sessions have ended, and nothing is swept yet.
+    t.on(AccountDeleting, async () => {
+      const tokens = await t.session();
+      begun.push(tokens.access_token);
+      await t.get('/private', tokens.access_token).expect(200);
+    });
+    expect((await account.erase()).status).toBe(204);
+    await t.get('/private', begun[0]).expect(401);
+    expect(await account.rows()).toMatchObject({ svc_sessions: 0, svc_refresh_tokens: 0 });
+  });
+
+  it.each<[string, DeleteUser]>([
+    ['is gone', DELETE],
+    ['stays', async () => undefined],
+  ])('between the sweep and the commit leaves none either, where the row %s', async (_, dispose) => {
+    const [atLogin, atWork] = [new Checkpoint(), new Checkpoint()];
+    deleteUser = async (user, context) => {
+      await atWork.pass();
+      await dispose(user, context);
+    };
+    const proof = await account.prove();
+    beforeTokens = () => atLogin.pass();
+    // The password is verified, the session not yet stored.
+    const login = t.login(ADA).then((response) => response);
+    await atLogin.reached;
+    const erasure = account.erase(proof);
+    await Promise.race([atWork.reached, erasure]);
+    atLogin.letGo();
+    const { body } = await login;
+    atWork.letGo();
+    expect((await erasure).status).toBe(204);
+    expect(body.access_token).toEqual(expect.any(String));
+    await t.get('/private', body.access_token).expect(401);
+    await t.refresh(body.refresh_token).expect(401);
+    expect(await account.rows()).toMatchObject({ svc_sessions: 0, svc_refresh_tokens: 0 });
   });
 });
 

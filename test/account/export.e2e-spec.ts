@@ -1,7 +1,7 @@
+import { UserProvider } from '@svc/auth';
 import { randomUUID } from 'node:crypto';
-import { TypeormUserProvider } from '../../libs/auth/src/users/typeorm-user-provider';
 import { type TestApp, claimsOf } from '../support/app';
-import { ADA, HEADER, proofOf, startConfirming } from '../support/confirming';
+import { ADA, HEADER, confirmingForFile, proofOf, startConfirming } from '../support/confirming';
 import { ORIGIN, PasskeyApp, storePasskey } from '../support/passkeys';
 import { SoftAuthenticator } from '../support/soft-authenticator';
 import { enrol } from '../support/two-factor';
@@ -38,18 +38,12 @@ const keysIn = (value: unknown, path = ''): string[] => {
 };
 
 describe('GET /account/export', () => {
-  let t: TestApp;
+  const t = confirmingForFile({ features: { twoFactor: true } });
 
-  beforeEach(async () => (t = await startConfirming({ features: { twoFactor: true } })));
-  afterEach(() => {
-    jest.restoreAllMocks();
-    return t.stop();
-  });
-
-  async function exported(token: string) {
-    const { body, headers, text } = await t
+  async function exported(token: string, from: TestApp = t) {
+    const { body, headers, text } = await from
       .get('/auth/account/export', token)
-      .set(HEADER, await proofOf(t, token))
+      .set(HEADER, await proofOf(from, token))
       .expect(200);
     return { body, headers, text };
   }
@@ -109,36 +103,37 @@ describe('GET /account/export', () => {
   });
 
   it('holds no secret: no token, hash, key, code or TOTP secret, with every factor in use', async () => {
-    await t.stop();
     const passkeys = await PasskeyApp.start({ features: { twoFactor: true } });
-    ({ t } = passkeys);
     await passkeys.enrol(await passkeys.confirmed(ADA), new SoftAuthenticator(ORIGIN), {}, 'Phone');
-    const { secret, recoveryCodes, token } = await enrol(t);
-    const { body, text } = await exported(token);
+    const { secret, recoveryCodes, token } = await enrol(passkeys.t);
+    const { body, text } = await exported(token, passkeys.t);
     expect(keysIn(body)).toEqual(KEYS);
     expect(body.two_factor).toEqual({ enabled: true, confirmed_at: expect.stringMatching(ISO) });
     expect(body.passkeys).toMatchObject([{ name: 'Phone' }]);
-    const rows = await t.database.query(`
+    const rows = await passkeys.t.database.query(`
       SELECT token_hash AS kept FROM svc_refresh_tokens UNION SELECT public_key FROM passkeys
       UNION SELECT unnest(ARRAY[password_hash, two_factor_secret, two_factor_recovery_codes]) FROM people WHERE id = 1
       UNION SELECT aaguid::text FROM passkeys`);
     expect(rows.length).toBeGreaterThan(5);
     const kept = rows.map((row: { kept: string }) => row.kept);
     for (const told of [secret, ...recoveryCodes, token, 'argon2', 'v1.', ...kept]) expect(text).not.toContain(told);
+    await passkeys.stop();
   });
 
   it('has no passkeys where there is no such table, or another one of that name', async () => {
-    const { access_token: token } = await t.session();
-    await t.database.query('DROP TABLE passkeys');
-    expect((await exported(token)).body.passkeys).toEqual([]);
-    await t.database.query('CREATE TABLE passkeys (id int, owner text)');
-    expect((await exported(token)).body.passkeys).toEqual([]);
+    const without = await startConfirming();
+    const { access_token: token } = await without.session();
+    await without.database.query('DROP TABLE passkeys');
+    expect((await exported(token, without)).body.passkeys).toEqual([]);
+    await without.database.query('CREATE TABLE passkeys (id int, owner text)');
+    expect((await exported(token, without)).body.passkeys).toEqual([]);
+    await without.stop();
   });
 
   it('is 503 while the user store does not say whether there is a second factor', async () => {
     const { access_token: token } = await t.session();
     const proof = await proofOf(t, token);
-    jest.spyOn(TypeormUserProvider.prototype, 'secondFactorOf').mockReturnValue(new Promise(() => undefined));
+    jest.spyOn(t.app.get(UserProvider), 'secondFactorOf').mockReturnValue(new Promise(() => undefined));
     await t.get('/auth/account/export', token).set(HEADER, proof).expect(503);
   });
 

@@ -1,16 +1,18 @@
-import { AccountDeleted, AccountDeleting, AuthEvents, type AuthHooks, type AuthModuleOptions } from '@svc/auth';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { AccountDeleted, AccountDeleting, type AuthHooks, type AuthModuleOptions } from '@svc/auth';
 import type { TestApp } from '../support/app';
-import { HEADER, proofOf } from '../support/confirming';
 import { Checkpoint } from '../support/checkpoint';
-import { member, startMembers } from '../support/members';
+import { HEADER, proofOf } from '../support/confirming';
+import { eventually } from '../support/eventually';
+import { member, membersForFile } from '../support/members';
 import type { Member } from '../support/people';
 
 const AT_ONCE = 20;
 const POOL = { max: 5 };
 
+type DeleteUser = NonNullable<AuthHooks['deleteUser']>;
+
 /** The row stays, as some hosts want it: nothing but the library keeps a second run of the hook away. */
-const anonymise: NonNullable<AuthHooks['deleteUser']> = async (user, { manager }) => {
+const anonymise: DeleteUser = async (user, { manager }) => {
   const { id } = user as Member;
   await manager.query("UPDATE members SET name = 'gone', email = id::text WHERE id = $1", [id]);
 };
@@ -22,56 +24,46 @@ interface Ticket {
 }
 
 describe('accounts erased in parallel', () => {
-  let nodes: TestApp[];
-  let log: string[];
-
-  async function start(deleteUser = anonymise, count = 1): Promise<TestApp> {
-    log = [];
-    const options: Partial<AuthModuleOptions> = {
-      hooks: {
-        deleteUser: async (user, context) => {
-          log.push('hook');
-          await deleteUser(user, context);
-        },
+  const log: string[] = [];
+  let deleteUser: DeleteUser;
+  const options: Partial<AuthModuleOptions> = {
+    hooks: {
+      deleteUser: async (user, context) => {
+        log.push('hook');
+        await deleteUser(user, context);
       },
-    };
-    const { t } = await startMembers(options, { pool: POOL });
-    nodes = [t];
-    while (nodes.length < count) {
-      nodes.push((await startMembers(options, { pool: POOL, databaseUrl: t.databaseUrl })).t);
-    }
-    for (const node of nodes) {
-      const events = node.app.get(AuthEvents);
+    },
+  };
+  const { t } = membersForFile(options, { pool: POOL });
+  // Another process on the same stores. Each test starts anew in both.
+  const { t: other } = membersForFile(options, () => ({ pool: POOL, databaseUrl: t.databaseUrl }));
+
+  beforeEach(() => {
+    log.length = 0;
+    deleteUser = anonymise;
+    for (const node of [t, other]) {
       // A listener that needs the database, as a host's does.
-      events.on(
-        AccountDeleting,
-        async () => void (await node.database.query("SELECT 'deleting'"), log.push('deleting')),
-      );
-      events.on(AccountDeleted, () => log.push('deleted'));
+      node.on(AccountDeleting, async () => void (await node.database.query("SELECT 'deleting'"), log.push('deleting')));
+      node.on(AccountDeleted, () => log.push('deleted'));
     }
-    return t;
-  }
-  afterEach(async () => {
-    for (const node of nodes.toReversed()) await node.stop();
   });
 
-  async function ticket(t: TestApp, email: string): Promise<Ticket> {
-    const { access_token: token } = await t.session(email);
-    return { t, token, proof: await proofOf(t, token) };
+  async function ticket(email: string, from: TestApp = t): Promise<Ticket> {
+    const { access_token: token } = await from.session(email);
+    return { t: from, token, proof: await proofOf(from, token) };
   }
-  const erase = async ({ t, token, proof }: Ticket) =>
-    (await t.call('delete', '/auth/account', token).set(HEADER, proof)).status;
+  const erase = async ({ t: node, token, proof }: Ticket) =>
+    (await node.call('delete', '/auth/account', token).set(HEADER, proof)).status;
 
-  async function living(t: TestApp): Promise<number> {
+  async function living(): Promise<number> {
     return (await t.database.query('SELECT count(*)::int AS n FROM svc_sessions WHERE revoked_at IS NULL'))[0].n;
   }
 
   it('run hook and events once for one account, however many ask; to the others their token is dead', async () => {
-    const t = await start();
     for (let round = 0; round < 5; round++) {
       log.length = 0;
       await member(t, 'ada@example.com');
-      const [one, two] = [await ticket(t, 'ada@example.com'), await ticket(t, 'ada@example.com')];
+      const [one, two] = [await ticket('ada@example.com'), await ticket('ada@example.com')];
       const answers = await Promise.all(Array.from({ length: AT_ONCE }, (_, i) => erase(i % 2 ? one : two)));
       expect(answers.toSorted()).toEqual([204, ...Array<number>(AT_ONCE - 1).fill(401)]);
       expect(log).toEqual(['deleting', 'hook', 'deleted']);
@@ -79,12 +71,13 @@ describe('accounts erased in parallel', () => {
   });
 
   it('do so across processes', async () => {
-    const t = await start(anonymise, 2);
     for (let round = 0; round < 10; round++) {
       log.length = 0;
       await member(t, 'ada@example.com');
-      const tickets = await Promise.all(nodes.map(() => ticket(t, 'ada@example.com')));
-      const calls = Array.from({ length: AT_ONCE }, (_, i) => erase({ ...tickets[(i >> 1) % 2]!, t: nodes[i % 2]! }));
+      const tickets = await Promise.all([ticket('ada@example.com'), ticket('ada@example.com')]);
+      const calls = Array.from({ length: AT_ONCE }, (_, i) =>
+        erase({ ...tickets[(i >> 1) % 2]!, t: [t, other][i % 2]! }),
+      );
       expect((await Promise.all(calls)).toSorted()).toEqual([204, ...Array<number>(AT_ONCE - 1).fill(401)]);
       expect(log).toEqual(['deleting', 'hook', 'deleted']);
     }
@@ -92,19 +85,19 @@ describe('accounts erased in parallel', () => {
 
   it('leave the others an answer while one is at work, and its failure is told to the one', async () => {
     const atWork = new Checkpoint();
-    const t = await start(async () => {
+    deleteUser = async () => {
       await atWork.pass();
       throw new Error('not today');
-    });
+    };
     await member(t, 'ada@example.com');
-    const mine = await ticket(t, 'ada@example.com');
+    const mine = await ticket('ada@example.com');
     const first = erase(mine);
     await atWork.reached;
     expect(await erase(mine)).toBe(401);
     atWork.letGo();
     expect(await first).toBe(500);
     // The next attempt, after a new login, is one of its own.
-    expect(await erase(await ticket(t, 'ada@example.com'))).toBe(500);
+    expect(await erase(await ticket('ada@example.com'))).toBe(500);
     expect(log).toEqual(['deleting', 'hook', 'deleting', 'hook']);
   });
 
@@ -113,16 +106,15 @@ describe('accounts erased in parallel', () => {
     ['has just ended its own', true],
   ])('run the hook once for a session that began meanwhile, where the other process %s', async (_, hasEnded) => {
     const [atWork, announced] = [new Checkpoint(), new Checkpoint()];
-    const t = await start(async (user, context) => {
+    deleteUser = async (user, context) => {
       await atWork.pass();
       await anonymise(user, context);
-    }, 2);
-    const other = nodes[1]!;
-    other.app.get(AuthEvents).on(AccountDeleting, () => announced.pass());
+    };
+    other.on(AccountDeleting, () => announced.pass());
     await member(t, 'ada@example.com');
-    const first = erase(await ticket(t, 'ada@example.com'));
+    const first = erase(await ticket('ada@example.com'));
     await atWork.reached;
-    const second = erase({ ...(await ticket(t, 'ada@example.com')), t: other });
+    const second = erase({ ...(await ticket('ada@example.com')), t: other });
     await announced.reached;
     if (hasEnded) atWork.letGo();
     if (hasEnded) expect(await first).toBe(204);
@@ -135,23 +127,23 @@ describe('accounts erased in parallel', () => {
 
   it('leave a connection to every other route, and to what the host does beside the transaction', async () => {
     const atWork = new Checkpoint();
-    const t = await start(async (user, context) => {
+    deleteUser = async (user, context) => {
       await atWork.pass();
       await t.database.query("SELECT 'beside'");
       await anonymise(user, context);
-    });
+    };
     await member(t, 'bob@example.com');
     const bob = await t.session('bob@example.com');
     const tickets: Ticket[] = [];
     for (let i = 0; i < AT_ONCE; i++) {
       await member(t, `user${i}@example.com`);
-      tickets.push(await ticket(t, `user${i}@example.com`));
+      tickets.push(await ticket(`user${i}@example.com`));
     }
     const erasures = Promise.all(tickets.map(erase));
     await atWork.reached;
     // All of them are under way, and wait for the one that is at work.
-    while ((await living(t)) > 1) await sleep(10);
-    while (log.filter((what) => what === 'deleting').length < AT_ONCE) await sleep(10);
+    await eventually(async () => (await living()) === 1);
+    await eventually(async () => log.filter((what) => what === 'deleting').length === AT_ONCE);
     await t.get('/private', bob.access_token).expect(200);
     await t.refresh(bob.refresh_token).expect(200);
     atWork.letGo();

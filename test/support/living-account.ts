@@ -1,7 +1,7 @@
 import type { AuthModuleOptions } from '@svc/auth';
 import type { TestApp, TestAppOptions } from './app';
 import { ADA, HEADER, proofOf } from './confirming';
-import { type Mailbox, member, startMembers } from './members';
+import { type Mailbox, member, membersForFile, startMembers } from './members';
 import { mentions } from './mentions';
 import { ORIGIN, PASSKEYS, PasskeyApp, storePasskey } from './passkeys';
 import { SoftAuthenticator } from './soft-authenticator';
@@ -9,26 +9,41 @@ import { enrol } from './two-factor';
 
 const TABLES = ['members', 'passkeys', 'svc_lockouts', 'svc_password_resets', 'svc_refresh_tokens', 'svc_sessions'];
 
+const everything = (options: Partial<AuthModuleOptions>): Partial<AuthModuleOptions> => ({
+  passkeys: PASSKEYS.passkeys,
+  ...options,
+  features: { lockout: true, twoFactor: true, passkeys: true, ...options.features },
+});
+
 /** A member who is signed in on a host with every capability, up to the account's end. */
 export class LivingAccount {
   readonly email = ADA;
+  id!: string;
+  token!: string;
+  readonly t: TestApp;
+  private readonly mailbox: Mailbox;
 
-  private constructor(
-    readonly t: TestApp,
-    readonly mailbox: Mailbox,
-    readonly id: string,
-    readonly token: string,
-  ) {}
-
-  static async start(options: Partial<AuthModuleOptions> = {}, more: TestAppOptions = {}): Promise<LivingAccount> {
-    const features = { lockout: true, twoFactor: true, passkeys: true, ...options.features };
-    const { t, mailbox } = await startMembers({ passkeys: PASSKEYS.passkeys, ...options, features }, more);
-    return LivingAccount.of(t, mailbox);
+  private constructor({ t, mailbox }: { t: TestApp; mailbox: Mailbox }) {
+    [this.t, this.mailbox] = [t, mailbox];
   }
 
-  static async of(t: TestApp, mailbox: Mailbox): Promise<LivingAccount> {
-    const id = await member(t, ADA);
-    return new LivingAccount(t, mailbox, id, (await t.session()).access_token);
+  static async start(options: Partial<AuthModuleOptions> = {}, more: TestAppOptions = {}): Promise<LivingAccount> {
+    const account = new LivingAccount(await startMembers(everything(options), more));
+    await account.begin();
+    return account;
+  }
+
+  /** One host for a whole file, or for a `describe` block, with a new account before each test. */
+  static forFile(options: Partial<AuthModuleOptions> = {}, more: TestAppOptions = {}): LivingAccount {
+    const account = new LivingAccount(membersForFile(everything(options), more));
+    beforeEach(() => account.begin());
+    return account;
+  }
+
+  /** Creates the account, and signs in to it. */
+  async begin(): Promise<void> {
+    this.id = await member(this.t, ADA);
+    this.token = (await this.t.session()).access_token;
   }
 
   /** Leaves a row in every table of ours, some of them under the same id at another guard. */

@@ -1,38 +1,32 @@
-import { AccountDeleting, AuthEvents } from '@svc/auth';
-import { Sessions } from '../../libs/auth/src/sessions/sessions';
-import { Checkpoint } from '../support/checkpoint';
-import { member } from '../support/members';
-import { ORIGIN } from '../support/passkeys';
-import { SoftAuthenticator } from '../support/soft-authenticator';
-import { eventually } from '../support/eventually';
-import { UnprovedAccount } from '../support/unproved';
+import { AccountDeleting } from '@svc/auth';
+import { Checkpoint } from '../../../../test/support/checkpoint';
+import { eventually } from '../../../../test/support/eventually';
+import { member } from '../../../../test/support/members';
+import { ORIGIN } from '../../../../test/support/passkeys';
+import { SoftAuthenticator } from '../../../../test/support/soft-authenticator';
+import { UnprovedAccount } from '../../../../test/support/unproved';
+import { Sessions } from '../sessions/sessions';
 
 const ROUNDS = 20;
 
 describe('an account whose password is reset while it is erased', () => {
-  let account: UnprovedAccount;
-
   // More than PostgreSQL takes to see that two transactions wait for each other.
-  beforeEach(async () => (account = await UnprovedAccount.start({ storeTimeoutMs: 10_000 })));
-  afterEach(async () => {
-    jest.restoreAllMocks();
-    await account.t.stop();
-  });
+  const account = UnprovedAccount.forFile({ storeTimeoutMs: 10_000 });
+  const { app, t } = account;
 
   const isWaitedFor = async (): Promise<boolean> => {
-    const waiting = await account.t.database.query(
+    const waiting = await t.database.query(
       "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
     );
     return waiting.length > 0;
   };
 
   it('is erased, and neither waits for what the other has', async () => {
-    const { app, t, userId } = account;
     const own = await app.confirmed();
     await app.enrol(own, account.authenticator);
     const token = await account.mailed();
     // One that began after the others had been ended.
-    t.app.get(AuthEvents).on(AccountDeleting, async () => void (await t.auth.startSession(userId)));
+    t.on(AccountDeleting, async () => void (await t.auth.startSession(account.userId)));
     const sessions = account.own(Sessions);
     const [erase, half] = [sessions.erase.bind(sessions), new Checkpoint()];
     jest.spyOn(sessions, 'erase').mockImplementationOnce(async (...args) => {
@@ -52,7 +46,6 @@ describe('an account whose password is reset while it is erased', () => {
   });
 
   it(`is erased whichever comes first, ${ROUNDS} times, and leaves nothing behind`, async () => {
-    const { app, t } = account;
     for (let round = 0; round < ROUNDS; round++) {
       const email = `racer${round}@example.com`;
       const userId = await member(t, email);
