@@ -1,95 +1,103 @@
 import { AccountReleased, type AuthModuleOptions } from '@svc/auth';
-import { claimsOf } from '../support/app';
+import { TestApp, claimsOf } from '../support/app';
 import { ADA } from '../support/confirming';
+import { UNLIMITED } from '../support/host.module';
 import { type Confirmed, NOT_VERIFIED, ORIGIN, PasskeyApp } from '../support/passkeys';
 import { routesOf } from '../support/routes';
 import { SoftAuthenticator } from '../support/soft-authenticator';
 import { challenge, codeOf, complete, enrol } from '../support/two-factor';
+import { userProvidersOf } from '../support/user-reads';
 
 const WRONG = { message: 'The code is not correct.', errors: { code: ['The code is not correct.'] } };
 
-describe('a passkey as the second step', () => {
-  let app: PasskeyApp;
-  let ada: Confirmed;
-  let authenticator: SoftAuthenticator;
+let app: PasskeyApp;
+let ada: Confirmed;
+let authenticator: SoftAuthenticator;
 
-  const start = async (options: Partial<AuthModuleOptions> = {}): Promise<void> => {
-    app = await PasskeyApp.start({ ...options, features: { twoFactor: true, ...options.features } });
+/** One application for a `describe` block, in which ada has just confirmed the password. */
+function withPasskeys(options: Partial<AuthModuleOptions> = {}): void {
+  const own = PasskeyApp.forFile({ ...options, features: { twoFactor: true, ...options.features } });
+  beforeEach(async () => {
+    app = own;
     ada = await app.confirmed();
     authenticator = new SoftAuthenticator(ORIGIN);
-  };
-  const answer = (from = authenticator) => app.answer(from);
-  const login = async (email = ADA) => (await app.t.login(email).expect(200)).body;
-  afterEach(() => app.stop());
-
-  describe('where it is required', () => {
-    beforeEach(() => start({ passkeys: { required: true } }));
-
-    it('is asked for from whoever has one, and from nobody else', async () => {
-      expect(await login()).toHaveProperty('access_token');
-      await app.enrol(ada, authenticator);
-      expect(await login()).toEqual({ two_factor: true, challenge_token: expect.any(String), methods: ['passkey'] });
-      expect(await login('bob@example.com')).toHaveProperty('access_token');
-    });
-
-    it('opens a session that says how', async () => {
-      await app.enrol(ada, authenticator);
-      const { body, headers } = await complete(app.t, { ...(await answer()), challenge_token: await challenge(app.t) });
-      expect(headers['cache-control']).toBe('no-store, private');
-      expect(claimsOf(body.access_token)).toMatchObject({ sub: '1', amr: ['pwd', 'webauthn'] });
-      const renewed = await app.t.refresh(body.refresh_token).expect(200);
-      expect(claimsOf(renewed.body.access_token)).toMatchObject({ amr: ['pwd', 'webauthn'] });
-    });
-
-    it('is no code, and without codes there is none to guess', async () => {
-      await app.enrol(ada, authenticator);
-      const challenge_token = await challenge(app.t);
-      for (const other of [{ code: '123456' }, { recovery_code: 'AAAAAAAAAA-AAAAAAAAAA' }, {}]) {
-        await complete(app.t, { challenge_token, ...other }).expect(422, WRONG);
-      }
-      await complete(app.t, { challenge_token, ...(await answer()) }).expect(200);
-    });
   });
+}
 
-  it('is asked for from those whom the host names', async () => {
-    const required = async (user: object): Promise<boolean> => (user as { email: string }).email === ADA;
-    await start({ passkeys: { required } });
-    const bob = await app.confirmed('bob@example.com');
+const answer = (from = authenticator) => app.answer(from);
+const login = async (email = ADA) => (await app.t.login(email).expect(200)).body;
+
+describe('a passkey as the second step, where it is required', () => {
+  withPasskeys({ passkeys: { required: true } });
+
+  it('is asked for from whoever has one, and from nobody else', async () => {
+    expect(await login()).toHaveProperty('access_token');
     await app.enrol(ada, authenticator);
-    await app.enrol(bob, new SoftAuthenticator(ORIGIN));
-    expect(await login()).toHaveProperty('methods', ['passkey']);
+    expect(await login()).toEqual({ two_factor: true, challenge_token: expect.any(String), methods: ['passkey'] });
     expect(await login('bob@example.com')).toHaveProperty('access_token');
   });
 
-  it('lets nobody in while the host cannot say', async () => {
-    let knows = true;
-    const required = (): boolean => {
-      if (knows) return false;
-      throw new Error('the host`s own fault');
-    };
-    await start({ passkeys: { required } });
+  it('opens a session that says how', async () => {
     await app.enrol(ada, authenticator);
-    knows = false;
-    const { body } = await app.t.login(ADA).expect(500);
-    expect(body).not.toHaveProperty('access_token');
+    const { body, headers } = await complete(app.t, { ...(await answer()), challenge_token: await challenge(app.t) });
+    expect(headers['cache-control']).toBe('no-store, private');
+    expect(claimsOf(body.access_token)).toMatchObject({ sub: '1', amr: ['pwd', 'webauthn'] });
+    const renewed = await app.t.refresh(body.refresh_token).expect(200);
+    expect(claimsOf(renewed.body.access_token)).toMatchObject({ amr: ['pwd', 'webauthn'] });
   });
 
-  it('stands beside the codes of whoever has both, also where it is not required', async () => {
-    await start();
+  it('is no code, and without codes there is none to guess', async () => {
     await app.enrol(ada, authenticator);
-    expect(await login()).toHaveProperty('access_token');
-    const { secret, recoveryCodes } = await enrol(app.t);
-    expect(await login()).toHaveProperty('methods', ['totp', 'recovery_code', 'passkey']);
-    for (const one of [await answer(), { code: codeOf(app.t, secret) }, { recovery_code: recoveryCodes[0] }]) {
-      await complete(app.t, { challenge_token: await challenge(app.t), ...one }).expect(200);
+    const challenge_token = await challenge(app.t);
+    for (const other of [{ code: '123456' }, { recovery_code: 'AAAAAAAAAA-AAAAAAAAAA' }, {}]) {
+      await complete(app.t, { challenge_token, ...other }).expect(422, WRONG);
     }
+    await complete(app.t, { challenge_token, ...(await answer()) }).expect(200);
+  });
+
+  it('has no more to say once it is deleted, and what it would have said opens nothing', async () => {
+    const id = await app.enrol(ada, authenticator);
+    const [challenge_token, before] = [await challenge(app.t), await app.sessions()];
+    await app.call('delete', `passkeys/${id}`, ada).expect(204);
+    await complete(app.t, { challenge_token, ...(await answer()) }).expect(422, NOT_VERIFIED);
+    await app.t.database.query('DELETE FROM people WHERE id = 1');
+    await complete(app.t, { challenge_token, ...(await answer()) }).expect(422);
+    expect(await app.sessions()).toBe(before);
+  });
+
+  it('is nothing that a user of the same id at another guard has', async () => {
+    await app.enrol(ada, authenticator);
+    await app.t.database.query("UPDATE passkeys SET guard = 'admin'");
+    expect((await app.t.login(ADA).expect(200)).body).toHaveProperty('access_token');
+  });
+
+  it('needs user verification like a sign-in', async () => {
+    await app.enrol(ada, authenticator);
+    const { ceremony_id, options } = await app.requestOptions();
+    const credential = authenticator.get(options, { uv: false });
+    await complete(app.t, { challenge_token: await challenge(app.t), ceremony_id, credential }).expect(
+      422,
+      NOT_VERIFIED,
+    );
+  });
+
+  it('is not known once passkeys are switched off', async () => {
+    const { secret } = await enrol(app.t);
+    await app.enrol(ada, authenticator);
+    const right = await answer();
+    const off = await TestApp.start({
+      databaseUrl: app.t.databaseUrl,
+      options: { features: { twoFactor: true } },
+    });
+    const { body } = await off.login(ADA).expect(200);
+    expect(body.methods).toEqual(['totp', 'recovery_code']);
+    await complete(off, { challenge_token: body.challenge_token, ...right }).expect(422);
+    await complete(off, { challenge_token: body.challenge_token, code: codeOf(off, secret, 1) }).expect(200);
+    await off.stop();
   });
 
   describe('when it is wrong', () => {
-    beforeEach(async () => {
-      await start({ passkeys: { required: true } });
-      await app.enrol(ada, authenticator);
-    });
+    beforeEach(() => app.enrol(ada, authenticator));
 
     it('opens no session for somebody else`s, and leaves the challenge', async () => {
       const bob = await app.confirmed('bob@example.com');
@@ -139,9 +147,48 @@ describe('a passkey as the second step', () => {
       await complete(app.t, { challenge_token, ...(await answer()) }).expect(200);
     });
   });
+});
+
+describe('a passkey as the second step, where the host says whether it is required', () => {
+  let required: (user: object) => boolean | Promise<boolean>;
+  beforeEach(() => {
+    required = () => false;
+  });
+  withPasskeys({ passkeys: { required: (user) => required(user) } });
+
+  it('is asked for from those whom the host names', async () => {
+    required = async (user) => (user as { email: string }).email === ADA;
+    const bob = await app.confirmed('bob@example.com');
+    await app.enrol(ada, authenticator);
+    await app.enrol(bob, new SoftAuthenticator(ORIGIN));
+    expect(await login()).toHaveProperty('methods', ['passkey']);
+    expect(await login('bob@example.com')).toHaveProperty('access_token');
+  });
+
+  it('lets nobody in while the host cannot say', async () => {
+    await app.enrol(ada, authenticator);
+    required = () => {
+      throw new Error('the host`s own fault');
+    };
+    const { body } = await app.t.login(ADA).expect(500);
+    expect(body).not.toHaveProperty('access_token');
+  });
+});
+
+describe('a passkey as the second step, where it is not required', () => {
+  withPasskeys({ lockout: { maxAttempts: 2 } });
+
+  it('stands beside the codes of whoever has both, also where it is not required', async () => {
+    await app.enrol(ada, authenticator);
+    expect(await login()).toHaveProperty('access_token');
+    const { secret, recoveryCodes } = await enrol(app.t);
+    expect(await login()).toHaveProperty('methods', ['totp', 'recovery_code', 'passkey']);
+    for (const one of [await answer(), { code: codeOf(app.t, secret) }, { recovery_code: recoveryCodes[0] }]) {
+      await complete(app.t, { challenge_token: await challenge(app.t), ...one }).expect(200);
+    }
+  });
 
   it('is never locked out, and lets go of the locks of codes and passwords', async () => {
-    await start({ lockout: { maxAttempts: 2 } });
     const { secret } = await enrol(app.t);
     await app.enrol(ada, authenticator);
     const challenge_token = await challenge(app.t);
@@ -153,9 +200,63 @@ describe('a passkey as the second step', () => {
     expect(released.map(({ purpose }) => purpose).toSorted()).toEqual(['confirm', 'two_factor']);
     await complete(app.t, { challenge_token: await challenge(app.t), code: codeOf(app.t, secret) }).expect(200);
   });
+});
+
+describe('a passkey as the second step, beyond the limit of failures', () => {
+  let his: SoftAuthenticator;
+  // The limit by address counts what the one by account does not see: here it has room.
+  withPasskeys({
+    rateLimits: { ...UNLIMITED, twoFactor: { maxAttempts: 3, decaySeconds: 60 }, limiters: { 'svc-2fa': () => [] } },
+    passkeys: { required: true },
+  });
+  beforeEach(async () => {
+    await app.enrol(ada, authenticator);
+    his = new SoftAuthenticator(ORIGIN);
+    await app.enrol(await app.confirmed('bob@example.com'), his);
+  });
+
+  it.each<[string, () => Promise<object>]>([
+    ['without a ceremony', async () => ({ ceremony_id: 'x', credential: {} })],
+    [
+      'of an authenticator that nobody registered',
+      async () => {
+        const stranger = new SoftAuthenticator(ORIGIN);
+        stranger.create(await app.creationOptions(ada));
+        return answer(stranger);
+      },
+    ],
+    ['of somebody else', () => answer(his)],
+  ])('is refused, for passkeys %s count like wrong codes', async (_, wrong) => {
+    const challenge_token = await challenge(app.t);
+    for (let i = 0; i < 3; i++)
+      await complete(app.t, { challenge_token, ...(await wrong()) }).expect(422, NOT_VERIFIED);
+    const { body } = await complete(app.t, { challenge_token, ...(await answer()) }).expect(429);
+    expect(Object.keys(body.errors)).toEqual(['credential']);
+  });
+
+  it('is not refused for answers to what is no challenge', async () => {
+    const challenge_token = await challenge(app.t);
+    for (let i = 0; i < 5; i++) await complete(app.t, { challenge_token: 'junk', ...(await answer()) }).expect(422);
+    await complete(app.t, { challenge_token, ...(await answer()) }).expect(200);
+  });
+});
+
+describe('a passkey as the second step, where unverified users are kept out', () => {
+  withPasskeys({ passkeys: { required: true }, emailVerification: { blockUnverifiedLogin: true } });
+
+  it('opens no session for who has to verify the email first', async () => {
+    await app.enrol(ada, authenticator);
+    for (const users of userProvidersOf(app.t)) jest.spyOn(users, 'isEmailVerified').mockReturnValue(false);
+    const [challenge_token, before] = [await challenge(app.t), await app.sessions()];
+    await complete(app.t, { challenge_token, ...(await answer()) }).expect(403);
+    expect(await app.sessions()).toBe(before);
+  });
+});
+
+describe('a passkey as the second step, without codes', () => {
+  withPasskeys({ features: { twoFactor: false } });
 
   it('has no route at an extra guard, whose users have no passkeys', async () => {
-    await start({ features: { twoFactor: false } });
     expect(routesOf(app.t).filter((route) => route.includes('challenge'))).toEqual(['POST /auth/two-factor-challenge']);
   });
 });

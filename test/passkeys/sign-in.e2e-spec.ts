@@ -1,21 +1,22 @@
+import { PasskeyAdded, PasskeyRemoved } from '@svc/auth';
 import { claimsOf } from '../support/app';
 import { ADA, HEADER, confirm } from '../support/confirming';
+import { eventually } from '../support/eventually';
+import { UNLIMITED } from '../support/host.module';
 import { type Confirmed, NOT_VERIFIED, ORIGIN, PasskeyApp } from '../support/passkeys';
 import { SoftAuthenticator } from '../support/soft-authenticator';
 
 const NO_STORE = 'no-store, private';
 
 describe('passkeys', () => {
-  let app: PasskeyApp;
+  const app = PasskeyApp.forFile();
   let ada: Confirmed;
   let authenticator: SoftAuthenticator;
 
   beforeEach(async () => {
-    app = await PasskeyApp.start();
     ada = await app.confirmed();
     authenticator = new SoftAuthenticator(ORIGIN);
   });
-  afterEach(() => app.stop());
 
   it('are created with these options', async () => {
     const first = await app.enrol(ada, authenticator);
@@ -68,6 +69,7 @@ describe('passkeys', () => {
     const plain = await app.enrol(ada, authenticator);
     const before = Math.floor(Date.now() / 1000);
     await app.signIn(authenticator);
+    const after = Math.ceil(Date.now() / 1000);
     const { body, headers } = await app.call('get', 'passkeys', ada).expect(200);
     expect(headers['cache-control']).toBe(NO_STORE);
     expect(body).toEqual({
@@ -79,8 +81,9 @@ describe('passkeys', () => {
       user_handle: 'MQ',
       all_accepted_credential_ids: [named, plain],
     });
-    expect(body.passkeys[1].last_used_at - before).toBeLessThan(5);
-    expect(Number.isInteger(body.passkeys[1].last_used_at)).toBe(true);
+    const used = body.passkeys[1].last_used_at;
+    // Seconds of the database, rounded down.
+    expect([Number.isInteger(used), used >= before - 1, used <= after]).toEqual([true, true, true]);
   });
 
   it('are renamed and deleted by their owner, and then sign in no more', async () => {
@@ -188,5 +191,101 @@ describe('passkeys', () => {
     const body = { ceremony_id, credential: authenticator.get(options) };
     await app.t.call('post', '/auth/confirm-passkey', ada.access_token).set(HEADER, '').send(body).expect(200);
     expect(await counted()).toEqual([]);
+  });
+
+  describe('in events', () => {
+    let added: PasskeyAdded[];
+    let removed: PasskeyRemoved[];
+
+    beforeEach(() => {
+      [added, removed] = [app.t.recorded(PasskeyAdded), app.t.recorded(PasskeyRemoved)];
+    });
+
+    it('are reported when they are added and when they are deleted, once that is stored', async () => {
+      const stored: number[] = [];
+      const count = async (): Promise<void> => void stored.push((await app.rows()).length);
+      for (const event of [PasskeyAdded, PasskeyRemoved]) app.t.on(event, count);
+      const id = await app.enrol(ada, authenticator);
+      await eventually(async () => stored.length === 1);
+      expect([added, removed]).toEqual([[new PasskeyAdded('1', id, 'api')], []]);
+      await app.call('delete', `passkeys/${id}`, ada).expect(204);
+      await eventually(async () => stored.length === 2);
+      expect([added.length, removed]).toEqual([1, [new PasskeyRemoved('1', id, 'api')]]);
+      expect(stored).toEqual([1, 0]);
+    });
+
+    it('are reported once, however many requests add or delete one at the same time', async () => {
+      const credential = authenticator.create(await app.creationOptions(ada));
+      const registered = await Promise.all(Array.from({ length: 10 }, () => app.register(ada, credential)));
+      expect(registered.filter(({ status }) => status === 204)).toHaveLength(1);
+      const remove = () => app.call('delete', `passkeys/${credential.id}`, ada).expect(204);
+      await Promise.all(Array.from({ length: 10 }, remove));
+      expect([added.length, removed.length]).toEqual([1, 1]);
+    });
+
+    it('are not reported where one is refused, is somebody else`s or is nobody`s', async () => {
+      const id = await app.enrol(await app.confirmed('bob@example.com'), authenticator);
+      expect(added.splice(0)).toEqual([new PasskeyAdded('2', id, 'api')]);
+      await app.register(ada, {}).expect(422);
+      for (const other of [id, 'AAAA', '%20']) await app.call('delete', `passkeys/${other}`, ada).expect(204);
+      expect([added, removed]).toEqual([[], []]);
+    });
+
+    it('are not reported where they go with their account: that has an event of its own', async () => {
+      await app.enrol(ada, authenticator);
+      await app.call('delete', 'account', ada).expect(204);
+      expect([await app.rows(), removed]).toEqual([[], []]);
+    });
+  });
+});
+
+describe('the limit of passkeys', () => {
+  const THREE = { maxAttempts: 3, decaySeconds: 60 };
+  const app = PasskeyApp.forFile({
+    rateLimits: { ...UNLIMITED, passkeys: THREE, confirm: THREE },
+  });
+
+  it('is one for options and sign-in together, whatever their outcome, and comes before the body', async () => {
+    const start = performance.now();
+    const { headers } = await app.t.http.post('/auth/passkeys/login-options').expect(200);
+    expect(headers).toMatchObject({ 'x-ratelimit-limit': '3', 'x-ratelimit-remaining': '2' });
+    await app.login('x', {}).expect(422);
+    await app.login(7, 7).expect(422);
+    const refused = await app.login(7, 7).expect(429);
+    expect(refused.headers).toMatchObject({ 'x-ratelimit-limit': '3', 'x-ratelimit-remaining': '0' });
+    const passed = Math.ceil((performance.now() - start) / 1000);
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThanOrEqual(60 - passed);
+    await app.t.http.post('/auth/passkeys/login-options').expect(429);
+    // It is no limit of the password's.
+    await app.t.session();
+  });
+
+  it('of a confirmation is that of the password too, and comes before the body', async () => {
+    const ada: Confirmed = { ...(await app.t.session()), proof: '' };
+    const attempt = (body: object) => app.call('post', 'confirm-passkey', ada).set(HEADER, '').send(body);
+    await attempt({ ceremony_id: 'x', credential: {} }).expect(422);
+    await attempt({}).expect(422);
+    await confirm(app.t, ada.access_token).expect(200);
+    await attempt({}).expect(429);
+    await confirm(app.t, ada.access_token).expect(429);
+    await app.requestOptions();
+  });
+});
+
+describe('the lockout', () => {
+  const app = PasskeyApp.forFile({ lockout: { maxAttempts: 2 } });
+
+  it('never locks a passkey out, however many fail', async () => {
+    const ada = await app.confirmed();
+    const authenticator = new SoftAuthenticator(ORIGIN);
+    await app.enrol(ada, authenticator);
+    const attempt = async (credential: object, ceremony_id: unknown) =>
+      (await app.call('post', 'confirm-passkey', ada).send({ ceremony_id, credential })).status;
+    for (let i = 0; i < 5; i++) expect(await attempt({}, 'x')).toBe(422);
+    for (let i = 0; i < 2; i++) await confirm(app.t, ada.access_token, { password: 'wrong' }).expect(422);
+    await confirm(app.t, ada.access_token).expect(423);
+    const { ceremony_id, options } = await app.requestOptions();
+    expect(await attempt(authenticator.get(options), ceremony_id)).toBe(200);
+    await confirm(app.t, ada.access_token).expect(200);
   });
 });

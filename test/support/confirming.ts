@@ -13,10 +13,21 @@ export async function startConfirming(
   controllers: Type[] = [],
 ): Promise<TestApp> {
   const t = await TestApp.start({ options, controllers: [HostController, ...controllers] });
+  await addPeople(t);
+  return t;
+}
+
+/** The same host for a whole file, or for a `describe` block: {@link TestApp.forFile}. */
+export function confirmingForFile(options: Partial<AuthModuleOptions> = {}, controllers: Type[] = []): TestApp {
+  const t = TestApp.forFile({ options, controllers: [HostController, ...controllers] });
+  beforeEach(() => addPeople(t));
+  return t;
+}
+
+async function addPeople(t: TestApp): Promise<void> {
   await t.person(ADA);
   await t.person('bob@example.com');
   await t.person('root@example.com', 'admin');
-  return t;
 }
 
 export const confirm = (t: TestApp, token: string, body: object = { password: PASSWORD }, guard = 'api') =>

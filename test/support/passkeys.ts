@@ -1,7 +1,7 @@
 import type { AuthModuleOptions } from '@svc/auth';
 import { randomUUID } from 'node:crypto';
 import { type Tokens, TestApp } from './app';
-import { HEADER, proofOf, startConfirming } from './confirming';
+import { HEADER, confirmingForFile, proofOf, startConfirming } from './confirming';
 import { type Change, type Sent, SoftAuthenticator } from './soft-authenticator';
 
 export const ORIGIN = 'https://app.example.com';
@@ -20,6 +20,12 @@ export const NOT_REGISTERED = {
   errors: { credential: ['The passkey could not be registered.'] },
 };
 
+const withPasskeys = (options: Partial<AuthModuleOptions>): Partial<AuthModuleOptions> => ({
+  ...options,
+  features: { ...PASSKEYS.features, ...options.features },
+  passkeys: { ...PASSKEYS.passkeys, ...options.passkeys },
+});
+
 /** A signed-in user who has just confirmed the password. */
 export interface Confirmed extends Tokens {
   proof: string;
@@ -31,11 +37,13 @@ export class PasskeyApp {
 
   /** Users and operator as in `startConfirming`. */
   static async start(options: Partial<AuthModuleOptions> = {}): Promise<PasskeyApp> {
-    const passkeys = { ...PASSKEYS.passkeys, ...options.passkeys };
-    const features = { ...PASSKEYS.features, ...options.features };
-    // Ceremonies are kept by the user's id, and ids are the same in every file that runs beside this one.
-    const keyPrefix = `${randomUUID()}:`;
-    return new PasskeyApp(await startConfirming({ keyPrefix, ...options, features, passkeys }));
+    // Ceremonies are kept by the user's id, and ids are the same in another application of the same file.
+    return new PasskeyApp(await startConfirming({ keyPrefix: `${randomUUID()}:`, ...withPasskeys(options) }));
+  }
+
+  /** The same host for a whole file, or for a `describe` block: {@link TestApp.forFile}. */
+  static forFile(options: Partial<AuthModuleOptions> = {}): PasskeyApp {
+    return new PasskeyApp(confirmingForFile(withPasskeys(options)));
   }
 
   stop(): Promise<void> {

@@ -1,1 +1,25 @@
-export * from '../../libs/auth/src/testing/soft-authenticator';
+import type { KeyObject } from 'node:crypto';
+
+export { type Change, type Sent, SoftAuthenticator } from '@svc/auth/testing';
+
+type CoseKey = Map<number, number | Uint8Array>;
+
+/** The COSE key of an RSA key, or of one on P-256: of another curve its members, under the name of that one. */
+export function coseKeyOf(publicKey: KeyObject): CoseKey {
+  const { kty, x, y, n, e } = publicKey.export({ format: 'jwk' });
+  const bytesOf = (text: unknown): Buffer => Buffer.from(String(text), 'base64url');
+  const ofRsa: [number, number | Uint8Array][] = [
+    [1, 3],
+    [3, -257],
+    [-1, bytesOf(n)],
+    [-2, bytesOf(e)],
+  ];
+  const ofCurve: typeof ofRsa = [
+    [1, 2],
+    [3, -7],
+    [-1, 1],
+    [-2, bytesOf(x)],
+    [-3, bytesOf(y)],
+  ];
+  return new Map(kty === 'RSA' ? ofRsa : ofCurve);
+}

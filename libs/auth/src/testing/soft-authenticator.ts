@@ -54,7 +54,7 @@ const b64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64ur
 const bytesOf = (text: unknown): Buffer => Buffer.from(String(text), 'base64url');
 
 /** The COSE key of a public key of P-256 or RSA. */
-export function coseKeyOf(publicKey: KeyObject): Map<Cbor, Cbor> {
+function coseKeyOf(publicKey: KeyObject): Map<Cbor, Cbor> {
   const { kty, x, y, n, e } = publicKey.export({ format: 'jwk' });
   const members: [Cbor, Cbor][] =
     kty === 'RSA'
