@@ -1,30 +1,36 @@
-import { AccountReleased, PasswordChanged, PasswordHasher } from '@svc/auth';
+import {
+  AccountReleased,
+  type AuthModuleOptions,
+  PasswordChanged,
+  PasswordHasher,
+  UserProvider,
+  bcryptVerifier,
+} from '@svc/auth';
+import { hash as bcrypt } from 'bcryptjs';
 import { randomUUID } from 'node:crypto';
 import { TestApp } from '../support/app';
+import { Checkpoint, whileStopped } from '../support/checkpoint';
 import { ADA, confirm } from '../support/confirming';
+import { eventually } from '../support/eventually';
 import { forge } from '../support/forge';
-import { PASSWORD, Person } from '../support/people';
+import { linkIn, member, membersForFile } from '../support/members';
+import { PASSWORD } from '../support/people';
+import { refuse, whileRefused } from '../support/refused';
 
 const NEXT = 'another horse entirely';
+const WRONG = {
+  message: 'The password is not correct.',
+  errors: { current_password: ['The password is not correct.'] },
+};
 
 describe('POST /password', () => {
-  let t: TestApp;
+  const t = TestApp.forFile({ options: { features: { lockout: true }, lockout: { maxAttempts: 3 } } });
   let token: string;
 
-  beforeAll(async () => {
-    t = await TestApp.start({ options: { features: { lockout: true }, lockout: { maxAttempts: 3 } } });
-    await t.person(ADA);
-    await t.person('bob@example.com');
-  });
   beforeEach(async () => {
-    await t.database.query('TRUNCATE svc_lockouts');
-    const passwordHash = await t.app.get(PasswordHasher).hash(PASSWORD);
-    await t.database.getRepository(Person).update({ id: 1 }, { passwordHash });
+    await t.person(ADA);
     token = (await t.session()).access_token;
-    await t.database.query('TRUNCATE svc_lockouts');
   });
-  afterEach(() => jest.restoreAllMocks());
-  afterAll(() => t.stop());
 
   const change = (body: object, as = token) => t.call('post', '/auth/password', as).send(body);
   const wanted = (password: unknown = NEXT, current: unknown = PASSWORD, confirmation: unknown = password) => ({
@@ -44,6 +50,7 @@ describe('POST /password', () => {
 
   it('ends every other session of the user at once, and nobody else`s; the calling one goes on', async () => {
     const other = await t.session();
+    await t.person('bob@example.com');
     const bob = await t.session('bob@example.com');
     await change(wanted()).expect(200);
     await t.get('/private', other.access_token).expect(401);
@@ -150,5 +157,143 @@ describe('POST /password', () => {
     const { body } = await app.call('post', '/auth/password', own).send(wanted()).expect(429);
     expect(body).toEqual({ message: expect.stringMatching(/Too many attempts/) });
     await app.stop();
+  });
+});
+
+/** A host with one member, who is signed in before each test. */
+function hostForFile(options: Partial<AuthModuleOptions>) {
+  const hashing = { memoryCost: 64, timeCost: 1, maxQueue: 1000, verifiers: [bcryptVerifier({ rounds: 4 })] };
+  const { t, mailbox } = membersForFile({ hashing, ...options });
+  let token: string;
+  beforeEach(async () => {
+    await member(t, ADA);
+    token = (await t.session()).access_token;
+  });
+  const users = (): UserProvider => t.app.get(UserProvider);
+  const change = (password = NEXT, current = PASSWORD) =>
+    t
+      .call('post', '/auth/password', token)
+      .send({ current_password: current, password, password_confirmation: password });
+  const reset = async (password: string): Promise<void> => {
+    await t.http.post('/auth/forgot-password').send({ email: ADA }).expect(200);
+    const link = linkIn(await mailbox.nth(1)).searchParams.get('token');
+    const body = { token: link, email: ADA, password, password_confirmation: password };
+    await t.http.post('/auth/reset-password').send(body).expect(200);
+  };
+  const own = () => t.get('/private', token);
+  return { t, users, change, reset, own };
+}
+
+describe('a change of password, beside other requests', () => {
+  const checkpoint = Checkpoint.passable();
+  // None of them may end as 503 on a busy machine.
+  const { t, users, change, reset } = hostForFile({ storeTimeoutMs: 10_000 });
+
+  /** Between the proof of the current password and the storing of the new one. */
+  const holdHashing = (): void => {
+    const hasher = t.app.get(PasswordHasher);
+    const hash = hasher.hash.bind(hasher);
+    jest.spyOn(hasher, 'hash').mockImplementation(async (text) => checkpoint.pass().then(() => hash(text)));
+  };
+  const silently = (): void => {
+    const save = users().savePasswordHash.bind(users());
+    jest.spyOn(users(), 'savePasswordHash').mockImplementation(async (...args) => void (await save(...args)));
+  };
+
+  it.each([
+    ['', () => undefined],
+    [', also where the users do not say whether they stored it', silently],
+  ])('is one, of fifty at once from one password: the others find it wrong%s', async (_, prepare) => {
+    prepare();
+    const passwords = Array.from({ length: 50 }, (__, i) => `one of many horses ${i}`);
+    const changed = t.recorded(PasswordChanged);
+    const answers = await Promise.all(passwords.map((password) => change(password)));
+    const [won, ...more] = passwords.filter((__, i) => answers[i]!.status === 200);
+    expect(more).toEqual([]);
+    const others = answers.filter(({ status }) => status !== 200);
+    expect(others.map(({ status }) => status)).toEqual(Array(49).fill(422));
+    for (const { body } of others) expect(body).toEqual(WRONG);
+    expect(changed).toHaveLength(1);
+    for (const password of [PASSWORD, ...passwords]) await t.login(ADA, password).expect(password === won ? 200 : 422);
+  });
+
+  it('does not undo a reset that came between', async () => {
+    holdHashing();
+    const { status, body } = await whileStopped(checkpoint, change(), () => reset('the horse of its owner'));
+    expect({ status, body }).toEqual({ status: 422, body: WRONG });
+    await t.login(ADA, NEXT).expect(422);
+    await t.login(ADA, 'the horse of its owner').expect(200);
+  });
+
+  it('is made though a login renewed the hash meanwhile', async () => {
+    await t.database.query('UPDATE members SET password_hash = $1', [await bcrypt(PASSWORD, 4)]);
+    holdHashing();
+    const { status } = await whileStopped(checkpoint, change(), () => t.login(ADA).expect(200));
+    expect(status).toBe(200);
+    await t.login(ADA).expect(422);
+    await t.login(ADA, NEXT).expect(200);
+  });
+
+  it('that fails does not undo a reset with it', async () => {
+    const save = users().savePasswordHash.bind(users());
+    let allow = async (): Promise<unknown> => undefined;
+    jest.spyOn(users(), 'savePasswordHash').mockImplementationOnce(async (...args) => {
+      const stored = await save(...args);
+      await reset('the horse of its owner');
+      allow = await refuse(t, 'UPDATE ON svc_sessions');
+      return stored;
+    });
+    await change().expect(503);
+    await allow();
+    await t.login(ADA, 'the horse of its owner').expect(200);
+  });
+});
+
+describe('a change of password', () => {
+  const { t, users, change, own } = hostForFile({ features: { lockout: true } });
+
+  it.each([
+    ['cannot be stored', 'UPDATE OF password_hash ON members'],
+    ['cannot end the other sessions', 'UPDATE ON svc_sessions'],
+    ['cannot release the locks', 'DELETE ON svc_lockouts'],
+  ])('that %s has not happened: 503, and it works when tried again', async (_, statements) => {
+    const other = await t.session();
+    const changed = t.recorded(PasswordChanged);
+    await whileRefused(t, statements, () => change().expect(503));
+    expect(changed).toEqual([]);
+    await t.login(ADA, NEXT).expect(422);
+    await t.login(ADA, PASSWORD).expect(200);
+    await change().expect(200);
+    await t.login(ADA, PASSWORD).expect(422);
+    await t.login(ADA, NEXT).expect(200);
+    await t.get('/private', other.access_token).expect(401);
+    await own().expect(200);
+  });
+
+  it('of which nobody knows whether it was stored ends the other sessions all the same', async () => {
+    const other = await t.session();
+    const save = users().savePasswordHash.bind(users());
+    jest.spyOn(users(), 'savePasswordHash').mockImplementationOnce(async (...args) => {
+      await save(...args);
+      return new Promise(() => undefined);
+    });
+    await change().expect(503);
+    await eventually(async () => (await t.get('/private', other.access_token)).status === 401);
+    await own().expect(200);
+    // The one password that the user knows to be right.
+    await eventually(async () => (await t.login(ADA, PASSWORD)).status === 200);
+  });
+
+  it('that waits for a lock on the user is not stored after it was answered 503', async () => {
+    const runner = t.database.createQueryRunner();
+    await runner.startTransaction();
+    await runner.query('SELECT 1 FROM members FOR UPDATE');
+    await change().expect(503);
+    await runner.rollbackTransaction();
+    await runner.release();
+    // Whatever was waiting for the lock has had it by then.
+    await t.database.query("UPDATE members SET name = 'later'");
+    await t.login(ADA, NEXT).expect(422);
+    await t.login(ADA, PASSWORD).expect(200);
   });
 });

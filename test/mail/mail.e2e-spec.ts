@@ -1,11 +1,16 @@
-import { MailFailed, nodemailerMailer } from '@svc/auth';
 import { Logger } from '@nestjs/common';
+import { MailFailed, type MailTemplates, nodemailerMailer } from '@svc/auth';
+import { setImmediate as tick } from 'node:timers/promises';
 import { createTransport } from 'nodemailer';
-import { MailQueue } from '../../libs/auth/src/mail/mail-queue';
-import { Realms } from '../../libs/auth/src/realm/realm';
-import { member, startMembers } from '../support/members';
+import { ADA, HEADER, proofOf } from '../support/confirming';
+import { eventually } from '../support/eventually';
+import { Mailbox, WAITING, hangingMails, member, membersForFile } from '../support/members';
+import { mentions } from '../support/mentions';
+import { Member } from '../support/people';
 
 const MAIL = { to: 'ada@example.com', subject: 'Hello', text: 'A text', html: '<p>A text</p>' };
+const FORGOT = '/auth/forgot-password';
+const RESEND = '/auth/email/verification-notification';
 
 describe('nodemailerMailer', () => {
   it.each<[string, Parameters<typeof nodemailerMailer>[0]]>([
@@ -52,39 +57,130 @@ describe('nodemailerMailer', () => {
 });
 
 describe('a mail to a stored address that is none', () => {
+  const { t, mailbox } = membersForFile();
+
   it.each(['"evil@gmail.com x"@corp.com', '"a\r\nBcc: x"@corp.com'])(
     'is not handed to the mailer: %j',
     async (email) => {
       jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
-      const { t, mailbox } = await startMembers();
       const failed = t.recorded(MailFailed);
       const id = await member(t, email);
       const { accessToken } = await t.auth.startSession(id);
       await t.call('post', '/auth/email/verification-notification', accessToken).expect(202);
-      await t.app.close();
+      await eventually(async () => failed.length > 0);
+      await t.calm();
       expect(mailbox.mails).toEqual([]);
       expect(failed).toEqual([{ kind: 'emailVerification', guard: 'api', error: expect.any(Error) }]);
-      await t.stop();
     },
   );
 });
 
-describe('the mails that wait', () => {
-  it('are bounded: one too many is a failure like any other, and no request is', async () => {
+describe('a mail that waits while the mail server hangs', () => {
+  const { t, mailbox } = membersForFile();
+  let id: string;
+  let token: string;
+
+  beforeEach(async () => {
+    id = await member(t, ADA);
+    token = (await t.session()).access_token;
+    await hangingMails(t, mailbox);
+  });
+
+  /** The mails besides, once all that waited are sent. */
+  async function sent(): Promise<string[]> {
+    mailbox.release();
+    await eventually(async () => mailbox.mails.length >= 4);
+    await t.calm();
+    return mailbox.mails.map(({ to }) => to).filter((to) => to !== WAITING);
+  }
+
+  const asked: [string, () => Promise<unknown>][] = [
+    ['to reset a password', () => t.http.post(FORGOT).send({ email: ADA }).expect(200)],
+    ['to verify an address', () => t.call('post', RESEND, token).expect(202)],
+  ];
+
+  it.each(asked)('%s goes out once the others have', async (_, ask) => {
+    await ask();
+    expect(await sent()).toEqual([ADA]);
+  });
+
+  it.each(asked)('%s goes to nobody whose account was erased meanwhile, and leaves no row', async (_, ask) => {
+    await ask();
+    await t
+      .call('delete', '/auth/account', token)
+      .set(HEADER, await proofOf(t, token))
+      .expect(204);
+    expect(await sent()).toEqual([]);
+    expect(await t.database.query('SELECT * FROM svc_password_resets')).toEqual([]);
+    expect(await mentions(t, [id, ADA])).toEqual([]);
+  });
+
+  it('to verify an address goes to the one that the account has by then, and to none that was verified', async () => {
+    await t.call('post', RESEND, token).expect(202);
+    await t.database.getRepository(Member).update({ id }, { email: 'new@example.com' });
+    const eve = await member(t, 'eve@example.com');
+    await t.call('post', RESEND, (await t.session('eve@example.com')).access_token).expect(202);
+    await t.database.getRepository(Member).update({ id: eve }, { emailVerifiedAt: new Date() });
+    expect(await sent()).toEqual(['new@example.com']);
+  });
+});
+
+describe('a mail that never ends', () => {
+  const never = (): Promise<never> => new Promise(() => undefined);
+  let begun: number;
+  /** What the template waits for. */
+  let writing: () => Promise<unknown>;
+  const passwordReset: MailTemplates['passwordReset'] = async ({ url }) => {
+    begun++;
+    await writing();
+    return { subject: 'Reset', text: url };
+  };
+  const mailbox = new Mailbox();
+  const { t } = membersForFile({ mail: { mailer: mailbox, templates: { passwordReset } } });
+
+  beforeEach(() => {
     jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
-    const { t, mailbox } = await startMembers();
+    mailbox.clear();
+    [begun, writing] = [0, async () => undefined];
+  });
+  afterEach(() => jest.useRealTimers());
+
+  /** Asks for mails, and has the clock of the process stand still as soon as the first four are begun. */
+  async function ask(...addresses: string[]): Promise<void> {
+    for (const address of addresses) await member(t, address);
+    jest.useFakeTimers({ doNotFake: ['setImmediate', 'clearImmediate', 'nextTick', 'queueMicrotask', 'performance'] });
+    for (const email of addresses) await t.http.post(FORGOT).send({ email }).expect(200);
+    while (begun < Math.min(4, addresses.length)) await tick();
+  }
+
+  it.each([
+    ['its template hangs', () => (writing = never)],
+    ['the mail server hangs', () => (mailbox.deliver = never)],
+  ])('fails after a minute and keeps nobody`s place, when %s', async (_, hang) => {
     const failed = t.recorded(MailFailed);
-    let release = (): void => undefined;
-    const hanging = new Promise<void>((resolve) => (release = resolve));
-    mailbox.deliver = () => hanging;
-    const queue = t.app.get(Realms).default.get(MailQueue);
-    for (let i = 0; i < 4; i++) queue.add('passwordReset', async () => MAIL);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    for (let i = 0; i < 1001; i++) queue.add('passwordReset', async () => MAIL);
-    expect(failed).toEqual([{ kind: 'passwordReset', guard: 'api', error: expect.any(Error) }]);
-    release();
-    await t.app.close();
-    expect(mailbox.mails).toHaveLength(1004);
-    await t.stop();
+    hang();
+    await ask(...[0, 1, 2, 3, 4, 5].map((i) => `ada${i}@example.com`));
+    await jest.advanceTimersByTimeAsync(59_000);
+    expect([begun, failed]).toEqual([4, []]);
+    [writing, mailbox.deliver] = [async () => undefined, async () => undefined];
+    await jest.advanceTimersByTimeAsync(1_500);
+    jest.useRealTimers();
+    await mailbox.nth(2);
+    expect(failed).toHaveLength(4);
+    expect(mailbox.mails.map(({ to }) => to).toSorted()).toEqual(['ada4@example.com', 'ada5@example.com']);
+  });
+
+  it('is not sent when its template ends after all: it was told as a failure by then', async () => {
+    const failed = t.recorded(MailFailed);
+    let finish = (): void => undefined;
+    const late = new Promise<void>((resolve) => (finish = resolve));
+    writing = () => late;
+    await ask(ADA);
+    await jest.advanceTimersByTimeAsync(60_500);
+    jest.useRealTimers();
+    expect(failed).toHaveLength(1);
+    finish();
+    await t.calm();
+    expect(mailbox.mails).toEqual([]);
   });
 });

@@ -1,26 +1,18 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { PasskeyRemoved, TwoFactorDisabled, Verified } from '@svc/auth';
-import { StoreUnavailable } from '../../libs/auth/src/kernel/auth.exception';
-import { CodeFactor } from '../../libs/auth/src/second-step/code-factor';
-import { PasskeyFactor } from '../../libs/auth/src/second-step/passkey-factor';
-import { Sessions } from '../../libs/auth/src/sessions/sessions';
 import { ADA, proofOf } from '../support/confirming';
 import { member } from '../support/members';
 import { NOT_VERIFIED, ORIGIN } from '../support/passkeys';
+import { whileRefused } from '../support/refused';
 import { SoftAuthenticator } from '../support/soft-authenticator';
 import { asConfirmed, codeOf, complete } from '../support/two-factor';
 import { CLEARED, NEXT, UnprovedAccount } from '../support/unproved';
 
 describe('a reset of the password of an account', () => {
-  let account: UnprovedAccount;
-
-  afterEach(async () => {
-    jest.restoreAllMocks();
-    await account.t.stop();
-  });
-
   describe('whose address nobody has proved', () => {
+    const account = UnprovedAccount.forFile();
+
     it('takes away the passkey and the second factor that were enrolled before, and lets the new password in alone', async () => {
-      account = await UnprovedAccount.start();
       const { credentialId, token } = await account.dugIn();
       const told = [
         account.t.recorded(PasskeyRemoved),
@@ -42,12 +34,70 @@ describe('a reset of the password of an account', () => {
     });
 
     it('leaves no enrolment pending', async () => {
-      account = await UnprovedAccount.start();
       const { access_token: token } = await account.t.session();
       await asConfirmed(account.t, 'post', '/auth/two-factor', token, await proofOf(account.t, token)).expect(200);
       await account.reset();
       expect(await account.factor()).toEqual(CLEARED);
     });
+
+    it('proves no address that has become another one meanwhile', async () => {
+      const token = await account.mailed();
+      const { users } = account;
+      const save = users.savePasswordHash.bind(users);
+      jest.spyOn(users, 'savePasswordHash').mockImplementationOnce(async (...args) => {
+        const stored = await save(...args);
+        await account.t.database.query("UPDATE members SET email = 'eve@example.com'");
+        return stored;
+      });
+      await account.post(token).expect(200);
+      expect(await account.factor()).toEqual({ ...CLEARED, verified: false });
+    });
+
+    it('touches the passkeys of nobody else', async () => {
+      await member(account.t, 'bob@example.com');
+      const his = new SoftAuthenticator(ORIGIN);
+      await account.app.enrol(await account.app.confirmed('bob@example.com'), his);
+      await account.dugIn();
+      await account.reset();
+      await account.app.signIn(his);
+    });
+
+    it.each([
+      ['the passkeys', 'DELETE ON passkeys'],
+      ['the sessions', 'UPDATE ON svc_sessions'],
+      ['the second factor', 'UPDATE OF two_factor_secret ON members'],
+      ['its proof', 'UPDATE OF email_verified_at ON members'],
+    ])('is 503 when it fails at %s, and made whole by the same link', async (_, statements) => {
+      const { token } = await account.dugIn();
+      const link = await account.mailed();
+      const told = [
+        account.t.recorded(PasskeyRemoved),
+        account.t.recorded(TwoFactorDisabled),
+        account.t.recorded(Verified),
+      ];
+      await whileRefused(account.t, statements, () => account.post(link).expect(503));
+      await account.post(link).expect(200);
+      expect([await account.app.rows(), await account.living(), await account.factor()]).toEqual([[], [], CLEARED]);
+      await account.t.get('/private', token).expect(401);
+      await account.t.login(ADA, NEXT).expect(200);
+      expect(told.map((events) => events.length)).toEqual([1, 1, 1]);
+    });
+
+    it('that is not known to be stored proves nothing, so that the next one takes everything away again', async () => {
+      await account.dugIn();
+      const link = await account.mailed();
+      const users = account.users;
+      jest.spyOn(users, 'savePasswordHash').mockImplementationOnce(() => new Promise(() => undefined));
+      await account.post(link).expect(503);
+      expect((await account.factor()).verified).toBe(false);
+      await account.post(link).expect(200);
+      expect([await account.app.rows(), await account.factor()]).toEqual([[], CLEARED]);
+    });
+  });
+
+  describe('whose address nobody has proved, at a host with options of its own', () => {
+    let account: UnprovedAccount;
+    afterEach(() => account.t.stop());
 
     it('proves it, so that what its owner enrols then stays through the next reset', async () => {
       account = await UnprovedAccount.start({ emailVerification: { blockUnverifiedLogin: true } });
@@ -63,19 +113,6 @@ describe('a reset of the password of an account', () => {
       await account.app.signIn(account.authenticator);
     });
 
-    it('proves no address that has become another one meanwhile', async () => {
-      account = await UnprovedAccount.start();
-      const token = await account.mailed();
-      const sessions = account.own(Sessions);
-      const revoke = sessions.revokeAll.bind(sessions);
-      jest.spyOn(sessions, 'revokeAll').mockImplementationOnce(async (...args) => {
-        await account.t.database.query("UPDATE members SET email = 'eve@example.com'");
-        return revoke(...args);
-      });
-      await account.post(token).expect(200);
-      expect(await account.factor()).toEqual({ ...CLEARED, verified: false });
-    });
-
     it('leaves the sessions where the host wants that, and takes away the rest', async () => {
       account = await UnprovedAccount.start({ passwordReset: { revokeSessions: false } });
       const { token } = await account.dugIn();
@@ -83,56 +120,12 @@ describe('a reset of the password of an account', () => {
       await account.t.get('/private', token).expect(200);
       expect([await account.app.rows(), await account.factor()]).toEqual([[], CLEARED]);
     });
-
-    it('touches the passkeys of nobody else', async () => {
-      account = await UnprovedAccount.start();
-      await member(account.t, 'bob@example.com');
-      const his = new SoftAuthenticator(ORIGIN);
-      await account.app.enrol(await account.app.confirmed('bob@example.com'), his);
-      await account.dugIn();
-      await account.reset();
-      await account.app.signIn(his);
-    });
-
-    const down = async (): Promise<never> => Promise.reject(new StoreUnavailable('A store'));
-    const faults: [string, () => void][] = [
-      ['the passkeys', () => jest.spyOn(account.own(PasskeyFactor), 'removeAll').mockImplementationOnce(down)],
-      ['the sessions', () => jest.spyOn(account.own(Sessions), 'revokeAll').mockImplementationOnce(down)],
-      ['the second factor', () => jest.spyOn(account.own(CodeFactor), 'remove').mockImplementationOnce(down)],
-      ['its proof', () => jest.spyOn(account.users, 'markEmailVerified').mockImplementationOnce(down)],
-    ];
-    it.each(faults)('is 503 when it fails at %s, and made whole by the same link', async (_, fail) => {
-      account = await UnprovedAccount.start();
-      const { token } = await account.dugIn();
-      const link = await account.mailed();
-      const told = [
-        account.t.recorded(PasskeyRemoved),
-        account.t.recorded(TwoFactorDisabled),
-        account.t.recorded(Verified),
-      ];
-      fail();
-      await account.post(link).expect(503);
-      await account.post(link).expect(200);
-      expect([await account.app.rows(), await account.living(), await account.factor()]).toEqual([[], [], CLEARED]);
-      await account.t.get('/private', token).expect(401);
-      await account.t.login(ADA, NEXT).expect(200);
-      expect(told.map((events) => events.length)).toEqual([1, 1, 1]);
-    });
-
-    it('that is not known to be stored proves nothing, so that the next one takes everything away again', async () => {
-      account = await UnprovedAccount.start();
-      await account.dugIn();
-      const link = await account.mailed();
-      const users = account.users;
-      jest.spyOn(users, 'savePasswordHash').mockImplementationOnce(() => new Promise(() => undefined));
-      await account.post(link).expect(503);
-      expect((await account.factor()).verified).toBe(false);
-      await account.post(link).expect(200);
-      expect([await account.app.rows(), await account.factor()]).toEqual([[], CLEARED]);
-    });
   });
 
   describe('leaves passkey and second factor', () => {
+    let account: UnprovedAccount;
+    afterEach(() => account.t.stop());
+
     const stays = async (): Promise<void> => {
       const { secret } = await account.dugIn();
       await account.reset();
@@ -143,7 +136,8 @@ describe('a reset of the password of an account', () => {
     };
 
     it('where the address was proved', async () => {
-      account = await UnprovedAccount.start({}, { emailVerifiedAt: new Date() });
+      account = await UnprovedAccount.start();
+      await account.t.database.query('UPDATE members SET email_verified_at = now()');
       await stays();
     });
 
@@ -151,6 +145,38 @@ describe('a reset of the password of an account', () => {
       account = await UnprovedAccount.start({ features: { emailVerification: false } });
       await stays();
       expect((await account.factor()).verified).toBe(false);
+    });
+  });
+
+  describe('whose address nobody has proved, beside other requests', () => {
+    // None of them may end as 503 on a busy machine.
+    const account = UnprovedAccount.forFile({ storeTimeoutMs: 5000 });
+
+    const ROUNDS = 30;
+    it(`is survived by nothing that a stranger does at the same moment, in ${ROUNDS} rounds`, async () => {
+      for (let round = 0; round < ROUNDS; round++) {
+        const email = `racer${round}@example.com`;
+        const id = await member(account.t, email);
+        const user = await account.app.confirmed(email);
+        const [old, next] = [new SoftAuthenticator(ORIGIN), new SoftAuthenticator(ORIGIN)];
+        await account.app.enrol(user, old);
+        const credential = next.create(await account.app.creationOptions(user));
+        const answers = [await account.app.answer(old), await account.app.answer(old), await account.app.answer(old)];
+        const token = await account.mailed(email);
+        const late = [
+          ...answers.map((one) => () => account.app.login(one.ceremony_id, one.credential)),
+          () => account.app.register(user, credential),
+          () => asConfirmed(account.t, 'post', '/auth/two-factor', user.access_token, user.proof),
+        ].map(async (send) => sleep(Math.random() * 15).then(send));
+        await account.post(token, email, `horse number ${round} at last`).expect(200);
+        const statuses = (await Promise.all(late)).map(({ status }) => status);
+        expect(statuses.filter((status) => ![200, 204, 401, 422].includes(status))).toEqual([]);
+        expect(await account.app.rows()).toEqual([]);
+        const left = `SELECT id FROM svc_sessions WHERE revoked_at IS NULL AND user_id = $1
+                        UNION ALL SELECT id FROM members WHERE id = $1::uuid AND two_factor_secret IS NOT NULL`;
+        expect(await account.t.database.query(left, [id])).toEqual([]);
+        await account.t.login(email, `horse number ${round} at last`).expect(200);
+      }
     });
   });
 });

@@ -1,34 +1,37 @@
-import { type AuthHooks, type AuthModuleOptions, PasswordHasher, type RegistrationRules } from '@svc/auth';
-import { DataSource } from 'typeorm';
-import { type TestApp, claimsOf } from '../support/app';
-import { startMembers } from '../support/members';
+import { type AuthHooks, type LinkMail, PasswordHasher, Registered, type RegistrationRules } from '@svc/auth';
+import { Client } from 'pg';
+import { claimsOf } from '../support/app';
+import { Mailbox, member, membersForFile } from '../support/members';
 import { Member, PASSWORD } from '../support/people';
 
 const FORM = { name: 'Ada', email: 'ada@example.com', password: PASSWORD, password_confirmation: PASSWORD };
+const EVE = { name: 'Eve', email: 'eve@example.com', password: 'another horse, wingless' };
+const EVES_FORM = { ...EVE, password_confirmation: EVE.password };
+
+type Register = NonNullable<AuthHooks['register']>;
 
 describe('a host that registers users itself', () => {
-  let t: TestApp;
-  afterEach(() => t.stop());
-
-  const start = async (hooks: AuthHooks, options: Partial<AuthModuleOptions> = {}): Promise<void> => {
-    ({ t } = await startMembers({ ...options, hooks }));
-  };
+  let hook: Register;
+  const { t } = membersForFile({
+    hooks: { register: (...given) => hook(...given) },
+    features: { twoFactor: true },
+    // Of many at once, none may end as 503 on a busy machine.
+    storeTimeoutMs: 10_000,
+  });
   const register = (body: object = FORM) => t.http.post('/auth/register').send(body);
-  const users = () => t.app.get(DataSource).getRepository(Member);
+  const users = () => t.database.getRepository(Member);
   const sessions = () => t.database.query('SELECT 1 FROM svc_sessions');
 
   it('is given the declared fields and the guard, and its new user is signed in', async () => {
     const calls: unknown[] = [];
-    await start({
-      register: async (fields, context) => {
-        calls.push([fields, context]);
-        const { name, email, password } = fields as Record<string, string>;
-        const passwordHash = await t.app.get(PasswordHasher).hash(password!);
-        const user = await users().save({ name, email, passwordHash, role: 'trial' });
-        // A new row that is written twice is new all the same.
-        return users().save({ ...user, name: 'Ada L.' });
-      },
-    });
+    hook = async (fields, context) => {
+      calls.push([fields, context]);
+      const { name, email, password } = fields as Record<string, string>;
+      const passwordHash = await t.app.get(PasswordHasher).hash(password!);
+      const user = await users().save({ name, email, passwordHash, role: 'trial' });
+      // A new row that is written twice is new all the same.
+      return users().save({ ...user, name: 'Ada L.' });
+    };
     const { body } = await register({ ...FORM, role: 'admin' }).expect(200);
     expect(calls).toEqual([[{ name: 'Ada', email: 'ada@example.com', password: PASSWORD }, { guard: 'api' }]]);
     const [row] = await t.database.query('SELECT id, role, name FROM members');
@@ -37,7 +40,7 @@ describe('a host that registers users itself', () => {
   });
 
   it('may say in a race that the identifier is taken', async () => {
-    await start({ register: async () => null });
+    hook = async () => null;
     const { body } = await register().expect(422);
     expect(body.errors).toEqual({ email: ['This email is taken.'] });
   });
@@ -47,7 +50,7 @@ describe('a host that registers users itself', () => {
     ['an object without an id', () => ({})],
     ['a user that was not saved', () => users().create({ name: 'x', email: 'x@example.com' })],
   ])('signs nobody in with %s', async (_, made) => {
-    await start({ register: async () => made() as object });
+    hook = async () => made() as object;
     await register().expect(500);
     expect(await sessions()).toEqual([]);
   });
@@ -56,14 +59,12 @@ describe('a host that registers users itself', () => {
     let shared: Promise<Member> | undefined;
     let [waiting, release] = [20, (): void => undefined];
     const all = new Promise<void>((resolve) => (release = resolve));
-    await start({
-      register: async () => {
-        // None begins after the user was created.
-        if (--waiting === 0) release();
-        await all;
-        return (shared ??= users().save({ name: 'x', email: FORM.email }));
-      },
-    });
+    hook = async () => {
+      // None begins after the user was created.
+      if (--waiting === 0) release();
+      await all;
+      return (shared ??= users().save({ name: 'x', email: FORM.email }));
+    };
     const answers = await Promise.all(Array.from({ length: 20 }, () => register()));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array.from({ length: 19 }, () => 500)]);
     expect(await sessions()).toHaveLength(1);
@@ -71,10 +72,7 @@ describe('a host that registers users itself', () => {
 
   it('may make a user with a second factor, who is asked for it', async () => {
     const enrolled = { twoFactorSecret: 'unreadable', twoFactorConfirmedAt: new Date() };
-    await start(
-      { register: ({ email }) => users().save({ name: 'x', email: String(email), ...enrolled }) },
-      { features: { twoFactor: true } },
-    );
+    hook = ({ email }) => users().save({ name: 'x', email: String(email), ...enrolled });
     const { body, headers } = await register().expect(200);
     expect(body).toEqual({ two_factor: true, challenge_token: expect.any(String), methods: [] });
     expect(headers['cache-control']).toBe('no-store, private');
@@ -82,27 +80,33 @@ describe('a host that registers users itself', () => {
   });
 
   it('that throws leaves no session, and tells nobody why', async () => {
-    await start({ register: async () => Promise.reject(new Error('secret detail')) });
+    hook = async () => Promise.reject(new Error('secret detail'));
     const { text } = await register().expect(500);
     expect(text).not.toContain('secret detail');
     expect(await sessions()).toEqual([]);
   });
+});
+
+describe('a host that registers users itself, by rules of its own', () => {
+  let hook: Register;
+  let rules: RegistrationRules;
+  const { t } = membersForFile({ hooks: { register: (...given) => hook(...given), registerRules: () => rules } });
+  const register = (body: object = FORM) => t.http.post('/auth/register').send(body);
+  const users = () => t.database.getRepository(Member);
 
   it('replaces all fields by those of its rules', async () => {
     const given: unknown[] = [];
-    await start({
-      registerRules: () => ({
-        email: { email: true },
-        password: {},
-        nickname: { optional: true, maxLength: 5 },
-        age: { type: 'number', check: (value) => (value as number) >= 18 },
-        terms: { type: 'boolean', check: (value, fields) => value === true && fields.age !== null },
-      }),
-      register: async (fields) => {
-        given.push(fields);
-        return users().save({ name: 'x', email: String(fields.email) });
-      },
-    });
+    rules = {
+      email: { email: true },
+      password: {},
+      nickname: { optional: true, maxLength: 5 },
+      age: { type: 'number', check: (value) => (value as number) >= 18 },
+      terms: { type: 'boolean', check: (value, fields) => value === true && fields.age !== null },
+    };
+    hook = async (fields) => {
+      given.push(fields);
+      return users().save({ name: 'x', email: String(fields.email) });
+    };
     const form = { ...FORM, age: 36, terms: true };
     const { body } = await register({ ...form, age: 17, terms: 'yes', nickname: 'longer' }).expect(422);
     expect(Object.keys(body.errors)).toEqual(['nickname', 'age', 'terms']);
@@ -119,15 +123,13 @@ describe('a host that registers users itself', () => {
     ['a password that may be left out', { email: {}, password: { optional: true } }],
     ['an identifier that is no text', { email: { type: 'number' }, password: {} }],
     ['an identifier that may be left out', { email: { optional: true }, password: {} }],
-  ])('is refused rules with %s: it would be judged by nobody', async (_, rules) => {
+  ])('is refused rules with %s: it would be judged by nobody', async (_, wanted) => {
     const given: unknown[] = [];
-    await start({
-      registerRules: () => rules,
-      register: async (fields) => {
-        given.push(fields);
-        return users().save({ name: 'x', email: 'x@example.com' });
-      },
-    });
+    rules = wanted;
+    hook = async (fields) => {
+      given.push(fields);
+      return users().save({ name: 'x', email: 'x@example.com' });
+    };
     await register().expect(500);
     await register({ email: 7, password: 7 }).expect(500);
     await register({}).expect(500);
@@ -135,17 +137,19 @@ describe('a host that registers users itself', () => {
   });
 
   it('may do without a password, and without an identifier', async () => {
-    await start({
-      registerRules: () => ({ nickname: {} }),
-      register: ({ nickname }) => users().save({ name: 'x', email: `${nickname}@example.com` }),
-    });
+    rules = { nickname: {} };
+    hook = ({ nickname }) => users().save({ name: 'x', email: `${nickname}@example.com` });
     await register({ nickname: 'ada' }).expect(200);
   });
+});
+
+describe('a host with rules of its own', () => {
+  let rules: RegistrationRules;
+  const { t } = membersForFile({ hooks: { registerRules: () => rules } });
+  const register = (body: object = FORM) => t.http.post('/auth/register').send(body);
 
   it('cannot allow a password that is too long to sign in with', async () => {
-    await start({
-      registerRules: () => ({ name: {}, email: {}, password: { maxLength: 1000 } }),
-    });
+    rules = { name: {}, email: {}, password: { maxLength: 1000 } };
     const chosen = (password: string) => register({ ...FORM, password, password_confirmation: password });
     const { body } = await chosen('🔑'.repeat(256)).expect(422);
     expect(body.errors).toEqual({ password: ['The password must not be longer than 255 characters.'] });
@@ -154,8 +158,137 @@ describe('a host that registers users itself', () => {
   });
 
   it('is refused rules that leave out what an account is created from', async () => {
-    await start({ registerRules: () => ({ email: {}, password: {} }) });
+    rules = { email: {}, password: {} };
     await register().expect(500);
     expect(await t.database.query('SELECT 1 FROM members')).toEqual([]);
+  });
+});
+
+describe('an account that was there before hooks.register', () => {
+  let hook: Register;
+  const { t, mailbox } = membersForFile({ hooks: { register: (...given) => hook(...given) } });
+  let other: Client;
+  let id: string;
+
+  beforeAll(async () => {
+    other = new Client({ connectionString: t.databaseUrl });
+    await other.connect();
+  });
+  beforeEach(async () => void (id = await member(t, 'victim@example.com')));
+  afterAll(() => other.end());
+
+  const users = () => t.database.getRepository(Member);
+  const victim = () => users().findOneByOrFail({ id });
+  const hash = () => t.app.get(PasswordHasher).hash(EVE.password);
+
+  it.each<[string, Register]>([
+    ['as it is', () => victim()],
+    ['by its id alone', async () => ({ id })],
+    [
+      'changed by the callback',
+      async () => users().save({ ...(await victim()), name: 'Eve', passwordHash: await hash() }),
+    ],
+    [
+      'upserted',
+      async () => {
+        await users().upsert({ id, name: 'Eve', email: 'victim@example.com', passwordHash: await hash() }, ['id']);
+        return victim();
+      },
+    ],
+    [
+      'that somebody else changes meanwhile',
+      async () => {
+        await other.query("UPDATE members SET role = 'seen' WHERE id = $1", [id]);
+        return victim();
+      },
+    ],
+    [
+      'that takes the submitted address meanwhile',
+      async () => {
+        await other.query('UPDATE members SET email = $2 WHERE id = $1', [id, EVE.email]);
+        return victim();
+      },
+    ],
+    ['given the submitted address', async ({ email }) => users().save({ id, email: String(email) })],
+    [
+      'given all that was submitted',
+      async ({ name, email }) =>
+        users().save({ ...(await victim()), name, email, passwordHash: await hash() } as Partial<Member>),
+    ],
+    [
+      'upserted with the submitted address',
+      async ({ email }) => {
+        await users().upsert({ id, name: 'Eve', email: String(email), passwordHash: await hash() }, ['id']);
+        return victim();
+      },
+    ],
+    [
+      'under an object that says otherwise',
+      async ({ email }) => users().create({ id, email: String(email), createdAt: new Date(Date.now() + 60_000) }),
+    ],
+  ])('is signed in to by nobody where the callback returns it %s', async (_, register) => {
+    hook = register;
+    const registered = t.recorded(Registered);
+    const { body } = await t.http.post('/auth/register').send(EVES_FORM).expect(500);
+    expect(body).toEqual({ message: 'Something went wrong on our side.' });
+    expect(await t.database.query('SELECT 1 FROM svc_sessions')).toEqual([]);
+    expect(registered).toEqual([]);
+    await t.calm();
+    expect(mailbox.mails).toEqual([]);
+  });
+
+  it('is told from one that comes into being at the same moment, under another address', async () => {
+    hook = async () => users().save({ name: 'Bob', email: 'bob@example.com' });
+    await t.http.post('/auth/register').send(EVES_FORM).expect(500);
+    expect(await t.database.query('SELECT 1 FROM svc_sessions')).toEqual([]);
+  });
+});
+
+describe('what is known of a user that hooks.register made', () => {
+  const seen: LinkMail[] = [];
+  const template = (mail: LinkMail) => (seen.push(mail), { subject: 'x', text: mail.url });
+  const mailer = new Mailbox();
+  let hook: Register;
+  const { t } = membersForFile({
+    mail: { mailer, templates: { emailVerification: template } },
+    hooks: { register: (...given) => hook(...given) },
+    features: { twoFactor: true },
+  });
+  beforeEach(() => {
+    mailer.clear();
+    seen.length = 0;
+  });
+
+  /** The answer to a registration, and what an event and a mail say of its user. */
+  const made = async (register: Register) => {
+    hook = register;
+    const registered = t.recorded(Registered);
+    const { body } = await t.http.post('/auth/register').send(EVES_FORM).expect(200);
+    await mailer.nth(1);
+    return { body, told: [registered[0]!.user, seen[0]!.user] };
+  };
+
+  it('is its row, and not the object with the hash', async () => {
+    const passwordHash = await t.app.get(PasswordHasher).hash(EVE.password);
+    const { told } = await made(async ({ name, email }) => {
+      const saved = await t.database.getRepository(Member).save({ name, email, passwordHash } as Partial<Member>);
+      return Object.assign(saved, { role: 'made up' });
+    });
+    for (const user of told) {
+      expect(user).toBeInstanceOf(Member);
+      expect(user).toMatchObject({ email: EVE.email, role: 'customer' });
+      expect(user).not.toHaveProperty('passwordHash');
+    }
+    expect(JSON.stringify(told)).not.toMatch(/argon2|wingless/);
+  });
+
+  it('is its second factor as it is stored, whatever the object says', async () => {
+    const { body, told } = await made(async ({ email }) => {
+      const enrolled = { twoFactorSecret: 'unreadable', twoFactorConfirmedAt: new Date() };
+      const { id } = await t.database.getRepository(Member).save({ name: 'Eve', email: String(email), ...enrolled });
+      return { id, emailVerifiedAt: new Date() };
+    });
+    expect(body).toMatchObject({ two_factor: true });
+    expect(told[0]).toMatchObject({ email: EVE.email, emailVerifiedAt: null });
   });
 });

@@ -1,19 +1,15 @@
-import { Registered } from '@svc/auth';
+import { type AuthModuleOptions, Registered } from '@svc/auth';
+import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { onFastify } from '../support/adapter';
-import type { TestApp } from '../support/app';
-import { claimsOf } from '../support/app';
-import { type Mailbox, member, startMembers } from '../support/members';
+import { type TestApp, claimsOf } from '../support/app';
+import { type Mailbox, linkIn, member, membersForFile, startMembers } from '../support/members';
 import { PASSWORD } from '../support/people';
 
 const FORM = { name: 'Ada Lovelace', email: 'ada@example.com', password: PASSWORD, password_confirmation: PASSWORD };
 
 describe('POST /register', () => {
-  let t: TestApp;
-  let mailbox: Mailbox;
-
-  beforeAll(async () => ({ t, mailbox } = await startMembers()));
-  beforeEach(() => t.database.query('TRUNCATE members, svc_sessions CASCADE'));
-  afterAll(() => t.stop());
+  // Of many at once, none may end as 503 on a busy machine.
+  const { t, mailbox } = membersForFile({ storeTimeoutMs: 10_000 });
 
   const register = (body: object) => t.http.post('/auth/register').send(body);
   const rows = () => t.database.query('SELECT * FROM members');
@@ -182,5 +178,144 @@ describe('what follows a registration', () => {
     expect(Object.keys(body)).toEqual(['access_token', 'token_type', 'expires_in']);
     expect(headers['set-cookie']).toMatchObject([expect.stringMatching(/^__Host-refresh=[0-9a-f]{64}; /)]);
     await t.stop();
+  });
+});
+
+describe('an identifier that is taken where the look-up does not see it', () => {
+  const { t } = membersForFile();
+  const register = (body: object = {}) => t.http.post('/auth/register').send({ ...FORM, ...body });
+  const TAKEN = { email: ['This email is taken.'] };
+
+  it('is 422 of an account that is marked as deleted', async () => {
+    await member(t, FORM.email, { deletedAt: new Date() });
+    expect((await register().expect(422)).body.errors).toEqual(TAKEN);
+  });
+
+  it('is 422 whatever language the database speaks', async () => {
+    await member(t, FORM.email, { deletedAt: new Date() });
+    await t.database.query(`
+      CREATE FUNCTION auf_deutsch() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        RAISE unique_violation USING MESSAGE = 'doppelter Schlüsselwert verletzt Unique-Constraint »members_email_key«';
+      END $$;
+      CREATE TRIGGER auf_deutsch BEFORE INSERT ON members FOR EACH ROW EXECUTE FUNCTION auf_deutsch()`);
+    expect((await register().expect(422)).body.errors).toEqual(TAKEN);
+    // The value of another column: no other address would help.
+    await register({ email: 'free@example.com' }).expect(500);
+    await t.database.query('DROP FUNCTION auf_deutsch CASCADE');
+  });
+
+  it('is 422 where an index takes other spellings for the same', async () => {
+    await t.database.query('CREATE UNIQUE INDEX folded ON members (lower(email))');
+    await t.database.query("INSERT INTO members (name, email) VALUES ('x', 'ADA@example.com')");
+    expect((await register().expect(422)).body.errors).toEqual(TAKEN);
+    await t.database.query('DROP INDEX folded');
+  });
+
+  it('is no other unique column`s: that one is the host`s to look after', async () => {
+    await t.database.query('CREATE UNIQUE INDEX named ON members (name)');
+    await member(t, 'other@example.com', { name: FORM.name });
+    await register().expect(500);
+    await t.database.query('DROP INDEX named');
+    await register().expect(200);
+    await t.login(FORM.email).expect(200);
+    await t.login(FORM.email, `${PASSWORD}!`).expect(422);
+  });
+});
+
+/** No `withAuthColumns`: columns with a case, and a hash that every query selects. */
+@Entity('readers')
+class Reader {
+  @PrimaryGeneratedColumn('identity', { type: 'int' })
+  id!: number;
+
+  @Column('text')
+  name!: string;
+
+  @Column('text', { unique: true })
+  email!: string;
+
+  @Column('text', { unique: true, nullable: true })
+  handle!: string | null;
+
+  @Column('text', { nullable: true })
+  passwordHash!: string | null;
+}
+
+const SUBMITTED = { name: 'Ada', password: PASSWORD, password_confirmation: PASSWORD };
+
+function readersForFile(options: Partial<AuthModuleOptions> = {}): { t: TestApp; mailbox: Mailbox } {
+  const host = membersForFile(
+    { users: { entity: Reader }, storeTimeoutMs: 10_000, ...options, features: { emailVerification: false } },
+    { entities: [Reader] },
+  );
+  beforeAll(() =>
+    host.t.database.query(
+      `CREATE TABLE readers (id int GENERATED ALWAYS AS IDENTITY, name text NOT NULL, email text UNIQUE,
+         handle text UNIQUE, "passwordHash" text)`,
+    ),
+  );
+  return host;
+}
+
+describe('users with columns of the host`s own', () => {
+  const { t, mailbox } = readersForFile();
+  const register = (body: object) => t.http.post('/auth/register').send({ ...SUBMITTED, ...body });
+  const reader = (email: string, passwordHash: string | null = null) =>
+    t.database.getRepository(Reader).save({ name: 'x', email, passwordHash });
+
+  it('register with one address once, in whatever case, and sign in as they typed it', async () => {
+    await register({ email: 'Ada@Example.com' }).expect(200);
+    await register({ email: 'ADA@example.com' }).expect(422);
+    expect(await t.database.query('SELECT email FROM readers')).toEqual([{ email: 'ada@example.com' }]);
+    for (const email of ['Ada@Example.com', ' ada@example.com ']) await t.login(email).expect(200);
+  });
+
+  it('of many at once, in many cases, are one', async () => {
+    const spellings = ['ada', 'Ada', 'ADA', 'aDa'].flatMap((name) => Array<string>(5).fill(`${name}@example.com`));
+    const answers = await Promise.all(spellings.map((email) => register({ email })));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array.from({ length: 19 }, () => 422)]);
+    expect(await t.database.query('SELECT 1 FROM readers')).toHaveLength(1);
+  });
+
+  it('that were there before sign in with the address as it is stored, each to the own account', async () => {
+    await register({ email: 'ada@example.com' }).expect(200);
+    const [{ passwordHash }] = await t.database.query('SELECT "passwordHash" FROM readers');
+    const { id } = await reader('Grace@Example.com', passwordHash);
+    const { id: twin } = await reader('Ada@Example.com', passwordHash);
+    const idOf = async (email: string): Promise<unknown> =>
+      (await t.get('/private', (await t.session(email)).access_token).expect(200)).body.userId;
+    expect(await idOf('Grace@Example.com')).toBe(String(id));
+    expect(await idOf('Ada@Example.com')).toBe(String(twin));
+    expect(await idOf('ada@example.com')).not.toBe(String(twin));
+    await t.login('grace@example.com').expect(422);
+  });
+
+  it('are mailed at the address that is stored, however it was typed', async () => {
+    await register({ email: 'ada@example.com' }).expect(200);
+    await t.http.post('/auth/forgot-password').send({ email: 'Ada@Example.com' }).expect(200);
+    expect(linkIn(await mailbox.to('ada@example.com')).searchParams.get('email')).toBe('ada@example.com');
+  });
+
+  it('are told of without the hash that their entity selects', async () => {
+    const registered = t.recorded(Registered);
+    await register({ email: 'ada@example.com' }).expect(200);
+    expect(registered).toEqual([{ user: expect.any(Reader) }]);
+    expect(registered[0]!.user).toMatchObject({ name: 'Ada', email: 'ada@example.com' });
+    expect(registered[0]!.user).not.toHaveProperty('passwordHash');
+  });
+});
+
+describe('users with columns of the host`s own, who sign in with a handle', () => {
+  const { t } = readersForFile({ username: 'handle', guards: { admin: { username: 'email' } } });
+  const register = (body: object) => t.http.post('/auth/register').send({ ...SUBMITTED, ...body });
+
+  it('are known by it, to the letter', async () => {
+    const { body } = await register({ handle: '' }).expect(422);
+    expect(Object.keys(body.errors)).toEqual(['handle']);
+    await t.database.query('ALTER TABLE readers ALTER email DROP NOT NULL');
+    await register({ handle: 'Ada' }).expect(200);
+    await register({ handle: 'ada' }).expect(200);
+    await register({ handle: 'Ada' }).expect(422);
+    await t.http.post('/auth/login').send({ handle: 'ADA', password: PASSWORD }).expect(422);
   });
 });

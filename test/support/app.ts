@@ -131,7 +131,7 @@ export class TestApp {
   }
 
   /** Waits until everything behind the answers is done, such as a mail: two turns without a statement. */
-  private async calm(): Promise<void> {
+  async calm(): Promise<void> {
     const pool = (this.database.driver as unknown as { master: { idleCount: number; totalCount: number } }).master;
     for (let turns = 0; turns < 2; turns = pool.idleCount === pool.totalCount ? turns + 1 : 0) await nextTurn();
   }

@@ -1,6 +1,7 @@
 import { type AuthModuleOptions, type Mail, type Mailer, PasswordHasher } from '@svc/auth';
 import { MailRecorder, linkIn } from '@svc/auth/testing';
 import { TestApp, type TestAppOptions } from './app';
+import { eventually } from './eventually';
 import { ENCRYPTION_KEY } from './host.module';
 import { Member, PASSWORD } from './people';
 
@@ -9,9 +10,12 @@ export { linkIn };
 /** Keeps what would be sent; fails or hangs where a test says so. */
 export class Mailbox extends MailRecorder {
   deliver: (mail: Mail) => Promise<void> = async () => undefined;
+  /** Ends what {@link hangingMails} began. */
+  release = (): void => undefined;
 
   /** Forgets every mail, and delivers again. */
   clear(): void {
+    this.release();
     this.mails.length = 0;
     this.deliver = async () => undefined;
   }
@@ -37,10 +41,11 @@ export async function startMembers(
 /** The same host for a whole file: {@link TestApp.forFile}. Its mailbox is emptied before each test. */
 export function membersForFile(
   options: Partial<AuthModuleOptions> = {},
-  more: TestAppOptions = {},
+  more: TestAppOptions | (() => TestAppOptions) = {},
 ): { t: TestApp; mailbox: Mailbox } {
   const mailbox = new Mailbox();
-  const t = TestApp.forFile({ options: memberOptions(mailbox, options), ...more });
+  const own = () => (typeof more === 'function' ? more() : more);
+  const t = TestApp.forFile(() => ({ options: memberOptions(mailbox, options), ...own() }));
   beforeEach(() => mailbox.clear());
   return { t, mailbox };
 }
@@ -60,4 +65,25 @@ export async function member(t: TestApp, email: string, more: Partial<Member> = 
   const passwordHash = await t.app.get(PasswordHasher).hash(PASSWORD);
   const { id } = await t.database.getRepository(Member).save({ name: 'Ada', email, passwordHash, ...more });
   return id;
+}
+
+/** As many mails as are sent at once. */
+const AT_ONCE = 4;
+export const WAITING = 'waiting@example.com';
+
+/**
+ * The mail server hangs with as many mails as are sent at once, all to {@link WAITING}: every other mail waits for
+ * `mailbox.release()`.
+ */
+export async function hangingMails(t: TestApp, mailbox: Mailbox): Promise<void> {
+  const { accessToken } = await t.auth.startSession(await member(t, WAITING));
+  const hanging = new Promise<void>((resolve) => (mailbox.release = resolve));
+  let begun = 0;
+  mailbox.deliver = async () => {
+    begun++;
+    await hanging;
+  };
+  for (let i = 0; i < AT_ONCE; i++)
+    await t.call('post', '/auth/email/verification-notification', accessToken).expect(202);
+  await eventually(async () => begun === AT_ONCE);
 }

@@ -1,10 +1,9 @@
+import type { Type } from '@nestjs/common';
 import { type AuthModuleOptions, UserProvider } from '@svc/auth';
-import { Realms } from '../../libs/auth/src/realm/realm';
 import type { TestApp } from './app';
 import { ADA } from './confirming';
-import { type Mailbox, linkIn, member, startMembers } from './members';
+import { type Mailbox, linkIn, member, membersForFile, startMembers } from './members';
 import { PASSKEYS, ORIGIN, PasskeyApp } from './passkeys';
-import type { Member } from './people';
 import { SoftAuthenticator } from './soft-authenticator';
 import { enrol } from './two-factor';
 
@@ -13,25 +12,46 @@ export const NEXT = 'another horse entirely';
 /** What is stored of a member's second factor once it is gone and the address proved. */
 export const CLEARED = { secret: null, codes: null, confirmedAt: null, verified: true };
 
+const everything = (options: Partial<AuthModuleOptions>): Partial<AuthModuleOptions> => ({
+  ...options,
+  passkeys: PASSKEYS.passkeys,
+  features: { ...PASSKEYS.features, twoFactor: true, ...options.features },
+});
+
 /** A host with all that outlives a password, and an account whose address was registered by whoever. */
 export class UnprovedAccount {
-  readonly authenticator = new SoftAuthenticator(ORIGIN);
+  authenticator!: SoftAuthenticator;
+  userId!: string;
+  readonly t: TestApp;
+  readonly app: PasskeyApp;
+  private readonly mailbox: Mailbox;
 
-  private constructor(
-    readonly t: TestApp,
-    readonly app: PasskeyApp,
-    readonly userId: string,
-    private readonly mailbox: Mailbox,
-  ) {}
-
-  static async start(options: Partial<AuthModuleOptions> = {}, more: Partial<Member> = {}): Promise<UnprovedAccount> {
-    const features = { ...PASSKEYS.features, twoFactor: true, ...options.features };
-    const { t, mailbox } = await startMembers({ ...options, passkeys: PASSKEYS.passkeys, features });
-    return new UnprovedAccount(t, new PasskeyApp(t), await member(t, ADA, more), mailbox);
+  private constructor({ t, mailbox }: { t: TestApp; mailbox: Mailbox }) {
+    [this.t, this.app, this.mailbox] = [t, new PasskeyApp(t), mailbox];
   }
 
+  static async start(options: Partial<AuthModuleOptions> = {}): Promise<UnprovedAccount> {
+    const account = new UnprovedAccount(await startMembers(everything(options)));
+    await account.register();
+    return account;
+  }
+
+  /** One host for a whole file, or for a `describe` block, with a new account before each test. */
+  static forFile(options: Partial<AuthModuleOptions> = {}): UnprovedAccount {
+    const account = new UnprovedAccount(membersForFile(everything(options)));
+    beforeEach(() => account.register());
+    return account;
+  }
+
+  private async register(): Promise<void> {
+    this.userId = await member(this.t, ADA);
+    this.authenticator = new SoftAuthenticator(ORIGIN);
+  }
+
+  /** A service of the default guard. */
   own<T>(type: abstract new (...args: never[]) => T): T {
-    return this.t.app.get(Realms).default.get(type);
+    // The default guard is the last one that the module declares, and Nest returns the last one.
+    return this.t.app.get<T>(type as Type<T>);
   }
 
   get users(): UserProvider {

@@ -2,7 +2,8 @@ import { type NewAccount, UserProvider } from '@svc/auth';
 import { Client } from 'pg';
 import { randomUUID } from 'node:crypto';
 import { TestApp } from '../support/app';
-import { startMembers } from '../support/members';
+import { ADA } from '../support/confirming';
+import { linkIn, member, membersForFile } from '../support/members';
 import { PASSWORD } from '../support/people';
 
 const FORM = { name: 'Ada', email: 'ada@example.com', password: PASSWORD, password_confirmation: PASSWORD };
@@ -51,34 +52,45 @@ const answersIn = async (work: () => PromiseLike<{ status: number }>): Promise<[
   return [status, performance.now() - start < 1000];
 };
 
-describe('a registration whose users do not answer', () => {
-  let t: TestApp;
+const NEXT = 'another horse entirely';
+const NEW = { password: NEXT, password_confirmation: NEXT };
+
+// The default leaves a slow machine too little of the second.
+const storeTimeoutMs = 500;
+
+describe.each<[string, boolean, [question: string, calls: number][]]>([
+  [
+    'by the library',
+    false,
+    [
+      ['findByIdentifier', 0],
+      ['create', 0],
+    ],
+  ],
+  [
+    'by the host',
+    true,
+    [
+      ['findByIdentifier', 0],
+      ['mark', 0],
+      ['findById', 1],
+      ['isNewerThan', 1],
+    ],
+  ],
+])('a registration %s whose users do not answer', (_, byHost, questions) => {
+  const users = new Silent();
   let calls = 0;
-  afterEach(() => t.stop());
+  const t = TestApp.forFile({
+    options: {
+      users: { provider: { useFactory: () => users } },
+      features: { registration: true, accountDeletion: false },
+      storeTimeoutMs,
+      hooks: byHost ? { register: async ({ email }) => (calls++, users.add(String(email))) } : {},
+    },
+  });
 
-  const start = async (byHost: boolean): Promise<void> => {
+  it.each(questions)('is 503 within a second at %s', async (question, called) => {
     calls = 0;
-    const users = new Silent();
-    t = await TestApp.start({
-      options: {
-        users: { provider: { useFactory: () => users } },
-        features: { registration: true, accountDeletion: false },
-        // The default leaves a slow machine too little of the second.
-        storeTimeoutMs: 500,
-        hooks: byHost ? { register: async ({ email }) => (calls++, users.add(String(email))) } : {},
-      },
-    });
-  };
-
-  it.each<[string, boolean, number]>([
-    ['findByIdentifier', false, 0],
-    ['create', false, 0],
-    ['findByIdentifier', true, 0],
-    ['mark', true, 0],
-    ['findById', true, 1],
-    ['isNewerThan', true, 1],
-  ])('is 503 within a second at %s (by the host: %s)', async (question, byHost, called) => {
-    await start(byHost);
     Silent.at = question;
     expect(await answersIn(() => t.http.post('/auth/register').send(FORM))).toEqual([503, true]);
     expect(calls).toBe(called);
@@ -91,9 +103,10 @@ describe('a registration whose users do not answer', () => {
   });
 });
 
-describe('a registration that the database keeps waiting', () => {
-  it('is 503 within a second, and does not happen later', async () => {
-    const { t } = await startMembers();
+describe('what the users keep waiting', () => {
+  const { t, mailbox } = membersForFile({ storeTimeoutMs });
+
+  it('is 503 within a second as a registration, and does not happen later', async () => {
     const other = new Client({ connectionString: t.databaseUrl });
     await other.connect();
     // Whether the address is taken is not decided before this is.
@@ -103,6 +116,32 @@ describe('a registration that the database keeps waiting', () => {
     expect(await t.database.query('SELECT 1 FROM members')).toEqual([]);
     await t.http.post('/auth/register').send(FORM).expect(200);
     await other.end();
-    await t.stop();
+  });
+
+  /** Stores the next password, and never says so. */
+  const saveSilently = (): void => {
+    const users = t.app.get(UserProvider);
+    const save = users.savePasswordHash.bind(users);
+    jest.spyOn(users, 'savePasswordHash').mockImplementationOnce(async (...args) => {
+      await save(...args);
+      return new Promise(() => undefined);
+    });
+  };
+
+  it('is 503 within a second as a change of password', async () => {
+    await member(t, ADA);
+    const { access_token: token } = await t.session();
+    saveSilently();
+    const change = () => t.call('post', '/auth/password', token).send({ current_password: PASSWORD, ...NEW });
+    expect(await answersIn(change)).toEqual([503, true]);
+  });
+
+  it('is 503 within a second as a reset of a password', async () => {
+    await member(t, ADA);
+    await t.http.post('/auth/forgot-password').send({ email: ADA }).expect(200);
+    const token = linkIn(await mailbox.nth(1)).searchParams.get('token');
+    saveSilently();
+    const reset = () => t.http.post('/auth/reset-password').send({ token, email: ADA, ...NEW });
+    expect(await answersIn(reset)).toEqual([503, true]);
   });
 });

@@ -1,0 +1,96 @@
+import { UserProvider } from '@svc/auth';
+import { ADA } from '../support/confirming';
+import { eventually } from '../support/eventually';
+import { linkIn, member, membersForFile } from '../support/members';
+import { PASSWORD } from '../support/people';
+import { RedisServer } from '../support/redis';
+import { describeWithOwnRedis } from '../support/with-redis';
+
+const NEXT = 'another horse entirely';
+
+describe('POST /forgot-password', () => {
+  const { t, mailbox } = membersForFile();
+  beforeEach(async () => void (await member(t, ADA)));
+
+  const forgot = (email: string) => t.http.post('/auth/forgot-password').send({ email });
+
+  it('takes a time that says nothing of the address, of throttling or of the mail server', async () => {
+    for (let i = 0; i < 40; i++) await member(t, `known${i}@example.com`);
+    mailbox.deliver = () => new Promise((resolve) => setTimeout(resolve, 50));
+    const times: Record<string, number[]> = { known: [], unknown: [], throttled: [] };
+    const measure = async (kind: string, email: string): Promise<void> => {
+      const started = performance.now();
+      await forgot(email).expect(200);
+      times[kind]!.push(performance.now() - started);
+    };
+    await forgot(ADA).expect(200);
+    for (let i = 0; i < 40; i++) {
+      await measure('known', `known${i}@example.com`);
+      await measure('unknown', `nobody${i}@example.com`);
+      await measure('throttled', ADA);
+    }
+    const quartiles = Object.values(times).map((all) => {
+      const sorted = all.toSorted((a, b) => a - b);
+      return [sorted[10]!, sorted[30]!] as const;
+    });
+    // The middle halves of all three overlap: no threshold tells one from another.
+    expect(Math.max(...quartiles.map(([low]) => low))).toBeLessThan(Math.min(...quartiles.map(([, high]) => high)));
+  });
+});
+
+describeWithOwnRedis('a reset of a password while Redis is down', () => {
+  let redis: RedisServer;
+  beforeAll(async () => void (redis = await RedisServer.start()));
+  const { t, mailbox } = membersForFile({ features: { lockout: true } }, () => ({ redisUrl: redis.url }));
+  beforeEach(async () => void (await member(t, ADA)));
+  // Nothing could be closed otherwise.
+  afterEach(() => redis.thaw());
+  afterAll(() => redis.stop());
+
+  const mailed = async (): Promise<string> => {
+    await t.http.post('/auth/forgot-password').send({ email: ADA }).expect(200);
+    return linkIn(await mailbox.nth(1)).searchParams.get('token')!;
+  };
+  const reset = (token: string) =>
+    t.http.post('/auth/reset-password').send({ token, email: ADA, password: NEXT, password_confirmation: NEXT });
+
+  /** Redis hangs from the moment that the password is stored. */
+  const hangLate = (): void => {
+    const users = t.app.get(UserProvider);
+    const save = users.savePasswordHash.bind(users);
+    jest.spyOn(users, 'savePasswordHash').mockImplementationOnce(async (...args) => {
+      const stored = await save(...args);
+      redis.freeze();
+      return stored;
+    });
+  };
+  const thaw = async (token: string): Promise<void> => {
+    redis.thaw();
+    await eventually(async () => (await t.get('/private', token)).status !== 503);
+  };
+
+  it('is 503, and ends every session when tried again with the same link', async () => {
+    const live = await t.session();
+    const token = await mailed();
+    hangLate();
+    await reset(token).expect(503);
+    await thaw(live.access_token);
+    await reset(token).expect(200);
+    await t.get('/private', live.access_token).expect(401);
+    await t.refresh(live.refresh_token).expect(401);
+  });
+
+  it('is 503 as a change, too, which has not happened and works when tried again', async () => {
+    const [live, other] = [await t.session(), await t.session()];
+    const body = { current_password: PASSWORD, password: NEXT, password_confirmation: NEXT };
+    const change = () => t.call('post', '/auth/password', live.access_token).send(body);
+    hangLate();
+    await change().expect(503);
+    await thaw(live.access_token);
+    await t.login(ADA, NEXT).expect(422);
+    await change().expect(200);
+    await t.get('/private', other.access_token).expect(401);
+    await t.refresh(other.refresh_token).expect(401);
+    await t.get('/private', live.access_token).expect(200);
+  });
+});
