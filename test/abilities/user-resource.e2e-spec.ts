@@ -93,8 +93,12 @@ describe('a host with abilities and verified emails', () => {
   let database: Awaited<ReturnType<typeof createDatabase>>;
   let app: INestApplication;
 
-  async function start(options: Partial<AuthModuleOptions>): Promise<void> {
-    app = await startHost({
+  function startWith(options: Partial<AuthModuleOptions>): void {
+    beforeAll(async () => (app = await start(options)));
+    afterAll(() => app.close());
+  }
+  const start = (options: Partial<AuthModuleOptions>): Promise<INestApplication> =>
+    startHost({
       module: class Host {},
       imports: [
         TypeOrmModule.forRoot({
@@ -116,7 +120,6 @@ describe('a host with abilities and verified emails', () => {
       ],
       controllers: [Routes],
     });
-  }
   const get = async (path: string, token: string) =>
     (await agent(app.getHttpServer()).get(path).set('Authorization', `Bearer ${token}`).expect(200)).body;
   const session = async (userId: number, abilities?: string[], guard = 'api'): Promise<string> =>
@@ -130,67 +133,78 @@ describe('a host with abilities and verified emails', () => {
     await source.query("INSERT INTO operators (email) VALUES ('root@x')");
     await source.destroy();
   });
-  afterEach(() => app.close());
   afterAll(() => database.drop());
 
-  it('shows a user to the own token with what that may do, an empty list where nothing is granted', async () => {
+  describe('whose abilities are derived', () => {
     let derived: string[] = [];
-    await start({ hooks: { abilities: () => derived } });
-    expect(await get('/user', await session(1))).toEqual({
-      data: { id: '1', email_verified: true, abilities: [], token_pinned: false, email: 'ada@x' },
-    });
-    derived = ['b', 'a.*'];
-    expect(await get('/user', await session(2))).toEqual({
-      data: { id: '2', email_verified: false, abilities: ['b', 'a.*'], token_pinned: false, email: 'bob@x' },
-    });
-    expect((await get('/user', await session(1, []))).data).toMatchObject({ abilities: [], token_pinned: true });
-    expect((await get('/user', await session(1, ['x']))).data).toMatchObject({ abilities: ['x'], token_pinned: true });
-  });
+    startWith({ hooks: { abilities: () => derived } });
 
-  it('says nothing of abilities where they are unused, but for a token that has some', async () => {
-    await start({});
-    expect(await get('/user', await session(1))).toEqual({ data: { id: '1', email_verified: true, email: 'ada@x' } });
-    expect((await get('/user', await session(1, []))).data).toMatchObject({ abilities: [], token_pinned: true });
-    expect((await get('/user', await session(1, ['x']))).data).toMatchObject({ abilities: ['x'], token_pinned: true });
-  });
-
-  it('keeps its own fields from being replaced', async () => {
-    await start({ features: { abilities: true } });
-    expect(await get('/user/caller', await session(2))).toEqual({
-      data: { id: '2', email_verified: false, abilities: [], token_pinned: false },
+    it('shows a user to the own token with what that may do, an empty list where nothing is granted', async () => {
+      expect(await get('/user', await session(1))).toEqual({
+        data: { id: '1', email_verified: true, abilities: [], token_pinned: false, email: 'ada@x' },
+      });
+      derived = ['b', 'a.*'];
+      expect(await get('/user', await session(2))).toEqual({
+        data: { id: '2', email_verified: false, abilities: ['b', 'a.*'], token_pinned: false, email: 'bob@x' },
+      });
+      expect((await get('/user', await session(1, []))).data).toMatchObject({ abilities: [], token_pinned: true });
+      expect((await get('/user', await session(1, ['x']))).data).toMatchObject({
+        abilities: ['x'],
+        token_pinned: true,
+      });
     });
   });
 
-  it('lets nobody else say what a token may do, not even where it says nothing', async () => {
-    await start({});
-    expect(await get('/user/caller', await session(2))).toEqual({ data: { id: '2', email_verified: false } });
-  });
+  describe('that uses no abilities', () => {
+    startWith({});
 
-  it('shows others without a word on abilities, also the same id of another guard', async () => {
-    await start({ features: { abilities: true } });
-    expect(await get('/users/2', await session(1, ['x']))).toEqual({ data: { id: '2', email_verified: false } });
-    const staff = await session(1, ['x'], 'admin');
-    const shown = { data: { id: '1', email_verified: true } };
-    expect((await get('/staff/users/1', staff)).customer).toEqual(shown);
-    expect((await get('/staff/users/1', staff)).self.data).not.toHaveProperty('abilities');
-    expect(await get('/staff/me', staff)).toEqual({
-      data: { id: '1', email_verified: null, abilities: ['x'], token_pinned: true },
+    it('says nothing of abilities where they are unused, but for a token that has some', async () => {
+      expect(await get('/user', await session(1))).toEqual({ data: { id: '1', email_verified: true, email: 'ada@x' } });
+      expect((await get('/user', await session(1, []))).data).toMatchObject({ abilities: [], token_pinned: true });
+      expect((await get('/user', await session(1, ['x']))).data).toMatchObject({
+        abilities: ['x'],
+        token_pinned: true,
+      });
+    });
+
+    it('lets nobody else say what a token may do, not even where it says nothing', async () => {
+      expect(await get('/user/caller', await session(2))).toEqual({ data: { id: '2', email_verified: false } });
+    });
+
+    it('lets verified users in, as just read, and those of a guard that knows no verification', async () => {
+      const post = (path: string, token: string) =>
+        agent(app.getHttpServer()).post(path).set('Authorization', `Bearer ${token}`);
+      const bob = await session(2);
+      await agent(app.getHttpServer()).post('/verified').expect(401);
+      await post('/verified', await session(1)).expect(201);
+      const { body } = await post('/verified', bob).expect(409);
+      expect(body).toMatchObject({ message: 'Your email address is not verified.' });
+      await post('/verified/staff', await session(1, undefined, 'admin')).expect(201);
+      await app.get(DataSource).query("UPDATE people SET email_verified_at = now() WHERE email = 'bob@x'");
+      await post('/verified', bob).expect(201);
+      await app.get(DataSource).query("UPDATE people SET email_verified_at = NULL WHERE email = 'bob@x'");
+      await post('/verified', bob).expect(409);
     });
   });
 
-  it('lets verified users in, as just read, and those of a guard that knows no verification', async () => {
-    await start({});
-    const post = (path: string, token: string) =>
-      agent(app.getHttpServer()).post(path).set('Authorization', `Bearer ${token}`);
-    const bob = await session(2);
-    await agent(app.getHttpServer()).post('/verified').expect(401);
-    await post('/verified', await session(1)).expect(201);
-    const { body } = await post('/verified', bob).expect(409);
-    expect(body).toMatchObject({ message: 'Your email address is not verified.' });
-    await post('/verified/staff', await session(1, undefined, 'admin')).expect(201);
-    await app.get(DataSource).query("UPDATE people SET email_verified_at = now() WHERE email = 'bob@x'");
-    await post('/verified', bob).expect(201);
-    await app.get(DataSource).query("UPDATE people SET email_verified_at = NULL WHERE email = 'bob@x'");
-    await post('/verified', bob).expect(409);
+  describe('whose abilities are switched on', () => {
+    startWith({ features: { abilities: true } });
+
+    it('keeps its own fields from being replaced', async () => {
+      expect(await get('/user/caller', await session(2))).toEqual({
+        data: { id: '2', email_verified: false, abilities: [], token_pinned: false },
+      });
+    });
+
+    it('shows others without a word on abilities, also the same id of another guard', async () => {
+      expect(await get('/users/2', await session(1, ['x']))).toEqual({ data: { id: '2', email_verified: false } });
+      const staff = await session(1, ['x'], 'admin');
+      const shown = { data: { id: '1', email_verified: true } };
+      expect((await get('/staff/users/1', staff)).customer).toEqual(shown);
+      expect((await get('/staff/users/1', staff)).self.data).not.toHaveProperty('abilities');
+      expect(await get('/staff/me', staff)).toEqual({
+        data: { id: '1', email_verified: null, abilities: ['x'], token_pinned: true },
+      });
+    });
   });
 });

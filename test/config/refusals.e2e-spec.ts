@@ -2,9 +2,12 @@ import { NestFactory } from '@nestjs/core';
 import { AuthModule, type AuthModuleOptions, SecurityStore } from '@svc/auth';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { generateKeyPairSync } from 'node:crypto';
+import { redisCache } from '../../apps/sample/src/redis-cache';
 import { createDatabase } from '../support/database';
 import { HostModule, SECRET } from '../support/host.module';
 import { Operator, Person } from '../support/people';
+import { RedisServer } from '../support/redis';
+import { describeWithOwnRedis } from '../support/with-redis';
 
 const pem = (key: { export(o: object): string | Buffer }, type: string): string =>
   String(key.export({ type, format: 'pem' }));
@@ -24,8 +27,18 @@ class NullStore extends SecurityStore {
   settle = async () => undefined;
 }
 
+let database: Awaited<ReturnType<typeof createDatabase>>;
+
+beforeAll(async () => (database = await createDatabase()));
+afterAll(() => database.drop());
+
+async function start(options: Partial<AuthModuleOptions>): Promise<void> {
+  const app = await NestFactory.create(HostModule.with(database.url, options), { logger: false, abortOnError: false });
+  await app.init();
+  await app.close();
+}
+
 describe('the module refuses to start', () => {
-  let database: Awaited<ReturnType<typeof createDatabase>>;
   const rsa = pair('rsa', { modulusLength: 2048 });
   const weak = pair('rsa', { modulusLength: 1024 });
   const ec = pair('ec', { namedCurve: 'P-256' });
@@ -33,18 +46,6 @@ describe('the module refuses to start', () => {
     { export: () => ec.key.export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'right' }) },
     'pkcs8',
   );
-
-  beforeAll(async () => (database = await createDatabase()));
-  afterAll(() => database.drop());
-
-  async function start(options: Partial<AuthModuleOptions>): Promise<void> {
-    const app = await NestFactory.create(HostModule.with(database.url, options), {
-      logger: false,
-      abortOnError: false,
-    });
-    await app.init();
-    await app.close();
-  }
 
   const asymmetric = (algorithm: 'RS256' | 'ES256', keys: object): Partial<AuthModuleOptions> => ({ algorithm, keys });
   const refused: [string, Partial<AuthModuleOptions>, RegExp][] = [
@@ -215,5 +216,53 @@ describe('the module refuses to start', () => {
     await expect(NestFactory.createApplicationContext(host, { logger: false, abortOnError: false })).rejects.toThrow(
       `useFactory returned "${name}"`,
     );
+  });
+});
+
+const HIDDEN = ['--rename-command', 'CONFIG', ''];
+
+describeWithOwnRedis('in production, a Redis', () => {
+  const before = process.env.NODE_ENV;
+  let redis: RedisServer;
+
+  beforeAll(() => (process.env.NODE_ENV = 'production'));
+  afterEach(() => redis.stop());
+  afterAll(() => (process.env.NODE_ENV = before));
+
+  async function startOn(...settings: string[]): Promise<void> {
+    redis = await RedisServer.start(...settings);
+    const { cache, client } = await redisCache(redis.url);
+    try {
+      await start({ cache });
+    } finally {
+      await client.disconnect();
+    }
+  }
+
+  it.each(['allkeys-lru', 'allkeys-lfu', 'allkeys-random', 'volatile-lru', 'volatile-random', 'volatile-ttl'])(
+    'that evicts by %s is refused, with the cure',
+    async (policy) => {
+      await expect(startOn('--maxmemory-policy', policy)).rejects.toThrow(
+        new RegExp(`maxmemory-policy of Redis is ${policy}.*Set maxmemory-policy to noeviction`),
+      );
+    },
+  );
+
+  it('that evicts and forbids CONFIG, as managed ones do, is refused as well', async () => {
+    await expect(startOn('--maxmemory-policy', 'allkeys-lru', ...HIDDEN)).rejects.toThrow(/is allkeys-lru/);
+  });
+
+  it.each([
+    ['keeps everything', []],
+    ['keeps everything and forbids CONFIG', HIDDEN],
+    ['tells nothing', [...HIDDEN, '--rename-command', 'INFO', '']],
+  ])('that %s is not refused', async (_, settings) => {
+    await expect(startOn(...settings)).resolves.toBeUndefined();
+  });
+
+  it('that evicts is fine for development', async () => {
+    process.env.NODE_ENV = 'test';
+    await expect(startOn('--maxmemory-policy', 'allkeys-lru')).resolves.toBeUndefined();
+    process.env.NODE_ENV = 'production';
   });
 });

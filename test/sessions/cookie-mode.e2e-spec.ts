@@ -1,18 +1,15 @@
-import { TestApp } from '../support/app';
+import { TestApp, claimsOf } from '../support/app';
 import { PASSWORD } from '../support/people';
 
 const cookieOf = (headers: Record<string, unknown>): string | undefined =>
   (headers['set-cookie'] as string[] | undefined)?.[0];
 
 describe('cookie mode', () => {
-  let t: TestApp;
-
-  beforeAll(async () => {
-    t = await TestApp.start({ options: { cookieMode: true, guards: { admin: { cookieMode: false } } } });
+  const t = TestApp.forFile({ options: { cookieMode: true, guards: { admin: { cookieMode: false } } } });
+  beforeEach(async () => {
     await t.person('ada@example.com');
     await t.person('root@example.com', 'admin');
   });
-  afterAll(() => t.stop());
 
   const signIn = async (): Promise<{ cookie: string; access: string }> => {
     const { body, headers } = await t.login('ada@example.com').expect(200);
@@ -73,6 +70,15 @@ describe('cookie mode', () => {
     ]);
   });
 
+  it('takes the cookie away with the calling session of the list, and with no other', async () => {
+    const [own, other] = [await t.auth.startSession(1), await t.auth.startSession(1)];
+    const end = (token: string) => t.call('delete', `/auth/sessions/${claimsOf(token).fid}`, own.accessToken);
+    const kept = await end(other.accessToken).expect(204);
+    expect(cookieOf(kept.headers)).toBeUndefined();
+    const gone = await end(own.accessToken).expect(204);
+    expect(gone.headers['set-cookie']).toEqual([expect.stringMatching(/^__Host-refresh=; Max-Age=0;/)]);
+  });
+
   it('keeps the cookie of the session that ended all others', async () => {
     const { access } = await signIn();
     const { headers } = await t.call('delete', '/auth/sessions/others', access).expect(204);
@@ -112,21 +118,6 @@ describe('cookie mode on two guards over plain HTTP', () => {
     await t.person('root@example.com', 'admin');
     const { headers } = await t.login('root@example.com', PASSWORD, 'admin').expect(200);
     expect(cookieOf(headers)).toMatch(/^__Host-rt-admin=/);
-    await t.stop();
-  });
-});
-
-describe('body mode', () => {
-  it('still takes the refresh token from a cookie, where a request has one', async () => {
-    const t = await TestApp.start();
-    await t.person('ada@example.com');
-    const { refresh_token: token } = await t.session();
-    const { headers, body } = await t.http
-      .post('/auth/refresh')
-      .set('Cookie', `a=b; __Host-refresh=${token}`)
-      .expect(200);
-    expect(cookieOf(headers)).toBeUndefined();
-    expect(body.refresh_token).toMatch(/^[0-9a-f]{64}$/);
     await t.stop();
   });
 });

@@ -1,7 +1,9 @@
-import { ACCESS_TOKEN_TYPE } from '../../libs/auth/src/tokens/access-token.policy';
 import { sign } from 'jsonwebtoken';
 import { createHmac, createSecretKey, randomUUID } from 'node:crypto';
 import { API_AUDIENCE, SECRET } from './host.module';
+
+/** RFC 9068 §2.1 */
+const ACCESS_TOKEN_TYPE = 'at+jwt';
 
 export interface Forgery {
   header?: Record<string, unknown>;

@@ -18,14 +18,17 @@ const keyPair = (type: 'rsa' | 'ec') =>
     } as never,
   ) as unknown as { publicKey: string; privateKey: string };
 
+/** Two of each kind. */
+const PAIRS = { rsa: [keyPair('rsa'), keyPair('rsa')], ec: [keyPair('ec'), keyPair('ec')] } as const;
+
 const headerOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[0]!, 'base64url').toString());
 
 describe.each([
   ['RS256', 'rsa'],
   ['ES256', 'ec'],
 ] as const)('under %s', (algorithm, type) => {
-  const [active, former] = [keyPair(type), keyPair(type)];
-  const other = keyPair(type === 'rsa' ? 'ec' : 'rsa');
+  const [active, former] = PAIRS[type];
+  const [other] = PAIRS[type === 'rsa' ? 'ec' : 'rsa'];
   let t: TestApp;
 
   beforeAll(async () => {
@@ -147,7 +150,7 @@ describe('a guard with keys of its own', () => {
   const staffClaims = { iss: 'https://api.example.com', aud: 'https://admin.example.com', sub: '1', exp: 4e9 };
 
   it('trusts no key of the default guard', async () => {
-    const [own, staff] = [keyPair('ec'), keyPair('ec')];
+    const [own, staff] = PAIRS.ec;
     const t = await TestApp.start({ options: { ...ring(own, 'api1'), guards: { admin: ring(staff, 'adm1') } } });
     await t.person('root@example.com', 'admin');
     const { body } = await t.get('/admin/auth/jwks').expect(200);

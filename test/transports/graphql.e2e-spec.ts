@@ -1,13 +1,18 @@
 import { ApolloDriver } from '@nestjs/apollo';
-import type { DynamicModule } from '@nestjs/common';
-import { GraphQLModule } from '@nestjs/graphql';
+import { type DynamicModule, Module } from '@nestjs/common';
+import { APP_GUARD } from '@nestjs/core';
+import { type GqlModuleOptions, GraphQLModule, Query, Resolver } from '@nestjs/graphql';
 import { MercuriusDriver } from '@nestjs/mercurius';
-import { type AuthModuleOptions, Authenticated, SecurityStore } from '@svc/auth';
-import { Query, Resolver } from '@nestjs/graphql';
+import { WsAdapter } from '@nestjs/platform-ws';
+import { SubscribeMessage, WebSocketGateway } from '@nestjs/websockets';
+import { AccessTokenGuard, type AuthModuleOptions, Authenticated, Public, SecurityStore } from '@svc/auth';
+import { type Client, createClient } from 'graphql-ws';
+import { WebSocket } from 'ws';
 import { TestApp } from '../support/app';
 import { someone } from '../support/clients';
 import { NotesResolver, gated } from '../support/notes.resolver';
 import { PASSWORD } from '../support/people';
+import { overWs } from './sockets';
 
 const ADA = 'ada@example.com';
 
@@ -31,19 +36,16 @@ describe.each([
   ['Apollo on Fastify', apollo, true],
   ['Mercurius on Fastify', mercurius, true],
 ])('a resolver of %s', (_, graphql, fastify) => {
-  let t: TestApp;
-
-  beforeAll(async () => {
-    t = await TestApp.start({
-      options: gated(),
-      imports: [{ module: class Notes {}, imports: [graphql()], providers: [NotesResolver] }],
-      fastify,
-      behindProxy: true,
-    });
+  const t = TestApp.forFile(() => ({
+    options: gated(),
+    imports: [{ module: class Notes {}, imports: [graphql()], providers: [NotesResolver] }],
+    fastify,
+    behindProxy: true,
+  }));
+  beforeEach(async () => {
     await t.person(ADA);
     await t.person(ADA, 'admin');
   });
-  afterAll(() => t.stop());
 
   const refused = async (query: string, token?: string) => {
     const { data, errors } = await ask(t, query, token);
@@ -170,4 +172,140 @@ describe('a resolver that names a guard nobody declared', () => {
     const imports = [{ module: class Notes {}, imports: [apollo()], providers: [Mistyped] }];
     await expect(TestApp.start({ imports })).rejects.toThrow(/^Mistyped\.any: There is no guard "amdin"/);
   });
+});
+
+describe.each<[string, object, boolean]>([
+  ['Apollo', { driver: ApolloDriver, subscriptions: { 'graphql-ws': true } }, false],
+  ['Mercurius', { driver: MercuriusDriver, subscription: true }, true],
+])('a GraphQL socket of %s', (_, driver, fastify) => {
+  const t = TestApp.forFile(() => ({
+    imports: [
+      {
+        module: class Notes {},
+        imports: [GraphQLModule.forRoot({ autoSchemaFile: true, ...driver } as GqlModuleOptions)],
+        providers: [NotesResolver],
+      },
+    ],
+    options: gated(),
+    fastify,
+  }));
+  const clients: Client[] = [];
+
+  beforeEach(() => t.person(ADA));
+  afterEach(() => Promise.all(clients.splice(0).map((client) => client.dispose())));
+
+  /** Opens a socket whose handshake holds these headers. */
+  async function open(headers: Record<string, string>): Promise<Client> {
+    class WithHeaders extends WebSocket {
+      constructor(url: string, protocols?: string | string[]) {
+        super(url, protocols, { headers });
+      }
+    }
+    const url = `${(await t.app.getUrl()).replace('http', 'ws')}/graphql`;
+    const client = createClient({ url, webSocketImpl: WithHeaders, lazy: false, retryAttempts: 0 });
+    clients.push(client);
+    return client;
+  }
+
+  /** The first thing that an operation is answered: its data, or the first error. */
+  function first(client: Client, query: string): Promise<unknown> {
+    return new Promise((resolve) => {
+      const stop = client.subscribe(
+        { query },
+        {
+          next: ({ data, errors }) => {
+            resolve(errors?.[0] ?? data);
+            stop();
+          },
+          error: (errors) => resolve(Array.isArray(errors) ? errors[0] : errors),
+          complete: () => undefined,
+        },
+      );
+    });
+  }
+
+  it('is told who subscribes, by the headers of its handshake', async () => {
+    const { access_token: token } = await t.session();
+    const client = await open({ Authorization: `Bearer ${token}` });
+    expect(await first(client, 'subscription { ticks }')).toEqual({ ticks: 'api:1' });
+  });
+
+  it('lets nobody subscribe without a token', async () => {
+    expect(await first(await open({}), 'subscription { ticks }')).toMatchObject({
+      message: 'Authentication is required.',
+      extensions: { code: 'UNAUTHENTICATED', status: 401 },
+    });
+  });
+
+  it('lets nobody subscribe anew whose token was revoked meanwhile', async () => {
+    const { access_token: token } = await t.session();
+    const client = await open({ Authorization: `Bearer ${token}` });
+    expect(await first(client, 'subscription { ticks }')).toEqual({ ticks: 'api:1' });
+    await t.call('post', '/auth/logout', token).expect(204);
+    expect(await first(client, 'subscription { ticks }')).toMatchObject({ extensions: { status: 401 } });
+  });
+});
+
+@Resolver()
+class Unmarked {
+  @Query(() => String)
+  closed() {
+    return 'in';
+  }
+
+  @Query(() => String)
+  @Public()
+  open() {
+    return 'in';
+  }
+}
+
+@WebSocketGateway()
+class UnmarkedGateway {
+  handleConnection(client: { request?: unknown }, request: unknown): void {
+    client.request = request;
+  }
+
+  @SubscribeMessage('unmarked')
+  unmarked() {
+    return { event: 'unmarked', data: 'in' };
+  }
+}
+
+@Module({
+  imports: [GraphQLModule.forRoot({ driver: ApolloDriver, autoSchemaFile: true })],
+  providers: [{ provide: APP_GUARD, useExisting: AccessTokenGuard }, Unmarked, UnmarkedGateway],
+})
+class GuardedHost {}
+
+const isNest11 = process.env.TEST_NEST === '11';
+
+describe('a global guard', () => {
+  const t = TestApp.forFile({ imports: [GuardedHost], prepare: (app) => app.useWebSocketAdapter(new WsAdapter(app)) });
+  beforeEach(() => t.person(ADA));
+
+  it('stands before resolvers, unless they are public', async () => {
+    const answer = async (query: string, token = '') =>
+      (await t.http.post('/graphql').set('Authorization', `Bearer ${token}`).send({ query })).body;
+    expect(await answer('{ open }')).toEqual({ data: { open: 'in' } });
+    expect((await answer('{ closed }')).errors[0].extensions).toMatchObject({ status: 401 });
+    expect(await answer('{ closed }', (await t.session()).access_token)).toEqual({ data: { closed: 'in' } });
+  });
+
+  if (isNest11) {
+    it('is asked before no gateway of Nest 11, so that each has to be marked', async () => {
+      const nobody = await overWs(await t.app.getUrl(), {});
+      expect(await nobody.say('unmarked')).toEqual({ event: 'unmarked', data: 'in' });
+      nobody.close();
+    });
+  } else {
+    it('stands before gateways', async () => {
+      const nobody = await overWs(await t.app.getUrl(), {});
+      expect(await nobody.say('unmarked')).toMatchObject({ event: 'exception', data: { statusCode: 401 } });
+      const { access_token: token } = await t.session();
+      const ada = await overWs(await t.app.getUrl(), { Authorization: `Bearer ${token}` });
+      expect(await ada.say('unmarked')).toEqual({ event: 'unmarked', data: 'in' });
+      for (const connection of [nobody, ada]) connection.close();
+    });
+  }
 });

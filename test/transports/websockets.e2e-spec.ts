@@ -14,7 +14,7 @@ import {
   Throttled,
 } from '@svc/auth';
 import type { WebSocket } from 'ws';
-import { TestApp } from '../support/app';
+import { TestApp, type TestAppOptions } from '../support/app';
 import { gated, seen } from '../support/notes.resolver';
 import { PASSWORD, type Person } from '../support/people';
 import { type Connection, type Open, overSocketIo, overWs } from './sockets';
@@ -87,19 +87,16 @@ const LIBRARIES: [string, Open, (app: INestApplication) => WsAdapter | IoAdapter
 ];
 
 describe.each(LIBRARIES)('a gateway on %s', (library, open, adapter) => {
-  let t: TestApp;
+  const host = (more: Partial<AuthModuleOptions> = {}, gateway = Gateway): TestAppOptions => ({
+    options: { ...gated(), ...more },
+    imports: [{ module: class Chat {}, providers: [gateway] }],
+    prepare: (app) => app.useWebSocketAdapter(adapter(app)),
+  });
+  const t = TestApp.forFile(host());
+  beforeEach(async () => {
+    for (const email of [ADA, BOB]) await t.person(email);
+  });
   const connections: Connection[] = [];
-
-  const start = async (more: Partial<AuthModuleOptions> = {}, gateway = Gateway): Promise<TestApp> => {
-    const started = await TestApp.start({
-      options: { ...gated(), ...more },
-      imports: [{ module: class Chat {}, providers: [gateway] }],
-      prepare: (app) => app.useWebSocketAdapter(adapter(app)),
-    });
-    await started.person(ADA);
-    await started.person(BOB);
-    return started;
-  };
   const connect = async (token?: string, headers: Record<string, string> = {}, to = t): Promise<Connection> => {
     const connection = await open(await to.app.getUrl(), {
       ...(token !== undefined && { Authorization: `Bearer ${token}` }),
@@ -109,11 +106,9 @@ describe.each(LIBRARIES)('a gateway on %s', (library, open, adapter) => {
     return connection;
   };
 
-  beforeAll(async () => (t = await start()));
   afterEach(() => {
     for (const connection of connections.splice(0)) connection.close();
   });
-  afterAll(() => t.stop());
 
   it('is told who calls, by the headers of the handshake, whatever a message holds', async () => {
     const connection = await connect((await t.session()).access_token);
@@ -150,12 +145,10 @@ describe.each(LIBRARIES)('a gateway on %s', (library, open, adapter) => {
   });
 
   it('is kept from a token that has expired meanwhile', async () => {
-    const own = await start();
-    const connection = await connect((await own.session()).access_token, {}, own);
+    const connection = await connect((await t.session()).access_token);
     expect(await connection.say('me')).toMatchObject({ event: 'me' });
-    own.clock.advance(1000);
+    t.clock.advance(1000);
     expect(await connection.say('me')).toMatchObject({ event: 'exception', data: { statusCode: 401 } });
-    await own.stop();
   });
 
   it('is kept from a token without the ability, and from a session that was not confirmed', async () => {
@@ -198,12 +191,15 @@ describe.each(LIBRARIES)('a gateway on %s', (library, open, adapter) => {
   });
 
   it('tells messages on one socket apart that come with a token each', async () => {
-    const own = await start({
-      requestOf: (context) => {
-        const { token } = context.switchToWs().getData();
-        return { headers: { authorization: `Bearer ${token}` } };
-      },
-    });
+    const own = await TestApp.start(
+      host({
+        requestOf: (context) => {
+          const { token } = context.switchToWs().getData();
+          return { headers: { authorization: `Bearer ${token}` } };
+        },
+      }),
+    );
+    for (const email of [ADA, BOB]) await own.person(email);
     const [ada, bob] = [(await own.session(ADA)).access_token, (await own.session(BOB)).access_token];
     const connection = await connect(undefined, {}, own);
     for (let round = 0; round < 5; round++) {
@@ -218,7 +214,8 @@ describe.each(LIBRARIES)('a gateway on %s', (library, open, adapter) => {
   });
 
   it('that keeps no handshake lets nobody in', async () => {
-    const own = await start({}, Forgetful as typeof Gateway);
+    const own = await TestApp.start(host({}, Forgetful as typeof Gateway));
+    await own.person(ADA);
     const connection = await connect((await own.session()).access_token, {}, own);
     // socket.io keeps it itself.
     const expected = library === 'ws' ? { event: 'exception', data: { statusCode: 500 } } : { event: 'me' };

@@ -1,21 +1,17 @@
 import { TestApp, claimsOf } from '../support/app';
-import { member, startMembers } from '../support/members';
+import { Greeting } from '../support/accounts';
+import { member, membersForFile } from '../support/members';
 import { PASSWORD } from '../support/people';
-import { Greeting } from './accounts';
 
 const SECONDS = 5;
 const NEW_PASSWORD = 'a-much-longer-passphrase-of-mine';
 
 describe('a host that lets guarded requests remember their users', () => {
-  let t: TestApp;
+  const { t } = membersForFile({ userCacheSeconds: SECONDS });
   let id: string;
   let token: string;
   let other: () => string;
 
-  beforeAll(async () => {
-    ({ t } = await startMembers({ userCacheSeconds: SECONDS }));
-  });
-  afterAll(() => t.stop());
   beforeEach(async () => {
     t.clock.stop();
     const email = `ada-${Math.random()}@example.com`;

@@ -1,0 +1,346 @@
+import { RefreshFamilyForked, RefreshTokenReused } from '@svc/auth';
+import { randomUUID } from 'node:crypto';
+import { TestApp, type Tokens, claimsOf } from '../support/app';
+import { forge } from '../support/forge';
+
+const t = TestApp.forFile();
+beforeEach(async () => {
+  for (const email of ['ada@example.com', 'bob@example.com']) await t.person(email);
+  await t.person('root@example.com', 'admin');
+});
+
+describe('a refresh token', () => {
+  it('is exchanged for a new pair of the same session', async () => {
+    const first = await t.session();
+    const { body: second } = await t.refresh(first.refresh_token).expect(200);
+
+    expect(Object.keys(second).toSorted()).toEqual(['access_token', 'expires_in', 'refresh_token', 'token_type']);
+    expect(second.refresh_token).toMatch(/^[0-9a-f]{64}$/);
+    expect(second.refresh_token).not.toBe(first.refresh_token);
+    expect(claimsOf(second.access_token).fid).toBe(claimsOf(first.access_token).fid);
+    expect(claimsOf(second.access_token).jti).not.toBe(claimsOf(first.access_token).jti);
+    await t.get('/private', second.access_token).expect(200);
+  });
+
+  it('is tolerated inside the grace window, its boundary included, as often as it comes', async () => {
+    t.clock.stop();
+    const { refresh_token: lost } = await t.session();
+    await t.refresh(lost).expect(200);
+    t.clock.advance(29);
+    const { body: again } = await t.refresh(lost).expect(200);
+    const { body: oncemore } = await t.refresh(lost).expect(200);
+    for (const { refresh_token } of [again, oncemore]) await t.refresh(refresh_token).expect(200);
+  });
+
+  it('ends the whole session when it comes back after the grace window', async () => {
+    const reused = t.recorded(RefreshTokenReused);
+    const stolen = await t.session();
+    const { body: successor } = await t.refresh(stolen.refresh_token).expect(200);
+    t.clock.advance(31);
+
+    const refused = await t.refresh(stolen.refresh_token).expect(401);
+
+    expect(refused.body).toEqual({ message: expect.any(String) });
+    await t.refresh(successor.refresh_token).expect(401);
+    await t.get('/private', successor.access_token).expect(401);
+    expect(reused).toEqual([{ familyId: claimsOf(stolen.access_token).fid, reason: 'reuse' }]);
+  });
+
+  it('does not slide its grace window with every sibling', async () => {
+    const { refresh_token: first } = await t.session();
+    await t.refresh(first).expect(200);
+    t.clock.advance(20);
+    await t.refresh(first).expect(200);
+    t.clock.advance(20);
+    await t.refresh(first).expect(401);
+  });
+
+  it('reports a fork on the third replay of the first token, with four live tokens', async () => {
+    const forked = t.recorded(RefreshFamilyForked);
+    const { refresh_token, access_token } = await t.session();
+    for (const _ of [1, 2, 3]) await t.refresh(refresh_token).expect(200);
+    expect(forked).toEqual([]);
+    await t.refresh(refresh_token).expect(200);
+    expect(forked).toEqual([
+      { userId: claimsOf(access_token).sub, familyId: claimsOf(access_token).fid, liveTokens: 4 },
+    ]);
+  });
+
+  it('dies at the deadline set at login, which refreshing never moves', async () => {
+    let { refresh_token: token } = await t.session();
+    for (const _ of [1, 2, 3]) {
+      t.clock.advance(2_592_000 / 4);
+      ({ refresh_token: token } = (await t.refresh(token).expect(200)).body);
+    }
+    t.clock.advance(2_592_000 / 4 + 1);
+    await t.refresh(token).expect(401);
+  });
+
+  it('is refused with one body whatever the reason', async () => {
+    const revoked = await t.session();
+    await t.call('post', '/auth/logout', revoked.access_token).expect(204);
+    const answers = await Promise.all(
+      [revoked.refresh_token, 'f'.repeat(64), '', ['a'], { a: 1 }, 7, null, undefined, 'ÿ\0', 'x'.repeat(5000)].map(
+        (token) => t.refresh(token),
+      ),
+    );
+    for (const { status, text, headers } of answers) {
+      expect([status, text]).toEqual([401, '{"message":"The session could not be renewed. Please sign in again."}']);
+      expect(headers['set-cookie']).toBeUndefined();
+    }
+  });
+
+  it('is never read from the query string', async () => {
+    const { refresh_token } = await t.session();
+    await t.http.post(`/auth/refresh?refresh_token=${refresh_token}`).expect(401);
+    await t.refresh(refresh_token).expect(200);
+  });
+
+  it('is taken from a cookie, too, where the guard delivers it in the body', async () => {
+    const { refresh_token: token } = await t.session();
+    const { headers, body } = await t.http
+      .post('/auth/refresh')
+      .set('Cookie', `a=b; __Host-refresh=${token}`)
+      .expect(200);
+    expect(headers['set-cookie']).toBeUndefined();
+    expect(body.refresh_token).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  it('is taken from a form as well as from JSON', async () => {
+    const { refresh_token } = await t.session();
+    await t.http.post('/auth/refresh').type('form').send({ refresh_token }).expect(200);
+  });
+
+  it('keeps amr and auth_time through every rotation', async () => {
+    const first = await t.session();
+    const { amr, auth_time: authTime } = claimsOf(first.access_token);
+    expect(amr).toEqual(['pwd']);
+    expect(Math.abs(Number(authTime) - t.clock.seconds())).toBeLessThanOrEqual(2);
+    let token = first.refresh_token;
+    for (const _ of [1, 2, 3]) {
+      t.clock.advance(100);
+      const { body } = await t.refresh(token).expect(200);
+      expect(claimsOf(body.access_token)).toMatchObject({ amr, auth_time: authTime });
+      token = body.refresh_token;
+    }
+  });
+
+  it('is stored as its hash alone', async () => {
+    const { refresh_token } = await t.session();
+    await t.refresh(refresh_token).expect(200);
+    const rows: object[] = await t.database.query('SELECT * FROM svc_refresh_tokens, svc_sessions');
+    expect(rows.length).toBeGreaterThan(0);
+    expect(JSON.stringify(rows)).not.toContain(refresh_token);
+  });
+});
+
+describe('the list of sessions', () => {
+  const list = async (token: string, path = '/auth'): Promise<Record<string, unknown>[]> =>
+    (await t.get(`${path}/sessions`, token).expect(200)).body.data;
+  const end = (token: string, id: unknown, path = '/auth') => t.call('delete', `${path}/sessions/${id}`, token);
+  const idOf = (token: string): string => String(claimsOf(token).fid);
+
+  it('shows what its owner will recognise, and which one asks', async () => {
+    const { body } = await t.login('ada@example.com').set('User-Agent', 'Lynx/2.9').expect(200);
+    const labelled = await t.auth.startSession(1, { label: 'CI' });
+    const response = await t.get('/auth/sessions', body.access_token).expect(200);
+    expect(response.headers['cache-control']).toBe('no-store, private');
+    const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    const times = { created_at: time, last_used_at: time };
+    expect(response.body).toEqual({
+      data: [
+        { id: idOf(labelled.accessToken), ...times, ip: null, user_agent: null, label: 'CI', current: false },
+        { id: idOf(body.access_token), ...times, ip: '127.0.0.1', user_agent: 'Lynx/2.9', label: null, current: true },
+      ],
+    });
+  });
+
+  it('starts with the one used last, and knows when that was', async () => {
+    const first = await t.session();
+    t.clock.advance(60);
+    const second = await t.session();
+    t.clock.advance(60);
+    const { body } = await t.refresh(first.refresh_token).expect(200);
+    const [a, b] = await list(body.access_token);
+    expect([a!.id, b!.id]).toEqual([idOf(first.access_token), idOf(second.access_token)]);
+    expect(Date.parse(String(a!.last_used_at)) - Date.parse(String(a!.created_at))).toBeGreaterThanOrEqual(119_000);
+    expect(a!.current).toBe(true);
+  });
+
+  it('shows a hundred at most, the one that asks among them', async () => {
+    const own = await t.session();
+    await t.database.query(`
+      INSERT INTO svc_sessions (id, guard, user_id, auth_time, expires_at, last_used_at, created_at)
+      SELECT gen_random_uuid(), 'api', '1', now(), now() + interval '1 day', now() + n * interval '1 s', now()
+        FROM generate_series(1, 500) n`);
+    const listed = await list(own.access_token);
+    expect(listed).toHaveLength(100);
+    expect(listed.at(-1)).toMatchObject({ id: idOf(own.access_token), current: true });
+    const times = listed.map((one) => Date.parse(String(one.last_used_at)));
+    expect(times).toEqual(times.toSorted((a, b) => b - a));
+  });
+
+  it('takes a name of a session as it can: cut off, and without NUL', async () => {
+    const { accessToken } = await t.auth.startSession(1, { label: `a\0b${'x'.repeat(9000)}` });
+    const [one] = await list(accessToken);
+    expect(one!.label).toBe(`ab${'x'.repeat(252)}`);
+  });
+
+  it('holds live sessions of its owner at its guard, and no others', async () => {
+    const own = await t.session();
+    const ended = await t.session();
+    await t.session('bob@example.com');
+    const staff = await t.session('root@example.com', 'admin');
+    await t.call('post', '/auth/logout', ended.access_token).expect(204);
+    expect((await list(own.access_token)).map(({ id }) => id)).toEqual([idOf(own.access_token)]);
+    expect((await list(staff.access_token, '/admin/auth')).map(({ id }) => id)).toEqual([idOf(staff.access_token)]);
+    t.clock.advance(2_592_001);
+    const later = await t.session();
+    expect((await list(later.access_token)).map(({ id }) => id)).toEqual([idOf(later.access_token)]);
+  });
+
+  it('needs no session to be looked at', async () => {
+    await t.session();
+    const [one] = await list(forge({ without: ['fid'] }));
+    expect(one).toMatchObject({ current: false });
+    await t.http.get('/auth/sessions').expect(401);
+  });
+
+  it('ends one at once, refresh and access tokens alike, and leaves the others', async () => {
+    const [own, other] = [await t.session(), await t.session()];
+    await end(own.access_token, idOf(other.access_token)).expect(204, '');
+    await t.get('/private', other.access_token).expect(401);
+    await t.refresh(other.refresh_token).expect(401);
+    await t.get('/private', own.access_token).expect(200);
+    // Twice is no error, and in either case of its letters.
+    await end(own.access_token, idOf(other.access_token).toUpperCase()).expect(204);
+    await end(own.access_token, idOf(own.access_token)).expect(204);
+    await t.get('/private', own.access_token).expect(401);
+  });
+
+  it('answers 404 for whatever is not the caller`s own, and touches none of it', async () => {
+    const own = await t.session();
+    const bob = await t.session('bob@example.com');
+    const staff = await t.session('root@example.com', 'admin');
+    const answers = [];
+    for (const id of [
+      idOf(bob.access_token),
+      idOf(staff.access_token),
+      randomUUID(),
+      'x',
+      '1',
+      '%00',
+      "'%20OR%20true--",
+      'x'.repeat(500),
+      '%E0%A4%A4',
+    ]) {
+      answers.push(await end(own.access_token, id).expect(404));
+    }
+    for (const { body } of answers) expect(body).toEqual({ message: 'There is nothing here.' });
+    await t.get('/private', bob.access_token).expect(200);
+    await t.get('/staff', staff.access_token).expect(200);
+    await end(staff.access_token, idOf(own.access_token), '/admin/auth').expect(404);
+    await t.get('/private', own.access_token).expect(200);
+  });
+
+  it('answers a path that is no text with a 4xx in JSON', async () => {
+    const own = await t.session();
+    const { status, headers } = await end(own.access_token, '%E0%A4');
+    expect([status, headers['content-type']]).toEqual([400, expect.stringMatching(/json/)]);
+  });
+});
+
+describe('ending sessions', () => {
+  let [first, second, third]: Tokens[] = [];
+
+  beforeEach(async () => {
+    [first, second] = [await t.session(), await t.session()];
+    third = await t.session('bob@example.com');
+  });
+
+  const alive = async ({ access_token: access, refresh_token: refresh }: Tokens): Promise<number[]> => [
+    (await t.get('/private', access)).status,
+    (await t.refresh(refresh)).status,
+  ];
+
+  it('by logout ends the calling session alone, at once, with an empty 204', async () => {
+    const { text, headers } = await t.call('post', '/auth/logout', first!.access_token).expect(204);
+    expect(text).toBe('');
+    expect(headers['set-cookie']).toBeUndefined();
+    expect(await alive(first!)).toEqual([401, 401]);
+    expect(await alive(second!)).toEqual([200, 200]);
+  });
+
+  it('by logout also ends tokens that were handed out before the last refresh', async () => {
+    const { body: renewed } = await t.refresh(first!.refresh_token).expect(200);
+    await t.call('post', '/auth/logout', renewed.access_token).expect(204);
+    expect(await alive(first!)).toEqual([401, 401]);
+    expect(await alive(renewed)).toEqual([401, 401]);
+  });
+
+  it('of all devices spares other users', async () => {
+    await t.call('delete', '/auth/sessions', first!.access_token).expect(204);
+    expect(await alive(first!)).toEqual([401, 401]);
+    expect(await alive(second!)).toEqual([401, 401]);
+    expect(await alive(third!)).toEqual([200, 200]);
+  });
+
+  it('of all other devices spares the calling one', async () => {
+    await t.call('delete', '/auth/sessions/others', first!.access_token).expect(204);
+    expect(await alive(second!)).toEqual([401, 401]);
+    expect(await alive(third!)).toEqual([200, 200]);
+    expect(await alive(first!)).toEqual([200, 200]);
+  });
+
+  it('needs a token', async () => {
+    await t.http.post('/auth/logout').expect(401);
+    await t.http.delete('/auth/sessions').expect(401);
+    await t.http.delete('/auth/sessions/others').expect(401);
+  });
+
+  it('works from server code, by session and by user', async () => {
+    const ours = await t.auth.startSession('1', { label: 'token', claims: { tenant: 'x' } });
+    const { body: caller } = await t.get('/private', ours.accessToken).expect(200);
+    expect(caller.claims.tenant).toBe('x');
+    await t.auth.revoke(caller.familyId);
+    await t.get('/private', ours.accessToken).expect(401);
+
+    const [kept, other] = [await t.auth.startSession(1), await t.auth.startSession(1)];
+    const { body: keeper } = await t.get('/private', kept.accessToken).expect(200);
+    await t.auth.revokeOthers(1, keeper.familyId);
+    await t.get('/private', other.accessToken).expect(401);
+    await t.get('/private', kept.accessToken).expect(200);
+    await t.auth.revokeAll(1);
+    await t.get('/private', kept.accessToken).expect(401);
+  });
+
+  it('takes a session id in either case of its letters', async () => {
+    const { body: caller } = await t.get('/private', first!.access_token).expect(200);
+    await t.auth.revokeOthers(1, caller.familyId.toUpperCase());
+    expect(await alive(second!)).toEqual([401, 401]);
+    await t.get('/private', first!.access_token).expect(200);
+    await t.auth.revoke(caller.familyId.toUpperCase());
+    expect(await alive(first!)).toEqual([401, 401]);
+  });
+
+  it('reaches a co-issuer`s token that spells the session in capitals, and survives what it may call its own', async () => {
+    for (const path of ['logout', 'sessions'] as const) {
+      const { access_token: token } = await t.session();
+      const shouted = forge({ claims: { fid: String(claimsOf(token).fid).toUpperCase() } });
+      await t.get('/private', shouted).expect(200);
+      await t.call(path === 'logout' ? 'post' : 'delete', `/auth/${path}`, token).expect(204);
+      await t.get('/private', shouted).expect(401);
+    }
+    for (const fid of ['a\0b', '\ud800', "'", 'x'.repeat(3000)]) {
+      const odd = forge({ claims: { fid } });
+      await t.get('/auth/sessions', odd).expect(200);
+      await t.call('delete', '/auth/sessions/others', odd).expect(204);
+    }
+  });
+
+  it('keeps the rows, so that a replay is still recognised', async () => {
+    await t.call('post', '/auth/logout', first!.access_token).expect(204);
+    const [{ count }] = await t.database.query('SELECT count(*)::int FROM svc_sessions WHERE revoked_at IS NOT NULL');
+    expect(count).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,238 @@
+import vectors from '../vectors/rfc-jose/rfc7515_appendix_a.json';
+import { TestApp, type Tokens, claimsOf } from '../support/app';
+import { type Forgery, forge, unsigned } from '../support/forge';
+import { ADMIN_AUDIENCE } from '../support/host.module';
+import { readsOfUsers } from '../support/user-reads';
+
+const now = (): number => Math.floor(Date.now() / 1000);
+
+let t: TestApp;
+
+beforeAll(async () => {
+  t = await TestApp.start();
+  const ids = [await t.person('ada@example.com'), await t.person('root@example.com', 'admin')];
+  expect(ids).toEqual(['1', '1']);
+});
+afterAll(() => t.stop());
+
+describe('an access token', () => {
+  let reads: () => number;
+
+  beforeEach(() => (reads = readsOfUsers(t)));
+
+  it('says what RFC 9068 §2.2 asks for but client_id, as there are no OAuth clients, and what the session needs', async () => {
+    const { access_token: token } = await t.session();
+    expect(JSON.parse(Buffer.from(token.split('.')[0]!, 'base64url').toString())).toEqual({
+      alg: 'HS256',
+      typ: 'at+jwt',
+    });
+    const claims = claimsOf(token);
+    expect(Object.keys(claims).toSorted()).toEqual(
+      ['amr', 'aud', 'auth_time', 'exp', 'fid', 'iat', 'iss', 'jti', 'nbf', 'sub'].toSorted(),
+    );
+    expect(claims).toMatchObject({
+      iss: 'https://api.example.com',
+      aud: 'https://api.example.com',
+      sub: '1',
+      amr: ['pwd'],
+    });
+    expect(claims.exp).toBe(Number(claims.iat) + 900);
+    expect(claims.nbf).toBe(claims.iat);
+  });
+
+  it.each([['/private'], ['/passport']])('is accepted at %s, by whichever guard', async (path) => {
+    const { body } = await t.get(path, forge()).expect(200);
+    expect(body).toMatchObject({ guard: 'api', userId: '1' });
+  });
+
+  const refused: Record<string, Forgery> = {
+    'is signed with another key': { secret: 'another-secret-of-at-least-32-bytes!' },
+    'is a login challenge': { header: { typ: '2fa+challenge' } },
+    'is a confirmation': { header: { typ: 'reauth+challenge' } },
+    'is a plain JWT': { header: { typ: 'JWT' } },
+    'has its type in other letters': { header: { typ: 'AT+JWT' } },
+    'has no type': { header: { typ: undefined } },
+    'claims another HMAC': { header: { alg: 'HS512' } },
+    'claims RSA': { header: { alg: 'RS256' } },
+    'claims no algorithm': { header: { alg: 'none' } },
+    'has critical headers nobody understands': { header: { crit: ['b64'], b64: false } },
+    'has expired': { claims: { exp: now() - 60 } },
+    'never expires': { without: ['exp'] },
+    'expires at a string': { claims: { exp: String(now() + 900) } },
+    'expires at infinity': { claims: { exp: null } },
+    'is not valid yet': { claims: { nbf: now() + 60 } },
+    'is not valid yet by iat, without nbf': { without: ['nbf'], claims: { iat: now() + 60 } },
+    'starts at a string': { claims: { nbf: '0' } },
+    'has no subject': { without: ['sub'] },
+    'has an empty subject': { claims: { sub: '' } },
+    'has a number as subject': { claims: { sub: 1 } },
+    'has a list as subject': { claims: { sub: ['1'] } },
+    'has an object as subject': { claims: { sub: { id: '1' } } },
+    'has a list as issuer': { claims: { iss: ['https://api.example.com'] } },
+    'has another issuer': { claims: { iss: 'https://api.example.com/' } },
+    'has no issuer': { without: ['iss'] },
+    'has no audience': { without: ['aud'] },
+    'has the other guard as audience': { claims: { aud: ADMIN_AUDIENCE } },
+    'has a nested audience': { claims: { aud: [['https://api.example.com']] } },
+  };
+
+  it.each(Object.entries(refused))(
+    'that %s is refused without a word why, and without a user read',
+    async (_, forgery) => {
+      for (const path of ['/private', '/passport']) {
+        const { status, headers } = await t.get(path, forge(forgery));
+        expect(status).toBe(401);
+        if (path === '/private') expect(headers['www-authenticate']).toBe('Bearer error="invalid_token"');
+      }
+      expect(reads()).toBe(0);
+    },
+  );
+
+  it.each([
+    ['is unsigned', () => unsigned()],
+    ['lost its signature', () => forge().replace(/[^.]+$/, '')],
+    ['has one changed bit', () => forge().replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'))],
+    ['is no JWT', () => 'abc'],
+    ['is dots', () => '..'],
+    ['is a JWT of a list', () => forge({ claims: {} }).split('.').with(1, 'W10').join('.')],
+    ['is RFC 7515 A.1', () => vectors.A1_HS256.jws],
+    ['is RFC 7515 A.3', () => vectors.A3_ES256.jws],
+    ['is RFC 7515 A.5', () => vectors.A5_none.jws],
+  ])('that %s is refused', async (_, token) => {
+    for (const path of ['/private', '/passport']) await t.get(path, token()).expect(401);
+    expect(reads()).toBe(0);
+  });
+
+  it('is tolerated for the leeway after it expired and before it starts, and not a second longer', async () => {
+    await t.get('/private', forge({ claims: { exp: now() - 3 } })).expect(200);
+    await t.get('/private', forge({ claims: { exp: now() - 6 } })).expect(401);
+    await t.get('/private', forge({ claims: { nbf: now() + 4 } })).expect(200);
+    await t.get('/private', forge({ claims: { nbf: now() + 8 } })).expect(401);
+  });
+
+  it.each([
+    ['7'],
+    ['01'],
+    [' 1'],
+    ['1 '],
+    ['+1'],
+    ['1e0'],
+    ['1.0'],
+    ['99999999999999999999'],
+    ['abc'],
+    ["1' OR '1'='1"],
+    ['\0'],
+  ])('for the unknown subject %j is refused', async (sub) => {
+    await t.get('/private', forge({ claims: { sub } })).expect(401);
+  });
+
+  it('without a family is accepted, as a co-issuer may mint it, and logs out nothing', async () => {
+    const token = forge({ without: ['fid'] });
+    await t.get('/private', token).expect(200);
+    await t.call('post', '/auth/logout', token).expect(204);
+    await t.call('delete', '/auth/sessions/others', token).expect(204);
+    await t.get('/private', token).expect(200);
+  });
+
+  it.each([
+    ['nothing', undefined],
+    ['an empty header', ''],
+    ['another scheme', 'Basic YTpi'],
+    ['a scheme alone', 'Bearer'],
+    ['a scheme and spaces', 'Bearer   '],
+  ])('is asked for where the request carries %s', async (_, authorization) => {
+    const call = t.http.get('/private');
+    const { headers, body } = await (
+      authorization === undefined ? call : call.set('Authorization', authorization)
+    ).expect(401);
+    expect(headers['www-authenticate']).toBe('Bearer');
+    expect(body).toEqual({ message: 'Authentication is required.' });
+  });
+
+  it('is never read from the query string or the body', async () => {
+    await t.http.get(`/private?access_token=${forge()}`).expect(401);
+    await t.http.post('/auth/logout').send({ access_token: forge() }).expect(401);
+  });
+
+  it('of a deleted user is refused', async () => {
+    const id = await t.person('gone@example.com');
+    const { access_token: token } = await t.session('gone@example.com');
+    await t.get('/private', token).expect(200);
+    await t.database.query('DELETE FROM people WHERE id = $1', [id]);
+    await t.get('/private', token).expect(401);
+  });
+});
+
+describe('two guards with users of the same ids', () => {
+  let own: Tokens;
+  let staff: Tokens;
+
+  beforeEach(async () => {
+    own = await t.session('ada@example.com');
+    staff = await t.session('root@example.com', 'admin');
+  });
+
+  it('accept their own tokens, in either kind of Nest guard', async () => {
+    for (const [path, token] of [
+      ['/private', own],
+      ['/passport', own],
+      ['/staff', staff],
+      ['/passport-staff', staff],
+    ] as const) {
+      await t.get(path, token.access_token).expect(200);
+    }
+  });
+
+  it('refuse each other`s access tokens', async () => {
+    for (const [path, token] of [
+      ['/private', staff],
+      ['/passport', staff],
+      ['/staff', own],
+      ['/passport-staff', own],
+    ] as const) {
+      await t.get(path, token.access_token).expect(401);
+    }
+  });
+
+  it('refuse each other`s refresh tokens, which stay good where they belong', async () => {
+    await t.refresh(own.refresh_token, 'admin').expect(401);
+    await t.refresh(staff.refresh_token, 'api').expect(401);
+    await t.refresh(own.refresh_token, 'api').expect(200);
+    await t.refresh(staff.refresh_token, 'admin').expect(200);
+  });
+
+  it('know only their own users', async () => {
+    await t.login('root@example.com', undefined, 'api').expect(422);
+    await t.login('ada@example.com', undefined, 'admin').expect(422);
+  });
+
+  it('end only their own sessions, though the user ids are equal', async () => {
+    await t.call('delete', '/auth/sessions', own.access_token).expect(204);
+    await t.get('/staff', staff.access_token).expect(200);
+    await t.refresh(staff.refresh_token, 'admin').expect(200);
+
+    const { access_token: fresh } = await t.session('ada@example.com');
+    await t.call('delete', '/admin/auth/sessions', staff.access_token).expect(204);
+    await t.get('/private', fresh).expect(200);
+  });
+
+  it('do not let one end the other`s session by its token', async () => {
+    await t.call('post', '/admin/auth/logout', own.access_token).expect(401);
+    await t.call('delete', '/auth/sessions', staff.access_token).expect(401);
+    await t.get('/private', own.access_token).expect(200);
+    await t.get('/staff', staff.access_token).expect(200);
+  });
+
+  it('start sessions from server code for the guard that is named', async () => {
+    const { accessToken } = await t.auth.guard('admin').startSession(1);
+    expect(claimsOf(accessToken).aud).toBe('https://admin.example.com');
+    await t.get('/staff', accessToken).expect(200);
+    await t.get('/private', accessToken).expect(401);
+    expect(() => t.auth.guard('nobody')).toThrow(/no guard "nobody".*Declared: admin, api/);
+  });
+
+  it('are stamped on every session row', async () => {
+    const rows = await t.database.query('SELECT DISTINCT guard FROM svc_sessions ORDER BY guard');
+    expect(rows).toEqual([{ guard: 'admin' }, { guard: 'api' }]);
+  });
+});
