@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { type Attack, Attacked } from './support/attacked';
 import { ROUTES, type Route } from './support/routes';
+import { share } from './support/share';
 import type { Sent } from './support/wire';
 import { describeWithRedis } from '../support/with-redis';
 
@@ -96,20 +97,21 @@ describeWithRedis('a body that cannot be read by Express', () => {
   /** What nobody in particular gets: the body is not what keeps them out. */
   const unseen = ({ needs, refuses, done }: Route): number[] => (needs === 'nothing' ? [refuses, done] : [401]);
 
-  it.each(UNREADABLE)('%s is told so with %i, by every route', async (name, status, body) => {
-    const attacks = ROUTES.map((route) => attack(route, name, body, [status]));
+  it.each(UNREADABLE.map((one, i) => [...one, i] as const))('%s is told so with %i', async (name, status, body, i) => {
+    const attacks = share(ROUTES, i, 3).map((route) => attack(route, name, body, [status]));
     expect(await host.withstand(attacks)).toEqual([]);
   });
 
-  it.each(UNSEEN)('%s counts as no body', async (name, body) => {
-    const attacks = ROUTES.map((route) => attack(route, name, body, unseen(route)));
+  it.each(UNSEEN.map((one, i) => [...one, i] as const))('%s counts as no body', async (name, body, i) => {
+    const attacks = share(ROUTES, i, 3).map((route) => attack(route, name, body, unseen(route)));
     expect(await host.withstand(attacks)).toEqual([]);
   });
 
   it('of 10 MB is refused, whether or not it says so before', async () => {
     for (const chunked of [false, true]) {
       const large = { body: TEN_MEGABYTES, headers: JSON_TYPE, chunked };
-      const attacks = ROUTES.filter(({ method }) => method === 'POST').map((route) =>
+      const posts = ROUTES.filter(({ method }) => method === 'POST');
+      const attacks = share(posts, Number(chunked), 3).map((route) =>
         attack(route, `10 MB, ${chunked ? 'in pieces' : 'at once'}`, large, [413]),
       );
       expect(await host.withstand(attacks)).toEqual([]);
@@ -163,18 +165,22 @@ describeWithRedis('a body that the host lets through whatever its size', () => {
     ['a list of a million', () => Array.from({ length: 1e6 }, () => 0)],
   ];
 
-  it.each(VAST)('%s in a field is refused like any other', async (name, make) => {
-    const value = make();
-    for (const route of ROUTES.filter(({ needs, fields }) => needs === 'nothing' && fields)) {
-      const field = route.fields!.at(0)!;
-      const one: Attack = {
-        name: `${route.name} ${field}, ${name}`,
-        send: { method: 'POST', path: route.path, body: { [field]: value } },
-        status: [401, 422],
-      };
-      expect(await host.withstand([one])).toEqual([]);
-    }
-  });
+  it.each(VAST.map((one, i) => [...one, i] as const))(
+    '%s in a field is refused like any other',
+    async (name, make, i) => {
+      const value = make();
+      const routes = ROUTES.filter(({ needs, fields }) => needs === 'nothing' && fields);
+      for (const route of share(routes, i, 3)) {
+        const field = route.fields!.at(0)!;
+        const one: Attack = {
+          name: `${route.name} ${field}, ${name}`,
+          send: { method: 'POST', path: route.path, body: { [field]: value } },
+          status: [401, 422],
+        };
+        expect(await host.withstand([one])).toEqual([]);
+      }
+    },
+  );
 
   it('100,000 levels in a field are refused like any other', async () => {
     const attacks = ROUTES.filter(({ needs, fields }) => needs === 'nothing' && fields).flatMap((route) =>
@@ -196,5 +202,102 @@ describeWithRedis('a body that the host lets through whatever its size', () => {
 
   it('leaves the process whole', async () => {
     expect(await host.aftermath()).toEqual([]);
+  });
+});
+
+/** One byte more than Fastify takes by itself. */
+const TOO_MUCH = 1024 * 1024 + 1;
+
+/** Bodies that cannot be read, and what they are answered. */
+const UNREADABLE_BY_FASTIFY: readonly [string, number, Body][] = [
+  ...[
+    '',
+    '{',
+    '"',
+    'NaN',
+    '\0',
+    "{'a':1}",
+    '{"a":1}x',
+    '{"email":"a\0b"}',
+    '{"email":"\\ud8"}',
+    '{"__proto__":{"admin":true}}',
+    '{"constructor":{"prototype":{"admin":true}}}',
+    `{"password":"${SECRET_OF_THE_BODY}"`,
+    '['.repeat(50_000),
+  ].map((body): [string, number, Body] => [`JSON ${body.slice(0, 30)}`, 400, { body, headers: JSON_TYPE }]),
+  ['bytes that are no text', 400, { body: Buffer.from([0xff, 0xfe, 0x00, 0xd8]), headers: JSON_TYPE }],
+  ['a gzip', 400, { body: gzipSync('{}'.repeat(TOO_MUCH)), headers: { ...JSON_TYPE, 'Content-Encoding': 'gzip' } }],
+  ...['text/html', 'application/xml', 'multipart/form-data; boundary=x', 'application/jsonp', 'json', ''].map(
+    (type): [string, number, Body] => [`type ${type}`, 415, { body: '{}', headers: { 'Content-Type': type } }],
+  ),
+];
+
+/** Bodies that can be read, and hold nothing. */
+const EMPTY_TO_FASTIFY: readonly [string, Body][] = [
+  ...['true', 'null', '1', '"text"', '[]', '{"email":"\\ud800"}'].map((body): [string, Body] => [
+    `JSON ${body}`,
+    { body, headers: JSON_TYPE },
+  ]),
+  ['bytes that are no text, in quotes', { body: Buffer.from([0x22, 0xff, 0xd8, 0x22]), headers: JSON_TYPE }],
+  ['200 KB of depth', { body: `{"email":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, headers: JSON_TYPE }],
+  ['a form of 5,000 fields', { body: 'a=1&'.repeat(5000), headers: FORM }],
+  ['a form 60 deep', { body: `a${'[b]'.repeat(60)}=1`, headers: FORM }],
+  ['a form of no text', { body: 'email=%ff%zz%d8%00', headers: FORM }],
+  ['a text', { body: '{"email":"a@example.com"}', headers: { 'Content-Type': 'text/plain' } }],
+  ['no body', {}],
+];
+
+describeWithRedis('a body that cannot be read by Fastify', () => {
+  let host: Attacked;
+
+  beforeAll(async () => (host = await Attacked.start({ fastify: true })));
+  afterAll(() => host.stop());
+
+  // Fastify reads no body of a GET.
+  const routes = ROUTES.filter(({ method }) => method !== 'GET');
+  const attack = (route: Route, name: string, body: Body, status: readonly number[]): Attack => ({
+    name: `${route.name}, ${name}`,
+    send: { method: route.method, path: route.path, ...body },
+    status,
+    secrets: [SECRET_OF_THE_BODY],
+  });
+
+  it.each(UNREADABLE_BY_FASTIFY.map((one, i) => [...one, i] as const))(
+    '%s is told so with %i',
+    async (name, status, body, i) => {
+      expect(await host.withstand(share(routes, i, 3).map((route) => attack(route, name, body, [status])))).toEqual([]);
+    },
+  );
+
+  it.each(EMPTY_TO_FASTIFY.map((one, i) => [...one, i] as const))(
+    '%s is refused like any other',
+    async (name, body, i) => {
+      const refusals = ({ needs, refuses }: Route): number[] => (needs === 'nothing' ? [refuses, 422] : [401]);
+      const attacks = share(routes, i, 3).map((route) => attack(route, name, body, refusals(route)));
+      expect(await host.withstand(attacks)).toEqual([]);
+    },
+  );
+
+  it.each([
+    ['says so before', `Content-Length: ${TOO_MUCH}\r\n\r\n`],
+    ['does not', `Transfer-Encoding: chunked\r\n\r\n${TOO_MUCH.toString(16)}\r\n${'a'.repeat(TOO_MUCH)}`],
+  ])('is refused as soon as it is known to be too large, where it %s', async (_, rest) => {
+    for (const { method, path } of routes) {
+      const head = `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n`;
+      const answer = await host.wire.raw(head + rest, false);
+      expect(answer).toMatch(/^HTTP\/1\.1 413 /);
+      expect(answer).toMatch(/\r\n\r\n\{"message":"The request is too large\."\}$/);
+    }
+  });
+
+  it('is the host`s to answer on the host`s own routes, and where there are none', async () => {
+    for (const path of ['/open', '/auth/login/more', '/nowhere', '/auth/sessions']) {
+      const { text } = await host.wire.send({ method: 'POST', path, body: '{', headers: JSON_TYPE });
+      expect(JSON.parse(text)).toMatchObject({ statusCode: 400 });
+    }
+  });
+
+  it('leaves the process whole', async () => {
+    expect(await host.aftermath([SECRET_OF_THE_BODY])).toEqual([]);
   });
 });

@@ -1,11 +1,43 @@
 import { METHODS } from 'node:http';
-import { Attacked, type Attack } from './support/attacked';
+import { type Attack, Attacked, type Visitor } from './support/attacked';
+import { CHALLENGE, purposeToken } from './support/jws';
 import { life } from './support/life';
 import { faultsOf } from './support/oracle';
-import { ROUTES, type Route, credentials } from './support/routes';
+import { ROUTES, type Route, credentials, routeNamed } from './support/routes';
 import { each } from './support/wire';
 import { onFastify } from '../support/adapter';
+import { API_URL, RESET_URL, linkIn } from '../support/members';
 import { describeWithRedis } from '../support/with-redis';
+
+const EVIL = 'evil.example';
+/** Where proxies write the client's address; none of these is trusted unless the host says so. */
+const ADDRESS_HEADERS = [
+  'X-Forwarded-For',
+  'X-Real-IP',
+  'X-Client-IP',
+  'CF-Connecting-IP',
+  'True-Client-IP',
+  'Fastly-Client-IP',
+  'X-Cluster-Client-IP',
+  'X-Original-Forwarded-For',
+];
+const from = (i: number): Record<string, string> => {
+  const address = `203.0.${i >> 8}.${i & 255}`;
+  return { Forwarded: `for=${address}`, ...Object.fromEntries(ADDRESS_HEADERS.map((name) => [name, address])) };
+};
+
+const HOST_HEADERS: readonly Record<string, string>[] = [
+  { Host: EVIL },
+  { Host: `api.example.test@${EVIL}` },
+  { 'X-Forwarded-Host': EVIL },
+  { 'X-Forwarded-Server': EVIL },
+  { 'X-Host': EVIL },
+  { 'X-HTTP-Host-Override': EVIL },
+  { Forwarded: `host=${EVIL};proto=http` },
+  { 'X-Forwarded-Proto': 'javascript', 'X-Forwarded-Port': '1', 'X-Forwarded-Prefix': `//${EVIL}` },
+  { 'X-Original-URL': `https://${EVIL}/`, 'X-Rewrite-URL': `//${EVIL}/` },
+  { Origin: `https://${EVIL}`, Referer: `https://${EVIL}/` },
+];
 
 describeWithRedis('the routes of the package, as a host has them', () => {
   let host: Attacked;
@@ -82,8 +114,174 @@ describeWithRedis('the routes of the package, as a host has them', () => {
     expect(said.filter((name) => name.startsWith('access-control'))).toEqual([]);
   });
 
+  describe('whatever a request says of where it came from and went to', () => {
+    it('leads no mailed link anywhere else', async () => {
+      const faults = await each(HOST_HEADERS, async (headers) => {
+        const visitor = await host.visitor();
+        await host.post('/auth/forgot-password', { email: visitor.email }, headers);
+        const reset = linkIn(await host.mailTo(visitor.email, 1));
+        const route = routeNamed('POST /auth/email/verification-notification');
+        await host.post(route.path, {}, { ...credentials(route, visitor), ...headers });
+        const verify = linkIn(await host.mailTo(visitor.email, 2));
+        const mails = JSON.stringify(await host.ask('mails'));
+        return [
+          reset.href.startsWith(`${RESET_URL}?token=`),
+          verify.href.startsWith(`${API_URL}/auth/email/verify/`),
+          !mails.includes(EVIL),
+        ];
+      });
+      expect(faults.flat()).not.toContain(false);
+    });
+
+    it('redirects nobody', async () => {
+      const faults = await each(HOST_HEADERS, async (headers) => {
+        const visitor = await host.visitor();
+        const route = routeNamed('POST /auth/email/verification-notification');
+        await host.post(route.path, {}, credentials(route, visitor));
+        const { pathname, search } = linkIn(await host.mailTo(visitor.email, 1));
+        const path = `${pathname}${search}`;
+        const turned = `${path}&redirect=https://${EVIL}`;
+        const bad = await host.wire.send({ path: turned, headers: { ...headers, Accept: 'text/html' } });
+        const good = await host.wire.send({ path, headers: { ...headers, Accept: 'text/html' } });
+        return [
+          ...faultsOf(bad, { status: [403], secrets: [EVIL] }),
+          ...faultsOf(good, { status: [204], secrets: [EVIL] }),
+        ];
+      });
+      expect(faults.flat()).toEqual([]);
+    });
+
+    it('reaches no other route', async () => {
+      const visitor = await host.visitor();
+      const headers = {
+        'X-Original-URL': '/auth/sessions',
+        'X-Rewrite-URL': '/auth/sessions',
+        ...credentials({ needs: 'token' } as never, visitor),
+      };
+      const { text } = await host.wire.send({ path: '/auth/jwks', headers });
+      expect(text).toBe('{"keys":[]}');
+    });
+
+    it('stands in no list of sessions', async () => {
+      const { email } = await host.visitor();
+      const login = routeNamed('POST /auth/login');
+      const sent = { ...from(7), 'User-Agent': '<script>alert(1)</script>' };
+      const { text } = await host.post(login.path, login.body!({ email } as Visitor), sent);
+      const { access_token } = JSON.parse(text) as { access_token: string };
+      const answer = await host.wire.send({
+        path: '/auth/sessions',
+        headers: { Authorization: `Bearer ${access_token}` },
+      });
+      expect(answer.text).not.toContain('203.0.');
+      expect(answer.headers['content-type']).toMatch(/^application\/json/);
+    });
+
+    it.each([
+      ['two lengths', 'POST /auth/login HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}'],
+      [
+        'a length and pieces',
+        'POST /auth/login HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+      ],
+      ['a strange coding', 'POST /auth/login HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\n'],
+      ['a NUL in a header', 'GET /auth/sessions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer a\0b\r\n\r\n'],
+      ['a bare line feed', 'GET /auth/sessions HTTP/1.1\r\nHost: x\r\nX: a\rSet-Cookie: b\r\n\r\n'],
+      ['no host', 'GET /auth/sessions HTTP/1.1\r\n\r\n'],
+      [
+        'a header of 64 KB',
+        `GET /auth/sessions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${'a'.repeat(65_536)}\r\n\r\n`,
+      ],
+      ['an unknown method', 'STEAL /auth/sessions HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ])('as HTTP with %s is refused before it is asked about', async (_, bytes) => {
+      // 415 is Fastify's: it looks at the type before Node has seen that the body has no end.
+      expect(await host.wire.raw(bytes)).toMatch(/^HTTP\/1\.1 4(00|15|31) /);
+    });
+
+    it.each([
+      [
+        'bytes that are no text',
+        Buffer.from(
+          'GET /auth/sessions HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer \xff\xfe\r\nUser-Agent: \xff\r\n\r\n',
+          'latin1',
+        ),
+        401,
+      ],
+      [
+        'a token twice',
+        'GET /auth/sessions HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer a\r\nAuthorization: Bearer b\r\n\r\n',
+        401,
+      ],
+      [
+        'a path that is a URL',
+        `GET http://${EVIL}/auth/sessions HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
+        401,
+      ],
+      [
+        '3,000 headers',
+        `GET /auth/sessions HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${'A: b\r\n'.repeat(2500)}\r\n`,
+        401,
+      ],
+      ['a host that is none', 'GET /auth/sessions HTTP/1.1\r\nHost: a b c\r\nConnection: close\r\n\r\n', 401],
+    ])('as HTTP with %s is answered in JSON', async (_, bytes, status) => {
+      const text = await host.wire.raw(bytes);
+      expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+      expect(text).toMatch(/\{"message":"[^"]+"\}$/);
+    });
+  });
+
   it('leave the process whole', async () => {
     expect(await host.aftermath()).toEqual([]);
+  });
+});
+
+describeWithRedis('limits, as they are by default', () => {
+  let host: Attacked;
+
+  beforeAll(async () => (host = await Attacked.start({ options: { rateLimits: {} } })));
+  afterAll(() => host.stop());
+
+  /** The routes of each limiter, how often it may be asked, and what it says until then. */
+  const LIMITED: readonly [string, number, (visitor: Visitor, i: number) => [path: string, body: object], number][] = [
+    ['svc-login', 30, (_, i) => ['/auth/login', { email: `nobody-${i}@example.com`, password: 'x' }], 422],
+    ['svc-refresh', 30, (_, i) => ['/auth/refresh', { refresh_token: String(i) }], 401],
+    [
+      'svc-2fa',
+      5,
+      (visitor) => [
+        '/auth/two-factor-challenge',
+        { challenge_token: purposeToken(CHALLENGE, visitor), code: '000000' },
+      ],
+      422,
+    ],
+    ['svc-passkeys', 30, () => ['/auth/passkeys/login', {}], 422],
+    ['svc-confirm', 5, (_, i) => [i % 2 ? '/auth/confirm-password' : '/auth/password', {}], 422],
+    ['svc-email-verification', 6, () => ['/auth/email/verification-notification', {}], 202],
+    ['svc-password-reset', 6, (_, i) => [i % 2 ? '/auth/reset-password' : '/auth/forgot-password', {}], 422],
+    ['svc-register', 10, () => ['/auth/register', {}], 422],
+    ['svc-admin-login', 30, (_, i) => ['/admin/auth/login', { email: `nobody-${i}@example.com`, password: 'x' }], 422],
+    ['svc-admin-refresh', 30, (_, i) => ['/admin/auth/refresh', { refresh_token: String(i) }], 401],
+  ];
+
+  it.each(LIMITED)('%s lets %i through, whatever address each of them claims', async (_name, most, request, status) => {
+    const visitor = await host.visitor();
+    const answers = await each(
+      Array.from({ length: most + 20 }, (_, i) => i),
+      (i) => {
+        const [path, body] = request(visitor, i);
+        return host.post(path, body, { Authorization: `Bearer ${visitor.access}`, ...from(i) });
+      },
+    );
+    expect(answers.flatMap((answer) => faultsOf(answer, { status: [status, 429] }))).toEqual([]);
+    const refused = answers.filter((answer) => answer.status === 429);
+    expect(refused).toHaveLength(20);
+    for (const { headers } of refused) {
+      expect(Number(headers['retry-after'])).toBeGreaterThan(0);
+      expect(headers['x-ratelimit-remaining']).toBe('0');
+    }
+  });
+
+  it('tell nothing in the log', async () => {
+    const warned = (await host.aftermath()).filter((fault) => !fault.startsWith('nobody can sign in: 429'));
+    expect(warned).toEqual([]);
   });
 });
 

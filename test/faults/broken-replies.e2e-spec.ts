@@ -1,12 +1,14 @@
+import { SecurityStore } from '@svc/auth';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Subject, throughCacheManager } from '../support/stores';
+import { TestApp } from '../support/app';
 import { TcpProxy } from '../support/tcp-proxy';
 import { describeWithRedis, sharedRedisUrl } from '../support/with-redis';
 
 describeWithRedis('a connection to Redis that breaks', () => {
   let proxy: TcpProxy;
-  let subject: Subject;
+  let t: TestApp;
+  let store: SecurityStore;
   const prefix = `broken:${randomUUID()}`;
   const [there, missing, counter] = ['there', 'missing', 'counter'].map((name) => `${prefix}:${name}`) as [
     string,
@@ -16,19 +18,20 @@ describeWithRedis('a connection to Redis that breaks', () => {
 
   beforeAll(async () => {
     proxy = await TcpProxy.to(Number(new URL(sharedRedisUrl()!).port));
-    subject = await throughCacheManager(proxy.through(sharedRedisUrl()!));
-    await subject.store.setMany([there], 'a value of some length', 600);
+    t = await TestApp.start({ redisUrl: proxy.through(sharedRedisUrl()!) });
+    store = t.app.get(SecurityStore);
+    await store.setMany([there], 'a value of some length', 600);
   });
   afterAll(async () => {
-    await subject.close();
+    await t.stop();
     await proxy.close();
   });
 
   const ask = () =>
     Promise.all([
-      subject.store.getMany([there, missing]),
-      subject.store.count([{ key: counter, max: 0, seconds: 600 }]),
-      subject.store.getMany([missing, there]),
+      store.getMany([there, missing]),
+      store.count([{ key: counter, max: 0, seconds: 600 }]),
+      store.getMany([missing, there]),
     ]);
 
   it('at whatever byte of a reply, gives no command the reply of another one, and is replaced', async () => {

@@ -6,20 +6,12 @@ import { describeWithRedis } from '../support/with-redis';
 const APART = 60;
 
 describeWithRedis('two nodes whose clocks are a minute apart', () => {
-  let right: TestApp;
-  let fast: TestApp;
+  const right = TestApp.forFile();
+  const fast = TestApp.forFile(() => ({ databaseUrl: right.databaseUrl }));
+  // The node's own time; the database's is the same for both.
+  Object.assign(fast.clock, { now: () => right.clock.now() + APART * 1000 });
 
-  beforeAll(async () => {
-    right = await TestApp.start();
-    fast = await TestApp.start({ databaseUrl: right.databaseUrl });
-    // The node's own time; the database's is the same for both.
-    Object.assign(fast.clock, { now: () => right.clock.now() + APART * 1000 });
-    await right.person('ada@example.com');
-  });
-  afterAll(async () => {
-    await fast.stop();
-    await right.stop();
-  });
+  beforeEach(() => right.person('ada@example.com'));
 
   /** The database's time moves on, for both. */
   const pass = (seconds: number): void => [right, fast].forEach((node) => node.clock.advance(seconds));

@@ -1,8 +1,8 @@
 import { MailFailed, nodemailerMailer } from '@svc/auth';
 import { type AddressInfo, type Server, createServer } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { TestApp } from '../support/app';
 import { ADA } from '../support/confirming';
+import { eventually } from '../support/eventually';
 import { member, startMembers } from '../support/members';
 import { TcpProxy } from '../support/tcp-proxy';
 
@@ -57,9 +57,7 @@ describe('a mail server', () => {
     t.clock.advance(61);
     await t.http.post('/auth/forgot-password').send({ email: ADA }).expect(200);
   };
-  const until = async (condition: () => boolean): Promise<void> => {
-    while (!condition()) await sleep(10);
-  };
+  const until = (condition: () => boolean): Promise<void> => eventually(async () => condition());
 
   it.each([
     ['is down', () => proxy.down()],

@@ -1,39 +1,79 @@
+import { EventEmitter } from 'node:events';
 import { Client } from 'pg';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { TestApp, type Tokens, claimsOf } from '../support/app';
+import { createDatabase } from '../support/database';
+import { eventually } from '../support/eventually';
 import { PostgresServer } from '../support/postgres';
 import { describeWithRedis } from '../support/with-redis';
 import { BrokenNode } from './scenarios/broken-node';
 
 const ADA = 'ada@example.com';
 
+const WAITING = `SELECT count(*)::int AS n FROM pg_stat_activity
+                  WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+
 /** Waits until a guarded request and a refresh succeed again; until then they are answered 503. */
 async function recovered(t: TestApp, live: Tokens): Promise<void> {
   for (const ask of [() => t.get('/private', live.access_token), () => t.refresh(live.refresh_token)]) {
-    for (let status = 0; status !== 200;) {
-      ({ status } = await ask());
+    await eventually(async () => {
+      const { status } = await ask();
       expect([200, 503]).toContain(status);
-      if (status !== 200) await sleep(20);
-    }
+      return status === 200;
+    });
   }
 }
 
-describe('a PostgreSQL that takes no writes', () => {
-  it('refuses what would be written, lets in who is signed in, and consumes nothing', async () => {
-    const t = await TestApp.start();
+/** Changes what applies to a whole database, from another one. */
+async function onServer(...statements: string[]): Promise<void> {
+  const operator = new Client({ connectionString: process.env.TEST_DATABASE_URL });
+  await operator.connect();
+  for (const statement of statements) await operator.query(statement);
+  await operator.end();
+}
+
+describe('a PostgreSQL', () => {
+  const t = TestApp.forFile({ pool: { max: 5 } });
+  let live: Tokens;
+  /** Somebody else who works in the same database. */
+  let other: Client;
+
+  beforeEach(async () => {
     await t.person(ADA);
-    const live = await t.session();
-    const name = new URL(t.databaseUrl).pathname.slice(1);
-    const operator = new Client({ connectionString: process.env.TEST_DATABASE_URL });
-    await operator.connect();
-    const switchTo = async (setting: string): Promise<void> => {
-      await operator.query(
-        `ALTER DATABASE ${name} ${setting} default_transaction_read_only${setting === 'SET' ? ' = on' : ''}`,
-      );
-      await operator.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [name]);
-    };
-    await switchTo('SET');
-    while ((await t.get('/private', live.access_token)).status !== 200) await sleep(20);
+    live = await t.session();
+    other = new Client({ connectionString: t.databaseUrl });
+    // A test may end every connection.
+    other.on('error', () => undefined);
+    await other.connect();
+  });
+  afterEach(() => other.end());
+
+  const name = (): string => new URL(t.databaseUrl).pathname.slice(1);
+  const cutAll = (): string => `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name()}'`;
+  const lockSession = async (): Promise<void> => {
+    await other.query('BEGIN');
+    await other.query('SELECT 1 FROM svc_sessions WHERE id = $1 FOR UPDATE', [claimsOf(live.access_token).fid]);
+  };
+  const waiting = async (): Promise<number> => (await other.query(WAITING)).rows[0].n;
+
+  it('that is away is a 503, and works when it is back', async () => {
+    // Every connection is cut, and none can be had for a moment.
+    await onServer(`ALTER DATABASE ${name()} ALLOW_CONNECTIONS false`, cutAll());
+    for (const request of [
+      t.get('/private', live.access_token),
+      t.refresh(live.refresh_token),
+      t.login(ADA),
+      t.call('post', '/auth/logout', live.access_token),
+    ]) {
+      await request.expect(503);
+    }
+    await onServer(`ALTER DATABASE ${name()} ALLOW_CONNECTIONS true`);
+    await t.get('/private', live.access_token).expect(200);
+    await t.refresh(live.refresh_token).expect(200);
+  });
+
+  it('that takes no writes refuses what would be written, lets in who is signed in, and consumes nothing', async () => {
+    await onServer(`ALTER DATABASE ${name()} SET default_transaction_read_only = on`, cutAll());
+    await eventually(async () => (await t.get('/private', live.access_token)).status === 200);
     for (let i = 0; i < 2; i++) {
       for (const request of [
         t.login(ADA),
@@ -44,10 +84,109 @@ describe('a PostgreSQL that takes no writes', () => {
         await request.expect(503).expect('Retry-After', '1');
       }
     }
-    await switchTo('RESET');
+    await onServer(`ALTER DATABASE ${name()} RESET default_transaction_read_only`, cutAll());
     await recovered(t, live);
-    await operator.end();
-    await t.stop();
+  });
+
+  it('that keeps a session locked gets the connections back: it does not stop the other sessions', async () => {
+    const bystander = await t.session();
+    await lockSession();
+    const answers = await Promise.all(Array.from({ length: 20 }, () => t.refresh(live.refresh_token)));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));
+    await recovered(t, bystander);
+    await other.query('ROLLBACK');
+    await eventually(async () => {
+      const [{ n }] = await t.database.query(
+        "SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in transaction%'",
+      );
+      return n === 0;
+    });
+    await t.refresh(live.refresh_token).expect(200);
+  });
+
+  it('that keeps a table locked is left: what waits for it is cancelled, and leaves the server', async () => {
+    await other.query('BEGIN; LOCK TABLE people');
+    for (let i = 0; i < 3; i++) {
+      await Promise.all(Array.from({ length: 10 }, () => t.get('/private', live.access_token).expect(503)));
+    }
+    // Every one that was given up is gone, so that no number of requests uses up the server's connections.
+    expect(await waiting()).toBeLessThanOrEqual(5);
+    await eventually(async () => (await waiting()) === 0);
+    await other.query('ROLLBACK');
+    await recovered(t, live);
+  });
+
+  it('that ends the connection in the middle of a request is a 503', async () => {
+    await lockSession();
+    const refused = t.refresh(live.refresh_token).then((answer) => answer);
+    await eventually(async () => (await waiting()) > 0);
+    await other.query(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+    );
+    expect((await refused).status).toBe(503);
+    await other.query('ROLLBACK');
+    await t.refresh(live.refresh_token).expect(200);
+  });
+
+  it('that ends a connection before anybody listens to it ends no process', async () => {
+    const driver = t.database.driver as unknown as {
+      obtainMasterConnection(): Promise<[client: EventEmitter, release: () => void]>;
+    };
+    const obtain = driver.obtainMasterConnection.bind(driver);
+    const early = jest.spyOn(driver, 'obtainMasterConnection').mockImplementation(async () => {
+      const connection = await obtain();
+      connection[0].emit('error', new Error('terminating connection due to administrator command'));
+      return connection;
+    });
+    await t.refresh(live.refresh_token).expect(200);
+    expect(early).toHaveBeenCalled();
+    early.mockRestore();
+  });
+});
+
+describe('a database with settings of its own', () => {
+  async function startWith(setting: string): Promise<{ t: TestApp; stop: () => Promise<void> }> {
+    const { url, drop } = await createDatabase();
+    const name = new URL(url).pathname.slice(1);
+    await onServer(`ALTER DATABASE ${name} SET ${setting}`);
+    // Time to spare: however slow the machine, no request is given up.
+    const t = await TestApp.start({ databaseUrl: url, options: { storeTimeoutMs: 20_000 } });
+    await t.person(ADA);
+    const stop = async (): Promise<void> => {
+      await t.stop();
+      await onServer(`ALTER DATABASE ${name} RESET ALL`);
+      await drop();
+    };
+    return { t, stop };
+  }
+
+  it('refreshes in parallel whatever isolation it defaults to', async () => {
+    const { t, stop } = await startWith("default_transaction_isolation = 'serializable'");
+    const { refresh_token: token } = await t.session();
+    const answers = await Promise.all(Array.from({ length: 20 }, () => t.refresh(token)));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    await stop();
+  });
+
+  it('answers 503 to a deadlock with what the host does, has ended nothing, and does it when asked again', async () => {
+    // The request is to be the one that PostgreSQL sacrifices.
+    const { t, stop } = await startWith("deadlock_timeout = '300ms'");
+    const sessions = [await t.session(), await t.session()];
+    const [first, last] = sessions.map(({ access_token: token }) => String(claimsOf(token).fid)).toSorted();
+    const host = new Client({ connectionString: t.databaseUrl });
+    await host.connect();
+    await host.query("SET deadlock_timeout = '60s'; BEGIN");
+    const lock = (id: string | undefined) => host.query('SELECT 1 FROM svc_sessions WHERE id = $1 FOR UPDATE', [id]);
+    await lock(last);
+    const request = t.call('delete', '/auth/sessions', sessions[0]!.access_token).then(({ status }) => status);
+    await eventually(async () => (await t.database.query(WAITING))[0].n > 0);
+    await lock(first);
+    expect(await request).toBe(503);
+    await host.query('ROLLBACK');
+    await host.end();
+    for (const { refresh_token: token } of sessions) await t.refresh(token).expect(200);
+    await t.call('delete', '/auth/sessions', sessions[0]!.access_token).expect(204);
+    await stop();
   });
 });
 
@@ -79,43 +218,20 @@ describe.each([1, 5])('a connection pool of %d', (max) => {
   it('that the host keeps to itself makes requests 503 for as long, and no longer', async () => {
     await start({});
     const live = await t.session();
-    const kept = Promise.all(Array.from({ length: max }, () => t.database.query('SELECT pg_sleep(3)')));
-    await sleep(50);
+    const holder = new Client({ connectionString: t.databaseUrl });
+    await holder.connect();
+    await holder.query('SELECT pg_advisory_lock(1)');
+    const kept = Promise.all(
+      Array.from({ length: max }, () => t.database.query('SELECT pg_advisory_xact_lock_shared(1)')),
+    );
+    await eventually(async () => (await holder.query(WAITING)).rows[0].n === max);
     const requests = [t.get('/private', live.access_token), t.refresh(live.refresh_token), t.login(ADA)];
     for (const { status, headers } of await Promise.all(requests)) {
       expect({ status, after: headers['retry-after'] }).toEqual({ status: 503, after: '1' });
     }
+    await holder.end();
     await kept;
     await recovered(t, live);
-  });
-});
-
-describe('a deadlock with what the host does', () => {
-  it('is a 503 that has ended nothing, and the same request works afterwards', async () => {
-    const before = await TestApp.start();
-    await before.person(ADA);
-    const name = new URL(before.databaseUrl).pathname.slice(1);
-    // The request is to be the one that PostgreSQL sacrifices. Connections from here on know it.
-    await before.database.query(`ALTER DATABASE ${name} SET deadlock_timeout = '300ms'`);
-    const t = await TestApp.start({ databaseUrl: before.databaseUrl });
-    const sessions = [await t.session(), await t.session()];
-    const [first, last] = sessions.map(({ access_token: token }) => String(claimsOf(token).fid)).toSorted();
-    const host = new Client({ connectionString: t.databaseUrl });
-    await host.connect();
-    await host.query("SET deadlock_timeout = '60s'; BEGIN");
-    const lock = (id: string | undefined) => host.query('SELECT 1 FROM svc_sessions WHERE id = $1 FOR UPDATE', [id]);
-    await lock(last);
-    const request = t.call('delete', '/auth/sessions', sessions[0]!.access_token).then(({ status }) => status);
-    const waits = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
-    while (!(await t.database.query(waits)).length) await sleep(5);
-    await lock(first);
-    expect(await request).toBe(503);
-    await host.query('ROLLBACK');
-    await host.end();
-    for (const { refresh_token: token } of sessions) await t.refresh(token).expect(200);
-    await t.call('delete', '/auth/sessions', sessions[0]!.access_token).expect(204);
-    await t.stop();
-    await before.stop();
   });
 });
 
@@ -137,28 +253,6 @@ describeWithRedis('connections to PostgreSQL that are lost without a word', () =
     await recovered(node.t, live);
     await node.t.login(ADA).expect(200);
     await node.stop();
-  });
-
-  it('are not given up for a lock: what waits for one is cancelled, and leaves the server', async () => {
-    const t = await TestApp.start({ pool: { max: 5 } });
-    await t.person(ADA);
-    const live = await t.session();
-    const host = new Client({ connectionString: t.databaseUrl });
-    await host.connect();
-    await host.query('BEGIN; LOCK TABLE people');
-    for (let i = 0; i < 3; i++) {
-      await Promise.all(Array.from({ length: 10 }, () => t.get('/private', live.access_token).expect(503)));
-    }
-    // Every one that was given up is gone, so that no number of requests uses up the server's connections.
-    const waiting = `SELECT count(*)::int AS n FROM pg_stat_activity
-                      WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-    const count = async (): Promise<number> => (await host.query(waiting)).rows[0].n;
-    expect(await count()).toBeLessThanOrEqual(5);
-    while ((await count()) > 0) await sleep(50);
-    await host.query('ROLLBACK');
-    await host.end();
-    await recovered(t, live);
-    await t.stop();
   });
 });
 

@@ -4,6 +4,7 @@ import type { INestApplication } from '@nestjs/common';
 import { type AbstractHttpAdapter, NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { Auth, type Mail, Mailer, PasswordHasher } from '@svc/auth';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Client } from 'pg';
 import { DataSource } from 'typeorm';
 import { redisCache } from '../../../apps/sample/src/redis-cache';
@@ -41,6 +42,12 @@ function observe(app: INestApplication): void {
   };
 }
 
+/** Waits until nothing behind the answers is at the database any more: two turns of the event loop without a statement. */
+async function calm(app: INestApplication): Promise<void> {
+  const pool = (app.get(DataSource).driver as unknown as { master: { idleCount: number; totalCount: number } }).master;
+  for (let turns = 0; turns < 2; turns = pool.idleCount === pool.totalCount ? turns + 1 : 0) await nextTurn();
+}
+
 function answersOf(app: INestApplication): HostQuestions {
   const digest = app.get(PasswordHasher).hash(PASSWORD);
   let count = 0;
@@ -62,7 +69,10 @@ function answersOf(app: INestApplication): HostQuestions {
     visitors: async (number, guard, abilities) =>
       Promise.all(Array.from({ length: number }, () => visitor(guard, abilities))),
     mails: async () => mails,
-    work: async () => ({ ...work }),
+    work: async () => {
+      await calm(app);
+      return { ...work };
+    },
     inherited: async () => {
       const names: string[] = [];
       for (const name in {}) names.push(name);

@@ -36,8 +36,12 @@ const kinds: ((proxy: TcpProxy) => void)[] = [
   (proxy) => proxy.at(randomInt(1, 20), () => proxy.hang()),
 ];
 
-/** Sends requests from several clients until there were `total`, while the stores break and come back. */
-export async function sendThroughFaults(node: BrokenNode, total: number): Promise<Faulty> {
+/**
+ * Sends requests from several clients until there were `total`, while the stores break and come back.
+ *
+ * @param longestMs how long a fault lasts at most
+ */
+export async function sendThroughFaults(node: BrokenNode, total: number, longestMs = 1500): Promise<Faulty> {
   const result: Faulty = {
     requests: 0,
     faults: 0,
@@ -51,23 +55,30 @@ export async function sendThroughFaults(node: BrokenNode, total: number): Promis
   };
   const emails = Array.from({ length: CLIENTS }, (_, i) => `client-${i}@example.com`);
   for (const email of emails) await node.t.person(email);
-  const clients = await Promise.all(emails.map((email) => Client.start(node, email, result)));
+  const clients: Client[] = [];
+  for (const email of emails) clients.push(await Client.start(node, email, result));
   const witness = await node.t.session(emails[0]);
 
   const ended = () => result.requests >= total;
-  const breaking = breakStores(node, witness, result, ended);
+  const breaking = breakStores(node, witness, result, longestMs, ended);
   await Promise.all(clients.map((client) => client.run(ended)));
   await breaking;
   for (const client of clients) result.alive &&= await client.isAlive();
   return result;
 }
 
-async function breakStores(node: BrokenNode, witness: Session, result: Faulty, ended: () => boolean): Promise<void> {
+async function breakStores(
+  node: BrokenNode,
+  witness: Session,
+  result: Faulty,
+  longestMs: number,
+  ended: () => boolean,
+): Promise<void> {
   while (!ended()) {
     const proxies = [[node.redis], [node.postgres], [node.redis, node.postgres]][randomInt(3)]!;
     for (const proxy of proxies) kinds[randomInt(kinds.length)]!(proxy);
     result.faults++;
-    await sleep(randomInt(100, 1500));
+    await sleep(randomInt(100, longestMs));
     node.heal();
     result.slowestRecovery = Math.max(result.slowestRecovery, await node.recovery(witness));
     await sleep(randomInt(50));
