@@ -1,13 +1,13 @@
 import { type AuthModuleOptions, PasswordHasher } from '@svc/auth';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { WorkQueue } from '../../libs/auth/src/password/work-queue';
 import type { TestApp } from '../support/app';
 import { someone, startLimited } from '../support/clients';
+import { eventually } from '../support/eventually';
 import { UNLIMITED } from '../support/host.module';
 import { PASSWORD } from '../support/people';
 import { statementsOf } from '../support/statements';
 
 const WRONG = 'wrong-horse-battery';
+const BUSY = { message: 'The service is busy. Please try again in 2 seconds.' };
 
 interface Library {
   verify(digest: string, password: string): Promise<boolean>;
@@ -37,7 +37,12 @@ describe('a flood of wrong logins', () => {
   let t: TestApp;
   afterEach(() => t.stop());
 
+  // A full queue takes nobody in, and nobody leaves it while the hashes are held.
+  let refused: number;
+  const isRefused = (times: number): Promise<void> => eventually(async () => refused === times);
+
   const start = async (options: Partial<AuthModuleOptions>) => {
+    refused = 0;
     t = await startLimited({
       hashing: { memoryCost: 64, timeCost: 1, concurrency: 2, maxQueue: 8, maxWaitMs: 60_000 },
       ...options,
@@ -51,41 +56,34 @@ describe('a flood of wrong logins', () => {
       .post('/auth/login')
       .set('X-Forwarded-For', from)
       .send({ email, password })
-      .then((answer) => answer);
-  const waiting = (): number => (t.app.get(WorkQueue) as unknown as { waiting: unknown[] }).waiting.length;
-  const until = async (holds: () => boolean): Promise<void> => {
-    for (const deadline = performance.now() + 20_000; !holds(); await sleep(5)) {
-      expect(performance.now()).toBeLessThan(deadline);
-    }
-  };
-
+      .then((answer) => {
+        if (answer.status === 503) refused++;
+        return answer;
+      });
   it('from few addresses waits behind whoever comes from another, and is bounded', async () => {
     const hashes = await start({ rateLimits: UNLIMITED });
     const addresses = [someone(), someone(), someone()];
     for (const from of addresses) await login(from, 'nobody@example.com');
     hashes.passwords.splice(0);
     hashes.holds = true;
-    let busy = 0;
-    const flood = Array.from({ length: 60 }, async (_, i) => {
-      // Known and unknown accounts take the same way.
-      const answer = await login(addresses[i % 3]!, i % 2 ? `nobody-${i}@example.com` : 'ada@example.com');
-      if (answer.status === 503) busy++;
-      return answer;
-    });
-    await until(() => busy === 50 && waiting() === 8);
+    // Known and unknown accounts take the same way. Two of them are at work, and eight wait.
+    const flood = Array.from({ length: 60 }, (_, i) =>
+      login(addresses[i % 3]!, i % 2 ? `nobody-${i}@example.com` : 'ada@example.com'),
+    );
+    await isRefused(50);
     const ada = login(someone(), 'ada@example.com', PASSWORD);
     // She takes the place of one of them.
-    await until(() => busy === 51 && waiting() === 8);
+    await isRefused(51);
     hashes.letGo();
     expect((await ada).status).toBe(200);
     expect(hashes.passwords.slice(0, 3)).toEqual([WRONG, WRONG, PASSWORD]);
     const answers = await Promise.all(flood);
     expect(answers.filter(({ status }) => status === 422)).toHaveLength(9);
-    const refused = answers.filter(({ status }) => status === 503);
-    expect(refused).toHaveLength(51);
-    for (const { headers, body } of refused) {
+    const busy = answers.filter(({ status }) => status === 503);
+    expect(busy).toHaveLength(51);
+    for (const { headers, body } of busy) {
       expect(headers['retry-after']).toBe('2');
-      expect(body).toEqual({ message: 'The service is busy. Please try again in 2 seconds.' });
+      expect(body).toEqual(BUSY);
     }
     expect(hashes.most).toBe(2);
   });
@@ -93,8 +91,8 @@ describe('a flood of wrong logins', () => {
   it('is refused before the database is asked, once the queue is full', async () => {
     const hashes = await start({ rateLimits: UNLIMITED });
     hashes.holds = true;
-    const flood = Array.from({ length: 10 }, () => login(someone(), 'nobody@example.com'));
-    await until(() => waiting() === 8);
+    const flood = Array.from({ length: 11 }, () => login(someone(), 'nobody@example.com'));
+    await isRefused(1);
     const statements = await statementsOf(t);
     // No better claim than those who wait: a client like them, the same account.
     expect((await login(someone(), 'nobody@example.com')).status).toBe(503);
@@ -103,12 +101,29 @@ describe('a flood of wrong logins', () => {
     await Promise.all(flood);
   });
 
+  it('is answered 503 with Retry-After where nobody may wait, and keeps nobody from signing in afterwards', async () => {
+    const hashing = { memoryCost: 64, timeCost: 1, concurrency: 1, maxQueue: 0 };
+    const hashes = await start({ rateLimits: UNLIMITED, hashing });
+    hashes.holds = true;
+    const first = login(someone(), 'ada@example.com', PASSWORD);
+    await eventually(async () => hashes.running === 1);
+    for (const name of ['ada', 'nobody', 'ada', 'nobody']) {
+      const { status, headers, body } = await login(someone(), `${name}@example.com`, PASSWORD);
+      expect({ status, body }).toEqual({ status: 503, body: BUSY });
+      expect(headers['retry-after']).toBe('2');
+    }
+    hashes.letGo();
+    expect((await first).status).toBe(200);
+    expect((await login(someone(), 'ada@example.com', PASSWORD)).status).toBe(200);
+    expect((await login(someone(), 'nobody@example.com', PASSWORD)).status).toBe(422);
+  });
+
   it('leaves the requests that hash nothing alone', async () => {
     const hashes = await start({ rateLimits: UNLIMITED });
     const { access_token: token } = await t.session();
     hashes.holds = true;
     const flood = Array.from({ length: 30 }, () => login(someone(), 'nobody@example.com'));
-    await until(() => waiting() === 8);
+    await isRefused(20);
     await t.get('/private', token).expect(200);
     hashes.letGo();
     await Promise.all(flood);
@@ -137,7 +152,7 @@ describe('a flood of wrong logins', () => {
     });
     hashes.holds = true;
     const first = login(someone(), 'nobody@example.com');
-    await until(() => hashes.running === 1);
+    await eventually(async () => hashes.running === 1);
     const late = await Promise.all(Array.from({ length: 19 }, () => login(someone(), 'ada@example.com')));
     expect(new Set(late.map(({ status }) => status))).toEqual(new Set([503]));
     hashes.letGo();

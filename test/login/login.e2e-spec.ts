@@ -1,18 +1,17 @@
 import type { Response } from 'supertest';
 import { PasswordHasher } from '@svc/auth';
 import { TestApp, claimsOf } from '../support/app';
-import { PASSWORD } from '../support/people';
+import { member } from '../support/members';
+import { Member, PASSWORD } from '../support/people';
 
 describe('POST /login', () => {
-  let t: TestApp;
+  const t = TestApp.forFile();
 
-  beforeAll(async () => {
-    t = await TestApp.start();
+  beforeEach(async () => {
     await t.person('ada@example.com');
     await t.database.query("INSERT INTO people (email) VALUES ('keyless@example.com')");
     await t.database.query("INSERT INTO people (email, password_hash) VALUES ('broken@example.com', 'no digest')");
   });
-  afterAll(() => t.stop());
 
   it('answers 200 with a token pair that nothing may cache', async () => {
     const { body, headers } = await t.login('ada@example.com').expect(200);
@@ -184,6 +183,49 @@ describe('a login of the host`s own', () => {
       ['good', 'api'],
       ['bad', 'api'],
     ]);
+    await t.stop();
+  });
+});
+
+describe('a user whose email is not verified', () => {
+  const ADA = 'ada@example.com';
+
+  describe('of a host that lets nobody else sign in', () => {
+    const t = TestApp.forFile({
+      options: { users: { entity: Member }, emailVerification: { blockUnverifiedLogin: true } },
+    });
+
+    it('is kept from signing in, and told so only after the right password', async () => {
+      await member(t, ADA);
+      const { body, headers } = await t.login(ADA).expect(403);
+      expect(body).toEqual({ message: 'Please verify your email address before you sign in.' });
+      expect(headers['set-cookie']).toBeUndefined();
+      const wrong = await t.login(ADA, 'wrong').expect(422);
+      const unknown = await t.login('nobody@example.com', 'wrong').expect(422);
+      expect(wrong.body).toEqual(unknown.body);
+      expect(await t.database.query('SELECT 1 FROM svc_sessions')).toEqual([]);
+    });
+
+    it('may sign in once it is verified', async () => {
+      await member(t, ADA);
+      await t.login(ADA).expect(403);
+      await t.database.query('UPDATE members SET email_verified_at = now()');
+      await t.login(ADA).expect(200);
+    });
+  });
+
+  it('may sign in where users know no verification', async () => {
+    const t = await TestApp.start({ options: { emailVerification: { blockUnverifiedLogin: true } } });
+    await t.person(ADA);
+    await t.login(ADA).expect(200);
+    await t.stop();
+  });
+
+  it('may sign in where the option is off', async () => {
+    const options = { users: { entity: Member }, emailVerification: { blockUnverifiedLogin: false } };
+    const t = await TestApp.start({ options });
+    await member(t, ADA);
+    await t.login(ADA).expect(200);
     await t.stop();
   });
 });

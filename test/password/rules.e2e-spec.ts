@@ -1,10 +1,15 @@
+import { PwnedPasswords } from '@svc/auth';
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import type { TestApp } from '../support/app';
-import { linkIn, member, type Mailbox, startMembers } from '../support/members';
+import { TestApp } from '../support/app';
+import { ADA } from '../support/confirming';
+import { eventually } from '../support/eventually';
+import { linkIn, member, membersForFile, startMembers } from '../support/members';
 import { PASSWORD } from '../support/people';
 
-const ADA = 'ada@example.com';
 const listed = (name: string): string[] =>
   readFileSync(join(__dirname, '../vectors/passwords', name), 'utf8')
     .split('\n')
@@ -14,13 +19,11 @@ const COMMON = listed('top3000_min8.txt');
 type Choose = (password: string) => Promise<{ status: number; body: { errors?: Record<string, string[]> } }>;
 
 describe('a new password', () => {
-  let t: TestApp;
-  let mailbox: Mailbox;
+  const { t, mailbox } = membersForFile({ passwords: { blockList: ['Acme Orders'] }, appName: 'Acme Order Book' });
   const ways: Record<string, Choose> = {};
   let n = 0;
 
-  beforeAll(async () => {
-    ({ t, mailbox } = await startMembers({ passwords: { blockList: ['Acme Orders'] }, appName: 'Acme Order Book' }));
+  beforeEach(async () => {
     await member(t, ADA);
     const { access_token: token } = await t.session();
     await t.http.post('/auth/forgot-password').send({ email: ADA });
@@ -33,25 +36,14 @@ describe('a new password', () => {
     ways.change = (password) =>
       t.call('post', '/auth/password', token).send({ current_password: PASSWORD, ...both(password) });
   });
-  afterAll(() => t.stop());
 
-  it('has a list of 3000 to be measured by', () => {
-    expect(COMMON).toHaveLength(3000);
+  // That each of the 3000 is refused is tested beside the list.
+  it.each(['registration', 'reset', 'change'])('is none of the 3000 most common ones at %s', async (way) => {
+    const sample = COMMON.filter((_, i) => i % 75 === 0);
+    const answers = await Promise.all(sample.map((password) => ways[way]!(password)));
+    const refused = { password: [expect.stringContaining('most common')] };
+    expect(answers.map(({ body }) => body.errors)).toEqual(sample.map(() => refused));
   });
-
-  it.each(['registration', 'reset', 'change'])(
-    'is none of the 3000 most common ones at %s',
-    async (way) => {
-      const accepted: string[] = [];
-      for (let from = 0; from < COMMON.length; from += 50) {
-        const page = COMMON.slice(from, from + 50);
-        const answers = await Promise.all(page.map((password) => ways[way]!(password)));
-        accepted.push(...page.filter((_, i) => !answers[i]!.body.errors?.password?.[0]?.includes('most common')));
-      }
-      expect(accepted).toEqual([]);
-    },
-    120_000,
-  );
 
   it('is none of the common long ones, in any case, forwards or backwards, nor of the host`s own list', async () => {
     const words = listed('top_min15.txt');
@@ -103,5 +95,150 @@ describe('a new password', () => {
     expect(body.message).toBe('The password must have at least 15 characters.');
     await register('fifteen chars!!').expect(200);
     await strict.t.stop();
+  });
+});
+
+const BREACHED = 'a password that came out';
+const FRESH = 'a password that did not';
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => unknown;
+
+describe('a check against breached passwords', () => {
+  let server: Server;
+  let answer: Handler;
+  let url: string;
+
+  beforeAll(async () => {
+    server = createServer((request, response) => void answer(request, response));
+    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/range`;
+  });
+  beforeEach(() => {
+    answer = ranges;
+    asked.length = 0;
+  });
+  afterAll(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+
+  const asked: { path: string | undefined; padding: unknown }[] = [];
+  /** The range service: suffixes with counts, some of them padding. */
+  const ranges: Handler = ({ url: path, headers }, response) => {
+    asked.push({ path, padding: headers['add-padding'] });
+    const digest = (text: string): string => createHash('sha1').update(text).digest('hex').toUpperCase();
+    const lines = [BREACHED, FRESH].map((text) => `${digest(text).slice(5)}:${text === BREACHED ? 3 : 0}`);
+    response.end(['0'.repeat(35) + ':7', ...lines].join('\r\n'));
+  };
+
+  const asking = (timeoutMs: number, onOutage?: 'accept' | 'refuse'): TestApp =>
+    TestApp.forFile(() => ({
+      options: { passwords: { breached: { check: new PwnedPasswords(url), timeoutMs, onOutage } } },
+    }));
+
+  async function change(t: TestApp, password: string): Promise<{ status: number; body: object }> {
+    await t.person(ADA);
+    const { access_token: token } = await t.session();
+    return t
+      .call('post', '/auth/password', token)
+      .send({ current_password: PASSWORD, password, password_confirmation: password });
+  }
+
+  describe('that is answered', () => {
+    const t = asking(30_000);
+
+    it('refuses one that was in a breach, and shows five digits of its hash', async () => {
+      const { status, body } = await change(t, BREACHED);
+      expect(status).toBe(422);
+      const text = 'This password became known in a data breach. Please choose another one.';
+      expect(body).toEqual({ message: text, errors: { password: [text] } });
+      const prefix = createHash('sha1').update(BREACHED).digest('hex').slice(0, 5).toUpperCase();
+      expect(asked).toEqual([{ path: `/range/${prefix}`, padding: 'true' }]);
+    });
+
+    it('accepts one that is there as padding only', async () => {
+      expect((await change(t, FRESH)).status).toBe(200);
+    });
+
+    it('asks nobody about what is refused anyway', async () => {
+      expect((await change(t, 'password')).status).toBe(422);
+      expect(asked).toEqual([]);
+    });
+
+    it('reads a range in lower case, and one with more lines than there are', async () => {
+      const digest = createHash('sha1').update(BREACHED).digest('hex');
+      const padding = Array.from({ length: 2000 }, (_, i) => `${String(i).padStart(35, '0')}:0`);
+      answer = (_, response) => response.end([...padding, `${digest.slice(5)}:3`, ''].join('\n'));
+      expect((await change(t, BREACHED)).status).toBe(422);
+    });
+  });
+
+  /** What follows it is told that there is no such password. */
+  const elsewhere: Handler = ({ url: path }, response) => {
+    if (path === '/elsewhere') response.end(`${'0'.repeat(35)}:7`);
+    else response.writeHead(302, { Location: '/elsewhere' }).end();
+  };
+  const sent: number[] = [];
+  const endless: Handler = (_, response) => {
+    const line = `${'0'.repeat(35)}:7\r\n`.repeat(1000);
+    let bytes = 0;
+    const more = (): void => {
+      while (!response.destroyed && response.write(line)) bytes += line.length;
+    };
+    response.on('drain', more).on('close', () => sent.push(bytes));
+    more();
+  };
+
+  it('leaves an answer that never stops', async () => {
+    sent.length = 0;
+    answer = endless;
+    const check = new PwnedPasswords(url);
+    await expect(check.has(BREACHED, AbortSignal.timeout(30_000))).rejects.toThrow('answered too much');
+    await eventually(async () => sent.length > 0);
+    expect(sent[0]).toBeLessThan(20e6);
+  });
+
+  const broken: [string, Handler][] = [
+    ['fails', (_, response) => response.writeHead(503).end()],
+    ['hangs up', (request) => request.socket.destroy()],
+    ['leads to another address', elsewhere],
+    ['shows the page of a proxy', (_, response) => response.end('<html>Please sign in</html>')],
+    ['says nothing', (_, response) => response.end()],
+    ['speaks JSON', (_, response) => response.end('[]')],
+    ['adds another line to the range', (_, response) => response.end(`${'0'.repeat(35)}:7\r\nand so on`)],
+    ['counts in letters', (_, response) => response.end(`${'0'.repeat(35)}:many`)],
+    ['cuts a suffix short', (_, response) => response.end(`${'0'.repeat(34)}:7`)],
+    ['never stops', endless],
+  ];
+  const silent: [string, Handler][] = [
+    ['is silent', () => undefined],
+    ['stalls in the middle', (_, response) => response.writeHead(200).write('0018A')],
+  ];
+
+  // What is broken is recognised at once; what is silent ends with the time-out.
+  describe.each([
+    ['of a service that is broken', 600_000, broken],
+    ['of a service that is silent', 100, silent],
+  ])('%s', (_, timeoutMs, outages) => {
+    describe('by default', () => {
+      const t = asking(timeoutMs);
+
+      it.each(outages)('accepts the password when the service %s', async (__, outage) => {
+        answer = outage;
+        expect((await change(t, BREACHED)).status).toBe(200);
+      });
+    });
+
+    describe('where the host wants that', () => {
+      const t = asking(timeoutMs, 'refuse');
+
+      it.each(outages)('refuses with 503 when the service %s', async (__, outage) => {
+        answer = outage;
+        const { status, body } = await change(t, BREACHED);
+        expect(status).toBe(503);
+        expect(body).toEqual({ message: 'The service is temporarily unavailable. Please try again shortly.' });
+        await t.login(ADA, PASSWORD).expect(200);
+      });
+    });
   });
 });

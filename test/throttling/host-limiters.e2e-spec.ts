@@ -1,10 +1,17 @@
-import { Controller, Get, Post, UseGuards } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
+import { Controller, Get, type INestApplication, Module, Post, UseGuards } from '@nestjs/common';
+import { APP_GUARD, NestFactory } from '@nestjs/core';
 import { AuthGuard } from '@nestjs/passport';
-import { type AuthModuleOptions, Authenticated, Public, Throttled } from '@svc/auth';
-import type { TestApp, TestAppOptions } from '../support/app';
-import { someone, startLimited } from '../support/clients';
+import { ThrottlerGuard, ThrottlerModule } from '@nestjs/throttler';
+import { Authenticated, Public, SharedThrottlerStorage, Throttled } from '@svc/auth';
+import { randomUUID } from 'node:crypto';
+import request from 'supertest';
+import { redisCache } from '../../apps/sample/src/redis-cache';
+import { startHost } from '../support/adapter';
+import { limitedForFile, someone, startLimited } from '../support/clients';
+import { createDatabase } from '../support/database';
 import { HostController, HostModule, hostOptions } from '../support/host.module';
+import { RedisServer } from '../support/redis';
+import { describeWithOwnRedis } from '../support/with-redis';
 
 @Controller('limited')
 @Throttled('by-class')
@@ -64,20 +71,21 @@ class Inherited {
   }
 }
 
-const start = (
-  rateLimits: AuthModuleOptions['rateLimits'] = {},
-  options: Partial<AuthModuleOptions> = {},
-  more: TestAppOptions = {},
-): Promise<TestApp> => startLimited({ rateLimits, ...options }, more);
+@Controller('open')
+class OpenController {
+  @Get()
+  open() {
+    return {};
+  }
+}
+
+const once = { maxAttempts: 1, decaySeconds: 60 };
 
 describe('limiters of the host', () => {
-  const once = { maxAttempts: 1, decaySeconds: 60 };
-  let t: TestApp;
   const asked: unknown[] = [];
-
-  beforeAll(async () => {
-    t = await start(
-      {
+  const t = limitedForFile(
+    {
+      rateLimits: {
         confirm: { maxAttempts: 3, decaySeconds: 60 },
         limiters: {
           'svc-login': () => [],
@@ -89,14 +97,16 @@ describe('limiters of the host', () => {
           'by-handler': (_, { client }) => ({ key: client, ...once }),
         },
       },
-      {},
-      { controllers: [HostController, LimitedController, BehindPassport] },
-    );
+    },
+    { controllers: [HostController, LimitedController, BehindPassport] },
+  );
+
+  beforeEach(async () => {
     await t.person('ada@example.com');
     await t.person('bob@example.com');
     await t.person('root@example.com', 'admin');
+    asked.length = 0;
   });
-  afterAll(() => t.stop());
 
   const get = (path: string, from: string) => t.http.get(path).set('X-Forwarded-For', from);
   const post = (path: string, token: string, from = someone()) =>
@@ -105,7 +115,6 @@ describe('limiters of the host', () => {
   // First: Passport keeps one registry per process, and every further application replaces its strategies.
   it('are told the guard and the user that Nest`s own guard authenticated', async () => {
     const { accessToken } = await t.auth.guard('admin').startSession(1);
-    asked.length = 0;
     await t.get('/behind-passport', accessToken).expect(200);
     expect(asked).toEqual([{ guard: 'admin', client: expect.any(String), userId: '1' }]);
   });
@@ -125,7 +134,6 @@ describe('limiters of the host', () => {
 
   it('stand before the host`s own routes, a controller`s and a handler`s together', async () => {
     const from = someone();
-    asked.length = 0;
     const { headers } = await get('/limited/once', from).expect(200);
     expect(headers).toMatchObject({ 'x-ratelimit-limit': '1', 'x-ratelimit-remaining': '0' });
     // Refused by the handler's, so the controller's has not counted it.
@@ -158,9 +166,9 @@ describe('limiters of the host', () => {
   });
 
   it('may be one guard`s alone, where that guard answers; none at all is a mistake', async () => {
-    const staffOnly = await start(
-      {},
+    const staffOnly = await startLimited(
       {
+        rateLimits: {},
         guards: {
           admin: { rateLimits: { limiters: { 'by-class': (_, { guard }) => ({ key: guard, ...once }) } } },
         },
@@ -175,27 +183,18 @@ describe('limiters of the host', () => {
     expect(() => (Throttled as () => unknown)()).toThrow(/names no limiter/);
   });
 
-  it.each([[''], [['a', 'b']], [undefined], [7], [{}]])('that name %j count the client', async (key) => {
-    const odd = await start({ limiters: { 'svc-login': () => ({ key: key as never, ...once }) } });
-    const from = someone();
-    const login = (client: string) => odd.http.post('/auth/login').set('X-Forwarded-For', client).send({ email: 7 });
-    await login(from).expect(422);
-    await login(from).expect(429);
-    await login(someone()).expect(422);
-    await odd.stop();
-  });
-
   it('may say two windows of one key', async () => {
-    const both = await start(
+    const both = await startLimited(
       {
-        limiters: {
-          'svc-login': (_, { client: key }) => [
-            { key, maxAttempts: 2, decaySeconds: 60 },
-            { key, maxAttempts: 3, decaySeconds: 3600 },
-          ],
+        rateLimits: {
+          limiters: {
+            'svc-login': (_, { client: key }) => [
+              { key, maxAttempts: 2, decaySeconds: 60 },
+              { key, maxAttempts: 3, decaySeconds: 3600 },
+            ],
+          },
         },
       },
-      {},
       { redisUrl: '' },
     );
     const login = async (): Promise<number> => (await both.http.post('/auth/login').send({ email: 7 })).status;
@@ -206,6 +205,20 @@ describe('limiters of the host', () => {
     expect(await login()).toBe(422);
     await both.stop();
   });
+});
+
+describe('limiters of the host in the place of svc-login', () => {
+  let rule: object;
+  const t = limitedForFile({ rateLimits: { limiters: { 'svc-login': () => rule as never } } });
+
+  it.each([[''], [['a', 'b']], [undefined], [7], [{}]])('that name %j count the client', async (key) => {
+    rule = { key, ...once };
+    const from = someone();
+    const login = (client: string) => t.http.post('/auth/login').set('X-Forwarded-For', client).send({ email: 7 });
+    await login(from).expect(422);
+    await login(from).expect(429);
+    await login(someone()).expect(422);
+  });
 
   it.each([
     ['no number', { key: 'x', maxAttempts: NaN, decaySeconds: 60 }],
@@ -214,9 +227,63 @@ describe('limiters of the host', () => {
     ['a window of ages', { key: 'x', maxAttempts: 1, decaySeconds: 1e18 }],
     ['no bound', { key: 'x', maxAttempts: Infinity, decaySeconds: 60 }],
     ['zero', { key: 'x', maxAttempts: 0, decaySeconds: 60 }],
-  ])('that return %s let nobody in', async (_, rule) => {
-    const broken = await start({ limiters: { 'svc-login': () => rule as never } });
-    await broken.http.post('/auth/login').send({}).expect(500);
-    await broken.stop();
+  ])('that return %s let nobody in', async (_, broken) => {
+    rule = broken;
+    await t.http.post('/auth/login').send({}).expect(500);
+  });
+});
+
+describeWithOwnRedis('a host with a throttler of its own', () => {
+  let redis: RedisServer;
+  let database: Awaited<ReturnType<typeof createDatabase>>;
+  const closing: (() => Promise<unknown>)[] = [];
+  const name = randomUUID();
+
+  async function startNode(): Promise<INestApplication> {
+    const { cache, client } = await redisCache(redis.url);
+    @Module({
+      imports: [
+        HostModule.with(database.url, hostOptions({ cache }), [OpenController]),
+        ThrottlerModule.forRootAsync({
+          inject: [SharedThrottlerStorage],
+          useFactory: (storage: SharedThrottlerStorage) => ({
+            throttlers: [{ name, ttl: 60_000, limit: 10 }],
+            storage,
+          }),
+        }),
+      ],
+      providers: [{ provide: APP_GUARD, useClass: ThrottlerGuard }],
+    })
+    class Node {}
+    const app = await startHost(Node);
+    closing.push(
+      () => app.close(),
+      async () => client.disconnect(),
+    );
+    return app;
+  }
+
+  beforeAll(async () => {
+    redis = await RedisServer.start();
+    database = await createDatabase();
+  });
+  afterAll(async () => {
+    for (const close of closing) await close().catch(() => undefined);
+    await database.drop();
+    await redis.stop();
+  });
+
+  it('counts in the library`s store: exactly, for all nodes together, and closed without Redis', async () => {
+    const nodes = [await startNode(), await startNode()];
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, (_, i) => request(nodes[i % 2]!.getHttpServer()).get('/open')),
+    );
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(10);
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(30);
+    const refused = await request(nodes[0]!.getHttpServer()).get('/open').expect(429);
+    expect(Number(refused.headers[`retry-after-${name}`])).toBeGreaterThan(50);
+
+    await redis.stop();
+    await request(nodes[1]!.getHttpServer()).get('/open').expect(503);
   });
 });

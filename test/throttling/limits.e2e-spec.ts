@@ -1,20 +1,16 @@
-import type { AuthModuleOptions } from '@svc/auth';
-import { randomInt } from 'node:crypto';
+import { Lockout, PasswordHasher, SecurityStore, StoreUnavailable } from '@svc/auth';
+import { randomInt, randomUUID } from 'node:crypto';
 import type { Response } from 'supertest';
-import type { TestApp, TestAppOptions } from '../support/app';
-import { someone, startLimited } from '../support/clients';
+import { limitedForFile, someone, startLimited } from '../support/clients';
+import { member, memberOptions, Mailbox } from '../support/members';
 import { PASSWORD } from '../support/people';
+
+const ADA = 'ada@example.com';
 
 const network = (): string => `2001:db8:${randomInt(0x10000).toString(16)}:${randomInt(0x10000).toString(16)}`;
 
-const start = (
-  rateLimits: AuthModuleOptions['rateLimits'] = {},
-  options: Partial<AuthModuleOptions> = {},
-  more: TestAppOptions = {},
-): Promise<TestApp> => startLimited({ rateLimits, ...options }, more);
-
 describe('the limit of POST /login', () => {
-  let t: TestApp;
+  const t = limitedForFile({ rateLimits: {} });
   const login = (from: string, body: object = { email: 'nobody@example.com', password: 'x' }, path = '/auth') =>
     t.http.post(`${path}/login`).set('X-Forwarded-For', from).send(body);
   const statuses = async (times: number, from: (i: number) => string, body?: object): Promise<number[]> => {
@@ -24,18 +20,14 @@ describe('the limit of POST /login', () => {
   };
   const anyone = (): object => ({ email: `${randomInt(1e12)}@example.com`, password: 'x' });
 
-  beforeAll(async () => {
-    t = await start();
-    await t.person('ada@example.com');
-  });
-  afterAll(() => t.stop());
+  beforeEach(async () => void (await t.person(ADA)));
 
   it('lets 30 attempts of one address pass, whatever their outcome, and says how many are left', async () => {
     const from = someone();
     const outcomes: Response[] = [];
     for (let i = 0; i < 10; i++) outcomes.push(await login(from, anyone()));
     for (let i = 0; i < 10; i++) outcomes.push(await login(from, { email: [['x']], password: { a: 1 } }));
-    for (let i = 0; i < 10; i++) outcomes.push(await login(from, { email: 'ada@example.com', password: PASSWORD }));
+    for (let i = 0; i < 10; i++) outcomes.push(await login(from, { email: ADA, password: PASSWORD }));
     expect(outcomes.map(({ status }) => status)).toEqual([
       ...Array.from({ length: 20 }, () => 422),
       ...Array.from({ length: 10 }, () => 200),
@@ -45,14 +37,14 @@ describe('the limit of POST /login', () => {
       expect(headers).not.toHaveProperty('retry-after');
     });
 
-    const refused = await login(from, { email: 'ada@example.com', password: PASSWORD }).expect(429);
+    const refused = await login(from, { email: ADA, password: PASSWORD }).expect(429);
     const seconds = Number(refused.headers['retry-after']);
     expect(seconds).toBeGreaterThan(50);
     expect(seconds).toBeLessThanOrEqual(60);
     expect(refused.body).toEqual({ message: `Too many attempts. Please try again in ${seconds} seconds.` });
     expect(refused.headers).toMatchObject({ 'x-ratelimit-limit': '30', 'x-ratelimit-remaining': '0' });
     expect(Number(refused.headers['x-ratelimit-reset']) - seconds).toBeCloseTo(Date.now() / 1000, -1);
-    await login(someone(), { email: 'ada@example.com', password: PASSWORD }).expect(200);
+    await login(someone(), { email: ADA, password: PASSWORD }).expect(200);
   });
 
   it('counts a network of IPv6 as one client, and an IPv4 address in any spelling as itself', async () => {
@@ -81,19 +73,19 @@ describe('the limit of POST /login', () => {
 });
 
 describe('the limit of POST /refresh', () => {
+  const t = limitedForFile({ rateLimits: {} });
+
   it('lets 30 attempts of one address pass', async () => {
-    const t = await start();
     const from = someone();
     const refresh = () => t.http.post('/auth/refresh').set('X-Forwarded-For', from).send({ refresh_token: 'x' });
     for (let i = 0; i < 30; i++) await refresh().expect(401);
     await refresh().expect(429);
-    await t.stop();
   });
 });
 
 describe('a window', () => {
   it('begins with the first attempt, ends on time and does not slide', async () => {
-    const t = await start({ login: { ipMaxAttempts: 2 } }, {}, { redisUrl: '' });
+    const t = await startLimited({ rateLimits: { login: { ipMaxAttempts: 2 } } }, { redisUrl: '' });
     t.clock.stop();
     const login = () => t.http.post('/auth/login').send({});
     await login().expect(422);
@@ -108,6 +100,7 @@ describe('a window', () => {
     await t.stop();
   });
 });
+
 describe('hooks.rateLimitKey', () => {
   it('names the client; without a name, or when it throws, the address does', async () => {
     const run = randomInt(1e12);
@@ -116,7 +109,7 @@ describe('hooks.rateLimitKey', () => {
       if (device === 'throws') throw new Error('no device');
       return device ? `${run}-${device}` : '  ';
     };
-    const t = await start({ login: { ipMaxAttempts: 1 } }, { hooks: { rateLimitKey } });
+    const t = await startLimited({ rateLimits: { login: { ipMaxAttempts: 1 } }, hooks: { rateLimitKey } });
     const login = (from: string, device: string, path = '/auth') =>
       t.http.post(`${path}/login`).set('X-Forwarded-For', from).set('Device', device).send({});
     await login(someone(), 'a').expect(422);
@@ -130,5 +123,191 @@ describe('hooks.rateLimitKey', () => {
     await login(from, '').expect(429);
     await login(someone(), '').expect(422);
     await t.stop();
+  });
+});
+
+/** Of logins, failures alone are limited. */
+const FAILURES_ONLY = { rateLimits: { login: { ipMaxAttempts: 1e9 } } };
+
+describe('the limit on failed logins', () => {
+  const t = limitedForFile(FAILURES_ONLY);
+  let email: string;
+  const login = (password: string, from: string, as: unknown = email, host = t) =>
+    host.http.post('/auth/login').set('X-Forwarded-For', from).send({ email: as, password });
+  const fail = async (times: number, from: (i: number) => string, as: (i: number) => unknown = () => email) => {
+    for (let i = 0; i < times; i++) await login('wrong', from(i), as(i)).expect(422);
+  };
+
+  beforeEach(async () => {
+    email = `${randomUUID().slice(0, 8)}@example.com`;
+    await t.person(email);
+  });
+
+  it('refuses the sixth attempt of an account from one address, the right password included, and says why', async () => {
+    const from = someone();
+    const events = t.recorded(Lockout);
+    await fail(5, () => from);
+    expect(events).toEqual([]);
+    const verify = jest.spyOn(t.app.get(PasswordHasher), 'verify');
+
+    const { body, headers } = await login(PASSWORD, from).expect(429);
+    const seconds = Number(headers['retry-after']);
+    const text = `Too many attempts. Please try again in ${seconds} seconds.`;
+    expect(body).toEqual({ message: text, errors: { email: [text] } });
+    expect(seconds).toBeGreaterThan(50);
+    expect(verify).not.toHaveBeenCalled();
+    expect(events).toHaveLength(1);
+    expect((events[0]!.request as { body: object }).body).toEqual({ email, password: PASSWORD });
+
+    await login(PASSWORD, someone()).expect(200);
+  });
+
+  it('counts failures only, and a success clears them', async () => {
+    const from = someone();
+    for (let i = 0; i < 8; i++) await login(PASSWORD, from).expect(200);
+    for (let round = 0; round < 3; round++) {
+      await fail(4, () => from);
+      await login(PASSWORD, from).expect(200);
+    }
+    await fail(5, () => from);
+    await login('wrong', from).expect(429);
+  });
+
+  it('refuses the twenty-first failure of an account, whatever the addresses', async () => {
+    await fail(20, someone);
+    await login(PASSWORD, someone()).expect(429);
+    await login('wrong', someone(), `${randomUUID()}@example.com`).expect(422);
+  });
+
+  it('waits for the longer of both', async () => {
+    const host = await startLimited(FAILURES_ONLY, { redisUrl: '' });
+    await host.person(email);
+    host.clock.stop();
+    const from = someone();
+    const attempt = (password: string, address: string) => login(password, address, email, host);
+    for (let i = 0; i < 15; i++) await attempt('wrong', someone()).expect(422);
+    host.clock.advance(30);
+    for (let i = 0; i < 5; i++) await attempt('wrong', from).expect(422);
+    // The account's window ends in 30 seconds, that of the address in 60.
+    expect((await attempt('wrong', from).expect(429)).headers['retry-after']).toBe('60');
+    expect((await attempt('wrong', someone()).expect(429)).headers['retry-after']).toBe('30');
+    host.clock.advance(31);
+    await attempt('wrong', someone()).expect(422);
+    expect((await attempt(PASSWORD, from).expect(429)).headers['retry-after']).toBe('29');
+    host.clock.advance(30);
+    await attempt(PASSWORD, from).expect(200);
+    await host.stop();
+  });
+
+  it('counts every spelling of an identifier as one', async () => {
+    const name = email.split('@')[0]!;
+    const spellings = [
+      email.toUpperCase(),
+      `   ${email}  `,
+      email.replace(/[a-z0-9]/g, (c) => String.fromCharCode(c.charCodeAt(0) + 0xfee0)),
+      `${name.replace(/a/g, 'а').replace(/e/g, 'е')}@еxаmplе.com`,
+      email,
+    ];
+    const from = someone();
+    await fail(
+      5,
+      () => from,
+      (i) => spellings[i],
+    );
+    for (const spelling of spellings) await login('wrong', from, spelling).expect(429);
+  });
+
+  it('are not cleared by an account that only looks like the one guessed at', async () => {
+    const lookAlike = email.replace(/[ae]/g, (letter) => ({ a: 'а', e: 'е' })[letter]!);
+    await t.person(lookAlike);
+    const from = someone();
+    await fail(4, () => from);
+    await login(PASSWORD, from, lookAlike).expect(200);
+    await fail(1, () => from);
+    await login('wrong', from).expect(429);
+    await login(PASSWORD, from, lookAlike).expect(429);
+  });
+
+  it('does not count callers without an identifier as one account', async () => {
+    await fail(
+      30,
+      (i) => `203.0.${randomInt(256)}.${i + 1}`,
+      () => '',
+    );
+    await login('wrong', someone(), null).expect(422);
+    const from = someone();
+    await fail(
+      5,
+      () => from,
+      () => '  ',
+    );
+    await login('wrong', from, null).expect(429);
+  });
+
+  it('is counted for each guard by itself', async () => {
+    const from = someone();
+    await fail(5, () => from);
+    await login('wrong', from).expect(429);
+    await t.http.post('/admin/auth/login').set('X-Forwarded-For', from).send({ email, password: 'x' }).expect(422);
+  });
+
+  it('keeps no identifier and no address in the store', async () => {
+    const [count, settle] = ['count', 'settle'].map((name) => jest.spyOn(t.app.get(SecurityStore), name as 'count'));
+    const from = someone();
+    await fail(1, () => from);
+    const stored = JSON.stringify([count!.mock.calls, settle!.mock.calls]);
+    expect(stored).toContain('svc:rl:');
+    expect(stored).not.toContain(email);
+    expect(stored).not.toContain(from);
+  });
+
+  it('loses nothing when the hasher is too busy or the database is down', async () => {
+    const from = someone();
+    const hasher = t.app.get(PasswordHasher);
+    jest.spyOn(hasher, 'verify').mockRejectedValue(new StoreUnavailable('PostgreSQL'));
+    for (let i = 0; i < 10; i++) await login('wrong', from).expect(503);
+    jest.restoreAllMocks();
+    await fail(5, () => from);
+    await login('wrong', from).expect(429);
+  });
+});
+
+describe('the limits of an account`s life', () => {
+  const t = limitedForFile(memberOptions(new Mailbox(), { rateLimits: {} }));
+  let id: string;
+  beforeEach(async () => (id = await member(t, ADA)));
+
+  const post = (path: string, client: string, body: object = {}) =>
+    t.http.post(`/auth/${path}`).set('X-Forwarded-For', client).send(body);
+
+  it('count registrations by client alone: nobody can keep an address from registering', async () => {
+    const client = someone();
+    const form = { name: 'x', password: PASSWORD, password_confirmation: PASSWORD };
+    for (let i = 0; i < 10; i++) await post('register', client, { ...form, email: 'wanted' }).expect(422);
+    const { headers, body } = await post('register', client, { ...form, email: 'wanted@example.com' }).expect(429);
+    expect(headers['x-ratelimit-limit']).toBe('10');
+    expect(body).toEqual({ message: expect.stringMatching(/Too many attempts/) });
+    await post('register', someone(), { ...form, email: 'wanted@example.com' }).expect(200);
+  });
+
+  it('count forgotten and reset passwords together, by client alone', async () => {
+    const client = someone();
+    for (let i = 0; i < 3; i++) await post('forgot-password', client, { email: ADA }).expect(200);
+    for (let i = 0; i < 3; i++) await post('reset-password', client).expect(422);
+    await post('forgot-password', client, { email: ADA }).expect(429);
+    await post('reset-password', client).expect(429);
+    await post('forgot-password', someone(), { email: ADA }).expect(200);
+  });
+
+  it('count requests to verify by client, and by user from anywhere', async () => {
+    const { accessToken } = await t.auth.startSession(id);
+    const resend = (client: string) =>
+      post('email/verification-notification', client).set('Authorization', `Bearer ${accessToken}`);
+    for (let i = 0; i < 6; i++) await resend(someone()).expect(202);
+    await resend(someone()).expect(429);
+    const client = someone();
+    const open = () => t.http.get('/auth/email/verify/x/y').set('X-Forwarded-For', client);
+    for (let i = 0; i < 6; i++) await open().expect(403);
+    await open().expect(429);
   });
 });

@@ -1,12 +1,21 @@
-import { AuthConfigError, PasswordHasher } from '@svc/auth';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { Argon2Hasher } from '../../libs/auth/src/password/argon2-hasher';
-import { type Argon2Library, argon2Library } from '../../libs/auth/src/password/argon2-library';
-import { WorkQueue } from '../../libs/auth/src/password/work-queue';
-import { TestApp } from '../support/app';
-import { PASSWORD } from '../support/people';
-import { hostile_stored_hash_params as hostile, vectors } from '../vectors/argon2/argon2id.json';
+import { join } from 'node:path';
+import { AuthConfigError } from '../kernel/auth.exception';
+import { Argon2Hasher } from './argon2-hasher';
+import { type Argon2Library, argon2Library } from './argon2-library';
+import { WorkQueue } from './work-queue';
 
+interface Vectors {
+  vectors: { password: string; encoded: string }[];
+  hostile_stored_hash_params: string[];
+}
+
+const { vectors, hostile_stored_hash_params: hostile }: Vectors = JSON.parse(
+  readFileSync(join(__dirname, '../../../../test/vectors/argon2/argon2id.json'), 'utf8'),
+);
+
+const PASSWORD = 'correct-horse-battery';
 const CHEAP = { memoryCost: 64, timeCost: 1, parallelism: 1 };
 const queue = (): WorkQueue => new WorkQueue(2, 10);
 
@@ -97,10 +106,9 @@ describe.each(libraries.map((library) => [library.name, library] as const))('the
     ...hostile.map((digest): [string, string] => ['a hostile digest', digest]),
   ];
   it.each(unusable)('takes %s for no match, at the price of one hash: %s', async (_name, digest) => {
-    const start = performance.now();
     expect(await hasher.verify(digest, PASSWORD)).toBe(false);
-    expect(hashes).toHaveBeenCalledTimes(1);
-    expect(performance.now() - start).toBeLessThan(5000);
+    // Of the decoy, whatever the digest would cost.
+    expect(hashes.mock.calls).toEqual([[expect.stringContaining('$m=64,t=1,p=1$'), PASSWORD]]);
   });
 
   it('says so to the caller when it cannot hash, and ends no process', async () => {
@@ -108,36 +116,5 @@ describe.each(libraries.map((library) => [library.name, library] as const))('the
     const one = new Argon2Hasher(CHEAP, queue(), broken);
     await expect(one.hash(PASSWORD)).rejects.toThrow('out of memory');
     await expect(one.verify(null, PASSWORD)).rejects.toThrow('out of memory');
-  });
-});
-
-describe('more logins at once than the hasher takes', () => {
-  let t: TestApp;
-
-  beforeAll(async () => {
-    t = await TestApp.start({
-      options: { hashing: { memoryCost: 65_536, timeCost: 2, parallelism: 1, concurrency: 1, maxQueue: 0 } },
-    });
-    await t.app.get(PasswordHasher).verify(null, 'the decoy is made by then');
-    await t.person('ada@example.com');
-  });
-  afterAll(() => t.stop());
-
-  it('are answered 503 with Retry-After, and one of them with a session', async () => {
-    const answers = await Promise.all(
-      ['ada', 'ada', 'nobody', 'ada', 'nobody'].map((name) => t.login(`${name}@example.com`)),
-    );
-    const busy = answers.filter(({ status }) => status === 503);
-    expect(busy.length).toBeGreaterThanOrEqual(3);
-    for (const { body, headers } of busy) {
-      expect(headers['retry-after']).toBe('2');
-      expect(body).toEqual({ message: 'The service is busy. Please try again in 2 seconds.' });
-    }
-    expect(answers.filter(({ status }) => ![200, 422, 503].includes(status))).toEqual([]);
-  });
-
-  it('keep nobody from signing in afterwards', async () => {
-    await t.login('ada@example.com').expect(200);
-    await t.login('nobody@example.com').expect(422);
   });
 });
