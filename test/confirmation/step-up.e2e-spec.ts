@@ -1,12 +1,124 @@
 import { Controller, Post, UseGuards } from '@nestjs/common';
 import { AuthGuard } from '@nestjs/passport';
-import { Authenticated, RequireConfirmation, SecurityStore } from '@svc/auth';
+import { AccountReleased, Authenticated, PasswordHasher, RequireConfirmation, SecurityStore } from '@svc/auth';
+import { randomUUID } from 'node:crypto';
 import type { Response } from 'supertest';
-import { CONFIRMATION } from '../../libs/auth/src/tokens/purpose-tokens';
 import { type TestApp, claimsOf } from '../support/app';
-import { HEADER, proofOf, startConfirming } from '../support/confirming';
+import { ADA, HEADER, confirm, confirmingForFile, proofOf, startConfirming } from '../support/confirming';
 import { type Forgery, forge } from '../support/forge';
 import { ADMIN_AUDIENCE, API_AUDIENCE } from '../support/host.module';
+import { PASSWORD } from '../support/people';
+
+/** The type of a confirmation token. */
+const CONFIRMATION = 'reauth+challenge';
+
+describe('POST /confirm-password', () => {
+  const t = confirmingForFile({ features: { lockout: true }, lockout: { maxAttempts: 3, releaseAfter: 60 } });
+  let token: string;
+
+  beforeEach(async () => void (token = (await t.session()).access_token));
+
+  it('answers the right password with a proof for this session, that nothing may cache', async () => {
+    t.clock.stop();
+    const { body, headers } = await confirm(t, token).expect(200);
+    expect(body).toEqual({ confirmation_token: expect.any(String) });
+    expect(headers['cache-control']).toBe('no-store, private');
+    const claims = claimsOf(body.confirmation_token);
+    expect(claims).toEqual({
+      iss: 'https://api.example.com',
+      aud: [API_AUDIENCE],
+      sub: '1',
+      gid: 'api',
+      fid: claimsOf(token).fid,
+      jti: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      iat: Math.floor(t.clock.seconds()),
+      nbf: claims.iat,
+      exp: (claims.iat as number) + 300,
+    });
+    const header = JSON.parse(Buffer.from(body.confirmation_token.split('.')[0], 'base64url').toString());
+    expect(header).toEqual({ typ: 'reauth+challenge', alg: 'HS256' });
+  });
+
+  it('leaves the session out of the proof where the bearer names none', async () => {
+    const { body } = await confirm(t, forge({ without: ['fid', 'jti'] })).expect(200);
+    expect(claimsOf(body.confirmation_token)).not.toHaveProperty('fid');
+  });
+
+  it('answers a wrong password with 422, counts it, and locks step-up alone', async () => {
+    for (const password of ['wrong', ` ${PASSWORD}`, PASSWORD.toUpperCase()]) {
+      const { body } = await confirm(t, token, { password }).expect(422);
+      const text = 'The password is not correct.';
+      expect(body).toEqual({ message: text, errors: { password: [text] } });
+    }
+    const verify = jest.spyOn(t.app.get(PasswordHasher), 'verify');
+    const { body } = await confirm(t, token).expect(423);
+    expect(Object.keys(body.errors)).toEqual(['password']);
+    expect(body.message).toMatch(/locked. Please try again in (5\d|60) seconds/);
+    expect(verify).not.toHaveBeenCalled();
+    const rows = await t.database.query('SELECT purpose, subject, guard FROM svc_lockouts');
+    expect(rows).toEqual([{ purpose: 'confirm', subject: '1', guard: 'api' }]);
+    // The lock is the account's, whatever the session; and a login, which proves the same, releases it.
+    const other = (await t.session()).access_token;
+    await confirm(t, other).expect(200);
+  });
+
+  it('releases its own counter with a success, and no login`s', async () => {
+    const released = t.recorded(AccountReleased);
+    await t.login(ADA, 'wrong').expect(422);
+    await confirm(t, token, { password: 'wrong' }).expect(422);
+    await confirm(t, token).expect(200);
+    expect(released).toEqual([{ purpose: 'confirm', subject: '1', guard: 'api' }]);
+    expect(await t.database.query('SELECT purpose FROM svc_lockouts')).toEqual([{ purpose: 'login' }]);
+  });
+
+  it.each<[string, unknown]>([
+    ['none', undefined],
+    ['null', null],
+    ['an empty one', ''],
+    ['a list', [PASSWORD]],
+    ['an object', { $ne: '' }],
+    ['a number', 7],
+    ['256 characters', 'x'.repeat(256)],
+  ])('answers %s with 422 without counting it', async (_, password) => {
+    const { body } = await confirm(t, token, { password }).expect(422);
+    expect(Object.keys(body.errors)).toEqual(['password']);
+    expect(await t.database.query('SELECT 1 FROM svc_lockouts')).toEqual([]);
+  });
+
+  it('needs a token', async () => {
+    await t.http.post('/auth/confirm-password').send({ password: PASSWORD }).expect(401);
+    await confirm(t, forge({ claims: { sub: '999' } })).expect(401);
+  });
+
+  it('refuses a user without a password like a wrong one', async () => {
+    const [{ id }] = await t.database.query("INSERT INTO people (email) VALUES ('keyless@example.com') RETURNING id");
+    const { accessToken } = await t.auth.startSession(id);
+    await confirm(t, accessToken, { password: 'x' }).expect(422);
+  });
+});
+
+describe('the limit on step-up', () => {
+  it('counts every attempt, by client and by user, for each guard by itself', async () => {
+    const run = randomUUID();
+    let client = 0;
+    const t = await startConfirming({
+      keyPrefix: `${run}:`,
+      rateLimits: {},
+      hooks: { rateLimitKey: () => `${client++}` },
+    });
+    const { accessToken: one } = await t.auth.startSession(1);
+    const { accessToken: two } = await t.auth.startSession(1);
+    for (let i = 0; i < 5; i++) {
+      await confirm(t, i % 2 ? one : two, { password: i % 2 ? PASSWORD : 'wrong' }).expect(i % 2 ? 200 : 422);
+    }
+    const { headers, body } = await confirm(t, one).expect(429);
+    expect(headers['x-ratelimit-limit']).toBe('5');
+    expect(body).toEqual({ message: expect.stringMatching(/Too many attempts/) });
+    await confirm(t, (await t.auth.startSession(2)).accessToken).expect(200);
+    await confirm(t, (await t.auth.guard('admin').startSession(1)).accessToken, undefined, 'admin').expect(200);
+    await t.stop();
+  });
+});
 
 @Controller('sensitive')
 class Sensitive {
@@ -47,24 +159,23 @@ class AllSensitive {
   }
 }
 
-const start = (options = {}): Promise<TestApp> => startConfirming(options, [Sensitive, AllSensitive]);
+const start = (options = {}): TestApp => confirmingForFile(options, [Sensitive, AllSensitive]);
 const act = (t: TestApp, token: string, proof?: string, path = '/sensitive') => {
   const call = t.call('post', path, token);
   return proof === undefined ? call : call.set(HEADER, proof);
 };
+
+const expectMissing = ({ status, body, headers }: Response): void => {
+  expect({ status, body }).toEqual({ status: 423, body: { message: 'Please confirm your identity to continue.' } });
+  expect(headers['www-authenticate']).toBe('Bearer error="insufficient_user_authentication", max_age=300');
+};
+
 describe('a route that asks for confirmation', () => {
-  let t: TestApp;
+  const t = start();
   let token: string;
   let refreshToken: string;
 
-  beforeAll(async () => (t = await start()));
   beforeEach(async () => ({ accessToken: token, refreshToken } = await t.auth.startSession(1)));
-  afterAll(() => t.stop());
-
-  const expectMissing = ({ status, body, headers }: Response): void => {
-    expect({ status, body }).toEqual({ status: 423, body: { message: 'Please confirm your identity to continue.' } });
-    expect(headers['www-authenticate']).toBe('Bearer error="insufficient_user_authentication", max_age=300');
-  };
 
   it('says so without a proof, and 401 without a token', async () => {
     for (const path of ['/sensitive', '/all-sensitive', '/sensitive/passport']) {
@@ -131,16 +242,6 @@ describe('a route that asks for confirmation', () => {
     expectMissing(await act(t, token, own));
   });
 
-  it.each([[true], [false]])('takes no proof that was spent, with the denylist on: %s', async (denylist) => {
-    const own = await start({ features: { denylist } });
-    const { accessToken } = await own.auth.startSession(1);
-    const proof = await proofOf(own, accessToken);
-    await act(own, accessToken, proof).expect(201);
-    await own.app.get(SecurityStore).setMany([`svc:dl:jti:${claimsOf(proof).jti}`], 'true', 60);
-    expectMissing(await act(own, accessToken, proof));
-    await own.stop();
-  });
-
   it('takes no access token for a proof, and no proof for an access token', async () => {
     expectMissing(await act(t, token, token));
     await t.get('/private', await proofOf(t, token)).expect(401);
@@ -190,9 +291,22 @@ describe('a route that asks for confirmation', () => {
   });
 });
 
+describe.each([[true], [false]])('a route that asks for confirmation, with the denylist on: %s', (denylist) => {
+  const t = start({ features: { denylist } });
+
+  it('takes no proof that was spent', async () => {
+    const { accessToken } = await t.auth.startSession(1);
+    const proof = await proofOf(t, accessToken);
+    await act(t, accessToken, proof).expect(201);
+    await t.app.get(SecurityStore).setMany([`svc:dl:jti:${claimsOf(proof).jti}`], 'true', 60);
+    expectMissing(await act(t, accessToken, proof));
+  });
+});
+
 describe('confirm.ttl and confirm.header', () => {
+  const t = start({ confirm: { ttl: 10, header: 'X-Proof' } });
+
   it('are the host`s to choose', async () => {
-    const t = await start({ confirm: { ttl: 10, header: 'X-Proof' } });
     const { accessToken } = await t.auth.startSession(1);
     const proof = await proofOf(t, accessToken);
     await t.call('post', '/sensitive', accessToken).set('x-proof', proof).expect(201);
@@ -200,6 +314,5 @@ describe('confirm.ttl and confirm.header', () => {
     expect(refused.headers['www-authenticate']).toMatch(/max_age=10$/);
     t.clock.advance(16);
     await t.call('post', '/sensitive', accessToken).set('x-proof', proof).expect(423);
-    await t.stop();
   });
 });

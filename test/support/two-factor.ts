@@ -1,7 +1,7 @@
 import type { AuthModuleOptions } from '@svc/auth';
 import type { Type } from '@nestjs/common';
 import { codeAt, fromBase32, secretIn, stepOf as stepAt } from './totp';
-import { TestApp } from './app';
+import { TestApp, type TestAppOptions } from './app';
 import { HEADER, proofOf } from './confirming';
 import { PASSWORD } from './people';
 
@@ -16,6 +16,25 @@ export async function startTwoFactor(
   const t = await TestApp.start({ options: { ...options, features }, ...stores });
   await t.person(ADA);
   return t;
+}
+
+/** The same host for a whole file, or for a `describe` block: {@link TestApp.forFile}. */
+export function twoFactorForFile(options: Partial<AuthModuleOptions> = {}, more: TestAppOptions = {}): TestApp {
+  const features = { twoFactor: true, ...options.features };
+  const t = TestApp.forFile({ options: { ...options, features }, ...more });
+  beforeEach(async () => void (await t.person(ADA)));
+  return t;
+}
+
+/** The same host, in which ada has enrolled before each test. */
+export function enrolledForFile(
+  options: Partial<AuthModuleOptions> = {},
+  more: TestAppOptions = {},
+): { t: TestApp; ada: Enrolled } {
+  const t = twoFactorForFile(options, more);
+  const ada = {} as Enrolled;
+  beforeEach(async () => void Object.assign(ada, await enrol(t)));
+  return { t, ada };
 }
 
 export { codeAt, fromBase32, secretIn };

@@ -1,35 +1,36 @@
-import { RecoveryCodeUsed } from '@svc/auth';
-import { type TestApp, claimsOf } from '../support/app';
+import { RecoveryCodeUsed, SecurityStore, StoreUnavailable, withAuthColumns } from '@svc/auth';
+import { Entity, PrimaryGeneratedColumn } from 'typeorm';
+import { TestApp, claimsOf } from '../support/app';
 import { forge } from '../support/forge';
+import { ADMIN_AUDIENCE } from '../support/host.module';
+import { member, startMembers } from '../support/members';
+import { Operator, Person } from '../support/people';
+import { routesOf } from '../support/routes';
 import {
   ADA,
-  type Enrolled,
   asConfirmed,
   challenge,
   codeOf,
   complete,
   enrol,
+  enrolledForFile,
+  secretIn,
   startTwoFactor,
+  twoFactorForFile,
 } from '../support/two-factor';
 
+const ROOT = 'root@example.com';
 const WRONG = { message: 'The code is not correct.', errors: { code: ['The code is not correct.'] } };
 const EXPIRED = 'This sign-in has expired. Please start again.';
 const BAD = { message: EXPIRED, errors: { challenge_token: [EXPIRED] } };
 
 describe('the login challenge', () => {
-  let t: TestApp;
-  let ada: Enrolled;
+  const { t, ada } = enrolledForFile();
 
   const remaining = async (): Promise<number> =>
     (await t.get('/auth/two-factor/recovery-codes', ada.token).expect(200)).body.remaining;
   const sessions = async (): Promise<number> =>
     (await t.database.query('SELECT count(*)::int AS n FROM svc_sessions'))[0].n;
-
-  beforeEach(async () => {
-    t = await startTwoFactor();
-    ada = await enrol(t);
-  });
-  afterEach(() => t.stop());
 
   it('is answered by a code, with a session that says how', async () => {
     const challenge_token = await challenge(t);
@@ -183,5 +184,193 @@ describe('the login challenge', () => {
     await t.database.query(`DELETE FROM people WHERE email = '${ADA}'`);
     await complete(t, { challenge_token, code: codeOf(t, ada.secret) }).expect(422, WRONG);
     await complete(t, { challenge_token, recovery_code: ada.recoveryCodes[0] }).expect(422, WRONG);
+  });
+});
+
+describe('the completion of a login challenge', () => {
+  const { t, ada } = enrolledForFile();
+  const right = (challenge_token: string) => complete(t, { challenge_token, code: codeOf(t, ada.secret) });
+
+  it('keeps the challenge when the code was used up before', async () => {
+    await right(await challenge(t)).expect(200);
+    const challenge_token = await challenge(t);
+    await right(challenge_token).expect(422);
+    t.clock.advance(30);
+    await right(challenge_token).expect(200);
+  });
+
+  it('is 503 while the codes cannot be claimed, and the challenge stays good', async () => {
+    const challenge_token = await challenge(t);
+    jest.spyOn(t.app.get(SecurityStore), 'advance').mockRejectedValueOnce(new StoreUnavailable('Redis'));
+    await right(challenge_token).expect(503);
+    await right(challenge_token).expect(200);
+  });
+
+  it('says in the list of sessions where it came from', async () => {
+    const challenge_token = await challenge(t);
+    const { body } = await right(challenge_token).set('User-Agent', 'Phone/1').expect(200);
+    const own = await t.get('/auth/sessions', body.access_token).expect(200);
+    const current = own.body.data.find((one: { current: boolean }) => one.current);
+    expect(current).toMatchObject({ user_agent: 'Phone/1', ip: expect.stringContaining('127.0.0.1') });
+  });
+
+  it('names whoever has no identifier by the id', async () => {
+    await t.auth.twoFactor.disable('1');
+    const { otpauthUri } = await t.auth.twoFactor.enrol({ id: 1 });
+    expect(otpauthUri).toContain(':1?');
+  });
+
+  it('is 500 where the columns are gone, and never a login with the password alone', async () => {
+    await t.database.query('ALTER TABLE people RENAME COLUMN two_factor_secret TO gone');
+    try {
+      const { status, body } = await t.login(ADA);
+      expect(status).toBeGreaterThanOrEqual(500);
+      expect(body).not.toHaveProperty('access_token');
+    } finally {
+      await t.database.query('ALTER TABLE people RENAME COLUMN gone TO two_factor_secret');
+    }
+  });
+});
+
+describe('the completion of a login challenge on another host', () => {
+  let t: TestApp;
+
+  afterEach(() => t.stop());
+
+  it('is refused to a user whose email is not verified, who keeps challenge and code', async () => {
+    const features = { twoFactor: true };
+    ({ t } = await startMembers({ features, emailVerification: { blockUnverifiedLogin: true } }));
+    const id = await member(t, ADA, { emailVerifiedAt: new Date() });
+    const { secret, recoveryCodes } = await enrol(t);
+    await t.database.query('UPDATE members SET email_verified_at = NULL');
+    // The second factor comes first.
+    const challenge_token = await challenge(t);
+    const sessions = 'SELECT count(*)::int AS n FROM svc_sessions';
+    const before = await t.database.query(sessions);
+    const { body } = await complete(t, { challenge_token, code: codeOf(t, secret) }).expect(403);
+    expect(body).toEqual({ message: 'Please verify your email address before you sign in.' });
+    await complete(t, { challenge_token, recovery_code: recoveryCodes[0] }).expect(403);
+    await complete(t, { challenge_token, code: '000000' }).expect(422);
+    expect(await t.database.query(sessions)).toEqual(before);
+    expect(await t.auth.twoFactor.recoveryCodeCount(id)).toEqual({ remaining: 8, total: 8 });
+    await t.database.query('UPDATE members SET email_verified_at = now()');
+    await complete(t, { challenge_token, code: codeOf(t, secret) }).expect(200);
+  });
+
+  it('happens once, also where access tokens are not denied', async () => {
+    t = await startTwoFactor({ features: { denylist: false } });
+    const { secret } = await enrol(t);
+    const challenge_token = await challenge(t);
+    await complete(t, { challenge_token, code: codeOf(t, secret) }).expect(200);
+    t.clock.advance(30);
+    const { body } = await complete(t, { challenge_token, code: codeOf(t, secret) }).expect(422);
+    expect(Object.keys(body.errors)).toEqual(['challenge_token']);
+  });
+
+  it('remembers a used challenge for longer than it is good', async () => {
+    t = await startTwoFactor({ twoFactor: { challengeTtl: 100 } });
+    const { secret } = await enrol(t);
+    const challenge_token = await challenge(t);
+    const { exp, iat, jti } = claimsOf(challenge_token) as { exp: number; iat: number; jti: string };
+    expect(exp - iat).toBe(100);
+    const add = jest.spyOn(t.app.get(SecurityStore), 'add');
+    await complete(t, { challenge_token, code: codeOf(t, secret) }).expect(200);
+    const [, , seconds] = add.mock.calls.find(([key]) => key.includes(jti))!;
+    expect(seconds).toBeGreaterThanOrEqual(105);
+  });
+});
+
+@Entity('people')
+class Plain extends withAuthColumns() {
+  @PrimaryGeneratedColumn('identity', { type: 'int' })
+  id!: number;
+}
+
+describe('a host whose users cannot hold a second factor', () => {
+  it('does not start, and is told what to do', async () => {
+    const options = { users: { entity: Plain }, features: { twoFactor: true } };
+    await expect(TestApp.start({ options, entities: [Plain] })).rejects.toThrow(
+      /store no second factor.*withTwoFactorColumns/,
+    );
+  });
+});
+
+describe('the second factor of several guards', () => {
+  const t = twoFactorForFile();
+
+  /** The operator has the id of ada, and a second factor of the own. */
+  const operator = async () => {
+    await t.person(ROOT, 'admin');
+    const { twoFactor } = t.auth.guard('admin');
+    const { otpauthUri, recoveryCodes } = await twoFactor.enrol(
+      (await t.database.getRepository(Operator).findOneBy({ id: 1 }))!,
+    );
+    const secret = secretIn(otpauthUri);
+    await twoFactor.confirm('1', codeOf(t, secret));
+    t.clock.advance(30);
+    return { secret, recoveryCodes, otpauthUri };
+  };
+
+  it('has a challenge route wherever a login can challenge, and enrolment at the default guard', async () => {
+    expect(routesOf(t).filter((route) => route.includes('two-factor'))).toEqual([
+      'DELETE /auth/two-factor',
+      'GET /auth/two-factor/recovery-codes',
+      'POST /admin/auth/two-factor-challenge',
+      'POST /auth/two-factor',
+      'POST /auth/two-factor-challenge',
+      'POST /auth/two-factor/confirm',
+      'POST /auth/two-factor/recovery-codes',
+    ]);
+  });
+
+  it('is enrolled by server code at a guard without routes for it', async () => {
+    const root = await operator();
+    expect(decodeURIComponent(root.otpauthUri)).toContain(`:${ROOT}?`);
+    const challenge_token = await challenge(t, ROOT, 'admin');
+    const { body } = await complete(t, { challenge_token, code: codeOf(t, root.secret) }, 'admin').expect(200);
+    expect(claimsOf(body.access_token)).toMatchObject({ aud: ADMIN_AUDIENCE, sub: '1', amr: ['pwd', 'otp'] });
+  });
+
+  it('is one guard`s own: a challenge of one is none at the other, and nothing is used up', async () => {
+    const [ada, root] = [await enrol(t), await operator()];
+    const own = { api: ada, admin: root };
+    for (const [from, at, email] of [
+      ['admin', 'api', ROOT],
+      ['api', 'admin', ADA],
+    ] as const) {
+      const challenge_token = await challenge(t, email, from);
+      for (const { secret, recoveryCodes } of [own[from], own[at]]) {
+        for (const answer of [{ code: codeOf(t, secret) }, { recovery_code: recoveryCodes[0] }]) {
+          const { body } = await complete(t, { challenge_token, ...answer }, at).expect(422);
+          expect(Object.keys(body.errors)).toEqual(['challenge_token']);
+        }
+      }
+      await complete(t, { challenge_token, code: codeOf(t, own[from].secret) }, from).expect(200);
+    }
+    expect(await t.auth.twoFactor.recoveryCodeCount('1')).toEqual({ remaining: 8, total: 8 });
+  });
+});
+
+describe('the second factor of several guards, one of which has it off', () => {
+  const t = twoFactorForFile({ guards: { admin: { features: { twoFactor: false } } } });
+
+  it('is asked for where the guard has it on', async () => {
+    await t.person(ROOT, 'admin');
+    await enrol(t);
+    expect((await t.login(ROOT, undefined, 'admin').expect(200)).body.access_token).toEqual(expect.any(String));
+    await complete(t, { challenge_token: await challenge(t) }, 'admin').expect(404);
+    expect(() => t.auth.guard('admin').twoFactor).toThrow(/features\.twoFactor is off for the guard "admin"/);
+  });
+});
+
+describe('the second factor of two guards that share a table', () => {
+  const t = twoFactorForFile({ guards: { admin: { users: { entity: Person } } } });
+
+  it('keeps one history of codes', async () => {
+    const ada = await enrol(t);
+    const code = codeOf(t, ada.secret);
+    await complete(t, { challenge_token: await challenge(t, ADA, 'admin'), code }, 'admin').expect(200);
+    await complete(t, { challenge_token: await challenge(t), code }).expect(422);
+    await complete(t, { challenge_token: await challenge(t), code: codeOf(t, ada.secret, -1) }).expect(422);
   });
 });

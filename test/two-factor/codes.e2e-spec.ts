@@ -1,5 +1,6 @@
 import { RecoveryCodesReplaced, SecurityStore } from '@svc/auth';
 import { TestApp } from '../support/app';
+import { ENCRYPTION_KEY } from '../support/host.module';
 import {
   ADA,
   type Enrolled,
@@ -9,55 +10,66 @@ import {
   codeOf,
   complete,
   enrol,
+  enrolledForFile,
   startTwoFactor,
   stepOf,
 } from '../support/two-factor';
 
-describe('a code', () => {
-  let t: TestApp;
-  let ada: Enrolled;
+const NEW_KEY = 'a-new-key-of-encryption-at-rest-0123456789';
 
-  const answer = async (code: string) => complete(t, { challenge_token: await challenge(t), code });
-  const begin = async (window?: number): Promise<void> => {
-    t = await startTwoFactor({ twoFactor: { window } });
+const answer = async (t: TestApp, code: string) => complete(t, { challenge_token: await challenge(t), code });
+
+const recovery = async (t: TestApp, { recoveryCodes }: Enrolled) =>
+  complete(t, { challenge_token: await challenge(t), recovery_code: recoveryCodes[0] });
+
+/** A host whose time stands still, away from what enrolment used up. */
+function atRest(window?: number): { t: TestApp; ada: Enrolled } {
+  const { t, ada } = enrolledForFile({ twoFactor: { window } });
+  beforeEach(() => {
     t.clock.stop();
-    ada = await enrol(t);
-    // Away from what enrolment used up.
     t.clock.advance(600);
-  };
-  afterEach(() => t.stop());
-
-  it.each<[number | undefined, number[], number[]]>([
-    [undefined, [-1, 0, 1], [-3, -2, 2, 3]],
-    [0, [0], [-2, -1, 1, 2]],
-    [2, [-2, -1, 0, 1, 2], [-4, -3, 3, 4]],
-  ])('with a window of %j is good for the steps %j, and for none of %j', async (window, good, bad) => {
-    await begin(window);
-    for (const ahead of bad) expect((await answer(codeOf(t, ada.secret, ahead))).status).toBe(422);
-    for (const ahead of good) expect((await answer(codeOf(t, ada.secret, ahead))).status).toBe(200);
   });
+  return { t, ada };
+}
+
+describe.each<[number | undefined, number[], number[]]>([
+  [undefined, [-1, 0, 1], [-3, -2, 2, 3]],
+  [0, [0], [-2, -1, 1, 2]],
+  [2, [-2, -1, 0, 1, 2], [-4, -3, 3, 4]],
+])('a code with a window of %j', (window, good, bad) => {
+  const { t, ada } = atRest(window);
+
+  it(`is good for the steps ${good.join()}, and for none of ${bad.join()}`, async () => {
+    for (const ahead of bad) expect((await answer(t, codeOf(t, ada.secret, ahead))).status).toBe(422);
+    for (const ahead of good) expect((await answer(t, codeOf(t, ada.secret, ahead))).status).toBe(200);
+  });
+});
+
+describe('a code of a wide window', () => {
+  const { t, ada } = atRest(2);
+
+  it('is refused where it is of an earlier step than the last one', async () => {
+    const step = stepOf(t);
+    expect((await answer(t, codeAt(ada.secret, step + 1))).status).toBe(200);
+    for (const earlier of [step + 1, step, step - 1, step - 2]) {
+      expect((await answer(t, codeAt(ada.secret, earlier))).status).toBe(422);
+    }
+    expect((await answer(t, codeAt(ada.secret, step + 2))).status).toBe(200);
+  });
+});
+
+describe('a code', () => {
+  const { t, ada } = atRest();
 
   it('is good once', async () => {
-    await begin();
     const code = codeOf(t, ada.secret);
-    expect((await answer(code)).status).toBe(200);
-    expect((await answer(code)).status).toBe(422);
+    expect((await answer(t, code)).status).toBe(200);
+    expect((await answer(t, code)).status).toBe(422);
     t.clock.advance(30);
-    expect((await answer(code)).status).toBe(422);
-  });
-
-  it('of an earlier step than the last one is refused, also within the window', async () => {
-    await begin(2);
-    const step = stepOf(t);
-    expect((await answer(codeAt(ada.secret, step + 1))).status).toBe(200);
-    for (const earlier of [step + 1, step, step - 1, step - 2]) {
-      expect((await answer(codeAt(ada.secret, earlier))).status).toBe(422);
-    }
-    expect((await answer(codeAt(ada.secret, step + 2))).status).toBe(200);
+    expect((await answer(t, code)).status).toBe(422);
   });
 
   it('with leading zeros is a text, and no number', async () => {
-    await begin();
     while (!codeOf(t, ada.secret).startsWith('0')) t.clock.advance(30);
     const code = codeOf(t, ada.secret);
     const challenge_token = await challenge(t);
@@ -67,22 +79,29 @@ describe('a code', () => {
   });
 
   it('of a former secret is no code of the new one', async () => {
-    await begin();
     const former = codeOf(t, ada.secret);
     await asConfirmed(t, 'delete', '/auth/two-factor', ada.token, ada.proof).expect(423);
     const { body } = await complete(t, { challenge_token: await challenge(t), code: former }).expect(200);
     await t.call('post', '/auth/logout', body.access_token).expect(204);
     await t.auth.twoFactor.disable('1');
-    ada = await enrol(t);
-    expect((await answer(former)).status).toBe(422);
-    expect((await answer(codeOf(t, ada.secret))).status).toBe(200);
+    Object.assign(ada, await enrol(t));
+    expect((await answer(t, former)).status).toBe(422);
+    expect((await answer(t, codeOf(t, ada.secret))).status).toBe(200);
   });
 });
 
 describe('a code that was used', () => {
+  let t: TestApp;
+  let behind: TestApp;
+
+  afterEach(async () => {
+    await behind.stop();
+    await t.stop();
+  });
+
   it.each([0, 1])('stays used on a node whose clock is behind, with a window of %d', async (window) => {
-    const t = await startTwoFactor({ twoFactor: { window } });
-    const behind = await TestApp.start({
+    t = await startTwoFactor({ twoFactor: { window } });
+    behind = await TestApp.start({
       options: { features: { twoFactor: true }, twoFactor: { window } },
       databaseUrl: t.databaseUrl,
     });
@@ -91,7 +110,7 @@ describe('a code that was used', () => {
     t.clock.advance(600);
     behind.clock.advance(600 + 30 - 20);
     const code = codeOf(t, ada.secret, window);
-    const store = t.app.get(SecurityStore, { strict: false });
+    const store = t.app.get(SecurityStore);
     const kept = [jest.spyOn(store, 'add'), jest.spyOn(store, 'advance')];
     await complete(t, { challenge_token: await challenge(t), code }).expect(200);
     const seconds = kept.flatMap(({ mock }) =>
@@ -101,22 +120,13 @@ describe('a code that was used', () => {
     expect(seconds).toHaveLength(2);
     for (const one of seconds) expect(one).toBeGreaterThanOrEqual((2 * window + 1) * 30 + 60);
     await complete(behind, { challenge_token: await challenge(behind), code }).expect(422);
-    await behind.stop();
-    await t.stop();
   });
 });
 
 describe('recovery codes', () => {
-  let t: TestApp;
-  let ada: Enrolled;
+  const { t, ada } = enrolledForFile();
   const count = () => t.get('/auth/two-factor/recovery-codes', ada.token);
   const replace = () => asConfirmed(t, 'post', '/auth/two-factor/recovery-codes', ada.token, ada.proof);
-
-  beforeEach(async () => {
-    t = await startTwoFactor();
-    ada = await enrol(t);
-  });
-  afterEach(() => t.stop());
 
   it('are counted, and shown to no cache', async () => {
     const { body, headers } = await count().expect(200);
@@ -169,5 +179,84 @@ describe('recovery codes', () => {
     expect((await count()).body).toEqual({ remaining: 0, total: 8 });
     const { body } = await t.login(ADA).expect(200);
     expect(body.methods).toEqual(['totp']);
+  });
+});
+
+describe('a secret at rest', () => {
+  const { t, ada } = enrolledForFile();
+
+  it.each([
+    ['empty', ''],
+    ['plain', 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ'],
+    ['no text of ours', 'v1.00000000.AAAA'],
+  ])('that is %s is no secret', async (_, secret) => {
+    await t.database.query('UPDATE people SET two_factor_secret = $1', [secret]);
+    for (const code of ['', '000000', codeOf(t, 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ')]) {
+      expect((await answer(t, code)).status).toBe(422);
+    }
+    expect((await recovery(t, ada)).status).toBe(200);
+  });
+
+  it('is bound to its user: in another row it is none', async () => {
+    await t.person('mallory@example.com');
+    await t.database.query(
+      `UPDATE people m SET two_factor_secret = a.two_factor_secret, two_factor_confirmed_at = now()
+         FROM people a WHERE a.id = 1 AND m.id = 2`,
+    );
+    t.clock.advance(90);
+    const challenge_token = await challenge(t, 'mallory@example.com');
+    await complete(t, { challenge_token, code: codeOf(t, ada.secret) }).expect(422);
+  });
+});
+
+describe('a secret at rest, after a change of the key', () => {
+  const { t: first, ada } = enrolledForFile();
+  let t: TestApp;
+
+  /** Starts a host on the same database, with the same users, under other keys. */
+  const withKeys = (encryption: { key: string; previousKeys?: string[] }): void => {
+    beforeAll(async () => {
+      const options = { features: { twoFactor: true }, encryption };
+      t = await TestApp.start({ options, databaseUrl: first.databaseUrl });
+    });
+    beforeEach(() => {
+      t.clock.reset();
+      t.clock.advance(90);
+    });
+    afterAll(() => t.stop());
+  };
+
+  describe('to one that knows the former one', () => {
+    withKeys({ key: NEW_KEY, previousKeys: [ENCRYPTION_KEY] });
+
+    it('is read', async () => {
+      expect((await answer(t, codeOf(t, ada.secret))).status).toBe(200);
+    });
+  });
+
+  describe('to one that does not', () => {
+    withKeys({ key: NEW_KEY });
+
+    it('leaves the recovery codes, and the login says so', async () => {
+      expect((await t.login(ADA).expect(200)).body.methods).toEqual(['recovery_code']);
+      const { status, body } = await answer(t, codeOf(t, ada.secret));
+      expect({ status, body }).toEqual({
+        status: 422,
+        body: { message: 'The code is not correct.', errors: { code: ['The code is not correct.'] } },
+      });
+      expect((await recovery(t, ada)).status).toBe(200);
+    });
+
+    it('does not let the password alone in, even without recovery codes', async () => {
+      await t.database.query(`UPDATE people SET two_factor_recovery_codes = '[]'`);
+      const { body } = await t.login(ADA).expect(200);
+      expect(body).toEqual({ two_factor: true, challenge_token: expect.any(String), methods: [] });
+    });
+
+    it('cannot be confirmed, and can be enrolled anew', async () => {
+      await t.database.query('UPDATE people SET two_factor_confirmed_at = NULL');
+      await expect(t.auth.twoFactor.confirm('1', codeOf(t, ada.secret))).rejects.toMatchObject({ code: 'wrong_code' });
+      await enrol(t);
+    });
   });
 });

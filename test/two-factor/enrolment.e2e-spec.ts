@@ -1,11 +1,21 @@
-import { TwoFactorDisabled, TwoFactorEnabled } from '@svc/auth';
-import type { TestApp } from '../support/app';
+import { PasswordHasher, SecurityStore, TwoFactorDisabled, TwoFactorEnabled } from '@svc/auth';
 import { proofOf } from '../support/confirming';
+import { eventually } from '../support/eventually';
 import { PASSWORD } from '../support/people';
-import { ADA, asConfirmed, challenge, codeOf, complete, enrol, secretIn, startTwoFactor } from '../support/two-factor';
+import {
+  ADA,
+  asConfirmed,
+  challenge,
+  codeOf,
+  complete,
+  enrol,
+  enrolledForFile,
+  secretIn,
+  twoFactorForFile,
+} from '../support/two-factor';
 
 describe('enrolment', () => {
-  let t: TestApp;
+  const t = twoFactorForFile({ appName: 'Acme & Söhne: Shop', twoFactor: { recoveryCodes: 3 } });
   let token: string;
   let proof: string;
 
@@ -15,11 +25,9 @@ describe('enrolment', () => {
   const columns = async () => (await t.database.query('SELECT * FROM people WHERE id = 1'))[0];
 
   beforeEach(async () => {
-    t = await startTwoFactor({ appName: 'Acme & Söhne: Shop', twoFactor: { recoveryCodes: 3 } });
     token = (await t.session()).access_token;
     proof = await proofOf(t, token);
   });
-  afterEach(() => t.stop());
 
   it('hands out a URI that authenticator apps read, and recovery codes', async () => {
     const { body, headers } = await start().expect(200);
@@ -167,5 +175,145 @@ describe('enrolment', () => {
     await enrol(t);
     const { body } = await t.get('/private', token).expect(200);
     expect(Object.keys(body.user)).toEqual(['email', 'id']);
+  });
+});
+
+describe('a change of the second factor that another one overtakes', () => {
+  const t = twoFactorForFile();
+  let token: string;
+  let proof: string;
+
+  const start = () => asConfirmed(t, 'post', '/auth/two-factor', token, proof);
+  const confirm = (code: string) => asConfirmed(t, 'post', '/auth/two-factor/confirm', token, proof).send({ code });
+  const columns = async () => (await t.database.query('SELECT * FROM people WHERE id = 1'))[0];
+
+  /** Runs `meanwhile` while the next set of recovery codes is being made. */
+  const whileMakingCodes = (meanwhile: () => PromiseLike<unknown>): void => {
+    const hasher = t.app.get(PasswordHasher);
+    const hash = hasher.hash.bind(hasher);
+    jest.spyOn(hasher, 'hash').mockImplementationOnce(async (code) => {
+      await meanwhile();
+      return hash(code);
+    });
+  };
+
+  beforeEach(async () => {
+    token = (await t.session()).access_token;
+    proof = await proofOf(t, token);
+  });
+
+  it('leaves what was confirmed meanwhile: 409', async () => {
+    const secret = secretIn((await start()).body.otpauth_uri);
+    whileMakingCodes(() => confirm(codeOf(t, secret)).expect(204));
+    await start().expect(409);
+    t.clock.advance(30);
+    await complete(t, { challenge_token: await challenge(t), code: codeOf(t, secret) }).expect(200);
+  });
+
+  it('confirms no secret but the one that its code proved', async () => {
+    const secret = secretIn((await start()).body.otpauth_uri);
+    const store = t.app.get(SecurityStore);
+    const advance = store.advance.bind(store);
+    // The code was right, and is about to be used up.
+    const used = jest.spyOn(store, 'advance').mockImplementationOnce(async (...step) => {
+      await start().expect(200);
+      return advance(...step);
+    });
+    await confirm(codeOf(t, secret)).expect(422);
+    expect(used).toHaveBeenCalledTimes(1);
+    expect((await columns()).two_factor_confirmed_at).toBeNull();
+  });
+
+  it('gives no recovery codes to whoever disabled it meanwhile: 409', async () => {
+    await enrol(t);
+    whileMakingCodes(() => t.auth.twoFactor.disable('1'));
+    await asConfirmed(t, 'post', '/auth/two-factor/recovery-codes', token, proof).expect(409);
+    expect(await columns()).toMatchObject({ two_factor_secret: null, two_factor_recovery_codes: null });
+  });
+
+  it('ends when its user is gone', async () => {
+    whileMakingCodes(() => t.database.query('DELETE FROM people WHERE id = 1'));
+    await start().expect(409);
+  });
+
+  it('keeps the date of the first confirmation', async () => {
+    const { secret } = await enrol(t);
+    const { two_factor_confirmed_at: first } = await columns();
+    t.clock.advance(60);
+    await confirm(codeOf(t, secret)).expect(204);
+    expect((await columns()).two_factor_confirmed_at).toEqual(first);
+  });
+
+  it('may be to drop what is pending', async () => {
+    await start().expect(200);
+    await asConfirmed(t, 'delete', '/auth/two-factor', token, proof).expect(204);
+    expect(await columns()).toMatchObject({ two_factor_secret: null, two_factor_recovery_codes: null });
+  });
+
+  it('opens no session with a factor that is pending, on a challenge from before', async () => {
+    await enrol(t);
+    const challenge_token = await challenge(t);
+    await t.auth.twoFactor.disable('1');
+    const { body } = await start().expect(200);
+    await complete(t, { challenge_token, code: codeOf(t, secretIn(body.otpauth_uri)) }).expect(422);
+    await complete(t, { challenge_token, recovery_code: body.recovery_codes[0] }).expect(422);
+  });
+
+  it.each([['01'], [' 1'], ['abc'], ['1\0'], ['99999999999'], ['7']])('finds nobody by the id %j', async (id) => {
+    await enrol(t);
+    expect(await t.auth.twoFactor.isEnabled(id)).toBe(false);
+    await t.auth.twoFactor.disable(id);
+    expect((await t.login(ADA).expect(200)).body.two_factor).toBe(true);
+  });
+});
+
+describe('a change of the second factor that has to wait for the row', () => {
+  const { t, ada } = enrolledForFile();
+
+  const isAtRest = async (): Promise<boolean> => {
+    const others = `SELECT 1 FROM pg_stat_activity
+                     WHERE datname = current_database() AND state <> 'idle' AND pid <> pg_backend_pid()`;
+    return (await t.database.query(others)).length === 0;
+  };
+
+  /** Runs `work` while someone else holds the user's row. */
+  async function whileLocked(work: () => Promise<void>): Promise<void> {
+    const holder = t.database.createQueryRunner();
+    await holder.startTransaction();
+    await holder.query('SELECT 1 FROM people WHERE id = 1 FOR UPDATE');
+    try {
+      await work();
+    } finally {
+      await holder.rollbackTransaction();
+      await holder.release();
+      await eventually(isAtRest);
+    }
+  }
+
+  it('is 503, and does not happen behind its back', async () => {
+    const challenge_token = await challenge(t);
+    const answer = { challenge_token, recovery_code: ada.recoveryCodes[0] };
+    await whileLocked(async () => {
+      await Promise.all([
+        complete(t, answer).expect(503),
+        asConfirmed(t, 'delete', '/auth/two-factor', ada.token, ada.proof).expect(503),
+        asConfirmed(t, 'post', '/auth/two-factor/recovery-codes', ada.token, ada.proof).expect(503),
+      ]);
+    });
+    expect(await t.auth.twoFactor.isEnabled('1')).toBe(true);
+    expect(await t.auth.twoFactor.recoveryCodeCount('1')).toEqual({ remaining: 8, total: 8 });
+    await complete(t, answer).expect(200);
+  });
+
+  it('gives its connection back with the answer', async () => {
+    const challenges = await Promise.all(Array.from({ length: 25 }, () => challenge(t)));
+    await whileLocked(async () => {
+      const answers = challenges.map((challenge_token, i) =>
+        complete(t, { challenge_token, recovery_code: ada.recoveryCodes[i % 8] }),
+      );
+      for (const { status } of await Promise.all(answers)) expect(status).toBe(503);
+      await eventually(async () => (await t.get('/private', ada.token)).status === 200);
+    });
+    expect(await t.auth.twoFactor.recoveryCodeCount('1')).toEqual({ remaining: 8, total: 8 });
   });
 });

@@ -1,13 +1,10 @@
-import { StoreUnavailable } from '@svc/auth';
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { MemorySecurityStore } from '../../libs/auth/src/security-store/memory-security-store';
-import { type RedisClient, redisClientOf } from '../../libs/auth/src/security-store/redis-client';
-import type { SecurityStore } from '../../libs/auth/src/security-store/security-store';
-import { MovableClock } from '../support/app';
-import { RedisServer } from '../support/redis';
-import { type Client, OUTCOMES, type Subject, inMemory, throughCacheManager, throughClient } from '../support/stores';
-import { describeWithOwnRedis, describeWithRedis, sharedRedisUrl } from '../support/with-redis';
+import { MovableClock } from '../../../../test/support/app';
+import { describeWithRedis, sharedRedisUrl } from '../../../../test/support/with-redis';
+import { MemorySecurityStore } from './memory-security-store';
+import { redisClientOf } from './redis-client';
+import type { SecurityStore } from './security-store';
+import { type Subject, describeStores, inMemory, throughCacheManager, throughClient } from './stores.testkit';
 
 /** What every security store owes, whatever is below it. */
 function contract(start: () => Promise<Subject>): void {
@@ -71,9 +68,9 @@ function contract(start: () => Promise<Subject>): void {
   });
 }
 
-describe('the store in memory', () => {
-  contract(async () => inMemory());
+describeStores('the store', contract);
 
+describe('the store in memory', () => {
   it('is nobody else`s', async () => {
     const { store: one } = inMemory();
     await one.setMany(['k'], 'x', 60);
@@ -106,13 +103,7 @@ describe('the store in memory', () => {
   });
 });
 
-describeWithRedis('the store on Redis below a cache-manager cache', () => {
-  contract(() => throughCacheManager(sharedRedisUrl()!));
-});
-
 describeWithRedis('the store on a node-redis client', () => {
-  contract(() => throughClient(sharedRedisUrl()!));
-
   it('is shared with every other client', async () => {
     const [one, other] = [await throughClient(sharedRedisUrl()!), await throughCacheManager(sharedRedisUrl()!)];
     const key = `shared:${randomUUID()}`;
@@ -146,81 +137,70 @@ describe('the Redis client', () => {
   ])('is not found below %s', (_, source) => expect(redisClientOf(source)).toBeUndefined());
 });
 
-describeWithOwnRedis.each([
-  ['below a cache-manager cache', throughCacheManager],
-  ['as a node-redis client', throughClient],
-])('a Redis %s that does not answer', (_, connect) => {
-  let redis: RedisServer;
+const MANY = 50;
+const many = <T>(run: (i: number) => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: MANY }, (_, i) => run(i)));
+
+describeStores('claims', (start) => {
   let subject: Subject;
+  const key = () => `claims:${randomUUID()}`;
 
-  beforeAll(async () => {
-    redis = await RedisServer.start();
-    subject = await connect(redis.url);
-    await subject.store.setMany(['k'], 'x', 600);
-  });
-  afterAll(async () => {
-    await subject.close();
-    await redis.stop();
+  beforeAll(async () => void (subject = await start()));
+  afterAll(() => subject.close());
+
+  it('adds a value once, for its time, and leaves the first one alone', async () => {
+    const one = key();
+    expect(await subject.store.add(one, 'first', 60)).toBe(true);
+    expect(await subject.store.add(one, 'second', 600)).toBe(false);
+    expect(await subject.store.getMany([one])).toEqual(['first']);
+    await subject.expectToLive(one, 60);
   });
 
-  async function expectUnavailable(): Promise<void> {
-    const { store } = subject;
-    const limits = [{ key: 'late counter', max: 5, seconds: 60 }];
-    const calls = [
-      store.getMany(['k', 'absent']),
-      store.setMany(['a', 'b'], 'late', 60),
-      store.count(limits),
-      store.count(limits, true),
-      ...OUTCOMES.map((outcome) => store.settle(limits, outcome)),
-    ];
-    const start = performance.now();
-    for (const result of await Promise.allSettled(calls)) {
-      expect(result).toEqual({ status: 'rejected', reason: expect.any(StoreUnavailable) });
+  it('lets one of many at once add', async () => {
+    const one = key();
+    const added = await many((i) => subject.store.add(one, String(i), 60));
+    expect(added.filter(Boolean)).toHaveLength(1);
+    expect(await subject.store.getMany([one])).toEqual([String(added.indexOf(true))]);
+  });
+
+  it('gives a value away once', async () => {
+    const one = key();
+    await subject.store.setMany([one], 'ceremony', 60);
+    expect((await many(() => subject.store.take(one))).filter((value) => value === 'ceremony')).toHaveLength(1);
+    expect(await subject.store.getMany([one])).toEqual([null]);
+    expect(await subject.store.take(one)).toBeNull();
+    expect(await subject.store.add(one, 'again', 60)).toBe(true);
+  });
+
+  it('gives an empty value away like any other', async () => {
+    const one = key();
+    await subject.store.setMany([one], '', 60);
+    expect([await subject.store.take(one), await subject.store.take(one)]).toEqual(['', null]);
+  });
+
+  it('moves a number forward only, and keeps it for the time of the last move', async () => {
+    const one = key();
+    expect(await subject.store.advance(one, 9, 5)).toBe(true);
+    for (const to of [9, 8, 0, -1]) expect(await subject.store.advance(one, to, 600)).toBe(false);
+    expect(await subject.store.advance(one, 10, 90)).toBe(true);
+    expect(await subject.store.getMany([one])).toEqual(['10']);
+    await subject.expectToLive(one, 90);
+  });
+
+  it('lets each step be reached once, however many try', async () => {
+    const one = key();
+    const moved = await many((i) => subject.store.advance(one, i % 5, 60));
+    for (const step of [0, 1, 2, 3, 4]) {
+      expect(moved.filter((did, i) => did && i % 5 === step).length).toBeLessThanOrEqual(1);
     }
-    expect(performance.now() - start).toBeLessThan(1000);
-  }
-
-  async function expectBack(): Promise<void> {
-    const deadline = performance.now() + 2000;
-    while (!(await subject.store.getMany(['k']).catch(() => undefined))) {
-      expect(performance.now()).toBeLessThan(deadline);
-      await sleep(20);
-    }
-  }
-
-  it('because it hangs, is an error within a second and never an empty answer', async () => {
-    redis.freeze();
-    await expectUnavailable();
-    redis.thaw();
-    await expectBack();
-    expect(await subject.store.getMany(['k'])).toEqual(['x']);
+    expect(moved[4]! || moved.some((did, i) => did && i % 5 === 4)).toBe(true);
+    expect(await subject.store.getMany([one])).toEqual(['4']);
   });
 
-  it('because it is gone, is an error at once, and nothing is written later', async () => {
-    await redis.stop();
-    await sleep(50);
-    await expectUnavailable();
-    await redis.start();
-    await expectBack();
-    expect(await subject.store.getMany(['a', 'b'])).toEqual([null, null]);
-    const { buckets } = await subject.store.count([{ key: 'late counter', max: 0, seconds: 60 }]);
-    expect(buckets).toEqual([{ counted: 0, pending: 0, secondsLeft: 0 }]);
-  });
-
-  it('with yes to every write, is an error even where only the last one is refused', async () => {
-    const { client } = subject.store as unknown as { client: RedisClient & Client };
-    await client.sendCommand(['ACL', 'SETUSER', 'default', 'resetkeys', '~open:*']);
-    await expect(subject.store.setMany(['open:1', 'open:2', 'closed:3'], 'x', 60)).rejects.toBeInstanceOf(
-      StoreUnavailable,
-    );
-    await expect(subject.store.getMany(['open:1', 'closed:3'])).rejects.toBeInstanceOf(StoreUnavailable);
-    const limits = ['open:4', 'closed:5'].map((key) => ({ key, max: 5, seconds: 60 }));
-    await expect(subject.store.count(limits)).rejects.toBeInstanceOf(StoreUnavailable);
-    for (const outcome of OUTCOMES) {
-      await expect(subject.store.settle(limits, outcome)).rejects.toBeInstanceOf(StoreUnavailable);
-    }
-    await client.sendCommand(['ACL', 'SETUSER', 'default', 'allkeys']);
-    expect(await subject.store.getMany(['closed:3'])).toEqual([null]);
-    expect(await subject.store.count(limits)).toMatchObject({ buckets: [{ counted: 1 }, { counted: 1 }] });
+  it('begins anew once the time is over', async () => {
+    const one = key();
+    await subject.store.advance(one, 9, 0.05);
+    await subject.age(1, one);
+    expect(await subject.store.advance(one, 1, 60)).toBe(true);
   });
 });

@@ -1,34 +1,33 @@
-import { type AuthModuleOptions, bcryptVerifier } from '@svc/auth';
+import { SecurityStore, bcryptVerifier } from '@svc/auth';
 import { hash as bcrypt } from 'bcryptjs';
 import { createHash } from 'node:crypto';
-import { type TestApp, claimsOf } from '../support/app';
-import { HEADER, proofOf } from '../support/confirming';
+import { TestApp, claimsOf } from '../support/app';
 import { Checkpoint, whileStopped } from '../support/checkpoint';
+import { HEADER, proofOf } from '../support/confirming';
 import { ENCRYPTION_KEY } from '../support/host.module';
-import { type Mailbox, linkIn, member, startMembers } from '../support/members';
+import { linkIn, member, membersForFile, startMembers } from '../support/members';
 import { PASSWORD } from '../support/people';
+import { RedisServer } from '../support/redis';
 import { ADA, type Enrolled, challenge, codeOf, complete, enrol } from '../support/two-factor';
+import { describeWithOwnRedis } from '../support/with-redis';
 
 const NEXT = 'another horse entirely';
 const BAD = /"challenge_token":\[/;
 
 describe('a login challenge that was earned by a former password', () => {
   const checkpoint = Checkpoint.passable();
-  let t: TestApp;
-  let mailbox: Mailbox;
+  const { t, mailbox } = membersForFile({
+    features: { twoFactor: true, lockout: true },
+    hashing: { memoryCost: 64, timeCost: 1, verifiers: [bcryptVerifier({ rounds: 4 })] },
+    hooks: { tokenClaims: async () => checkpoint.pass().then(() => ({})) },
+  });
   let id: string;
   let ada: Enrolled;
 
-  async function start(options: Partial<AuthModuleOptions> = {}): Promise<void> {
-    const hooks = { tokenClaims: async () => checkpoint.pass().then(() => ({})) };
-    ({ t, mailbox } = await startMembers({ hooks, ...options, features: { twoFactor: true, ...options.features } }));
+  beforeEach(async () => {
     // Of an address that was proved: the second factor outlives a reset.
     id = await member(t, ADA, { emailVerifiedAt: new Date() });
     ada = await enrol(t);
-  }
-  afterEach(async () => {
-    jest.restoreAllMocks();
-    await t.stop();
   });
 
   const chosen = { password: NEXT, password_confirmation: NEXT };
@@ -58,7 +57,6 @@ describe('a login challenge that was earned by a former password', () => {
     ['reset', reset, 0],
     ['changed', change, 1],
   ])('is none any more once it was %s, and uses up no code; a new login does it', async (_, replace, left) => {
-    await start({ features: { lockout: true } });
     const challenge_token = await challenge(t);
     await replace();
     await right(challenge_token).expect(422, BAD);
@@ -79,7 +77,6 @@ describe('a login challenge that was earned by a former password', () => {
     ['was changed', change, 1],
     ['went with its account', erase, 0],
   ])('opens no session though it was completed just before that password %s', async (_, replace, left) => {
-    await start();
     const challenge_token = await challenge(t);
     const { status, text } = await whileStopped(checkpoint, right(challenge_token), replace);
     expect(status).toBe(422);
@@ -88,7 +85,6 @@ describe('a login challenge that was earned by a former password', () => {
   });
 
   it('says nothing of the hash, not even whether it is the same', async () => {
-    await start();
     const [one, other] = [claimsOf(await challenge(t)), claimsOf(await challenge(t))];
     expect(Object.keys(one).toSorted()).toEqual(['aud', 'epo', 'exp', 'fpr', 'gid', 'iat', 'iss', 'jti', 'nbf', 'sub']);
     expect(one.fpr).toMatch(/^[0-9a-f]{64}$/);
@@ -100,8 +96,6 @@ describe('a login challenge that was earned by a former password', () => {
   });
 
   it('is not one whose hash was renewed by the login itself, or by one of many at once', async () => {
-    const verifiers = [bcryptVerifier({ rounds: 4 })];
-    await start({ hashing: { memoryCost: 64, timeCost: 1, verifiers } });
     await t.database.query('UPDATE members SET password_hash = $1', [await bcrypt(PASSWORD, 4)]);
     const challenges = await Promise.all(Array.from({ length: 8 }, () => challenge(t)));
     for (const challenge_token of challenges) {
@@ -111,7 +105,6 @@ describe('a login challenge that was earned by a former password', () => {
   });
 
   it('is told apart under a former encryption key, too', async () => {
-    await start();
     const [kept, former] = [await challenge(t), await challenge(t)];
     const next = await startMembers(
       {
@@ -126,5 +119,83 @@ describe('a login challenge that was earned by a former password', () => {
     next.t.clock.advance(30);
     await complete(next.t, { challenge_token: former, code: codeOf(next.t, ada.secret) }).expect(422, BAD);
     await next.t.stop();
+  });
+});
+
+describeWithOwnRedis('a login challenge of before Redis lost its data', () => {
+  let redis: RedisServer;
+  beforeAll(async () => void (redis = await RedisServer.start()));
+  afterAll(() => redis.stop());
+
+  const t = TestApp.forFile(() => ({ options: { features: { twoFactor: true } }, redisUrl: redis.url }));
+  let ada: Enrolled;
+
+  beforeEach(async () => {
+    await t.person(ADA);
+    ada = await enrol(t);
+  });
+
+  const answer = async (challenge_token: string): Promise<number> => {
+    t.clock.advance(30);
+    return (await complete(t, { challenge_token, code: codeOf(t, ada.secret) })).status;
+  };
+
+  it('is no good any more, used up or not, and the next login is', async () => {
+    const [spent, unspent] = [await challenge(t), await challenge(t)];
+    expect(await answer(spent)).toBe(200);
+    await redis.flush();
+    expect([await answer(spent), await answer(unspent)]).toEqual([422, 422]);
+    expect(await answer(await challenge(t))).toBe(200);
+  });
+
+  it('is told to be none before a code is looked at', async () => {
+    const [spent, unspent] = [await challenge(t), await challenge(t)];
+    expect(await answer(spent)).toBe(200);
+    await redis.flush();
+    for (const challenge_token of [spent, unspent]) {
+      const { body } = await complete(t, { challenge_token, code: '000000' }).expect(422);
+      expect(Object.keys(body.errors)).toEqual(['challenge_token']);
+    }
+  });
+
+  it('is good once where everything was told again in between, and nothing lost', async () => {
+    const token = await challenge(t);
+    t.clock.advance(61);
+    await t.get('/private', ada.token).expect(200);
+    expect([await answer(token), await answer(token)]).toEqual([200, 422]);
+  });
+
+  it('is given all the same by the next login, however often the store is lost', async () => {
+    let token = '';
+    for (let round = 0; round < 10; round++) {
+      await redis.flush();
+      token = await challenge(t);
+    }
+    expect(await answer(token)).toBe(200);
+  });
+
+  it('is given all the same while the store is lost once more', async () => {
+    const store = t.app.get(SecurityStore);
+    const setMany = store.setMany.bind(store);
+    let losses = 0;
+    // Everything was told again, and it is about to be noted that it was.
+    jest.spyOn(store, 'setMany').mockImplementation(async (keys, ...rest) => {
+      if (keys[0] === 'svc:dl:epoch' && losses++ === 0) await redis.flush();
+      return setMany(keys, ...rest);
+    });
+    await redis.flush();
+    expect(await answer(await challenge(t))).toBe(200);
+    expect(losses).toBeGreaterThan(0);
+  });
+
+  it('is not used up a second time by a request that had verified it before', async () => {
+    const token = await challenge(t);
+    const store = t.app.get(SecurityStore);
+    const add = store.add.bind(store);
+    jest.spyOn(store, 'add').mockImplementation(async (key, ...rest) => {
+      if (key.startsWith('svc:dl:jti:')) await redis.flush();
+      return add(key, ...rest);
+    });
+    expect(await answer(token)).toBe(422);
   });
 });

@@ -1,0 +1,70 @@
+import { UserProvider } from '@svc/auth';
+import { TestApp } from '../support/app';
+import { eventually } from '../support/eventually';
+import { RedisServer } from '../support/redis';
+import {
+  ADA,
+  type Enrolled,
+  asConfirmed,
+  challenge,
+  codeOf,
+  complete,
+  enrol,
+  enrolledForFile,
+} from '../support/two-factor';
+import { describeWithOwnRedis } from '../support/with-redis';
+
+/** A store is given up after 800 ms. */
+const inTime = async <T>(work: PromiseLike<T>): Promise<T> => {
+  const started = performance.now();
+  const result = await work;
+  expect(performance.now() - started).toBeLessThan(2000);
+  return result;
+};
+
+describeWithOwnRedis('the second factor in an outage of Redis', () => {
+  let redis: RedisServer;
+  beforeAll(async () => void (redis = await RedisServer.start()));
+  afterAll(() => redis.stop());
+
+  const t = TestApp.forFile(() => ({ options: { features: { twoFactor: true } }, redisUrl: redis.url }));
+  let ada: Enrolled;
+
+  beforeEach(async () => {
+    await t.person(ADA);
+    ada = await enrol(t);
+  });
+
+  it('is 503, and loses neither challenge nor code', async () => {
+    const challenge_token = await challenge(t);
+    const answers = [{ code: codeOf(t, ada.secret) }, { recovery_code: ada.recoveryCodes[0] }];
+    redis.freeze();
+    for (const answer of answers) {
+      const { status } = await inTime(complete(t, { challenge_token, ...answer }));
+      expect(status).toBe(503);
+    }
+    expect((await inTime(asConfirmed(t, 'delete', '/auth/two-factor', ada.token, ada.proof))).status).toBe(503);
+    redis.thaw();
+    await eventually(async () => (await t.get('/private', ada.token)).status === 200);
+    await complete(t, { challenge_token, ...answers[1] }).expect(200);
+    await complete(t, { challenge_token: await challenge(t), ...answers[0] }).expect(200);
+  });
+});
+
+describe('the completion of a login challenge', () => {
+  const { t, ada } = enrolledForFile();
+
+  it.each(['findById', 'passwordHashOf', 'secondFactorOf'] as const)(
+    'is 503 in time when %s does not answer',
+    async (method) => {
+      const challenge_token = await challenge(t);
+      const right = () => complete(t, { challenge_token, code: codeOf(t, ada.secret) });
+      const hung = t.app
+        .get(UserProvider, { strict: false, each: true })
+        .map((users) => jest.spyOn(users, method).mockReturnValue(new Promise<never>(() => undefined)));
+      await inTime(right().expect(503));
+      for (const spy of hung) spy.mockRestore();
+      await right().expect(200);
+    },
+  );
+});
