@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { VARIABLES } from '../../libs/auth/src/config/env';
+import { authOptionsFromEnv } from '@svc/auth';
 import { type Block, ROOT } from './blocks';
 
 /** What a command of the documentation is checked against. */
@@ -53,9 +53,8 @@ function judgeConsole(command: string, words: readonly string[], { console }: Su
 /** A variable of ours is one that is read. */
 export function judgeVariable(assignment: string): string | undefined {
   const name = assignment.split('=')[0]!;
-  const ours = name.replace(/^SVC_/, '');
-  const read = ours === 'PUBLIC_KEY' || VARIABLES.some(([variable]) => variable === ours);
-  return ours === name || read ? undefined : 'no such variable';
+  const isRead = Object.keys(authOptionsFromEnv({ [name]: '1' })).length > 0;
+  return isRead || !name.startsWith('SVC_') ? undefined : 'no such variable';
 }
 
 function judgeCurl(words: readonly string[], { routes, ownRoutes = [] }: Surroundings): string | undefined {

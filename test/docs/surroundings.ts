@@ -1,5 +1,5 @@
 import { NestFactory } from '@nestjs/core';
-import { mkdtempSync, readFileSync, readdirSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AppModule } from '../../apps/sample/src/app.module';
@@ -14,8 +14,10 @@ interface Layer {
 /** The routes that the sample mounts on its defaults: `POST /auth/login`. */
 export async function routesOfTheSample(): Promise<string[]> {
   const database = await createEmptyDatabase();
-  const env = { ...process.env };
-  process.env.DATA_DIR = mkdtempSync(join(tmpdir(), 'svc-docs-'));
+  const { env } = process;
+  const directory = mkdtempSync(join(tmpdir(), 'svc-docs-'));
+  // The sample completes its environment.
+  process.env = { ...env, DATA_DIR: directory };
   const environment = readEnvironment(process.env, ['--mailbox']);
   try {
     const app = await NestFactory.create(AppModule.forEnvironment(environment, database.url, 0), { logger: false });
@@ -28,6 +30,7 @@ export async function routesOfTheSample(): Promise<string[]> {
     return routes;
   } finally {
     process.env = env;
+    rmSync(directory, { recursive: true });
     await database.drop();
   }
 }

@@ -1,14 +1,17 @@
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import * as ts from 'typescript';
 import { type Block, ROOT, fileOf } from './blocks';
 
 const PRESUPPOSED = join(ROOT, 'test/docs/presupposed.ts');
+const LIBRARY = join(ROOT, 'libs/auth/src/index.ts');
 
 /** `await` outside a function, and names that a fragment does not go on to use. */
 const ALLOWED_IN_FRAGMENTS = new Set([1309, 1375, 1378, 6133, 6192, 6196, 6198]);
 
 const { config } = ts.readConfigFile(join(ROOT, 'tsconfig.json'), ts.sys.readFile);
 const { options } = ts.parseJsonConfigFileContent({ ...config, files: [PRESUPPOSED] }, ts.sys, ROOT);
+options.types = ['node'];
 
 /**
  * Type-checks blocks in one program, against the library's source. A block that names its file is that file, complete
@@ -18,11 +21,8 @@ const { options } = ts.parseJsonConfigFileContent({ ...config, files: [PRESUPPOS
  * @returns the mistakes, each with the place of its block
  */
 export function mistakesOf(blocks: readonly Block[]): string[] {
-  const sources = new Map<string, ts.SourceFile>();
   const virtual = new Map<string, string>();
-  const host = inMemory(virtual, sources);
-  const base = ts.createProgram({ rootNames: [PRESUPPOSED], options, host });
-  const known = presupposed(base);
+  const known = namesFrom(PRESUPPOSED);
   const files = blocks.map((block, i) => {
     const folder = join(ROOT, 'test/docs/.blocks', block.page.replaceAll('/', '_'));
     const users = join(folder, 'src/users.ts');
@@ -31,7 +31,7 @@ export function mistakesOf(blocks: readonly Block[]): string[] {
     virtual.set(file, fileOf(block) ? block.text : asModule(block.text, known));
     return { block, file, isFragment: !fileOf(block) };
   });
-  const program = ts.createProgram({ rootNames: [PRESUPPOSED, ...virtual.keys()], options, host, oldProgram: base });
+  const program = ts.createProgram({ rootNames: [PRESUPPOSED, ...virtual.keys()], options, host: inMemory(virtual) });
   return files.flatMap(({ block, file, isFragment }) => {
     const source = program.getSourceFile(file)!;
     return [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)]
@@ -40,31 +40,42 @@ export function mistakesOf(blocks: readonly Block[]): string[] {
   });
 }
 
-function inMemory(virtual: Map<string, string>, sources: Map<string, ts.SourceFile>): ts.CompilerHost {
+function inMemory(virtual: ReadonlyMap<string, string>): ts.CompilerHost {
   const host = ts.createCompilerHost(options);
-  const { fileExists, readFile, getSourceFile, directoryExists } = host;
+  const { fileExists, readFile, directoryExists } = host;
   host.fileExists = (file) => virtual.has(file) || fileExists(file);
   host.directoryExists = (path) => [...virtual.keys()].some((f) => f.startsWith(`${path}/`)) || directoryExists!(path);
   host.readFile = (file) => virtual.get(file) ?? readFile(file);
-  host.getSourceFile = (file, ...rest) => {
-    if (!sources.has(file)) sources.set(file, getSourceFile.call(host, file, ...rest)!);
-    return sources.get(file);
-  };
   return host;
 }
 
-/** Names that fragments may use, and whether each is more than a type. */
-function presupposed(program: ts.Program): Map<string, boolean> {
-  const checker = program.getTypeChecker();
-  const module = checker.getSymbolAtLocation(program.getSourceFile(PRESUPPOSED)!)!;
-  const target = (symbol: ts.Symbol): ts.Symbol =>
-    symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
-  return new Map(
-    checker
-      .getExportsOfModule(module)
-      .map((symbol) => [symbol.name, Boolean(target(symbol).flags & ts.SymbolFlags.Value)]),
-  );
+/**
+ * Names that a file exports, and whether each is more than a type. The text says it: with `isolatedModules` a type is
+ * exported as one.
+ */
+function namesFrom(file: string): Map<string, boolean> {
+  const { statements } = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest);
+  return new Map(statements.flatMap((statement) => exportsOf(statement, file)));
 }
+
+function exportsOf(statement: ts.Statement, file: string): [string, boolean][] {
+  if (ts.isExportDeclaration(statement)) {
+    const { exportClause, isTypeOnly, moduleSpecifier } = statement;
+    if (exportClause && ts.isNamedExports(exportClause))
+      return exportClause.elements.map((one) => [one.name.text, !isTypeOnly && !one.isTypeOnly]);
+    const from = (moduleSpecifier as ts.StringLiteral).text;
+    const names = namesFrom(from === '@svc/auth' ? LIBRARY : join(dirname(file), `${from}.ts`));
+    return [...names].map(([name, isValue]) => [name, !isTypeOnly && isValue]);
+  }
+  const isExported = ts.canHaveModifiers(statement) && ts.getModifiers(statement)?.some(isExport);
+  if (!isExported) return [];
+  if (ts.isVariableStatement(statement))
+    return statement.declarationList.declarations.map(({ name }) => [(name as ts.Identifier).text, true]);
+  const { name } = statement as ts.Statement & { name: ts.Identifier };
+  return [[name.text, !ts.isInterfaceDeclaration(statement) && !ts.isTypeAliasDeclaration(statement)]];
+}
+
+const isExport = ({ kind }: ts.Modifier): boolean => kind === ts.SyntaxKind.ExportKeyword;
 
 const MEMBERS = /^(?:\s*\/\/.*\n)*(?:constructor\(|@(?:Get|Post|Patch|Delete)\()/;
 

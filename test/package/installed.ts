@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, w
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import * as ts from 'typescript';
 import { LIBRARY, ROOT, manifestOf, packLibrary, run } from '../support/package';
 
 const exec = promisify(execFile);
@@ -100,31 +101,35 @@ function compile(folder: string, { format }: HostKind): void {
 /** Checks the types of the host, and those of the package as it sees them. @returns what is wrong with either */
 export function typeErrors(folder: string, { resolution }: HostKind): string[] {
   const types = dirname(require.resolve('@types/node/package.json'));
-  const options = {
-    module: resolution,
-    moduleResolution: resolution,
-    target: 'ES2022',
-    strict: true,
-    noEmit: true,
-    experimentalDecorators: true,
-    emitDecoratorMetadata: true,
-    esModuleInterop: true,
-    skipLibCheck: false,
-    typeRoots: [dirname(types)],
-    types: ['node'],
-  };
-  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: options, include: ['src'] }));
-  const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
-  try {
-    run(process.execPath, [tsc, '-p', folder, '--pretty', 'false'], folder);
-    return [];
-  } catch (error) {
-    return (error as Error).message.split('\n').filter((line) => /^(src|node_modules\/@svc)\//.test(line));
-  }
+  const { options, errors } = ts.convertCompilerOptionsFromJson(
+    {
+      module: resolution,
+      moduleResolution: resolution,
+      target: 'ES2022',
+      strict: true,
+      noEmit: true,
+      experimentalDecorators: true,
+      emitDecoratorMetadata: true,
+      esModuleInterop: true,
+      typeRoots: [dirname(types)],
+      types: ['node'],
+    },
+    folder,
+  );
+  const program = ts.createProgram([join(folder, 'src/main.ts')], options);
+  const checked = ['src', 'node_modules/@svc'].map((name) => `${join(folder, name)}/`);
+  const files = program.getSourceFiles().filter(({ fileName }) => checked.some((name) => fileName.startsWith(name)));
+  const found = files.flatMap((file) => [
+    ...program.getSyntacticDiagnostics(file),
+    ...program.getSemanticDiagnostics(file),
+  ]);
+  return [...errors, ...found].map(
+    ({ file, messageText }) => `${file?.fileName}: ${ts.flattenDiagnosticMessageText(messageText, ' ')}`,
+  );
 }
 
-/** Starts the host as a process of its own. @throws Error with what it said, where it does not start */
-export function start(folder: string, options: object): Promise<{ url: string; stop: () => void }> {
+/** Starts the host as a process of its own. @returns what it sends first. @throws Error with what it said, if it ends */
+export function start<T = string>(folder: string, options: object): Promise<{ sent: T; stop: () => void }> {
   const child = fork(join(folder, 'main.js'), {
     execArgv: [],
     env: { PATH: process.env.PATH, NO_COLOR: '1', HOST_OPTIONS: JSON.stringify(options) },
@@ -133,7 +138,7 @@ export function start(folder: string, options: object): Promise<{ url: string; s
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream!.on('data', (chunk) => (output += chunk));
   return new Promise((resolve, reject) => {
-    child.once('message', (url: string) => resolve({ url, stop: () => child.kill('SIGKILL') }));
+    child.once('message', (sent) => resolve({ sent: sent as T, stop: () => child.kill('SIGKILL') }));
     child.once('exit', () => reject(new Error(output)));
   });
 }

@@ -27,15 +27,3 @@ describe('the library, imported', () => {
     expect(loaded.filter((file) => file.includes(`/node_modules/${name}/`))).toEqual([]);
   });
 });
-
-describe('the library that verifies passkeys', () => {
-  it('is loaded when the first one is verified, and not to find out whether it is there', () => {
-    const script = `
-      const loaded = () => Object.keys(require.cache).some((file) => file.includes('/node_modules/@simplewebauthn/server/'));
-      const load = require(${JSON.stringify(join(ROOT, 'libs/auth/src/passkeys/webauthn'))}).webauthnOnDemand();
-      const before = loaded();
-      load();
-      console.log(JSON.stringify([before, loaded(), load() === load()]));`;
-    expect(JSON.parse(run(process.execPath, ['--require', REGISTER, '-e', script], ROOT))).toEqual([false, true, true]);
-  });
-});

@@ -68,6 +68,7 @@ export class AppModule {
         AuthModule.forRoot({
           secret: SECRET,
           encryption: { key: ENCRYPTION_KEY },
+          hashing: { memoryCost: 64, timeCost: 1 },
           users: { entity: User },
           guards: { admin: { path: 'admin/auth', audience: ADMIN_AUDIENCE, users: { entity: Operator } } },
           features: { registration: true, emailVerification: true, twoFactor: true, passkeys: true },

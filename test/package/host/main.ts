@@ -21,10 +21,7 @@ import { createClient } from '@redis/client';
 import { randomUUID } from 'node:crypto';
 import { DataSource, Entity, PrimaryGeneratedColumn } from 'typeorm';
 
-const { databaseUrl, redisUrl, fastify, email, wants } = JSON.parse(process.env.HOST_OPTIONS!) as Record<
-  string,
-  string
->;
+const { databaseUrl, redisUrl, fastify, email } = JSON.parse(process.env.HOST_OPTIONS!) as Record<string, string>;
 
 @Entity('people')
 class Person extends withTwoFactorColumns(withAuthColumns()) {
@@ -42,21 +39,21 @@ class Me {
 }
 
 /** Features that need a package of their own. */
-const WANTED: Record<string, () => Partial<AuthModuleOptions>> = {
+const WANTED: Record<string, () => Partial<AuthModuleOptions> | Promise<object>> = {
   twoFactor: () => ({ features: { twoFactor: true } }),
   passkeys: () => ({
     features: { passkeys: true },
     passkeys: { rpId: 'localhost', origins: ['http://localhost:3000'] },
   }),
   bcrypt: () => ({ hashing: { verifiers: [bcryptVerifier()] } }),
+  // Beside the module, by a path of its own.
+  console: () => import('@svc/auth/console').then(() => ({})),
   mail: () => ({ mail: { mailer: nodemailerMailer('smtp://localhost', 'us@example.com') } }),
 };
 
-async function main(): Promise<void> {
-  // Beside the module, by a path of its own.
-  if (wants === 'console') await import('@svc/auth/console');
-  const cache = await createClient({ url: redisUrl }).connect();
+type Cache = NonNullable<AuthModuleOptions['cache']>;
 
+function hostWith(cache: Cache, options: Partial<AuthModuleOptions>): new () => object {
   @Module({
     imports: [
       TypeOrmModule.forRoot({
@@ -73,20 +70,43 @@ async function main(): Promise<void> {
         cache,
         // Other tests have revoked tokens of the same ids.
         keyPrefix: `${randomUUID()}:`,
-        ...WANTED[wants!]?.(),
+        ...options,
       }),
     ],
     controllers: [Me],
   })
   class Host {}
+  return Host;
+}
 
+function create(cache: Cache, options: Partial<AuthModuleOptions> = {}) {
   const adapter = (fastify ? new FastifyAdapter() : new ExpressAdapter()) as unknown as AbstractHttpAdapter;
-  const app = await NestFactory.create(Host, adapter, { logger: ['error', 'warn'], abortOnError: false });
+  return NestFactory.create(hostWith(cache, options), adapter, { logger: false, abortOnError: false });
+}
+
+/** What the start of the application says to each of the wanted features. */
+async function refusals(cache: Cache): Promise<Record<string, string>> {
+  const said: Record<string, string> = {};
+  for (const [name, options] of Object.entries(WANTED)) {
+    try {
+      await create(cache, await options());
+    } catch (error) {
+      said[name] = (error as Error).message;
+    }
+  }
+  return said;
+}
+
+async function main(): Promise<void> {
+  const cache = await createClient({ url: redisUrl }).connect();
+  process.once('disconnect', () => process.exit());
+  if (!email) return void process.send!(await refusals(cache));
+
+  const app = await create(cache);
   await app.listen(0, '127.0.0.1');
   const passwordHash = await app.get(PasswordHasher).hash('correct-horse-battery');
   await app.get(DataSource).getRepository(Person).save({ email, passwordHash });
   process.send!(await app.getUrl());
-  process.once('disconnect', () => process.exit());
 }
 
 main().catch((error: Error) => {

@@ -12,7 +12,7 @@ describe('the package', () => {
   it('holds what the sources compile to, its manifest, its license and its page, and nothing else', () => {
     const files = run('tar', ['-tzf', packLibrary()], ROOT).trim().split('\n');
     const sources = readdirSync(join(LIBRARY, 'src'), { recursive: true, encoding: 'utf8' }).filter((file) =>
-      /(?<!\.spec)\.ts$/.test(file),
+      /(?<!spec|testkit)\.ts$/.test(file),
     );
     const compiled = sources.flatMap((file) => ['.js', '.d.ts'].map((end) => `dist/${file.replace(/\.ts$/, end)}`));
     const expected = [...compiled, 'package.json', 'LICENSE', 'README.md'].map((file) => `package/${file}`);
@@ -53,7 +53,7 @@ describeWithRedis('the package, installed', () => {
       ['Fastify', true],
     ])('signs in, refreshes and signs out on %s', async (name, fastify) => {
       const credentials = { email: `${name.toLowerCase()}-${i}@example.com`, password: 'correct-horse-battery' };
-      const { url, stop } = await start(folders[i]!, { ...stores(), fastify, email: credentials.email });
+      const { sent: url, stop } = await start(folders[i]!, { ...stores(), fastify, email: credentials.email });
       const { status, body: first } = await send(`${url}/auth/login`, 'POST', credentials);
       expect(status).toBe(200);
       const { body: next } = await send(`${url}/auth/refresh`, 'POST', { refresh_token: first.refresh_token });
@@ -64,17 +64,25 @@ describeWithRedis('the package, installed', () => {
       stop();
     });
 
-    it.each([
-      ['twoFactor', 'features.twoFactor needs otplib. Run: npm install otplib'],
-      [
-        'passkeys',
-        'features.passkeys needs the package @simplewebauthn/server. Run: npm install @simplewebauthn/server',
-      ],
-      ['bcrypt', 'bcryptVerifier() needs bcrypt or bcryptjs. Run: npm install bcryptjs'],
-      ['console', '@svc/auth/console needs nest-commander. Run: npm install nest-commander'],
-      ['mail', 'nodemailerMailer() needs nodemailer. Run: npm install nodemailer'],
-    ])('says at boot what %s needs', async (wants, message) => {
-      await expect(start(folders[i]!, { ...stores(), wants })).rejects.toThrow(message);
+    describe('says at boot what is missing', () => {
+      let said: Record<string, string>;
+
+      beforeAll(async () => {
+        const { sent, stop } = await start<Record<string, string>>(folders[i]!, stores());
+        said = sent;
+        stop();
+      });
+
+      it.each([
+        ['twoFactor', 'features.twoFactor needs otplib. Run: npm install otplib'],
+        [
+          'passkeys',
+          'features.passkeys needs the package @simplewebauthn/server. Run: npm install @simplewebauthn/server',
+        ],
+        ['bcrypt', 'bcryptVerifier() needs bcrypt or bcryptjs. Run: npm install bcryptjs'],
+        ['console', '@svc/auth/console needs nest-commander. Run: npm install nest-commander'],
+        ['mail', 'nodemailerMailer() needs nodemailer. Run: npm install nodemailer'],
+      ])('to %s', (name, message) => expect(said[name]).toContain(message));
     });
   });
 });
