@@ -1,6 +1,8 @@
 import { RefreshTokenReused } from '@svc/auth';
-import { TestApp } from '../support/app';
-import { describeWithRedis } from '../support/with-redis';
+import { redisCache } from '../../apps/sample/src/redis-cache';
+import { TestApp, claimsOf } from '../support/app';
+import { challenge, codeOf, complete, enrolledForFile } from '../support/two-factor';
+import { describeWithRedis, sharedRedisUrl } from '../support/with-redis';
 
 /** Seconds by which one node's clock is ahead of the other's. */
 const APART = 60;
@@ -50,5 +52,30 @@ describeWithRedis('two nodes whose clocks are a minute apart', () => {
       await ending.call('delete', '/auth/sessions', other.access_token).expect(204);
       for (const node of [right, fast]) await node.get('/private', token).expect(401);
     }
+  });
+});
+
+describeWithRedis('for a node whose clock is behind, Redis keeps', () => {
+  /** Seconds: a minute, of which a slow machine may use up a half between two commands. */
+  const MARGIN = 60 - 30;
+  const [ACCESS_TTL, CHALLENGE_TTL, LEEWAY, CODE_LIFETIME] = [900, 300, 5, 90];
+  const { t, ada } = enrolledForFile();
+  let client: Awaited<ReturnType<typeof redisCache>>['client'];
+  beforeAll(async () => ({ client } = await redisCache(sharedRedisUrl()!)));
+  afterAll(() => client.disconnect());
+
+  it('the denial of a session longer than any access token of it lives', async () => {
+    await t.call('post', '/auth/logout', ada.token).expect(204);
+    expect(await client.ttl(`svc:dl:fid:${claimsOf(ada.token).fid}`)).toBeGreaterThan(ACCESS_TTL + LEEWAY + MARGIN);
+  });
+
+  it('the use of a challenge, and of its code, longer than either can be presented', async () => {
+    const token = await challenge(t);
+    await complete(t, { challenge_token: token, code: codeOf(t, ada.secret) }).expect(200);
+    expect(await client.ttl(`svc:dl:jti:${claimsOf(token).jti}`)).toBeGreaterThan(CHALLENGE_TTL + LEEWAY + MARGIN);
+    const codes = await client.keys('svc:2fa:*');
+    // Those of the enrolment and of this login, and the step of the last one.
+    expect(codes).toHaveLength(3);
+    for (const key of codes) expect(await client.ttl(key)).toBeGreaterThan(CODE_LIFETIME + MARGIN);
   });
 });
