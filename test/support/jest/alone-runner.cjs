@@ -1,6 +1,8 @@
 const { default: TestRunner } = require('jest-runner');
 
-/** Runs one test file at a time, after the files that run side by side: for what measures time, floods or freezes. */
+/** One test file at a time, in one worker, after the files that run side by side. */
 module.exports = class AloneRunner extends TestRunner {
-  isSerial = true;
+  constructor(globalConfig, context) {
+    super({ ...globalConfig, maxWorkers: 1 }, context);
+  }
 };
