@@ -1,174 +1,328 @@
 import { readFile } from 'node:fs/promises';
+import { PHONE, findingsIn } from '../support/accessibility';
 import { describeWithBrowser } from '../support/browser';
-import { SampleVisit, Tab } from '../support/sample-page';
+import { SampleVisit, type Tab } from '../support/sample-page';
 
 const ADA = 'ada@example.com';
 const [FIRST, SECOND, THIRD] = ['a horse with wings', 'another horse entirely', 'a third one, of wood'];
 
-describeWithBrowser('an account at the page of the sample', () => {
-  let visit: SampleVisit;
-  let tab: Tab;
+describeWithBrowser('the page of the sample', () => {
+  const visit = SampleVisit.forFile();
+  visit.forTests();
 
-  beforeAll(async () => {
-    visit = await SampleVisit.begin();
-    tab = await visit.tab();
-  }, 60_000);
-  afterAll(() => visit?.end());
+  describe('in every view', () => {
+    let tab: Tab;
 
-  const badge = (text: string) => tab.page.locator('main').getByText(text, { exact: true }).waitFor();
+    beforeAll(async () => {
+      tab = await visit.tab();
+      await tab.page.setViewportSize(PHONE);
+      await tab.page.emulateMedia({ reducedMotion: 'reduce' });
+    });
 
-  it('is registered, after the form has said what is wrong', async () => {
-    await tab.sees('Sign in');
-    await tab.page.getByRole('link', { name: 'Create an account' }).click();
-    await tab.sees('Create an account');
-    await tab.fills({ Name: 'Ada', Email: ADA, Password: 'password' });
-    await tab.presses('Create the account');
-    await tab.isRefused('This password is one of the most common ones.');
-    await tab.page.locator('.summary a').click();
-    await tab.hasFocus(tab.field('Password'));
-    expect(await tab.field('Password').getAttribute('aria-invalid')).toBe('true');
-    await tab.field('Password').fill(FIRST);
-    await tab.presses('Create the account');
-    await tab.sees('Overview');
-    await tab.page.getByRole('heading', { name: 'Hello, Ada' }).waitFor();
+    const findings = () => findingsIn(tab.page);
+
+    const at = async (address: string, heading: string) => {
+      await tab.page.goto(visit.url + address);
+      await tab.sees(heading);
+    };
+    const press = async (name: string) => {
+      await tab.presses(name);
+      await tab.dialog().waitFor();
+    };
+
+    it.each<[string, () => Promise<unknown>]>([
+      ['Sign in', () => tab.sees('Sign in')],
+      [
+        'Sign in, refused',
+        async () => {
+          await tab.signsIn('demo@example.com', 'wrong');
+          await tab.isRefused('These credentials do not match our records.');
+        },
+      ],
+      ['Create an account', () => at('/#/register', 'Create an account')],
+      ['Forgot your password?', () => at('/#/forgot-password', 'Forgot your password?')],
+      [
+        'Look into your mail',
+        async () => {
+          await tab.fills({ Email: 'demo@example.com' });
+          await tab.presses('Mail the link');
+          await tab.sees('Look into your mail');
+        },
+      ],
+      ['Choose a new password', () => at('/reset-password?token=t&email=a%40example.com', 'Choose a new password')],
+      ['Choose a new password, without a link', () => at('/reset-password', 'Choose a new password')],
+      ['Your address is confirmed', () => at('/verified?verified=1', 'Your address is confirmed')],
+      ['Mailbox', () => tab.page.goto(`${visit.url}/mailbox`)],
+      [
+        'Overview',
+        async () => {
+          await at('/', 'Sign in');
+          await tab.signsIn();
+          await tab.sees('Overview');
+        },
+      ],
+      ['Sessions', () => tab.goes('Sessions')],
+      ['Sessions, with a question', () => press('Sign out everywhere…')],
+      [
+        'Password',
+        async () => {
+          await tab.answers('Cancel');
+          await tab.goes('Password');
+        },
+      ],
+      ['Passkeys', () => tab.goes('Passkeys')],
+      ['Your data', () => tab.goes('Your data')],
+      ['Two-factor, off', () => tab.goes('Two-factor')],
+      ['Is it you?', () => press('Set it up')],
+      [
+        'Two-factor, being set up',
+        async () => {
+          await tab.confirms();
+          await tab.page.getByRole('img', { name: /^QR code/ }).waitFor();
+        },
+      ],
+      [
+        'Overview, with something said',
+        async () => {
+          await tab.goes('Overview');
+          await tab.presses('Renew it now');
+          await tab.hears('Renewed.');
+        },
+      ],
+    ])('is accessible in light and dark, and fits a phone: %s', async (_, show) => {
+      await show();
+      expect(await findings()).toEqual([]);
+    });
+
+    it('would not pass with a finding: the check itself works under the policy of the page', async () => {
+      await tab.page.evaluate("document.querySelector('main').append(document.createElement('input'))");
+      expect(await findings()).toContainEqual(expect.stringMatching(/^light: label: <input/));
+      await tab.page.evaluate("document.querySelector('main > input').remove()");
+    });
+
+    it('has the focus at its heading, and its name in the title', async () => {
+      await tab.goes('Sessions');
+      expect(await tab.page.evaluate('document.activeElement.textContent')).toBe('Sessions');
+      expect(await tab.page.title()).toBe('Sessions · Orders');
+      await tab.page.keyboard.press('Tab');
+      const outline = await tab.page.evaluate<string>('getComputedStyle(document.activeElement).outlineStyle');
+      expect(outline).toBe('solid');
+    });
+
+    it('moves nothing for readers who want it still', async () => {
+      const properties = await tab.page.evaluate<string>(
+        "getComputedStyle(document.querySelector('main')).transitionDuration",
+      );
+      expect(properties).toBe('0s');
+    });
+
+    it('takes passwords, names and codes where password managers look for them', async () => {
+      await tab.signsOut();
+      const hint = (label: string) => tab.field(label).getAttribute('autocomplete');
+      expect([await hint('Email'), await hint('Password')]).toEqual(['username webauthn', 'current-password']);
+      await at('/#/register', 'Create an account');
+      expect([await hint('Name'), await hint('Email'), await hint('Password')]).toEqual([
+        'name',
+        'username',
+        'new-password',
+      ]);
+    });
+
+    it.each(['/', '/reset-password?token=%22%3E%3Cscript%3E&email=x', '/verified', '/mailbox'])(
+      'runs nothing but the files of the server, and tells no other where it is: %s',
+      async (path) => {
+        const response = await fetch(visit.url + path);
+        const [policy, text] = [response.headers.get('content-security-policy')!, await response.text()];
+        expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
+        expect(policy).toContain("frame-ancestors 'none'");
+        expect(policy).not.toMatch(/unsafe|\*|data:|https?:/);
+        expect(Object.fromEntries(response.headers)).toMatchObject({
+          'referrer-policy': 'no-referrer',
+          'x-content-type-options': 'nosniff',
+          'cache-control': 'no-store',
+        });
+        expect(text).not.toMatch(/<script>|&quot;|<style| style=| on\w+=/);
+        const addresses = [...text.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, address]) => address!);
+        expect(addresses.filter((address) => new URL(address, visit.url).origin !== visit.url)).toEqual([]);
+      },
+    );
+
+    it('is made of the files of the page and no others', async () => {
+      const status = (path: string) => visit.sample.status(path);
+      expect(await status('/web/main.js')).toBe(200);
+      for (const path of [
+        '/web/',
+        '/web/nothing.js',
+        '/web/../web.controller.js',
+        '/web/%2e%2e/page-config.js',
+        '/web/index.html',
+      ])
+        expect(await status(path)).toBe(404);
+    });
   });
 
-  it('shows what its token says, how long it lives, and renews it when asked to', async () => {
-    const { jti, amr } = await tab.payload();
-    expect(amr).toEqual(['pwd']);
-    expect(JSON.parse(await tab.page.locator('#token-header').innerText())).toEqual({ alg: 'HS256', typ: 'at+jwt' });
-    await tab.page.getByText(/^1[45]:\d\d left$/).waitFor();
-    await tab.presses('Renew it now');
-    await tab.hears('Renewed.');
-    expect((await tab.payload()).jti).not.toBe(jti);
-  });
+  describe('for an account', () => {
+    let tab: Tab;
 
-  it('confirms its address by the link in the mailbox, which leaves nothing in the address bar', async () => {
-    await badge('not confirmed');
-    await tab.presses('Mail it again');
-    await tab.hears('The link is on its way.');
-    await tab.page.goto(await visit.mailed(ADA, '/email/verify/'));
-    await tab.sees('Your address is confirmed');
-    expect(tab.page.url()).toBe(`${visit.url}/#/verified`);
-    await tab.page.getByRole('link', { name: 'go on' }).click();
-    await tab.sees('Overview');
-    await badge('confirmed');
-  });
+    beforeAll(async () => void (tab = await visit.tab()));
 
-  it('changes its password, which ends its other sessions', async () => {
-    const other = await visit.tab();
-    await other.signsIn(ADA, FIRST);
-    await other.sees('Overview');
-    await tab.goes('Password');
-    await tab.fills({ 'Current password': 'wrong', 'New password': SECOND });
-    await tab.presses('Change the password');
-    await tab.isRefused('The password is not correct.');
-    await tab.fills({ 'Current password': FIRST });
-    await tab.presses('Change the password');
-    await tab.hears('Your password is changed.');
-    await other.page.getByRole('link', { name: 'Sessions' }).click();
-    await other.sees('Sign in');
-    await other.hears('Your session has ended.');
-    await other.page.context().close();
-  });
+    const badge = (text: string) => tab.page.locator('main').getByText(text, { exact: true }).waitFor();
 
-  it('ends one session, all others, and all', async () => {
-    const login = () => visit.sample.call('POST', '/auth/login', { email: ADA, password: SECOND });
-    await tab.goes('Sessions');
-    const rows = tab.page.locator('main').getByRole('listitem');
-    expect(await rows.count()).toBe(1);
-    await login();
-    await login();
-    await tab.page.reload();
-    await tab.sees('Sessions');
-    await tab
-      .button(/^End the session of/)
-      .first()
-      .click();
-    await tab.hears('The session has ended.');
-    expect(await rows.count()).toBe(2);
-    await tab.presses('End all others');
-    await tab.hears('All other sessions have ended.');
-    expect(await rows.count()).toBe(1);
-    await tab.presses('Sign out everywhere…');
-    await tab.answers('Cancel');
-    await tab.hasFocus(tab.button('Sign out everywhere…'));
-    await tab.presses('Sign out everywhere…');
-    await tab.answers('Sign out everywhere');
-    await tab.hears('You are signed out everywhere.');
-  });
-
-  it('refuses a wrong password, and tells nobody which addresses it knows', async () => {
-    for (const email of [ADA, 'nobody@example.com']) {
-      await tab.signsIn(email, 'wrong');
-      await tab.isRefused('These credentials do not match our records.');
-    }
-  });
-
-  it('gets another password by a mailed link, whose token is nowhere to be seen', async () => {
-    for (const email of ['nobody@example.com', ADA]) {
-      await tab.page.getByRole('link', { name: 'Forgot your password?' }).click();
-      await tab.sees('Forgot your password?');
-      await tab.fills({ Email: email });
-      await tab.presses('Mail the link');
-      await tab.sees('Look into your mail');
-      await tab.page.getByText(`If there is an account for ${email}, a link is on its way.`).waitFor();
-      await tab.page.getByRole('link', { name: 'Back to sign in' }).click();
+    it('is registered, after the form has said what is wrong', async () => {
       await tab.sees('Sign in');
-    }
-    const asked: string[] = [];
-    tab.page.on('request', (request) => asked.push(`${request.url()} ${request.headers().referer ?? ''}`));
-    const link = await visit.mailed(ADA, '/reset-password');
-    const token = new URL(link).searchParams.get('token')!;
-    await tab.page.goto(link);
-    await tab.sees('Choose a new password');
-    expect(tab.page.url()).toBe(`${visit.url}/#/reset-password`);
-    expect(asked.filter((line) => line.includes(token))).toEqual([expect.stringContaining('/reset-password?')]);
-    expect(await tab.page.evaluate('JSON.stringify({ ...localStorage, ...sessionStorage })')).not.toContain(token);
+      await tab.page.getByRole('link', { name: 'Create an account' }).click();
+      await tab.sees('Create an account');
+      await tab.fills({ Name: 'Ada', Email: ADA, Password: 'password' });
+      await tab.presses('Create the account');
+      await tab.isRefused('This password is one of the most common ones.');
+      await tab.page.locator('.summary a').click();
+      await tab.hasFocus(tab.field('Password'));
+      expect(await tab.field('Password').getAttribute('aria-invalid')).toBe('true');
+      await tab.field('Password').fill(FIRST);
+      await tab.presses('Create the account');
+      await tab.sees('Overview');
+      await tab.page.getByRole('heading', { name: 'Hello, Ada' }).waitFor();
+    });
 
-    await tab.fills({ 'New password': THIRD });
-    await tab.presses('Set the password');
-    await tab.hears('Your password is changed.');
-    await tab.signsIn(ADA, THIRD);
-    await tab.sees('Overview');
-  });
+    it('shows what its token says, how long it lives, and renews it when asked to', async () => {
+      const { jti, amr } = await tab.payload();
+      expect(amr).toEqual(['pwd']);
+      expect(JSON.parse(await tab.page.locator('#token-header').innerText())).toEqual({ alg: 'HS256', typ: 'at+jwt' });
+      await tab.page.getByText(/^1[45]:\d\d left$/).waitFor();
+      await tab.presses('Renew it now');
+      await tab.hears('Renewed.');
+      expect((await tab.payload()).jti).not.toBe(jti);
+    });
 
-  it('takes its data along, confirmed by the password, with one question for several requests', async () => {
-    await tab.goes('Your data');
-    const save = tab.page.waitForEvent('download');
-    await tab.presses('Download your data');
-    await tab.dialog().waitFor();
-    await tab.confirms('wrong');
-    await tab.isRefused('The password is not correct.');
-    await tab.confirms(THIRD);
-    const saved = await save;
-    expect(saved.suggestedFilename()).toBe('account.json');
-    expect(JSON.parse(await readFile(await saved.path(), 'utf8'))).toMatchObject({ account: { identifier: ADA } });
-  });
+    it('confirms its address by the link in the mailbox, which leaves nothing in the address bar', async () => {
+      await badge('not confirmed');
+      await tab.presses('Mail it again');
+      await tab.hears('The link is on its way.');
+      await tab.page.goto(await visit.mailed(ADA, '/email/verify/'));
+      await tab.sees('Your address is confirmed');
+      expect(tab.page.url()).toBe(`${visit.url}/#/verified`);
+      await tab.page.getByRole('link', { name: 'go on' }).click();
+      await tab.sees('Overview');
+      await badge('confirmed');
+    });
 
-  it('does nothing that is not confirmed', async () => {
-    // Another session, so that the proof of the first is worth nothing.
-    await tab.signsOut();
-    await tab.signsIn(ADA, THIRD);
-    await tab.sees('Overview');
-    await tab.goes('Your data');
-    await tab.presses('Delete the account…');
-    await tab.answers('Delete it');
-    await tab.page.getByRole('heading', { name: 'Is it you?' }).waitFor();
-    await tab.page.keyboard.press('Escape');
-    await tab.dialog().waitFor({ state: 'detached' });
-    await tab.goes('Overview');
-  });
+    it('changes its password, which ends its other sessions', async () => {
+      const other = await visit.tab();
+      await other.signsIn(ADA, FIRST);
+      await other.sees('Overview');
+      await tab.comesToFront();
+      await tab.goes('Password');
+      await tab.fills({ 'Current password': 'wrong', 'New password': SECOND });
+      await tab.presses('Change the password');
+      await tab.isRefused('The password is not correct.');
+      await tab.fills({ 'Current password': FIRST });
+      await tab.presses('Change the password');
+      await tab.hears('Your password is changed.');
+      await other.comesToFront();
+      await other.page.getByRole('link', { name: 'Sessions' }).click();
+      await other.sees('Sign in');
+      await other.hears('Your session has ended.');
+      await other.page.context().close();
+    });
 
-  it('is deleted', async () => {
-    await tab.goes('Your data');
-    await tab.presses('Delete the account…');
-    await tab.answers('Delete it');
-    await tab.page.getByRole('heading', { name: 'Is it you?' }).waitFor();
-    await tab.confirms(THIRD);
-    await tab.hears('Your account is deleted.');
-    await tab.signsIn(ADA, THIRD);
-    await tab.isRefused('These credentials do not match our records.');
+    it('ends one session, all others, and all', async () => {
+      const login = () => visit.sample.call('POST', '/auth/login', { email: ADA, password: SECOND });
+      await tab.goes('Sessions');
+      const rows = tab.page.locator('main').getByRole('listitem');
+      expect(await rows.count()).toBe(1);
+      await login();
+      await login();
+      await tab.page.reload();
+      await tab.sees('Sessions');
+      await tab
+        .button(/^End the session of/)
+        .first()
+        .click();
+      await tab.hears('The session has ended.');
+      expect(await rows.count()).toBe(2);
+      await tab.presses('End all others');
+      await tab.hears('All other sessions have ended.');
+      expect(await rows.count()).toBe(1);
+      await tab.presses('Sign out everywhere…');
+      await tab.answers('Cancel');
+      await tab.hasFocus(tab.button('Sign out everywhere…'));
+      await tab.presses('Sign out everywhere…');
+      await tab.answers('Sign out everywhere');
+      await tab.hears('You are signed out everywhere.');
+    });
+
+    it('refuses a wrong password, and tells nobody which addresses it knows', async () => {
+      for (const email of [ADA, 'nobody@example.com']) {
+        await tab.signsIn(email, 'wrong');
+        await tab.isRefused('These credentials do not match our records.');
+      }
+    });
+
+    it('gets another password by a mailed link, whose token is nowhere to be seen', async () => {
+      for (const email of ['nobody@example.com', ADA]) {
+        await tab.page.getByRole('link', { name: 'Forgot your password?' }).click();
+        await tab.sees('Forgot your password?');
+        await tab.fills({ Email: email });
+        await tab.presses('Mail the link');
+        await tab.sees('Look into your mail');
+        await tab.page.getByText(`If there is an account for ${email}, a link is on its way.`).waitFor();
+        await tab.page.getByRole('link', { name: 'Back to sign in' }).click();
+        await tab.sees('Sign in');
+      }
+      const asked: string[] = [];
+      tab.page.on('request', (request) => asked.push(`${request.url()} ${request.headers().referer ?? ''}`));
+      const link = await visit.mailed(ADA, '/reset-password');
+      const token = new URL(link).searchParams.get('token')!;
+      await tab.page.goto(link);
+      await tab.sees('Choose a new password');
+      expect(tab.page.url()).toBe(`${visit.url}/#/reset-password`);
+      expect(asked.filter((line) => line.includes(token))).toEqual([expect.stringContaining('/reset-password?')]);
+      expect(await tab.page.evaluate('JSON.stringify({ ...localStorage, ...sessionStorage })')).not.toContain(token);
+
+      await tab.fills({ 'New password': THIRD });
+      await tab.presses('Set the password');
+      await tab.hears('Your password is changed.');
+      await tab.signsIn(ADA, THIRD);
+      await tab.sees('Overview');
+    });
+
+    it('takes its data along, confirmed by the password, with one question for several requests', async () => {
+      await tab.goes('Your data');
+      const save = tab.page.waitForEvent('download');
+      await tab.presses('Download your data');
+      await tab.dialog().waitFor();
+      await tab.confirms('wrong');
+      await tab.isRefused('The password is not correct.');
+      await tab.confirms(THIRD);
+      const saved = await save;
+      expect(saved.suggestedFilename()).toBe('account.json');
+      expect(JSON.parse(await readFile(await saved.path(), 'utf8'))).toMatchObject({ account: { identifier: ADA } });
+    });
+
+    it('does nothing that is not confirmed', async () => {
+      // Another session, so that the proof of the first is worth nothing.
+      await tab.signsOut();
+      await tab.signsIn(ADA, THIRD);
+      await tab.sees('Overview');
+      await tab.goes('Your data');
+      await tab.presses('Delete the account…');
+      await tab.answers('Delete it');
+      await tab.page.getByRole('heading', { name: 'Is it you?' }).waitFor();
+      await tab.page.keyboard.press('Escape');
+      await tab.dialog().waitFor({ state: 'detached' });
+      await tab.goes('Overview');
+    });
+
+    it('is deleted', async () => {
+      await tab.goes('Your data');
+      await tab.presses('Delete the account…');
+      await tab.answers('Delete it');
+      await tab.page.getByRole('heading', { name: 'Is it you?' }).waitFor();
+      await tab.confirms(THIRD);
+      await tab.hears('Your account is deleted.');
+      await tab.signsIn(ADA, THIRD);
+      await tab.isRefused('These credentials do not match our records.');
+    });
   });
 
   it('has broken no rule of the page', () => expect(visit.complaints).toEqual([]));

@@ -3,16 +3,21 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { claimsOf } from '../support/app';
-import { createEmptyDatabase } from '../support/database';
+import { type TestDatabase, createEmptyDatabase } from '../support/database';
+import { eventually } from '../support/eventually';
 import { PASSWORD } from '../support/people';
 import { type Answer, send } from '../support/processes';
-import { Sample } from '../support/sample';
+import { type Sample, SampleHost, SampleProcess } from '../support/sample';
 import { describeWithRedis, sharedRedisUrl } from '../support/with-redis';
 
-describe('the sample', () => {
+const DEVELOPMENT = { NODE_ENV: 'development' };
+const PRODUCTION = { NODE_ENV: 'production', PUBLIC_URL: 'https://orders.example.com' };
+const [FIRST, SECOND] = ['a horse with wings', 'another horse entirely'];
+
+describe('the sample, as a process', () => {
   it('needs nothing: an embedded PostgreSQL, demo users, and data that outlives it', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'svc-data-'));
-    const first = await (await Sample.launch({ DATA_DIR: dataDir })).ready();
+    const first = await (await SampleProcess.launch({ DATA_DIR: dataDir })).ready();
     expect(first.log).toMatch(/curl .*\/auth\/login/);
     expect(first.log).not.toContain(readFileSync(join(dataDir, 'secret'), 'utf8'));
 
@@ -33,159 +38,254 @@ describe('the sample', () => {
     expect((await first.call('POST', '/orders', { item: 'tea' }, body.access_token)).status).toBe(201);
     expect(await first.stop()).toBe(0);
 
-    const second = await (await Sample.launch({ DATA_DIR: dataDir })).ready();
+    const second = await (await SampleProcess.launch({ DATA_DIR: dataDir })).ready();
     const orders = await second.call('GET', '/orders', undefined, body.access_token);
     expect(orders.body.data).toMatchObject([{ item: 'tea' }]);
     expect((await second.call('POST', '/auth/refresh', { refresh_token: body.refresh_token })).status).toBe(200);
     await second.stop();
     rmSync(dataDir, { recursive: true, force: true });
   }, 120_000);
+
+  it('ends with the reason where it refuses to start', async () => {
+    const refused = await SampleProcess.launch({ NODE_ENV: 'production' });
+    await expect(refused.ready()).rejects.toThrow(/PUBLIC_URL is missing\. Set it to where this server is/);
+    expect(await refused.stop()).toBe(1);
+  });
 });
 
-const PRODUCTION = { NODE_ENV: 'production', PUBLIC_URL: 'https://orders.example.com' };
-
 describeWithRedis('the sample, configured by environment alone', () => {
-  let database: Awaited<ReturnType<typeof createEmptyDatabase>>;
+  const host = SampleHost.forFile();
+  let database: TestDatabase;
   let stores: Record<string, string>;
-  let sample: Sample | undefined;
 
-  const launch = async (env: Record<string, string> = {}): Promise<Sample> =>
-    (sample = await (await Sample.launch({ ...stores, ...env })).ready());
+  /** Settings for a start on a database of its own. */
+  const onNewStores = () => {
+    beforeAll(async () => {
+      database = await createEmptyDatabase();
+      stores = {
+        DATABASE_URL: database.url,
+        REDIS_URL: sharedRedisUrl()!,
+        // All suites of a run are on one Redis, and come from one address.
+        SVC_KEY_PREFIX: `${randomUUID()}:`,
+        SVC_SECRET: 's'.repeat(64),
+        SVC_ENCRYPTION_KEY: 'e'.repeat(64),
+      };
+    });
+    afterAll(async () => {
+      await host.stop();
+      await database.drop();
+    });
+  };
 
-  beforeEach(async () => {
-    database = await createEmptyDatabase();
-    stores = {
-      DATABASE_URL: database.url,
-      REDIS_URL: sharedRedisUrl()!,
-      // All suites of a run are on one Redis, and come from one address.
-      SVC_KEY_PREFIX: `${randomUUID()}:`,
-      SVC_SECRET: 's'.repeat(64),
-      SVC_ENCRYPTION_KEY: 'e'.repeat(64),
-    };
+  describe('in development', () => {
+    let s: Sample;
+    onNewStores();
+    beforeAll(async () => void (s = await host.start({ ...stores, ...DEVELOPMENT })));
+
+    it('serves both guards, each with its own users and routes', async () => {
+      const [own, staff] = [await s.login('demo@example.com'), await s.login('root@example.com', '/admin/auth')];
+      expect([own.status, staff.status]).toEqual([200, 200]);
+      const { access_token: customer } = own.body;
+      const { access_token: operator } = staff.body;
+      expect((await s.call('GET', '/admin/users', undefined, operator)).status).toBe(200);
+      expect((await s.call('GET', '/admin/users', undefined, customer)).status).toBe(401);
+      expect((await s.call('GET', '/user', undefined, operator)).status).toBe(401);
+      expect((await s.login('root@example.com')).status).toBe(422);
+      expect(await s.status('/orders/menu')).toBe(200);
+      expect(await s.status('/orders')).toBe(401);
+    });
+
+    it('shows each decorator at work', async () => {
+      const { access_token: token } = (await s.login('demo@example.com')).body;
+      await s.call('DELETE', '/auth/sessions/others', undefined, token);
+      await s.call('POST', '/orders', { item: 'tea' }, token);
+      for (let left = 5; left >= 0; left--) {
+        const response = await fetch(`${s.url}/orders/export`, { headers: { Authorization: `Bearer ${token}` } });
+        expect([response.status, response.headers.get('x-ratelimit-remaining')]).toEqual([200, String(left)]);
+        expect(await response.text()).toMatch(/^id,item,created_at\n[0-9a-f-]{36},tea,2.*Z\n$/);
+      }
+      expect((await s.call('GET', '/orders/export', undefined, token)).status).toBe(429);
+
+      const issue = (body: object, headers = {}, as = token): Promise<Answer> =>
+        send(`${s.url}/user/tokens`, 'POST', body, as, headers);
+      const wanted = { label: 'CI', abilities: ['orders.read'] };
+      expect((await issue(wanted)).status).toBe(423);
+      const { body } = await s.call('POST', '/auth/confirm-password', { password: PASSWORD }, token);
+      const confirmed = { 'X-Svc-Confirmation': body.confirmation_token };
+      expect((await issue({ label: 'CI', abilities: ['users.read'] }, confirmed)).status).toBe(400);
+      const { access_token: machine } = (await issue(wanted, confirmed)).body;
+      expect((await s.call('GET', '/orders', undefined, machine)).status).toBe(200);
+      expect((await s.call('POST', '/orders', { item: 'tea' }, machine)).status).toBe(403);
+      expect((await s.call('GET', '/auth/sessions', undefined, machine)).status).toBe(403);
+      expect((await issue(wanted, confirmed, machine)).body).toMatchObject({ reason: 'confirmation_session_mismatch' });
+      const { data } = (await s.call('GET', '/auth/sessions', undefined, token)).body as unknown as { data: object[] };
+      expect(data).toEqual([
+        expect.objectContaining({ label: 'CI', current: false }),
+        expect.objectContaining({ current: true }),
+      ]);
+      expect((await s.call('GET', '/user', undefined, machine)).body).toMatchObject({
+        data: { abilities: ['orders.read'], token_pinned: true },
+      });
+    });
+
+    it('shows nobody else`s orders', async () => {
+      const { access_token: token } = (await s.login('demo@example.com')).body;
+      const placed = (await s.call('POST', '/orders', { item: 'cake' }, token)).body as unknown as {
+        data: { id: string };
+      };
+      const { confirmation_token: proof } = (
+        await s.call('POST', '/auth/confirm-password', { password: PASSWORD }, token)
+      ).body;
+      const cancel = (id: string, headers = {}): Promise<Answer> =>
+        send(`${s.url}/orders/${id}`, 'DELETE', undefined, token, headers);
+      const confirmed = { 'X-Svc-Confirmation': proof };
+      expect((await cancel(placed.data.id)).status).toBe(423);
+      expect((await cancel('00000000-0000-4000-8000-000000000000', confirmed)).status).toBe(404);
+      expect((await cancel(placed.data.id, confirmed)).status).toBe(204);
+      expect((await s.call('POST', '/orders', { item: { a: 1 } }, token)).status).toBe(400);
+    });
+
+    describe('for an account', () => {
+      /** The newest link in the mailbox that contains `text`. */
+      async function link(text: string): Promise<string> {
+        let found: string | undefined;
+        await eventually(async () => {
+          const { body } = await s.call('GET', '/mailbox/mails');
+          const mails = (body as unknown as { data: { text: string }[] }).data;
+          found = mails.map((mail) => /https?:\S+/.exec(mail.text)![0]).find((url) => url.includes(text));
+          return found !== undefined;
+        });
+        return found!.replace(/^http:\/\/localhost:\d+/, s.url);
+      }
+
+      it('is registered, verified, given another password, and erased, with what its mails say', async () => {
+        const both = (password: string) => ({ password, password_confirmation: password });
+        const form = { name: 'Ada <b>', email: 'ada@example.com', ...both(FIRST) };
+        const { status, body } = await s.call('POST', '/auth/register', form);
+        expect(status).toBe(200);
+        const verification = await link('/email/verify/');
+        expect(await (await fetch(`${s.url}/mailbox`)).text()).toContain('Confirm your email address for Orders');
+
+        const opened = await fetch(verification, {
+          headers: { Accept: 'text/html' },
+          redirect: 'manual',
+        });
+        expect([opened.status, opened.headers.get('location')]).toEqual([
+          302,
+          expect.stringMatching(/\/verified\?verified=1$/),
+        ]);
+        const user = await s.call('GET', '/user', undefined, body.access_token);
+        expect(user.body).toMatchObject({ data: { email_verified: true } });
+
+        expect((await s.call('POST', '/auth/forgot-password', { email: form.email })).status).toBe(200);
+        const page = new URL(await link('/reset-password'));
+        const { token: mailed, email } = Object.fromEntries(page.searchParams);
+        const reset = await s.call('POST', '/auth/reset-password', { token: mailed, email, ...both(SECOND) });
+        expect(reset.body).toEqual({ status: 'password-reset' });
+        expect((await s.call('GET', '/user', undefined, body.access_token)).status).toBe(401);
+
+        const { access_token: token } = (await s.call('POST', '/auth/login', { email: form.email, password: SECOND }))
+          .body;
+        await s.call('POST', '/orders', { item: 'tea' }, token);
+        const proof = (await s.call('POST', '/auth/confirm-password', { password: SECOND }, token)).body
+          .confirmation_token;
+        const headers = { Authorization: `Bearer ${token}`, 'X-Svc-Confirmation': proof! };
+        expect((await fetch(`${s.url}/auth/account`, { method: 'DELETE', headers })).status).toBe(204);
+        expect((await s.call('POST', '/auth/register', form)).status).toBe(200);
+      });
+
+      it('escapes in its mailbox what a mail brings along', async () => {
+        const email = "o'neil&co@example.com";
+        await s.call('POST', '/auth/register', { name: 'O', email, password: FIRST, password_confirmation: FIRST });
+        await link('/email/verify/');
+        const text = await (await fetch(`${s.url}/mailbox`)).text();
+        expect(text).toContain('o&#39;neil&amp;co@example.com');
+        expect(text).not.toContain(email);
+      });
+    });
+
+    it('serves its API document, as it is committed', async () => {
+      // With a mailbox the sample has its whole life.
+      expect(await s.status('/docs')).toBe(200);
+      const { body } = await s.call('GET', '/docs-json');
+      expect(body).toEqual(JSON.parse(readFileSync(join(__dirname, '../../docs/openapi.json'), 'utf8')));
+    });
   });
-  afterEach(async () => {
-    await sample?.stop('SIGKILL');
-    sample = undefined;
-    await database.drop();
+
+  describe('without demo users', () => {
+    onNewStores();
+
+    it('serves when asked to', async () => {
+      const s = await host.start({ ...stores, SEED_DEMO: 'false' });
+      expect((await s.login('demo@example.com')).status).toBe(422);
+    });
+
+    it('runs in production on real stores, without its API document', async () => {
+      const s = await host.start({ ...stores, ...PRODUCTION });
+      expect((await s.login('demo@example.com')).status).toBe(422);
+      expect([await s.status('/docs'), await s.status('/docs-json')]).toEqual([404, 404]);
+    });
   });
 
-  it('serves both guards, each with its own users and routes', async () => {
-    const s = await launch();
-    const [own, staff] = [await s.login('demo@example.com'), await s.login('root@example.com', '/admin/auth')];
-    expect([own.status, staff.status]).toEqual([200, 200]);
-    const { access_token: customer } = own.body;
-    const { access_token: operator } = staff.body;
-    expect((await s.call('GET', '/admin/users', undefined, operator)).status).toBe(200);
-    expect((await s.call('GET', '/admin/users', undefined, customer)).status).toBe(401);
-    expect((await s.call('GET', '/user', undefined, operator)).status).toBe(401);
-    expect((await s.login('root@example.com')).status).toBe(422);
-    expect(await s.status('/orders/menu')).toBe(200);
-    expect(await s.status('/orders')).toBe(401);
-  }, 60_000);
+  describe('with other settings', () => {
+    onNewStores();
 
-  it('shows each decorator at work', async () => {
-    const s = await launch();
-    const { access_token: token } = (await s.login('demo@example.com')).body;
-    await s.call('POST', '/orders', { item: 'tea' }, token);
-    for (let left = 5; left >= 0; left--) {
-      const response = await fetch(`${s.url}/orders/export`, { headers: { Authorization: `Bearer ${token}` } });
-      expect([response.status, response.headers.get('x-ratelimit-remaining')]).toEqual([200, String(left)]);
-      expect(await response.text()).toMatch(/^id,item,created_at\n[0-9a-f-]{36},tea,2.*Z\n$/);
-    }
-    expect((await s.call('GET', '/orders/export', undefined, token)).status).toBe(429);
-
-    const issue = (body: object, headers = {}, as = token): Promise<Answer> =>
-      send(`${s.url}/user/tokens`, 'POST', body, as, headers);
-    const wanted = { label: 'CI', abilities: ['orders.read'] };
-    expect((await issue(wanted)).status).toBe(423);
-    const { body } = await s.call('POST', '/auth/confirm-password', { password: PASSWORD }, token);
-    const confirmed = { 'X-Svc-Confirmation': body.confirmation_token };
-    expect((await issue({ label: 'CI', abilities: ['users.read'] }, confirmed)).status).toBe(400);
-    const { access_token: machine } = (await issue(wanted, confirmed)).body;
-    expect((await s.call('GET', '/orders', undefined, machine)).status).toBe(200);
-    expect((await s.call('POST', '/orders', { item: 'tea' }, machine)).status).toBe(403);
-    expect((await s.call('GET', '/auth/sessions', undefined, machine)).status).toBe(403);
-    expect((await issue(wanted, confirmed, machine)).body).toMatchObject({ reason: 'confirmation_session_mismatch' });
-    const { data } = (await s.call('GET', '/auth/sessions', undefined, token)).body as unknown as { data: object[] };
-    expect(data).toEqual([
-      expect.objectContaining({ label: 'CI', current: false }),
-      expect.objectContaining({ current: true }),
-    ]);
-    expect((await s.call('GET', '/user', undefined, machine)).body).toMatchObject({
-      data: { abilities: ['orders.read'], token_pinned: true },
+    it('obeys SVC_* variables, feature flags included', async () => {
+      const s = await host.start({
+        ...stores,
+        SVC_ACCESS_TTL: '77',
+        SVC_ISSUER: 'https://issuer.test',
+        SVC_AUDIENCE: 'https://a.test, https://b.test',
+        SVC_COOKIE_MODE: 'true',
+        SVC_COOKIE_SECURE: 'false',
+        SVC_FEATURE_LOGOUT_ALL: 'false',
+        SVC_GRACE: 'many',
+      });
+      const response = await fetch(`${s.url}/auth/login`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({ email: 'demo@example.com', password: PASSWORD }),
+      });
+      const body = (await response.json()) as { access_token: string; expires_in: number };
+      expect(body.expires_in).toBe(77);
+      expect(claimsOf(body.access_token)).toMatchObject({
+        iss: 'https://issuer.test',
+        aud: ['https://a.test', 'https://b.test'],
+      });
+      expect(response.headers.get('set-cookie')).toMatch(/^refresh=[0-9a-f]{64}; /);
+      expect((await s.call('DELETE', '/auth/sessions', undefined, body.access_token)).status).toBe(404);
     });
-  }, 60_000);
 
-  it('shows nobody else`s orders', async () => {
-    const s = await launch();
-    const { access_token: token } = (await s.login('demo@example.com')).body;
-    const placed = (await s.call('POST', '/orders', { item: 'cake' }, token)).body as unknown as {
-      data: { id: string };
-    };
-    const { confirmation_token: proof } = (
-      await s.call('POST', '/auth/confirm-password', { password: PASSWORD }, token)
-    ).body;
-    const cancel = (id: string, headers = {}): Promise<Answer> =>
-      send(`${s.url}/orders/${id}`, 'DELETE', undefined, token, headers);
-    const confirmed = { 'X-Svc-Confirmation': proof };
-    expect((await cancel(placed.data.id)).status).toBe(423);
-    expect((await cancel('00000000-0000-4000-8000-000000000000', confirmed)).status).toBe(404);
-    expect((await cancel(placed.data.id, confirmed)).status).toBe(204);
-    expect((await s.call('POST', '/orders', { item: { a: 1 } }, token)).status).toBe(400);
-  }, 60_000);
-
-  it('obeys SVC_* variables, feature flags included', async () => {
-    const s = await launch({
-      SVC_ACCESS_TTL: '77',
-      SVC_ISSUER: 'https://issuer.test',
-      SVC_AUDIENCE: 'https://a.test, https://b.test',
-      SVC_COOKIE_MODE: 'true',
-      SVC_COOKIE_SECURE: 'false',
-      SVC_FEATURE_LOGOUT_ALL: 'false',
-      SVC_GRACE: 'many',
+    const flag = ['--mailbox'];
+    it.each<[number, string, Record<string, string>, string[]]>([
+      [200, 'in development', DEVELOPMENT, []],
+      [200, 'where npm start says so', {}, flag],
+      [404, 'where nobody says what this is', {}, []],
+      [404, 'in development that others can reach', { NODE_ENV: 'development', HOST: '0.0.0.0' }, []],
+      [404, 'on every address, whatever npm start says', { HOST: '::' }, flag],
+      [404, 'in production', PRODUCTION, []],
+      [404, 'in production, whatever npm start says', { ...PRODUCTION, HOST: '127.0.0.1' }, flag],
+    ])('answers %d for the mailbox %s, and registers and mails only with it', async (status, _, env, args) => {
+      const s = await host.start({ ...stores, ...env }, args);
+      expect([await s.status('/mailbox'), await s.status('/mailbox/mails')]).toEqual([status, status]);
+      const other = status === 200 ? 422 : 404;
+      expect((await s.call('POST', '/auth/register', {})).status).toBe(other);
+      expect((await s.call('POST', '/auth/forgot-password', {})).status).toBe(other);
     });
-    const response = await fetch(`${s.url}/auth/login`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ email: 'demo@example.com', password: PASSWORD }),
+
+    it.each([
+      ['no Redis', { ...PRODUCTION, REDIS_URL: '' }, /cache is not set.*Give it a cache-manager cache on Redis/],
+      ['no secret', { ...PRODUCTION, SVC_SECRET: '' }, /secret \(SVC_SECRET\) is missing/],
+      ['no encryption key', { ...PRODUCTION, SVC_ENCRYPTION_KEY: '' }, /needs encryption\.key \(SVC_ENCRYPTION_KEY\)/],
+      ['no address of its own', { NODE_ENV: 'production' }, /PUBLIC_URL is missing\. Set it to where this server is/],
+      [
+        'mails that would lead over plain HTTP',
+        { ...PRODUCTION, PUBLIC_URL: 'http://orders.example.com', SMTP_URL: 'smtp://127.0.0.1:1' },
+        /passwordReset\.frontendUrl \(SVC_RESET_URL\).*production mails https links only/,
+      ],
+      ['a short secret', { SVC_SECRET: 'short' }, /secret has 40 bits/],
+    ])('refuses to start with %s, and says how to mend it', async (_, env, message) => {
+      await expect(host.start({ ...stores, ...env })).rejects.toThrow(message);
     });
-    const body = (await response.json()) as { access_token: string; expires_in: number };
-    expect(body.expires_in).toBe(77);
-    expect(claimsOf(body.access_token)).toMatchObject({
-      iss: 'https://issuer.test',
-      aud: ['https://a.test', 'https://b.test'],
-    });
-    expect(response.headers.get('set-cookie')).toMatch(/^refresh=[0-9a-f]{64}; /);
-    expect((await s.call('DELETE', '/auth/sessions', undefined, body.access_token)).status).toBe(404);
-  }, 60_000);
-
-  it('serves without demo users when asked to', async () => {
-    const s = await launch({ SEED_DEMO: 'false' });
-    expect((await s.login('demo@example.com')).status).toBe(422);
-  }, 60_000);
-
-  it('runs in production on real stores, without demo users', async () => {
-    const s = await launch(PRODUCTION);
-    expect((await s.login('demo@example.com')).status).toBe(422);
-  }, 60_000);
-
-  it.each([
-    ['no Redis', { ...PRODUCTION, REDIS_URL: '' }, /cache is not set.*Give it a cache-manager cache on Redis/],
-    ['no secret', { ...PRODUCTION, SVC_SECRET: '' }, /secret \(SVC_SECRET\) is missing/],
-    ['no encryption key', { ...PRODUCTION, SVC_ENCRYPTION_KEY: '' }, /needs encryption\.key \(SVC_ENCRYPTION_KEY\)/],
-    ['no address of its own', { NODE_ENV: 'production' }, /PUBLIC_URL is missing\. Set it to where this server is/],
-    [
-      'mails that would lead over plain HTTP',
-      { ...PRODUCTION, PUBLIC_URL: 'http://orders.example.com', SMTP_URL: 'smtp://127.0.0.1:1' },
-      /passwordReset\.frontendUrl \(SVC_RESET_URL\).*production mails https links only/,
-    ],
-    ['a short secret', { SVC_SECRET: 'short' }, /secret has 40 bits/],
-  ])(
-    'refuses to start with %s, and says how to mend it',
-    async (_, env, message) => {
-      const refused = await Sample.launch({ ...stores, ...env });
-      await expect(refused.ready()).rejects.toThrow(message);
-    },
-    60_000,
-  );
+  });
 });

@@ -2,9 +2,9 @@ import { Client } from 'pg';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { DEMO } from '../../apps/sample/src/users/seed';
 import { openBrowser } from './browser';
-import { createEmptyDatabase } from './database';
-import { Sample } from './sample';
+import { type TestDatabase, createEmptyDatabase } from './database';
 import { eventually } from './eventually';
+import { type Sample, SampleHost } from './sample';
 
 /** Limits that tests of a page are not about. */
 const ROOMY = {
@@ -23,18 +23,55 @@ const REFUSALS = /responded with a status of (401|422|423)/;
 export class SampleVisit {
   /** What the browser complained of: errors, and violations of the content security policy. */
   readonly complaints: string[] = [];
+  private host!: SampleHost;
+  private browser!: Browser;
+  private running?: Sample;
+  private database?: TestDatabase;
 
-  private constructor(
-    readonly sample: Sample,
-    readonly browser: Browser,
-    private readonly database: { url: string; drop(): Promise<void> },
-  ) {}
+  private constructor() {}
 
-  static async begin(env: Record<string, string> = {}): Promise<SampleVisit> {
-    const database = await createEmptyDatabase();
-    const started = { DATABASE_URL: database.url, NODE_ENV: 'development', ...ROOMY, ...env };
-    const [sample, browser] = await Promise.all([Sample.launch(started).then((s) => s.ready()), openBrowser()]);
-    return new SampleVisit(sample, browser, database);
+  /** One browser and one process of the sample, for a whole file. */
+  static forFile(): SampleVisit {
+    const visit = new SampleVisit();
+    beforeAll(async () => {
+      visit.host = new SampleHost();
+      visit.browser = await openBrowser();
+    }, 60_000);
+    afterAll(async () => {
+      await visit.leave();
+      await visit.browser?.close();
+      await visit.host?.end();
+    });
+    return visit;
+  }
+
+  /** Starts the sample on a database of its own, for all tests of a `describe` block. */
+  forTests(env: Record<string, string> = {}): void {
+    beforeAll(async () => {
+      this.complaints.length = 0;
+      this.database = await createEmptyDatabase();
+      this.running = await this.host.start({
+        DATABASE_URL: this.database.url,
+        NODE_ENV: 'development',
+        SVC_SECRET: 's'.repeat(64),
+        SVC_ENCRYPTION_KEY: 'e'.repeat(64),
+        ...ROOMY,
+        ...env,
+      });
+    }, 60_000);
+    afterAll(() => this.leave());
+  }
+
+  private async leave(): Promise<void> {
+    if (!this.database) return;
+    for (const context of this.browser.contexts()) await context.close();
+    await this.host.stop();
+    await this.database.drop();
+    this.database = undefined;
+  }
+
+  get sample(): Sample {
+    return this.running!;
   }
 
   /** By the name that passkeys belong to. */
@@ -74,15 +111,9 @@ export class SampleVisit {
 
   /** Changes what the sample has stored. */
   async sql(statement: string): Promise<void> {
-    const client = new Client({ connectionString: this.database.url });
+    const client = new Client({ connectionString: this.database!.url });
     await client.connect();
     await client.query(statement).finally(() => client.end());
-  }
-
-  async end(): Promise<void> {
-    await this.browser.close();
-    await this.sample.stop('SIGKILL');
-    await this.database.drop();
   }
 }
 
@@ -113,9 +144,22 @@ export class Tab {
     await element.and(this.page.locator(':focus')).waitFor();
   }
 
+  readonly link = (view: string): Locator => this.page.getByRole('navigation').getByRole('link', { name: view });
+
   async goes(view: string): Promise<void> {
-    await this.page.getByRole('navigation').getByRole('link', { name: view }).click();
+    await this.link(view).click();
     await this.sees(view);
+  }
+
+  /** As {@link goes}, without the frames that a click waits for: a tab behind others has one a second. */
+  async goesBehind(view: string): Promise<void> {
+    await this.link(view).dispatchEvent('click');
+    await this.sees(view);
+  }
+
+  /** Is the tab that its reader looks at. */
+  async comesToFront(): Promise<void> {
+    await this.page.bringToFront();
   }
 
   async fills(values: Record<string, string>): Promise<void> {

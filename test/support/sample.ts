@@ -1,41 +1,21 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../../apps/sample/src/embedded-postgres';
+import { eventually } from './eventually';
 import { PASSWORD } from './people';
 import { type Answer, send } from './processes';
 
 const MAIN = join(__dirname, '../../dist/apps/sample/apps/sample/src/main.js');
 
-/** The built sample, running as a process of its own. */
+/** A working directory without an `.env`. */
+const directory = (): string => mkdtempSync(join(tmpdir(), 'svc-sample-'));
+
+/** The sample as its clients reach it. */
 export class Sample {
-  private output = '';
-  private constructor(
-    private readonly process: ChildProcess,
-    readonly url: string,
-  ) {
-    for (const stream of [process.stdout, process.stderr]) stream?.on('data', (chunk) => (this.output += chunk));
-  }
-
-  static async launch(env: Record<string, string>, args: string[] = []): Promise<Sample> {
-    const port = await freePort();
-    const cwd = mkdtempSync(join(tmpdir(), 'svc-sample-'));
-    const child = spawn(process.execPath, [MAIN, ...args], {
-      cwd,
-      env: { PATH: process.env.PATH!, PORT: String(port), ...env },
-    });
-    return new Sample(child, `http://127.0.0.1:${port}`);
-  }
-
-  async ready(): Promise<this> {
-    while ((await this.status('/health')) !== 200) {
-      if (this.process.exitCode !== null) throw new Error(`the sample ended: ${this.output}`);
-      await sleep(50);
-    }
-    return this;
-  }
+  constructor(readonly url: string) {}
 
   async status(path: string): Promise<number> {
     return fetch(this.url + path).then(
@@ -51,15 +31,87 @@ export class Sample {
   login(email: string, path = '/auth'): Promise<Answer> {
     return this.call('POST', `${path}/login`, { email, password: PASSWORD });
   }
+}
+
+/** The built sample as `npm start` runs it: a process of its own. */
+export class SampleProcess extends Sample {
+  private output = '';
+  private constructor(
+    private readonly process: ChildProcess,
+    url: string,
+  ) {
+    super(url);
+    for (const stream of [process.stdout, process.stderr]) stream?.on('data', (chunk) => (this.output += chunk));
+  }
+
+  static async launch(env: Record<string, string>): Promise<SampleProcess> {
+    const port = await freePort();
+    const child = spawn(process.execPath, [MAIN], {
+      cwd: directory(),
+      env: { PATH: process.env.PATH!, PORT: String(port), ...env },
+    });
+    return new SampleProcess(child, `http://127.0.0.1:${port}`);
+  }
+
+  async ready(): Promise<this> {
+    await eventually(async () => this.process.exitCode !== null || (await this.status('/health')) === 200, 60);
+    if (this.process.exitCode !== null) throw new Error(`the sample ended: ${this.output}`);
+    return this;
+  }
 
   get log(): string {
     return this.output;
   }
 
-  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
-    if (this.process.exitCode !== null || this.process.signalCode) return this.process.exitCode;
-    const ended = new Promise<number | null>((resolve) => this.process.once('exit', resolve));
-    this.process.kill(signal);
-    return ended;
+  async stop(): Promise<number | null> {
+    if (this.process.exitCode === null) {
+      this.process.kill('SIGTERM');
+      await once(this.process, 'exit');
+    }
+    return this.process.exitCode;
+  }
+}
+
+/** A process that runs the built sample with one configuration after another: loading its code takes most of a start. */
+export class SampleHost {
+  private readonly child = fork(join(__dirname, 'sample-host.ts'), {
+    cwd: directory(),
+    execArgv: ['--require', join(__dirname, 'register-ts.cjs')],
+  });
+
+  /** One for a whole file, or for a `describe` block. */
+  static forFile(): { start: SampleHost['start']; stop: SampleHost['stop'] } {
+    let host: SampleHost;
+    beforeAll(() => void (host = new SampleHost()));
+    afterAll(() => host.end());
+    return { start: (env, args) => host.start(env, args), stop: () => host.stop() };
+  }
+
+  /** Starts the sample, in the place of the one that ran before. @throws Error with the reason where it refuses to */
+  async start(env: Record<string, string>, args: string[] = []): Promise<Sample> {
+    const port = await freePort();
+    const { refusal } = await this.ask({ env: { PATH: process.env.PATH, PORT: String(port), ...env }, args });
+    if (refusal !== undefined) throw new Error(refusal);
+    return new Sample(`http://127.0.0.1:${port}`);
+  }
+
+  async stop(): Promise<void> {
+    await this.ask('stop');
+  }
+
+  private async ask(what: object | string): Promise<{ refusal?: string }> {
+    const ended = new AbortController();
+    const answer = Promise.race([
+      once(this.child, 'message', ended).then(([message]) => message),
+      once(this.child, 'exit', ended).then(([code]) => {
+        throw new Error(`the process of the sample ended with ${code}`);
+      }),
+    ]);
+    this.child.send(what);
+    return answer.finally(() => ended.abort());
+  }
+
+  async end(): Promise<void> {
+    if (this.child.kill('SIGKILL')) await once(this.child, 'exit');
   }
 }

@@ -1,28 +1,17 @@
 import 'reflect-metadata';
 import { Logger } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
-import type { NestExpressApplication } from '@nestjs/platform-express';
-import { SwaggerModule } from '@nestjs/swagger';
-import { apiDocument } from './api-document';
-import { AppModule } from './app.module';
-import { openDatabase } from './database';
+import { startApplication } from './application';
 import { readEnvironment } from './environment';
-import { DEMO, Seed } from './users/seed';
+import { DEMO } from './users/seed';
 
 async function main(): Promise<void> {
   const environment = readEnvironment();
-  const database = await openDatabase(environment);
-  const app = await NestFactory.create<NestExpressApplication>(AppModule.forEnvironment(environment, database.url));
-  app.disable('x-powered-by');
-  if (process.env.NODE_ENV !== 'production') SwaggerModule.setup('docs', app, () => apiDocument(app));
-  if (environment.seedDemo) await app.get(Seed).run();
-  const { host, port, seedDemo, showsMails } = environment;
-  await (host ? app.listen(port, host) : app.listen(port));
+  const stop = await startApplication(environment);
+  const { port, seedDemo, showsMails } = environment;
   new Logger('Sample').log(welcome(`http://localhost:${port}`, seedDemo, showsMails));
 
   const shutDown = async (): Promise<void> => {
-    await app.close();
-    await database.stop();
+    await stop();
     process.exit(0);
   };
   process.once('SIGINT', shutDown).once('SIGTERM', shutDown);

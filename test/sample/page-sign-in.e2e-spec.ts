@@ -1,0 +1,434 @@
+import generate from 'qrcode-generator';
+import type { BrowserContext, Request } from 'playwright-core';
+import { DEMO } from '../../apps/sample/src/users/seed';
+import { PHONE, findingsIn } from '../support/accessibility';
+import { Authenticator, describeWithBrowser } from '../support/browser';
+import { eventually } from '../support/eventually';
+import { SampleVisit, type Tab } from '../support/sample-page';
+import { codeAt, secretIn } from '../support/two-factor';
+
+const CANCELLED = 'The passkey was not used: the request was cancelled, or took too long.';
+const [MINUTES_OF_LIFE, ROUNDS] = [15, 5];
+
+const step = (): number => Math.floor(Date.now() / 30_000);
+
+describeWithBrowser('the page of the sample', () => {
+  const visit = SampleVisit.forFile();
+
+  describe('with passkeys and second factors', () => {
+    visit.forTests();
+    let tab: Tab;
+    let authenticator: Authenticator;
+
+    beforeAll(async () => {
+      tab = await visit.tab();
+      authenticator = await Authenticator.of(tab.page);
+    });
+
+    const passkeyNames = () => tab.page.locator('main').getByRole('listitem').getByRole('heading').allInnerTexts();
+
+    describe('a passkey', () => {
+      it('is added once the password confirmed who is there, and the request was repeated by itself', async () => {
+        await tab.presses('Use the demo account');
+        await tab.sees('Overview');
+        expect((await tab.payload()).amr).toEqual(['pwd']);
+        await tab.goes('Passkeys');
+        await tab.fills({ Name: 'Laptop' });
+        await tab.presses('Add a passkey');
+        await tab.dialog().waitFor();
+        expect(await authenticator.held()).toEqual([]);
+        await authenticator.touch(async () => {
+          await tab.confirms();
+          await tab.hears('The passkey is added.');
+        });
+        expect(await authenticator.held()).toMatchObject([{ rpId: 'localhost' }]);
+        expect(await passkeyNames()).toEqual(['Laptop']);
+      });
+
+      it('is refused by a device that has one already', async () => {
+        await authenticator.touch(async () => {
+          await tab.presses('Add a passkey');
+          await tab.isRefused('This device already has a passkey for this account.');
+        });
+      });
+
+      it('signs in by autofill, without a name or a click', async () => {
+        await authenticator.touch(async () => {
+          await tab.presses('Sign out');
+          await tab.sees('Overview');
+        });
+        expect((await tab.payload()).amr).toEqual(['webauthn']);
+      });
+
+      it('signs in by button', async () => {
+        // Autofill, which begins at some moment after the sign-out, would be quicker than the click.
+        await tab.page.evaluate('PublicKeyCredential.isConditionalMediationAvailable = async () => false');
+        await tab.signsOut();
+        await authenticator.touch(async () => {
+          await tab.presses('Sign in with a passkey');
+          await tab.sees('Overview');
+        });
+      });
+
+      it('confirms who is there, and is renamed then', async () => {
+        await tab.goes('Passkeys');
+        await tab.presses('Rename Laptop');
+        await tab.dialog().getByLabel('Name').fill('Old laptop');
+        await tab.answers('Rename');
+        await authenticator.touch(async () => {
+          await tab.presses('Confirm with a passkey');
+          await tab.hears('The passkey is renamed.');
+        });
+        expect(await passkeyNames()).toEqual(['Old laptop']);
+      });
+
+      it('is deleted after a question, and the authenticator forgets it', async () => {
+        await tab.presses('Delete Old laptop');
+        await tab.answers('Delete');
+        await tab.hears('The passkey is deleted.');
+        await tab.page.getByText('You have none yet.').waitFor();
+        expect(await authenticator.held()).toEqual([]);
+      });
+    });
+
+    describe('a second factor', () => {
+      let secret: string;
+      let codes: string[];
+
+      const challenge = async () => {
+        await tab.signsOut();
+        await tab.signsIn();
+        await tab.sees('One more step');
+      };
+      const shownCodes = () => tab.page.locator('.codes li').allInnerTexts();
+
+      it('is set up with a QR code of the very address that is shown as text, and a code that proves it', async () => {
+        await tab.goes('Two-factor');
+        await tab.presses('Set it up');
+        const picture = tab.page.getByRole('img', { name: 'QR code for your authenticator app' });
+        await picture.waitFor();
+        const uri = await tab.page.locator('.uri').textContent();
+        secret = secretIn(uri!);
+        expect(await tab.page.locator('.key').innerText()).toBe(secret.match(/.{4}/g)!.join(' '));
+
+        const expected = generate(0, 'M');
+        expected.addData(uri!);
+        expected.make();
+        const drawn = new Set((await picture.locator('path').getAttribute('d'))!.match(/M\d+ \d+/g));
+        const size = Array.from({ length: expected.getModuleCount() }, (_, i) => i);
+        for (const row of size) {
+          const dark = size.filter((column) => drawn.has(`M${column + 4} ${row + 4}`));
+          expect(dark).toEqual(size.filter((column) => expected.isDark(row, column)));
+        }
+      });
+
+      it('comes with recovery codes to copy and to keep', async () => {
+        codes = await shownCodes();
+        expect(codes).toHaveLength(8);
+        await tab.presses('Copy');
+        await tab.hears('Copied.');
+        expect(await tab.page.evaluate('navigator.clipboard.readText()')).toBe(`${codes.join('\n')}\n`);
+        const save = tab.page.waitForEvent('download');
+        await tab.presses('Download');
+        expect((await save).suggestedFilename()).toBe('recovery-codes.txt');
+      });
+
+      it('is switched on by a right code alone, and shows its recovery codes no more', async () => {
+        await tab.fills({ 'The code that it shows': '000000' });
+        await tab.presses('Switch it on');
+        await tab.isRefused('The code is not correct.');
+        await tab.fills({ 'The code that it shows': codeAt(secret, step()) });
+        await tab.presses('Switch it on');
+        await tab.hears('Two-factor authentication is on.');
+        await tab.page.getByText('8 of 8 recovery codes are left.').waitFor();
+        expect(await shownCodes()).toEqual([]);
+      });
+
+      it('is asked for after the password, by code', async () => {
+        await challenge();
+        await tab.fills({ 'Code from your authenticator app': '000000' });
+        await tab.button('Continue').first().click();
+        await tab.isRefused('The code is not correct.');
+        // The code of the next half minute: that of this one is used up, and clocks may differ by one.
+        await tab.fills({ 'Code from your authenticator app': codeAt(secret, step() + 1) });
+        await tab.button('Continue').first().click();
+        await tab.sees('Overview');
+        expect((await tab.payload()).amr).toEqual(['pwd', 'otp']);
+      });
+
+      it('is asked for after the password, by recovery code', async () => {
+        await challenge();
+        await tab.page.getByText('Use a recovery code instead').click();
+        await tab.fills({ 'Recovery code': codes[0]! });
+        await tab.button('Continue').last().click();
+        await tab.sees('Overview');
+        await tab.goes('Two-factor');
+        await tab.page.getByText('7 of 8 recovery codes are left.').waitFor();
+      });
+
+      it('gets new recovery codes, and is switched off', async () => {
+        await tab.presses('New recovery codes…');
+        await tab.answers('Make new ones');
+        await tab.page.getByRole('heading', { name: 'Is it you?' }).waitFor();
+        await tab.confirms();
+        await tab.page.getByText('8 of 8 recovery codes are left.').waitFor();
+        expect((await shownCodes()).filter((code) => codes.includes(code))).toEqual([]);
+        await tab.presses('Switch it off…');
+        await tab.answers('Switch it off');
+        await tab.hears('Two-factor authentication is off.');
+        await tab.signsOut();
+        await tab.signsIn(DEMO.user);
+        await tab.sees('Overview');
+      });
+    });
+
+    it('has broken no rule of the page', () => expect(visit.complaints).toEqual([]));
+  });
+
+  describe('with a passkey after the password', () => {
+    visit.forTests({ SVC_PASSKEY_REQUIRED: 'true' });
+    let tab: Tab;
+    let authenticator: Authenticator;
+    let secret: string;
+
+    beforeAll(async () => {
+      tab = await visit.tab();
+      await tab.page.setViewportSize(PHONE);
+      await tab.page.emulateMedia({ reducedMotion: 'reduce' });
+      authenticator = await Authenticator.of(tab.page);
+    });
+
+    const challenge = async () => {
+      await tab.signsIn();
+      await tab.sees('One more step');
+    };
+    const byPasskey = () => tab.presses('Use a passkey');
+    const isIn = async () => {
+      await tab.sees('Overview');
+      expect((await tab.payload()).amr).toEqual(['pwd', 'webauthn']);
+    };
+
+    it('is asked of nobody who has none', async () => {
+      await tab.signsIn();
+      await tab.sees('Overview');
+      await tab.goes('Passkeys');
+      await tab.presses('Add a passkey');
+      await tab.dialog().waitFor();
+      await authenticator.touch(async () => {
+        await tab.confirms();
+        await tab.hears('The passkey is added.');
+      });
+      await tab.signsOut();
+    });
+
+    it('is the one way on for whoever has one', async () => {
+      await challenge();
+      expect(await tab.page.locator('main').getByRole('button').allInnerTexts()).toEqual([
+        'Use a passkey',
+        'Start over',
+      ]);
+      expect(await tab.page.locator('main').getByRole('textbox').count()).toBe(0);
+      expect(await tab.page.evaluate('document.activeElement.textContent')).toBe('One more step');
+    });
+
+    it('is accessible in light and dark, and fits a phone', async () => {
+      expect(await findingsIn(tab.page)).toEqual([]);
+    });
+
+    it('is given up by starting over, with the password', async () => {
+      await tab.presses('Start over');
+      await challenge();
+    });
+
+    it('that was cancelled says so, accessibly, and leaves everything as it was', async () => {
+      await authenticator.refuse(async () => {
+        await byPasskey();
+        await tab.page.getByRole('alert').getByText(CANCELLED).waitFor();
+      });
+      expect(await findingsIn(tab.page)).toEqual([]);
+      await tab.sees('One more step');
+      await tab.hasFocus(tab.button('Use a passkey'));
+    });
+
+    it('signs in, also after it was cancelled', async () => {
+      await authenticator.touch(async () => {
+        await tab.page.keyboard.press('Enter');
+        await isIn();
+      });
+      expect(await tab.page.getByText(CANCELLED).count()).toBe(0);
+    });
+
+    it('is in the session that it opened, also once that was renewed', async () => {
+      await tab.page.reload();
+      await isIn();
+    });
+
+    it('is not offered at an address that has none, which is said', async () => {
+      const elsewhere = await visit.tab();
+      await elsewhere.page.goto(visit.sample.url);
+      await elsewhere.signsIn();
+      await elsewhere.sees('One more step');
+      await elsewhere.page.getByText('None that this account has works in this browser at this address.').waitFor();
+      expect(await elsewhere.button('Use a passkey').count()).toBe(0);
+      expect(await findingsIn(elsewhere.page)).toEqual([]);
+      await elsewhere.presses('Start over');
+      await elsewhere.sees('Sign in');
+      await elsewhere.page.context().close();
+      await tab.comesToFront();
+    });
+
+    it('is offered beside the codes of a second factor, and is as good', async () => {
+      await tab.goes('Two-factor');
+      await tab.presses('Set it up');
+      await tab.confirms();
+      await tab.page.getByRole('img', { name: /^QR code/ }).waitFor();
+      secret = secretIn((await tab.page.locator('.uri').textContent())!);
+      await tab.fills({ 'The code that it shows': codeAt(secret, step()) });
+      await tab.presses('Switch it on');
+      await tab.hears('Two-factor authentication is on.');
+      await tab.signsOut();
+      await challenge();
+      await tab.field('Code from your authenticator app').waitFor();
+      await tab.page.getByText('Use a recovery code instead').waitFor();
+      expect(await findingsIn(tab.page)).toEqual([]);
+      await authenticator.touch(async () => {
+        await byPasskey();
+        await isIn();
+      });
+      await tab.signsOut();
+    });
+
+    it('that the account has no more is refused, and the code is still a way on', async () => {
+      await challenge();
+      await visit.sql('DELETE FROM passkeys');
+      await authenticator.touch(async () => {
+        await tab.presses('Use a passkey');
+        await tab.page.getByRole('alert').getByText('The passkey could not be verified.').waitFor();
+      });
+      await tab.fills({ 'Code from your authenticator app': codeAt(secret, step() + 1) });
+      await tab.button('Continue').first().click();
+      await tab.sees('Overview');
+      expect((await tab.payload()).amr).toEqual(['pwd', 'otp']);
+    });
+
+    it('has broken no rule of the page', () => expect(visit.complaints).toEqual([]));
+  });
+
+  // Without a grace window: two tabs that present one refresh token end the session.
+  describe.each([
+    ['body mode', {}],
+    ['cookie mode', { SVC_COOKIE_MODE: 'true' }],
+  ])('in several tabs in %s', (mode, env) => {
+    visit.forTests({ ...env, SVC_GRACE: '0' });
+    let person: BrowserContext;
+    let tabs: Tab[];
+    let refreshes: Request[];
+
+    beforeAll(async () => {
+      person = await visit.person();
+      await person.clock.install();
+      refreshes = [];
+      person.on('request', (request) => request.url().endsWith('/auth/refresh') && refreshes.push(request));
+      const first = await visit.tab(person);
+      await first.signsIn();
+      await first.sees('Overview');
+      tabs = [first, await visit.tab(person), await visit.tab(person)];
+    });
+
+    beforeEach(async () => {
+      for (const tab of tabs) await tab.sees('Overview');
+      await share('');
+      refreshes.splice(0);
+    });
+
+    const stored = (): Promise<Record<string, string>> =>
+      tabs[0]!.page.evaluate('({ ...localStorage, ...sessionStorage })');
+
+    /** Waits for all tabs to hold one and the same token, another one than `before`. */
+    async function share(before: string): Promise<string> {
+      let held: string[] = [];
+      await eventually(async () => {
+        held = await Promise.all(tabs.map(async (tab) => (await tab.payload()).jti));
+        return !held.includes(before) && new Set(held).size === 1;
+      });
+      return held[0]!;
+    }
+
+    it('stay signed in through five refreshes, of which each is made once', async () => {
+      const { fid } = await tabs[0]!.payload();
+      let jti = await share('');
+      for (let round = 1; round <= ROUNDS; round++) {
+        await person.clock.fastForward(MINUTES_OF_LIFE * 60_000);
+        jti = await share(jti);
+        expect(refreshes).toHaveLength(round);
+      }
+      for (const tab of tabs) {
+        expect(await tab.payload()).toMatchObject({ fid });
+        await tab.comesToFront();
+        await tab.goes('Sessions');
+        await tab.page.getByText('this one').waitFor();
+        await tab.goes('Overview');
+      }
+    });
+
+    it('renew a token that is refused, and repeat the request, whoever asks first', async () => {
+      const { jti } = await tabs[0]!.payload();
+      const refused = new Set<string>();
+      await person.route('**/auth/sessions', async (route) => {
+        const token = route.request().headers().authorization!;
+        // As if its time had come: the token that all tabs hold is good no more.
+        if (refused.size > 0 && !refused.has(token)) return route.continue();
+        refused.add(token);
+        await route.fulfill({ status: 401, json: { message: 'Authentication is required.' } });
+      });
+      await Promise.all(tabs.map((tab) => tab.goesBehind('Sessions')));
+      for (const tab of tabs) await tab.page.getByText('this one').waitFor();
+      await person.unroute('**/auth/sessions');
+      await Promise.all(tabs.map((tab) => tab.goesBehind('Overview')));
+      expect(await share(jti)).not.toBe(jti);
+      expect(refreshes).toHaveLength(1);
+    });
+
+    it('stay signed in while the server cannot renew, and renew when it can', async () => {
+      const [tab] = tabs as [Tab];
+      const { jti } = await tab.payload();
+      await person.route('**/auth/refresh', (route) => route.fulfill({ status: 503, json: { message: 'Not now.' } }));
+      await person.clock.fastForward(MINUTES_OF_LIFE * 60_000);
+      await eventually(async () => refreshes.length >= tabs.length);
+      expect((await tab.payload()).jti).toBe(jti);
+      await person.unroute('**/auth/refresh');
+      await person.clock.fastForward(10_000);
+      await share(jti);
+    });
+
+    it('are signed out and in together', async () => {
+      const [first, second, third] = tabs as [Tab, Tab, Tab];
+      await second.comesToFront();
+      await second.signsOut();
+      await Promise.all([first.sees('Sign in'), third.sees('Sign in')]);
+      expect(await stored()).toEqual({});
+      await third.comesToFront();
+      await third.signsIn();
+      await Promise.all(tabs.map((tab) => tab.sees('Overview')));
+      await share('');
+      expect(refreshes).toEqual([]);
+    });
+
+    it('keep no access token in any storage, and in cookie mode no refresh token', async () => {
+      expect(Object.keys(await stored())).toEqual([mode === 'body mode' ? 'refresh-token' : 'signed-in']);
+      const cookies = await person.cookies();
+      expect(cookies).toMatchObject(mode === 'body mode' ? [] : [{ httpOnly: true, sameSite: 'Strict' }]);
+      await tabs[0]!.page.reload();
+      await tabs[0]!.sees('Overview');
+    });
+
+    it('end with a session that was ended elsewhere, and have broken no rule of the page', async () => {
+      const { access_token: token } = (await visit.sample.login('demo@example.com')).body;
+      await visit.sample.call('DELETE', '/auth/sessions', undefined, token);
+      await tabs[0]!.link('Sessions').dispatchEvent('click');
+      await Promise.all(tabs.map((tab) => tab.sees('Sign in')));
+      expect(await stored()).toEqual({});
+      expect(visit.complaints.filter((text) => !/status of 503/.test(text))).toEqual([]);
+    });
+  });
+});

@@ -1,0 +1,24 @@
+import { join } from 'node:path';
+import type * as application from '../../apps/sample/src/application';
+import type * as environment from '../../apps/sample/src/environment';
+
+const BUILT = join(__dirname, '../../dist/apps/sample/apps/sample/src');
+const { startApplication }: typeof application = require(join(BUILT, 'application.js'));
+const { readEnvironment }: typeof environment = require(join(BUILT, 'environment.js'));
+
+let stop = async (): Promise<void> => undefined;
+
+// Stops the application, and starts another one where there are settings for it.
+process.on('message', async (start: { env: Record<string, string>; args: string[] } | 'stop') => {
+  await stop();
+  stop = async () => undefined;
+  if (start === 'stop') return process.send!({});
+  for (const name of Object.keys(process.env)) delete process.env[name];
+  Object.assign(process.env, start.env);
+  try {
+    stop = await startApplication(readEnvironment(process.env, start.args), { logger: false, abortOnError: false });
+    process.send!({});
+  } catch (error) {
+    process.send!({ refusal: (error as Error).message });
+  }
+});
