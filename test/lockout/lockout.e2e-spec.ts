@@ -7,16 +7,18 @@ import {
   PasswordHasher,
   StoreUnavailable,
 } from '@svc/auth';
+import * as fc from 'fast-check';
 import { randomUUID } from 'node:crypto';
 import type { Response } from 'supertest';
-import { AccountLockout } from '../../libs/auth/src/lockout/account-lockout';
-import { userLock } from '../../libs/auth/src/lockout/lock-key';
-import { Realms } from '../../libs/auth/src/realm/realm';
-import { TestApp } from '../support/app';
+import { TestApp, type TestAppOptions } from '../support/app';
+import { confirm } from '../support/confirming';
 import { PASSWORD } from '../support/people';
 
-const start = (lockout: AuthModuleOptions['lockout'], options: Partial<AuthModuleOptions> = {}): Promise<TestApp> =>
-  TestApp.start({ options: { features: { lockout: true }, lockout, ...options } });
+const locking = (lockout: AuthModuleOptions['lockout'], more: Partial<AuthModuleOptions> = {}): TestAppOptions => ({
+  options: { features: { lockout: true }, lockout, ...more },
+});
+
+const ada = 'ada@example.com';
 
 const fail = async (t: TestApp, email: string, times: number, guard = 'api'): Promise<void> => {
   for (let i = 0; i < times; i++) await t.login(email, `wrong ${i}`, guard).expect(422);
@@ -26,17 +28,9 @@ const rowsOf = (t: TestApp): Promise<{ purpose: string; subject: string; guard: 
 const LOCKED = 'This account is locked. Please contact support.';
 
 describe('an account that is guessed at', () => {
-  let t: TestApp;
+  const t = TestApp.forFile(locking({ maxAttempts: 3 }));
   let id: string;
-  const ada = 'ada@example.com';
-
-  beforeAll(async () => {
-    t = await start({ maxAttempts: 3 });
-    id = await t.person(ada);
-  });
-  beforeEach(() => t.database.query('TRUNCATE svc_lockouts'));
-  afterEach(() => jest.restoreAllMocks());
-  afterAll(() => t.stop());
+  beforeEach(async () => (id = await t.person(ada)));
 
   it('is locked after the last attempt it has, for the right password too, without a hash', async () => {
     await fail(t, ada, 3);
@@ -67,11 +61,12 @@ describe('an account that is guessed at', () => {
   });
 
   it('loses with a successful login the failures of its step-up too, and no others', async () => {
-    const lockout = t.app.get(Realms).default.get(AccountLockout);
-    const wrong = (purpose: 'confirm' | 'two_factor'): Promise<unknown> =>
-      lockout.attempt(userLock(purpose, id), 'password', async () => null);
-    await wrong('confirm');
-    await wrong('two_factor');
+    const { accessToken } = await t.auth.startSession(id);
+    await confirm(t, accessToken, { password: 'wrong' }).expect(422);
+    await t.database.query("INSERT INTO svc_lockouts VALUES ('1', 'two_factor', $1, 'api', 1, NULL, now(), now())", [
+      id,
+    ]);
+    expect((await rowsOf(t)).map(({ purpose }) => purpose).toSorted()).toEqual(['confirm', 'two_factor']);
     await t.login(ada).expect(200);
     expect(await rowsOf(t)).toMatchObject([{ purpose: 'two_factor', subject: id }]);
   });
@@ -158,51 +153,53 @@ describe('an account that is guessed at', () => {
   });
 
   it('is told that it is locked before it is told to wait', async () => {
-    await t.stop();
-    t = await start({ maxAttempts: 2 }, { rateLimits: { login: { maxAttempts: 2, ipMaxAttempts: 1e9 } } });
+    const rateLimits = { login: { maxAttempts: 2, ipMaxAttempts: 1e9 } };
+    const both = await TestApp.start(locking({ maxAttempts: 2 }, { rateLimits }));
     const email = `${randomUUID()}@example.com`;
-    await t.person(email);
-    const limited = t.recorded(Lockout);
-    await fail(t, email, 2);
-    await t.login(email).expect(423);
+    await both.person(email);
+    const limited = both.recorded(Lockout);
+    await fail(both, email, 2);
+    await both.login(email).expect(423);
     expect(limited).toEqual([]);
+    await both.stop();
   });
 });
 
 describe('a lock that lets go', () => {
-  let t: TestApp;
-  const ada = 'ada@example.com';
-
-  beforeAll(async () => {
-    t = await start({ maxAttempts: 3, releaseAfter: 600 });
-    await t.person(ada);
-  });
-  afterAll(() => t.stop());
-
   it('says how long it holds, holds as long, and starts a new run', async () => {
+    const t = await TestApp.start(locking({ maxAttempts: 3, releaseAfter: 600 }));
+    await t.person(ada);
     const locked = t.recorded(AccountLocked);
     await fail(t, ada, 3);
-    const text = (seconds: number): string => `This account is locked. Please try again in ${seconds} seconds.`;
-    const { body } = await t.login(ada).expect(423);
-    expect([text(600), text(599)]).toContain(body.message);
-    t.clock.advance(590);
-    expect((await t.login(ada).expect(423)).body.message).toMatch(/in (9|10) seconds/);
-    t.clock.advance(11);
+    const secondsLeft = async (): Promise<number> => {
+      const { body } = await t.login(ada).expect(423);
+      const [, seconds] = /^This account is locked\. Please try again in (\d+) seconds\.$/.exec(body.message)!;
+      return Number(seconds);
+    };
+    const left = await secondsLeft();
+    expect(left).toBeGreaterThan(540);
+    expect(left).toBeLessThanOrEqual(600);
+    t.clock.advance(500);
+    const later = await secondsLeft();
+    expect(later).toBeGreaterThan(40);
+    expect(later).toBeLessThanOrEqual(left - 500);
+    t.clock.advance(later);
 
     await fail(t, ada, 1);
     expect(await rowsOf(t)).toMatchObject([{ attempts: 1 }]);
     await fail(t, ada, 2);
     await t.login(ada).expect(423);
     expect(locked).toHaveLength(2);
-    t.clock.advance(601);
+    t.clock.advance(600);
     await t.login(ada).expect(200);
     expect(await rowsOf(t)).toEqual([]);
+    await t.stop();
   });
 });
 
 describe('a maximum that was lowered', () => {
   it('locks who is above it at the next attempt, without verifying it', async () => {
-    const first = await start({ maxAttempts: 50 });
+    const first = await TestApp.start(locking({ maxAttempts: 50 }));
     await first.person('ada@example.com');
     await fail(first, 'ada@example.com', 10);
     const second = await TestApp.start({
@@ -220,7 +217,7 @@ describe('a maximum that was lowered', () => {
 
 describe('without its table', () => {
   it('lockout locks nobody, and logins go on', async () => {
-    const t = await start({ maxAttempts: 1 });
+    const t = await TestApp.start(locking({ maxAttempts: 1 }));
     await t.person('ada@example.com');
     await t.database.query('DROP TABLE svc_lockouts');
     const logged = jest.spyOn(Logger.prototype, 'error').mockImplementation();
@@ -239,5 +236,116 @@ describe('switched off', () => {
     await t.login('ada@example.com').expect(200);
     expect(await rowsOf(t)).toEqual([]);
     await t.stop();
+  });
+});
+
+describe('a host`s own login', () => {
+  const authenticate = async (request: unknown): Promise<{ id: number } | null> => {
+    const { ticket } = (request as { body: { ticket?: string } }).body;
+    if (ticket === 'throw') throw new Error('no such ticket');
+    return ticket ? { id: Number(ticket) } : null;
+  };
+  const t = TestApp.forFile(locking({ maxAttempts: 3 }, { hooks: { authenticate } }));
+  const login = (ticket: string | undefined, email?: string) => t.http.post('/auth/login').send({ email, ticket });
+
+  beforeEach(async () => {
+    await t.person('ada@example.com');
+    await t.person('bob@example.com');
+  });
+
+  it('is locked like any other, also where it refuses with a throw', async () => {
+    await login(undefined, 'ada@example.com').expect(422);
+    await login('throw', 'ada@example.com').expect(500);
+    await login(undefined, 'ada@example.com').expect(422);
+    await login('1', 'ada@example.com').expect(423);
+    await login('1').expect(200);
+  });
+
+  it('clears nobody`s failures with a ticket of another', async () => {
+    await login(undefined, 'ada@example.com').expect(422);
+    await login('2', 'ada@example.com').expect(422);
+    await login('2', 'ada@example.com').expect(422);
+    await login('1', 'ada@example.com').expect(423);
+    await login('2', 'bob@example.com').expect(200);
+  });
+});
+
+describe('a host`s own login that names nobody', () => {
+  let nothing: unknown;
+  const t = TestApp.forFile({
+    options: {
+      hooks: { authenticate: async () => nothing as never },
+      rateLimits: { login: { maxAttempts: 3, ipMaxAttempts: 1e9 } },
+    },
+  });
+
+  it.each([[undefined], [false], [0], [''], [null]])('refuses with %j as with null', async (value) => {
+    nothing = value;
+    const email = `${randomUUID()}@example.com`;
+    for (let i = 0; i < 3; i++) await t.http.post('/auth/login').send({ email }).expect(422);
+    await t.http.post('/auth/login').send({ email }).expect(429);
+  });
+});
+
+const MAX = 4;
+const RELEASE_AFTER = 100;
+
+type Step = { who: 'ada' | 'bob' | 'nobody'; right: boolean } | { wait: number };
+
+/** The rule in its plainest form: a run of failures, and when it locked. */
+class Model {
+  private readonly runs = new Map<string, { attempts: number; lockedAt?: number }>();
+  now = 0;
+  locked = 0;
+  released = 0;
+
+  attempt(who: string, right: boolean): number {
+    const run = this.runs.get(who) ?? { attempts: 0 };
+    if (run.lockedAt !== undefined && this.now < run.lockedAt + RELEASE_AFTER) return 423;
+    if (run.lockedAt !== undefined) Object.assign(run, { attempts: 0, lockedAt: undefined });
+    this.runs.set(who, run);
+    if (++run.attempts === MAX) {
+      run.lockedAt = this.now;
+      this.locked++;
+    }
+    if (!right || who === 'nobody') return 422;
+    this.runs.delete(who);
+    this.released++;
+    return 200;
+  }
+}
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    arbitrary: fc.record({
+      who: fc.constantFrom('ada' as const, 'bob' as const, 'nobody' as const),
+      right: fc.integer({ min: 0, max: 4 }).map((n) => n === 0),
+    }),
+    weight: 8,
+  },
+  { arbitrary: fc.record({ wait: fc.constantFrom(10, 45, 60, 150) }), weight: 1 },
+);
+
+describe('any sequence of logins and waits', () => {
+  const t = TestApp.forFile(locking({ maxAttempts: MAX, releaseAfter: RELEASE_AFTER }));
+
+  it('is answered as the plain rule says, with an event for every change', async () => {
+    const [locked, released] = [t.recorded(AccountLocked), t.recorded(AccountReleased)];
+    const property = fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
+      const run = randomUUID().slice(0, 8);
+      for (const name of ['ada', 'bob']) await t.person(`${name}-${run}@example.com`);
+      const [model, before] = [new Model(), [locked.length, released.length] as const];
+      for (const one of steps) {
+        if ('wait' in one) {
+          t.clock.advance(one.wait);
+          model.now += one.wait;
+        } else {
+          const { status } = await t.login(`${one.who}-${run}@example.com`, one.right ? PASSWORD : 'wrong');
+          expect(status).toBe(model.attempt(one.who, one.right));
+        }
+      }
+      expect([locked.length - before[0], released.length - before[1]]).toEqual([model.locked, model.released]);
+    });
+    await fc.assert(property, { numRuns: 40 });
   });
 });
