@@ -6,14 +6,11 @@ import {
   type Reason,
   type SecurityLine,
   Throttled,
-  UserProvider,
 } from '@svc/auth';
-import { randomUUID } from 'node:crypto';
-import { Realms } from '../../libs/auth/src/realm/realm';
 import type { TestApp } from './app';
 import { HEADER, proofOf } from './confirming';
 import { HostController } from './host.module';
-import { type Mailbox, member, startMembers } from './members';
+import { type Mailbox, member, membersForFile } from './members';
 
 @Controller()
 class GatedController {
@@ -36,53 +33,46 @@ class GatedController {
   }
 }
 
-/** Reasons by the file of `test/observability` that sees them. */
-export const SEEN_BY: Record<'logins' | 'refusals', Reason[]> = {
-  logins: [
-    'account_locked',
-    'expired_token',
-    'hasher_busy',
-    'missing_token',
-    'other',
-    'reused_token',
-    'revoked_token',
-    'too_many_failures',
-    'unexpected',
-    'unknown_token',
-    'unknown_user',
-    'unverified_login',
-    'validation_failed',
-    'wrong_credentials',
-    'wrong_password',
-  ],
-  refusals: [
-    'already_enrolled',
-    'bad_challenge',
-    'bad_link',
-    'confirmation_required',
-    'confirmation_session_mismatch',
-    'email_unverified',
-    'expired_token',
-    'identifier_taken',
-    'insufficient_scope',
-    'invalid_token',
-    'missing_token',
-    'no_such_passkey',
-    'no_such_session',
-    'not_enrolled',
-    'outdated_link',
-    'passkey_not_registered',
-    'passkey_not_verified',
-    'passkey_not_yours',
-    'reset_failed',
-    'revoked_token',
-    'store_unavailable',
-    'too_many_requests',
-    'unknown_user',
-    'wrong_code',
-    'wrong_password',
-  ],
+/** Every reason: the compiler refuses a list that lacks one. */
+const REASONS: Record<Reason, true> = {
+  account_locked: true,
+  already_enrolled: true,
+  bad_challenge: true,
+  bad_link: true,
+  confirmation_required: true,
+  confirmation_session_mismatch: true,
+  email_unverified: true,
+  expired_token: true,
+  hasher_busy: true,
+  identifier_taken: true,
+  insufficient_scope: true,
+  invalid_token: true,
+  missing_token: true,
+  no_such_passkey: true,
+  no_such_session: true,
+  not_enrolled: true,
+  other: true,
+  outdated_link: true,
+  passkey_not_registered: true,
+  passkey_not_verified: true,
+  passkey_not_yours: true,
+  reset_failed: true,
+  reused_token: true,
+  revoked_token: true,
+  store_unavailable: true,
+  too_many_failures: true,
+  too_many_requests: true,
+  unexpected: true,
+  unknown_token: true,
+  unknown_user: true,
+  unverified_login: true,
+  validation_failed: true,
+  wrong_code: true,
+  wrong_credentials: true,
+  wrong_password: true,
 };
+
+export const ALL_REASONS = Object.keys(REASONS).toSorted();
 
 /** Keeps the lines of the security log. */
 export class SecurityLines {
@@ -121,9 +111,9 @@ export interface Own {
   proof: string;
 }
 
-/** A host that logs, with every capability, and a verified member for each test. */
+/** A host that logs, with every capability, for a whole file; each test has a verified member. */
 export class LoggingApp {
-  email = '';
+  readonly email = 'ada@example.com';
   id = '';
   /** What the host does at every token. */
   hook: () => object = () => ({});
@@ -133,15 +123,14 @@ export class LoggingApp {
     readonly mailbox: Mailbox,
   ) {}
 
-  static async start(log: SecurityLines): Promise<LoggingApp> {
-    const box: { app?: LoggingApp } = {};
+  static forFile(log: SecurityLines): LoggingApp {
     const unlimited = { maxAttempts: 1e9 };
-    const { t, mailbox } = await startMembers(
+    const { t, mailbox } = membersForFile(
       {
         ...log.options,
         features: { twoFactor: true, lockout: true, abilities: true },
         emailVerification: { blockUnverifiedLogin: true },
-        hooks: { tokenClaims: () => box.app!.hook() },
+        hooks: { tokenClaims: () => app.hook() },
         rateLimits: {
           login: { maxAttempts: 3, ipMaxAttempts: 1e9, accountMaxAttempts: 1e9 },
           confirm: unlimited,
@@ -152,23 +141,15 @@ export class LoggingApp {
           twoFactor: unlimited,
           limiters: { seldom: () => ({ key: 'all', maxAttempts: 1, decaySeconds: 60 }) },
         },
-        keyPrefix: `${randomUUID()}:`,
       },
       { controllers: [HostController, GatedController] },
     );
-    box.app = new LoggingApp(t, mailbox);
-    return box.app;
-  }
-
-  /** A member of the next test's own. */
-  async next(): Promise<void> {
-    this.hook = () => ({});
-    this.email = `${randomUUID()}@example.com`;
-    this.id = await member(this.t, this.email, { emailVerifiedAt: new Date() });
-  }
-
-  get users(): UserProvider {
-    return this.t.app.get(Realms).default.get(UserProvider);
+    const app = new LoggingApp(t, mailbox);
+    beforeEach(async () => {
+      app.hook = () => ({});
+      app.id = await member(t, app.email, { emailVerifiedAt: new Date() });
+    });
+    return app;
   }
 
   session() {

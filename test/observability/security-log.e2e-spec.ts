@@ -1,0 +1,325 @@
+import { ForbiddenException, type LoggerService } from '@nestjs/common';
+import { HasherBusy, PasswordHasher, SecurityStore, StoreUnavailable } from '@svc/auth';
+import { randomUUID } from 'node:crypto';
+import { TestApp, claimsOf } from '../support/app';
+import { someone, startLimited } from '../support/clients';
+import { API_URL, linkIn, member } from '../support/members';
+import { ORIGIN, PasskeyApp } from '../support/passkeys';
+import { PASSWORD } from '../support/people';
+import { ALL_REASONS, LoggingApp, SecurityLines, reasonsIn } from '../support/security-lines';
+import { SoftAuthenticator } from '../support/soft-authenticator';
+import { challenge, codeOf, complete, enrol } from '../support/two-factor';
+
+const WRONG = 'wrong-horse-battery';
+
+describe('the security log says why', () => {
+  const log = new SecurityLines();
+  const app = LoggingApp.forFile(log);
+  const { t } = app;
+
+  it('a login failed, with the account where there is one, and nothing that was typed', async () => {
+    const base = { event: 'auth.login.failed', guard: 'api', ip: '127.0.0.1' };
+    expect(await log.lineOf(() => t.login(app.email, WRONG), 422)).toEqual({
+      ...base,
+      reason: 'wrong_password',
+      user_id: app.id,
+    });
+    expect(await log.lineOf(() => t.login('nobody@example.com', WRONG), 422)).toEqual({
+      ...base,
+      reason: 'unknown_user',
+    });
+    expect(await log.lineOf(() => t.http.post('/auth/login').send({ email: 1 }), 422)).toEqual({
+      ...base,
+      reason: 'validation_failed',
+    });
+    await t.login(app.email, WRONG).expect(422);
+    await t.login(app.email, WRONG).expect(422);
+    expect(await log.lineOf(() => t.login(app.email), 429)).toEqual({ ...base, reason: 'too_many_failures' });
+  });
+
+  it('a login of a locked account, of an unverified user and of a busy moment failed', async () => {
+    const reasonOf = async (status: number) => (await log.lineOf(() => t.login(app.email), status)).reason;
+    await t.database.query('UPDATE members SET email_verified_at = NULL');
+    const unverified = await log.during(() => t.login(app.email).expect(403));
+    expect(unverified.at(-1)).toMatchObject({ event: 'auth.login.failed', reason: 'unverified_login' });
+    await t.database.query('UPDATE members SET email_verified_at = now()');
+    jest.spyOn(t.app.get(PasswordHasher), 'verify').mockRejectedValueOnce(new HasherBusy());
+    expect(await reasonOf(503)).toBe('hasher_busy');
+    await t.login(app.email, WRONG).expect(422);
+    await t.database.query('UPDATE svc_lockouts SET locked_at = now() WHERE subject = $1', [`id:${app.id}`]);
+    expect(await reasonOf(423)).toBe('account_locked');
+  });
+
+  it('a login met a fault, or an error of the host`s', async () => {
+    const last = async (status: number) => (await log.during(() => t.login(app.email).expect(status))).at(-1)!.reason;
+    app.hook = () => {
+      throw new Error(`never said: ${PASSWORD}`);
+    };
+    expect(await last(500)).toBe('unexpected');
+    app.hook = () => {
+      throw new ForbiddenException();
+    };
+    expect(await last(403)).toBe('other');
+  });
+
+  it('a login succeeded, with the session, and a refresh only where it failed', async () => {
+    const lines = await log.during(() => app.session());
+    const started = lines.find(({ event }) => event === 'auth.login.succeeded')!;
+    expect(started).toEqual({
+      event: 'auth.login.succeeded',
+      guard: 'api',
+      user_id: app.id,
+      session_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      ip: '127.0.0.1',
+    });
+    const tokens = await app.session();
+    const fid = String(claimsOf(tokens.access_token).fid);
+    expect(await log.during(() => t.refresh(tokens.refresh_token).expect(200))).toEqual([]);
+    t.clock.advance(31);
+    const failed = { event: 'auth.refresh.failed', guard: 'api', ip: '127.0.0.1', user_id: app.id };
+    expect(await log.during(() => t.refresh(tokens.refresh_token).expect(401))).toEqual([
+      { event: 'auth.refresh_token.reused', session_id: fid },
+      { ...failed, reason: 'reused_token' },
+    ]);
+    expect(await log.lineOf(() => t.refresh(tokens.refresh_token), 401)).toEqual({
+      ...failed,
+      reason: 'revoked_token',
+    });
+    expect(await log.lineOf(() => t.refresh('f'.repeat(64)), 401)).toMatchObject({ reason: 'unknown_token' });
+    expect(await log.lineOf(() => t.refresh(undefined), 401)).toMatchObject({ reason: 'missing_token' });
+    const old = await app.session();
+    t.clock.advance(3_000_000);
+    expect(await log.lineOf(() => t.refresh(old.refresh_token), 401)).toMatchObject({ reason: 'expired_token' });
+  });
+
+  it('a login of the host`s own failed, and no more than that', async () => {
+    const own = await TestApp.start({ options: { ...log.options, hooks: { authenticate: async () => null } } });
+    const line = await log.lineOf(() => own.login('ada@example.com'), 422);
+    expect(line).toEqual({
+      event: 'auth.login.failed',
+      guard: 'api',
+      ip: '127.0.0.1',
+      reason: 'wrong_credentials',
+    });
+    await own.stop();
+  });
+
+  it('a route was closed to a token, before the library`s routes and the host`s', async () => {
+    const refused = { event: 'auth.guard.refused', guard: 'api', ip: '127.0.0.1' };
+    const { access_token: token } = await app.session();
+    expect(await log.lineOf(() => t.get('/private'), 401)).toEqual({ ...refused, reason: 'missing_token' });
+    expect(await log.lineOf(() => t.get('/private', 'a.b.c'), 401)).toEqual({ ...refused, reason: 'invalid_token' });
+    const known = { user_id: app.id, session_id: claimsOf(token).fid };
+    expect(await log.lineOf(() => t.get('/able', token), 403)).toEqual({
+      ...refused,
+      ...known,
+      reason: 'insufficient_scope',
+    });
+    expect(await log.lineOf(() => t.call('post', '/auth/two-factor', token), 423)).toEqual({
+      ...refused,
+      ...known,
+      reason: 'confirmation_required',
+      operation: 'two_factor_enrol',
+    });
+    const foreign = { token, proof: (await app.confirmed()).proof };
+    expect((await log.lineOf(() => app.call('post', '/auth/two-factor', foreign), 423)).reason).toBe(
+      'confirmation_session_mismatch',
+    );
+    const unverified = await t.auth.startSession(await member(t, 'eve@example.com'));
+    expect((await log.lineOf(() => t.get('/verified', unverified.accessToken), 409)).reason).toBe('email_unverified');
+    await t.get('/seldom', token).expect(200);
+    expect((await log.lineOf(() => t.get('/seldom', token), 429)).reason).toBe('too_many_requests');
+    jest.spyOn(t.app.get(SecurityStore), 'getMany').mockRejectedValueOnce(new StoreUnavailable('Redis'));
+    expect((await log.lineOf(() => t.get('/private', token), 503)).reason).toBe('store_unavailable');
+    await t.call('post', '/auth/logout', token).expect(204);
+    expect(await log.lineOf(() => t.get('/private', token), 401)).toEqual({
+      ...refused,
+      reason: 'revoked_token',
+      user_id: app.id,
+    });
+    t.clock.advance(1000);
+    expect((await log.lineOf(() => t.get('/private', token), 401)).reason).toBe('expired_token');
+  });
+
+  it('an account`s life went on, or did not', async () => {
+    const body = { name: 'Ada', password: 'long-enough-and-rare', password_confirmation: 'long-enough-and-rare' };
+    const register = (as: string) => t.http.post('/auth/register').send({ ...body, email: as });
+    expect((await log.lineOf(() => register(app.email), 422)).reason).toBe('identifier_taken');
+    expect(await log.lineOf(() => register(`${randomUUID()}@example.com`), 201)).toMatchObject({
+      event: 'auth.register.succeeded',
+    });
+    const reset = { token: 'x', email: app.email, password: body.password, password_confirmation: body.password };
+    expect((await log.lineOf(() => t.http.post('/auth/reset-password').send(reset), 422)).reason).toBe('reset_failed');
+    const own = await app.confirmed();
+    const gone = () => t.call('delete', `/auth/sessions/${randomUUID()}`, own.token);
+    expect((await log.lineOf(gone, 404)).reason).toBe('no_such_session');
+    const change = { current_password: WRONG, password: body.password, password_confirmation: body.password };
+    expect(await log.lineOf(() => app.call('post', '/auth/password', own).send(change), 422)).toMatchObject({
+      event: 'auth.password_change.failed',
+      reason: 'wrong_password',
+      user_id: app.id,
+    });
+    const deleted = await log.during(() => app.call('delete', '/auth/account', own));
+    expect(deleted).toEqual([{ event: 'auth.account.deleted', guard: 'api', user_id: app.id }]);
+    expect(await log.lineOf(() => t.get('/private', own.token), 401)).toMatchObject({
+      reason: 'revoked_token',
+    });
+  });
+
+  it('a mailed link was no good, and when it was', async () => {
+    await t.database.query('UPDATE members SET email_verified_at = NULL WHERE id = $1', [app.id]);
+    const { accessToken: token } = await t.auth.startSession(app.id);
+    await t.call('post', '/auth/email/verification-notification', token).expect(202);
+    const url = linkIn(await app.mailbox.to(app.email)).href.replace(API_URL, '');
+    expect((await log.lineOf(() => t.http.get(`${url}0`), 403)).reason).toBe('bad_link');
+    await t.database.query("UPDATE members SET email = 'x' || email WHERE id = $1", [app.id]);
+    expect((await log.lineOf(() => t.http.get(url), 403)).reason).toBe('outdated_link');
+    await t.database.query('UPDATE members SET email = $2 WHERE id = $1', [app.id, app.email]);
+    const lines = await log.during(() => t.http.get(url).set('Accept', 'application/json').expect(204));
+    expect(lines).toEqual([{ event: 'auth.email.verified', guard: 'api', user_id: app.id }]);
+  });
+
+  it('a second factor was wrong, missing, or there already', async () => {
+    const { secret, recoveryCodes, ...own } = await enrol(t, app.email);
+    expect((await log.lineOf(() => app.call('post', '/auth/two-factor', own), 409)).reason).toBe('already_enrolled');
+    expect((await log.lineOf(() => complete(t, { challenge_token: 'x', code: '1' }), 422)).reason).toBe(
+      'bad_challenge',
+    );
+    const challenged = await log.during(() => t.login(app.email).expect(200));
+    expect(challenged.at(-1)).toMatchObject({ event: 'auth.login.challenged', user_id: app.id });
+    const challenge_token = await challenge(t, app.email);
+    expect((await log.lineOf(() => complete(t, { challenge_token, code: '000000' }), 422)).reason).toBe('wrong_code');
+    const used = await log.during(() => complete(t, { challenge_token, recovery_code: recoveryCodes[0] }).expect(200));
+    expect(used.map(({ event }) => event)).toEqual(
+      expect.arrayContaining(['auth.recovery_code.used', 'auth.challenge.succeeded']),
+    );
+    const code = codeOf(t, secret);
+    await complete(t, { challenge_token: await challenge(t, app.email), code }).expect(200);
+    const off = await log.during(() => app.call('delete', '/auth/two-factor', own).expect(204));
+    expect(off).toEqual([{ event: 'auth.two_factor.disabled', guard: 'api', user_id: app.id }]);
+    expect((await log.lineOf(() => app.call('post', '/auth/two-factor/recovery-codes', own), 409)).reason).toBe(
+      'not_enrolled',
+    );
+  });
+
+  it('a passkey was refused', async () => {
+    const passkeys = await PasskeyApp.start(log.options);
+    const authenticator = new SoftAuthenticator(ORIGIN);
+    const [ada, bob] = [await passkeys.confirmed(), await passkeys.confirmed('bob@example.com')];
+    await passkeys.enrol(ada, authenticator);
+    await passkeys.register(ada, { id: 'x' }).expect(422);
+    await passkeys.login('x', { id: 'x' }).expect(422);
+    await passkeys.call('patch', 'passkeys/x', ada).send({ name: 'x' }).expect(404);
+    await passkeys
+      .call('post', 'confirm-passkey', bob)
+      .send(await passkeys.answer(authenticator))
+      .expect(422);
+    await passkeys.signIn(authenticator);
+    await passkeys.t.database.query('DELETE FROM people WHERE id = 1');
+    expect((await passkeys.attempt(authenticator)).status).toBe(401);
+    await passkeys.stop();
+  });
+
+  it('something was refused, without a secret: every reason there is was seen above', () => {
+    expect(reasonsIn(log.lines)).toEqual(ALL_REASONS);
+  });
+});
+
+/** What a host's logger is given, all of it. */
+function listening() {
+  const given: { level: string; args: unknown[] }[] = [];
+  const at =
+    (level: string) =>
+    (...args: unknown[]) =>
+      void given.push({ level, args });
+  const logger: LoggerService = { log: at('log'), warn: at('warn'), error: at('error'), debug: at('debug') };
+  return { given, logger };
+}
+
+describe('the security log', () => {
+  it('is written to Nest`s logger, one object a line, and holds no secret', async () => {
+    const { given, logger } = listening();
+    const t = await TestApp.start({ prepare: (app) => app.useLogger(logger) });
+    await t.person('ada@example.com');
+    const { access_token, refresh_token } = await t.session();
+    await t.login('ada@example.com', 'wrong-horse').expect(422);
+    await t.get('/private', `${access_token}x`).expect(401);
+    await t.refresh(refresh_token.replace(/./, 'x')).expect(401);
+    const lines = given.filter(({ args }) => args.at(-1) === 'AuthSecurity');
+    expect(lines.map(({ level, args: [line] }) => [level, (line as { event: string }).event])).toEqual([
+      ['log', 'auth.login.succeeded'],
+      ['warn', 'auth.login.failed'],
+      ['warn', 'auth.guard.refused'],
+      ['warn', 'auth.refresh.failed'],
+    ]);
+    const all = JSON.stringify(given);
+    for (const secret of [PASSWORD, 'wrong-horse', access_token, refresh_token, 'ada@example.com']) {
+      expect(all).not.toContain(secret);
+    }
+    await t.stop();
+  });
+
+  it('alone tells of a full queue: no other log is filled by a flood', async () => {
+    const { given, logger } = listening();
+    const t = await TestApp.start({
+      options: { securityLog: { maxPerMinute: 2 } },
+      prepare: (app) => app.useLogger(logger),
+    });
+    jest.spyOn(t.app.get(PasswordHasher), 'verify').mockRejectedValue(new HasherBusy());
+    given.splice(0);
+    for (let i = 0; i < 10; i++) await t.login('nobody@example.com').expect(503);
+    expect(given.map(({ args }) => args.at(-1))).toEqual(['AuthSecurity', 'AuthSecurity']);
+    await t.stop();
+  });
+
+  it('can be switched off', async () => {
+    const { given, logger } = listening();
+    const options = { securityLog: { enabled: false } };
+    const t = await TestApp.start({ options, prepare: (app) => app.useLogger(logger) });
+    await t.login('nobody@example.com').expect(422);
+    expect(given.filter(({ args }) => args.at(-1) === 'AuthSecurity')).toEqual([]);
+    await t.stop();
+  });
+
+  it('changes nothing where the host`s sink throws or rejects', async () => {
+    let sink: () => unknown = () => JSON.parse('no');
+    const t = await TestApp.start({ options: { securityLog: { sink: () => sink() } } });
+    await t.person('ada@example.com');
+    await t.session();
+    sink = async () => JSON.parse('no');
+    await t.session();
+    await t.login('ada@example.com', 'wrong').expect(422);
+    await t.stop();
+  });
+
+  it('is one line whatever a client says its address is', async () => {
+    const log = new SecurityLines();
+    const t = await startLimited(log.options);
+    const evil = `6.6.6.6\u0085{"event":"auth.login.succeeded"}${'x'.repeat(1000)}`;
+    await t.http.post('/auth/login').set('X-Forwarded-For', evil).send({ email: 'nobody@example.com' }).expect(422);
+    // The byte of the line's end, and what UTF-8 made of it before.
+    expect(log.lines[0]!.ip).toMatch(/^6\.6\.6\.6Â?\?\{"event":"auth\.login\.succeeded"\}x{80,}$/);
+    expect(log.lines[0]!.ip).toHaveLength(128);
+    await t.stop();
+  });
+
+  it('is bounded under a flood, and tells how many lines were left out', async () => {
+    const log = new SecurityLines();
+    const t = await startLimited({ securityLog: { ...log.options.securityLog, maxPerMinute: 5 } });
+    const guess = () =>
+      t.http.post('/auth/login').set('X-Forwarded-For', someone()).send({ email: 'nobody@example.com' });
+    for (let i = 0; i < 30; i++) await guess();
+    await t.get('/private').expect(401);
+    const failed = () => log.lines.filter(({ reason }) => reason === 'unknown_user');
+    expect(failed()).toHaveLength(5);
+    expect(log.lines.at(-1)).toMatchObject({ event: 'auth.guard.refused' });
+    await t.stop();
+    expect(failed()).toHaveLength(6);
+    expect(failed().at(-1)).toEqual({
+      event: 'auth.login.failed',
+      reason: 'unknown_user',
+      guard: 'api',
+      suppressed: 25,
+    });
+  });
+});

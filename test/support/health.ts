@@ -1,0 +1,40 @@
+import { Controller, Get, Module } from '@nestjs/common';
+import { HealthCheck, HealthCheckService, TerminusModule } from '@nestjs/terminus';
+import { AuthHealth } from '@svc/auth';
+import type { TestApp } from './app';
+
+@Controller('health')
+class HealthController {
+  constructor(
+    private readonly health: HealthCheckService,
+    private readonly auth: AuthHealth,
+  ) {}
+
+  @Get()
+  @HealthCheck()
+  check() {
+    return this.health.check(this.auth.indicators());
+  }
+
+  @Get('mine')
+  @HealthCheck()
+  mine() {
+    return this.health.check([() => this.auth.postgres('db'), () => this.auth.keys('signing')]);
+  }
+}
+
+@Module({ imports: [TerminusModule.forRoot({ logger: false })], controllers: [HealthController] })
+export class HealthModule {}
+
+const NAMES = ['auth_keys', 'auth_migrations', 'auth_postgres', 'auth_store'];
+export const UP = Object.fromEntries(NAMES.map((name) => [name, { status: 'up' }]));
+export const down = (reason: string) => ({ status: 'down', reason });
+
+/** The whole answer, which must say nothing but this. */
+export async function healthOf(t: TestApp): Promise<{ status: number; details: Record<string, unknown> }> {
+  const { status, body, text } = await t.get('/health');
+  expect(text).not.toMatch(/127\.0\.0\.1|localhost|secret|ECONN|Error|svc_/);
+  return { status, details: body.details };
+}
+
+export const isUp = async (t: TestApp): Promise<boolean> => (await healthOf(t)).status === 200;
