@@ -42,6 +42,7 @@ export function mistakesOf(blocks: readonly Block[]): string[] {
 
 function inMemory(virtual: ReadonlyMap<string, string>): ts.CompilerHost {
   const host = ts.createCompilerHost(options);
+  host.jsDocParsingMode = ts.JSDocParsingMode.ParseNone;
   const { fileExists, readFile, directoryExists } = host;
   host.fileExists = (file) => virtual.has(file) || fileExists(file);
   host.directoryExists = (path) => [...virtual.keys()].some((f) => f.startsWith(`${path}/`)) || directoryExists!(path);

@@ -116,7 +116,9 @@ export function typeErrors(folder: string, { resolution }: HostKind): string[] {
     },
     folder,
   );
-  const program = ts.createProgram([join(folder, 'src/main.ts')], options);
+  const host = ts.createCompilerHost(options);
+  host.jsDocParsingMode = ts.JSDocParsingMode.ParseNone;
+  const program = ts.createProgram([join(folder, 'src/main.ts')], options, host);
   const checked = ['src', 'node_modules/@svc'].map((name) => `${join(folder, name)}/`);
   const files = program.getSourceFiles().filter(({ fileName }) => checked.some((name) => fileName.startsWith(name)));
   const found = files.flatMap((file) => [
