@@ -4,11 +4,6 @@ import * as surface from '@svc/auth';
 import { openApiFile } from '../../docs/generate-openapi';
 import * as ts from 'typescript';
 import { optionsPage } from '../../docs/generate-options';
-import { VARIABLES } from '../../libs/auth/src/config/env';
-import { METRICS } from '../../libs/auth/src/observability/metrics';
-import { OPERATIONS, QUIET } from '../../libs/auth/src/observability/operations';
-import { REASONS } from '../../libs/auth/src/observability/reasons';
-import { HAPPENINGS } from '../../libs/auth/src/observability/security-line';
 import { PAGES, SHOWN } from '../docs/blocks';
 
 const ROOT = join(__dirname, '../..');
@@ -25,7 +20,7 @@ const pathsIn = (page: string): string[] =>
 
 /** What a path stands for: itself, or a test that is named without its ending. */
 const filesAt = (path: string): string[] =>
-  /\.(ts|md)$/.test(path) ? [path] : path.startsWith('test/') ? [`${path}.e2e-spec.ts`] : [`${path}.spec.ts`];
+  /\.(ts|md)$/.test(path) ? [path] : ['.e2e-spec.ts', '.alone-spec.ts', '.spec.ts'].map((ending) => path + ending);
 
 /** The rows of every table of a page, cell by cell, without their heads. */
 const rowsOf = (page: string): string[][] =>
@@ -65,12 +60,6 @@ describe('the documentation', () => {
     expect(read('docs/options.md')).toBe(optionsPage());
   });
 
-  it('names every environment variable that is read', () => {
-    const page = read('docs/options.md');
-    for (const [name] of VARIABLES) expect(page).toContain(`\`SVC_${name}\``);
-    expect(page).toContain('`SVC_PUBLIC_KEY`');
-  });
-
   it('lists every event with the names and types of what it carries, and no other', () => {
     const events = readdirSync(join(ROOT, 'libs/auth/src'), { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.event.ts'))
@@ -78,19 +67,6 @@ describe('the documentation', () => {
     const rows = [...read('docs/events.md').matchAll(/^\| `(\w+)` +\| ((?:\\\||[^|])*?) +\|/gm)];
     expect(rows.map(([, name, payload]) => [name, payload]).toSorted()).toEqual(events.toSorted());
     for (const [name] of events) expect(surface).toHaveProperty(name);
-  });
-
-  it('gives every reason, event, operation and metric that operators meet, as the source has them', () => {
-    const page = read('docs/operations.md').replaceAll(/ +/g, ' ');
-    for (const [reason, meaning] of Object.entries(REASONS)) expect(page).toContain(`| \`${reason}\` | ${meaning} |`);
-    for (const [name, event] of Object.entries(HAPPENINGS)) expect(page).toContain(`| \`${name}\` | \`${event}\` |`);
-    for (const operation of Object.values(OPERATIONS)) {
-      expect(page).toMatch(new RegExp(`\\| \`${operation}\` \\| .* \\| ${QUIET.has(operation) ? 'no' : 'yes'} \\|`));
-    }
-    for (const [name, { kind, unit, description }] of Object.entries(METRICS)) {
-      expect(page).toContain(`| \`${name}\` | ${kind}, \`${unit}\` |`);
-      expect(page).toContain(description);
-    }
   });
 
   it.each(CLAIMS)('%s names tests and files that exist', (page) => {
@@ -142,15 +118,12 @@ describe('the documentation', () => {
     expect(broken).toEqual([]);
   });
 
-  it('names options and variables that exist', () => {
+  it('names options that exist', () => {
     const options = new Set([...read('docs/options.md').matchAll(/^\| `([\w.]+)`/gm)].map(([, option]) => option!));
     const blocks = new Set([...options].filter((option) => option.includes('.')).map((option) => option.split('.')[0]));
-    const variables = new Set([...VARIABLES.map(([name]) => `SVC_${name}`), 'SVC_PUBLIC_KEY', 'SVC_ADMIN_SECRET']);
     const unknown = PAGES.flatMap((page) =>
-      [...read(page).matchAll(/`([a-z]\w*)\.([a-z]\w*(?:\.[a-z]\w*)?)(?:: [^`]*)?`|`(SVC_[A-Z0-9_]*[A-Z0-9])`/g)]
-        .filter(([, block, rest, variable]) =>
-          variable ? !variables.has(variable) : blocks.has(block) && rest !== 'ts' && !options.has(`${block}.${rest}`),
-        )
+      [...read(page).matchAll(/`([a-z]\w*)\.([a-z]\w*(?:\.[a-z]\w*)?)(?:: [^`]*)?`/g)]
+        .filter(([, block, rest]) => blocks.has(block) && rest !== 'ts' && !options.has(`${block}.${rest}`))
         .map(([text]) => `${page}: ${text}`),
     );
     expect(unknown).toEqual([]);
@@ -160,5 +133,107 @@ describe('the documentation', () => {
     const pages = PAGES.filter((page) => page.startsWith('docs/') && page !== 'docs/README.md');
     const index = read('docs/README.md');
     expect(pages.filter((page) => !index.includes(`(${page.slice('docs/'.length)})`))).toEqual([]);
+  });
+});
+
+describe('what the package exports', () => {
+  it('is this and no more: each name is a promise', () => {
+    expect(Object.keys(surface).toSorted()).toEqual([
+      'Abilities',
+      'AccessTokenGuard',
+      'AccountDeleted',
+      'AccountDeleting',
+      'AccountIsLocked',
+      'AccountLocked',
+      'AccountReleased',
+      'AlreadyEnrolled',
+      'AnyAbility',
+      'Auth',
+      'AuthConfigError',
+      'AuthEvents',
+      'AuthException',
+      'AuthHealth',
+      'AuthModule',
+      'Authenticated',
+      'BadChallenge',
+      'BadLink',
+      'BreachedPasswords',
+      'Clock',
+      'ConfirmationOfAnotherSession',
+      'ConfirmationRequired',
+      'CurrentCaller',
+      'CurrentUser',
+      'DenylistEpoch',
+      'EmailUnverified',
+      'ForceJson',
+      'HasherBusy',
+      'IdentifierTaken',
+      'InsufficientScope',
+      'InvalidRefreshToken',
+      'Lockout',
+      'LockoutCounter',
+      'MailFailed',
+      'Mailer',
+      'NoSuchPasskey',
+      'NoSuchSession',
+      'NotEnrolled',
+      'OutdatedLink',
+      'Passkey',
+      'PasskeyAdded',
+      'PasskeyBackupChanged',
+      'PasskeyCloneDetected',
+      'PasskeyRefused',
+      'PasskeyRemoved',
+      'PasswordChanged',
+      'PasswordHasher',
+      'PasswordReset',
+      'PasswordResetToken',
+      'PasswordVerifier',
+      'Pruning',
+      'Public',
+      'PwnedPasswords',
+      'RecoveryCodeUsed',
+      'RecoveryCodesReplaced',
+      'RefreshFamilyForked',
+      'RefreshToken',
+      'RefreshTokenReused',
+      'Registered',
+      'RequireConfirmation',
+      'RequireVerifiedEmail',
+      'ResetFailed',
+      'Revocation',
+      'SecurityStore',
+      'Session',
+      'SharedThrottlerStorage',
+      'StoreUnavailable',
+      'Throttled',
+      'TokenAbilityDenied',
+      'TooManyFailures',
+      'TooManyRequests',
+      'TwoFactor',
+      'TwoFactorDisabled',
+      'TwoFactorEnabled',
+      'Unauthenticated',
+      'UnverifiedLogin',
+      'UserProvider',
+      'ValidationFailed',
+      'Verified',
+      'WrongCode',
+      'WrongCredentials',
+      'WrongPassword',
+      'addTwoFactorColumns',
+      'authEntities',
+      'authMigrations',
+      'authOptionsFromEnv',
+      'bcryptVerifier',
+      'defineAbilities',
+      'describeAuth',
+      'nodemailerMailer',
+      'pbkdf2Verifier',
+      'scryptVerifier',
+      'tokenCan',
+      'withAuthColumns',
+      'withTwoFactorColumns',
+    ]);
   });
 });

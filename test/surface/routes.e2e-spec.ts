@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { OPERATIONS } from '../../libs/auth/src/observability/operations';
 import { TestApp } from '../support/app';
 import { PASSKEYS } from '../support/passkeys';
 import { startMembers } from '../support/members';
@@ -99,12 +98,6 @@ describe('the mounted routes', () => {
     );
     await (await TestApp.start({ options, fastify: false })).stop();
     await (await TestApp.start({ options: { ...options, routes: false }, fastify: true })).stop();
-  });
-
-  it('have a name each in the log and the metrics, and nothing else has', () => {
-    const all = [...OF_EVERY_GUARD, ...OF_THE_DEFAULT_GUARD, ...LIFE, CHALLENGE, ...TWO_FACTOR, ...OF_PASSKEYS];
-    expect(Object.keys(OPERATIONS).toSorted()).toEqual(all.toSorted());
-    expect(new Set(Object.values(OPERATIONS)).size).toBe(all.length);
   });
 
   it('stand in the README, each of them', async () => {

@@ -11,8 +11,8 @@ const sources = readdirSync(join(ROOT, SRC), { recursive: true, encoding: 'utf8'
 );
 const linesOf = (file: string): number => readFileSync(join(ROOT, SRC, file), 'utf8').split('\n').length;
 
-/** Files that break one rule each, or two that break it together. */
-const PLANTED: Record<string, { rule: string; text: string }> = {
+/** Files that break one rule each, or two that break it together: a cycle is reported once. */
+const PLANTED: Record<string, { rule?: string; text: string }> = {
   'tokens/up.ts': {
     rule: 'tokens-looks-down',
     text: "import { Sessions } from '../sessions/sessions';\nexport const up = Sessions;\n",
@@ -23,7 +23,7 @@ const PLANTED: Record<string, { rule: string; text: string }> = {
     text: "import { MovableClock } from './testing';\nexport const kit = MovableClock;\n",
   },
   'kernel/a.ts': { rule: 'no-cycles', text: "import { b } from './b';\nexport const a = () => b;\n" },
-  'kernel/b.ts': { rule: 'no-cycles', text: "import { a } from './a';\nexport const b = () => a;\n" },
+  'kernel/b.ts': { text: "import { a } from './a';\nexport const b = () => a;\n" },
   'sessions/bad.policy.ts': {
     rule: 'policies-are-pure',
     text: "import { sha256 } from '../kernel/secrets';\nexport const bad = sha256;\n",
@@ -54,6 +54,7 @@ describe('the source tree', () => {
   it('passes the check of its layers, which finds every file that breaks a rule', () => {
     expect(violations()).toEqual(
       Object.entries(PLANTED)
+        .filter(([, { rule }]) => rule)
         .map(([file, { rule }]) => `${rule} ${file}`)
         .toSorted(),
     );

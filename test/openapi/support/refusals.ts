@@ -1,6 +1,5 @@
-import { type AuthModuleOptions, StoreUnavailable } from '@svc/auth';
+import { type AuthModuleOptions, SecurityStore, StoreUnavailable } from '@svc/auth';
 import { randomUUID } from 'node:crypto';
-import { SecurityStore } from '../../../libs/auth/src/security-store/security-store';
 import { onFastify } from '../../support/adapter';
 import type { TestApp } from '../../support/app';
 import type { Contract, Op } from './contract';

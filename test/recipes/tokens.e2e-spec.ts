@@ -1,0 +1,234 @@
+import { Controller, Delete, Get, HttpCode, Logger, Post } from '@nestjs/common';
+import { Abilities, type Caller, CurrentCaller, RequireConfirmation } from '@svc/auth';
+import jwt from 'jsonwebtoken';
+import { modulesOf } from '../docs/page-modules';
+import { TestApp, type Tokens, claimsOf } from '../support/app';
+import { ADA, HEADER, confirm, proofOf, startConfirming } from '../support/confirming';
+import { SECRET } from '../support/host.module';
+import { PASSWORD } from '../support/people';
+
+const FORMER = 'the-secret-of-the-former-application';
+
+describe('impersonation, as its recipe says', () => {
+  @Controller('orders')
+  class Orders {
+    @Get()
+    @Abilities('orders.read')
+    list(@CurrentCaller() { userId, claims }: Caller) {
+      return { of: userId, by: claims.act };
+    }
+
+    @Delete()
+    @HttpCode(204)
+    @RequireConfirmation()
+    empty() {}
+  }
+
+  let t: TestApp;
+  let operator: string;
+  let written: unknown[];
+
+  beforeAll(async () => {
+    const { ImpersonationController } = modulesOf('docs/recipes/impersonation.md')['src/impersonation.controller.ts'];
+    t = await startConfirming({ hooks: { abilities: () => ['*'] } }, [ImpersonationController, Orders]);
+    operator = (await t.session('root@example.com', 'admin')).access_token;
+  });
+  afterAll(() => t.stop());
+  beforeEach(() => {
+    written = [];
+    jest.spyOn(Logger.prototype, 'log').mockImplementation((line: unknown) => void written.push(line));
+  });
+
+  const start = async (user: string, body: object = { reason: 'ticket 7' }) =>
+    t
+      .call('post', `/admin/impersonations/${user}`, operator)
+      .set(HEADER, await proofOf(t, operator, 'admin'))
+      .send(body);
+
+  it('needs the step-up of an operator and a reason, and is written down before it begins', async () => {
+    await t.call('post', '/admin/impersonations/1', operator).send({ reason: 'ticket 7' }).expect(423);
+    const { access_token: user } = await t.session(ADA);
+    await t.call('post', '/admin/impersonations/1', user).send({ reason: 'ticket 7' }).expect(401);
+    expect((await start('1', { reason: ' ' })).status).toBe(400);
+    expect(written).not.toContainEqual(expect.objectContaining({ event: 'impersonation.started' }));
+
+    expect((await start('1')).status).toBe(200);
+    const line = { event: 'impersonation.started', operator: '1', user: '1', reason: 'ticket 7' };
+    expect(written).toContainEqual(line);
+    expect((await start('999')).status).toBe(404);
+    expect((await start('nobody')).status).toBe(404);
+  });
+
+  it('says on every request who acts, and leaves nothing that could outlive its mark', async () => {
+    const { body } = await start('2');
+    expect(Object.keys(body).toSorted()).toEqual(['access_token', 'expires_in']);
+    expect(claimsOf(body.access_token)).toMatchObject({ sub: '2', act: { sub: '1', guard: 'admin' }, pin: true });
+    const { body: seen } = await t.get('/orders', body.access_token).expect(200);
+    expect(seen).toEqual({ of: '2', by: { sub: '1', guard: 'admin' } });
+    await t.refresh(body.access_token).expect(401);
+  });
+
+  it('cannot step up, although it may be told the password, nor touch the account', async () => {
+    const { body } = await start('2');
+    const token = body.access_token;
+    await t.call('delete', '/orders', token).expect(423);
+    await confirm(t, token).expect(403);
+    const own = await proofOf(t, (await t.session('bob@example.com')).access_token);
+    await t.call('delete', '/orders', token).set(HEADER, own).expect(423);
+    const change = {
+      current_password: PASSWORD,
+      password: 'another horse here',
+      password_confirmation: 'another horse here',
+    };
+    await t.call('post', '/auth/password', token).send(change).expect(403);
+    await t.call('delete', '/auth/account', token).set(HEADER, own).expect(403);
+    await t.get('/auth/sessions', token).expect(403);
+  });
+
+  it('is seen by its user, who can end it, and its own token can, while the user`s sessions go on', async () => {
+    const { access_token: user } = await t.session(ADA);
+    const [first, second] = [(await start('1')).body.access_token, (await start('1')).body.access_token];
+    await t.call('post', '/auth/logout', first).expect(204);
+    await t.get('/orders', first).expect(401);
+    const { body } = await t.get('/auth/sessions', user).expect(200);
+    const found = body.data.find(({ id }: { id: string }) => id === claimsOf(second).fid);
+    expect(found).toMatchObject({ label: 'Customer support' });
+    await t.call('delete', `/auth/sessions/${found.id}`, user).expect(204);
+    await t.get('/orders', second).expect(401);
+    await t.get('/orders', user).expect(200);
+  });
+});
+
+describe('personal access tokens, as their recipe says', () => {
+  @Controller('orders')
+  class Orders {
+    @Get()
+    @Abilities('orders.read')
+    list() {
+      return {};
+    }
+
+    @Post()
+    @Abilities('orders.write')
+    place() {
+      return {};
+    }
+  }
+
+  let t: TestApp;
+  let user: Tokens;
+  let abilities: string[] = [];
+
+  beforeAll(async () => {
+    const { TokensController } = modulesOf('docs/recipes/personal-access-tokens.md')['src/tokens.controller.ts'];
+    t = await startConfirming({ hooks: { abilities: () => abilities } }, [TokensController, Orders]);
+  });
+  beforeEach(async () => {
+    abilities = ['orders.*'];
+    user = await t.session(ADA);
+  });
+  afterAll(() => t.stop());
+
+  const issue = async (body: object, { access_token: token } = user) =>
+    t
+      .call('post', '/tokens', token)
+      .set(HEADER, await proofOf(t, token))
+      .send(body);
+
+  const machine = async (): Promise<Tokens> => (await issue({ label: 'CI', abilities: ['orders.read'] })).body;
+
+  it('are issued under step-up, with a name and abilities that their issuer has', async () => {
+    await t
+      .call('post', '/tokens', user.access_token)
+      .send({ label: 'CI', abilities: ['orders.read'] })
+      .expect(423);
+    for (const body of [
+      {},
+      { label: 'CI' },
+      { label: '', abilities: ['orders.read'] },
+      { label: 'CI', abilities: '*' },
+    ])
+      expect((await issue(body)).status).toBe(400);
+    expect((await issue({ label: 'CI', abilities: ['*', 'svc.account'] })).status).toBe(400);
+    abilities = ['orders.read'];
+    const reader = await t.session(ADA);
+    expect((await issue({ label: 'CI', abilities: ['orders.write'] }, reader)).status).toBe(403);
+  });
+
+  it('stay what they are through every refresh, whatever their user may do later', async () => {
+    let tokens = await machine();
+    abilities = ['*'];
+    for (let round = 0; round < 3; round++) {
+      await t.get('/orders', tokens.access_token).expect(200);
+      await t.call('post', '/orders', tokens.access_token).expect(403);
+      tokens = (await t.refresh(tokens.refresh_token).expect(200)).body;
+    }
+  });
+
+  it('are no way to the account, nor to further tokens', async () => {
+    const { access_token: token } = await machine();
+    await confirm(t, token).expect(403);
+    await t
+      .call('post', '/tokens', token)
+      .send({ label: 'CI', abilities: ['orders.read'] })
+      .expect(423);
+    await t.get('/auth/sessions', token).expect(403);
+    await t.call('delete', '/auth/sessions/others', token).expect(403);
+    const change = {
+      current_password: PASSWORD,
+      password: 'another horse here',
+      password_confirmation: 'another horse here',
+    };
+    await t.call('post', '/auth/password', token).send(change).expect(403);
+  });
+
+  it('are listed by their name, and end at once: by their user, or by themselves', async () => {
+    const [first, second] = [await machine(), await machine()];
+    await t.call('post', '/auth/logout', first.access_token).expect(204);
+    const { body } = await t.get('/auth/sessions', user.access_token).expect(200);
+    const labelled = body.data.filter(({ label }: { label: string }) => label === 'CI');
+    for (const { id } of labelled) await t.call('delete', `/auth/sessions/${id}`, user.access_token).expect(204);
+    for (const { access_token: access, refresh_token: refresh } of [first, second]) {
+      await t.get('/orders', access).expect(401);
+      await t.refresh(refresh).expect(401);
+    }
+  });
+});
+
+describe('a host that moves away from passport-jwt, as its recipe says', () => {
+  let t: TestApp;
+
+  beforeAll(async () => {
+    process.env.FORMER_SECRET = FORMER;
+    const modules = modulesOf('docs/recipes/from-passport-jwt.md');
+    const { FormerStrategy } = modules['src/former.strategy.ts'];
+    const { OrdersController } = modules['src/orders.controller.ts'];
+    t = await TestApp.start({
+      controllers: [OrdersController],
+      imports: [{ module: class Former {}, providers: [FormerStrategy] }],
+    });
+    await t.person('ada@example.com');
+  });
+  afterAll(async () => {
+    delete process.env.FORMER_SECRET;
+    await t.stop();
+  });
+
+  const former = (secret = FORMER): string => jwt.sign({ sub: '7' }, secret, { expiresIn: 60 });
+
+  it('takes tokens of both, each by its own rules', async () => {
+    const { access_token: token } = await t.session();
+    expect((await t.get('/orders', token).expect(200)).body).toEqual({ of: 1 });
+    expect((await t.get('/orders', former()).expect(200)).body).toEqual({ of: '7' });
+    await t.get('/orders', former('x'.repeat(36))).expect(401);
+    await t.get('/orders').expect(401);
+  });
+
+  it('lets no token of the library in by the former strategy, nor the other way round', async () => {
+    const { access_token: token } = await t.session();
+    await t.call('post', '/auth/logout', token).expect(204);
+    await t.get('/orders', token).expect(401);
+    await t.get('/orders', former(SECRET)).expect(401);
+    await t.get('/auth/sessions', former()).expect(401);
+  });
+});
