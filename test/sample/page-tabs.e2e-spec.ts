@@ -1,0 +1,128 @@
+import type { BrowserContext, Request } from 'playwright-core';
+import { describeWithBrowser } from '../support/browser';
+import { eventually } from '../support/eventually';
+import { SampleVisit, type Tab } from '../support/sample-page';
+
+const [MINUTES_OF_LIFE, ROUNDS] = [15, 5];
+
+describeWithBrowser('the page of the sample', () => {
+  const visit = SampleVisit.forFile();
+
+  // Without a grace window: two tabs that present one refresh token end the session.
+  describe.each([
+    ['body mode', {}],
+    ['cookie mode', { SVC_COOKIE_MODE: 'true' }],
+  ])('in several tabs in %s', (mode, env) => {
+    visit.forTests({ ...env, SVC_GRACE: '0' });
+    let person: BrowserContext;
+    let tabs: Tab[];
+    let refreshes: Request[];
+
+    beforeAll(async () => {
+      person = await visit.person();
+      await person.clock.install();
+      refreshes = [];
+      person.on('request', (request) => request.url().endsWith('/auth/refresh') && refreshes.push(request));
+      const first = await visit.tab(person);
+      await first.signsIn();
+      await first.sees('Overview');
+      tabs = [first, await visit.tab(person), await visit.tab(person)];
+    });
+
+    beforeEach(async () => {
+      for (const tab of tabs) await tab.sees('Overview');
+      await share('');
+      refreshes.splice(0);
+    });
+
+    const stored = (): Promise<Record<string, string>> =>
+      tabs[0]!.page.evaluate('({ ...localStorage, ...sessionStorage })');
+
+    /** Waits for all tabs to hold one and the same token, another one than `before`. */
+    async function share(before: string): Promise<string> {
+      let held: string[] = [];
+      await eventually(async () => {
+        held = await Promise.all(tabs.map(async (tab) => (await tab.payload()).jti));
+        return !held.includes(before) && new Set(held).size === 1;
+      });
+      return held[0]!;
+    }
+
+    it('stay signed in through five refreshes, of which each is made once', async () => {
+      const { fid } = await tabs[0]!.payload();
+      let jti = await share('');
+      for (let round = 1; round <= ROUNDS; round++) {
+        await person.clock.fastForward(MINUTES_OF_LIFE * 60_000);
+        jti = await share(jti);
+        expect(refreshes).toHaveLength(round);
+      }
+      for (const tab of tabs) {
+        expect(await tab.payload()).toMatchObject({ fid });
+        await tab.comesToFront();
+        await tab.goes('Sessions');
+        await tab.page.getByText('this one').waitFor();
+        await tab.goes('Overview');
+      }
+    });
+
+    it('renew a token that is refused, and repeat the request, whoever asks first', async () => {
+      const { jti } = await tabs[0]!.payload();
+      const refused = new Set<string>();
+      await person.route('**/auth/sessions', async (route) => {
+        const token = route.request().headers().authorization!;
+        // As if its time had come: the token that all tabs hold is good no more.
+        if (refused.size > 0 && !refused.has(token)) return route.continue();
+        refused.add(token);
+        await route.fulfill({ status: 401, json: { message: 'Authentication is required.' } });
+      });
+      await Promise.all(tabs.map((tab) => tab.goesBehind('Sessions')));
+      for (const tab of tabs) await tab.page.getByText('this one').waitFor();
+      await person.unroute('**/auth/sessions');
+      await Promise.all(tabs.map((tab) => tab.goesBehind('Overview')));
+      expect(await share(jti)).not.toBe(jti);
+      expect(refreshes).toHaveLength(1);
+    });
+
+    it('stay signed in while the server cannot renew, and renew when it can', async () => {
+      const [tab] = tabs as [Tab];
+      const { jti } = await tab.payload();
+      await person.route('**/auth/refresh', (route) => route.fulfill({ status: 503, json: { message: 'Not now.' } }));
+      await person.clock.fastForward(MINUTES_OF_LIFE * 60_000);
+      await eventually(async () => refreshes.length >= tabs.length);
+      expect((await tab.payload()).jti).toBe(jti);
+      await person.unroute('**/auth/refresh');
+      await person.clock.fastForward(10_000);
+      await share(jti);
+    });
+
+    it('are signed out and in together', async () => {
+      const [first, second, third] = tabs as [Tab, Tab, Tab];
+      await second.comesToFront();
+      await second.signsOut();
+      await Promise.all([first.sees('Sign in'), third.sees('Sign in')]);
+      expect(await stored()).toEqual({});
+      await third.comesToFront();
+      await third.signsIn();
+      await Promise.all(tabs.map((tab) => tab.sees('Overview')));
+      await share('');
+      expect(refreshes).toEqual([]);
+    });
+
+    it('keep no access token in any storage, and in cookie mode no refresh token', async () => {
+      expect(Object.keys(await stored())).toEqual([mode === 'body mode' ? 'refresh-token' : 'signed-in']);
+      const cookies = await person.cookies();
+      expect(cookies).toMatchObject(mode === 'body mode' ? [] : [{ httpOnly: true, sameSite: 'Strict' }]);
+      await tabs[0]!.page.reload();
+      await tabs[0]!.sees('Overview');
+    });
+
+    it('end with a session that was ended elsewhere, and have broken no rule of the page', async () => {
+      const { access_token: token } = (await visit.sample.login('demo@example.com')).body;
+      await visit.sample.call('DELETE', '/auth/sessions', undefined, token);
+      await tabs[0]!.link('Sessions').dispatchEvent('click');
+      await Promise.all(tabs.map((tab) => tab.sees('Sign in')));
+      expect(await stored()).toEqual({});
+      expect(visit.complaints.filter((text) => !/status of 503/.test(text))).toEqual([]);
+    });
+  });
+});
