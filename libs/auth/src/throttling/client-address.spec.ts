@@ -88,10 +88,11 @@ describe('a client address', () => {
     fc.assert(
       fc.property(fc.oneof(any, mapped, nat64, nearly), (address) => {
         const number = address.reduce((sum, part) => (sum << 16n) | BigInt(part), 0n);
-        for (let prefix = 32; prefix <= 128; prefix++) {
-          const client = naive(number, prefix);
-          for (const ip of spellings(address)) expect([ip, clientAddress(ip, prefix)]).toEqual([ip, client]);
-        }
+        const prefixes = Array.from({ length: 97 }, (_, i) => 32 + i);
+        const expected = prefixes.map((prefix) => naive(number, prefix));
+        // One comparison per spelling: 97 of them would take most of the time.
+        for (const ip of spellings(address))
+          expect([ip, ...prefixes.map((prefix) => clientAddress(ip, prefix))]).toEqual([ip, ...expected]);
       }),
       { numRuns: 200 },
     );
