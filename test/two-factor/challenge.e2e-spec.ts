@@ -220,7 +220,7 @@ describe('the completion of a login challenge', () => {
     expect(otpauthUri).toContain(':1?');
   });
 
-  it('is 500 where the columns are gone, and never a login with the password alone', async () => {
+  it('is a server error where the columns are gone, and never a login with the password alone', async () => {
     await t.database.query('ALTER TABLE people RENAME COLUMN two_factor_secret TO gone');
     try {
       const { status, body } = await t.login(ADA);
