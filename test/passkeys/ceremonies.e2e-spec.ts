@@ -8,7 +8,7 @@ import { type Confirmed, NOT_REGISTERED, NOT_VERIFIED, ORIGIN, PASSKEYS, Passkey
 import { SoftAuthenticator } from '../support/soft-authenticator';
 import file from '../vectors/webauthn-l3/test_vectors.json';
 
-const ROUNDS = 4;
+const ROUNDS = 2;
 const AT_ONCE = 50;
 
 describe('a ceremony', () => {
@@ -245,9 +245,10 @@ const unattested = ({ authData }: Vector): string =>
     ]),
   ).toString('base64url');
 
-describe.each(['required', 'preferred'] as const)('the test vectors of WebAuthn Level 3, verification %s', (uv) => {
+/** A host for the relying party of the vectors. */
+function hostOfVectors(userVerification: 'required' | 'preferred') {
   const app = PasskeyApp.forFile({
-    passkeys: { rpId: file.rp_id, origins: [file.origin], userVerification: uv },
+    passkeys: { rpId: file.rp_id, origins: [file.origin], userVerification },
   });
   let ada: Confirmed;
   beforeEach(async () => {
@@ -280,6 +281,12 @@ describe.each(['required', 'preferred'] as const)('the test vectors of WebAuthn 
     return status === 200;
   }
 
+  return { registers, signsIn };
+}
+
+describe('the test vectors of WebAuthn Level 3', () => {
+  const { registers, signsIn } = hostOfVectors('required');
+
   it('are all here', () => {
     expect(vectors).toHaveLength(15);
     expect(vectors.filter((vector) => vector.registers)).toHaveLength(8);
@@ -291,11 +298,24 @@ describe.each(['required', 'preferred'] as const)('the test vectors of WebAuthn 
     expect(await registers(vector, asItStands)).toBe(vector.format === 'none' && vector.registers);
   });
 
-  it.each(vectors)('$title: registers ($registers) and signs in, byte for byte', async (vector) => {
+  it.each(vectors)('$title: registers ($registers) and signs in ($signsIn), byte for byte', async (vector) => {
     expect(await registers(vector, unattested(vector))).toBe(vector.registers);
     const forged = (signature: string): string => signature.replace(/..$/, (last) => (last === '00' ? '01' : '00'));
     expect(await signsIn(vector, forged)).toBe(false);
-    // Without verification of the user all registered keys do, also the one of RS256.
-    expect(await signsIn(vector)).toBe(uv === 'required' ? vector.signsIn : vector.registers);
+    expect(await signsIn(vector)).toBe(vector.signsIn);
+  });
+});
+
+describe('the same vectors where user verification is preferred', () => {
+  const { registers, signsIn } = hostOfVectors('preferred');
+
+  it('sign in for every registered key, of RS256 too', async () => {
+    const signedIn: string[] = [];
+    for (const vector of vectors) {
+      if (!vector.registers) continue;
+      expect(await registers(vector, unattested(vector))).toBe(true);
+      if (await signsIn(vector)) signedIn.push(vector.title);
+    }
+    expect(signedIn).toHaveLength(8);
   });
 });
