@@ -1,14 +1,23 @@
-import { Controller, Get, type INestApplication, UseGuards } from '@nestjs/common';
+import { Controller, Get, Post, UseGuards } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { AuthGuard } from '@nestjs/passport';
-import { Abilities, AccessTokenGuard, Authenticated, type Caller, CurrentCaller, Public } from '@svc/auth';
-import request from 'supertest';
-import { DataSource } from 'typeorm';
-import { startHost } from '../support/adapter';
-import { createDatabase } from '../support/database';
+import {
+  Abilities,
+  AccessTokenGuard,
+  Authenticated,
+  type Caller,
+  CurrentCaller,
+  Public,
+  RequireConfirmation,
+  RequireVerifiedEmail,
+  Throttled,
+} from '@svc/auth';
+import { randomUUID } from 'node:crypto';
+import { TestApp } from '../support/app';
+import { confirm, HEADER, startConfirming } from '../support/confirming';
 import { forge } from '../support/forge';
 import { ADMIN_AUDIENCE, HostModule } from '../support/host.module';
-import { Operator, Person } from '../support/people';
+import { userProvidersOf } from '../support/user-reads';
 
 /** Wraps a handler as tracing and transaction decorators do, metadata included. */
 const Traced = (): MethodDecorator => (_target, _key, descriptor: PropertyDescriptor) => {
@@ -167,60 +176,41 @@ class Derived extends Base {
 }
 
 describe('the gates of a route', () => {
-  let app: INestApplication;
-  let database: Awaited<ReturnType<typeof createDatabase>>;
+  let t: TestApp;
 
   beforeAll(async () => {
-    database = await createDatabase();
-
-    const host = HostModule.with(database.url, {}, [
-      Wrapped,
-      Open,
-      Either,
-      Derived,
-      PublicBase,
-      ClosedChild,
-      OpenChild,
-      OpenGrandchild,
-    ]);
-    app = await startHost(host);
-    for (const entity of [Person, Operator])
-      await app.get(DataSource).getRepository(entity).save({ email: 'x@example.com' });
+    t = await TestApp.start({
+      controllers: [Wrapped, Open, Either, Derived, PublicBase, ClosedChild, OpenChild, OpenGrandchild],
+    });
+    for (const guard of ['api', 'admin']) await t.person('x@example.com', guard);
   });
-  afterAll(async () => {
-    await app.close();
-    await database.drop();
-  });
+  afterAll(() => t.stop());
 
-  const get = (path: string, token?: string) => {
-    const call = request(app.getHttpServer()).get(path);
-    return token ? call.set('Authorization', `Bearer ${token}`) : call;
-  };
   const staff = (): string => forge({ claims: { aud: ADMIN_AUDIENCE } });
 
   it.each([['/wrapped/outside'], ['/wrapped/inside'], ['/derived'], ['/open/closed']])('hold at %s', async (path) => {
-    await get(path).expect(401);
-    await get(path, forge()).expect(200);
-    await get(path, staff()).expect(401);
+    await t.get(path).expect(401);
+    await t.get(path, forge()).expect(200);
+    await t.get(path, staff()).expect(401);
   });
 
   it.each([['/closed-child/own'], ['/closed-child/base'], ['/open-child/closed']])(
     'hold at %s, although a base class is public',
     async (path) => {
-      await get(path).expect(401);
-      await get(path, forge()).expect(200);
+      await t.get(path).expect(401);
+      await t.get(path, forge()).expect(200);
     },
   );
 
   it.each([['/public-base/base'], ['/open-child/base'], ['/open-grandchild/own']])(
     'are none at %s: the nearest class that says anything decides',
     async (path) => {
-      await get(path).expect(200);
+      await t.get(path).expect(200);
     },
   );
 
   it('are none where the controller is public and the route says nothing else', async () => {
-    await get('/open/to-all').expect(200);
+    await t.get('/open/to-all').expect(200);
   });
 
   it.each([
@@ -230,19 +220,116 @@ describe('the gates of a route', () => {
     ['lost its gates to a wrapper', Lost, /^Lost\.any: A route lost its gates/],
     ['names a guard nobody declared', Mistyped, /^Mistyped\.list: There is no guard "amdin"\. Declared: admin, api/],
   ])('refuse at boot a route that %s', async (_, controller, message) => {
-    const host = HostModule.with(database.url, {}, [controller]);
+    const host = HostModule.with(t.databaseUrl, {}, [controller]);
     const started = NestFactory.create(host, { logger: false, abortOnError: false }).then((one) => one.init());
     await expect(started).rejects.toThrow(message);
   });
 
   it('let either guard in where Nest`s own guard names two', async () => {
-    expect((await get('/either', forge()).expect(200)).body).toEqual({ guard: 'api', userId: '1' });
-    expect((await get('/either', staff()).expect(200)).body).toEqual({ guard: 'admin', userId: '1' });
-    await get('/either').expect(401);
+    expect((await t.get('/either', forge()).expect(200)).body).toEqual({ guard: 'api', userId: '1' });
+    expect((await t.get('/either', staff()).expect(200)).body).toEqual({ guard: 'admin', userId: '1' });
+    await t.get('/either').expect(401);
   });
 
   it('mean the default guard when no guard is named, whoever was authenticated before', async () => {
-    await get('/either/own', forge()).expect(200);
-    await get('/either/own', staff()).expect(401);
+    await t.get('/either/own', forge()).expect(200);
+    await t.get('/either/own', staff()).expect(401);
+  });
+});
+
+@Controller('one-way')
+class OneWay {
+  @Post()
+  @Authenticated()
+  @Abilities('a')
+  @Throttled('once')
+  @RequireConfirmation()
+  @RequireVerifiedEmail()
+  any() {
+    return {};
+  }
+}
+
+@Controller('other-way')
+@RequireVerifiedEmail()
+@Throttled('once')
+class OtherWay {
+  @Post()
+  @RequireConfirmation()
+  @Abilities('a')
+  @Authenticated()
+  any() {
+    return {};
+  }
+}
+
+describe.each(['/one-way', '/other-way'])('the gates of a route that has them all, at %s', (path) => {
+  it('are passed in one order: 401, 403, 429, 423, 409', async () => {
+    const t = await startConfirming(
+      {
+        keyPrefix: `${randomUUID()}:`,
+        rateLimits: { limiters: { once: (request) => ({ key: round(request), maxAttempts: 1, decaySeconds: 60 }) } },
+      },
+      [OneWay, OtherWay],
+    );
+    const round = (request: unknown): string => (request as { headers: { round: string } }).headers.round;
+    let verified = false;
+    for (const users of userProvidersOf(t)) jest.spyOn(users, 'isEmailVerified').mockImplementation(() => verified);
+    const session = async (abilities: string[]): Promise<string> =>
+      (await t.auth.startSession(1, {}, abilities)).accessToken;
+    const [poor, rich] = [await session(['svc.account']), await session(['a', 'svc.account'])];
+    const { confirmation_token: proof } = (await confirm(t, rich).expect(200)).body;
+    let n = 0;
+    const call = (token?: string, header?: string, which = String(n++)) => {
+      const request = t.http.post(path).set('Round', which);
+      if (token) request.set('Authorization', `Bearer ${token}`);
+      return header ? request.set(HEADER, header) : request;
+    };
+
+    // Refused by an earlier gate, so not counted by the limiter, time and again.
+    for (let i = 0; i < 2; i++) await call(undefined, undefined, 'same').expect(401);
+    for (let i = 0; i < 2; i++) await call(poor, proof, 'same').expect(403);
+    await call(rich, undefined, 'same').expect(423);
+    await call(rich, undefined, 'same').expect(429);
+    await call(rich, proof, 'same').expect(429);
+    await call(rich).expect(423);
+    await call(rich, proof).expect(409);
+    verified = true;
+    await call(rich, proof).expect(201);
+    await t.stop();
+  });
+});
+
+@Controller('limited')
+@Throttled('thrice')
+class Limited {
+  @Get('guarded')
+  @UseGuards(AccessTokenGuard)
+  guarded() {
+    return {};
+  }
+
+  @Get('twice')
+  @Throttled('thrice')
+  @UseGuards(AccessTokenGuard)
+  twice() {
+    return {};
+  }
+}
+
+describe('a route with gates on its class and a guard of more on itself', () => {
+  const thrice = (request: unknown) => ({ key: (request as { url: string }).url, maxAttempts: 3, decaySeconds: 60 });
+  const t = TestApp.forFile({
+    options: { keyPrefix: `${randomUUID()}:`, rateLimits: { limiters: { thrice } } },
+    controllers: [Limited],
+  });
+  beforeEach(() => t.person('ada@example.com'));
+
+  it.each([['/limited/guarded'], ['/limited/twice']])('passes all of them, and each once, at %s', async (path) => {
+    const { accessToken } = await t.auth.startSession(1);
+    await t.get(path).expect(401);
+    await t.get(path, 'no.such.token').expect(401);
+    await t.get(path, accessToken).expect(200);
+    await t.get(path, accessToken).expect(429);
   });
 });

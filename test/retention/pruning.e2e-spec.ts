@@ -1,23 +1,22 @@
 import { type AuthModuleOptions, Pruning } from '@svc/auth';
+import { createHash } from 'node:crypto';
 import { TestApp } from '../support/app';
-import { PASSWORD } from '../support/people';
+import { ADA } from '../support/confirming';
+import { linkIn, member, membersForFile, startMembers } from '../support/members';
+import { Member, PASSWORD } from '../support/people';
+import { userProvidersOf } from '../support/user-reads';
 
 const DAY = 86_400;
-const start = (options: Partial<AuthModuleOptions> = {}): Promise<TestApp> =>
-  TestApp.start({ options: { features: { lockout: true }, ...options } });
 const prune = (t: TestApp, days?: number) => t.app.get(Pruning).run(days);
 const countOf = async (t: TestApp, table: string): Promise<number> =>
   (await t.database.query(`SELECT count(*)::int AS n FROM ${table}`))[0].n;
 
 describe('a sweep of sessions', () => {
-  let t: TestApp;
-
+  const t = TestApp.forFile({ options: { refreshTtl: 1000 } });
   beforeEach(async () => {
-    t = await start({ refreshTtl: 1000 });
     await t.person('ada@example.com');
     await t.person('root@example.com', 'admin');
   });
-  afterEach(() => t.stop());
 
   it('deletes those past their deadline, of every guard, with all their tokens', async () => {
     const [ada, root] = [await t.session(), await t.session('root@example.com', 'admin')];
@@ -72,6 +71,8 @@ describe('a sweep of sessions', () => {
 });
 
 describe('a sweep of lockout counters', () => {
+  const start = (options: Partial<AuthModuleOptions> = {}): Promise<TestApp> =>
+    TestApp.start({ options: { features: { lockout: true }, ...options } });
   const subjects = async (t: TestApp): Promise<string[]> =>
     (await t.database.query('SELECT subject FROM svc_lockouts ORDER BY subject')).map(
       ({ subject }: { subject: string }) => subject,
@@ -160,5 +161,181 @@ describe('a sweep of lockout counters', () => {
     await t.database.query('DROP TABLE svc_refresh_tokens');
     expect(await prune(t)).toEqual({ sessions: 0, refreshTokens: 0, lockoutCounters: 1, passkeys: 0, resetTokens: 0 });
     await t.stop();
+  });
+});
+
+describe('a sweep of passkeys', () => {
+  const t = TestApp.forFile({ options: { refreshTtl: 10 } });
+  beforeEach(async () => {
+    for (const name of ['ada', 'bob', 'eve']) await t.person(`${name}@example.com`);
+    await t.person('root@example.com', 'admin');
+  });
+
+  const store = (guard: string | null, ...users: string[]): Promise<unknown> =>
+    t.database.query(
+      `INSERT INTO passkeys (credential_id, user_id, guard, public_key, aaguid, backup_eligible, backed_up, created_at, updated_at)
+       SELECT gen_random_uuid(), id, $1, '', gen_random_uuid(), false, false, now(), now() FROM unnest($2::text[]) id`,
+      [guard, users],
+    );
+  const swept = async (): Promise<number> => (await prune(t)).passkeys;
+  const left = async (): Promise<string[]> =>
+    (await t.database.query("SELECT coalesce(guard, '') AS guard, user_id FROM passkeys ORDER BY 1, 2")).map(
+      (row: { guard: string; user_id: string }) => `${row.guard}:${row.user_id}`,
+    );
+
+  it('deletes those whose user is gone, by the table of their own guard', async () => {
+    await store('api', '1', '1', '2', '3', '99');
+    await store('admin', '1', '2');
+    await t.database.query('DELETE FROM people WHERE id = 3');
+    expect(await swept()).toBe(3);
+    expect(await left()).toEqual(['admin:1', 'api:1', 'api:1', 'api:2']);
+    expect(await swept()).toBe(0);
+  });
+
+  it('leaves those alone whose guard it does not know, or whose user it cannot ask for', async () => {
+    await store(null, '99');
+    await store('former', '99');
+    await store('api', 'not a number', '99999999999999999999', '99');
+    expect(await swept()).toBe(1);
+    expect(await left()).toEqual([':99', 'api:99999999999999999999', 'api:not a number', 'former:99']);
+  });
+
+  it('goes on past any number of rows', async () => {
+    await store('api', ...Array.from({ length: 1200 }, (_, n) => String(n % 4 === 0 ? 1 : n + 10)));
+    expect(await swept()).toBe(900);
+    expect(await left()).toHaveLength(300);
+  });
+
+  it('leaves those of users who are deleted softly', async () => {
+    await store('api', '1', '2');
+    await t.database.query('ALTER TABLE people ADD deleted_at timestamptz');
+    await t.database.query('UPDATE people SET deleted_at = now() WHERE id = 1');
+    expect(await swept()).toBe(0);
+    await t.database.query('ALTER TABLE people DROP deleted_at');
+  });
+
+  it('guesses nothing where the user provider cannot say who is there', async () => {
+    await store('api', '99');
+    for (const users of userProvidersOf(t)) jest.spyOn(users, 'present').mockResolvedValue(null);
+    expect(await swept()).toBe(0);
+    expect(await left()).toEqual(['api:99']);
+  });
+
+  it.each([
+    ['its table', 'passkeys RENAME TO elsewhere', 'elsewhere RENAME TO passkeys'],
+    ['the users` table', 'people RENAME TO elsewhere', 'elsewhere RENAME TO people'],
+    ['the users` id', 'people RENAME id TO key', 'people RENAME key TO id'],
+    ['its column', 'passkeys RENAME user_id TO owner', 'passkeys RENAME owner TO user_id'],
+  ])('is no obstacle to the others without %s', async (_, change, undone) => {
+    await t.session();
+    await store('api', '99');
+    t.clock.advance(11);
+    await t.database.query(`ALTER TABLE ${change}`);
+    expect(await prune(t)).toMatchObject({ sessions: 1, passkeys: 0 });
+    await t.database.query(`ALTER TABLE ${undone}`);
+  });
+
+  it('waits for no passkey that is being used', async () => {
+    await store('api', '98', '99');
+    const runner = t.database.createQueryRunner();
+    await runner.startTransaction();
+    await runner.query("SELECT 1 FROM passkeys WHERE user_id = '98' FOR UPDATE");
+    expect(await swept()).toBe(1);
+    await runner.rollbackTransaction();
+    await runner.release();
+    expect(await swept()).toBe(1);
+  });
+});
+
+const NEXT = 'another horse entirely';
+
+describe('a sweep of reset tokens', () => {
+  const { t, mailbox } = membersForFile();
+
+  const swept = async (app = t): Promise<number> => (await prune(app)).resetTokens;
+  const left = (): Promise<number> => countOf(t, 'svc_password_resets');
+  /** Tokens of users 1 to `count`, each made so many seconds before the one before it. */
+  const store = (count: number, age: number, guard = 'api', broker = ''): Promise<unknown> =>
+    t.database.query(
+      `INSERT INTO svc_password_resets
+       SELECT $2, $3, n::text, 'x', 'x', now() - n * $4::float8 * interval '1 second' FROM generate_series(1, $1::int) n`,
+      [count, guard, broker, age],
+    );
+
+  it('deletes one as soon as it can be used no more, and no sooner', async () => {
+    t.clock.stop();
+    await member(t, ADA);
+    await t.http.post('/auth/forgot-password').send({ email: ADA }).expect(200);
+    const token = linkIn(await mailbox.nth(1)).searchParams.get('token');
+    t.clock.advance(3590);
+    expect([await swept(), await left()]).toEqual([0, 1]);
+    t.clock.advance(11);
+    expect([await swept(), await left()]).toEqual([1, 0]);
+    const body = { token, email: ADA, password: NEXT, password_confirmation: NEXT };
+    await t.http.post('/auth/reset-password').send(body).expect(422);
+    await t.http.post('/auth/forgot-password').send({ email: ADA }).expect(200);
+    await mailbox.nth(2);
+    expect([await swept(), await left()]).toEqual([0, 1]);
+  });
+
+  it('leaves one that still works', async () => {
+    await member(t, ADA);
+    await t.http.post('/auth/forgot-password').send({ email: ADA }).expect(200);
+    const token = linkIn(await mailbox.nth(1)).searchParams.get('token');
+    t.clock.advance(3500);
+    expect(await swept()).toBe(0);
+    const body = { token, email: ADA, password: NEXT, password_confirmation: NEXT };
+    await t.http.post('/auth/reset-password').send(body).expect(200);
+  });
+
+  it('deletes those of every guard and broker, of users who are gone, and past any number of rows', async () => {
+    await store(2345, 0.01, 'api', 'young');
+    await store(1200, 3600);
+    await store(1500, 3600, 'former', 'staff');
+    await store(10, 3600, 'admin');
+    expect(await swept()).toBe(1200 + 1500 + 10);
+    expect(await left()).toBe(2345);
+  });
+
+  it('waits for none that is being used, and lets none go that is made anew meanwhile', async () => {
+    const email = 'eve@example.com';
+    const id = await member(t, email);
+    await store(1, 4000);
+    await t.database.query("INSERT INTO svc_password_resets VALUES ('api', '', $1, $2, 'x', now() - interval '2 h')", [
+      id,
+      createHash('sha256').update(email).digest('hex'),
+    ]);
+    const runner = t.database.createQueryRunner();
+    await runner.startTransaction();
+    await runner.query('UPDATE svc_password_resets SET created_at = now() WHERE user_id = $1', [id]);
+    expect(await swept()).toBe(1);
+    await runner.commitTransaction();
+    await runner.release();
+    expect([await swept(), await left()]).toEqual([0, 1]);
+  });
+
+  it('shares the work with another sweep', async () => {
+    await store(3000, 3600);
+    const both = await Promise.all([swept(), swept()]);
+    expect([both[0]! + both[1]!, await left()]).toEqual([3000, 0]);
+  });
+
+  it('goes on after the feature was switched off, and is no obstacle where its table is missing', async () => {
+    await store(3, 3600);
+    const off = await startMembers({ features: { passwordReset: false } }, { databaseUrl: t.databaseUrl });
+    expect(await swept(off.t)).toBe(3);
+    await t.database.query('ALTER TABLE svc_password_resets RENAME TO elsewhere');
+    expect(await prune(off.t)).toMatchObject({ resetTokens: 0, sessions: 0 });
+    await t.database.query('ALTER TABLE elsewhere RENAME TO svc_password_resets');
+    await off.t.stop();
+  });
+
+  it('takes away what a mail left behind whose account was erased while it was written', async () => {
+    await member(t, ADA);
+    await t.http.post('/auth/forgot-password').send({ email: ADA }).expect(200);
+    await mailbox.nth(1);
+    await t.database.getRepository(Member).delete({ email: ADA });
+    t.clock.advance(3601);
+    expect(await swept()).toBe(1);
   });
 });

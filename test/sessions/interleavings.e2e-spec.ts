@@ -174,7 +174,7 @@ describe('any interleaving of login, refresh, replay, logout, revocation and tim
         );
         for (const { lifetime } of deadlines) expect(lifetime).toBe(LIFETIME);
       }),
-      { numRuns: 25 },
+      { numRuns: 60 },
     );
   });
 });

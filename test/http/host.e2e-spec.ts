@@ -1,0 +1,287 @@
+import {
+  type ArgumentsHost,
+  type CallHandler,
+  Catch,
+  Controller,
+  type ExceptionFilter,
+  type ExecutionContext,
+  Get,
+  HttpException,
+  type INestApplication,
+  Module,
+  type NestInterceptor,
+  ValidationPipe,
+} from '@nestjs/common';
+import { APP_FILTER, APP_GUARD } from '@nestjs/core';
+import { EventEmitter2, EventEmitterModule, OnEvent } from '@nestjs/event-emitter';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import {
+  AccessTokenGuard,
+  AuthEvents,
+  AuthModule,
+  Authenticated,
+  ForceJson,
+  Public,
+  RefreshTokenReused,
+  authEntities,
+} from '@svc/auth';
+import { merge, of, take } from 'rxjs';
+import agent from 'supertest';
+import { DataSource } from 'typeorm';
+import { startHost } from '../support/adapter';
+import { TestApp, type TestAppOptions } from '../support/app';
+import { createDatabase } from '../support/database';
+import { forge } from '../support/forge';
+import { hostOptions } from '../support/host.module';
+import { Operator, Person } from '../support/people';
+
+@Catch(HttpException)
+class ProblemFilter implements ExceptionFilter {
+  catch(error: HttpException, host: ArgumentsHost) {
+    const response = host.switchToHttp().getResponse();
+    response
+      .status(error.getStatus())
+      .type('application/problem+json')
+      .send(JSON.stringify({ title: error.message }));
+  }
+}
+
+@Controller()
+class Routes {
+  readonly heard: unknown[] = [];
+
+  @Get('default')
+  byDefault() {
+    return {};
+  }
+
+  @Get('marked')
+  @Authenticated()
+  marked() {
+    return {};
+  }
+
+  @Get('public')
+  @Public()
+  open() {
+    return {};
+  }
+
+  @Get('ours')
+  @ForceJson()
+  ours() {
+    return {};
+  }
+
+  @Get('broken')
+  @Public()
+  @ForceJson()
+  broken() {
+    throw new Error('secret detail');
+  }
+
+  @OnEvent(RefreshTokenReused.name)
+  reused(event: RefreshTokenReused) {
+    this.heard.push(event);
+  }
+}
+
+describe('a host with a global guard and an error format of its own', () => {
+  let app: INestApplication;
+  let database: Awaited<ReturnType<typeof createDatabase>>;
+
+  beforeAll(async () => {
+    database = await createDatabase();
+
+    @Module({
+      imports: [
+        EventEmitterModule.forRoot(),
+        TypeOrmModule.forRoot({
+          type: 'postgres',
+          url: database.url,
+          retryAttempts: 0,
+          entities: [...authEntities, Person, Operator],
+        }),
+        AuthModule.forRoot(hostOptions({})),
+      ],
+      controllers: [Routes],
+      providers: [
+        { provide: APP_GUARD, useExisting: AccessTokenGuard },
+        { provide: APP_FILTER, useClass: ProblemFilter },
+      ],
+    })
+    class Host {}
+    app = await startHost(Host);
+    await app.get(DataSource).getRepository(Person).save({ email: 'ada@example.com' });
+  });
+  afterAll(async () => {
+    await app.close();
+    await database.drop();
+  });
+
+  const get = (path: string, token?: string) => {
+    const call = agent(app.getHttpServer()).get(path).set('Accept', 'text/html');
+    return token ? call.set('Authorization', `Bearer ${token}`) : call;
+  };
+
+  it.each([['/default'], ['/marked'], ['/ours'], ['/auth/sessions/none-such']])(
+    'guards %s without a word',
+    async (path) => {
+      if (path.startsWith('/auth')) return void (await get(path).expect(404));
+      await get(path).expect(401);
+      await get(path, forge()).expect(200);
+    },
+  );
+
+  it('lets everyone into public routes, the library`s own among them', async () => {
+    await get('/public').expect(200);
+    await get('/auth/jwks').expect(200);
+    await agent(app.getHttpServer()).post('/auth/login').send({}).expect(422);
+    await agent(app.getHttpServer()).post('/auth/refresh').send({}).expect(401);
+  });
+
+  it('keeps its own error format on its own routes, with the challenge header', async () => {
+    const { headers, text } = await get('/default').expect(401);
+    expect(headers['content-type']).toMatch(/^application\/problem\+json/);
+    expect(headers['www-authenticate']).toBe('Bearer');
+    expect(JSON.parse(text)).toEqual({ title: expect.any(String) });
+  });
+
+  it('takes the library`s format where a route opts in, and on the library`s routes', async () => {
+    const { body } = await get('/ours', forge()).expect(200);
+    expect(body).toEqual({});
+    const { headers, text } = await get('/broken').expect(500);
+    expect(headers['content-type']).toBe('application/json; charset=utf-8');
+    expect(text).toBe('{"message":"Something went wrong on our side."}');
+    const refused = await agent(app.getHttpServer()).post('/auth/logout').set('Accept', 'text/html').expect(401);
+    expect(refused.text).toBe('{"message":"Authentication is required."}');
+  });
+
+  it('answers the other guard`s routes by the other guard', async () => {
+    await agent(app.getHttpServer()).post('/admin/auth/logout').set('Authorization', `Bearer ${forge()}`).expect(401);
+  });
+
+  it('hears events through its own emitter', async () => {
+    expect(app.get(EventEmitter2)).toBeDefined();
+    app.get(AuthEvents).emit(new RefreshTokenReused('f'));
+    expect(app.get(Routes).heard).toEqual([{ familyId: 'f', reason: 'reuse' }]);
+  });
+});
+
+describe('a host`s global ValidationPipe', () => {
+  let pipe: ValidationPipe;
+  const t = TestApp.forFile({
+    prepare: (app) => app.useGlobalPipes({ transform: (value, metadata) => pipe.transform(value, metadata) }),
+  });
+  beforeEach(() => t.person('ada@example.com'));
+
+  it.each([[{}], [{ whitelist: true }], [{ whitelist: true, forbidNonWhitelisted: true, transform: true }]])(
+    'with %j does not judge the library`s bodies',
+    async (options) => {
+      pipe = new ValidationPipe(options);
+      await t.login('ada@example.com').expect(200);
+      const { body } = await t.login('ada@example.com', 7).expect(422);
+      expect(body.errors).toEqual({ password: ['The password field must be a string.'] });
+      const { refresh_token: token } = await t.session();
+      await t.refresh(token).expect(200);
+    },
+  );
+});
+
+/** Asks for the answer, and takes one of its own in its place. */
+class Impatient implements NestInterceptor {
+  intercept(context: ExecutionContext, next: CallHandler) {
+    const asked = context.switchToHttp().getRequest().url === '/auth/login';
+    return asked ? merge(next.handle(), of({ cached: true })).pipe(take(1)) : next.handle();
+  }
+}
+
+describe('an interceptor of the host that wants no answer after all', () => {
+  const t = TestApp.forFile({ prepare: (app) => app.useGlobalInterceptors(new Impatient()) });
+  beforeEach(() => t.person('ada@example.com'));
+
+  it('leaves no rejection that nobody handles', async () => {
+    const unhandled = jest.fn();
+    process.on('unhandledRejection', unhandled);
+    const { body } = await t.login('ada@example.com', 'wrong');
+    expect(body).toEqual({ cached: true });
+    // Logins that take as long as the abandoned one would, and begin after it.
+    for (let logins = 0; logins < 3; logins++) await t.login('root@example.com', 'wrong', 'admin').expect(422);
+    process.off('unhandledRejection', unhandled);
+    expect(unhandled).not.toHaveBeenCalled();
+  });
+});
+
+describe('the texts of the API', () => {
+  const t = TestApp.forFile({ options: { messages: { 'auth.wrong_credentials': 'Nope.' } } });
+
+  it('can be replaced one by one', async () => {
+    const { body } = await t.login('a', 'b').expect(422);
+    expect(body).toEqual({ message: 'Nope.', errors: { email: ['Nope.'] } });
+    await t.get('/private').expect(401, { message: 'Authentication is required.' });
+  });
+
+  it('can be translated for each request, on the library`s routes and on guarded routes of the host', async () => {
+    const host = await TestApp.start({
+      options: {
+        messages: (key, params, request) =>
+          `${(request as { headers: Record<string, string> }).headers['accept-language']}:${key}:${params.field ?? ''}`,
+      },
+    });
+    const german = (call: ReturnType<typeof host.get>) => call.set('Accept-Language', 'de');
+    expect((await german(host.get('/private'))).body.message).toBe('de:auth.unauthenticated:');
+    expect((await german(host.login('a', 7))).body.errors).toEqual({ password: ['de:validation.string:password'] });
+    expect((await german(host.refresh('x'))).body).toEqual({ message: 'de:auth.refresh_failed:' });
+    await host.stop();
+  });
+
+  it('name the field by its own name', async () => {
+    const { body } = await t.login('x'.repeat(256), 'b').expect(422);
+    expect(body.errors.email[0]).toBe('The email field must not be longer than 255 characters.');
+  });
+});
+
+describe('a request to a route of the library that cannot be read', () => {
+  const started: TestApp[] = [];
+  const start = async (options: TestAppOptions): Promise<TestApp> => {
+    const t = await TestApp.start(options);
+    started.push(t);
+    return t;
+  };
+  afterEach(() => Promise.all(started.splice(0).map((t) => t.stop())));
+
+  const broken = (t: TestApp, path: string, host = 'localhost') =>
+    t.http
+      .post(path)
+      .set({ 'Content-Type': 'application/json', Accept: 'text/html', Host: host })
+      .send('{"a": hunter2');
+
+  it('is told so in the host`s words, and not what was in it', async () => {
+    const t = await start({ options: { messages: { 'request.unreadable': 'Pardon?' } } });
+    const { body } = await broken(t, '/auth/login').expect(400);
+    expect(body).toEqual({ message: 'Pardon?' });
+  });
+
+  it('is told so below a global prefix, and beside it', async () => {
+    const prepare = (app: TestApp['app']) => void app.setGlobalPrefix('v1.0', { exclude: ['admin/auth/*rest'] });
+    const t = await start({ prepare });
+    for (const path of ['/v1.0/auth/login', '/admin/auth/login']) {
+      const { body } = await broken(t, path).expect(400);
+      expect(body).toEqual({ message: 'The request cannot be read.' });
+    }
+    const { body } = await broken(t, '/v1x0/auth/login').expect(400);
+    expect(body).toMatchObject({ statusCode: 400 });
+  });
+
+  it('is told so on the host name of the routes only', async () => {
+    const t = await start({ options: { domain: 'login.example.com' } });
+    const { body } = await broken(t, '/auth/login', 'login.example.com').expect(400);
+    expect(body).toEqual({ message: 'The request cannot be read.' });
+    expect((await broken(t, '/auth/login', 'www.example.com').expect(400)).body).toMatchObject({ statusCode: 400 });
+  });
+
+  it('is the host`s to answer where the module has no routes', async () => {
+    const t = await start({ options: { routes: false } });
+    expect((await broken(t, '/auth/login').expect(400)).body).toMatchObject({ statusCode: 400 });
+  });
+});
