@@ -103,7 +103,7 @@ describe.each<[string, boolean, [question: string, calls: number][]]>([
   });
 });
 
-describe('what the users keep waiting', () => {
+describe('a request that the user store keeps waiting', () => {
   const { t, mailbox } = membersForFile({ storeTimeoutMs });
 
   it('is 503 within a second as a registration, and does not happen later', async () => {
