@@ -1,4 +1,4 @@
-import { fork } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,7 +9,7 @@ import { TestApp, claimsOf } from '../support/app';
 import { Checkpoint } from '../support/checkpoint';
 import { LATEST, LEASE, isRebuilt, onStatement } from '../support/denylist-state';
 import { eventually } from '../support/eventually';
-import { type HostProcess, send, startProcesses } from '../support/processes';
+import { send } from '../support/processes';
 import { type RedisClient, RedisServer } from '../support/redis';
 import { RACES_MS, rounds } from '../support/rounds';
 import { describeWithOwnRedis } from '../support/with-redis';
@@ -46,7 +46,6 @@ describeWithOwnRedis('while Redis loses the denylist', () => {
 
   const rebuilt = () => eventually(() => isRebuilt(client));
   const fid = (token: string): string => `svc:dl:fid:${String(claimsOf(token).fid)}`;
-  const stores = () => ({ databaseUrl: t.databaseUrl, redisUrl: redis.url });
 
   /** As if the seconds had gone by after which another process takes over. */
   const expireLease = () => client.pExpire(LEASE, 1);
@@ -150,44 +149,33 @@ describeWithOwnRedis('while Redis loses the denylist', () => {
     await rebuilt();
   });
 
-  it('and a process dies in the middle of telling it again, nothing comes back', async () => {
-    // They do nothing until they are asked.
-    const victims = await Promise.all(
-      [3, 4, 5, 6, 7].map(async (statement) => {
-        const child = fork(join(__dirname, '../support/dying-process.ts'), {
-          execArgv: ['--require', join(__dirname, '../support/register-ts.cjs')],
-          env: { ...process.env, HOST_OPTIONS: JSON.stringify(stores()) },
-        });
-        const [url] = (await once(child, 'message')) as [string];
-        return { child, url, statement };
-      }),
-    );
-    for (const { child, url, statement } of victims) {
-      child.send(statement);
-      await once(child, 'message');
-      const dead = once(child, 'exit');
-      await client.flushAll();
-      await Promise.allSettled([send(`${url}/private`, 'GET', undefined, live)]);
-      await dead;
-      await expectDecided();
-      await expireLease();
-      await expectTold();
+  describe('of processes of their own', () => {
+    interface Process {
+      child: ChildProcess;
+      url: string;
     }
-  });
+    let processes: Process[];
 
-  describe('again and again', () => {
-    let nodes: HostProcess[];
+    async function launch(): Promise<Process> {
+      const stores = { databaseUrl: t.databaseUrl, redisUrl: redis.url, options: OPTIONS };
+      const child = fork(join(__dirname, '../support/dying-process.ts'), {
+        execArgv: ['--require', join(__dirname, '../support/register-ts.cjs')],
+        env: { ...process.env, HOST_OPTIONS: JSON.stringify(stores) },
+      });
+      const [url] = (await once(child, 'message')) as [string];
+      return { child, url };
+    }
 
-    beforeAll(async () => (nodes = await startProcesses(2, stores(), OPTIONS)));
-    afterAll(() => nodes.forEach((node) => node.stop()));
+    beforeAll(async () => void (processes = await Promise.all(Array.from({ length: 5 }, launch))));
+    afterAll(() => processes.forEach(({ child }) => child.kill('SIGKILL')));
 
     const use = async (token: string, i: number): Promise<number> =>
-      (await send(`${nodes[i % 2]!.url}/private`, 'GET', undefined, token)).status;
+      (await send(`${processes[i % 2]!.url}/private`, 'GET', undefined, token)).status;
     const sessions = (count: number): Promise<string[]> =>
       Promise.all(Array.from({ length: count }, async () => (await t.auth.startSession(1)).accessToken));
 
     it(
-      'two processes accept no revoked token and refuse no live one',
+      'again and again, two accept no revoked token and refuse no live one',
       async () => {
         const seen = { live: new Set<number>(), revoked: new Set<number>(), leaving: new Set<number>() };
         for (let round = 0; round < rounds(2); round++) {
@@ -207,7 +195,7 @@ describeWithOwnRedis('while Redis loses the denylist', () => {
             }),
             ...leaving.map(async (token, i) => {
               await sleep(Math.random() * 100);
-              const { status } = await send(`${nodes[i % 2]!.url}/auth/logout`, 'POST', undefined, token);
+              const { status } = await send(`${processes[i % 2]!.url}/auth/logout`, 'POST', undefined, token);
               expect(status).toBe(204);
               for (let times = 0; times < 10; times++) seen.leaving.add(await use(token, i + times));
             }),
@@ -216,6 +204,26 @@ describeWithOwnRedis('while Redis loses the denylist', () => {
           for (const token of [...ended, ...leaving]) seen.revoked.add(await use(token, round));
         }
         expect(seen).toEqual({ live: new Set([200]), revoked: new Set([401]), leaving: new Set([401]) });
+      },
+      RACES_MS,
+    );
+
+    it(
+      'and one dies in the middle of telling it again, nothing comes back',
+      async () => {
+        // They do nothing until they are asked.
+        for (const [i, { child, url }] of processes.entries()) {
+          child.send(3 + i);
+          await once(child, 'message');
+          // It tells everything again until it reaches the statement.
+          while (child.exitCode === null && child.signalCode === null) {
+            await client.flushAll();
+            await Promise.allSettled([send(`${url}/private`, 'GET', undefined, live), sleep(100)]);
+          }
+          await expectDecided();
+          await expireLease();
+          await expectTold();
+        }
       },
       RACES_MS,
     );

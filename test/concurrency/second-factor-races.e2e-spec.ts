@@ -4,11 +4,11 @@ import { RACES_MS, rounds } from '../support/rounds';
 import { ADA, type Enrolled, challenge, codeOf, complete, enrol } from '../support/two-factor';
 import { describeWithRedis } from '../support/with-redis';
 
-const ROUNDS = rounds(6);
+const ROUNDS = rounds(4);
 const AT_ONCE = 20;
 /** The default of `lockout.maxAttempts`. */
 const CAP = 100;
-const GUESSES = 150;
+const GUESSES = 130;
 
 describeWithRedis('second factors that two nodes are sent at once', () => {
   let nodes: TestApp[];

@@ -18,8 +18,8 @@ const OPTIONS = {
   storeTimeoutMs: 20_000,
 };
 /** Processes that are killed, and what each is in the middle of: so many of every deed. */
-const ROUNDS = rounds(4);
-const OF_EACH = 3;
+const ROUNDS = rounds(3);
+const OF_EACH = 4;
 
 describeWithRedis('a process that is killed in the middle of', () => {
   let t: TestApp;

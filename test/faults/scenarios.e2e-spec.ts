@@ -11,7 +11,7 @@ describeWithRedis('while stores and processes fail', () => {
   it('six hundred requests let nobody in who was signed out, sign nobody out, and are never answered 500', async () => {
     const options = { features: { lockout: true }, lockout: { maxAttempts: 1e6 } };
     const node = await BrokenNode.start((stores) => TestApp.start({ options, ...stores }));
-    const result = await sendThroughFaults(node, 600, 700);
+    const result = await sendThroughFaults(node, 600, 500);
     await node.stop();
     expect(result).toMatchObject({ failedOpen: 0, loggedOut: 0, improper: [], alive: true });
     expect(result.faults).toBeGreaterThan(2);

@@ -1,13 +1,13 @@
-// A host application that dies at a given statement.
+// A host application that dies at a given statement, once it is told which.
 import { NestFactory } from '@nestjs/core';
 import { DataSource } from 'typeorm';
 import { redisCache } from '../../apps/sample/src/redis-cache';
 import { HostModule } from './host.module';
 
 async function main(): Promise<void> {
-  const { databaseUrl, redisUrl } = JSON.parse(process.env.HOST_OPTIONS!);
+  const { databaseUrl, redisUrl, options } = JSON.parse(process.env.HOST_OPTIONS!);
   const { cache } = await redisCache(redisUrl);
-  const app = await NestFactory.create(HostModule.with(databaseUrl, { cache }), { logger: false });
+  const app = await NestFactory.create(HostModule.with(databaseUrl, { ...options, cache }), { logger: false });
   await app.listen(0, '127.0.0.1');
   const { logger } = app.get(DataSource);
   let left = Infinity;

@@ -34,13 +34,12 @@ export async function killRefreshes(survivor: TestApp, trials: number): Promise<
     victim.stop();
     result.processes++;
     const answers = await Promise.all(sent);
-    next = launch(survivor);
     const cut = sessions.filter((_, i) => !answers[i]);
     result.trials += cut.length;
+    if (result.trials < trials) next = launch(survivor);
     result.committed += await replaced(survivor, cut);
     await Promise.all(sessions.map((tokens, i) => goOn(there, tokens, answers[i] ?? null, result)));
   }
-  (await next).stop();
   const [{ revoked }] = await survivor.database.query(
     'SELECT count(*)::int AS revoked FROM svc_sessions WHERE revoked_at IS NOT NULL',
   );
