@@ -22,3 +22,5 @@ process.on('message', async (start: { env: Record<string, string>; args: string[
     process.send!({ refusal: (error as Error).message });
   }
 });
+
+process.once('disconnect', () => process.exit());
