@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
+import { loadWebauthn, webauthnOnDemand } from './webauthn';
 
 const REGISTER = join(__dirname, '../../../../test/support/register-ts.cjs');
 
@@ -14,5 +15,12 @@ describe('the library that verifies passkeys', () => {
     // In a process of its own: other tests have loaded it in this one.
     const { stdout } = spawnSync(process.execPath, ['--require', REGISTER, '-e', script], { encoding: 'utf8' });
     expect(JSON.parse(stdout)).toEqual([false, true, true]);
+  });
+
+  it('is named by the error, with the command that installs it, where it is missing', () => {
+    const message =
+      'features.passkeys needs the package @simplewebauthn/server. Run: npm install @simplewebauthn/server';
+    expect(() => webauthnOnDemand(() => false)).toThrow(message);
+    expect(() => loadWebauthn(() => undefined)).toThrow(message);
   });
 });
