@@ -59,4 +59,13 @@ describe('the source tree', () => {
         .toSorted(),
     );
   });
+
+  it('is reached by tests through its public entries only, but by specs beside it', () => {
+    const tests = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' }).filter(
+      (file) => file.endsWith('.ts') && !file.includes('node_modules'),
+    );
+    const internal = /(?:from |import\(|require\()'[./]*libs\/auth\/src/;
+    expect(tests.length).toBeGreaterThan(100);
+    expect(tests.filter((file) => internal.test(readFileSync(join(ROOT, 'test', file), 'utf8')))).toEqual([]);
+  });
 });

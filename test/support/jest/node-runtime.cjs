@@ -5,6 +5,18 @@ require('../nest-11.cjs');
 
 const OURS = /^(?:[./]|@svc\/auth)/;
 
+/** Our files as functions: compiled once per worker, and called for each test file. */
+const compiled = new Map();
+
+/** In the realm of the process, so that a Date or an Error of a package is one of ours. */
+function compile(source, parameters, filename) {
+  const known = compiled.get(filename);
+  if (known?.source === source) return known.run;
+  const run = compileFunction(source, parameters, { filename });
+  compiled.set(filename, { source, run });
+  return run;
+}
+
 /**
  * Loads packages with Node's own loader, once per worker, as production does; only our own files are evaluated anew
  * for each test file. Jest's loader evaluates 2,341 modules for each of them: 0.7 to 0.9 s of CPU, with this one 0.15 s.
@@ -15,8 +27,7 @@ module.exports = class NodeRuntime extends JestRuntime {
     super(...args);
     const { executor, registries } = this;
     registries.getRequireCacheProxy = () => require.cache;
-    // In the realm of the process, so that a Date or an Error of a package is one of ours.
-    executor.compile = (source, filename) => compileFunction(source, executor.injectedModuleParameters, { filename });
+    executor.compile = (source, filename) => compile(source, executor.injectedModuleParameters, filename);
   }
 
   requireModule(from, name, options, isRequireActual) {
