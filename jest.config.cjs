@@ -25,6 +25,7 @@ const onStores = {
 /** @type {import('jest').Config} */
 module.exports = {
   reporters: ['default', '<rootDir>/test/support/jest/counting-reporter.cjs'],
+  testSequencer: '<rootDir>/test/support/jest/slow-first-sequencer.cjs',
   testTimeout: 60_000,
   // What a file leaves in memory goes with its worker.
   workerIdleMemoryLimit: '1GB',
