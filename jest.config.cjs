@@ -3,7 +3,7 @@ const { swcOptions } = require('./test/support/swc-options.cjs');
 
 const base = {
   // Our TypeScript, compiled by swc; packages are loaded as they are.
-  transform: { '^.+\\.ts$': ['@swc/jest', swcOptions('typescript')] },
+  transform: { '^.+\\.ts$': ['@swc/jest', swcOptions] },
   runtime: '<rootDir>/test/support/jest/node-runtime.cjs',
   testEnvironment: '<rootDir>/test/support/jest/process-environment.cjs',
   moduleNameMapper: {

@@ -15,7 +15,7 @@ export function build(folder: string): string {
   for (const source of SOURCES) {
     const text = readFileSync(join(ROOT, source), 'utf8');
     const { swcOptions } = require('../../test/support/swc-options.cjs');
-    const { code } = transformSync(text, { filename: source, ...swcOptions('typescript'), sourceMaps: false });
+    const { code } = transformSync(text, { filename: source, ...swcOptions, sourceMaps: false });
     mkdirSync(dirname(jsOf(source)), { recursive: true });
     writeFileSync(jsOf(source), code);
   }

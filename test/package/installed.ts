@@ -85,8 +85,7 @@ export async function installed(kind: HostKind): Promise<string> {
 }
 
 function compile(folder: string, { format }: HostKind): void {
-  const { swcOptions } = require('../support/swc-options.cjs');
-  const options = swcOptions('typescript');
+  const { swcOptions: options } = require('../support/swc-options.cjs');
   const source = readFileSync(MAIN, 'utf8');
   const { code } = transformSync(source, {
     ...options,

@@ -17,7 +17,7 @@ const ALIASES = {
 
 const CACHE = join(__dirname, '../../node_modules/.cache/register-ts');
 mkdirSync(CACHE, { recursive: true });
-const SETTINGS = JSON.stringify([swcOptions('typescript'), require('@swc/core/package.json').version]);
+const SETTINGS = JSON.stringify([swcOptions, require('@swc/core/package.json').version]);
 
 /** Compiles one file, or takes what an earlier process compiled of the same text: loading swc alone takes 0.2 s. */
 function compiled(filename) {
@@ -26,7 +26,7 @@ function compiled(filename) {
   try {
     return readFileSync(kept, 'utf8');
   } catch {
-    const { code } = require('@swc/core').transformSync(source, { filename, ...swcOptions('typescript') });
+    const { code } = require('@swc/core').transformSync(source, { filename, ...swcOptions });
     // Renamed into place, so that a process that starts meanwhile reads all of it or nothing.
     writeFileSync(`${kept}.${process.pid}`, code);
     renameSync(`${kept}.${process.pid}`, kept);

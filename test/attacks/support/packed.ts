@@ -61,7 +61,7 @@ function compile(file: string, work: string): void {
   const { swcOptions } = require('../../support/swc-options.cjs');
   const { code } = transformSync(readFileSync(join(ROOT, file), 'utf8'), {
     filename: file,
-    ...swcOptions('typescript'),
+    ...swcOptions,
   });
   const target = join(work, file.replace(/ts$/, 'js'));
   mkdirSync(dirname(target), { recursive: true });
