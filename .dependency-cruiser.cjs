@@ -3,7 +3,7 @@ const TIERS = [
   ['kernel'],
   ['security-store'],
   ['config'],
-  ['revocations'],
+  ['session-state'],
   ['observability'],
   ['realm'],
   ['users', 'password'],

@@ -1,5 +1,5 @@
 import { ConflictException } from '@nestjs/common';
-import { AccountDeleted, AccountDeleting, type AuthHooks } from '@svc/auth';
+import { AccountDeleted, AccountDeleting, type AuthHooks, Pruning } from '@svc/auth';
 import { Checkpoint } from '../support/checkpoint';
 import { ADA } from '../support/confirming';
 import { LivingAccount } from '../support/living-account';
@@ -7,6 +7,9 @@ import { member } from '../support/members';
 import { mentions } from '../support/mentions';
 import { storePasskey } from '../support/passkeys';
 import { type Member, PASSWORD } from '../support/people';
+
+/** Seconds that an access token may be presented for, with leeway and margin for clocks. */
+const LIFE = 900 + 5 + 60;
 
 type DeleteUser = NonNullable<AuthHooks['deleteUser']>;
 
@@ -21,7 +24,7 @@ describe('DELETE /account', () => {
   const account = LivingAccount.forFile();
   const { t } = account;
 
-  it('answers 204, and leaves no row of ours that mentions the account', async () => {
+  it('answers 204, and leaves no row that tells of the account', async () => {
     await account.live();
     const other = await t.auth.startSession(account.id);
     expect(Object.values(await account.rows()).every((count) => count > 0)).toBe(true);
@@ -31,11 +34,54 @@ describe('DELETE /account', () => {
     // Those of another guard are those of another account.
     await account.forgetTheOther();
     expect(await account.mentions()).toEqual([]);
-    expect(Object.values(await account.rows())).toEqual([0, 0, 0, 0, 0, 0]);
+    expect(Object.values(await account.rows())).toEqual([0, 0, 0, 0, 0]);
     await t.get('/private', other.accessToken).expect(401);
     await t.refresh(other.refreshToken).expect(401);
     await t.get('/private', account.token).expect(401);
     await t.login(ADA).expect(422);
+  });
+
+  it('leaves of a session its id, its guard and when it ended, until its last access token is dead', async () => {
+    t.clock.stop();
+    await account.live();
+    const known = await t.database.query('SELECT id FROM svc_sessions ORDER BY id');
+    t.clock.advance(100);
+    expect((await account.erase()).status).toBe(204);
+    const rows: Record<string, unknown>[] = await t.database.query('SELECT * FROM svc_sessions ORDER BY id');
+    expect(rows.map(({ id }) => ({ id }))).toEqual(known);
+    for (const { id, revoked_at: end, expires_at, ...rest } of rows) {
+      expect(end).toEqual(expect.any(Date));
+      expect(rest).toEqual({
+        guard: 'api',
+        user_id: '',
+        salt: Buffer.alloc(0),
+        scope: null,
+        amr: [],
+        auth_time: end,
+        generation: 0,
+        recent: [],
+        holders: 0,
+        last_used_at: end,
+        ip: null,
+        user_agent: null,
+        label: null,
+        created_at: end,
+      });
+      expect(expires_at).toEqual(end);
+    }
+    t.clock.advance(LIFE - 1);
+    expect((await t.app.get(Pruning).run()).sessions).toBe(0);
+    t.clock.advance(2);
+    expect((await t.app.get(Pruning).run()).sessions).toBe(known.length);
+  });
+
+  it('leaves no more of the sessions that had ended before', async () => {
+    await account.live();
+    await t.call('delete', '/auth/sessions/others', account.token).expect(204);
+    expect((await account.erase()).status).toBe(204);
+    const left =
+      "SELECT 1 FROM svc_sessions WHERE user_id <> '' OR ip IS NOT NULL OR user_agent IS NOT NULL OR amr <> '{}'";
+    expect(await t.database.query(left)).toEqual([]);
   });
 
   it('keeps what is another guard`s or another account`s', async () => {
@@ -43,7 +89,7 @@ describe('DELETE /account', () => {
     const eve = await member(t, 'eve@example.com');
     await t.session('eve@example.com');
     expect((await account.erase()).status).toBe(204);
-    expect(await t.database.query('SELECT guard FROM passkeys')).toEqual([{ guard: 'admin' }]);
+    expect(await t.database.query('SELECT guard FROM svc_passkeys')).toEqual([{ guard: 'admin' }]);
     expect(await t.database.query("SELECT count(*)::int AS n FROM svc_lockouts WHERE guard = 'admin'")).toEqual([
       { n: 9 },
     ]);
@@ -116,7 +162,7 @@ describe('DELETE /account of a host with other options', () => {
   it('does without tables that are not there yet, and sees one that came later', async () => {
     account = await LivingAccount.start({ features: { lockout: false, passkeys: false } });
     const { t } = account;
-    for (const table of ['svc_lockouts', 'svc_password_resets', 'passkeys']) {
+    for (const table of ['svc_lockouts', 'svc_password_resets', 'svc_passkeys']) {
       await t.database.query(`DROP TABLE ${table}`);
     }
     expect((await account.erase()).status).toBe(204);
@@ -239,7 +285,7 @@ describe('a login that races the erasure of its account', () => {
     });
     expect((await account.erase()).status).toBe(204);
     await t.get('/private', begun[0]).expect(401);
-    expect(await account.rows()).toMatchObject({ svc_sessions: 0, svc_refresh_tokens: 0 });
+    expect(await account.rows()).toMatchObject({ svc_sessions: 0 });
   });
 
   it.each<[string, DeleteUser]>([
@@ -265,7 +311,7 @@ describe('a login that races the erasure of its account', () => {
     expect(body.access_token).toEqual(expect.any(String));
     await t.get('/private', body.access_token).expect(401);
     await t.refresh(body.refresh_token).expect(401);
-    expect(await account.rows()).toMatchObject({ svc_sessions: 0, svc_refresh_tokens: 0 });
+    expect(await account.rows()).toMatchObject({ svc_sessions: 0 });
   });
 });
 

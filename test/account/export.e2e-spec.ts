@@ -55,7 +55,7 @@ describe('GET /account/export', () => {
     await storePasskey(t, 'cred-4', '2');
     await storePasskey(t, 'cred-5', '1', null);
     await t.database.query(
-      "UPDATE passkeys SET name = 'Phone', last_used_at = to_timestamp(1800000000.9) WHERE credential_id = 'cred-1'",
+      "UPDATE svc_passkeys SET name = 'Phone', last_used_at = to_timestamp(1800000000.9) WHERE credential_id = 'cred-1'",
     );
     const { access_token: token } = await t.session();
     const { body, headers } = await exported(token);
@@ -111,9 +111,10 @@ describe('GET /account/export', () => {
     expect(body.two_factor).toEqual({ enabled: true, confirmed_at: expect.stringMatching(ISO) });
     expect(body.passkeys).toMatchObject([{ name: 'Phone' }]);
     const rows = await passkeys.t.database.query(`
-      SELECT token_hash AS kept FROM svc_refresh_tokens UNION SELECT public_key FROM passkeys
+      SELECT encode(salt, 'hex') AS kept FROM svc_sessions UNION SELECT encode(salt, 'base64') FROM svc_sessions
+      UNION SELECT public_key FROM svc_passkeys
       UNION SELECT unnest(ARRAY[password_hash, two_factor_secret, two_factor_recovery_codes]) FROM people WHERE id = 1
-      UNION SELECT aaguid::text FROM passkeys`);
+      UNION SELECT aaguid::text FROM svc_passkeys`);
     expect(rows.length).toBeGreaterThan(5);
     const kept = rows.map((row: { kept: string }) => row.kept);
     for (const told of [secret, ...recoveryCodes, token, 'argon2', 'v1.', ...kept]) expect(text).not.toContain(told);
@@ -123,9 +124,9 @@ describe('GET /account/export', () => {
   it('has no passkeys where there is no such table, or another one of that name', async () => {
     const without = await startConfirming();
     const { access_token: token } = await without.session();
-    await without.database.query('DROP TABLE passkeys');
+    await without.database.query('DROP TABLE svc_passkeys');
     expect((await exported(token, without)).body.passkeys).toEqual([]);
-    await without.database.query('CREATE TABLE passkeys (id int, owner text)');
+    await without.database.query('CREATE TABLE svc_passkeys (id int, owner text)');
     expect((await exported(token, without)).body.passkeys).toEqual([]);
     await without.stop();
   });

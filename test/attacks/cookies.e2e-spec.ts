@@ -59,7 +59,7 @@ describeWithRedis('cookie mode', () => {
       const [only, ...more] = cookiesOf(answer);
       expect([route.name, more]).toEqual([route.name, []]);
       const [pair, ...attributes] = only!.split('; ');
-      expect(pair).toMatch(new RegExp(`^${nameAt(route.guard)}=[0-9a-f]{64}$`));
+      expect(pair).toMatch(new RegExp(`^${nameAt(route.guard)}=[\\w-]{71}$`));
       const age = attributes.find((one) => one.startsWith('Max-Age='))!;
       expect(Number(age.slice(8))).toBeGreaterThan(2_500_000);
       expect(attributes.toSorted()).toEqual(['HttpOnly', age, 'Path=/', 'SameSite=Strict', 'Secure']);
@@ -105,13 +105,13 @@ describeWithRedis('cookie mode', () => {
     });
     expect(status).toBe(200);
     expect(headers['set-cookie']![0]).toMatch(
-      /^__Host-refresh=[0-9a-f]{64}; Max-Age=\d+; Path=\/; HttpOnly; Secure; SameSite=Strict$/,
+      /^__Host-refresh=[\w-]{71}; Max-Age=\d+; Path=\/; HttpOnly; Secure; SameSite=Strict$/,
     );
   });
 
   it('answers no page of another site, before anything is looked up, counted, verified or rotated', async () => {
     const rows = async (): Promise<unknown> =>
-      host.sql('SELECT (SELECT count(*) FROM svc_refresh_tokens) AS tokens, (SELECT count(*) FROM members) AS members');
+      host.sql('SELECT count(*), sum(generation), (SELECT count(*) FROM members) AS members FROM svc_sessions');
     const [before, work] = [await rows(), await host.ask('work')];
     const bodies = (route: Route) => [
       { body: route.body?.(visitors[route.guard]!) ?? {}, headers: {} },

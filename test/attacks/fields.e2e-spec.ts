@@ -28,7 +28,7 @@ describeWithRedis('what is sent in a field', () => {
     await host.sql('UPDATE members SET two_factor_confirmed_at = now() WHERE id = ANY($1)', [ids]);
     for (const { id } of visitors.api!)
       await host.sql(
-        `INSERT INTO passkeys (credential_id, user_id, guard, public_key, sign_count, transports, aaguid, backup_eligible, backed_up, created_at, updated_at)
+        `INSERT INTO svc_passkeys (credential_id, user_id, guard, public_key, sign_count, transports, aaguid, backup_eligible, backed_up, created_at, updated_at)
          VALUES ($1, $2, 'api', 'x', 0, '[]', $3, false, false, now(), now())`,
         [id, id, id],
       );

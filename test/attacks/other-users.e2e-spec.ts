@@ -109,7 +109,9 @@ describeWithRedis('of other users', () => {
         revoked.refresh,
         expired.refresh,
         admin.refresh,
+        `${known.refresh.slice(0, -8)}AAAAAAAA`,
         'f'.repeat(64),
+        'f'.repeat(71),
         'x',
         '',
         known.access,
@@ -194,7 +196,7 @@ describeWithRedis('of other users', () => {
         ['cGFzc2tleS1hZG1pbg', admin],
       ] as const)
         await host.sql(
-          `INSERT INTO passkeys (credential_id, user_id, guard, name, public_key, sign_count, transports, aaguid, backup_eligible, backed_up, created_at, updated_at)
+          `INSERT INTO svc_passkeys (credential_id, user_id, guard, name, public_key, sign_count, transports, aaguid, backup_eligible, backed_up, created_at, updated_at)
          VALUES ($1, $2, $3, 'theirs', 'x', 0, '[]', $4, false, false, now(), now())`,
           [id, user, guard, randomUUID()],
         );
@@ -246,7 +248,7 @@ describeWithRedis('of other users', () => {
         expect(first!.status).toBe(status);
         expect(answers.map(({ text }) => text)).toEqual(ids.map(() => first!.text));
       }
-      expect(await host.sql('SELECT name FROM passkeys')).toEqual([{ name: 'theirs' }, { name: 'theirs' }]);
+      expect(await host.sql('SELECT name FROM svc_passkeys')).toEqual([{ name: 'theirs' }, { name: 'theirs' }]);
     });
 
     it('no list and no export shows any of it', async () => {

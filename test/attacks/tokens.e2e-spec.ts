@@ -3,9 +3,16 @@ import { type Attack, Attacked, type Visitor } from './support/attacked';
 import { ROUTES, credentials, routeNamed } from './support/routes';
 import { share } from './support/share';
 import { CHALLENGE, CONFIRMATION, claimsOf, proofFor, purposeToken } from './support/jws';
-import { type Hostile, hostileBearers, hostilePurposeTokens, hostileToKeyPairs } from './support/tokens';
+import {
+  type Hostile,
+  hostileBearers,
+  hostilePurposeTokens,
+  hostileRefreshTokens,
+  hostileToKeyPairs,
+  refreshToken,
+} from './support/tokens';
 import { HEADER } from '../support/confirming';
-import { UNLIMITED } from '../support/host.module';
+import { ENCRYPTION_KEY, UNLIMITED } from '../support/host.module';
 import { PASSWORD } from '../support/people';
 import { describeWithRedis } from '../support/with-redis';
 
@@ -96,23 +103,24 @@ describeWithRedis('a token that is not what the route asks for', () => {
   });
 
   it('is no refresh token, in the body or in the cookie', async () => {
-    const tokens: string[] = [
-      api.access,
-      proofFor(api),
-      purposeToken(CHALLENGE, api),
-      admin.refresh,
-      api.refresh.toUpperCase(),
-      `${api.refresh}\0`,
-      `${api.refresh}0`,
-      api.refresh.slice(1),
-      'f'.repeat(64),
-      String(claimsOf(api.access).fid),
+    const own = claimsOf(api.access).fid;
+    const [row] = await host.sql<{ salt: Buffer }>('SELECT salt FROM svc_sessions WHERE id = $1', [own]);
+    const { salt } = row!;
+    // Who knows both the root and the salt makes the token: what follows is wrong in nothing else.
+    expect(refreshToken(ENCRYPTION_KEY, salt, api)).toBe(api.refresh);
+    const tokens: Hostile[] = [
+      ...hostileRefreshTokens(api, neighbour, salt),
+      ['an access token', api.access],
+      ['a proof', proofFor(api)],
+      ['a challenge', purposeToken(CHALLENGE, api)],
+      ['one of the other guard', admin.refresh],
+      ['the id of the session', String(own)],
     ];
     const path = '/auth/refresh';
-    const attacks = tokens.flatMap((token): Attack[] => [
-      { name: token, send: { method: 'POST', path, body: { refresh_token: token } }, status: [401] },
+    const attacks = tokens.flatMap(([name, token]): Attack[] => [
+      { name, send: { method: 'POST', path, body: { refresh_token: token } }, status: [401] },
       {
-        name: `cookie ${token}`,
+        name: `cookie ${name}`,
         send: { method: 'POST', path, headers: { Cookie: `__Host-refresh=${encodeURIComponent(token)}` } },
         status: [401],
       },

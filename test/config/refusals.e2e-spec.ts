@@ -18,6 +18,7 @@ const pair = (type: 'rsa' | 'ec', option: object) => {
 
 class NullStore extends SecurityStore {
   readonly shared = false;
+  scan = async function* () {};
   getMany = async (keys: readonly string[]) => keys.map(() => null);
   setMany = async () => undefined;
   add = async () => true;
@@ -48,6 +49,7 @@ describe('the module refuses to start', () => {
   );
 
   const asymmetric = (algorithm: 'RS256' | 'ES256', keys: object): Partial<AuthModuleOptions> => ({ algorithm, keys });
+  const sound = asymmetric('ES256', { private: ec.private, public: { default: ec.public } });
   const refused: [string, Partial<AuthModuleOptions>, RegExp][] = [
     ['without a secret', { secret: undefined }, /^secret \(SVC_SECRET\) is missing.*svc:secret/],
     ['with a secret of 248 bits', { secret: 'x'.repeat(31) }, /^secret has 248 bits.*svc:secret/],
@@ -106,6 +108,30 @@ describe('the module refuses to start', () => {
       'with routes but no private key',
       asymmetric('ES256', { public: { default: ec.public } }),
       /keys\.private \(SVC_PRIVATE_KEY\) is missing.*routes/,
+    ],
+    [
+      'with a key pair and neither an encryption key nor a secret',
+      { ...sound, encryption: {}, secret: undefined },
+      /^The guard "api" has nothing to derive refresh tokens from\. Set encryption\.key.*svc:secret/m,
+    ],
+    [
+      'with a key pair of an extra guard and nothing else of its own',
+      { encryption: {}, guards: { admin: { ...sound, secret: '' } } },
+      /^The guard "admin" has nothing to derive refresh tokens from/,
+    ],
+    [
+      'with a key pair and a short secret',
+      { ...sound, encryption: {}, secret: 'x'.repeat(31) },
+      /^secret \(SVC_SECRET\) is shorter than 32 bytes, and refresh tokens are derived from it/,
+    ],
+    [
+      'with keys of its own and those of a key set',
+      asymmetric('ES256', {
+        private: ec.private,
+        public: { default: ec.public },
+        jwks: 'https://me:hidden@example.com',
+      }),
+      /^keys\.jwks \(SVC_JWKS_URL\) cannot be combined(?!.*hidden)/,
     ],
     ['with an empty audience', { audience: ' , '.split(',') }, /^audience \(SVC_AUDIENCE\) is empty/m],
     [
@@ -166,6 +192,11 @@ describe('the module refuses to start', () => {
       name: 'AuthConfigError',
       message: expect.stringMatching(message),
     });
+  });
+
+  it('but not with a key pair that has an encryption key or a secret beside it', async () => {
+    await start(sound);
+    await start({ ...sound, encryption: {}, secret: SECRET });
   });
 
   it('never with a secret in what it says', async () => {

@@ -106,20 +106,15 @@ describe('the commands that act on data', () => {
 
   describe('svc:prune', () => {
     const session = async (deadline: string): Promise<void> => {
-      const id = randomUUID();
       await client.query(
-        `INSERT INTO svc_sessions (id, guard, user_id, auth_time, expires_at, last_used_at, created_at)
-         VALUES ($1, 'api', $2, now(), now() + $3::interval, now(), now())`,
-        [id, ada, deadline],
+        `INSERT INTO svc_sessions (id, guard, user_id, salt, auth_time, expires_at, last_used_at, created_at)
+         VALUES (gen_random_uuid(), 'api', $1, '', now(), now() + $2::interval, now(), now())`,
+        [ada, deadline],
       );
-      await client.query('INSERT INTO svc_refresh_tokens (family_id, token_hash, created_at) VALUES ($1, $2, now())', [
-        id,
-        randomUUID(),
-      ]);
     };
 
     it('prints how many rows it deleted', async () => {
-      await session('-1 second');
+      await session('-1 hour');
       await session('1 hour');
       await client.query(`INSERT INTO svc_password_resets VALUES
         ('api', '', 'x', '', '', now() - interval '61 minutes'), ('api', '', 'y', '', '', now() - interval '59 minutes')`);
@@ -129,11 +124,11 @@ describe('the commands that act on data', () => {
       const none = { status: 0, stderr: '' };
       expect(await place.run('svc:prune')).toEqual({
         ...none,
-        stdout: 'refresh tokens: 1\nsessions: 1\nlockout counters: 1\npasskeys: 0\nreset tokens: 1\n',
+        stdout: 'sessions: 1\nlockout counters: 1\npasskeys: 0\nreset tokens: 1\n',
       });
       expect(await place.run('svc:prune', '--lockout-days=28')).toEqual({
         ...none,
-        stdout: 'refresh tokens: 0\nsessions: 0\nlockout counters: 1\npasskeys: 0\nreset tokens: 0\n',
+        stdout: 'sessions: 0\nlockout counters: 1\npasskeys: 0\nreset tokens: 0\n',
       });
       expect(await left()).toEqual(['login idn:held']);
     });

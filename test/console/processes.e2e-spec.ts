@@ -37,7 +37,7 @@ describe('a command in a process of its own', () => {
     place.write(`DATABASE_URL=${database.url}\nSVC_SECRET=${SECRET}\nREDIS_URL=${sharedRedisUrl() ?? ''}\n`);
     const { status, stdout, stderr } = await place.start(['svc:prune']);
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-    expect(stdout).toMatch(/^refresh tokens: 0\n/);
+    expect(stdout).toMatch(/^sessions: 0\n/);
     expect(await place.start(['svc:release', 'ada@example.com'])).toMatchObject({ status: 1, stdout: '' });
     await database.drop();
   });

@@ -34,10 +34,10 @@ describeWithRedis('two nodes whose clocks are a minute apart', () => {
     ] as const) {
       const { refresh_token: token } = await right.session();
       await first.refresh(token).expect(200);
-      const { body: sibling } = await second.refresh(token).expect(200);
+      const { body: current } = await second.refresh(token).expect(200);
       pass(31);
       await second.refresh(token).expect(401);
-      await first.refresh(sibling.refresh_token).expect(401);
+      await first.refresh(current.refresh_token).expect(401);
     }
     expect(reused.flat()).toHaveLength(2);
   });

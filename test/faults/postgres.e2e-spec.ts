@@ -1,7 +1,10 @@
 import { EventEmitter } from 'node:events';
+import { RefreshTokenReused, SessionEnded } from '@svc/auth';
 import { Client } from 'pg';
 import { TestApp, type Tokens, claimsOf } from '../support/app';
+import { Checkpoint } from '../support/checkpoint';
 import { createDatabase } from '../support/database';
+import { onStatement } from '../support/denylist-state';
 import { eventually } from '../support/eventually';
 import { PostgresServer } from '../support/postgres';
 import { describeWithRedis } from '../support/with-redis';
@@ -125,7 +128,22 @@ describe('a PostgreSQL', () => {
     );
     expect((await refused).status).toBe(503);
     await other.query('ROLLBACK');
-    await t.refresh(live.refresh_token).expect(200);
+    await recovered(t, live);
+  });
+
+  it('that commits a refresh, and whose answer is lost, is a 503, and asked again gives the same successor', async () => {
+    const ended = [t.recorded(SessionEnded), t.recorded(RefreshTokenReused)];
+    const answer = new Checkpoint();
+    onStatement(/SET generation/, () => answer.pass());
+    await t.refresh(live.refresh_token).expect(503).expect('Retry-After', '1');
+    jest.restoreAllMocks();
+    answer.letGo();
+    const { body } = await t.refresh(live.refresh_token).expect(200);
+    const { body: again } = await t.refresh(live.refresh_token).expect(200);
+    expect(again.refresh_token).toBe(body.refresh_token);
+    expect(await t.database.query('SELECT generation FROM svc_sessions')).toEqual([{ generation: 1 }]);
+    await t.refresh(body.refresh_token).expect(200);
+    expect(ended.flat()).toEqual([]);
   });
 
   it('that ends a connection before anybody listens to it ends no process', async () => {

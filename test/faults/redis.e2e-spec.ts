@@ -82,9 +82,9 @@ describeWithOwnRedis('a Redis of our own', () => {
 
   it('that evicts ends no session, and answers nobody with a fault', async () => {
     const used = Number(/used_memory:(\d+)/.exec(await operator.info('memory'))![1]);
-    await operator.configSet({ maxmemory: String(used + 500_000), 'maxmemory-policy': 'allkeys-random' });
+    await operator.configSet({ maxmemory: String(used + 2_000_000), 'maxmemory-policy': 'allkeys-random' });
     const sessions = await Promise.all(Array.from({ length: 10 }, () => t.session()));
-    for (let i = 0; i < 200; i++) await operator.set(`ballast:${i}`, 'x'.repeat(10_000));
+    for (let i = 0; i < 400; i++) await operator.set(`ballast:${i}`, 'x'.repeat(10_000));
     expect(Number(/evicted_keys:(\d+)/.exec(await operator.info('stats'))![1])).toBeGreaterThan(0);
     for (const session of sessions) {
       await t.get('/private', session.access_token).expect(200);

@@ -1,9 +1,19 @@
 import { Controller, Get, type INestApplication, Module } from '@nestjs/common';
-import { Auth, AuthModule, Authenticated, type Caller, CurrentCaller, UserProvider } from '@svc/auth';
+import {
+  Auth,
+  AuthModule,
+  type AuthModuleOptions,
+  Authenticated,
+  type Caller,
+  CurrentCaller,
+  UserProvider,
+} from '@svc/auth';
 import request from 'supertest';
 import { redisCache } from '../../apps/sample/src/redis-cache';
 import { startHost } from '../support/adapter';
 import type { TestApp } from '../support/app';
+import { LEASE, emptiedForNobody } from '../support/denylist-state';
+import { ENCRYPTION_KEY } from '../support/host.module';
 import { publicKey, startIssuer } from '../support/issuer';
 import { RedisServer } from '../support/redis';
 import { eventually } from '../support/eventually';
@@ -41,6 +51,16 @@ describeWithOwnRedis('a service that only verifies', () => {
     issuer = await startIssuer(server.url);
     redis = await redisCache(server.url);
 
+    service = await startService();
+  });
+  afterAll(async () => {
+    await service.close();
+    await redis.client.disconnect();
+    await issuer.stop();
+    await server.stop();
+  });
+
+  function startService(options: Partial<AuthModuleOptions> = {}): Promise<INestApplication> {
     @Module({
       imports: [
         AuthModule.forRoot({
@@ -51,19 +71,14 @@ describeWithOwnRedis('a service that only verifies', () => {
           cache: redis.cache,
           storeTimeoutMs: STORE_TIMEOUT_MS,
           users: { provider: Subjects },
+          ...options,
         }),
       ],
       controllers: [Reports],
     })
     class Service {}
-    service = await startHost(Service);
-  });
-  afterAll(async () => {
-    await service.close();
-    await redis.client.disconnect();
-    await issuer.stop();
-    await server.stop();
-  });
+    return startHost(Service);
+  }
 
   const reports = (token: string) =>
     request(service.getHttpServer()).get('/reports').set('Authorization', `Bearer ${token}`);
@@ -80,12 +95,13 @@ describeWithOwnRedis('a service that only verifies', () => {
     const [live, revoked] = [(await issuer.session()).access_token, (await issuer.session()).access_token];
     await issuer.call('post', '/auth/logout', revoked).expect(204);
     for (let round = 0; round < 3; round++) {
-      await server.flush();
+      await emptiedForNobody(redis.client);
       const start = performance.now();
       await reports(live).expect(503);
       await reports(revoked).expect(503);
       expect(performance.now() - start).toBeLessThan(STORE_TIMEOUT_MS / 2);
       await issuer.get('/private', live).expect(200);
+      await redis.client.del(LEASE);
       await eventually(async () => (await reports(live)).status === 200);
       await reports(revoked).expect(401);
     }
@@ -93,6 +109,9 @@ describeWithOwnRedis('a service that only verifies', () => {
 
   it('mounts no routes, and says what is missing to start a session', async () => {
     await request(service.getHttpServer()).post('/auth/login').send({}).expect(404);
-    await expect(service.get(Auth).startSession('1')).rejects.toThrow(/TypeOrmModule\.forRoot/);
+    await expect(service.get(Auth).startSession('1')).rejects.toThrow(/SVC_ENCRYPTION_KEY/);
+    const withoutTables = await startService({ encryption: { key: ENCRYPTION_KEY } });
+    await expect(withoutTables.get(Auth).startSession('1')).rejects.toThrow(/TypeOrmModule\.forRoot/);
+    await withoutTables.close();
   });
 });

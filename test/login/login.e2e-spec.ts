@@ -17,7 +17,7 @@ describe('POST /login', () => {
     const { body, headers } = await t.login('ada@example.com').expect(200);
     expect(body).toEqual({
       access_token: expect.any(String),
-      refresh_token: expect.stringMatching(/^[0-9a-f]{64}$/),
+      refresh_token: expect.stringMatching(/^[\w-]{71}$/),
       token_type: 'Bearer',
       expires_in: 900,
     });

@@ -1,5 +1,5 @@
 import { ForbiddenException, type LoggerService } from '@nestjs/common';
-import { HasherBusy, PasswordHasher, SecurityStore, StoreUnavailable } from '@svc/auth';
+import { HasherBusy, PasswordHasher, type SecurityLine, SecurityStore, StoreUnavailable } from '@svc/auth';
 import { randomUUID } from 'node:crypto';
 import { TestApp, claimsOf } from '../support/app';
 import { someone, startLimited } from '../support/clients';
@@ -78,6 +78,7 @@ describe('the security log says why', () => {
     t.clock.advance(31);
     const failed = { event: 'auth.refresh.failed', guard: 'api', ip: '127.0.0.1', user_id: app.id };
     expect(await log.during(() => t.refresh(tokens.refresh_token).expect(401))).toEqual([
+      { event: 'auth.session.ended', guard: 'api', user_id: app.id, session_id: fid, purpose: 'reuse' },
       { event: 'auth.refresh_token.reused', session_id: fid },
       { ...failed, reason: 'reused_token' },
     ]);
@@ -85,11 +86,35 @@ describe('the security log says why', () => {
       ...failed,
       reason: 'revoked_token',
     });
-    expect(await log.lineOf(() => t.refresh('f'.repeat(64)), 401)).toMatchObject({ reason: 'unknown_token' });
+    expect(await log.lineOf(() => t.refresh('f'.repeat(71)), 401)).toMatchObject({ reason: 'unknown_token' });
     expect(await log.lineOf(() => t.refresh(undefined), 401)).toMatchObject({ reason: 'missing_token' });
     const old = await app.session();
     t.clock.advance(3_000_000);
-    expect(await log.lineOf(() => t.refresh(old.refresh_token), 401)).toMatchObject({ reason: 'expired_token' });
+    expect(await log.during(() => t.refresh(old.refresh_token).expect(401))).toMatchObject([
+      { event: 'auth.session.ended', purpose: 'expired' },
+      { reason: 'expired_token' },
+    ]);
+  });
+
+  it('a session started, and why it ended, without a word of its client', async () => {
+    const tokens = (lines: SecurityLine[]) => lines.filter(({ event }) => event.startsWith('auth.session.'));
+    const started = tokens(await log.during(() => app.session()));
+    const known = { guard: 'api', user_id: app.id, session_id: expect.stringMatching(/^[0-9a-f-]{36}$/) };
+    expect(started).toEqual([{ event: 'auth.session.started', ...known }]);
+    const [{ access_token: one }, { access_token: two }] = [await app.session(), await app.session()];
+    const ended = (purpose: string, token: string) => ({
+      event: 'auth.session.ended',
+      ...known,
+      session_id: claimsOf(token).fid,
+      purpose,
+    });
+    const others = tokens(await log.during(() => t.call('delete', '/auth/sessions/others', one).expect(204)));
+    expect(others).toHaveLength(2);
+    expect(others).toEqual(expect.arrayContaining([ended('others', two)]));
+    expect(tokens(await log.during(() => t.call('post', '/auth/logout', one).expect(204)))).toEqual([
+      ended('logout', one),
+    ]);
+    expect(tokens(await log.during(() => t.auth.revoke(String(claimsOf(one).fid))))).toEqual([]);
   });
 
   it('a login of the host`s own failed, and no more than that', async () => {
@@ -160,7 +185,16 @@ describe('the security log says why', () => {
       user_id: app.id,
     });
     const deleted = await log.during(() => app.call('delete', '/auth/account', own));
-    expect(deleted).toEqual([{ event: 'auth.account.deleted', guard: 'api', user_id: app.id }]);
+    expect(deleted).toEqual([
+      {
+        event: 'auth.session.ended',
+        guard: 'api',
+        user_id: app.id,
+        session_id: claimsOf(own.token).fid,
+        purpose: 'erased',
+      },
+      { event: 'auth.account.deleted', guard: 'api', user_id: app.id },
+    ]);
     expect(await log.lineOf(() => t.get('/private', own.token), 401)).toMatchObject({
       reason: 'revoked_token',
     });
@@ -247,6 +281,7 @@ describe('the security log', () => {
     await t.refresh(refresh_token.replace(/./, 'x')).expect(401);
     const lines = given.filter(({ args }) => args.at(-1) === 'AuthSecurity');
     expect(lines.map(({ level, args: [line] }) => [level, (line as { event: string }).event])).toEqual([
+      ['log', 'auth.session.started'],
       ['log', 'auth.login.succeeded'],
       ['warn', 'auth.login.failed'],
       ['warn', 'auth.guard.refused'],

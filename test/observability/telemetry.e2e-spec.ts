@@ -24,7 +24,7 @@ const exported = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
 const reader = new PeriodicExportingMetricReader({ exporter: exported, exportIntervalMillis: 3_600_000 });
 const meters = new MeterProvider({ readers: [reader] });
 
-/** Every metric that docs/observability.md names. */
+/** Every metric that docs/operations.md names. */
 const METRICS = [
   'svc.auth.account.locks',
   'svc.auth.guard.refusals',
@@ -36,6 +36,9 @@ const METRICS = [
   'svc.auth.operation.duration',
   'svc.auth.rate_limit.refusals',
   'svc.auth.refresh_token.reuses',
+  'svc.auth.sessions.ended',
+  'svc.auth.sessions.recovered',
+  'svc.auth.sessions.started',
 ];
 
 type Point = { attributes: Record<string, unknown>; value: number };
@@ -129,6 +132,10 @@ describe('telemetry', () => {
   it('counts what is worth counting, under names and units of its table', async () => {
     const other = 'bob@example.com';
     await t.person(other);
+    const { body: rotated } = await t.refresh((await t.session(other)).refresh_token).expect(200);
+    // As a standby that was promoted without the rotation.
+    await t.database.query('UPDATE svc_sessions SET generation = 0 WHERE generation = 1');
+    await t.refresh(rotated.refresh_token).expect(200);
     const { refresh_token } = await t.session(other);
     await t.refresh(refresh_token).expect(200);
     t.clock.advance(31);
@@ -154,11 +161,14 @@ describe('telemetry', () => {
     expect(ended('login', 'succeeded')).toBeGreaterThan(0);
     expect(ended('login', 'challenged')).toBe(1);
     expect(ended('login', 'failed')).toBeGreaterThanOrEqual(5);
-    expect(ended('refresh', 'succeeded')).toBe(2);
+    expect(ended('refresh', 'succeeded')).toBe(4);
     expect(count('svc.auth.operation.duration', { 'error.type': 'reused_token' })).toBe(1);
     expect(count('svc.auth.guard.refusals', { 'error.type': 'invalid_token' })).toBe(1);
     expect(count('svc.auth.rate_limit.refusals', { 'svc.auth.operation': 'refresh' })).toBe(1);
     expect(count('svc.auth.refresh_token.reuses', {})).toBe(1);
+    expect(count('svc.auth.sessions.started', { 'svc.auth.guard': 'api' })).toBeGreaterThan(0);
+    expect(count('svc.auth.sessions.ended', { 'svc.auth.purpose': 'reuse' })).toBe(1);
+    expect(count('svc.auth.sessions.recovered', { 'svc.auth.guard': 'api' })).toBe(1);
     expect(count('svc.auth.account.locks', { 'svc.auth.purpose': 'login' })).toBe(1);
     expect(count('svc.auth.mail.failures', { 'svc.auth.purpose': 'passwordReset' })).toBe(1);
     expect(count('svc.auth.hash.refusals', {})).toBe(refused);

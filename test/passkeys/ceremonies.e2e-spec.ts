@@ -164,7 +164,7 @@ describe('a ceremony', () => {
     await app.setCount(10);
     const runner = app.t.database.createQueryRunner();
     await runner.startTransaction();
-    await runner.query('SELECT 1 FROM passkeys FOR UPDATE');
+    await runner.query('SELECT 1 FROM svc_passkeys FOR UPDATE');
     const calls = statuses(Array.from({ length: 5 }, () => app.attempt(authenticator, { count: 11 })));
     await eventually(async () => {
       const [{ n }] = await app.t.database.query(

@@ -160,13 +160,13 @@ describe('a hostile response', () => {
     await refuseRegistration({ credentialId: Buffer.alloc(0) });
     const [held, free] = [randomBytes(32), randomBytes(191)];
     await app.t.database.query(
-      `INSERT INTO passkeys (credential_id, user_id, guard, public_key, aaguid, backup_eligible, backed_up, created_at, updated_at)
+      `INSERT INTO svc_passkeys (credential_id, user_id, guard, public_key, aaguid, backup_eligible, backed_up, created_at, updated_at)
        VALUES ($1, '9', 'admin', '', gen_random_uuid(), false, false, now(), now())`,
       [held.toString('base64url')],
     );
     await refuseRegistration({ credentialId: held });
     await app.enrol(ada, new SoftAuthenticator(ORIGIN), { credentialId: free });
-    await app.t.database.query("DELETE FROM passkeys WHERE guard = 'admin' OR credential_id = $1", [
+    await app.t.database.query("DELETE FROM svc_passkeys WHERE guard = 'admin' OR credential_id = $1", [
       free.toString('base64url'),
     ]);
   });
@@ -177,11 +177,11 @@ describe('a hostile response', () => {
   });
 
   it('of a passkey that another guard holds signs nobody in', async () => {
-    await app.t.database.query("UPDATE passkeys SET guard = 'admin'");
+    await app.t.database.query("UPDATE svc_passkeys SET guard = 'admin'");
     await refuseLogin({});
-    await app.t.database.query('UPDATE passkeys SET guard = NULL');
+    await app.t.database.query('UPDATE svc_passkeys SET guard = NULL');
     await refuseLogin({});
-    await app.t.database.query("UPDATE passkeys SET guard = 'api'");
+    await app.t.database.query("UPDATE svc_passkeys SET guard = 'api'");
   });
 
   it.each(['2', '', '1 ', '01', '10'])('that names the user "%s" signs nobody in', async (userId) => {

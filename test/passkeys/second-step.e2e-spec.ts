@@ -67,7 +67,7 @@ describe('a passkey as the second step, where it is required', () => {
 
   it('is nothing that a user of the same id at another guard has', async () => {
     await app.enrol(ada, authenticator);
-    await app.t.database.query("UPDATE passkeys SET guard = 'admin'");
+    await app.t.database.query("UPDATE svc_passkeys SET guard = 'admin'");
     expect((await app.t.login(ADA).expect(200)).body).toHaveProperty('access_token');
   });
 

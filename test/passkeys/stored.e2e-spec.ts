@@ -15,7 +15,7 @@ describe('the stored key of a passkey', () => {
     await app.enrol(ada, authenticator);
   });
 
-  const tamper = (set: string): Promise<unknown> => app.t.database.query(`UPDATE passkeys SET ${set}`);
+  const tamper = (set: string): Promise<unknown> => app.t.database.query(`UPDATE svc_passkeys SET ${set}`);
 
   it('is encrypted', async () => {
     const [{ public_key: sealed }] = (await app.rows()) as [{ public_key: string }];
@@ -41,7 +41,7 @@ describe('the stored key of a passkey', () => {
     await tamper("user_id = '1'");
     const other = await app.enrol(ada, new SoftAuthenticator(ORIGIN));
     await app.t.database.query(
-      'UPDATE passkeys SET public_key = (SELECT public_key FROM passkeys WHERE credential_id <> $1) WHERE credential_id = $1',
+      'UPDATE svc_passkeys SET public_key = (SELECT public_key FROM svc_passkeys WHERE credential_id <> $1) WHERE credential_id = $1',
       [other],
     );
     const { ceremony_id, options } = await app.requestOptions();
@@ -80,7 +80,7 @@ describe('the stored key of a passkey', () => {
 
   it('that cannot be read, for the table is not there, is a fault of the server`s too', async () => {
     const creation = await app.creationOptions(ada);
-    await app.t.database.query('ALTER TABLE passkeys RENAME TO elsewhere');
+    await app.t.database.query('ALTER TABLE svc_passkeys RENAME TO elsewhere');
     try {
       expect((await app.attempt(authenticator)).status).toBe(500);
       expect((await app.register(ada, new SoftAuthenticator(ORIGIN).create(creation))).status).toBe(500);
@@ -152,7 +152,7 @@ describe('the user of a passkey', () => {
 
   it('may have a hundred passkeys, and no more', async () => {
     await app.t.database.query(`
-      INSERT INTO passkeys (credential_id, user_id, guard, public_key, aaguid, backup_eligible, backed_up, created_at, updated_at)
+      INSERT INTO svc_passkeys (credential_id, user_id, guard, public_key, aaguid, backup_eligible, backed_up, created_at, updated_at)
       SELECT n::text, '1', 'api', '', gen_random_uuid(), false, false, now(), now() FROM generate_series(1, 98) n`);
     const next = new SoftAuthenticator(ORIGIN);
     await app.enrol(ada, next);
@@ -164,7 +164,7 @@ describe('the user of a passkey', () => {
 
   it('has no part in what a user of the same id has at another guard', async () => {
     await app.t.database.query(`
-      INSERT INTO passkeys (credential_id, user_id, guard, public_key, aaguid, backup_eligible, backed_up, created_at, updated_at)
+      INSERT INTO svc_passkeys (credential_id, user_id, guard, public_key, aaguid, backup_eligible, backed_up, created_at, updated_at)
       SELECT 'AAA' || n, '1', 'admin', '', gen_random_uuid(), false, false, now(), now() FROM generate_series(0, 9) n`);
     const others = (await app.rows()).filter(({ guard }) => guard === 'admin');
     expect(others).toHaveLength(10);
@@ -177,15 +177,13 @@ describe('the user of a passkey', () => {
     expect((await app.rows()).filter(({ guard }) => guard === 'admin')).toEqual(others);
     // Nor do they count towards the hundred.
     await app.t.database.query(`
-      INSERT INTO passkeys (credential_id, user_id, guard, public_key, aaguid, backup_eligible, backed_up, created_at, updated_at)
+      INSERT INTO svc_passkeys (credential_id, user_id, guard, public_key, aaguid, backup_eligible, backed_up, created_at, updated_at)
       SELECT 'BBB' || n, '1', 'admin', '', gen_random_uuid(), false, false, now(), now() FROM generate_series(1, 100) n`);
     await app.enrol(ada, new SoftAuthenticator(ORIGIN));
   });
 
   it('whose identifier is no text is shown to the authenticator by the id', async () => {
-    for (const users of userProvidersOf(app.t)) {
-      jest.spyOn(users, 'findById').mockResolvedValue({ id: 1, email: null });
-    }
+    for (const users of userProvidersOf(app.t)) jest.spyOn(users, 'identifierOf').mockReturnValue(null);
     expect((await app.creationOptions(ada)).user).toMatchObject({ name: '1', displayName: '1' });
   });
 });
@@ -268,7 +266,7 @@ describe('a passkey that is used', () => {
 
   it('is refused when it says otherwise whether it can be synced at all', async () => {
     expect(await app.attempt(authenticator, { be: false, bs: false })).toMatchObject({ status: 422 });
-    await app.t.database.query('DELETE FROM passkeys');
+    await app.t.database.query('DELETE FROM svc_passkeys');
     const key = new SoftAuthenticator(ORIGIN);
     await app.enrol(ada, key, { be: false, bs: false });
     expect(await app.attempt(key, { be: true, bs: false })).toMatchObject({ status: 422 });

@@ -63,7 +63,7 @@ describe('a reset of the password of an account', () => {
     });
 
     it.each([
-      ['the passkeys', 'DELETE ON passkeys'],
+      ['the passkeys', 'DELETE ON svc_passkeys'],
       ['the sessions', 'UPDATE ON svc_sessions'],
       ['the second factor', 'UPDATE OF two_factor_secret ON members'],
       ['its proof', 'UPDATE OF email_verified_at ON members'],

@@ -12,7 +12,7 @@ import { Member, PASSWORD } from '../support/people';
 import { RedisServer } from '../support/redis';
 import { describeWithOwnRedis } from '../support/with-redis';
 
-const COOKIE = /^__Host-refresh=[0-9a-f]{64}/;
+const COOKIE = /^__Host-refresh=[\w-]{71}/;
 
 const SOCIAL_LOGIN = 'docs/recipes/social-login.md';
 const modules = modulesOf(SOCIAL_LOGIN, { './users.js': { User: Member } });

@@ -1,34 +1,42 @@
-import { type AuthModuleOptions, Pruning } from '@svc/auth';
+import { type AuthModuleOptions, Pruning, SessionEnded } from '@svc/auth';
 import { createHash } from 'node:crypto';
-import { TestApp } from '../support/app';
+import { Client } from 'pg';
+import { TestApp, claimsOf } from '../support/app';
 import { ADA } from '../support/confirming';
 import { linkIn, member, membersForFile, startMembers } from '../support/members';
+import { storePasskey } from '../support/passkeys';
 import { Member, PASSWORD } from '../support/people';
+import { measured, recordStatements } from '../support/plans';
+import { refuse } from '../support/refused';
 import { userProvidersOf } from '../support/user-reads';
 
 const DAY = 86_400;
+/** Seconds that an access token may be presented for, with leeway and margin for clocks. */
+const LIFE = 900 + 5 + 60;
 const prune = (t: TestApp, days?: number) => t.app.get(Pruning).run(days);
 const countOf = async (t: TestApp, table: string): Promise<number> =>
   (await t.database.query(`SELECT count(*)::int AS n FROM ${table}`))[0].n;
 
 describe('a sweep of sessions', () => {
-  const t = TestApp.forFile({ options: { refreshTtl: 1000 } });
+  /** Seconds after which a session is of no more use: its deadline, and the life of an access token minted at it. */
+  const OVER = 1000 + LIFE;
+  const t = TestApp.forFile({ options: { refreshTtl: 1000, storeTimeoutMs: 20_000 } });
   beforeEach(async () => {
     await t.person('ada@example.com');
     await t.person('root@example.com', 'admin');
   });
 
-  it('deletes those past their deadline, of every guard, with all their tokens', async () => {
+  it('deletes those past their deadline, of every guard', async () => {
     const [ada, root] = [await t.session(), await t.session('root@example.com', 'admin')];
     await t.refresh((await t.refresh(ada.refresh_token).expect(200)).body.refresh_token).expect(200);
     await t.refresh(root.refresh_token, 'admin').expect(200);
-    expect(await prune(t)).toMatchObject({ sessions: 0, refreshTokens: 0 });
+    expect(await prune(t)).toMatchObject({ sessions: 0 });
 
-    t.clock.advance(1001);
+    t.clock.advance(OVER + 1);
     await t.session();
-    expect(await prune(t)).toMatchObject({ sessions: 2, refreshTokens: 5 });
-    expect([await countOf(t, 'svc_sessions'), await countOf(t, 'svc_refresh_tokens')]).toEqual([1, 1]);
-    expect(await prune(t)).toMatchObject({ sessions: 0, refreshTokens: 0 });
+    expect(await prune(t)).toMatchObject({ sessions: 2 });
+    expect(await countOf(t, 'svc_sessions')).toBe(1);
+    expect(await prune(t)).toMatchObject({ sessions: 0 });
   });
 
   it('keeps a revoked one until then, so that its tokens are still known to be revoked', async () => {
@@ -36,29 +44,83 @@ describe('a sweep of sessions', () => {
     await t.call('post', '/auth/logout', ada.access_token).expect(204);
     expect(await prune(t)).toMatchObject({ sessions: 0 });
     expect(await countOf(t, 'svc_sessions')).toBe(1);
-    t.clock.advance(1001);
+    t.clock.advance(OVER + 1);
     expect(await prune(t)).toMatchObject({ sessions: 1 });
   });
 
-  it('goes on past any number of rows, and of tokens in one session', async () => {
-    await t.database.query(`
-      INSERT INTO svc_sessions (id, guard, user_id, auth_time, expires_at, last_used_at, created_at)
-      SELECT gen_random_uuid(), 'api', n::text, now(), now() - CASE WHEN n % 2 = 0 THEN n ELSE 7 END * interval '1 s', now(), now()
-        FROM generate_series(1, 2345) n`);
-    await t.database.query(`
-      INSERT INTO svc_refresh_tokens (family_id, token_hash, created_at)
-      SELECT id, gen_random_uuid()::text, now() FROM svc_sessions`);
-    await t.database.query(`
-      INSERT INTO svc_refresh_tokens (family_id, token_hash, created_at, rotated_at)
-      SELECT (SELECT id FROM svc_sessions LIMIT 1), gen_random_uuid()::text, now(), now() FROM generate_series(1, 3210)`);
-    expect(await prune(t)).toMatchObject({ sessions: 2345, refreshTokens: 5555 });
-    expect([await countOf(t, 'svc_sessions'), await countOf(t, 'svc_refresh_tokens')]).toEqual([0, 0]);
+  it('keeps one past its deadline until its last access token is dead', async () => {
+    t.clock.stop();
+    const ada = await t.session();
+    t.clock.advance(999);
+    const { body } = await t.refresh(ada.refresh_token).expect(200);
+    await t.call('post', '/auth/logout', body.access_token).expect(204);
+    t.clock.advance(LIFE - 2);
+    expect(await prune(t)).toMatchObject({ sessions: 0 });
+    t.clock.advance(4);
+    expect(await prune(t)).toMatchObject({ sessions: 1 });
+    await t.get('/private', body.access_token).expect(401);
+  });
+
+  /** Sessions number 1 to `count`, each of no more use since so many seconds, as an expression in n. */
+  const store = (count: number, secondsAgo: string): Promise<unknown> =>
+    t.database.query(
+      `INSERT INTO svc_sessions (id, guard, user_id, salt, auth_time, expires_at, last_used_at, created_at)
+       SELECT gen_random_uuid(), 'api', n::text, '', now(), now() - (${LIFE} + ${secondsAgo}) * interval '1 s', now(), now()
+         FROM generate_series(1, $1::int) n`,
+      [count],
+    );
+
+  it('goes on past any number of rows, also of one deadline', async () => {
+    await store(2345, 'CASE WHEN n % 2 = 0 THEN n ELSE 7 END');
+    expect(await prune(t)).toMatchObject({ sessions: 2345 });
+    expect(await countOf(t, 'svc_sessions')).toBe(0);
+  });
+
+  it('tells that those which nobody had ended have expired, once each', async () => {
+    const [ada, root] = [await t.session(), await t.session('root@example.com', 'admin')];
+    const ended = await t.session();
+    await t.call('post', '/auth/logout', ended.access_token).expect(204);
+    t.clock.advance(OVER + 1);
+    const events = t.recorded(SessionEnded);
+    await Promise.all([prune(t), prune(t)]);
+    await prune(t);
+    const byGuard = events.toSorted((a, b) => a.guard.localeCompare(b.guard));
+    expect(byGuard.map((event) => ({ ...event }))).toEqual(
+      [
+        { guard: 'admin', userId: '1', sessionId: claimsOf(root.access_token).fid },
+        { guard: 'api', userId: '1', sessionId: claimsOf(ada.access_token).fid },
+      ].map((which) => ({
+        ...which,
+        client: { ip: expect.stringContaining('127.0.0.1'), userAgent: null },
+        amr: ['pwd'],
+        reason: 'expired',
+      })),
+    );
+  });
+
+  it('reads the rows that it deletes by index, whatever the number of live ones', async () => {
+    await store(50_000, '-1000 - n');
+    await store(600, 'n');
+    await t.database.query('ANALYZE svc_sessions');
+    const recorded = recordStatements();
+    expect(await prune(t)).toMatchObject({ sessions: 600 });
+    recorded.stop();
+    const page = recorded.statements.find(({ text }) => /DELETE FROM \S*svc_sessions/.test(text))!;
+    await store(600, 'n');
+    const client = new Client({ connectionString: t.databaseUrl });
+    await client.connect();
+    for (const kind of ['custom', 'generic'] as const) {
+      const reads = (await measured(client, page, kind)).filter(({ table }) => table === 'svc_sessions');
+      expect(reads.map(({ index }) => index)).toContain('svc_sessions_expiry');
+      expect(reads.filter(({ rows }) => rows > 600)).toEqual([]);
+    }
+    await client.end();
   });
 
   it('waits for no lock, and shares the work with another sweep', async () => {
     await t.session();
     await t.session();
-    t.clock.advance(1001);
+    t.clock.advance(OVER + 1);
     const runner = t.database.createQueryRunner();
     await runner.startTransaction();
     await runner.query('SELECT 1 FROM svc_sessions ORDER BY id LIMIT 1 FOR UPDATE');
@@ -71,8 +133,9 @@ describe('a sweep of sessions', () => {
 });
 
 describe('a sweep of lockout counters', () => {
+  // Time to spare: however slow the machine, no statement is given up.
   const start = (options: Partial<AuthModuleOptions> = {}): Promise<TestApp> =>
-    TestApp.start({ options: { features: { lockout: true }, ...options } });
+    TestApp.start({ options: { features: { lockout: true }, storeTimeoutMs: 20_000, ...options } });
   const subjects = async (t: TestApp): Promise<string[]> =>
     (await t.database.query('SELECT subject FROM svc_lockouts ORDER BY subject')).map(
       ({ subject }: { subject: string }) => subject,
@@ -154,18 +217,18 @@ describe('a sweep of lockout counters', () => {
     await t.person('ada@example.com');
     await t.session();
     await t.login('nobody', 'x').expect(422);
-    t.clock.advance(11);
+    t.clock.advance(11 + LIFE);
     await t.database.query('ALTER TABLE svc_lockouts RENAME TO elsewhere');
-    expect(await prune(t)).toEqual({ sessions: 1, refreshTokens: 1, lockoutCounters: 0, passkeys: 0, resetTokens: 0 });
+    expect(await prune(t)).toEqual({ sessions: 1, lockoutCounters: 0, passkeys: 0, resetTokens: 0 });
     await t.database.query('ALTER TABLE elsewhere RENAME TO svc_lockouts');
-    await t.database.query('DROP TABLE svc_refresh_tokens');
-    expect(await prune(t)).toEqual({ sessions: 0, refreshTokens: 0, lockoutCounters: 1, passkeys: 0, resetTokens: 0 });
+    await t.database.query('DROP TABLE svc_sessions');
+    expect(await prune(t)).toEqual({ sessions: 0, lockoutCounters: 1, passkeys: 0, resetTokens: 0 });
     await t.stop();
   });
 });
 
 describe('a sweep of passkeys', () => {
-  const t = TestApp.forFile({ options: { refreshTtl: 10 } });
+  const t = TestApp.forFile({ options: { refreshTtl: 10, storeTimeoutMs: 20_000 } });
   beforeEach(async () => {
     for (const name of ['ada', 'bob', 'eve']) await t.person(`${name}@example.com`);
     await t.person('root@example.com', 'admin');
@@ -173,13 +236,13 @@ describe('a sweep of passkeys', () => {
 
   const store = (guard: string | null, ...users: string[]): Promise<unknown> =>
     t.database.query(
-      `INSERT INTO passkeys (credential_id, user_id, guard, public_key, aaguid, backup_eligible, backed_up, created_at, updated_at)
+      `INSERT INTO svc_passkeys (credential_id, user_id, guard, public_key, aaguid, backup_eligible, backed_up, created_at, updated_at)
        SELECT gen_random_uuid(), id, $1, '', gen_random_uuid(), false, false, now(), now() FROM unnest($2::text[]) id`,
       [guard, users],
     );
   const swept = async (): Promise<number> => (await prune(t)).passkeys;
   const left = async (): Promise<string[]> =>
-    (await t.database.query("SELECT coalesce(guard, '') AS guard, user_id FROM passkeys ORDER BY 1, 2")).map(
+    (await t.database.query("SELECT coalesce(guard, '') AS guard, user_id FROM svc_passkeys ORDER BY 1, 2")).map(
       (row: { guard: string; user_id: string }) => `${row.guard}:${row.user_id}`,
     );
 
@@ -222,14 +285,14 @@ describe('a sweep of passkeys', () => {
   });
 
   it.each([
-    ['its table', 'passkeys RENAME TO elsewhere', 'elsewhere RENAME TO passkeys'],
+    ['its table', 'svc_passkeys RENAME TO elsewhere', 'elsewhere RENAME TO svc_passkeys'],
     ['the users` table', 'people RENAME TO elsewhere', 'elsewhere RENAME TO people'],
     ['the users` id', 'people RENAME id TO key', 'people RENAME key TO id'],
-    ['its column', 'passkeys RENAME user_id TO owner', 'passkeys RENAME owner TO user_id'],
+    ['its column', 'svc_passkeys RENAME user_id TO owner', 'svc_passkeys RENAME owner TO user_id'],
   ])('is no obstacle to the others without %s', async (_, change, undone) => {
     await t.session();
     await store('api', '99');
-    t.clock.advance(11);
+    t.clock.advance(11 + LIFE);
     await t.database.query(`ALTER TABLE ${change}`);
     expect(await prune(t)).toMatchObject({ sessions: 1, passkeys: 0 });
     await t.database.query(`ALTER TABLE ${undone}`);
@@ -239,11 +302,61 @@ describe('a sweep of passkeys', () => {
     await store('api', '98', '99');
     const runner = t.database.createQueryRunner();
     await runner.startTransaction();
-    await runner.query("SELECT 1 FROM passkeys WHERE user_id = '98' FOR UPDATE");
+    await runner.query("SELECT 1 FROM svc_passkeys WHERE user_id = '98' FOR UPDATE");
     expect(await swept()).toBe(1);
     await runner.rollbackTransaction();
     await runner.release();
     expect(await swept()).toBe(1);
+  });
+});
+
+describe('a sweep of which one part fails', () => {
+  const t = TestApp.forFile({
+    options: { features: { lockout: true }, refreshTtl: 10, lockout: { maxAttempts: 1, releaseAfter: 1 } },
+  });
+
+  /** A row of every kind that is of no more use. */
+  beforeEach(async () => {
+    await t.person(ADA);
+    await t.session();
+    await t.login('nobody', 'x').expect(422);
+    await storePasskey(t, 'stale', '99');
+    await t.database.query("INSERT INTO svc_password_resets VALUES ('api', '', '1', 'x', 'x', now() - interval '2 h')");
+    t.clock.advance(11 + LIFE);
+  });
+
+  /** Numbers of rows that are left. */
+  const left = async (): Promise<Record<string, number>> => ({
+    sessions: await countOf(t, 'svc_sessions'),
+    lockoutCounters: await countOf(t, 'svc_lockouts'),
+    passkeys: await countOf(t, 'svc_passkeys'),
+    resetTokens: await countOf(t, 'svc_password_resets'),
+  });
+  const NONE = { sessions: 0, lockoutCounters: 0, passkeys: 0, resetTokens: 0 };
+
+  it.each([
+    ['sessions', 'svc_sessions'],
+    ['lockoutCounters', 'svc_lockouts'],
+    ['passkeys', 'svc_passkeys'],
+    ['resetTokens', 'svc_password_resets'],
+  ])('runs the others, and names %s in its error', async (name, table) => {
+    const allow = await refuse(t, `DELETE ON ${table}`);
+    const error = await prune(t).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(AggregateError);
+    // One for each guard that has such rows.
+    for (const { message } of (error as AggregateError).errors) expect(message).toMatch(new RegExp(`^${name}: `));
+    expect((error as AggregateError).message).toMatch(new RegExp(`^${name}: `));
+    expect(await left()).toEqual({ ...NONE, [name]: 1 });
+    await allow();
+    expect(await prune(t)).toEqual({ ...NONE, [name]: 1 });
+  });
+
+  it('names every part that failed', async () => {
+    const allow = await refuse(t, 'DELETE ON svc_sessions', 'DELETE ON svc_password_resets');
+    await expect(prune(t)).rejects.toThrow(/^sessions: .*; resetTokens: /);
+    expect(await left()).toEqual({ ...NONE, sessions: 1, resetTokens: 1 });
+    await allow();
+    expect(await prune(t)).toEqual({ ...NONE, sessions: 1, resetTokens: 1 });
   });
 });
 
@@ -269,7 +382,7 @@ describe('a sweep of reset tokens', () => {
     const token = linkIn(await mailbox.nth(1)).searchParams.get('token');
     t.clock.advance(3590);
     expect([await swept(), await left()]).toEqual([0, 1]);
-    t.clock.advance(11);
+    t.clock.advance(11 + LIFE);
     expect([await swept(), await left()]).toEqual([1, 0]);
     const body = { token, email: ADA, password: NEXT, password_confirmation: NEXT };
     await t.http.post('/auth/reset-password').send(body).expect(422);

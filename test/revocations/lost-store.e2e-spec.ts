@@ -3,17 +3,20 @@ import { randomUUID } from 'node:crypto';
 import { redisCache } from '../../apps/sample/src/redis-cache';
 import { TestApp, type Tokens, claimsOf } from '../support/app';
 import { ADA } from '../support/confirming';
+import { LEASE, READS_BATCH, deniedKey, emptiedForNobody, onStatement } from '../support/denylist-state';
+import { eventually } from '../support/eventually';
 import { forge } from '../support/forge';
 import { type RedisClient, RedisServer } from '../support/redis';
-import { TcpProxy } from '../support/tcp-proxy';
-import { LATEST, isRebuilt, onStatement } from '../support/denylist-state';
-import { eventually } from '../support/eventually';
+import { VerifyingService } from '../support/verifying';
 import { describeWithOwnRedis } from '../support/with-redis';
 
-describeWithOwnRedis('a token that was revoked before Redis lost its data', () => {
+const BOB = 'bob@example.com';
+
+describeWithOwnRedis('a token whose session ended before Redis lost its data', () => {
   let redis: RedisServer;
   let t: TestApp;
   let other: TestApp;
+  let service: VerifyingService;
   let client: RedisClient;
   let live: Tokens;
 
@@ -21,46 +24,37 @@ describeWithOwnRedis('a token that was revoked before Redis lost its data', () =
     redis = await RedisServer.start();
     t = await TestApp.start({ redisUrl: redis.url });
     other = await TestApp.start({ redisUrl: redis.url, databaseUrl: t.databaseUrl });
+    service = await VerifyingService.start(redis.url);
     ({ client } = await redisCache(redis.url));
-    client.on('error', () => undefined);
     await t.person(ADA);
-    await t.person('bob@example.com');
+    await t.person(BOB);
   });
-  beforeEach(async () => void (live = await t.session('bob@example.com')));
+  beforeEach(async () => void (live = await t.session(BOB)));
   afterAll(async () => {
     await client.disconnect();
+    await service.stop();
     await other.stop();
     await t.stop();
     await redis.stop();
   });
 
   const statusOf = async (token: string, node: TestApp): Promise<number> => (await node.get('/private', token)).status;
-  const rebuilt = () => eventually(() => isRebuilt(client));
 
-  /** Waits until a node decides by Redis alone: the minute to the next rebuild begins before that. */
-  async function untilTrusted(node: TestApp): Promise<void> {
-    const logged = jest.spyOn(node.database.logger, 'logQuery');
-    await eventually(async () => {
-      logged.mockClear();
-      await node.get('/private', live.access_token).expect(200);
-      return !logged.mock.calls.some(([text]) => text.includes('svc_revocations'));
-    });
-    logged.mockRestore();
-  }
-
-  /** At both nodes, before and after the denylist is told again, and as often as it is lost. */
-  async function expectRefused(tokens: readonly string[]): Promise<void> {
-    for (let round = 0; round < 3; round++) {
+  /** At both nodes and at the service, until and after Redis is told again, and as often as it is emptied. */
+  async function expectRefused(tokens: readonly string[], losses = 1): Promise<void> {
+    for (let loss = 0; loss < losses; loss++) {
       await client.flushAll();
-      for (const node of [t, other]) {
-        for (const token of tokens) expect(await statusOf(token, node)).toBe(401);
-        expect(await statusOf(live.access_token, node)).toBe(200);
-      }
-      await rebuilt();
-      for (const token of tokens) {
-        expect(await client.exists(`svc:dl:fid:${String(claimsOf(token).fid).toLowerCase()}`)).toBe(1);
-        for (const node of [t, other]) expect(await statusOf(token, node)).toBe(401);
-      }
+      await eventually(async () => {
+        for (const node of [t, other]) {
+          for (const token of tokens) expect(await statusOf(token, node)).toBe(401);
+          expect(await statusOf(live.access_token, node)).toBe(200);
+        }
+        // Asked first: what is refused to it because the denylist is incomplete does not count.
+        const answers = await Promise.all(tokens.map((token) => service.status(token)));
+        for (const answer of answers) expect([401, 503]).toContain(answer);
+        return (await service.status(live.access_token)) === 200;
+      });
+      for (const token of tokens) expect(await service.status(token)).toBe(401);
     }
   }
 
@@ -86,7 +80,7 @@ describeWithOwnRedis('a token that was revoked before Redis lost its data', () =
       async ({ refresh_token: stolen }) => {
         await t.refresh(stolen).expect(200);
         await t.database.query(
-          `UPDATE svc_refresh_tokens SET rotated_at = rotated_at - interval '31 seconds' WHERE rotated_at IS NOT NULL`,
+          `UPDATE svc_sessions SET recent = array(SELECT one - interval '31 seconds' FROM unnest(recent) AS one)`,
         );
         await t.refresh(stolen).expect(401);
       },
@@ -99,160 +93,100 @@ describeWithOwnRedis('a token that was revoked before Redis lost its data', () =
     await expectRefused([session.access_token]);
   });
 
-  it('is refused though its session is gone from PostgreSQL as well', async () => {
-    const erased = await t.session(ADA);
-    await t.call('post', '/auth/logout', erased.access_token).expect(204);
-    await t.database.query('DELETE FROM svc_sessions WHERE id = $1', [claimsOf(erased.access_token).fid]);
-    await expectRefused([erased.access_token]);
+  it('is refused where a co-issuer started the session under a UUID, which our PostgreSQL is told of then', async () => {
+    const token = forge({ claims: { fid: randomUUID().toUpperCase() } });
+    await t.get('/private', token).expect(200);
+    await t.call('post', '/auth/logout', token).expect(204);
+    await expectRefused([token], 3);
   });
 
-  it('is refused with a session that a co-issuer named, whatever its name', async () => {
-    const tokens = [randomUUID(), 'session 7', 'a\0b', '\ud800', 'ключ', 'x'.repeat(3000)].map((fid) =>
-      forge({ claims: { fid } }),
-    );
+  it('is refused where a co-issuer named the session by any text, for as long as Redis remembers it', async () => {
+    const tokens = ['session 7', 'a\0b', '\ud800', 'ключ', 'x'.repeat(3000)].map((fid) => forge({ claims: { fid } }));
     for (const token of tokens) await t.call('post', '/auth/logout', token).expect(204);
-    for (let round = 0; round < 2; round++) {
-      await client.flushAll();
-      for (const token of tokens) expect(await statusOf(token, other)).toBe(401);
-      await rebuilt();
-      for (const token of tokens) expect(await statusOf(token, t)).toBe(401);
+    await service.opened(live.access_token);
+    for (const token of tokens) {
+      for (const node of [t, other]) expect(await statusOf(token, node)).toBe(401);
+      expect(await service.status(token)).toBe(401);
     }
-    expect(await statusOf(forge({ claims: { fid: 'session 8' } }), t)).toBe(200);
+    const another = forge({ claims: { fid: 'session 8' } });
+    for (const node of [t, other]) expect(await statusOf(another, node)).toBe(200);
+    expect(await service.status(another)).toBe(200);
   });
 
-  it('is refused when Redis was restarted empty, before any other request', async () => {
-    const session = await t.session(ADA);
-    await t.call('post', '/auth/logout', session.access_token).expect(204);
-    await redis.stop();
-    await redis.start();
-    const seen: number[] = [];
-    await eventually(async () => {
-      seen.push(await statusOf(session.access_token, t), await statusOf(session.access_token, other));
-      return seen.slice(-2).every((status) => status === 401);
-    });
-    expect(seen).not.toContain(200);
-    await eventually(async () => client.isReady);
-    await eventually(async () => (await statusOf(live.access_token, t)) === 200);
-    await rebuilt();
-    await expectRefused([session.access_token]);
+  it('is refused though its denial alone was lost, which nothing shows', async () => {
+    const { access_token: token } = await t.session(ADA);
+    await t.call('post', '/auth/logout', token).expect(204);
+    await client.del(deniedKey(claimsOf(token).fid));
+    for (const node of [t, other]) expect(await statusOf(token, node)).toBe(401);
+  });
+
+  it('is refused though its row was deleted, for as long as Redis remembers it', async () => {
+    const { access_token: token } = await t.session(ADA);
+    await t.call('post', '/auth/logout', token).expect(204);
+    await t.database.query('DELETE FROM svc_sessions WHERE id = $1', [claimsOf(token).fid]);
+    for (const node of [t, other]) expect(await statusOf(token, node)).toBe(401);
   });
 
   it('is refused at a node that starts on an empty Redis', async () => {
-    const session = await t.session(ADA);
-    await t.call('post', '/auth/logout', session.access_token).expect(204);
+    const { access_token: token } = await t.session(ADA);
+    await t.call('post', '/auth/logout', token).expect(204);
     await client.flushAll();
     const third = await TestApp.start({ redisUrl: redis.url, databaseUrl: t.databaseUrl });
-    expect(await client.exists(LATEST)).toBe(1);
-    expect(await statusOf(session.access_token, third)).toBe(401);
+    expect(await statusOf(token, third)).toBe(401);
     expect(await statusOf(live.access_token, third)).toBe(200);
     await third.stop();
   });
 
-  it('is refused within a minute when its entry alone was lost, which nothing shows', async () => {
-    const session = await t.session(ADA);
-    await t.call('post', '/auth/logout', session.access_token).expect(204);
-    await untilTrusted(t);
-    await client.del(`svc:dl:fid:${claimsOf(session.access_token).fid}`);
-    t.clock.advance(61);
-    await eventually(async () => (await statusOf(session.access_token, t)) === 401);
-    expect(await client.exists(`svc:dl:fid:${claimsOf(session.access_token).fid}`)).toBe(1);
+  it('is refused while nobody tells Redis again, and a service that only verifies waits for it', async () => {
+    const { access_token: token } = await t.session(ADA);
+    await t.call('post', '/auth/logout', token).expect(204);
+    await emptiedForNobody(client);
+    for (let times = 0; times < 5; times++) {
+      for (const node of [t, other]) {
+        expect(await statusOf(token, node)).toBe(401);
+        expect(await statusOf(live.access_token, node)).toBe(200);
+      }
+      expect(await service.status(token)).toBe(503);
+      expect(await service.status(live.access_token)).toBe(503);
+    }
+    await client.pExpire(LEASE, 1);
+    await service.opened(live.access_token);
+    expect(await service.status(token)).toBe(401);
   });
 
-  it('leaves no row behind once it has expired', async () => {
-    const session = await t.session(ADA);
-    await t.call('post', '/auth/logout', session.access_token).expect(204);
-    t.clock.advance(1200);
-    await eventually(async () => (await t.database.query('SELECT 1 FROM svc_revocations')).length === 0);
-    // Redis keeps its own time.
-    await t.get('/private', (await t.session(ADA)).access_token).expect(200);
+  it('loses nothing when Redis is emptied once more while it is told again', async () => {
+    const { access_token: token } = await t.session(ADA);
+    await t.call('post', '/auth/logout', token).expect(204);
+    let losses = 0;
+    onStatement(READS_BATCH, async () => void (losses++ < 4 && (await client.flushAll())));
+    await expectRefused([token]);
+    expect(losses).toBeGreaterThan(4);
+    jest.restoreAllMocks();
   });
-});
 
-describeWithOwnRedis('a failover to a replica that lags behind', () => {
-  it('does not bring a token back: what was lost is asked of PostgreSQL and told again', async () => {
-    // From memory to memory: a file left behind would be read at the next start.
-    const diskless = [
-      '--repl-diskless-sync',
-      'yes',
-      '--repl-diskless-sync-delay',
-      '0',
-      '--repl-diskless-load',
-      'swapdb',
-    ];
-    const [primary, replica] = [await RedisServer.start(...diskless), await RedisServer.start(...diskless)];
-    const address = await TcpProxy.to(primary.port);
-    const t = await TestApp.start({ redisUrl: address.through(primary.url) });
-    const other = await TestApp.start({ redisUrl: address.through(primary.url), databaseUrl: t.databaseUrl });
-    await t.person(ADA);
-    const [live, revoked] = [await t.session(ADA), await t.session(ADA)];
-    for (const node of [t, other]) await node.get('/private', revoked.access_token).expect(200);
-
-    const { client } = await redisCache(replica.url);
-    await client.sendCommand(['REPLICAOF', '127.0.0.1', String(primary.port)]);
-    await eventually(() => isRebuilt(client));
-    // The replica is promoted with all there was, the epoch among it, and without what follows.
-    await client.sendCommand(['REPLICAOF', 'NO', 'ONE']);
-    await t.call('post', '/auth/logout', revoked.access_token).expect(204);
-    address.target = replica.port;
-    address.cut();
-
-    const seen: number[] = [];
-    await eventually(async () => {
-      for (const node of [other, t]) seen.push((await node.get('/private', revoked.access_token)).status);
-      return seen.slice(-2).every((status) => status === 401);
+  it('does not come back by a session that ends while Redis is told again, before or after its commit', async () => {
+    const leaving: string[] = [];
+    onStatement(READS_BATCH, async () => {
+      if (leaving.length >= 6) return;
+      const { accessToken } = await t.auth.startSession(1);
+      leaving.push(accessToken);
+      await other.call('post', '/auth/logout', accessToken).expect(204);
     });
-    expect(seen).not.toContain(200);
-    for (const node of [t, other])
-      await eventually(async () => (await node.get('/private', live.access_token)).status === 200);
-    await eventually(async () => (await client.exists(`svc:dl:fid:${claimsOf(revoked.access_token).fid}`)) === 1);
-    for (const node of [t, other]) await node.get('/private', revoked.access_token).expect(401);
-
-    await client.disconnect();
-    await other.stop();
-    await t.stop();
-    await address.close();
-    await primary.stop();
-    await replica.stop();
-  });
-});
-
-// By itself: another node that tells it again would make good what is wrong here.
-describeWithOwnRedis('one node alone, whose Redis loses the denylist', () => {
-  let redis: RedisServer;
-  let t: TestApp;
-  let client: RedisClient;
-
-  beforeAll(async () => {
-    redis = await RedisServer.start();
-    t = await TestApp.start({ redisUrl: redis.url });
-    ({ client } = await redisCache(redis.url));
-    await t.person(ADA);
-  });
-  afterAll(async () => {
-    await client.disconnect();
-    await t.stop();
-    await redis.stop();
-  });
-
-  it('once more when everything was told, and nobody has said so yet, accepts nothing that was revoked', async () => {
-    const [live, revoked] = [(await t.session()).access_token, (await t.session()).access_token];
-    await t.call('post', '/auth/logout', revoked).expect(204);
-    let ends = 0;
-    onStatement(/expires_at::text[^]* FROM \S*svc_revocations/, async ({ rows }) => {
-      if (rows.length === 0 && ends++ === 0) await client.flushAll();
-    });
-    await client.flushAll();
-    await eventually(async () => {
-      await t.get('/private', revoked).expect(401);
-      await t.get('/private', live).expect(200);
-      return ends > 1;
-    });
-    await t.get('/private', revoked).expect(401);
+    for (let round = 0; round < 3; round++) {
+      await client.flushAll();
+      await service.opened(live.access_token);
+    }
+    jest.restoreAllMocks();
+    expect(leaving.length).toBeGreaterThan(1);
+    for (const token of leaving) {
+      expect(await statusOf(token, t)).toBe(401);
+      expect(await service.status(token)).toBe(401);
+    }
   });
 });
 
 describe('a store in memory', () => {
-  it('forgets no revocation when its process is started again', async () => {
+  it('forgets no end of a session when its process is started again', async () => {
     const first = await TestApp.start({ redisUrl: '' });
     await first.person(ADA);
     const [live, revoked] = [await first.session(ADA), await first.session(ADA)];
@@ -278,6 +212,11 @@ class OwnStore extends SecurityStore {
     this.life++;
   }
 
+  async *scan(prefix: string): AsyncGenerator<string[]> {
+    const named = this.named(prefix);
+    for await (const keys of this.below.scan(named)) yield keys.map((key) => prefix + key.slice(named.length));
+  }
+
   getMany = (keys: readonly string[]) => this.below.getMany(keys.map(this.named));
   setMany = (keys: readonly string[], value: string, ttl: number) =>
     this.below.setMany(keys.map(this.named), value, ttl);
@@ -292,21 +231,23 @@ class OwnStore extends SecurityStore {
 }
 
 describe('a store of the host`s own', () => {
-  it('brings no revoked token back either', async () => {
+  it('brings no ended session back either', async () => {
     const inMemory = await TestApp.start({ redisUrl: '' });
     const store = new OwnStore(inMemory.app.get(SecurityStore));
     const t = await TestApp.start({ options: { cache: store } });
+    const service = await VerifyingService.on(store, async () => undefined);
     await t.person(ADA);
     const [live, revoked] = [await t.session(ADA), await t.session(ADA)];
     await t.call('post', '/auth/logout', revoked.access_token).expect(204);
-    for (let round = 0; round < 5; round++) {
+    for (let round = 0; round < 3; round++) {
       store.forget();
       await t.get('/private', revoked.access_token).expect(401);
       await t.get('/private', live.access_token).expect(200);
-      await eventually(async () => (await store.getMany([LATEST]))[0] !== null);
-      await t.get('/private', revoked.access_token).expect(401);
-      await t.get('/private', live.access_token).expect(200);
+      expect([401, 503]).toContain(await service.status(revoked.access_token));
+      await service.opened(live.access_token);
+      expect(await service.status(revoked.access_token)).toBe(401);
     }
+    await service.stop();
     await t.stop();
     await inMemory.stop();
   });

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { redisCache } from '../../apps/sample/src/redis-cache';
 import { TestApp, claimsOf } from '../support/app';
+import { COMPLETE, LEASE } from '../support/denylist-state';
 import { type RedisClient, RedisServer } from '../support/redis';
 import { describeWithOwnRedis } from '../support/with-redis';
 
@@ -53,12 +54,9 @@ const use =
 
 const lose: Record<string, Step> = {
   everything: ({ client }) => client.flushAll(),
-  'the name of the epoch': ({ client }) => client.del('svc:dl:epoch'),
-  'every epoch': async ({ client }) => {
-    const keys = await client.keys('svc:dl:epoch*');
-    if (keys.length) await client.del(keys);
-  },
-  'the lease': ({ client }) => client.del('svc:dl:rebuild'),
+  'the mark that it is complete': ({ client }) => client.del(COMPLETE),
+  'the key that a flush removes': ({ client }) => client.del('svc:store'),
+  'the lease': ({ client }) => client.del(LEASE),
 };
 
 const [node, which] = [fc.nat(1), fc.nat(20)];

@@ -297,7 +297,7 @@ describeWithBrowser('the page of the sample', () => {
 
     it('that the account has no more is refused, and the code is still a way on', async () => {
       await challenge();
-      await visit.sql('DELETE FROM passkeys');
+      await visit.sql('DELETE FROM svc_passkeys');
       await authenticator.touch(async () => {
         await tab.presses('Use a passkey');
         await tab.page.getByRole('alert').getByText('The passkey could not be verified.').waitFor();

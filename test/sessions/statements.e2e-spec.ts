@@ -1,23 +1,31 @@
 import { PasswordHasher, SecurityStore } from '@svc/auth';
 import { Client } from 'pg';
 import { TestApp } from '../support/app';
+import { HEADER, proofOf } from '../support/confirming';
 import { type PlanKind, type Statement, accessesOf, recordStatements } from '../support/plans';
-import { isOfRequests } from '../support/statements';
-import { readsOfUsers } from '../support/user-reads';
+import { isForRequest, markRequests } from '../support/statements';
 
-/** Counts what reaches PostgreSQL and the security store. */
+/** Counts what requests send to PostgreSQL and to the security store. */
 function counters(t: TestApp) {
-  const queries = jest.spyOn(Client.prototype, 'query') as unknown as jest.SpyInstance;
+  markRequests(t);
+  const sql: string[] = [];
+  const query = Client.prototype.query as (...args: unknown[]) => unknown;
+  jest.spyOn(Client.prototype, 'query').mockImplementation(function (this: Client, ...args: unknown[]) {
+    const [first] = args as [string | { text: string }];
+    const text = typeof first === 'string' ? first : first.text;
+    if (isForRequest() && !/^(START|BEGIN|COMMIT|ROLLBACK)/i.test(text)) sql.push(text);
+    return query.apply(this, args);
+  } as never);
   const store = t.app.get(SecurityStore);
-  const calls = (['getMany', 'setMany', 'count', 'settle'] as const).map((name) => jest.spyOn(store, name));
-  const text = ([query]: unknown[]): string => (typeof query === 'string' ? query : (query as { text: string }).text);
-  return {
-    sql: () =>
-      queries.mock.calls
-        .map(text)
-        .filter((statement) => !/^(START|BEGIN|COMMIT|ROLLBACK)/i.test(statement) && isOfRequests(statement)),
-    trips: () => calls.reduce((sum, { mock }) => sum + mock.calls.length, 0),
-  };
+  const trips: string[] = [];
+  for (const name of ['getMany', 'setMany', 'add', 'take', 'count', 'settle'] as const) {
+    const call = store[name].bind(store) as (...args: unknown[]) => unknown;
+    jest.spyOn(store, name).mockImplementation(((...args: unknown[]) => {
+      if (isForRequest()) trips.push(name);
+      return call(...args);
+    }) as never);
+  }
+  return { sql, trips };
 }
 
 describe('what a request costs', () => {
@@ -25,15 +33,16 @@ describe('what a request costs', () => {
   beforeEach(() => t.person('ada@example.com'));
 
   it.each([['/private'], ['/passport']])(
-    'a guarded one, at %s: one store round trip and one user read',
+    'a guarded one, at %s: one statement for the user and the session, and one store round trip',
     async (path) => {
       const { access_token: token } = await t.session();
-      const users = readsOfUsers(t);
       const { sql, trips } = counters(t);
       await t.get(path, token).expect(200);
-      expect([sql().length, trips(), users()]).toEqual([1, 1, 1]);
-      expect(sql()[0]).toMatch(/^SELECT .* FROM "people" WHERE "id" = ANY\(\$1\)$/);
-      expect(sql()[0]).not.toContain('password');
+      expect([sql.length, trips]).toEqual([1, ['getMany']]);
+      expect(sql[0]).toMatch(
+        /^SELECT .* FROM .*svc_sessions" WHERE id = ANY\(\$2::uuid\[\]\) AND revoked_at IS NOT NULL\) AS svc_ended FROM "people" WHERE "id" = ANY\(\$1\)$/,
+      );
+      expect(sql[0]).not.toContain('password');
     },
   );
 
@@ -41,59 +50,92 @@ describe('what a request costs', () => {
     const { sql, trips } = counters(t);
     await t.get('/mixed/open').expect(200);
     await t.get('/auth/jwks').expect(200);
-    expect([sql(), trips()]).toEqual([[], 0]);
+    expect([sql, trips]).toEqual([[], []]);
   });
 
   it('a public one costs nothing even where it carries a token', async () => {
     const { access_token: token } = await t.session();
     const { sql, trips } = counters(t);
     await t.get('/mixed/open', token).expect(200);
-    expect([sql(), trips()]).toEqual([[], 0]);
+    expect([sql, trips]).toEqual([[], []]);
   });
 
   it('a refused one: nothing', async () => {
     const { sql, trips } = counters(t);
     await t.get('/mixed/closed').expect(401);
     await t.get('/mixed/closed', 'a.b.c').expect(401);
-    expect([sql(), trips()]).toEqual([[], 0]);
+    expect([sql, trips]).toEqual([[], []]);
   });
 
-  it('a refresh: at most four statements and two store round trips, the limit and the denylist', async () => {
+  it('a refresh: two statements, and two store round trips, the limit and the denylist', async () => {
     const { refresh_token: token } = await t.session();
     const { sql, trips } = counters(t);
     await t.refresh(token).expect(200);
-    expect(sql().length).toBeLessThanOrEqual(4);
-    expect(trips()).toBe(2);
+    expect(sql.map(kindOf)).toEqual(['find', 'exchangeJoined']);
+    expect(trips).toEqual(['count', 'getMany']);
   });
 
-  it('a tolerated replay: the same', async () => {
+  it('a replay inside the grace window: the same', async () => {
     const { refresh_token: token } = await t.session();
     await t.refresh(token).expect(200);
     const { sql, trips } = counters(t);
     await t.refresh(token).expect(200);
-    expect(sql().length).toBeLessThanOrEqual(4);
-    expect(trips()).toBe(2);
+    expect(sql.map(kindOf)).toEqual(['find', 'exchangeOne']);
+    expect(trips).toEqual(['count', 'getMany']);
   });
 
-  it('ending every session: one statement and one store round trip more than the look-ups, however many there are', async () => {
+  it('a refresh token that nobody made: the limit, and one statement and the denylist for one in its form', async () => {
+    const { refresh_token: token } = await t.session();
+    const { sql, trips } = counters(t);
+    await t.refresh('f'.repeat(71)).expect(401);
+    expect([sql, trips]).toEqual([[], ['count']]);
+    await t.refresh(`${token.slice(0, -8)}AAAAAAAA`).expect(401);
+    expect(sql.map(kindOf)).toEqual(['find']);
+    expect(trips).toEqual(['count', 'count', 'getMany']);
+  });
+
+  it('ending every session: one statement for up to 500 of them, and three calls of the store', async () => {
     const { access_token: token } = await t.session();
     for (let i = 0; i < 20; i++) await t.auth.startSession(1);
     const { sql, trips } = counters(t);
     await t.call('delete', '/auth/sessions', token).expect(204);
-    // The guard's user read, the pin, the end of all; the guard's denylist read, the denial of all.
-    expect([sql().length, trips()]).toEqual([3, 2]);
+    // The user and the session, the pin of the session, the end of all; the guard's read of the denylist, the denials
+    // beside the name of the store, and the name again after the commit.
+    expect(sql.map(kindOf)).toEqual(['guarded', 'isPinned', 'endPage']);
+    expect(trips.toSorted()).toEqual(['getMany', 'getMany', 'getMany', 'setMany']);
   });
 
-  it('a login: one look-up, one hash, one insert and one look at what is stored by then, and the limits by client and by failures', async () => {
+  it('a login: one look-up, one hash, one insert with its cap, one look at what is stored by then, and the limits', async () => {
     const hashes = jest.spyOn(t.app.get(PasswordHasher), 'verify');
     const { sql, trips } = counters(t);
     await t.login('ada@example.com').expect(200);
-    expect([sql().length, trips(), hashes.mock.calls.length]).toEqual([3, 3, 1]);
+    expect(sql.map(kindOf)).toEqual(['user', 'lockUser', 'insert', 'cap', 'user']);
+    expect([trips.length, hashes.mock.calls.length]).toEqual([3, 1]);
   });
 });
 
+/** How each kind of statement is recognised, and the indexes that it reads the sessions by. */
+const KINDS: readonly [kind: string, text: RegExp, indexes: readonly string[]][] = [
+  ['find', /^\s*SELECT s\.id AS "familyId"/, ['svc_sessions_pkey']],
+  ['exchangeJoined', /UPDATE SKIP LOCKED[^]* SET generation = h\.generation/, ['svc_sessions_pkey']],
+  ['exchangeOne', /SET generation = h\.generation/, ['svc_sessions_pkey']],
+  ['guarded', /svc_ended/, ['svc_sessions_pkey']],
+  ['lockUser', /pg_advisory_xact_lock/, []],
+  ['insert', /^\s*INSERT INTO \S*svc_sessions/, []],
+  ['cap', /surplus AS MATERIALIZED/, ['svc_sessions_live', 'svc_sessions_pkey']],
+  ['endOne', /noted AS \(/, ['svc_sessions_pkey']],
+  ['erasePage', /user_id = '', salt = ''/, ['svc_sessions_live', 'svc_sessions_ended', 'svc_sessions_pkey']],
+  ['endPage', /page AS MATERIALIZED/, ['svc_sessions_live', 'svc_sessions_pkey']],
+  ['isPinned', /scope IS NOT NULL/, ['svc_sessions_pkey']],
+  ['list', /ORDER BY id::text = /, ['svc_sessions_live']],
+  ['isOwn', /SELECT 1 FROM \S*svc_sessions" WHERE id = \$1 AND guard = \$2 AND user_id = \$3/, ['svc_sessions_pkey']],
+  ['user', /FROM "people"/, []],
+];
+
+const kindOf = (text: string): string => KINDS.find(([, pattern]) => pattern.test(text))?.[0] ?? text;
+
 /** Tables that grow with the users. What is not here holds a handful of rows, which are best read as a whole. */
-const GROWING = ['svc_sessions', 'svc_refresh_tokens', 'people'];
+const GROWING = ['svc_sessions', 'people'];
 
 describe('every hot query', () => {
   let t: TestApp;
@@ -103,6 +145,7 @@ describe('every hot query', () => {
   beforeAll(async () => {
     t = await TestApp.start();
     await t.person('ada@example.com');
+    await t.person('bob@example.com');
     await fill(t);
     const recording = recordStatements();
     await everyHotRequest(t);
@@ -116,14 +159,22 @@ describe('every hot query', () => {
     await t.stop();
   });
 
-  it.each<PlanKind>(['custom', 'generic'])('is planned without a sequential scan, by a %s plan', async (kind) => {
+  it('is among those that are examined', () => {
+    const seen = new Set(statements.map(({ text }) => kindOf(text)));
+    expect(KINDS.map(([kind]) => kind).filter((kind) => !seen.has(kind))).toEqual([]);
+  });
+
+  it.each<PlanKind>(['custom', 'generic'])('reads sessions and people by index, by a %s plan', async (kind) => {
     const seen = new Set<string>();
     for (const statement of statements) {
       const accesses = (await accessesOf(client, statement, kind)).filter(({ table }) => GROWING.includes(table));
-      expect({ text: statement.text, scans: accesses.filter(({ by }) => by === 'Seq Scan') }).toEqual({
+      const indexes = accesses.filter(({ table }) => table === 'svc_sessions').map(({ index }) => index);
+      const allowed = KINDS.find(([, text]) => text.test(statement.text))?.[2] ?? [];
+      expect({
         text: statement.text,
-        scans: [],
-      });
+        scans: accesses.filter(({ by }) => by === 'Seq Scan'),
+        strange: indexes.filter((index) => !allowed.includes(index!)),
+      }).toEqual({ text: statement.text, scans: [], strange: [] });
       for (const { table } of accesses) seen.add(table);
     }
     // What no statement reads would pass whatever its plan.
@@ -137,13 +188,10 @@ async function fill({ database }: TestApp): Promise<void> {
     `INSERT INTO people (email) SELECT 'person-' || n || '@example.com' FROM generate_series(1, 20000) n`,
   );
   await database.query(`
-    INSERT INTO svc_sessions (id, guard, user_id, auth_time, expires_at, last_used_at, created_at)
-    SELECT gen_random_uuid(), 'api', (1 + n % 5000)::text, now(), now() + interval '1 day', now(), now()
+    INSERT INTO svc_sessions (id, guard, user_id, salt, auth_time, expires_at, revoked_at, last_used_at, created_at)
+    SELECT gen_random_uuid(), 'api', (1 + n % 5000)::text, sha256(n::text::bytea),
+           now(), now() + interval '1 day', CASE WHEN n % 9 = 0 THEN now() - n * interval '7 ms' END, now(), now() - n * interval '1 s'
       FROM generate_series(1, 30000) n`);
-  await database.query(`
-    INSERT INTO svc_refresh_tokens (family_id, token_hash, created_at, rotated_at)
-    SELECT id, encode(sha256((id::text || k)::bytea), 'hex'), now(), CASE k WHEN 1 THEN now() END
-      FROM svc_sessions, generate_series(1, 2) k`);
   await database.query('ANALYZE');
 }
 
@@ -160,4 +208,9 @@ async function everyHotRequest(t: TestApp): Promise<void> {
   await t.refresh(successor.refresh_token).expect(401);
   const { access_token: last } = await t.session();
   await t.call('delete', '/auth/sessions', last).expect(204);
+  const { access_token: leaving } = await t.session('bob@example.com');
+  await t
+    .call('delete', '/auth/account', leaving)
+    .set(HEADER, await proofOf(t, leaving))
+    .expect(204);
 }

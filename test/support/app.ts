@@ -44,6 +44,9 @@ export interface TestAppOptions {
   pool?: object;
 }
 
+/** The keys that say that no data was lost. An application writes them when it starts. */
+const LASTING = /svc:(store|dl:complete|db:.+)$/;
+
 /** A running host application and the verbs tests speak. */
 export class TestApp {
   readonly paths: Record<string, string> = { api: '/auth', admin: '/admin/auth' };
@@ -125,8 +128,7 @@ export class TestApp {
     for (const step of this.onReset.splice(0)) step();
     this.clock.reset();
     const { redis } = this.started;
-    // The denylist is complete, and goes on being so.
-    const keys = (await redis?.keys('*'))?.filter((key) => !key.includes('dl:epoch')) ?? [];
+    const keys = (await redis?.keys('*'))?.filter((key) => !LASTING.test(key)) ?? [];
     await Promise.all([emptyDatabase(this.database), keys.length > 0 && redis?.del(keys)]);
   }
 

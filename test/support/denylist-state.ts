@@ -1,16 +1,54 @@
 import { Client as Postgres, type QueryResult } from 'pg';
+import type { DataSource } from 'typeorm';
+import { eventually } from './eventually';
 import type { RedisClient } from './redis';
 
-/** The key that names the epoch of the last finished rebuild. */
-export const LATEST = 'svc:dl:epoch';
+/** The key that holds the continuity of the store in which every denial is known to be. */
+export const COMPLETE = 'svc:dl:complete';
 
-/** The key of the process that is rebuilding. */
-export const LEASE = 'svc:dl:rebuild';
+/** The key of the node that is writing denials. */
+export const LEASE = 'svc:dl:lease';
 
-/** Whether the denylist in Redis is complete again. A rebuild that ends after the next loss names an epoch that is lost, too. */
-export async function isRebuilt(client: RedisClient): Promise<boolean> {
-  const latest = await client.get(LATEST);
-  return latest !== null && (await client.exists(`${LATEST}:${latest}`)) === 1;
+/** The key under which a session is denied. */
+export const deniedKey = (sessionId: unknown): string => `svc:dl:fid:${String(sessionId)}`;
+
+/** A batch of ended sessions that is read to be written to the store again. */
+export const READS_BATCH = /SELECT id, revoked_at::text/;
+
+/** Waits until no node is writing denials, nor has to. */
+export const settled = (client: RedisClient): Promise<void> =>
+  eventually(async () => {
+    const [complete, lease, timelines] = await Promise.all([
+      client.exists(COMPLETE),
+      client.exists(LEASE),
+      client.keys('svc:db:*'),
+    ]);
+    return complete === 1 && lease === 0 && timelines.length > 0;
+  });
+
+/** Empties Redis, in a moment in which a node that is no more has the lease: nobody writes the denials again. */
+export async function emptiedForNobody(client: RedisClient): Promise<void> {
+  await settled(client);
+  await client.multi().flushAll().set(LEASE, 'a node that is no more').exec();
+}
+
+/**
+ * Stores sessions that were ended within the last `seconds`, as after many logouts.
+ *
+ * @returns their ids, those that were ended first come first
+ */
+export async function storeEnded(database: DataSource, count: number, seconds = 600): Promise<string[]> {
+  const rows: { id: string }[] = await database.query(
+    `WITH stored AS (
+       INSERT INTO svc_sessions (id, guard, user_id, salt, auth_time, expires_at, revoked_at, last_used_at, created_at)
+       SELECT gen_random_uuid(), 'api', '1', '', now(), now() + interval '30 days',
+              now() - (i * $2::float8 / $1) * interval '1 second', now(), now()
+         FROM generate_series(1, $1::int) AS i
+       RETURNING id, revoked_at)
+     SELECT id FROM stored ORDER BY revoked_at, id`,
+    [count, seconds],
+  );
+  return rows.map(({ id }) => id);
 }
 
 /** Does something after each statement of a kind that this process sends, before its sender has the result. */

@@ -1,4 +1,4 @@
-// A host application that dies at a given statement, once it is told which.
+// A host application that dies at a given statement of a kind, once it is told which.
 import { NestFactory } from '@nestjs/core';
 import { DataSource } from 'typeorm';
 import { redisCache } from '../../apps/sample/src/redis-cache';
@@ -10,13 +10,13 @@ async function main(): Promise<void> {
   const app = await NestFactory.create(HostModule.with(databaseUrl, { ...options, cache }), { logger: false });
   await app.listen(0, '127.0.0.1');
   const { logger } = app.get(DataSource);
-  let left = Infinity;
+  let [kind, left] = [/^/, Infinity];
   // Told of every statement before it is sent.
-  logger.logQuery = () => {
-    if (--left === 0) process.kill(process.pid, 'SIGKILL');
+  logger.logQuery = (text) => {
+    if (kind.test(text) && --left === 0) process.kill(process.pid, 'SIGKILL');
   };
-  process.on('message', (statements: number) => {
-    left = statements;
+  process.on('message', (fatal: { kind: string; number: number }) => {
+    [kind, left] = [new RegExp(fatal.kind), fatal.number];
     process.send!('armed');
   });
   process.send!(await app.getUrl());

@@ -7,7 +7,10 @@ import { ORIGIN, PASSKEYS, PasskeyApp, storePasskey } from './passkeys';
 import { SoftAuthenticator } from './soft-authenticator';
 import { enrol } from './two-factor';
 
-const TABLES = ['members', 'passkeys', 'svc_lockouts', 'svc_password_resets', 'svc_refresh_tokens', 'svc_sessions'];
+const TABLES = ['members', 'svc_lockouts', 'svc_passkeys', 'svc_password_resets', 'svc_sessions'];
+
+/** An erased session leaves a row that is nobody's. */
+const OF_ACCOUNTS: Record<string, string> = { svc_sessions: "WHERE user_id <> ''" };
 
 const everything = (options: Partial<AuthModuleOptions>): Partial<AuthModuleOptions> => ({
   passkeys: PASSKEYS.passkeys,
@@ -68,7 +71,7 @@ export class LivingAccount {
 
   /** Deletes what belongs to the account with the same id at the other guard. */
   async forgetTheOther(): Promise<void> {
-    for (const table of ['svc_lockouts', 'passkeys'])
+    for (const table of ['svc_lockouts', 'svc_passkeys'])
       await this.t.database.query(`DELETE FROM ${table} WHERE guard = 'admin'`);
   }
 
@@ -80,10 +83,12 @@ export class LivingAccount {
     return this.t.call('delete', '/auth/account', this.token).set(HEADER, proof ?? (await this.prove()));
   }
 
-  /** How many rows of accounts there are, by table. */
+  /** How many rows of accounts there are, by table. What is left of erased sessions is none. */
   async rows(): Promise<Record<string, number>> {
     const count = async (table: string): Promise<[string, number]> => {
-      const [{ n }] = await this.t.database.query(`SELECT count(*)::int AS n FROM ${table}`);
+      const [{ n }] = await this.t.database.query(
+        `SELECT count(*)::int AS n FROM ${table} ${OF_ACCOUNTS[table] ?? ''}`,
+      );
       return [table, n];
     };
     return Object.fromEntries(await Promise.all(TABLES.map(count)));

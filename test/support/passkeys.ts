@@ -103,11 +103,11 @@ export class PasskeyApp {
 
   /** The stored passkeys, as rows. */
   rows(): Promise<Record<string, unknown>[]> {
-    return this.t.database.query('SELECT * FROM passkeys ORDER BY created_at');
+    return this.t.database.query('SELECT * FROM svc_passkeys ORDER BY created_at');
   }
 
   async setCount(count: number): Promise<void> {
-    await this.t.database.query('UPDATE passkeys SET sign_count = $1', [count]);
+    await this.t.database.query('UPDATE svc_passkeys SET sign_count = $1', [count]);
   }
 
   async sessions(): Promise<number> {
@@ -123,7 +123,7 @@ export async function storePasskey(
   guard: string | null = 'api',
 ): Promise<void> {
   await t.database.query(
-    `INSERT INTO passkeys (credential_id, user_id, guard, public_key, aaguid, backup_eligible, backed_up, created_at, updated_at)
+    `INSERT INTO svc_passkeys (credential_id, user_id, guard, public_key, aaguid, backup_eligible, backed_up, created_at, updated_at)
      VALUES ($1, $2, $3, 'KEY', gen_random_uuid(), true, true, now(), now())`,
     [id, userId, guard],
   );

@@ -33,13 +33,32 @@ export function recordStatements(): { statements: Statement[]; stop: () => void 
 }
 
 /** Asks how a statement would run as a prepared one, which is how the library runs its own. Nothing is run. */
-export async function accessesOf(client: Client, { text, values }: Statement, kind: PlanKind): Promise<Access[]> {
+export async function accessesOf(client: Client, statement: Statement, kind: PlanKind): Promise<Access[]> {
+  return (await explained(client, statement, kind, 'FORMAT JSON')).flatMap(readsOf);
+}
+
+/** Runs a statement as a prepared one, and takes back what it did: how it read its tables, and how many rows of each. */
+export async function measured(client: Client, statement: Statement, kind: PlanKind): Promise<MeasuredAccess[]> {
+  await client.query('BEGIN');
+  try {
+    return (await explained(client, statement, kind, 'ANALYZE, FORMAT JSON')).flatMap(measuresOf);
+  } finally {
+    await client.query('ROLLBACK');
+  }
+}
+
+async function explained(
+  client: Client,
+  { text, values }: Statement,
+  kind: PlanKind,
+  options: string,
+): Promise<Node[]> {
   const literals = values.map(literal).join(', ');
   await client.query(`PREPARE examined AS ${text}`);
   try {
     await client.query(`SET plan_cache_mode = force_${kind}_plan`);
-    const { rows } = await client.query(`EXPLAIN (FORMAT JSON) EXECUTE examined${literals && `(${literals})`}`);
-    return rows[0]['QUERY PLAN'].flatMap(({ Plan }: { Plan: Node }) => readsOf(Plan));
+    const { rows } = await client.query(`EXPLAIN (${options}) EXECUTE examined${literals && `(${literals})`}`);
+    return rows[0]['QUERY PLAN'].map(({ Plan }: { Plan: Node }) => Plan);
   } finally {
     await client.query('DEALLOCATE examined');
   }
@@ -49,20 +68,38 @@ interface Node {
   'Node Type': string;
   'Relation Name'?: string;
   'Index Name'?: string;
+  'Actual Rows'?: number;
+  'Actual Loops'?: number;
+  'Rows Removed by Filter'?: number;
+  'Rows Removed by Index Recheck'?: number;
   Plans?: Node[];
 }
 
+/** An access that has happened. */
+export interface MeasuredAccess extends Access {
+  /** Rows that were looked at, those that a filter has left out included. */
+  rows: number;
+}
+
+function measuresOf(node: Node): MeasuredAccess[] {
+  const { 'Actual Rows': found = 0, 'Actual Loops': loops = 1, Plans: below = [] } = node;
+  const left = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0);
+  const own = ownRead(node).map((access) => ({ ...access, rows: (found + left) * loops }));
+  return [...own, ...below.flatMap(measuresOf)];
+}
+
+const readsOf = (node: Node): Access[] => [...ownRead(node), ...(node.Plans ?? []).flatMap(readsOf)];
+
 /** A bitmap is made by one node and read by the one above it, which knows the table. */
-function readsOf(node: Node): Access[] {
-  const { 'Node Type': by, 'Relation Name': table, 'Index Name': index, Plans: below = [] } = node;
+function ownRead({ 'Node Type': by, 'Relation Name': table, 'Index Name': index, Plans: below = [] }: Node): Access[] {
   const bitmap = below.find((one) => one['Node Type'] === 'Bitmap Index Scan')?.['Index Name'];
-  const own = table && by !== 'ModifyTable' ? [{ table, by, index: index ?? bitmap }] : [];
-  return [...own, ...below.flatMap(readsOf)];
+  return table && by !== 'ModifyTable' ? [{ table, by, index: index ?? bitmap }] : [];
 }
 
 /** As a text that the server reads as whatever type the parameter has. */
 function literal(value: unknown): string {
   if (value === null || value === undefined) return 'NULL';
+  if (Buffer.isBuffer(value)) return escapeLiteral(`\\x${value.toString('hex')}`);
   if (Array.isArray(value)) return escapeLiteral(`{${value.map((one) => JSON.stringify(String(one))).join(',')}}`);
   return escapeLiteral(value instanceof Date ? value.toISOString() : String(value));
 }

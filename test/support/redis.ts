@@ -1,5 +1,8 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { rmSync } from 'node:fs';
 import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../../apps/sample/src/embedded-postgres';
 import { redisCache } from '../../apps/sample/src/redis-cache';
@@ -31,8 +34,16 @@ export class RedisServer {
     return `redis://127.0.0.1:${this.port}`;
   }
 
+  private get file(): string {
+    return `svc-redis-${this.port}.rdb`;
+  }
+
   async start(): Promise<void> {
-    const own = ['--port', String(this.port), '--save', '', '--bind', '127.0.0.1'];
+    // What a replica receives goes through a file, which any server started in its folder would load.
+    rmSync(join(tmpdir(), this.file), { force: true });
+    const files = ['--save', '', '--dir', tmpdir(), '--dbfilename', this.file];
+    // A replica gets the data at once, and not after the five seconds in which others could join it.
+    const own = ['--port', String(this.port), '--bind', '127.0.0.1', '--repl-diskless-sync-delay', '0', ...files];
     this.process = spawn(redisBinary!, [...own, ...this.settings], { stdio: 'ignore' });
     while (!(await this.accepts())) await sleep(20);
   }
@@ -45,9 +56,18 @@ export class RedisServer {
   }
 
   async command(...words: string[]): Promise<void> {
+    await this.told(...words);
+  }
+
+  /** What the server answers to a command. */
+  async told(...words: string[]): Promise<string> {
     const { client } = await redisCache(this.url);
-    await client.sendCommand(words);
-    await client.disconnect();
+    client.on('error', () => undefined);
+    try {
+      return String(await client.sendCommand(words));
+    } finally {
+      await client.disconnect();
+    }
   }
 
   /** Stops answering without closing a connection. */
@@ -66,6 +86,7 @@ export class RedisServer {
     this.process?.kill('SIGCONT');
     this.process?.kill('SIGKILL');
     await stopped;
+    rmSync(join(tmpdir(), this.file), { force: true });
   }
 
   private accepts(): Promise<boolean> {

@@ -3,15 +3,38 @@ import type { TestApp } from './app';
 /**
  * The database refuses statements, as one that shuts down, until the returned function is called.
  *
- * @param statements as in CREATE TRIGGER: `DELETE ON passkeys`, `UPDATE OF email ON members`
+ * @param statements as in CREATE TRIGGER: `DELETE ON svc_passkeys`, `UPDATE OF email ON members`
  */
-export async function refuse({ database }: TestApp, statements: string): Promise<() => Promise<unknown>> {
+export async function refuse({ database }: TestApp, ...statements: string[]): Promise<() => Promise<unknown>> {
   await database.query(`
     CREATE FUNCTION svc_test_refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
       RAISE 'the database system is shutting down' USING ERRCODE = 'cannot_connect_now';
-    END $$;
-    CREATE TRIGGER svc_test_refuse BEFORE ${statements} FOR EACH STATEMENT EXECUTE FUNCTION svc_test_refuse()`);
+    END $$`);
+  for (const kind of statements) {
+    await database.query(
+      `CREATE TRIGGER svc_test_refuse BEFORE ${kind} FOR EACH STATEMENT EXECUTE FUNCTION svc_test_refuse()`,
+    );
+  }
   return () => database.query('DROP FUNCTION svc_test_refuse CASCADE');
+}
+
+/**
+ * The database lets so many rows be changed, and refuses statements that change more, until the returned function is
+ * called.
+ *
+ * @param kind as for {@link refuse}
+ */
+export async function refuseAfter({ database }: TestApp, count: number, kind: string): Promise<() => Promise<unknown>> {
+  await database.query(`
+    CREATE SEQUENCE svc_test_passed;
+    CREATE FUNCTION svc_test_refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      IF nextval('svc_test_passed') > ${count} THEN
+        RAISE 'the database system is shutting down' USING ERRCODE = 'cannot_connect_now';
+      END IF;
+      RETURN NEW;
+    END $$;
+    CREATE TRIGGER svc_test_refuse BEFORE ${kind} FOR EACH ROW EXECUTE FUNCTION svc_test_refuse()`);
+  return () => database.query('DROP FUNCTION svc_test_refuse CASCADE; DROP SEQUENCE svc_test_passed');
 }
 
 /** Refuses them while `work` is done. */

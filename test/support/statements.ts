@@ -1,15 +1,27 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Server } from 'node:http';
 import type { TestApp } from './app';
 
-/** What a running application does every few seconds by itself: it looks after its denylist. */
-const OWN_WORK = /svc_denylist_epochs|DELETE FROM \S*svc_revocations/;
+const asked = new AsyncLocalStorage<true>();
+const marked = new WeakSet<Server>();
 
-export const isOfRequests = (text: string): boolean => !OWN_WORK.test(text);
+/** From now on {@link isForRequest} tells the requests of an application from what it does by itself. */
+export function markRequests(t: TestApp): void {
+  const server: Server = t.app.getHttpServer();
+  if (marked.has(server)) return;
+  marked.add(server);
+  server.prependListener('request', () => asked.enterWith(true));
+}
+
+/** Whether this is done for a request. An application looks after its denylist by itself, once a second. */
+export const isForRequest = (): boolean => asked.getStore() === true;
 
 /** Records the statements of requests, until the test ends. */
 export function statementsOf(t: TestApp): jest.Mock<void, [text: string]> {
+  markRequests(t);
   const recorded = jest.fn<void, [text: string]>();
   jest.spyOn(t.database.logger, 'logQuery').mockImplementation((text: string) => {
-    if (isOfRequests(text)) recorded(text);
+    if (isForRequest()) recorded(text);
   });
   return recorded;
 }

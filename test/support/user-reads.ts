@@ -5,8 +5,14 @@ import type { TestApp } from './app';
 export const userProvidersOf = (t: TestApp): UserProvider[] =>
   t.app.get(UserProvider, { each: true, strict: false }) as unknown as UserProvider[];
 
+/** What reads a user by id: the second one reads the session along with it. */
+const READS = ['findById', 'findWithSession'] as const;
+
 /** Counts how often a user is looked up by id, at any guard, until the test ends. */
 export function readsOfUsers(t: TestApp): () => number {
-  const spies = userProvidersOf(t).map((users) => jest.spyOn(users, 'findById'));
+  const providers = userProvidersOf(t) as unknown as Record<(typeof READS)[number], () => Promise<unknown>>[];
+  const spies = providers.flatMap((users) =>
+    READS.filter((name) => name in users).map((name) => jest.spyOn(users, name)),
+  );
   return () => spies.reduce((sum, { mock }) => sum + mock.calls.length, 0);
 }

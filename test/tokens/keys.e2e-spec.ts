@@ -147,7 +147,8 @@ describe('a guard with keys of its own', () => {
     algorithm: 'ES256' as const,
     keys: { active: kid, private: pair.privateKey, public: { [kid]: pair.publicKey } },
   });
-  const staffClaims = { iss: 'https://api.example.com', aud: 'https://admin.example.com', sub: '1', exp: 4e9 };
+  const exp = Math.floor(Date.now() / 1000) + 600;
+  const staffClaims = { iss: 'https://api.example.com', aud: 'https://admin.example.com', sub: '1', exp };
 
   it('trusts no key of the default guard', async () => {
     const [own, staff] = PAIRS.ec;

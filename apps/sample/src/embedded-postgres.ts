@@ -124,7 +124,7 @@ function ready(child: ChildProcess): Promise<void> {
   return new Promise((resolveReady, reject) => {
     child.stderr?.on('data', (chunk: Buffer) => {
       log = (log + chunk.toString()).slice(-4000);
-      if (log.includes('ready to accept connections')) resolveReady();
+      if (/ready to accept (read-only )?connections/.test(log)) resolveReady();
     });
     child.once('error', reject);
     child.once('exit', (code) => reject(new Error(`PostgreSQL ended with ${code}: ${log}`)));
@@ -133,6 +133,7 @@ function ready(child: ChildProcess): Promise<void> {
 
 function stop(child: ChildProcess, onExit: () => void): Promise<void> {
   process.removeListener('exit', onExit);
+  if (child.exitCode !== null || child.signalCode) return Promise.resolve();
   return new Promise((resolveStopped) => {
     child.once('exit', () => resolveStopped());
     child.kill('SIGINT');

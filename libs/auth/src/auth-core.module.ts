@@ -4,6 +4,7 @@ import type { DataSource } from 'typeorm';
 import { AUTH_CONFIG, type AuthConfig } from './config/auth-config';
 import type { AuthModuleOptions, AuthModuleAsyncOptions, AuthStructure } from './config/auth-options';
 import { accountRefusals } from './config/account-refusals.policy';
+import { keySetRefusals } from './config/key-set-refusals.policy';
 import { refusals } from './config/refusals.policy';
 import { relyingPartyRefusals } from './config/relying-party';
 import { resolveOptions } from './config/resolve-options';
@@ -21,12 +22,11 @@ import { SecurityLog } from './observability/security-log';
 import { Refusals } from './http/refusals';
 import { TransportAnswers } from './http/transport-answers';
 import { Realms } from './realm/realm';
-import { DenylistEpochs } from './revocations/denylist-epochs';
-import { DenylistRebuild } from './revocations/denylist-rebuild';
-import { EpochWatch } from './revocations/epoch-watch';
-import { RevocationStore } from './revocations/revocation.store';
 import { SecurityStore } from './security-store/security-store';
 import { selectStore } from './security-store/select-store';
+import { DenylistMonitor } from './session-state/denylist-monitor';
+import { EndedSessions } from './session-state/ended-sessions';
+import { StoreContinuity } from './session-state/store-continuity';
 import { ProxyWatch } from './throttling/proxy-watch';
 import { SharedThrottlerStorage } from './throttling/shared-throttler-storage';
 
@@ -78,10 +78,9 @@ export class AuthCoreModule {
       Clock,
       AuthEvents,
       Realms,
-      RevocationStore,
-      DenylistRebuild,
-      DenylistEpochs,
-      EpochWatch,
+      EndedSessions,
+      StoreContinuity,
+      DenylistMonitor,
       ProxyWatch,
       SharedThrottlerStorage,
     ];
@@ -102,6 +101,7 @@ function accepted(options: AuthModuleOptions): AuthConfig {
   const names = [...Object.keys(options.guards ?? {}), config.guards.at(-1)!.guard];
   const problems = [
     ...refusals(config, names),
+    ...keySetRefusals(config, isProduction()),
     ...relyingPartyRefusals(config),
     ...accountRefusals(config, isProduction()),
   ];

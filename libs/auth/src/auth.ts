@@ -55,18 +55,22 @@ export class Auth {
   }
 
   /** Ends one session at once: its refresh tokens and every access token. @throws StoreUnavailable */
-  revoke(familyId: string): Promise<void> {
-    return this.sessions.revoke(familyId);
+  async revoke(familyId: string): Promise<void> {
+    await this.sessions.end(familyId, 'revoked');
   }
 
-  /** Ends every session of the user on this guard. @throws StoreUnavailable */
-  revokeAll(userId: string | number): Promise<void> {
-    return this.sessions.revokeAll(String(userId));
+  /**
+   * Ends every session of the user on this guard, in pages, the newest first.
+   *
+   * @throws StoreUnavailable; the sessions that ended until then stay ended, so call it again
+   */
+  async revokeAll(userId: string | number): Promise<void> {
+    await this.sessions.endAll(String(userId), 'revoked');
   }
 
-  /** Ends every session of the user on this guard but one. @throws StoreUnavailable */
+  /** Ends every session of the user on this guard but one. @throws StoreUnavailable as {@link revokeAll} does */
   revokeOthers(userId: string | number, familyId: string): Promise<void> {
-    return this.sessions.revokeOthers(String(userId), familyId);
+    return this.sessions.endOthers(String(userId), familyId);
   }
 
   /**

@@ -49,10 +49,7 @@ export { withTwoFactorColumns } from './users/two-factor-columns';
 export { LockoutCounter } from './lockout/lockout-counter.entity';
 export { Passkey } from './passkeys/passkey.entity';
 export { PasswordResetToken } from './password-reset/password-reset.entity';
-export { DenylistEpoch } from './revocations/denylist-epoch.entity';
-export { Revocation } from './revocations/revocation.entity';
-export { RefreshToken } from './sessions/refresh-token.entity';
-export { Session } from './sessions/session.entity';
+export { Session } from './session-state/session.entity';
 
 // Events
 export { AccountDeleted } from './account/account-deleted.event';
@@ -75,8 +72,14 @@ export { PasskeyBackupChanged } from './passkeys/passkey-backup-changed.event';
 export { PasskeyCloneDetected } from './passkeys/passkey-clone-detected.event';
 export { PasskeyRemoved } from './passkeys/passkey-removed.event';
 export { TokenAbilityDenied } from './abilities/token-ability-denied.event';
-export { RefreshFamilyForked } from './sessions/refresh-family-forked.event';
-export { RefreshTokenReused } from './sessions/refresh-token-reused.event';
+export {
+  RefreshFamilyForked,
+  RefreshTokenReused,
+  type SessionEndReason,
+  SessionEnded,
+  SessionRecovered,
+  SessionStarted,
+} from './sessions/session.events';
 
 // Exceptions
 export { BadLink, OutdatedLink } from './email-verification/bad-link.exception';
@@ -97,13 +100,12 @@ export { EmailUnverified } from './verified-email/email-unverified.exception';
 export { InsufficientScope } from './abilities/insufficient-scope.exception';
 export { NoSuchPasskey } from './passkeys/no-such-passkey.exception';
 export { PasskeyRefused } from './passkeys/passkey-refused.exception';
-export { NoSuchSession } from './sessions/no-such-session.exception';
+export { InvalidRefreshToken, NoSuchSession } from './sessions/session.exceptions';
 export { WrongCode } from './second-step/wrong-code.exception';
 export { WrongPassword } from './confirmation/wrong-password.exception';
 export { AccountIsLocked } from './lockout/account-is-locked.exception';
 export { TooManyFailures } from './throttling/too-many-failures.exception';
 export { TooManyRequests } from './throttling/too-many-requests.exception';
-export { InvalidRefreshToken } from './sessions/invalid-refresh-token.exception';
 export { UnverifiedLogin } from './login/unverified-login.exception';
 export { WrongCredentials } from './login/wrong-credentials.exception';
 

@@ -13,8 +13,13 @@ import { PasskeyBackupChanged } from './passkeys/passkey-backup-changed.event';
 import { PasskeyCloneDetected } from './passkeys/passkey-clone-detected.event';
 import { PasskeyRemoved } from './passkeys/passkey-removed.event';
 import type { Realms } from './realm/realm';
-import { RefreshFamilyForked } from './sessions/refresh-family-forked.event';
-import { RefreshTokenReused } from './sessions/refresh-token-reused.event';
+import {
+  RefreshFamilyForked,
+  RefreshTokenReused,
+  SessionEnded,
+  SessionRecovered,
+  SessionStarted,
+} from './sessions/session.events';
 import { RecoveryCodeUsed } from './two-factor/recovery-code-used.event';
 import { RecoveryCodesReplaced } from './two-factor/recovery-codes-replaced.event';
 import { TwoFactorDisabled } from './two-factor/two-factor-disabled.event';
@@ -31,6 +36,12 @@ const locked = ({ purpose, subject, guard }: AccountLocked): Told => ({
 });
 
 const ofUser = ({ userId, guard }: { userId: string; guard: string }): Told => ({ user_id: userId, guard });
+
+const ofSession = ({ guard, userId, sessionId }: SessionRecovered | SessionStarted): Told => ({
+  guard,
+  user_id: userId,
+  session_id: sessionId,
+});
 
 /**
  * Writes the events that are no outcome of one request to the security log, and counts those that are counted.
@@ -49,6 +60,9 @@ export function observeEvents(events: AuthEvents, log: SecurityLog, realms: Real
     user_id: userId,
     session_id: familyId,
   }));
+  tell(SessionStarted, 'info', 'auth.session.started', ofSession);
+  tell(SessionEnded, 'info', 'auth.session.ended', (event) => ({ ...ofSession(event), purpose: event.reason }));
+  tell(SessionRecovered, 'warning', 'auth.session.recovered', ofSession);
   tell(AccountLocked, 'warning', 'auth.account.locked', locked);
   tell(AccountReleased, 'info', 'auth.account.released', locked);
   tell(PasskeyCloneDetected, 'warning', 'auth.passkey.cloned', ofUser);
@@ -68,6 +82,13 @@ export function observeEvents(events: AuthEvents, log: SecurityLog, realms: Real
   }));
 
   events.on(RefreshTokenReused, () => telemetry.count('svc.auth.refresh_token.reuses'));
+  events.on(SessionStarted, ({ guard }) => telemetry.count('svc.auth.sessions.started', { 'svc.auth.guard': guard }));
+  events.on(SessionEnded, ({ guard, reason }) =>
+    telemetry.count('svc.auth.sessions.ended', { 'svc.auth.guard': guard, 'svc.auth.purpose': reason }),
+  );
+  events.on(SessionRecovered, ({ guard }) =>
+    telemetry.count('svc.auth.sessions.recovered', { 'svc.auth.guard': guard }),
+  );
   events.on(AccountLocked, ({ purpose, guard }) =>
     telemetry.count('svc.auth.account.locks', { 'svc.auth.guard': guard, 'svc.auth.purpose': purpose }),
   );

@@ -9,12 +9,9 @@ import { FEATURES, OF_DEFAULT_GUARD } from './features';
 import type { Feature } from './realm/feature';
 import { mount } from './http/mount';
 import { AuthConfigError } from './kernel/auth.exception';
-import { Clock } from './kernel/clock';
 import { Database } from './kernel/database';
 import { Realm, RealmScope, Realms } from './realm/realm';
 import { accessTokenStrategy } from './tokens/access-token.strategy';
-import { RememberingUserProvider } from './users/remembering-user-provider';
-import { RowCache } from './users/row-cache';
 import { TypeormUserProvider } from './users/typeorm-user-provider';
 import { UserProvider } from './users/user-provider';
 import { userRefusals } from './users/user-refusals';
@@ -94,13 +91,9 @@ const configOf = ({ guards }: AuthConfig, name: string) => guards.find(({ guard 
 function userProvider({ entity, provider }: UsersOptions = {}): Provider {
   if (typeof provider === 'function') return { provide: UserProvider, useClass: provider };
   if (provider) return { provide: UserProvider, ...provider } as Provider;
-  const fromEntity = (database: Database, { options }: Realm, clock: Clock, config: AuthConfig): UserProvider => {
+  const fromEntity = (database: Database, { options }: Realm): UserProvider => {
     if (!entity) throw new AuthConfigError(`The guard "${options.guard}" has no users.`);
-    const ofGuard = [database, entity as new () => object, options.username] as const;
-    const { userCacheSeconds: seconds } = config;
-    return seconds
-      ? new RememberingUserProvider(...ofGuard, new RowCache(clock, seconds))
-      : new TypeormUserProvider(...ofGuard);
+    return new TypeormUserProvider(database, entity as new () => object, options.username);
   };
-  return { provide: UserProvider, useFactory: fromEntity, inject: [Database, Realm, Clock, AUTH_CONFIG] };
+  return { provide: UserProvider, useFactory: fromEntity, inject: [Database, Realm] };
 }

@@ -29,7 +29,7 @@ export interface HostQuestions {
   routes(): Promise<string[]>;
   visitors(number: number, guard: string, abilities?: string[]): Promise<Visitor[]>;
   mails(): Promise<Mail[]>;
-  /** Hashes computed and statements sent since it was started. */
+  /** Hashes computed, and statements sent for requests, since it was started. */
   work(): Promise<{ hashes: number; queries: number }>;
   /** What every object has come to inherit: nothing, unless somebody reached a prototype. */
   inherited(): Promise<string[]>;

@@ -4,6 +4,7 @@ import type { INestApplication } from '@nestjs/common';
 import { type AbstractHttpAdapter, NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { Auth, type Mail, Mailer, PasswordHasher } from '@svc/auth';
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Client } from 'pg';
 import { DataSource } from 'typeorm';
@@ -22,8 +23,12 @@ class Outbox extends Mailer {
   }
 }
 
+/** Tells what is done for requests from what the library does by itself, such as looking after its denylist. */
+const asked = new AsyncLocalStorage<true>();
+
 /** Counts what answers cost. */
 function observe(app: INestApplication): void {
+  app.getHttpServer().prependListener('request', () => asked.enterWith(true));
   const { library } = app.get(PasswordHasher) as unknown as {
     library: Record<'hash' | 'verify', (...args: unknown[]) => unknown>;
   };
@@ -37,7 +42,7 @@ function observe(app: INestApplication): void {
   const prototype = Client.prototype as unknown as { query: (...args: unknown[]) => unknown };
   const { query } = prototype;
   prototype.query = function (...args) {
-    work.queries++;
+    if (asked.getStore()) work.queries++;
     return query.apply(this, args);
   };
 }

@@ -1,5 +1,5 @@
-import { type KeyObject, generateKeyPairSync } from 'node:crypto';
-import { SECRET } from '../../support/host.module';
+import { type KeyObject, createHmac, generateKeyPairSync, hkdfSync } from 'node:crypto';
+import { ENCRYPTION_KEY, SECRET } from '../../support/host.module';
 import type { Visitor } from './attacked';
 import {
   CHALLENGE,
@@ -108,6 +108,8 @@ function missaid(visitor: Visitor, other: Visitor): Hostile[] {
   const as = (change: Json, more: Json = {}): string => compact({ ...header, ...more }, { ...claims, ...change }, ours);
   const wrong: [string, unknown[]][] = [
     ['exp', [now() - 60, 0, -1, '4e9', String(now() + 900), null, undefined, [now() + 900], {}, true]],
+    // Longer than the realm lets a token live.
+    ['exp', [now() + 1800, now() + 86_400, 4e9, Number.MAX_SAFE_INTEGER, 1e308]],
     ['nbf', [now() + 900, '0', [], {}, true]],
     ['iss', ['https://evil.example', '', null, undefined, ['https://api.example.com'], {}]],
     [
@@ -189,6 +191,57 @@ export function hostileToKeyPairs(visitor: Visitor, other: Visitor, published: K
   ];
 }
 
+/** The refresh token of a generation, as whoever knows the root and the salt of the session makes it. */
+export function refreshToken(root: string, salt: Buffer, { guard, access }: Visitor, generation = 0): string {
+  const family = Buffer.from(String(claimsOf(access).fid).replaceAll('-', ''), 'hex');
+  const number = Buffer.alloc(4);
+  number.writeUInt32BE(generation);
+  const key = Buffer.from(hkdfSync('sha256', root, salt, `svc.refresh:${guard}`, 32));
+  const mac = createHmac('sha256', key).update(family).update(number).digest();
+  return Buffer.concat([Buffer.of(1), family, number, mac]).toString('base64url');
+}
+
+/** What must not be exchanged for tokens of the visitor; `salt` is what the database knows of the session. */
+export function hostileRefreshTokens(visitor: Visitor, neighbour: Visitor, salt: Buffer): Hostile[] {
+  const { refresh } = visitor;
+  const changed = (change: (bytes: Buffer) => Buffer | void): string => {
+    const bytes = Buffer.from(refresh, 'base64url');
+    return (change(bytes) ?? bytes).toString('base64url');
+  };
+  const flat = (root: string): string =>
+    changed((bytes) => Buffer.concat([bytes.subarray(0, 21), hmac(root)(bytes.toString('latin1', 1, 21))]));
+  return [
+    ['the next generation', changed((bytes) => void bytes.writeUInt32BE(1, 17))],
+    ['the last generation', changed((bytes) => void bytes.writeUInt32BE(2 ** 32 - 1, 17))],
+    [
+      'a session of a neighbour',
+      changed((bytes) => void Buffer.from(neighbour.refresh, 'base64url').copy(bytes, 1, 1, 17)),
+    ],
+    ['another version', changed((bytes) => void (bytes[0] = 2))],
+    ['a MAC of zeros', changed((bytes) => void bytes.fill(0, 21))],
+    ['half a MAC', changed((bytes) => bytes.subarray(0, 37))],
+    ['no MAC', changed((bytes) => bytes.subarray(0, 21))],
+    ['a MAC that goes on', changed((bytes) => Buffer.concat([bytes, Buffer.alloc(1)]))],
+    ...['', ' ', 'null', 'secret', 'svc.refresh:api', salt.toString('hex'), String(claimsOf(visitor.access).fid)].map(
+      (root): Hostile => [`the database and a guess: ${root}`, refreshToken(root, salt, visitor)],
+    ),
+    ...[ENCRYPTION_KEY, SECRET].flatMap((root): Hostile[] => [
+      ...[Buffer.alloc(0), Buffer.alloc(32), Buffer.alloc(32, 0xff), Buffer.from(root)].map((guess, i): Hostile => [
+        `the configuration and a guess: ${i}`,
+        refreshToken(root, guess, visitor),
+      ]),
+      [`the configuration alone`, flat(root)],
+    ]),
+    ['the root of the other guard', refreshToken(ENCRYPTION_KEY, salt, { ...visitor, guard: 'admin' })],
+    ['in capitals', refresh.toUpperCase()],
+    ['as other base64', `${refresh}=`],
+    ['with more', `${refresh}0`],
+    ['with a NUL', `${refresh}\0`],
+    ['without its beginning', refresh.slice(1)],
+    ['text of its length', 'f'.repeat(71)],
+  ];
+}
+
 /** What must not pass for a proof or a challenge of the visitor. */
 export function hostilePurposeTokens(typ: string, visitor: Visitor, other: Visitor, neighbour: Visitor): Hostile[] {
   const good = purposeToken(typ, visitor);
@@ -202,6 +255,7 @@ export function hostilePurposeTokens(typ: string, visitor: Visitor, other: Visit
     ['jti', ['', null, undefined, 1, [], {}]],
     ['gid', [other.guard, '', null, 1, [visitor.guard]]],
     ['fid', [null, 1, '', [], {}]],
+    ['sto', ['f'.repeat(32), '', null, 1, [], {}]],
   ];
   return [
     ...malformed(good),

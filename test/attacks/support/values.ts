@@ -111,6 +111,8 @@ export const TEXTS: readonly string[] = [
   'f'.repeat(64),
   'F'.repeat(64),
   '0'.repeat(64),
+  'A'.repeat(71),
+  `AQ${'A'.repeat(69)}`,
   '000000',
   ' 000000 ',
   '٠٠٠٠٠٠',

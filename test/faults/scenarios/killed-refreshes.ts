@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { TestApp, Tokens } from '../../support/app';
+import { type TestApp, type Tokens, claimsOf } from '../../support/app';
 import { type Answer, type HostProcess, send, startProcesses } from '../../support/processes';
 import { sharedRedisUrl } from '../../support/with-redis';
 
@@ -59,11 +58,17 @@ async function warmUp(victim: HostProcess, tokens: Tokens): Promise<number> {
   return performance.now() - start;
 }
 
+/** How many of these sessions have rotated past the token that their client holds. */
 async function replaced(t: TestApp, sessions: readonly Tokens[]): Promise<number> {
-  const hashes = sessions.map(({ refresh_token: token }) => createHash('sha256').update(token).digest('hex'));
+  const held = sessions.map(({ access_token: access, refresh_token: refresh }) => ({
+    id: claimsOf(access).fid,
+    // base64url of version, session and generation (1, 16 and 4 bytes), and what proves them.
+    generation: Buffer.from(refresh, 'base64url').readUInt32BE(17),
+  }));
   const [{ n }] = await t.database.query(
-    'SELECT count(*)::int AS n FROM svc_refresh_tokens WHERE token_hash = ANY($1) AND rotated_at IS NOT NULL',
-    [hashes],
+    `SELECT count(*)::int AS n FROM json_to_recordset($1) AS held (id uuid, generation int)
+       JOIN svc_sessions s ON s.id = held.id AND s.generation > held.generation`,
+    [JSON.stringify(held)],
   );
   return n;
 }

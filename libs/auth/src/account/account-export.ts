@@ -5,8 +5,7 @@ import { Database, isMissing } from '../kernel/database';
 import { answered } from '../kernel/unavailable';
 import { PasskeyStore } from '../passkeys/passkey.store';
 import { Realm } from '../realm/realm';
-import { RefreshToken } from '../sessions/refresh-token.entity';
-import { Session } from '../sessions/session.entity';
+import { Session } from '../session-state/session.entity';
 import type { Caller } from '../tokens/caller';
 import { UserProvider } from '../users/user-provider';
 
@@ -26,8 +25,14 @@ export interface ExportedAccount {
   two_factor: { enabled: boolean; confirmed_at: string | null };
 }
 
+/** Sessions that one statement reads. */
+const PAGE = 1000;
+const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+
 interface SessionRow {
   id: string;
+  /** The text of `created_at`, exact. */
+  startedAt: string;
   createdAt: number;
   lastRotatedAt: number | null;
   revokedAt: number | null;
@@ -61,13 +66,12 @@ export class AccountExport {
   }
 
   private async sessions(userId: string): Promise<ExportedAccount['sessions']> {
-    const rotations = `SELECT max(t.rotated_at) FROM ${this.database.table(RefreshToken)} t WHERE t.family_id = s.id`;
-    const rows = await this.database.query<SessionRow>(
-      `SELECT id, ${seconds('created_at')} AS "createdAt", ${seconds(`(${rotations})`)} AS "lastRotatedAt",
-              ${seconds('revoked_at')} AS "revokedAt", ${seconds('expires_at')} AS "expiresAt"
-         FROM ${this.database.table(Session)} s WHERE guard = $1 AND user_id = $2 ORDER BY created_at, id`,
-      [this.realm.guard, userId],
-    );
+    const rows: SessionRow[] = [];
+    for (;;) {
+      const page: SessionRow[] = await this.page(userId, rows.at(-1));
+      rows.push(...page);
+      if (page.length < PAGE) break;
+    }
     return rows.map(({ id, createdAt, lastRotatedAt, revokedAt, expiresAt }) => ({
       session: id,
       created_at: iso(createdAt),
@@ -75,6 +79,22 @@ export class AccountExport {
       revoked_at: isoOrNull(revokedAt),
       expires_at: iso(expiresAt),
     }));
+  }
+
+  /** Sessions in the order in which they were started, live and ended ones: each kind has an index of its own. */
+  private page(userId: string, after?: SessionRow): Promise<SessionRow[]> {
+    const ofKind = (condition: string): string => `
+      (SELECT * FROM ${this.database.table(Session)}
+        WHERE guard = $1 AND user_id = $2 AND ${condition} AND (created_at, id) > ($3::timestamptz, $4::uuid)
+        ORDER BY created_at, id LIMIT ${PAGE})`;
+    return this.database.query<SessionRow>(
+      `SELECT id, created_at::text AS "startedAt", ${seconds('created_at')} AS "createdAt",
+              ${seconds('recent[cardinality(recent)]')} AS "lastRotatedAt",
+              ${seconds('revoked_at')} AS "revokedAt", ${seconds('expires_at')} AS "expiresAt"
+         FROM (${ofKind('revoked_at IS NULL')} UNION ALL ${ofKind('revoked_at IS NOT NULL')}) s
+        ORDER BY created_at, id LIMIT ${PAGE}`,
+      [this.realm.guard, userId, after?.startedAt ?? '-infinity', after?.id ?? FIRST_ID],
+    );
   }
 
   private async passkeys(userId: string): Promise<ExportedAccount['passkeys']> {

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import type { Sql } from '../kernel/database';
 import { loginLock, userLock } from '../lockout/lock-key';
 import { Realm } from '../realm/realm';
-import { Sessions } from '../sessions/sessions';
 import { type Table, Tables } from './tables';
 
 /** Whose rows are erased. */
@@ -16,7 +15,6 @@ export interface ErasedAccount {
 export class AccountRowsStore {
   constructor(
     private readonly tables: Tables,
-    private readonly sessions: Sessions,
     private readonly realm: Realm,
   ) {}
 
@@ -29,17 +27,13 @@ export class AccountRowsStore {
   }
 
   /**
-   * Deletes every row of ours that tells of the account, and resolves to the ids of its sessions. The access tokens
-   * of those that were alive are dead by then, so before the commit.
+   * Deletes every row of ours that tells of the account, but for its sessions: see `Sessions.eraseAll`.
    */
-  async erase(sql: Sql, { userId, identifier }: ErasedAccount): Promise<string[]> {
+  async erase(sql: Sql, { userId, identifier }: ErasedAccount): Promise<void> {
     const { lockouts, passwordResets, passkeys } = this.tables;
-    // Passkeys before sessions, as a reset of the password takes them: else each could wait for what the other has.
     await this.delete(sql, passkeys, 'user_id = $2', userId);
-    const sessions = await this.sessions.erase(sql, userId);
     await this.delete(sql, passwordResets, 'user_id = $2', userId);
     await this.delete(sql, lockouts, 'subject = ANY($2)', subjectsOf(userId, identifier));
-    return sessions;
   }
 
   private async delete(sql: Sql, table: Table, where: string, of: string | string[]): Promise<void> {

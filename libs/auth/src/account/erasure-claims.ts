@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Unauthenticated } from '../kernel/auth.exception';
 import { Sessions } from '../sessions/sessions';
-import { Authenticator } from '../tokens/authenticator';
 import type { Caller } from '../tokens/caller';
 
 /**
@@ -11,18 +10,15 @@ import type { Caller } from '../tokens/caller';
 @Injectable()
 export class ErasureClaims {
   /** Erasures of this process by user: the others wait for its first step, without a connection. */
-  private readonly claims = new Map<string, Promise<boolean>>();
+  private readonly claims = new Map<string, Promise<string | null>>();
 
-  constructor(
-    private readonly sessions: Sessions,
-    private readonly authenticator: Authenticator,
-  ) {}
+  constructor(private readonly sessions: Sessions) {}
 
   /**
-   * @param erase is told whether the caller's session was one of ours
+   * @param erase is told the caller's session; null where it has no row here, as a co-issuer's
    * @throws Unauthenticated for all but one
    */
-  async one(caller: Caller, erase: (hadSession: boolean) => Promise<void>): Promise<void> {
+  async one(caller: Caller, erase: (session: string | null) => Promise<void>): Promise<void> {
     const first = this.claims.get(caller.userId);
     if (first) {
       await first;
@@ -37,12 +33,10 @@ export class ErasureClaims {
     }
   }
 
-  private async claim({ userId, familyId, claims }: Caller): Promise<boolean> {
-    const ended = await this.sessions.endAll(userId);
-    if (familyId !== null && ended.includes(familyId)) return true;
-    // Another request was faster, unless the token is a co-issuer's, whose session has no row: that one still lives.
-    await this.authenticator.admit({}, claims);
-    if (familyId !== null) await this.sessions.revoke(familyId);
-    return false;
+  private async claim({ userId, familyId }: Caller): Promise<string | null> {
+    const ended = await this.sessions.endAll(userId, 'erased', familyId);
+    // Another request was faster, unless the token names no session.
+    if (ended === null && familyId !== null) throw new Unauthenticated(true);
+    return ended === 'own' ? familyId : null;
   }
 }

@@ -8,6 +8,7 @@ import { Turns } from '../kernel/turns';
 import { answered } from '../kernel/unavailable';
 import { unitOfWork } from '../kernel/unit-of-work';
 import { Realm } from '../realm/realm';
+import { Sessions } from '../sessions/sessions';
 import type { Caller } from '../tokens/caller';
 import { UserProvider } from '../users/user-provider';
 import { AccountDeleted } from './account-deleted.event';
@@ -19,8 +20,8 @@ import { ErasureClaims } from './erasure-claims';
 const PATIENCE_MS = 30_000;
 
 /**
- * `DELETE /account`. The sessions end first, and stay ended whatever follows; then everything is deleted in one
- * transaction, so that an account is there as a whole or not at all.
+ * `DELETE /account`. The sessions end first, and stay ended whatever follows; of their rows no more is left than that
+ * they ended. Then everything else is deleted in one transaction.
  */
 @Injectable()
 export class Erasure {
@@ -32,6 +33,7 @@ export class Erasure {
     private readonly users: UserProvider,
     private readonly claims: ErasureClaims,
     private readonly rows: AccountRowsStore,
+    private readonly sessions: Sessions,
     private readonly events: AuthEvents,
     private readonly database: Database,
     private readonly realm: Realm,
@@ -50,27 +52,32 @@ export class Erasure {
    */
   erase(caller: Caller): Promise<void> {
     const account = { userId: caller.userId, identifier: this.users.identifierOf(caller.user) };
-    return this.claims.one(caller, async (hadSession) => {
+    return this.claims.one(caller, async (session) => {
       const { guard } = this.realm;
       // Before the transaction: listeners hold neither its locks nor its connection.
       const announced = this.events.announce(new AccountDeleting(caller.user, guard));
       await answered('A listener of AccountDeleting', PATIENCE_MS, announced);
-      const erased = await this.turns.run(() => this.eraseAll(caller, account, hadSession));
-      // A guarded request may have found the user until the commit.
-      this.users.forget(account.userId);
+      // In pages, and so before the transaction: there may be any number of sessions.
+      await this.sessions.eraseAll(account.userId, session);
+      const erased = await this.turns.run(() => this.eraseRows(caller.user, account, session));
       await this.sweepAgain(account);
       if (erased) this.events.emit(new AccountDeleted(account.userId, account.identifier, guard));
     });
   }
 
-  private eraseAll({ user, familyId }: Caller, account: ErasedAccount, hadSession: boolean): Promise<boolean> {
+  private eraseRows(user: object, account: ErasedAccount, session: string | null): Promise<boolean> {
     return unitOfWork(this.database.source, PATIENCE_MS, async (manager) => {
       const sql = <Row>(text: string, params?: unknown[]): Promise<Row[]> => manager.query(text, params);
+      const { userId } = account;
       if (!(await this.rows.take(sql, account))) throw new Unauthenticated(true);
-      const sessions = await this.rows.erase(sql, account);
-      // Another request that was faster has left none, or has ended it.
-      if (familyId !== null && sessions.includes(familyId) !== hadSession) throw new Unauthenticated(true);
-      return this.dispose(user, account.userId, manager);
+      // Another process that has erased the account since has erased this session with it. Of two at work, the one whose
+      // session ended last leaves no trace of the other's.
+      if (session !== null && !(await this.sessions.isOf(userId, session, sql))) throw new Unauthenticated(true);
+      await this.rows.erase(sql, account);
+      const isDisposed = await this.dispose(user, userId, manager);
+      // Last: who comes second waits for no row, and is told that its session is dead.
+      await this.sessions.eraseEnded(userId, sql);
+      return isDisposed;
     });
   }
 
@@ -85,6 +92,7 @@ export class Erasure {
   /** A request that was under way has found the user until the commit, and may have written of it after the first sweep. */
   private async sweepAgain(account: ErasedAccount): Promise<void> {
     try {
+      await this.sessions.eraseAll(account.userId);
       await this.database.transaction((sql) => this.rows.erase(sql, account));
     } catch (error) {
       this.logger.error('an account is erased, but rows written meanwhile may be left', (error as Error).stack);

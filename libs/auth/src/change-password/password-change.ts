@@ -52,13 +52,18 @@ export class PasswordChange {
         userId,
         digest: renewed,
         replacing: former,
-        endSessions: () =>
-          familyId === null ? this.sessions.revokeAll(userId) : this.sessions.revokeOthers(userId, familyId),
+        endSessions: () => this.endOthers(userId, familyId),
         // The current password is asked for, so the one that the user knows has to be it.
         undo: () => this.users.savePasswordHash(userId, former, renewed),
       });
       if (isMade) return;
     }
     throw new WrongPassword(FIELD);
+  }
+
+  /** A token of a co-issuer that names no session spares none. */
+  private async endOthers(userId: string, familyId: string | null): Promise<void> {
+    if (familyId === null) await this.sessions.endAll(userId, 'password_change');
+    else await this.sessions.endOthers(userId, familyId, 'password_change');
   }
 }

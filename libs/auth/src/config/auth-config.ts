@@ -21,6 +21,7 @@ import type {
   RegistrationOptions,
   RetentionOptions,
   SecurityLogOptions,
+  SessionsOptions,
   TwoFactorOptions,
   UsersOptions,
 } from './auth-options';
@@ -83,6 +84,7 @@ export interface GuardConfig {
     readonly breached: Readonly<Required<BreachOptions>> | undefined;
   };
   readonly mail: Readonly<Required<Omit<MailOptions, 'mailer'>> & Pick<MailOptions, 'mailer'>>;
+  readonly sessions: Readonly<Required<SessionsOptions>>;
   readonly hooks: Readonly<AuthHooks>;
   readonly messages: NonNullable<AuthValues['messages']>;
 }
@@ -97,7 +99,6 @@ export interface AuthConfig {
   readonly retention: Readonly<Required<RetentionOptions>>;
   readonly securityLog: Readonly<Required<Omit<SecurityLogOptions, 'sink'>> & Pick<SecurityLogOptions, 'sink'>>;
   readonly storeTimeoutMs: number;
-  readonly userCacheSeconds: number;
   readonly requestOf: AuthModuleOptions['requestOf'];
   readonly keyPrefix: string;
   /** What the host handed over as its store, or undefined for this process's memory. */

@@ -1,4 +1,5 @@
 import type { ExecutionContext, FactoryProvider, ModuleMetadata, Type } from '@nestjs/common';
+import type { JsonWebKey } from 'node:crypto';
 import type { Handshake } from '../http/carried-request';
 import type { EntityManager } from 'typeorm';
 import type { Translate, MessageKey } from '../kernel/messages';
@@ -49,6 +50,25 @@ export interface KeyOptions {
    * @env SVC_PUBLIC_KEY (one entry, under SVC_ACTIVE_KID)
    */
   public?: Record<string, string>;
+
+  /**
+   * The URL of the issuer's JWK Set (RFC 7517 §5), such as `https://api.example.com/auth/jwks`, or a function that
+   * resolves to the set. For services that only verify tokens: it replaces {@link public}, and the application does not
+   * start with {@link private}, `HS256` or mounted routes beside it.
+   *
+   * The service reads the set when a token has an unknown `kid`, and, while no request waits for it, when the `max-age`
+   * of the last answer is over (10 minutes without one, and for a function); at most once in 10 seconds. While reads
+   * fail, the keys of the last successful one go on verifying. A key that a successful read no longer lists verifies
+   * nothing. A token with an unknown `kid` is answered 503 if no read succeeded yet or the last one failed, else 401.
+   *
+   * Keys are ignored that are of another kind than `algorithm`, have another `use` or `alg`, are private, symmetric or
+   * RSA keys under 2048 bits, or have no `kid`. The URL is https; http is accepted to loopback addresses, and outside
+   * production. A read fails after `storeTimeoutMs`, on a redirect, and for an answer of more than 256 KiB or 100 keys.
+   *
+   * @default none
+   * @env SVC_JWKS_URL
+   */
+  jwks?: string | (() => Promise<{ keys: JsonWebKey[] }>);
 }
 
 /** Argon2id parameters and the bound on concurrent hashing (RFC 9106, OWASP Password Storage). */
@@ -413,6 +433,18 @@ export interface TwoFactorOptions {
   challengeTtl?: number;
 }
 
+/** The sessions of one user. */
+export interface SessionsOptions {
+  /**
+   * Live sessions of one user on one guard. A login beyond it ends the session that was used longest ago
+   * (`SessionEnded` with the reason `cap`). Sessions with a pinned list of abilities neither count nor end. 0 for no cap.
+   *
+   * @default 100
+   * @env SVC_SESSIONS_MAX_PER_USER
+   */
+  maxPerUser?: number;
+}
+
 /** Step-up confirmation. */
 export interface ConfirmOptions {
   /**
@@ -526,8 +558,9 @@ export interface EmailVerificationOptions {
 export interface EncryptionOptions {
   /**
    * Key text, used verbatim as UTF-8 bytes: at least 32. `svc:secret --show` makes one. AES-256-GCM keys are
-   * derived from it (NIST SP 800-38D, RFC 5869). Required by `features.twoFactor`, `features.passkeys` and
-   * `features.emailVerification`.
+   * derived from it (NIST SP 800-38D, RFC 5869), and so are the keys of refresh tokens. Required by
+   * `features.twoFactor`, `features.passkeys` and `features.emailVerification`, and by a guard with an asymmetric
+   * algorithm and without `secret`.
    *
    * @default none
    * @env SVC_ENCRYPTION_KEY
@@ -535,7 +568,8 @@ export interface EncryptionOptions {
   key?: string;
 
   /**
-   * Former keys that still decrypt. What was encrypted with one stays so until it is stored anew.
+   * Former keys that still decrypt, and still verify refresh tokens. What was encrypted with one stays so until it is
+   * stored anew; for refresh tokens keep it for `refreshTtl`.
    *
    * @default []
    * @env SVC_PREVIOUS_ENCRYPTION_KEYS (comma list)
@@ -768,7 +802,8 @@ export interface AuthValues {
   algorithm?: Algorithm;
 
   /**
-   * HMAC key, used verbatim as UTF-8 bytes: at least 32 (RFC 7518 §3.2). `svc:secret` makes one.
+   * HMAC key, used verbatim as UTF-8 bytes: at least 32 (RFC 7518 §3.2). `svc:secret` makes one. Without
+   * `encryption.key`, refresh tokens are derived from it, too (RFC 5869), also under an asymmetric algorithm.
    *
    * @default none
    * @env SVC_SECRET
@@ -776,7 +811,8 @@ export interface AuthValues {
   secret?: string;
 
   /**
-   * Former HMAC secrets that still verify. Keep one for `accessTtl + leeway` after replacing it.
+   * Former HMAC secrets that still verify. After replacing one keep it for `refreshTtl`, so that refresh tokens that
+   * were derived from it are accepted. Where `encryption.key` has been set for that long, `accessTtl + leeway` is enough.
    *
    * @default []
    * @env SVC_PREVIOUS_SECRETS (comma list)
@@ -828,12 +864,16 @@ export interface AuthValues {
   graceSeconds?: number;
 
   /**
-   * Live refresh tokens of one session above which `RefreshFamilyForked` is emitted. At least 2.
+   * How often one refresh token may be handed out before `RefreshFamilyForked` is emitted: once, and again for every
+   * replay inside the grace period. At least 2.
    *
    * @default 3
    * @env SVC_FORK_THRESHOLD
    */
   forkThreshold?: number;
+
+  /** How many sessions one user may have. */
+  sessions?: SessionsOptions;
 
   /**
    * Seconds of clock difference between nodes that token times tolerate.
@@ -985,18 +1025,6 @@ export interface SharedValues {
    * @env SVC_STORE_TIMEOUT
    */
   storeTimeoutMs?: number;
-
-  /**
-   * Seconds for which a guarded request may find its user in this process's memory in the place of PostgreSQL; 60 at
-   * most. 0 reads the user with every request. More is for hosts that accept the delay: a user that you change or
-   * delete yourself is seen as it was for so long. What the library changes of a user is seen at once by the process
-   * that did it, and revoked tokens are refused at once everywhere: the denylist is asked with every request. A
-   * `UserProvider` of your own remembers for itself (`findCaller`).
-   *
-   * @default 0
-   * @env SVC_USER_CACHE
-   */
-  userCacheSeconds?: number;
 
   /**
    * The request behind a guarded call that is none of HTTP, as `headers` and `ip`, where the context keeps it

@@ -16,6 +16,7 @@ export const DEFAULTS = {
   refreshTtl: 2_592_000,
   graceSeconds: 30,
   forkThreshold: 3,
+  sessions: { maxPerUser: 100 },
   leeway: 5,
   cookieMode: false,
   cookie: { refreshName: '__Host-refresh', secure: true, origins: [] },
@@ -46,7 +47,6 @@ export const DEFAULTS = {
   retention: { schedule: '23 3 * * *', lockoutDays: 30 },
   securityLog: { enabled: true, maxPerMinute: 60 },
   storeTimeoutMs: 800,
-  userCacheSeconds: 0,
   denylistStore: null,
 } satisfies AuthModuleOptions;
 

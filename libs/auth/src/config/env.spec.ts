@@ -80,9 +80,10 @@ const SPECIFIED: Record<string, string> = {
 // What this library adds to the table.
 const OWN: Record<string, string> = {
   SVC_PREVIOUS_SECRETS: 'previousSecrets',
+  SVC_JWKS_URL: 'keys.jwks',
   SVC_PASSKEY_REQUIRED: 'passkeys.required',
   SVC_STORE_TIMEOUT: 'storeTimeoutMs',
-  SVC_USER_CACHE: 'userCacheSeconds',
+  SVC_SESSIONS_MAX_PER_USER: 'sessions.maxPerUser',
   SVC_ARGON2_MEMORY: 'hashing.memoryCost',
   SVC_ARGON2_TIME: 'hashing.timeCost',
   SVC_ARGON2_PARALLELISM: 'hashing.parallelism',

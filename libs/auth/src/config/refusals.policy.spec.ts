@@ -77,6 +77,36 @@ describe('a configuration', () => {
       /^encryption\.previousKeys/,
     ],
     [
+      'with a key pair and nothing to derive refresh tokens from',
+      { algorithm: 'ES256' },
+      /^The guard "api" has nothing to derive refresh tokens from\. Set encryption\.key \(SVC_ENCRYPTION_KEY\); svc:secret/,
+    ],
+    [
+      'with a key pair of an extra guard and nothing to derive refresh tokens from',
+      { guards: { admin: { ...admin, algorithm: 'RS256' } } },
+      /^The guard "admin" has nothing to derive refresh tokens from\. Set encryption\.key/,
+    ],
+    [
+      'with a key pair and an empty secret',
+      { algorithm: 'RS256', secret: '' },
+      /^The guard "api" has nothing to derive refresh tokens from/,
+    ],
+    [
+      'with a key pair and a short secret to derive refresh tokens from',
+      { algorithm: 'RS256', secret: 'x'.repeat(31) },
+      /^secret \(SVC_SECRET\) is shorter than 32 bytes.*derived from it\. Set encryption\.key/,
+    ],
+    [
+      'with a key pair and a short secret of an extra guard',
+      { guards: { admin: { ...admin, algorithm: 'ES256', secret: 'short' } } },
+      /^guards\.admin\.secret \(SVC_SECRET\) is shorter than 32 bytes/,
+    ],
+    [
+      'with former keys alone to derive refresh tokens from',
+      { algorithm: 'ES256', encryption: { previousKeys: ['x'.repeat(32)] } },
+      /^The guard "api" has nothing to derive refresh tokens from/,
+    ],
+    [
       'with an extra guard named like the default',
       { guards: { api: admin } },
       /^guards\.api is named like the default guard/,
@@ -118,7 +148,14 @@ describe('a configuration', () => {
     ['a guard name with dash, digit and underscore', { guard: 'Staff-2_b' }],
     ['a host`s own user provider', { users: { provider: People } }],
     ['an encryption key', { features: { twoFactor: true }, encryption: { key: 'x'.repeat(32) } }],
-    ['every algorithm it knows', { algorithm: 'ES256' }],
+    ['a key pair and an encryption key', { algorithm: 'ES256', encryption: { key: 'x'.repeat(32) } }],
+    ['a key pair and a secret of 32 bytes', { algorithm: 'RS256', secret: 'x'.repeat(32) }],
+    ['a secret of 32 bytes in fewer letters', { algorithm: 'RS256', secret: 'ä'.repeat(16) }],
+    ['a key pair and nothing else where nothing is mounted', { routes: false, algorithm: 'ES256' }],
+    [
+      'a short secret beside an encryption key',
+      { algorithm: 'ES256', secret: 's', encryption: { key: 'x'.repeat(32) } },
+    ],
     ['one path on two domains', { domain: 'a.test', guards: { admin: { ...admin, path: 'auth', domain: 'b.test' } } }],
     ['one path where nothing is mounted', { routes: false, guards: { admin: { ...admin, path: 'auth' } } }],
   ])('with %s is accepted', (_, options) => expect(refused(options)).toEqual([]));

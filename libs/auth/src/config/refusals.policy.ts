@@ -13,6 +13,7 @@ export function refusals(config: AuthConfig, guardNames: readonly string[]): str
     ...duplicates(guardNames).map((name) => `guards.${name} is named like the default guard. Rename one of them.`),
     ...guards.flatMap(ofOne),
     ...encryptionKeys(config),
+    ...refreshTokenRoots(config),
     ...pairs.flatMap(([a, b]) => [
       ...sharedAudience(a, b),
       ...sharedCookie(a, b),
@@ -77,6 +78,21 @@ function encryptionKeys({ guards, encryption: { key, previousKeys } }: AuthConfi
     previousKeys.some(short) &&
       `encryption.previousKeys (SVC_PREVIOUS_ENCRYPTION_KEYS) has an entry shorter than ${KEY_BYTES} bytes. Remove it.`,
   ].filter((text): text is string => typeof text === 'string' && text !== '');
+}
+
+/** Refresh tokens are derived from a configured text; a guard that signs with a key pair may have none. */
+function refreshTokenRoots({ guards, routes, encryption: { key } }: AuthConfig): string[] {
+  if (!routes || key) return [];
+  return guards.flatMap(({ guard, algorithm, secret, nameOf }) => {
+    if (algorithm !== 'RS256' && algorithm !== 'ES256') return [];
+    const cure = 'Set encryption.key (SVC_ENCRYPTION_KEY); svc:secret --show makes one.';
+    if (!secret) return [`The guard "${guard}" has nothing to derive refresh tokens from. ${cure}`];
+    return Buffer.byteLength(secret) < KEY_BYTES
+      ? [
+          `${nameOf('secret')} (SVC_SECRET) is shorter than ${KEY_BYTES} bytes, and refresh tokens are derived from it. ${cure}`,
+        ]
+      : [];
+  });
 }
 
 function sharedAudience(a: GuardConfig, b: GuardConfig): string[] {

@@ -81,21 +81,43 @@ describe('numbers', () => {
         loose({
           hashing: { memoryCost: 1, timeCost: 0, parallelism: 'two', concurrency: 0, maxQueue: -1 },
           storeTimeoutMs: '10',
-          userCacheSeconds: '3600',
         }),
       ),
     ).toMatchObject({
       hashing: { memoryCost: 8, timeCost: 1, parallelism: 1, concurrency: 1, maxQueue: 0 },
       storeTimeoutMs: 50,
-      userCacheSeconds: 60,
     });
-    expect(
-      resolveOptions(loose({ hashing: { maxQueue: 'NaN' }, storeTimeoutMs: NaN, userCacheSeconds: -1 })),
-    ).toMatchObject({
+    expect(resolveOptions(loose({ hashing: { maxQueue: 'NaN' }, storeTimeoutMs: NaN }))).toMatchObject({
       hashing: { ...DEFAULT_HASHING, maxQueue: 256 },
       storeTimeoutMs: 800,
-      userCacheSeconds: 0,
     });
+  });
+});
+
+describe('sessions.maxPerUser', () => {
+  const most = (options: object): number[] =>
+    resolveOptions(loose({ guards: { admin: {} }, ...options })).guards.map(({ sessions }) => sessions.maxPerUser);
+
+  it.each([
+    [undefined, 100],
+    [null, 100],
+    ['many', 100],
+    [NaN, 100],
+    ['', 100],
+    [7, 7],
+    ['7', 7],
+    [1, 1],
+    [2.9, 2],
+    [0, 0],
+    [-1, 0],
+  ])('of %p is %d, at every guard', (given, result) => {
+    expect(most({ sessions: { maxPerUser: given } })).toEqual([result, result]);
+  });
+
+  it('is a guard`s own where the guard says so', () => {
+    const own = { guards: { admin: { sessions: { maxPerUser: 3 } } } };
+    expect(most(own)).toEqual([3, 100]);
+    expect(most({ sessions: { maxPerUser: 9 }, ...own })).toEqual([3, 9]);
   });
 });
 

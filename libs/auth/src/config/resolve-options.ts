@@ -19,9 +19,6 @@ import { trimSlashes } from './trim-slashes';
 /** Days that still lie within PostgreSQL's calendar. */
 export const MOST_DAYS = 99_999;
 
-/** Longest that a user may be remembered, in seconds. */
-const MOST_CACHED_SECONDS = 60;
-
 const PER_MODULE = [
   'guards',
   'guard',
@@ -33,7 +30,6 @@ const PER_MODULE = [
   'stores',
   'denylistStore',
   'storeTimeoutMs',
-  'userCacheSeconds',
   'requestOf',
   'keyPrefix',
   'routes',
@@ -55,12 +51,14 @@ export function resolveOptions(options: AuthModuleOptions): AuthConfig {
       ),
       guardConfig(defaultGuard, true, merge(DEFAULTS, inherited), top),
     ],
-    encryption: Object.freeze({ key: top.encryption?.key, previousKeys: [...(top.encryption?.previousKeys ?? [])] }),
+    encryption: Object.freeze({
+      key: top.encryption?.key || undefined,
+      previousKeys: [...(top.encryption?.previousKeys ?? [])],
+    }),
     hashing: hashing(top.hashing),
     retention: retention(top.retention),
     securityLog: securityLog(top.securityLog),
     storeTimeoutMs: wholeNumber(top.storeTimeoutMs, DEFAULTS.storeTimeoutMs, 50),
-    userCacheSeconds: wholeNumber(top.userCacheSeconds, DEFAULTS.userCacheSeconds, 0, MOST_CACHED_SECONDS),
     requestOf: top.requestOf,
     keyPrefix: top.keyPrefix ?? '',
     store: storeOf(top),
@@ -107,6 +105,9 @@ function guardConfig(guard: string, isDefault: boolean, merged: object, own: Aut
     graceSeconds: wholeNumber(options.graceSeconds, DEFAULTS.graceSeconds, 0),
     forkThreshold: wholeNumber(options.forkThreshold, DEFAULTS.forkThreshold, 2),
     leeway: wholeNumber(options.leeway, DEFAULTS.leeway, 0),
+    sessions: Object.freeze({
+      maxPerUser: wholeNumber(options.sessions?.maxPerUser, DEFAULTS.sessions.maxPerUser, 0),
+    }),
     rateLimits: rateLimits(options.rateLimits),
     lockout: lockout(options.lockout),
     appName: appName(options),
@@ -146,9 +147,12 @@ function inheritable(top: AuthModuleOptions, own: AuthModuleOptions): AuthModule
       rateLimitKey: hooks?.rateLimitKey?.bind(hooks),
     },
     previousSecrets: own.secret === undefined ? previousSecrets : undefined,
-    keys: own.keys?.private === undefined && own.keys?.public === undefined ? keys : undefined,
+    keys: bringsKeys(own) ? undefined : keys,
   };
 }
+
+const bringsKeys = ({ algorithm, keys = {} }: AuthModuleOptions): boolean =>
+  algorithm === 'HS256' || [keys.private, keys.public, keys.jwks].some((key) => key !== undefined);
 
 // Browsers refuse the prefixes without Secure (RFC 6265bis §4.1.3).
 const cookieName = ({ refreshName, secure }: { refreshName: string; secure: boolean }): string =>

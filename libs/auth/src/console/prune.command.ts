@@ -19,8 +19,7 @@ export class PruneCommand extends CommandRunner {
       const days = lockoutDays === undefined ? undefined : wholeDays(lockoutDays);
       const pruned = await this.application.use((app) => app.get(Pruning, { strict: false }).run(days));
       process.stdout.write(
-        `refresh tokens: ${pruned.refreshTokens}\nsessions: ${pruned.sessions}\n` +
-          `lockout counters: ${pruned.lockoutCounters}\npasskeys: ${pruned.passkeys}\nreset tokens: ${pruned.resetTokens}\n`,
+        `sessions: ${pruned.sessions}\nlockout counters: ${pruned.lockoutCounters}\npasskeys: ${pruned.passkeys}\nreset tokens: ${pruned.resetTokens}\n`,
       );
     });
   }

@@ -72,9 +72,10 @@ export class AuthHealth {
 
   /** Whether the keys of every guard sign what they verify, or where none signs, whether there are any to verify with. */
   keys<Key extends string = 'auth_keys'>(key = 'auth_keys' as Key): Promise<HealthResult<Key>> {
-    return this.judged(key, async () =>
-      this.realms.all.every((scope) => provesItself(scope.get(Keyring))) ? null : 'failed',
-    );
+    return this.judged(key, async () => {
+      const proved = await Promise.all(this.realms.all.map((scope) => provesItself(scope.get(Keyring))));
+      return proved.every(Boolean) ? null : 'failed';
+    });
   }
 
   /** Whether the tables of the library have every column that it knows. `pending`: run the migrations. */

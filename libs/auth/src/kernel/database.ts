@@ -93,7 +93,7 @@ export class Database {
   transaction<T>(work: (sql: Sql, manager: EntityManager) => Promise<T>): Promise<T> {
     return this.connected(async ({ client, sql, manager, stillAwaited }) => {
       // What a lock or a slow server delays beyond the answer must not keep its connection either.
-      // READ COMMITTED whatever the host's default: a refresh that waited for a lock decides on what it finds then.
+      // READ COMMITTED whatever the host's default: what waited for a lock decides on what it finds then.
       await client.query(`BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = ${this.timeoutMs}`);
       try {
         const result = await work(sql, manager);

@@ -8,7 +8,7 @@ const NETWORK = /^(ECONN|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_|EHOST|ENET)/;
 // and 57014 (gave up waiting: try again).
 const SQLSTATE = /^(08|53|57P|58|25006|25P0[34]|55000|40001|40P01|55P03|57014)/;
 const PG_POOL =
-  /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|not queryable|Query read timeout|[Qq]uery runner already released|Driver not Connected/;
+  /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|not queryable|Query read timeout|[Qq]uery runner (was )?already released|Driver not Connected/;
 
 /** Whether an error says that a store could not be asked, rather than what it answered. */
 export function isUnavailable(error: unknown): boolean {

@@ -1,13 +1,13 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Creates `passkeys`. */
+/** Creates `svc_passkeys`. */
 export class CreateSvcPasskeys1764000000000 implements MigrationInterface {
   readonly name = 'CreateSvcPasskeys1764000000000';
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
-      CREATE TABLE passkeys (
-        credential_id varchar(255) NOT NULL CONSTRAINT passkeys_pkey PRIMARY KEY,
+      CREATE TABLE svc_passkeys (
+        credential_id varchar(255) NOT NULL CONSTRAINT svc_passkeys_pkey PRIMARY KEY,
         user_id text NOT NULL,
         guard text,
         name varchar(255),
@@ -21,10 +21,10 @@ export class CreateSvcPasskeys1764000000000 implements MigrationInterface {
         created_at timestamptz NOT NULL,
         updated_at timestamptz NOT NULL
       )`);
-    await runner.query('CREATE INDEX passkeys_owner ON passkeys (guard, user_id)');
+    await runner.query('CREATE INDEX svc_passkeys_owner ON svc_passkeys (guard, user_id)');
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await runner.query('DROP TABLE passkeys');
+    await runner.query('DROP TABLE svc_passkeys');
   }
 }

@@ -1,7 +1,6 @@
 import { CreateSvcLockouts1763800000000 } from './1763800000000-create-lockouts';
 import { CreateSvcPasskeys1764000000000 } from './1764000000000-create-passkeys';
 import { CreateSvcPasswordResets1764100000000 } from './1764100000000-create-password-resets';
-import { CreateSvcRevocations1764200000000 } from './1764200000000-create-revocations';
 import { CreateSvcSessions1763700000000 } from './1763700000000-create-sessions';
 
 /**
@@ -14,5 +13,4 @@ export const authMigrations = [
   CreateSvcLockouts1763800000000,
   CreateSvcPasskeys1764000000000,
   CreateSvcPasswordResets1764100000000,
-  CreateSvcRevocations1764200000000,
 ];

@@ -28,6 +28,13 @@ export const METRICS = {
     unit: '{reuse}',
     description: 'Refresh tokens that came back after the grace window.',
   },
+  'svc.auth.sessions.started': { kind: 'counter', unit: '{session}', description: 'Sessions that started.' },
+  'svc.auth.sessions.ended': { kind: 'counter', unit: '{session}', description: 'Sessions that ended, by reason.' },
+  'svc.auth.sessions.recovered': {
+    kind: 'counter',
+    unit: '{session}',
+    description: 'Sessions that went on after PostgreSQL had lost rotations of them.',
+  },
   'svc.auth.account.locks': { kind: 'counter', unit: '{lock}', description: 'Locks that were set.' },
   'svc.auth.mail.failures': { kind: 'counter', unit: '{mail}', description: 'Mails that were not sent.' },
   'svc.auth.hash.duration': { kind: 'histogram', unit: 's', description: 'Password hashes, without their wait.' },

@@ -15,7 +15,10 @@ export const HAPPENINGS = {
   'auth.recovery_code.used': 'RecoveryCodeUsed',
   'auth.recovery_codes.replaced': 'RecoveryCodesReplaced',
   'auth.refresh_token.reused': 'RefreshTokenReused',
+  'auth.session.ended': 'SessionEnded',
   'auth.session.forked': 'RefreshFamilyForked',
+  'auth.session.recovered': 'SessionRecovered',
+  'auth.session.started': 'SessionStarted',
   'auth.two_factor.disabled': 'TwoFactorDisabled',
   'auth.two_factor.enabled': 'TwoFactorEnabled',
 } as const;
@@ -41,7 +44,7 @@ export interface SecurityLine {
   readonly session_id?: string;
   /** The address of the client, as the application sees it. */
   readonly ip?: string;
-  /** What a lock was about, or which mail failed. */
+  /** What a lock was about, which mail failed, or why a session ended. */
   readonly purpose?: string;
   /** Lines of the same event, reason and guard that were left out since the last one. */
   readonly suppressed?: number;

@@ -3,7 +3,7 @@ import { AuthEvents } from '../kernel/auth-events';
 import type { Sql } from '../kernel/database';
 import { Realm } from '../realm/realm';
 import type { FactorMatch } from '../second-step/factor-match';
-import { PasskeyFactor } from '../second-step/passkey-factor';
+import { PasskeyFactor, type RemovedPasskeys } from '../second-step/passkey-factor';
 import { PasskeyAssertions } from './passkey-assertions';
 import { PasskeyRefused } from './passkey-refused.exception';
 import { PasskeyRemoved } from './passkey-removed.event';
@@ -38,9 +38,10 @@ export class PasskeySecondStep extends PasskeyFactor {
     return { amr: 'webauthn', spend: async () => true };
   }
 
-  async removeAll(sql: Sql, userId: string): Promise<{ tell: () => void }> {
-    const removed = await this.store.removeAllOf(sql, userId);
+  async removeAll(sql: Sql, userId: string): Promise<RemovedPasskeys> {
+    const ids = await this.store.removeAllOf(sql, userId);
     const { guard } = this.realm;
-    return { tell: () => removed.forEach((id) => this.events.emit(new PasskeyRemoved(userId, id, guard))) };
+    const tell = (): void => ids.forEach((id) => this.events.emit(new PasskeyRemoved(userId, id, guard)));
+    return { removed: ids.length, tell };
   }
 }

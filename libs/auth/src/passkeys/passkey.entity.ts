@@ -5,11 +5,11 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
  *
  * @publicApi
  */
-@Entity('passkeys')
-@Index('passkeys_owner', ['guard', 'userId'])
+@Entity('svc_passkeys')
+@Index('svc_passkeys_owner', ['guard', 'userId'])
 export class Passkey {
   /** Base64url. Unique across guards: an authenticator's credential has one owner. */
-  @PrimaryColumn({ name: 'credential_id', type: 'varchar', length: 255, primaryKeyConstraintName: 'passkeys_pkey' })
+  @PrimaryColumn({ name: 'credential_id', type: 'varchar', length: 255, primaryKeyConstraintName: 'svc_passkeys_pkey' })
   credentialId!: string;
 
   @Column({ name: 'user_id', type: 'text' })

@@ -27,17 +27,25 @@ export class Handover {
 
   /** Ends what is to end with the former password. Done again, it does what is left. */
   async make({ user, userId }: ResetAccount): Promise<void> {
+    const endSessions = (): Promise<unknown> => this.sessions.endAll(userId, 'password_reset');
     const { revokeSessions } = this.realm.options.passwordReset;
-    if (!this.proofs.isMissing(user)) return revokeSessions ? this.sessions.revokeAll(userId) : undefined;
-    const { tell } = await this.turns.alone(userId, async (sql) => {
-      // First: who signs in with one of them meanwhile stores the session, and looks for the passkey then.
-      const removed = await this.passkeys.removeAll(sql, userId);
-      if (revokeSessions) await this.sessions.revokeAll(userId, sql);
-      return removed;
-    });
-    tell();
+    if (revokeSessions) await endSessions();
+    if (!this.proofs.isMissing(user)) return;
+    // A session that lived until now may have added a passkey, and a passkey may have started a session. So both are
+    // removed in turn, until there is no passkey left that could have started one.
+    for (;;) {
+      const removed = await this.removePasskeys(userId);
+      if (!removed || !revokeSessions) break;
+      await endSessions();
+    }
     // Once the sessions have ended: who enrols meanwhile stores the factor, and looks at the session then.
     await this.codes.remove(userId);
+  }
+
+  private async removePasskeys(userId: string): Promise<number> {
+    const { removed, tell } = await this.turns.alone(userId, (sql) => this.passkeys.removeAll(sql, userId));
+    tell();
+    return removed;
   }
 
   /** The mail arrived, as one that verifies. Comes last, so that a reset that has to be tried again is made whole. */

@@ -76,7 +76,7 @@ describe('a reset of the password of an account whose address nobody has proved'
     expect(await account.factor()).toEqual(CLEARED);
   });
 
-  describe('at every moment of its transaction', () => {
+  describe('at every step of it', () => {
     /** Does something first, when a method is called next. */
     const before = (service: object, method: string, first: () => Promise<unknown>): void => {
       const original = (service as Record<string, (...args: unknown[]) => Promise<unknown>>)[method]!.bind(service);
@@ -85,7 +85,7 @@ describe('a reset of the password of an account whose address nobody has proved'
         .mockImplementationOnce(async (...args: unknown[]) => first().then(() => original(...args)));
     };
 
-    /** Sends a request, and waits until it is answered or waits for the transaction. */
+    /** Sends a request, and waits until it is answered or waits for a lock of the reset. */
     const sent = async <T>(request: PromiseLike<T>): Promise<{ answer: Promise<T> }> => {
       let isAnswered = false;
       const answer = Promise.resolve(request).finally(() => (isAnswered = true));
@@ -99,28 +99,37 @@ describe('a reset of the password of an account whose address nobody has proved'
       const ceremonies = [
         await account.app.answer(account.authenticator),
         await account.app.answer(account.authenticator),
+        await account.app.answer(account.authenticator),
       ];
-      const logins: Promise<unknown>[] = [];
+      const logins: Promise<{ status: number }>[] = [];
       const signIn = async (): Promise<void> => {
         const { ceremony_id, credential } = ceremonies.shift()!;
         logins.push((await sent(account.app.login(ceremony_id, credential))).answer);
       };
-      before(account.own(PasskeyFactor), 'removeAll', signIn);
-      before(account.own(Sessions), 'revokeAll', signIn);
+      before(account.own(Sessions), 'endAll', signIn);
+      before(account.own(PasskeyFactor), 'removeAll', async () => {
+        await signIn();
+        before(account.own(Sessions), 'endAll', signIn);
+      });
       await account.reset();
-      expect(await Promise.all(logins)).toHaveLength(2);
+      // Before the sessions end, before the passkeys are removed, and before the sessions end again.
+      expect((await Promise.all(logins)).map(({ status }) => status)).toEqual([200, 200, 422]);
       expect(await account.living()).toEqual([]);
+      expect(await account.app.rows()).toEqual([]);
     });
 
-    it('is survived by no passkey that is registered', async () => {
+    it.each<[string, 'endAll' | 'removeAll', number]>([
+      ['before the sessions end', 'endAll', 204],
+      ['before the passkeys are removed', 'removeAll', 401],
+    ])('is survived by no passkey that is registered %s', async (_, step, status) => {
       const user = await account.app.confirmed();
       const credential = account.authenticator.create(await account.app.creationOptions(user));
       let late: Promise<{ status: number }> | undefined;
-      before(account.own(Sessions), 'revokeAll', async () => {
+      before(step === 'endAll' ? account.own(Sessions) : account.own(PasskeyFactor), step, async () => {
         late = (await sent(account.app.register(user, credential))).answer;
       });
       await account.reset();
-      expect((await late)?.status).toBe(401);
+      expect((await late)?.status).toBe(status);
       expect(await account.app.rows()).toEqual([]);
     });
   });

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { textOf } from '../kernel/text-of';
 import { BreachedPasswords } from './breached-passwords';
 
 const PREFIX = 5;
@@ -31,22 +32,10 @@ export class PwnedPasswords extends BreachedPasswords {
       signal,
     });
     if (!response.ok) throw new Error(`the range service answered ${response.status}`);
-    const range = rangeIn(await textOf(response));
+    const range = rangeIn(await textOf(response, MOST_BYTES, 'the range service'));
     // Padding has a count of 0.
     return range.some(([suffix, count]) => suffix === digest.slice(PREFIX) && count > 0);
   }
-}
-
-/** Read piece by piece, so that an answer without end is not kept. */
-async function textOf({ body }: Response): Promise<string> {
-  const pieces: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const piece of body ?? []) {
-    bytes += piece.length;
-    if (bytes > MOST_BYTES) throw new Error('the range service answered too much');
-    pieces.push(piece);
-  }
-  return Buffer.concat(pieces).toString('latin1');
 }
 
 function rangeIn(text: string): [suffix: string, count: number][] {

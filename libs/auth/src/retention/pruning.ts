@@ -6,10 +6,11 @@ import { LapsedCounters } from '../lockout/lapsed-counters';
 import { OrphanedPasskeys } from '../passkeys/orphaned-passkeys';
 import { ExpiredResets } from '../password-reset/expired-resets';
 import { Realms } from '../realm/realm';
-import { type ExpiredRows, ExpiredSessions } from '../sessions/expired-sessions';
+import { SessionPruning } from '../sessions/session-pruning';
 
 /** What a sweep deleted. */
-export interface Pruned extends ExpiredRows {
+export interface Pruned {
+  sessions: number;
   lockoutCounters: number;
   passkeys: number;
   resetTokens: number;
@@ -32,18 +33,29 @@ export class Pruning {
   /**
    * Runs one sweep over all guards.
    *
+   * A stage that fails does not keep the others from running.
+   *
    * @param lockoutDays replaces `retention.lockoutDays`; at least 1
+   * @throws AggregateError with an error for each stage that failed, named in its message, after the others have run
    */
   async run(lockoutDays = this.config.retention.lockoutDays): Promise<Pruned> {
-    const expired = await this.realms.default.get(ExpiredSessions).prune();
-    const resetTokens = await this.realms.default.get(ExpiredResets).prune();
-    let [lockoutCounters, passkeys] = [0, 0];
+    const pruned: Pruned = { sessions: 0, lockoutCounters: 0, passkeys: 0, resetTokens: 0 };
+    const errors: Error[] = [];
+    const stage = async (name: keyof Pruned, prune: () => Promise<number>): Promise<void> => {
+      try {
+        pruned[name] += await prune();
+      } catch (error) {
+        errors.push(new Error(`${name}: ${(error as Error).message}`, { cause: error }));
+      }
+    };
+    const days = wholeNumber(lockoutDays, this.config.retention.lockoutDays, 1, MOST_DAYS);
+    await stage('sessions', () => this.realms.default.get(SessionPruning).prune());
+    await stage('resetTokens', () => this.realms.default.get(ExpiredResets).prune());
     for (const realm of this.realms.all) {
-      lockoutCounters += await realm
-        .get(LapsedCounters)
-        .prune(wholeNumber(lockoutDays, this.config.retention.lockoutDays, 1, MOST_DAYS));
-      passkeys += await realm.get(OrphanedPasskeys).prune();
+      await stage('lockoutCounters', () => realm.get(LapsedCounters).prune(days));
+      await stage('passkeys', () => realm.get(OrphanedPasskeys).prune());
     }
-    return { ...expired, lockoutCounters, passkeys, resetTokens };
+    if (errors.length) throw new AggregateError(errors, errors.map(({ message }) => message).join('; '));
+    return pruned;
   }
 }

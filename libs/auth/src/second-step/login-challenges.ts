@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { AUTH_CONFIG, type AuthConfig } from '../config/auth-config';
 import { Signatures } from '../kernel/signatures';
-import { DenylistEpochs } from '../revocations/denylist-epochs';
+import { StoreContinuity } from '../session-state/store-continuity';
 import type { PurposeClaims } from '../tokens/purpose-token.policy';
 import { LOGIN_CHALLENGE, PurposeTokens } from '../tokens/purpose-tokens';
 
@@ -16,7 +16,7 @@ export class LoginChallenges {
 
   constructor(
     private readonly tokens: PurposeTokens,
-    private readonly epochs: DenylistEpochs,
+    private readonly continuity: StoreContinuity,
     @Inject(AUTH_CONFIG) { encryption: { key, previousKeys } }: AuthConfig,
   ) {
     this.fingerprints = new Signatures(key === undefined ? [] : [key, ...previousKeys], 'svc:login-challenge');
@@ -31,7 +31,7 @@ export class LoginChallenges {
   async mint(userId: string, digest: string | null): Promise<string> {
     const jti = randomUUID();
     const fpr = this.fingerprints.sign(printed(jti, digest));
-    return this.tokens.mint(LOGIN_CHALLENGE, userId, { jti, fpr, epo: await this.epochs.current() });
+    return this.tokens.mint(LOGIN_CHALLENGE, userId, { jti, fpr, sto: await this.continuity.current() });
   }
 
   /** Null for what is no challenge of this guard, too old or used up. */

@@ -2,6 +2,12 @@ import { Injectable } from '@nestjs/common';
 import type { Sql } from '../kernel/database';
 import type { FactorMatch } from './factor-match';
 
+/** How many passkeys were removed, and what tells the host of it. */
+export interface RemovedPasskeys {
+  readonly removed: number;
+  readonly tell: () => void;
+}
+
 /** A passkey presented after the password. */
 export abstract class PasskeyFactor {
   /** Whether this user, having a passkey, must present a second factor: `passkeys.required`. */
@@ -18,7 +24,7 @@ export abstract class PasskeyFactor {
   abstract match(userId: string, ceremonyId: string, credential: object): Promise<FactorMatch | null>;
 
   /** Removes all passkeys of the user, in a transaction of the caller's; `tell` is for after its commit. */
-  abstract removeAll(sql: Sql, userId: string): Promise<{ tell: () => void }>;
+  abstract removeAll(sql: Sql, userId: string): Promise<RemovedPasskeys>;
 }
 
 /** Stands in when `features.passkeys` is off. */
@@ -36,7 +42,7 @@ export class NoPasskeyFactor extends PasskeyFactor {
     return null;
   }
 
-  async removeAll(): Promise<{ tell: () => void }> {
-    return { tell: () => undefined };
+  async removeAll(): Promise<RemovedPasskeys> {
+    return { removed: 0, tell: () => undefined };
   }
 }

@@ -16,6 +16,10 @@ export class MemorySecurityStore extends SecurityStore {
     this.counters = new MemoryCounters(clock);
   }
 
+  async *scan(prefix: string): AsyncGenerator<string[]> {
+    yield [...this.entries.keys()].filter((key) => key.startsWith(prefix) && this.live(key) !== null);
+  }
+
   async getMany(keys: readonly string[]): Promise<(string | null)[]> {
     return keys.map((key) => this.live(key));
   }

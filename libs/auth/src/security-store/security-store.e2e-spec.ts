@@ -1,10 +1,21 @@
 import { randomUUID } from 'node:crypto';
+import { createClientPool } from 'redis-5';
+import { redisCache } from '../../../../apps/sample/src/redis-cache';
 import { MovableClock } from '../../../../test/support/app';
+import { eventually } from '../../../../test/support/eventually';
 import { describeWithRedis, sharedRedisUrl } from '../../../../test/support/with-redis';
 import { MemorySecurityStore } from './memory-security-store';
 import { redisClientOf } from './redis-client';
+import { RedisSecurityStore } from './redis-security-store';
 import type { SecurityStore } from './security-store';
-import { type Subject, describeStores, inMemory, throughCacheManager, throughClient } from './stores.testkit';
+import {
+  type Subject,
+  TIMEOUT_MS,
+  describeStores,
+  inMemory,
+  throughCacheManager,
+  throughClient,
+} from './stores.testkit';
 
 /** What every security store owes, whatever is below it. */
 function contract(start: () => Promise<Subject>): void {
@@ -66,9 +77,34 @@ function contract(start: () => Promise<Subject>): void {
   it('of nothing writes nothing', async () => {
     await expect(store.setMany([], 'x', 60)).resolves.not.toThrow();
   });
+
+  it('finds all keys with a prefix to the letter, and no others', async () => {
+    const globs = `${key()}:a*[b-c]?\\{d}^`;
+    const keys = Array.from({ length: 5000 }, (_, i) => `${globs}:${i}`);
+    const others = [globs.replace('*', 'x'), globs.replace('[b-c]', 'b'), globs.replace('?', 'x'), globs.slice(0, -1)];
+    await store.setMany(keys, 'x', 60);
+    await store.setMany(others, 'x', 60);
+    expect((await allOf(store.scan(globs))).toSorted()).toEqual(keys.toSorted());
+    expect(await allOf(store.scan(`${globs}:none`))).toEqual([]);
+  });
+
+  it('knows the server, also when that is asked again', async () => {
+    await eventually(async () => store.instance !== null);
+    const { instance } = store;
+    await store.identify();
+    await store.getMany([key()]);
+    expect(store.instance).toBe(instance);
+  });
 }
 
 describeStores('the store', contract);
+
+/** What the pages of a scan hold, each key once. */
+async function allOf(pages: AsyncIterable<string[]>): Promise<string[]> {
+  const found = new Set<string>();
+  for await (const page of pages) for (const key of page) found.add(key);
+  return [...found];
+}
 
 describe('the store in memory', () => {
   it('is nobody else`s', async () => {
@@ -88,6 +124,15 @@ describe('the store in memory', () => {
     clock.advance(61);
     await store.setMany(['new'], 'x', 60);
     expect([...entries.keys()]).toEqual(['live', 'new']);
+  });
+
+  it('finds no key that expired', async () => {
+    const clock = new MovableClock();
+    const store = new MemorySecurityStore(clock);
+    await store.setMany(['k:live'], 'x', 600);
+    await store.setMany(['k:dead'], 'x', 60);
+    clock.advance(61);
+    expect(await allOf(store.scan('k:'))).toEqual(['k:live']);
   });
 
   it('forgets counters whose window is over, though nobody asks for them', async () => {
@@ -115,6 +160,32 @@ describeWithRedis('the store on a node-redis client', () => {
     expect(await other.store.count([limit])).toMatchObject({ admitted: false });
     await Promise.all([one.close(), other.close()]);
   });
+
+  it('finds keys behind a prefix of its own that has glob characters, and tells them without it', async () => {
+    const { client, cache } = await redisCache(sharedRedisUrl()!);
+    const prefix = `app*[1]?:${randomUUID()}:`;
+    const store = new RedisSecurityStore(redisClientOf(cache)!, TIMEOUT_MS, prefix);
+    await store.setMany(['k:1', 'k:2', 'other'], 'x', 60);
+    await client.set(`app1:${prefix}k:3`, 'x', { EX: 60 });
+    await client.set(`${prefix.replace('*[1]?', 'x1x')}k:4`, 'x', { EX: 60 });
+    expect((await allOf(store.scan('k:'))).toSorted()).toEqual(['k:1', 'k:2']);
+    await client.disconnect();
+  });
+});
+
+describeWithRedis('a pool of clients of node-redis 5', () => {
+  it('names the server that all its connections are to, and reads from it', async () => {
+    const pool = createClientPool({ url: sharedRedisUrl()! }, { minimum: 2, cleanupDelay: 1 });
+    await pool.on('error', () => undefined).connect();
+    const store = new RedisSecurityStore(redisClientOf(pool)!, TIMEOUT_MS);
+    const key = `pool:${randomUUID()}`;
+    await store.setMany([key], 'x', 60);
+    const values = await Promise.all(Array.from({ length: 10 }, () => store.getMany([key])));
+    expect(values).toEqual(values.map(() => ['x']));
+    await eventually(async () => store.instance !== null);
+    pool.destroy();
+    expect(store.instance).toBeNull();
+  });
 });
 
 describe('the Redis client', () => {
@@ -130,6 +201,7 @@ describe('the Redis client', () => {
   it.each<[string, unknown]>([
     ['nothing', undefined],
     ['null', null],
+
     ['a cache in memory', { stores: [{ store: new Map() }] }],
     ['a cache without stores', { stores: [] }],
     ['stores that are none', { stores: [undefined, null, {}, { store: null }] }],

@@ -31,6 +31,12 @@ export interface Tally {
 export type Outcome = 'failed' | 'succeeded' | 'undone';
 
 /**
+ * The name of a server that does not say its name, such as one that refuses `INFO`. It does not change where another
+ * server takes over, so a service that only verifies cannot rely on such a store.
+ */
+export const UNNAMED = '?';
+
+/**
  * Shared, short-lived security state: denylist, counters, spent codes, ceremonies.
  *
  * Every operation is atomic and throws `StoreUnavailable` when the store cannot answer: an error is
@@ -43,11 +49,30 @@ export abstract class SecurityStore {
   abstract readonly shared: boolean;
 
   /**
-   * Changes when what answers may be another than before: after every reconnect, which a failover to a replica
-   * that lags behind looks like from here. What was in the store is not relied on then until PostgreSQL has told
-   * it again. A store that reconnects and cannot say so leaves it as it is, and is told again within a minute.
+   * Names the server process whose data answers now; null while that is not known. Answers that were read while it
+   * was the same, and not null, come from one process that ran all the time. A process that takes over the data of
+   * another one, as a replica of it, gets another name.
+   *
+   * The name does not change when the store is emptied. A store that cannot tell has the constant name `''`; it must
+   * never lose a part of its data, only nothing or all.
    */
-  readonly connection: number = 0;
+  get instance(): string | null {
+    return '';
+  }
+
+  /**
+   * Asks the server for its name again, since a proxy may have replaced the server unseen. {@link instance} is
+   * current when this resolves. Throws `StoreUnavailable`, and leaves the name null, when there is no answer in time.
+   */
+  identify(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  /**
+   * All keys that begin with `prefix`, in pages. A key that is written or expires meanwhile may be missing, and a key
+   * may come twice. The pages are of one server only if {@link instance} is the same before and after, and not null.
+   */
+  abstract scan(prefix: string): AsyncIterable<string[]>;
 
   /** The values of `keys` in their order, in one round trip; null where there is none. */
   abstract getMany(keys: readonly string[]): Promise<(string | null)[]>;

@@ -3,11 +3,20 @@ import { eventually } from '../../../../test/support/eventually';
 import { describeWithOwnRedis } from '../../../../test/support/with-redis';
 import { StoreUnavailable } from '../kernel/auth.exception';
 import type { RedisClient } from './redis-client';
-import { type Client, OUTCOMES, type Subject, TIMEOUT_MS, throughCacheManager, throughClient } from './stores.testkit';
+import {
+  type Client,
+  OUTCOMES,
+  type Subject,
+  TIMEOUT_MS,
+  throughCacheManager,
+  throughClient,
+  throughClient5,
+} from './stores.testkit';
 
 describeWithOwnRedis.each([
   ['below a cache-manager cache', throughCacheManager],
   ['as a node-redis client', throughClient],
+  ['as a client of node-redis 5', throughClient5],
 ])('a Redis %s that does not answer', (_, connect) => {
   let redis: RedisServer;
   let subject: Subject;
@@ -16,6 +25,8 @@ describeWithOwnRedis.each([
     redis = await RedisServer.start();
     subject = await connect(redis.url);
     await subject.store.setMany(['k'], 'x', 600);
+    // A client that answered from its memory would have this one in it.
+    await subject.store.getMany(['k', 'absent']);
   });
   afterAll(async () => {
     await subject.close();

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
+import { createClient } from 'redis-5';
 import { redisCache } from '../../../../apps/sample/src/redis-cache';
 import { MemorySecurityStore } from './memory-security-store';
 import { redisClientOf } from './redis-client';
 import { RedisSecurityStore } from './redis-security-store';
 import type { Bucket, Limit, Outcome, SecurityStore, Tally } from './security-store';
 import { MovableClock } from '../../../../test/support/app';
-import { describeWithRedis, sharedRedisUrl } from '../../../../test/support/with-redis';
+import { RedisSentinels } from '../../../../test/support/redis-sentinels';
+import { describeWithOwnRedis, describeWithRedis, sharedRedisUrl } from '../../../../test/support/with-redis';
 
 export type Client = Awaited<ReturnType<typeof redisCache>>['client'];
 
@@ -50,13 +52,20 @@ export function inMemory(): Subject {
   };
 }
 
-const onRedis = (client: Client, source: unknown, close: () => Promise<unknown>): Subject => ({
+const onRedis = (
+  source: unknown,
+  send: (words: string[]) => Promise<unknown>,
+  close: () => Promise<unknown>,
+): Subject => ({
   store: new RedisSecurityStore(redisClientOf(source)!, TIMEOUT_MS),
   async expectToLive(key, seconds) {
-    expectLeft((await client.pTTL(key)) / 1000, seconds);
+    expectLeft(Number(await send(['PTTL', key])) / 1000, seconds);
   },
   async age(seconds, ...counters) {
-    for (const key of counters) await client.pExpire(key, (await client.pTTL(key)) - seconds * 1000);
+    for (const key of counters) {
+      const left = Number(await send(['PTTL', key])) - seconds * 1000;
+      await send(['PEXPIRE', key, String(left)]);
+    }
   },
   close,
 });
@@ -64,14 +73,60 @@ const onRedis = (client: Client, source: unknown, close: () => Promise<unknown>)
 export async function throughCacheManager(url: string): Promise<Subject> {
   const { cache, client } = await redisCache(url);
   expect(redisClientOf(cache)).toBe(client);
-  return onRedis(client, cache, () => client.disconnect());
+  return onRedis(
+    cache,
+    (words) => client.sendCommand(words),
+    () => client.disconnect(),
+  );
 }
 
 export async function throughClient(url: string): Promise<Subject> {
   const { client } = await redisCache(url);
   expect(redisClientOf(client)).toBe(client);
-  return onRedis(client, client, () => client.disconnect());
+  return onRedis(
+    client,
+    (words) => client.sendCommand(words),
+    () => client.disconnect(),
+  );
 }
+
+/** A client of node-redis 5, with what its version 4 does not have: RESP 3, and answers from the client's memory. */
+export async function throughClient5(url: string): Promise<Subject> {
+  const client = createClient({
+    url,
+    RESP: 3,
+    clientSideCache: { ttl: 0, maxEntries: 0, evictPolicy: 'LRU' },
+    socket: { connectTimeout: 1000, reconnectStrategy: (retries) => Math.min(retries * 50, 500) },
+  });
+  // Until the store listens, no listener would end the process.
+  await client.on('error', () => undefined).connect();
+  expect(redisClientOf(client)).toBe(client);
+  return onRedis(
+    client,
+    (words) => client.sendCommand(words),
+    async () => client.destroy(),
+  );
+}
+
+/** A sentinel object of node-redis 5. */
+export async function throughSentinel(
+  servers: RedisSentinels,
+  options?: Parameters<RedisSentinels['connect']>[0],
+): Promise<Subject> {
+  const sentinel = await servers.connect(options);
+  expect(redisClientOf(sentinel)).toBe(sentinel);
+  return onRedis(
+    sentinel,
+    (words) => sentinel.sendCommand(false, words),
+    () => sentinel.destroy() as unknown as Promise<void>,
+  );
+}
+
+/** What a sentinel object may read from any server, it reads from a replica. */
+export const READ_FROM_REPLICAS = { replicaPoolSize: 1 };
+
+let sentinels: Promise<RedisSentinels> | undefined;
+afterAll(async () => (await sentinels)?.stop());
 
 /** One suite for every store there is. */
 export function describeStores(what: string, suite: (start: () => Promise<Subject>) => void): void {
@@ -80,6 +135,10 @@ export function describeStores(what: string, suite: (start: () => Promise<Subjec
     suite(() => throughCacheManager(sharedRedisUrl()!)),
   );
   describeWithRedis(`${what} on a node-redis client`, () => suite(() => throughClient(sharedRedisUrl()!)));
+  describeWithRedis(`${what} on a client of node-redis 5`, () => suite(() => throughClient5(sharedRedisUrl()!)));
+  describeWithOwnRedis(`${what} on a sentinel object`, () =>
+    suite(async () => throughSentinel(await (sentinels ??= RedisSentinels.start()), READ_FROM_REPLICAS)),
+  );
 }
 
 /** A counter without an attempt. */

@@ -1,38 +1,36 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { Grants } from '../abilities/grants';
 import type { SessionTokens } from '../http/session-tokens';
 import { AuthEvents } from '../kernel/auth-events';
+import { StoreUnavailable } from '../kernel/auth.exception';
 import type { RequestScope } from '../kernel/request-scope';
-import { newSecret, sha256 } from '../kernel/secrets';
 import type { Reason } from '../observability/reasons';
 import { Realm } from '../realm/realm';
 import { AccessTokens } from '../tokens/access-tokens';
 import { Denylist } from '../tokens/denylist';
-import { InvalidRefreshToken } from './invalid-refresh-token.exception';
-import { RefreshFamilyForked } from './refresh-family-forked.event';
-import { RefreshTokenReused } from './refresh-token-reused.event';
-import { type FoundToken, RefreshTokenStore, type SeenToken, type Succeed } from './refresh-token.store';
-import { type Verdict, endsSession, isHonoured, judge } from './rotation.policy';
+import { InvalidRefreshToken } from './session.exceptions';
+import { RefreshFamilyForked, RefreshTokenReused, SessionRecovered } from './session.events';
+import { type ParsedRefreshToken, RefreshTokens, parseRefreshToken } from './refresh-tokens';
+import { type Verdict, endsSession, judge } from './rotation.policy';
+import { type FoundSession, SessionStore } from './session.store';
 import { Sessions } from './sessions';
 import { TokenClaims } from './token-claims';
 
-interface Outcome {
-  verdict: Verdict;
-  tokens?: SessionTokens;
-  /** Live refresh tokens of the session, counted for siblings. */
-  live?: number;
-}
+type Honoured = 'first' | 'replay' | 'ahead';
 
 /** What operators are told of a refusal; the client is told one thing whatever it was. */
-const REASONS: Readonly<Record<Verdict, Reason>> = {
+const REASONS: Readonly<Record<Exclude<Verdict, Honoured>, Reason>> = {
   unknown: 'unknown_token',
   revoked: 'revoked_token',
   expired: 'expired_token',
   reuse: 'reused_token',
-  // Neither is refused.
-  first: 'unexpected',
-  sibling: 'unexpected',
 };
+
+/**
+ * Times that a session is read and judged. Each repetition means that another request has changed the session in
+ * between; after so many of them the client is asked to come back.
+ */
+const ATTEMPTS = 10;
 
 /** What the host adds to the next access token. */
 type Additions = Awaited<ReturnType<Grants['granted']>> & { custom: object };
@@ -40,8 +38,11 @@ type Additions = Awaited<ReturnType<Grants['granted']>> & { custom: object };
 /** Exchanges a refresh token for its successor. The rule is {@link judge}; this carries it out. */
 @Injectable()
 export class RefreshRotation {
+  private readonly logger = new Logger('Auth');
+
   constructor(
-    private readonly store: RefreshTokenStore,
+    private readonly store: SessionStore,
+    private readonly refreshTokens: RefreshTokens,
     private readonly grants: Grants,
     private readonly tokenClaims: TokenClaims,
     private readonly accessTokens: AccessTokens,
@@ -56,34 +57,65 @@ export class RefreshRotation {
    * @throws InvalidRefreshToken whatever the reason; anything else has consumed nothing
    */
   async rotate(refreshToken: string, scope: RequestScope): Promise<SessionTokens> {
-    const seen = await this.store.byHash(sha256(refreshToken), scope.waiting);
-    // Revoked, expired and reused stay so: no lock is taken and no host code runs for a lost cause.
-    const verdict = await this.preview(seen, scope);
-    const outcome = seen && isHonoured(verdict) ? await this.exchange(refreshToken, seen, verdict, scope) : { verdict };
-
-    if (outcome.tokens) {
-      this.reportFork(seen!, outcome.live ?? 0);
-      return outcome.tokens;
+    const presented = parseRefreshToken(refreshToken);
+    if (!presented) throw new InvalidRefreshToken().because(refreshToken ? 'unknown_token' : 'missing_token');
+    const { familyId, generation } = presented;
+    let [additions, since]: [Additions | undefined, number | undefined] = [undefined, undefined];
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      // Read anew each time. The denylist is asked once: an end that came later is seen by the statement.
+      const [session, denied] = await Promise.all([
+        this.genuine(presented, scope),
+        attempt === 0 && this.denylist.deniesFamily(familyId, scope.waiting),
+      ]);
+      // A rotation that came after this request is a replay, however long the host's callbacks took meanwhile.
+      since ??= session?.now;
+      const verdict = judge(session && { ...session, now: since! }, generation, this.realm.options.graceSeconds);
+      if (!session || !isHonoured(verdict)) throw await this.refusal(session, verdict as keyof typeof REASONS, scope);
+      if (denied) {
+        // The end of the session reached the store, and its row was never written, or was lost.
+        await scope.run(() => this.sessions.end(familyId, 'revoked'));
+        throw new InvalidRefreshToken().because('revoked_token', session.userId);
+      }
+      // Host callbacks run here, before anything is changed: slow or failing ones hold no lock and consume nothing.
+      additions ??= await this.additions(session, scope);
+      const isFirstTry = attempt === 0;
+      const tokens = await this.exchange(session, generation, { verdict, isFirstTry }, additions, scope);
+      if (tokens) return tokens;
     }
-    await this.refuse(seen, outcome.verdict, scope);
-    throw new InvalidRefreshToken().because(refreshToken ? REASONS[outcome.verdict] : 'missing_token', seen?.userId);
+    throw new StoreUnavailable('PostgreSQL');
   }
 
-  /** A session on the denylist is revoked, also when the write of its row failed after the denial. */
-  private async preview(seen: FoundToken | null, { waiting }: RequestScope): Promise<Verdict> {
-    const verdict = this.judge(seen);
-    if (!seen || !isHonoured(verdict)) return verdict;
-    return (await this.denylist.deniesFamily(seen.familyId, waiting)) ? 'revoked' : verdict;
+  /** The session of a token that this server made; null for every other token. */
+  private async genuine(presented: ParsedRefreshToken, { waiting }: RequestScope): Promise<FoundSession | null> {
+    const session = await this.store.find(presented.familyId, waiting);
+    return session && this.refreshTokens.isGenuine(presented, session.salt) ? session : null;
   }
 
-  private async exchange(presented: string, seen: SeenToken, verdict: Verdict, scope: RequestScope): Promise<Outcome> {
-    // Host callbacks run here, before the transaction: slow or failing ones hold no lock and consume nothing.
-    const additions = await this.additions(seen, scope);
-    const outcome = verdict === 'first' ? await this.exchangeSeen(seen, additions, scope) : null;
-    return outcome ?? scope.run(() => this.exchangeLocked(presented, seen, additions));
+  /** Null where the session changed since it was read, and nothing was done. */
+  private async exchange(
+    session: FoundSession,
+    generation: number,
+    { verdict, isFirstTry }: { verdict: Honoured; isFirstTry: boolean },
+    additions: Additions,
+    { waiting }: RequestScope,
+  ): Promise<SessionTokens | null> {
+    const rotates = verdict !== 'replay' && this.realm.options.features.rotation;
+    const current = verdict === 'replay' ? session.generation : generation + (rotates ? 1 : 0);
+    // Minted before anything is changed: a failure here consumes nothing.
+    const tokens = this.tokens(session, current, additions);
+    if (rotates) {
+      // A session that another request has locked is waited for at the second try.
+      if (!(await this.store.rotate(session, generation, isFirstTry, waiting))) return null;
+      if (verdict === 'ahead') this.reportRecovery(session, generation);
+      return tokens;
+    }
+    const holders = await this.store.handOut(session, verdict === 'replay' ? 1 : 0, waiting);
+    if (holders === null) return null;
+    if (verdict === 'replay') this.reportFork(session, holders);
+    return tokens;
   }
 
-  private additions({ scope: stored, userId, familyId }: SeenToken, scope: RequestScope): Promise<Additions> {
+  private additions({ scope: stored, userId, familyId }: FoundSession, scope: RequestScope): Promise<Additions> {
     const asked = async (): Promise<Additions> => ({
       ...(await this.grants.granted(stored, userId, familyId)),
       custom: await this.tokenClaims.of(userId, familyId),
@@ -93,64 +125,42 @@ export class RefreshRotation {
     return abilities || tokenClaims ? scope.run(asked) : asked();
   }
 
-  /** Where nobody else is at the session, which is nearly always. Null where it is not so, and nothing was done. */
-  private async exchangeSeen(
-    seen: SeenToken,
-    additions: Additions,
-    { waiting }: RequestScope,
-  ): Promise<Outcome | null> {
-    if (!this.realm.options.features.rotation) return null;
-    const refreshToken = newSecret();
-    // Minted before anything is consumed.
-    const tokens = this.tokens(seen, refreshToken, additions);
-    return (await this.store.exchange(seen, sha256(refreshToken), waiting)) ? { verdict: 'first', tokens } : null;
-  }
-
-  private exchangeLocked(presented: string, seen: SeenToken, additions: Additions): Promise<Outcome> {
-    return this.store.locked(sha256(presented), async (found, succeed) => {
-      const verdict = this.judge(found);
-      if (!found || !isHonoured(verdict)) return { verdict };
-      // The grant was made for the row read first; from a lagging replica it could be another.
-      if (found.id !== seen.id || found.scope !== seen.scope)
-        throw new Error('the refresh token changed between two reads');
-      const { refreshToken, live } = await this.successor(found, verdict, presented, succeed);
-      // Minted before the commit: a failure here rolls the consumption back with it.
-      return { verdict, live, tokens: this.tokens(found, refreshToken, additions) };
-    });
-  }
-
-  /** With rotation off the presented token goes on, and nothing is consumed. */
-  private async successor(found: FoundToken, verdict: Verdict, presented: string, succeed: Succeed) {
-    if (!this.realm.options.features.rotation) return { refreshToken: presented, live: 0 };
-    const refreshToken = newSecret();
-    const live = await succeed(found, sha256(refreshToken), verdict === 'first');
-    return { refreshToken, live: verdict === 'sibling' ? live : 0 };
-  }
-
-  private tokens(found: FoundToken, refreshToken: string, additions: Additions): SessionTokens {
-    const { userId, familyId, amr, expiresAt, now } = found;
-    const authTime = Math.floor(found.authTime);
+  private tokens(session: FoundSession, generation: number, additions: Additions): SessionTokens {
+    const { userId, familyId, salt, amr, expiresAt, now } = session;
+    const authTime = Math.floor(session.authTime);
     return {
       accessToken: this.accessTokens.mint({ userId, familyId, amr, authTime, ...additions }),
-      refreshToken,
+      refreshToken: this.refreshTokens.mint(familyId, generation, salt),
       expiresIn: this.accessTokens.ttl,
       refreshExpiresIn: Math.max(0, Math.floor(expiresAt - now)),
     };
   }
 
-  private reportFork({ userId, familyId }: FoundToken, live: number): void {
-    if (live > this.realm.options.forkThreshold) this.events.emit(new RefreshFamilyForked(userId, familyId, live));
+  private reportFork({ userId, familyId }: FoundSession, holders: number): void {
+    if (holders <= this.realm.options.forkThreshold) return;
+    this.events.emit(new RefreshFamilyForked(userId, familyId, holders));
   }
 
-  private async refuse(seen: FoundToken | null, verdict: Verdict, scope: RequestScope): Promise<void> {
-    if (!seen || !endsSession(verdict, this.realm.options.features.reuseDetection)) return;
-    // After the commit: a throw inside the transaction would roll the revocation back with it.
-    await scope.run(() => this.sessions.revoke(seen.familyId));
-    if (verdict === 'reuse') this.events.emit(new RefreshTokenReused(seen.familyId));
+  private reportRecovery({ userId, familyId, generation }: FoundSession, presented: number): void {
+    const lost = presented - generation;
+    this.logger.warn(`PostgreSQL had lost ${lost} rotations of a session. It goes on from its client's token.`);
+    this.events.emit(new SessionRecovered(this.realm.guard, userId, familyId, lost));
   }
 
-  /** Times are the database's, all read in one statement. */
-  private judge(token: FoundToken | null): Verdict {
-    return judge(token, this.realm.options.graceSeconds);
+  private async refusal(
+    session: FoundSession | null,
+    verdict: keyof typeof REASONS,
+    scope: RequestScope,
+  ): Promise<InvalidRefreshToken> {
+    if (session && endsSession(verdict, this.realm.options.features.reuseDetection)) {
+      const isEnded = await scope.run(() => this.sessions.end(session.familyId, 'reuse'));
+      if (isEnded) this.events.emit(new RefreshTokenReused(session.familyId));
+    }
+    // Its deadline ended it already. This tells the host, once, and ends its last access tokens.
+    if (session && verdict === 'expired') await scope.run(() => this.sessions.end(session.familyId, 'expired'));
+    return new InvalidRefreshToken().because(REASONS[verdict], session?.userId);
   }
 }
+
+const isHonoured = (verdict: Verdict): verdict is Honoured =>
+  verdict === 'first' || verdict === 'replay' || verdict === 'ahead';

@@ -3,8 +3,8 @@ import { Clock } from '../kernel/clock';
 import { Database } from '../kernel/database';
 import { isUuid } from '../kernel/uuid';
 import { Realm } from '../realm/realm';
-import { NoSuchSession } from './no-such-session.exception';
-import { Session } from './session.entity';
+import { NoSuchSession } from './session.exceptions';
+import { Session } from '../session-state/session.entity';
 import { Sessions } from './sessions';
 
 /** A live session as its owner sees it. Times are ISO 8601 in UTC. */
@@ -67,7 +67,7 @@ export class SessionList {
   /** Ends a session of the user's own. @throws NoSuchSession for every other id */
   async end(userId: string, id: string): Promise<void> {
     if (!isUuid(id) || !(await this.isOwn(userId, id))) throw new NoSuchSession();
-    await this.sessions.revoke(id);
+    await this.sessions.end(id, 'revoked');
   }
 
   /** A session that has ended stays its owner's: ending it twice is no error. */

@@ -1,19 +1,22 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import { Pins } from '../abilities/pins';
+import { AUTH_CONFIG, type AuthConfig } from '../config/auth-config';
+import { batched } from '../kernel/batched';
 import { Clock } from '../kernel/clock';
 import { Database, type Sql } from '../kernel/database';
 import { once } from '../kernel/once';
+import { Patience } from '../kernel/patience';
+import { answered, patienceNow } from '../kernel/unavailable';
 import { isUuid } from '../kernel/uuid';
 import { Realm } from '../realm/realm';
-import { denialId } from '../revocations/denial-id';
-import { Revocation } from '../revocations/revocation.entity';
-import { RefreshToken } from './refresh-token.entity';
-import { Session } from './session.entity';
+import { type RecentChange, type SessionState, recentChange } from './rotation.policy';
+import { PAGE, type SessionStatements, sessionStatements } from './session.sql';
 
 /** A session about to be stored. */
 export interface NewSession {
   familyId: string;
   userId: string;
-  tokenHash: string;
+  salt: Buffer;
   scope: string | null;
   amr: readonly string[];
   /** Unix seconds; null is now. */
@@ -23,148 +26,264 @@ export interface NewSession {
   label: string | null;
 }
 
-/** Every query of starting and ending sessions. Adds the guard itself. */
+/** A session as a refresh reads it. */
+export interface FoundSession extends SessionState {
+  familyId: string;
+  userId: string;
+  salt: Buffer;
+  scope: string | null;
+  amr: string[];
+  authTime: number;
+  ip: string | null;
+  userAgent: string | null;
+  /** `performance.now()` when it was read. */
+  readAt: number;
+}
+
+/** A session that lived until now. */
+export type EndedRow = Pick<FoundSession, 'userId' | 'amr' | 'ip' | 'userAgent'> & { id: string };
+
+/** What one page of ending sessions did. */
+export interface EndedPage {
+  readonly ended: EndedRow[];
+  /** Where the next page begins; null after the last one. */
+  readonly next: PageStart | null;
+}
+
+/** The place after a session in the order in which sessions are ended: the newest first. */
+export interface PageStart {
+  readonly createdAt: string;
+  readonly id: string;
+}
+
+const FIRST_PAGE: PageStart = { createdAt: 'infinity', id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' };
+
+/** What is to be done before a statement's transaction commits, with the sessions that it ended. */
+type BeforeCommit = (familyIds: string[]) => Promise<void>;
+
+/** Every query of sessions. Adds the guard itself: another guard's session is unknown here. */
 @Injectable()
-export class SessionStore {
-  private readonly tables = once(() => ({
-    sessions: this.database.table(Session),
-    tokens: this.database.table(RefreshToken),
-    revocations: this.database.table(Revocation),
-  }));
+export class SessionStore extends Pins {
+  private readonly statements = once((): SessionStatements => sessionStatements(this.database));
+  private readonly found = batched<FoundSession | null>((ids) => this.findAll(ids));
+  private readonly joined = batched((exchanges: Exchange[]) => this.exchangeAll(exchanges, 'exchangeJoined'));
 
   constructor(
     private readonly database: Database,
     private readonly realm: Realm,
     private readonly clock: Clock,
-  ) {}
+    @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
+  ) {
+    super();
+  }
+
+  /** Reads a session on the primary, without a lock. Those of one turn of the event loop share the statement. */
+  find(familyId: string, patience?: Patience): Promise<FoundSession | null> {
+    return answered('PostgreSQL', this.config.storeTimeoutMs, this.found(familyId), patience);
+  }
 
   /**
-   * Stores a session with its first refresh token. `mint` is given its `auth_time` in unix seconds and runs
-   * before the commit: a token that cannot be minted leaves no session that nobody holds.
+   * Replaces the refresh token of `generation` by the next one, in one conditional statement, if the session is still as
+   * it was read: of many at once one does.
+   *
+   * @param joined shares the statement with those of the same turn of the event loop, and waits for no lock
+   * @returns whether it did; otherwise nothing was changed, and the session is to be read and judged again
    */
-  insert<T>(session: NewSession, mint: (authTime: number) => T): Promise<T> {
-    const { familyId, userId, tokenHash, scope, amr, authTime, ip, userAgent, label } = session;
-    const { sessions, tokens } = this.tables();
-    const statement = `
-      WITH moment AS MATERIALIZED (SELECT clock_timestamp() + $11::interval AS now),
-           started AS (
-             INSERT INTO ${sessions}
-                    (id, guard, user_id, amr, auth_time, expires_at, last_used_at, ip, user_agent, label, created_at)
-             SELECT $1, $2, $3, $4::text[], coalesce(to_timestamp($5::float8), now),
-                    now + $6 * interval '1 second', now, $7, $8, $9, now FROM moment
-             RETURNING id, auth_time)
-      INSERT INTO ${tokens} (family_id, token_hash, scope, created_at)
-      SELECT started.id, $10, $12, now FROM started, moment
-      RETURNING scope IS NOT DISTINCT FROM $12 AS kept,
-                (SELECT floor(extract(epoch FROM auth_time))::float8 FROM started) AS "authTime"`;
+  async rotate(session: FoundSession, generation: number, joined: boolean, patience?: Patience): Promise<boolean> {
+    const change = recentChange(session, generation, this.realm.options.graceSeconds);
+    const holders = await this.exchange(session, { ...change, generation: generation + 1, more: 0 }, joined, patience);
+    return holders !== null;
+  }
+
+  /**
+   * Notes that the current refresh token was handed out again, `more` times, if the session is still as it was read.
+   *
+   * @returns how often that token was handed out in all; null where nothing was changed
+   */
+  handOut(session: FoundSession, more: 0 | 1, patience?: Patience): Promise<number | null> {
+    const { generation } = session;
+    return this.exchange(session, { generation, more, dropped: 0, added: 0 }, false, patience);
+  }
+
+  /**
+   * Stores a session, and ends those of its user that are one too many. `mint` is given its `auth_time` in unix seconds
+   * and runs before the commit: a token that cannot be minted leaves no session that nobody holds.
+   *
+   * @param beforeCommit is given the sessions that the cap ended
+   */
+  async insert<T>(
+    session: NewSession,
+    mint: (authTime: number) => T,
+    beforeCommit: BeforeCommit,
+  ): Promise<{ minted: T; ended: EndedRow[] }> {
+    const { familyId, userId, salt, scope, amr, authTime, ip, userAgent, label } = session;
     const { guard, options } = this.realm;
-    const values = [familyId, guard, userId, amr, authTime, options.refreshTtl, ip, userAgent, label, tokenHash];
+    const { maxPerUser } = options.sessions;
+    const isCapped = maxPerUser > 0 && scope === null;
+    const { insert, lockUser, endOverCap } = this.statements();
+    const values = [familyId, guard, userId, salt, scope, amr, authTime, options.refreshTtl, ip, userAgent, label];
     return this.database.transaction(async (sql) => {
-      const [row] = await sql<{ kept: boolean; authTime: number }>(statement, [...values, this.clock.offset, scope]);
-      // A pin that did not reach storage would be a session that may do everything.
+      // Logins of one user take turns, or each of two would leave the other's session out of its count.
+      if (isCapped) await sql(lockUser, [`svc:cap:${guard}:${userId}`]);
+      const [row] = await sql<{ kept: boolean; authTime: number }>(insert, [...values, this.clock.offset]);
+      // A pin that was lost on the way to the column would be a session that may do everything.
       if (!row?.kept) throw new Error('the session was not stored as it was given');
-      return mint(row.authTime);
+      const ended = isCapped
+        ? await sql<EndedRow>(endOverCap, [guard, userId, familyId, maxPerUser - 1, this.clock.offset])
+        : [];
+      const minted = mint(row.authTime);
+      await beforeCommit(ended.map(({ id }) => id));
+      return { minted, ended };
     });
   }
 
   /** Deletes a session whose tokens nobody has seen. */
   async discard(familyId: string): Promise<void> {
-    await this.database.query(`DELETE FROM ${this.tables().sessions} WHERE id = $1 AND guard = $2`, [
-      familyId,
-      this.realm.guard,
-    ]);
+    await this.database.query(this.statements().discard, [familyId, this.realm.guard]);
   }
 
   /**
-   * Ends sessions that still live, and resolves to them.
+   * Ends one session. For the session of a co-issuer, which has no row here, a row is written that says no more than
+   * that it ended; where the id is no UUID the denylist alone knows.
    *
-   * The rows are locked first, so that no refresh is between its mint and its commit. Their end is written with
-   * the fact that their access tokens are dead, which has to survive the store; then `deny` puts those on the
-   * denylist, and only then does it commit. A failing `deny` leaves all as it was.
-   *
-   * @param lifetime seconds that the access tokens may live on
-   * @param within a transaction of the caller's, in the place of its own
+   * @returns the session where it lived until now; `foreign` for a co-issuer's that was not ended here before; null for
+   * one that was
    */
-  async revoke(
-    which: Selection,
-    lifetime: number,
-    deny: (familyIds: string[]) => Promise<void>,
-    within?: Sql,
-  ): Promise<EndedSession[]> {
-    const { sessions, revocations } = this.tables();
-    const [condition, value, named] = conditionOf(which);
-    const statement = `
-      WITH living AS (
-             SELECT id, user_id FROM ${sessions}
-              WHERE guard = $1 AND revoked_at IS NULL AND ${condition} ORDER BY id FOR UPDATE),
-           ended AS (
-             UPDATE ${sessions} s SET revoked_at = clock_timestamp() + $2::interval FROM living WHERE s.id = living.id),
-           denied AS (SELECT id::text FROM living UNION SELECT unnest($3::text[])),
-           noted AS (
-             INSERT INTO ${revocations} (family_id, expires_at)
-             SELECT id, clock_timestamp() + $2::interval + $4::float8 * interval '1 second' FROM denied WHERE $4 > 0)
-      SELECT denied.id, living.user_id AS "userId" FROM denied LEFT JOIN living ON living.id::text = denied.id`;
-    const end = async (sql: Sql): Promise<EndedSession[]> => {
-      const values = [this.realm.guard, this.clock.offset, named, lifetime, ...value];
-      const denied = await sql<{ id: string; userId: string | null }>(statement, values);
-      await deny(denied.map(({ id }) => id));
-      return denied.filter((one): one is EndedSession => one.userId !== null);
-    };
-    return within ? end(within) : this.database.transaction(end);
+  end(familyId: string, beforeCommit: BeforeCommit): Promise<EndedRow | 'foreign' | null> {
+    return this.database.transaction(async (sql) => {
+      const values = [familyId, this.realm.guard, this.clock.offset];
+      const [row] = isUuid(familyId) ? await sql<EndedRow>(this.statements().endOne, values) : [FOREIGN];
+      // Another guard's session is not this one's to deny.
+      if (row) await beforeCommit([familyId]);
+      return row?.userId === '' ? 'foreign' : (row ?? null);
+    });
+  }
+
+  /**
+   * Ends a page of a user's live sessions, the newest first, and commits.
+   *
+   * @param own is ended on the last page only, so that its bearer can repeat a request that ran out of time; of two
+   * such requests at once, on sessions that fit one page, one finds its own session alive
+   * @param except is not ended
+   */
+  endPage(
+    { userId, own, except }: { userId: string; own?: string; except?: string },
+    start: PageStart | null,
+    beforeCommit: BeforeCommit,
+  ): Promise<EndedPage> {
+    return this.paged(this.statements().endPage, [userId, except ?? own ?? null, own ?? null], start, beforeCommit);
+  }
+
+  /**
+   * Leaves of a page of a user's sessions, live or ended, no more than the id, the guard and when it ended, and commits.
+   *
+   * @param until an ended session: it and those that ended later are left as they are
+   */
+  erasePage(userId: string, until: string | null, beforeCommit: BeforeCommit): Promise<EndedPage> {
+    return this.paged(this.statements().erasePage, [userId, until], null, beforeCommit);
+  }
+
+  /** The same for all sessions that have ended, as part of a transaction. */
+  async eraseEnded(userId: string, sql: Sql): Promise<void> {
+    await sql(this.statements().eraseEnded, [this.realm.guard, userId]);
+  }
+
+  /** Whether a session is the user's. One that was erased is nobody's. */
+  async isOf(userId: string, familyId: string, sql: Sql): Promise<boolean> {
+    return (await sql(this.statements().isOf, [familyId, this.realm.guard, userId])).length > 0;
   }
 
   /** Whether a session was ended. One of a co-issuer is not stored here, so nothing is known of it. */
   async hasEnded(familyId: string, sql: Sql = this.database.query): Promise<boolean> {
     if (!isUuid(familyId)) return false;
-    const statement = `SELECT 1 FROM ${this.tables().sessions} WHERE id = $1 AND guard = $2 AND revoked_at IS NOT NULL`;
-    return (await sql(statement, [familyId, this.realm.guard])).length > 0;
+    return (await sql(this.statements().hasEnded, [familyId, this.realm.guard])).length > 0;
   }
 
-  /**
-   * Deletes every session of a user with its refresh tokens, by the foreign key, and resolves to their ids. What
-   * {@link revoke} says of the order holds here too, for those that were alive.
-   */
-  async erase(
-    sql: Sql,
-    userId: string,
-    lifetime: number,
-    deny: (familyIds: string[]) => Promise<void>,
-  ): Promise<string[]> {
-    const { sessions, revocations } = this.tables();
-    // Locked in the order in which sessions are ended, with which it would deadlock otherwise.
-    const erased = await sql<{ id: string; alive: boolean }>(
-      `WITH locked AS (SELECT id FROM ${sessions} WHERE guard = $1 AND user_id = $2 ORDER BY id FOR UPDATE),
-            erased AS (
-              DELETE FROM ${sessions} s USING locked WHERE s.id = locked.id
-              RETURNING s.id, s.revoked_at IS NULL AS alive),
-            noted AS (
-              INSERT INTO ${revocations} (family_id, expires_at)
-              SELECT id::text, clock_timestamp() + $3::interval + $4::float8 * interval '1 second'
-                FROM erased WHERE alive AND $4 > 0)
-       SELECT id, alive FROM erased`,
-      [this.realm.guard, userId, this.clock.offset, lifetime],
-    );
-    await deny(erased.filter(({ alive }) => alive).map(({ id }) => id));
-    return erased.map(({ id }) => id);
+  async isPinned(familyId: string): Promise<boolean> {
+    // A co-issuer may name its sessions by any text.
+    if (!isUuid(familyId)) return false;
+    return (await this.database.query(this.statements().isPinned, [familyId, this.realm.guard])).length > 0;
+  }
+
+  private paged(
+    statement: string,
+    values: unknown[],
+    start: PageStart | null,
+    beforeCommit: BeforeCommit,
+  ): Promise<EndedPage> {
+    const { createdAt, id } = start ?? FIRST_PAGE;
+    return this.database.transaction(async (sql) => {
+      const rows = await sql<EndedRow & PageStart & { size: number }>(statement, [
+        this.realm.guard,
+        this.clock.offset,
+        createdAt,
+        id,
+        ...values,
+      ]);
+      const ended = rows.filter(({ size }) => size === 0);
+      await beforeCommit(ended.map((row) => row.id));
+      return { ended, next: rows.find(({ size }) => size >= PAGE) ?? null };
+    });
+  }
+
+  private async findAll(ids: string[]): Promise<(FoundSession | null)[]> {
+    const values = [JSON.stringify(ids), this.realm.guard, this.clock.offset];
+    const rows = await this.database.query<FoundSession>(this.statements().find, values);
+    const readAt = performance.now();
+    const found = new Map(rows.map((row) => [row.familyId, { ...row, readAt }]));
+    return ids.map((id) => found.get(id) ?? null);
+  }
+
+  /** Null where the session is not as it was read, and nothing was changed. */
+  private exchange(
+    { familyId: id, generation: seen, now, readAt }: FoundSession,
+    change: Pick<Exchange, 'generation' | 'more' | 'dropped' | 'added'>,
+    joined: boolean,
+    patience = patienceNow() ?? new Patience(),
+  ): Promise<number | null> {
+    const ms = this.config.storeTimeoutMs;
+    // By the database's clock. A server that comes to the statement after the client was answered 503, as after a pause,
+    // leaves the session alone: the client may come back with the same token only after the grace period.
+    const until = now + (performance.now() - readAt + patience.left(ms)) / 1000;
+    const one: Exchange = { id, seen, until, ...change };
+    const asked = joined ? this.joined(one) : this.exchangeAll([one], 'exchangeOne').then(([holders]) => holders!);
+    return answered('PostgreSQL', ms, asked, patience);
+  }
+
+  private async exchangeAll(
+    exchanges: Exchange[],
+    statement: 'exchangeOne' | 'exchangeJoined',
+  ): Promise<(number | null)[]> {
+    const changes = JSON.stringify(exchanges.map((one, n) => ({ n, ...one })));
+    const rows = await this.database
+      .query<{ n: number; holders: number }>(this.statements()[statement], [
+        changes,
+        this.realm.guard,
+        this.clock.offset,
+      ])
+      .catch(nothingOnConflict);
+    const made = new Map(rows.map(({ n, holders }) => [n, holders]));
+    return exchanges.map((_, n) => made.get(n) ?? null);
   }
 }
 
-/** A session that lived until now. */
-export interface EndedSession {
+/** One change of a session that a refresh asks for. */
+interface Exchange extends RecentChange {
   id: string;
-  userId: string;
+  /** The generation that was read. */
+  seen: number;
+  /** The next one; the same where nothing is rotated. */
+  generation: number;
+  /** How often the current token is handed out again. */
+  more: number;
+  /** When the client is answered at the latest, by the database's clock. */
+  until: number;
 }
 
-/** Which sessions of the guard: one by id, or all of a user's but one. */
-export type Selection = { familyId: string } | { userId: string; except?: string };
+const FOREIGN: EndedRow = { id: '', userId: '', amr: [], ip: null, userAgent: null };
 
-/** The condition, what it needs, and the ids that are denied whether or not there is such a session. */
-function conditionOf(which: Selection): [condition: string, values: unknown[], named: string[]] {
-  if ('familyId' in which) {
-    const id = denialId(which.familyId);
-    return ['id = ANY($5::uuid[])', [isUuid(id) ? [id] : []], [id]];
-  }
-  return which.except === undefined
-    ? ['user_id = $5', [which.userId], []]
-    : ['user_id = $5 AND id::text <> $6', [which.userId, which.except], []];
+/** Where the host's default isolation is REPEATABLE READ, a row that has just changed is an error, and not "no row". */
+function nothingOnConflict(error: { cause?: { code?: unknown } }): [] {
+  if (error.cause?.code === '40001') return [];
+  throw error;
 }

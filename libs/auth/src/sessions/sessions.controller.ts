@@ -1,10 +1,74 @@
-import { Controller, Delete, Get, Param } from '@nestjs/common';
+import { Controller, Delete, Get, HttpCode, Param, Post, Req } from '@nestjs/common';
 import { PinnedNeeds } from '../abilities/pinned-ability.decorator';
-import { Authenticated, CurrentCaller } from '../http/authenticated.decorator';
-import { EndsSession } from '../http/session-end';
+import { Authenticated, CurrentCaller, Public } from '../http/authenticated.decorator';
 import { NoStore } from '../http/no-store.decorator';
+import { PresentedRefreshToken } from '../http/presented-refresh-token';
+import { HandsOnItsScope } from '../http/scoping';
+import { EndsSession } from '../http/session-end';
+import type { SessionTokens } from '../http/session-tokens';
+import { DeliversTokens } from '../http/token-delivery';
+import { RequestScope } from '../kernel/request-scope';
+import { Throttled } from '../throttling/throttled.decorator';
 import type { Caller } from '../tokens/caller';
+import { RefreshRotation } from './refresh-rotation';
 import { type ListedSession, SessionList } from './session-list';
+import { Sessions } from './sessions';
+
+@Controller('refresh')
+export class RefreshController {
+  constructor(private readonly rotation: RefreshRotation) {}
+
+  /** Not gated by abilities: any session may renew itself. */
+  @Post()
+  @Public()
+  @Throttled('svc-refresh')
+  @DeliversTokens()
+  @HandsOnItsScope()
+  refresh(@PresentedRefreshToken() refreshToken: string, @Req() request: object): Promise<SessionTokens> {
+    return this.rotation.rotate(refreshToken, RequestScope.of(request));
+  }
+}
+
+@Controller('logout')
+export class LogoutController {
+  constructor(private readonly sessions: Sessions) {}
+
+  /** Ends the calling session. A co-issued token without a session ends nothing. Never gated by abilities. */
+  @Post()
+  @Authenticated()
+  @EndsSession()
+  async logout(@CurrentCaller() { familyId }: Caller): Promise<void> {
+    if (familyId !== null) await this.sessions.end(familyId, 'logout');
+  }
+}
+
+@Controller('sessions')
+export class RevokeAllController {
+  constructor(private readonly sessions: Sessions) {}
+
+  /** Ends every session of the caller on this guard, the calling one included. */
+  @Delete()
+  @Authenticated()
+  @PinnedNeeds('svc.sessions')
+  @EndsSession()
+  async revokeAll(@CurrentCaller() { userId, familyId }: Caller): Promise<void> {
+    await this.sessions.endAll(userId, 'revoked', familyId);
+  }
+}
+
+@Controller('sessions/others')
+export class RevokeOthersController {
+  constructor(private readonly sessions: Sessions) {}
+
+  /** Ends every other session of the caller. The calling one stays, and so does its cookie. */
+  @Delete()
+  @HttpCode(204)
+  @Authenticated()
+  @PinnedNeeds('svc.sessions')
+  async revokeOthers(@CurrentCaller() { userId, familyId }: Caller): Promise<void> {
+    if (familyId !== null) await this.sessions.endOthers(userId, familyId);
+  }
+}
 
 @Controller('sessions')
 export class SessionsController {

@@ -1,22 +1,36 @@
 import { Injectable } from '@nestjs/common';
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { Grants } from '../abilities/grants';
 import { type ClientInfo, clip } from '../http/client-info';
 import type { SessionTokens } from '../http/session-tokens';
+import { AuthEvents } from '../kernel/auth-events';
+import { StoreUnavailable } from '../kernel/auth.exception';
 import { cleanUp } from '../kernel/clean-up';
 import type { Sql } from '../kernel/database';
-import { newSecret, sha256 } from '../kernel/secrets';
+import { RequestScope } from '../kernel/request-scope';
 import { canonicalId, isUuid } from '../kernel/uuid';
 import { Realm } from '../realm/realm';
 import { AccessTokens } from '../tokens/access-tokens';
 import { Denylist } from '../tokens/denylist';
-import { UserProvider } from '../users/user-provider';
+import { RefreshTokens } from './refresh-tokens';
 import { type Grounds, SessionGrounds } from './session-grounds';
-import { type NewSession, type Selection, SessionStore } from './session.store';
+import { type SessionEndReason, SessionEnded, SessionStarted } from './session.events';
+import { type EndedPage, type EndedRow, type PageStart, SessionStore } from './session.store';
 import { TokenClaims } from './token-claims';
 
 /** Longest name of a session in characters. */
 const LABEL_MAX = 255;
+
+const SALT_BYTES = 32;
+
+/**
+ * Milliseconds for which one request ends pages of sessions. Each page is committed: a request that runs out of time is
+ * answered 503, and its repetition goes on with the sessions that are left.
+ */
+const ENDING_MS = 10_000;
+
+/** Denies the access tokens of sessions, before their end commits. */
+type Deny = (familyIds: string[]) => Promise<void>;
 
 /** How a session starts. */
 export interface SessionStart {
@@ -42,9 +56,10 @@ export class Sessions {
     private readonly grants: Grants,
     private readonly tokenClaims: TokenClaims,
     private readonly accessTokens: AccessTokens,
+    private readonly refreshTokens: RefreshTokens,
     private readonly denylist: Denylist,
     private readonly sessionGrounds: SessionGrounds,
-    private readonly users: UserProvider,
+    private readonly events: AuthEvents,
     private readonly realm: Realm,
   ) {}
 
@@ -58,31 +73,44 @@ export class Sessions {
     { userId, claims = {}, abilities, amr = [], authTime, client, label }: SessionStart,
     grounds?: Grounds,
   ): Promise<SessionTokens | null> {
-    const [familyId, refreshToken] = [randomUUID(), newSecret()];
+    const [familyId, salt] = [randomUUID(), randomBytes(SALT_BYTES)];
+    const refreshToken = this.refreshTokens.mint(familyId, 0, salt);
     const pinned = this.grants.pin(abilities);
     const granted = await this.grants.granted(pinned, userId, familyId);
     const custom = { ...(await this.tokenClaims.of(userId, familyId)), ...claims };
 
-    const session = {
-      familyId,
-      userId,
-      tokenHash: sha256(refreshToken),
-      scope: pinned,
-      amr,
-      authTime: authTime ?? null,
-      ip: client?.ip ?? null,
-      userAgent: client?.userAgent ?? null,
-      label: clip(label, LABEL_MAX),
-    };
-    const accessToken = await this.store.insert(session, (started) =>
-      this.accessTokens.mint({ userId, familyId, amr, authTime: started, custom, ...granted }),
-    );
-    if (!(await this.isGrounded(session, grounds))) return null;
+    const { ip = null, userAgent = null } = client ?? {};
+    let isStored = false;
+    const started = this.ending('cap', async (deny) => {
+      const { minted, ended } = await this.store.insert(
+        {
+          familyId,
+          userId,
+          salt,
+          scope: pinned,
+          amr,
+          authTime: authTime ?? null,
+          ip,
+          userAgent,
+          label: clip(label, LABEL_MAX),
+        },
+        (since) => this.accessTokens.mint({ userId, familyId, amr, authTime: since, custom, ...granted }),
+        deny,
+      );
+      isStored = true;
+      return { result: minted, ended };
+    });
+    const accessToken = await started.catch(async (error: unknown) => {
+      if (isStored) await cleanUp('discarding a session', this.store.discard(familyId));
+      throw error;
+    });
+    if (!(await this.isGrounded(familyId, userId, grounds))) return null;
+    this.events.emit(new SessionStarted(this.realm.guard, userId, familyId, { ip, userAgent }, [...amr]));
     const { refreshTtl: refreshExpiresIn } = this.realm.options;
     return { accessToken, refreshToken, expiresIn: this.accessTokens.ttl, refreshExpiresIn };
   }
 
-  private async isGrounded({ familyId, userId }: NewSession, grounds?: Grounds): Promise<boolean> {
+  private async isGrounded(familyId: string, userId: string, grounds?: Grounds): Promise<boolean> {
     // Nobody was given its tokens, so there is nothing to deny, and no replay to recognise.
     const discard = (): Promise<void> => this.store.discard(familyId);
     try {
@@ -95,14 +123,65 @@ export class Sessions {
     }
   }
 
-  /** Ends one session. A family id of a co-issuer that has no session here is denied all the same. */
-  async revoke(familyId: string): Promise<void> {
-    await this.end({ familyId });
+  /**
+   * Ends one session. The session of a co-issuer, which has no row here, is denied all the same.
+   *
+   * @returns whether this call ended it: of many at once, one does
+   */
+  async end(familyId: string, reason: SessionEndReason): Promise<boolean> {
+    return this.ending(reason, async (deny) => {
+      const row = await this.store.end(canonicalId(familyId), deny);
+      return { result: row !== null, ended: row && row !== 'foreign' ? [row] : [] };
+    });
   }
 
-  /** Ends every session of the user on this guard; with `sql`, in a transaction of the caller's. */
-  async revokeAll(userId: string, sql?: Sql): Promise<void> {
-    await this.end({ userId }, sql);
+  /**
+   * Ends every session of the user on this guard, in committed pages, the newest first.
+   *
+   * @param own the session that asks, which ends last: its bearer can repeat a request that was answered 503
+   * @returns whether this call ended that session, and whether it is of this table or of a co-issuer; null where another
+   * call did. Of two that ask at once for few sessions, one does
+   * @throws StoreUnavailable; what ended until then stays ended
+   */
+  async endAll(userId: string, reason: SessionEndReason, own: string | null = null): Promise<'own' | 'foreign' | null> {
+    const last = own !== null && isUuid(own) ? canonicalId(own) : undefined;
+    let isEnded = false;
+    await this.inPages(reason, async (start, deny) => {
+      const page = await this.store.endPage({ userId, own: last }, start, deny);
+      isEnded ||= page.ended.some(({ id }) => id === last);
+      return page;
+    });
+    // The session of a co-issuer has no row here.
+    if (isEnded) return 'own';
+    return own !== null && (await this.end(own, reason)) ? 'foreign' : null;
+  }
+
+  /** Ends every session of the user on this guard but one. @throws StoreUnavailable as {@link endAll} */
+  async endOthers(userId: string, familyId: string, reason: SessionEndReason = 'others'): Promise<void> {
+    // A session that a co-issuer named is none of those stored here.
+    const except = isUuid(familyId) ? canonicalId(familyId) : undefined;
+    await this.inPages(reason, (start, deny) => this.store.endPage({ userId, except }, start, deny));
+  }
+
+  /**
+   * Ends every session of the user on this guard, and removes all personal data from their rows. In pages.
+   *
+   * @param until an ended session: its row and those of sessions that ended later stay as they are
+   */
+  async eraseAll(userId: string, until: string | null = null): Promise<void> {
+    const page = (_: unknown, deny: Deny) => this.store.erasePage(userId, until, deny);
+    // For as long as it takes: the session that asked has ended, so its bearer cannot repeat the request.
+    await this.inPages('erased', page, Infinity);
+  }
+
+  /** Removes all personal data from the rows of sessions that have ended, as part of a transaction. */
+  eraseEnded(userId: string, sql: Sql): Promise<void> {
+    return this.store.eraseEnded(userId, sql);
+  }
+
+  /** Whether a session is still known as the user's: not after an erasure. */
+  isOf(userId: string, familyId: string, sql: Sql): Promise<boolean> {
+    return this.store.isOf(userId, familyId, sql);
   }
 
   /** Whether a session was not ended. Nothing is known of a co-issuer's, nor of a token that names none: they were not. */
@@ -110,25 +189,45 @@ export class Sessions {
     return familyId === null || !(await this.store.hasEnded(familyId, sql));
   }
 
-  /** The same, and resolves to the sessions that were alive: of two at once, one ends them. */
-  endAll(userId: string): Promise<string[]> {
-    return this.end({ userId });
+  private async inPages(
+    reason: SessionEndReason,
+    page: (start: PageStart | null, deny: Deny) => Promise<EndedPage>,
+    ms = ENDING_MS,
+  ): Promise<void> {
+    const end = performance.now() + ms;
+    let start: PageStart | null = null;
+    do {
+      if (performance.now() > end) throw new StoreUnavailable('PostgreSQL');
+      const from: PageStart | null = start;
+      const ending = (): Promise<PageStart | null> =>
+        this.ending(reason, async (deny) => {
+          const { ended, next } = await page(from, deny);
+          return { result: next, ended };
+        });
+      // The first page waits as long as the request may; each further one has a store's time of its own.
+      start = await (from === null ? ending() : RequestScope.apart(ending));
+    } while (start !== null);
   }
 
-  /** Deletes every session of the user on this guard, in a transaction of the caller's, and resolves to their ids. */
-  erase(sql: Sql, userId: string): Promise<string[]> {
-    return this.store.erase(sql, userId, this.denylist.lifetime, (ids) => this.denylist.denyFamilies(ids));
+  /**
+   * Runs work that ends sessions. Access tokens are denied before the commit, so that a failure leaves all as it was,
+   * and checked after it: a store that lost data in between is told again. Then the host is told.
+   */
+  private async ending<T>(
+    reason: SessionEndReason,
+    work: (deny: Deny) => Promise<{ result: T; ended: readonly EndedRow[] }>,
+  ): Promise<T> {
+    let confirm: (() => Promise<void>) | undefined;
+    const { result, ended } = await work(async (familyIds) => {
+      confirm = familyIds.length ? await this.denylist.deny(familyIds) : undefined;
+    });
+    for (const row of ended) this.tellEnded(row, reason);
+    await confirm?.();
+    return result;
   }
 
-  /** Ends every session of the user on this guard but one. */
-  async revokeOthers(userId: string, familyId: string): Promise<void> {
-    // A session that a co-issuer named is none of those stored here.
-    await this.end({ userId, except: isUuid(familyId) ? canonicalId(familyId) : undefined });
-  }
-
-  private async end(which: Selection, sql?: Sql): Promise<string[]> {
-    const ended = await this.store.revoke(which, this.denylist.lifetime, (ids) => this.denylist.denyFamilies(ids), sql);
-    for (const { userId } of ended) this.users.forget(userId);
-    return ended.map(({ id }) => id);
+  /** Tells the host that a session has ended. */
+  tellEnded({ id, userId, ip, userAgent, amr }: EndedRow, reason: SessionEndReason): void {
+    this.events.emit(new SessionEnded(this.realm.guard, userId, id, { ip, userAgent }, amr, reason));
   }
 }

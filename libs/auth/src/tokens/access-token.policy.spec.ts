@@ -2,7 +2,13 @@ import { ACCESS_TOKEN_TYPE, type AccessTokenParts, accessClaims, isAccessToken }
 
 const NOW = 1_700_000_000;
 const LEEWAY = 5;
-const expected = { issuer: 'https://issuer', audience: ['https://a', 'https://b'], leeway: LEEWAY };
+const LONGEST = 900 + LEEWAY + 60;
+const expected = {
+  issuer: 'https://issuer',
+  audience: ['https://a', 'https://b'],
+  leeway: LEEWAY,
+  longestLife: LONGEST,
+};
 const header = { typ: ACCESS_TOKEN_TYPE, alg: 'HS256' };
 const claims = { iss: 'https://issuer', aud: 'https://a', sub: '7', iat: NOW, nbf: NOW, exp: NOW + 900 };
 
@@ -33,6 +39,23 @@ describe('an access token', () => {
     ['without nbf, with iat as text', { nbf: undefined, iat: 'now' }, false],
   ];
   it.each(times)('%s', (_, changed, passes) => expect(accepts(changed)).toBe(passes));
+
+  const lives: [string, object, boolean][] = [
+    ['of the longest life', { exp: NOW + LONGEST }, true],
+    ['of a longer life', { exp: NOW + LONGEST + 1 }, false],
+    ['of a longer life, in its last minute', { iat: NOW - LONGEST, nbf: NOW - LONGEST, exp: NOW + 1 }, false],
+    ['of a longer life, within the leeway after it', { iat: NOW - 3600, nbf: NOW - 3600, exp: NOW - 1 }, false],
+    ['of the longest life, in its last second', { iat: NOW - LONGEST + 1, nbf: NOW - LONGEST + 1, exp: NOW + 1 }, true],
+    ['of a longer life that begins later than it was issued', { iat: NOW - 900, nbf: NOW, exp: NOW + 900 }, false],
+    ['of a longer life that says it was issued later', { iat: NOW + 900, nbf: NOW - 900, exp: NOW + 900 }, false],
+    ['that says it was issued ahead, of a longer life from now', { iat: NOW + 900, exp: NOW + LONGEST + 1 }, false],
+    ['that begins ahead, of a longer life from now', { nbf: NOW + LEEWAY, exp: NOW + LEEWAY + LONGEST }, false],
+    ['without iat, of a longer life from nbf', { iat: undefined, nbf: NOW - 900, exp: NOW + 900 }, false],
+    ['without nbf, of a longer life from iat', { iat: NOW - 900, nbf: undefined, exp: NOW + 900 }, false],
+    ['without iat and nbf, of a longer life from now', { iat: undefined, nbf: undefined, exp: NOW + 4e9 }, false],
+    ['without nbf, with iat NaN', { iat: NaN, nbf: undefined, exp: NOW + 900 }, false],
+  ];
+  it.each(lives)('%s', (_, changed, passes) => expect(accepts(changed)).toBe(passes));
 
   const parties: [string, object, boolean][] = [
     ['of another issuer', { iss: 'https://other' }, false],

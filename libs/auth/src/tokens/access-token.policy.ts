@@ -3,6 +3,8 @@ export interface Expectations {
   issuer: string;
   audience: readonly string[];
   leeway: number;
+  /** Seconds that a token of the realm can live, with leeway and margin for clocks: a denial lasts as long. */
+  longestLife: number;
 }
 
 /** The claims of an access token that passed. */
@@ -43,6 +45,7 @@ export function isAccessToken(
     header.typ === ACCESS_TOKEN_TYPE &&
     header.crit === undefined &&
     isCurrent(claims, expected.leeway, now) &&
+    hasPossibleLife(claims, expected.longestLife, now) &&
     claims.iss === expected.issuer &&
     audiences(claims.aud).some((audience) => expected.audience.includes(audience)) &&
     typeof claims.sub === 'string' &&
@@ -54,6 +57,15 @@ export function isAccessToken(
 function isCurrent({ exp, nbf, iat }: Claims, leeway: number, now: number): boolean {
   const start = nbf ?? iat ?? 0;
   return isTime(exp) && isTime(start) && start <= now + leeway && !isOver({ exp }, leeway, now);
+}
+
+/**
+ * Whether the realm can have given a token this life. After `accessTtl` was lowered, a token that was minted for longer
+ * is refused at once and for ever: a denial is kept for the configured life only, and such a token would outlive it.
+ */
+function hasPossibleLife({ exp, nbf, iat }: Claims, longestLife: number, now: number): boolean {
+  const start = Math.min(now, ...[nbf, iat].filter(isTime));
+  return isTime(exp) && exp - start <= longestLife;
 }
 
 /** Whether a token was to live until a time that has passed. */

@@ -4,7 +4,7 @@ import { type SecretOrKeyProvider, Strategy } from 'passport-jwt';
 import { Unauthenticated } from '../kernel/auth.exception';
 import { AccessTokens } from './access-tokens';
 import { Authenticator, type Headers, bearerOf } from './authenticator';
-import { type VerifiedJws, verifyingKey } from './jws';
+import { type VerifiedJws, prepareKey, verifyingKey } from './jws';
 import { Keyring } from './keyring';
 
 function unlessRefused(error: unknown): null {
@@ -23,7 +23,7 @@ export function accessTokenStrategy(guard: string): Type<object> {
   @Injectable()
   class AccessTokenStrategy extends PassportStrategy(Strategy, guard) {
     constructor(
-      keyring: Keyring,
+      private readonly keyring: Keyring,
       private readonly accessTokens: AccessTokens,
       private readonly authenticator: Authenticator,
     ) {
@@ -40,6 +40,13 @@ export function accessTokenStrategy(guard: string): Type<object> {
         jsonWebTokenOptions: { complete: true, ignoreNotBefore: true },
         passReqToCallback: true,
       });
+    }
+
+    override authenticate(request: Parameters<Strategy['authenticate']>[0], options?: object): void {
+      const preparing = prepareKey(this.keyring, bearerOf(request.headers));
+      if (!preparing) return super.authenticate(request, options);
+      // A key provider that fails is 401 to passport-jwt; a key set that cannot be read is 503.
+      preparing.then(() => super.authenticate(request, options)).catch((error: Error) => this.error(error));
     }
 
     async validate(

@@ -2,8 +2,16 @@ import { Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { Clock } from '../kernel/clock';
 import { Realm } from '../realm/realm';
-import { ACCESS_TOKEN_TYPE, type AccessClaims, accessClaims, isAccessToken, isOver } from './access-token.policy';
-import { type VerifiedJws, signJws, verifyJws } from './jws';
+import { longestLife } from '../session-state/denylist-keys';
+import {
+  ACCESS_TOKEN_TYPE,
+  type AccessClaims,
+  type Expectations,
+  accessClaims,
+  isAccessToken,
+  isOver,
+} from './access-token.policy';
+import { type VerifiedJws, prepareKey, signJws, verifyJws } from './jws';
 import { Keyring } from './keyring';
 
 /** What an access token is minted from. Everything is decided already; minting is pure crypto. */
@@ -25,13 +33,15 @@ export interface Mintable {
 @Injectable()
 export class AccessTokens {
   private readonly audience: string | string[];
+  private readonly expected: Expectations;
 
   constructor(
     private readonly keyring: Keyring,
     private readonly realm: Realm,
     private readonly clock: Clock,
   ) {
-    const { audience } = realm.options;
+    const { issuer, audience, leeway } = realm.options;
+    this.expected = { issuer, audience, leeway, longestLife: longestLife(realm.options) };
     this.audience = audience.length === 1 ? audience[0]! : [...audience];
   }
 
@@ -57,6 +67,11 @@ export class AccessTokens {
     return signJws(this.keyring, ACCESS_TOKEN_TYPE, accessClaims({ custom, standard, scope, pinned }));
   }
 
+  /** What {@link read} has to wait for; undefined where that is nothing. @throws StoreUnavailable */
+  prepare(token: string): Promise<void> | undefined {
+    return prepareKey(this.keyring, token);
+  }
+
   /** The claims of a token of this realm that is current; for everything else why it is none. Reads no store. */
   read(token: string): AccessClaims | 'invalid_token' | 'expired_token' {
     const jws = verifyJws(this.keyring, token);
@@ -67,6 +82,6 @@ export class AccessTokens {
 
   /** Judges a token whose signature is verified already. */
   judge({ header, claims }: VerifiedJws): AccessClaims | null {
-    return isAccessToken(header, claims, this.realm.options, this.clock.seconds()) ? claims : null;
+    return isAccessToken(header, claims, this.expected, this.clock.seconds()) ? claims : null;
   }
 }

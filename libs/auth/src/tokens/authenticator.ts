@@ -1,14 +1,13 @@
-import { Inject, Injectable } from '@nestjs/common';
-import { AUTH_CONFIG, type AuthConfig } from '../config/auth-config';
-import { Unauthenticated } from '../kernel/auth.exception';
-import { answered } from '../kernel/unavailable';
+import { Injectable } from '@nestjs/common';
+import { StoreUnavailable, Unauthenticated } from '../kernel/auth.exception';
 import { canonicalId } from '../kernel/uuid';
 import { telemetry } from '../observability/telemetry';
 import { Realm } from '../realm/realm';
-import { UserProvider } from '../users/user-provider';
+import { denylistVerdict } from '../session-state/denylist.policy';
 import type { AccessClaims } from './access-token.policy';
 import { AccessTokens } from './access-tokens';
 import { type Caller, callerOf, recordCaller } from './caller';
+import { CallerReader } from './caller-reader';
 import { Denylist } from './denylist';
 import { Grant } from './grant';
 
@@ -26,9 +25,8 @@ export class Authenticator {
   constructor(
     private readonly accessTokens: AccessTokens,
     private readonly denylist: Denylist,
-    private readonly users: UserProvider,
+    private readonly callers: CallerReader,
     private readonly realm: Realm,
-    @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
   ) {}
 
   /**
@@ -43,30 +41,29 @@ export class Authenticator {
     if (known) return recordCaller(request, known);
     const token = bearerOf(request.headers);
     if (!token) throw new Unauthenticated(false).because('missing_token');
+    const preparing = this.accessTokens.prepare(token);
+    if (preparing) await preparing;
     const claims = this.accessTokens.read(token);
     if (typeof claims === 'string') throw new Unauthenticated(true).because(claims);
     return this.admit(request, claims);
   }
 
-  /** Async, so that a provider which throws at once rejects like any other. */
-  private async userOf(subject: string): Promise<object | null> {
-    return this.users.findCaller(subject);
-  }
-
   /** Admits a request whose token is verified already: checks revocation and the user. */
   async admit(request: object, claims: AccessClaims): Promise<Caller> {
+    const familyId = typeof claims.fid === 'string' && claims.fid ? canonicalId(claims.fid) : null;
     // Neither look-up needs the other, and both are needed: the slower one is the whole wait.
-    const [denied, user] = await Promise.all([
-      telemetry.span('svc.auth.guard.denylist', {}, () => this.denylist.denies(claims)),
-      telemetry.span('svc.auth.guard.user', {}, () =>
-        answered('The user store', this.config.storeTimeoutMs, this.userOf(claims.sub)),
-      ),
+    const [stored, { user, ended }] = await Promise.all([
+      telemetry.span('svc.auth.guard.denylist', {}, () => this.denylist.read(claims)),
+      telemetry.span('svc.auth.guard.user', {}, () => this.callers.read(claims.sub, familyId)),
     ]);
-    if (denied || !user) throw new Unauthenticated(true).because(denied ? 'revoked_token' : 'unknown_user', claims.sub);
+    const verdict = denylistVerdict({ ...stored, ended });
+    if (verdict === 'unknown') throw new StoreUnavailable('The denylist');
+    if (verdict === 'ended') throw new Unauthenticated(true).because('revoked_token', claims.sub);
+    if (!user) throw new Unauthenticated(true).because('unknown_user', claims.sub);
     const caller: Caller = {
       guard: this.realm.guard,
       userId: claims.sub,
-      familyId: typeof claims.fid === 'string' && claims.fid ? canonicalId(claims.fid) : null,
+      familyId,
       grant: Grant.ofScope(claims.scope),
       claims,
       user,

@@ -34,6 +34,15 @@ function kidOf(token: string): unknown {
   }
 }
 
+/**
+ * Waits until it is known whether the ring has the key that a token names. Undefined where nothing has to be waited
+ * for, as in every ring whose keys are configured.
+ *
+ * @throws StoreUnavailable where the key set cannot be read
+ */
+export const prepareKey = ({ remote }: Keyring, token: string): Promise<void> | undefined =>
+  remote?.prepare(kidOf(token));
+
 function verified(keyring: Keyring, token: string): { key: KeyObject; jws: VerifiedJws } | null {
   // Under HS256 no key is named, and nothing needs to be read before the signature is verified.
   const kid = keyring.activeKid === undefined ? undefined : kidOf(token);

@@ -61,10 +61,13 @@ export function privateKey(source: string, passphrase: string | undefined, optio
   return key;
 }
 
+/** Whether a key is an RSA key under 2048 bits (RFC 7518 §3.3). */
+export const isWeakRsa = ({ asymmetricKeyDetails: { modulusLength = MIN_RSA_BITS } = {} }: KeyObject): boolean =>
+  modulusLength < MIN_RSA_BITS;
+
 function refuseWeakRsa(key: KeyObject, option: string): void {
-  const bits = key.asymmetricKeyDetails?.modulusLength;
-  if (bits === undefined || bits >= MIN_RSA_BITS) return;
+  if (!isWeakRsa(key)) return;
   throw new AuthConfigError(
-    `${option} is an RSA key of ${bits} bits; at least 2048 are needed. Make one with: svc:keygen --algorithm=RS256`,
+    `${option} is an RSA key of ${key.asymmetricKeyDetails?.modulusLength} bits; at least 2048 are needed. Make one with: svc:keygen --algorithm=RS256`,
   );
 }

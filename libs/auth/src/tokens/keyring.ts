@@ -3,21 +3,28 @@ import type { GuardConfig } from '../config/auth-config';
 import type { Algorithm } from '../config/auth-options';
 import { AuthConfigError } from '../kernel/auth.exception';
 import { fits, hmacKey, privateKey, publicKey } from './key-material';
+import type { RemoteKeys } from './remote-keys';
 
 /**
- * One realm's keys, read and decrypted once: signing runs while a row lock is held, and a key built
- * for every verification costs forty times the verification.
+ * One realm's keys, read and decrypted once: the token of a new session is signed inside its transaction, and a key
+ * built for every verification costs forty times the verification.
  */
 export class Keyring {
   readonly algorithm: Algorithm;
   /** `kid` of new tokens; none under HS256. */
   readonly activeKid: string | undefined;
   private readonly secrets: readonly KeyObject[];
-  private readonly publicKeys: ReadonlyMap<string, KeyObject>;
+  private readonly ownKeys: ReadonlyMap<string, KeyObject>;
   private readonly signer: KeyObject | undefined;
 
-  /** @throws AuthConfigError for keys that could not sign, or whose signatures nobody could verify */
-  constructor(config: GuardConfig) {
+  /**
+   * @param remote the keys that are read from elsewhere, instead of those of the configuration
+   * @throws AuthConfigError for keys that could not sign, or whose signatures nobody could verify
+   */
+  constructor(
+    config: GuardConfig,
+    readonly remote?: RemoteKeys,
+  ) {
     const { algorithm, keys, secret, previousSecrets } = config;
     const option = config.nameOf;
     this.algorithm = algorithm;
@@ -27,13 +34,14 @@ export class Keyring {
       this.secrets = [secret, ...previousSecrets].map((text, i) =>
         hmacKey(text, option(i ? 'previousSecrets' : 'secret')),
       );
-      this.publicKeys = new Map();
+      this.ownKeys = new Map();
       this.signer = this.secrets[0];
       return;
     }
     this.secrets = [];
     this.activeKid = keys.active;
-    this.publicKeys = ring(config, option);
+    this.ownKeys = ring(config, option);
+    if (remote) return;
     this.signer = keys.private ? privateKey(keys.private, keys.passphrase, option('keys.private')) : undefined;
     this.refuseUnverifiable(option);
   }
@@ -41,6 +49,10 @@ export class Keyring {
   /** Whether this realm can issue tokens, or only verify them. */
   get canSign(): boolean {
     return this.signer !== undefined;
+  }
+
+  private get publicKeys(): ReadonlyMap<string, KeyObject> {
+    return this.remote?.keys ?? this.ownKeys;
   }
 
   /** The key that signs. @throws AuthConfigError in a verify-only deployment */

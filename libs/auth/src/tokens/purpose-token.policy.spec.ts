@@ -22,7 +22,7 @@ describe('a purpose token passes', () => {
     ['as it was minted', {}],
     ['without a session', { fid: undefined }],
     ['with a fingerprint', { fpr: 'p' }],
-    ['in an epoch of the store', { epo: 'e' }],
+    ['bound to the data of the store', { sto: 'e' }],
     ['without a guard, from before guards were stamped', { gid: undefined }],
     ['until its end and the leeway', { exp: NOW - 4 }],
     ['that ends within the leeway after its longest life', { exp: NOW + 305 }],
@@ -35,8 +35,8 @@ describe('a purpose token passes', () => {
 describe('a purpose token does not pass', () => {
   it.each<[string, object]>([
     ['for another guard', { gid: 'admin' }],
-    ['in an epoch that is no text', { epo: 7 }],
-    ['in an epoch without a name', { epo: '' }],
+    ['bound to data whose name is no text', { sto: 7 }],
+    ['bound to data without a name', { sto: '' }],
     ['for a guard that is no text', { gid: null }],
     ['of another issuer', { iss: 'x' }],
     ['of no issuer', { iss: undefined }],

@@ -19,8 +19,8 @@ export interface PurposeClaims {
   readonly fid?: string;
   /** Keyed fingerprint of the password's hash that earned a login challenge. */
   readonly fpr?: string;
-  /** The epoch of the store in which it is known whether it was spent; absent where that matters to nobody. */
-  readonly epo?: string;
+  /** The continuity of the store in which it is known whether it was spent; absent where that does not matter. */
+  readonly sto?: string;
 }
 
 /**
@@ -35,7 +35,7 @@ export function isPurposeToken(
   { type, issuer, audience, guard, leeway, longest }: PurposeExpectations,
   now: number,
 ): claims is Readonly<Record<string, unknown>> & PurposeClaims {
-  const { iss, aud, sub, jti, fid, fpr, epo, gid, nbf, exp } = claims;
+  const { iss, aud, sub, jti, fid, fpr, sto, gid, nbf, exp } = claims;
   return (
     header.typ === type &&
     header.crit === undefined &&
@@ -45,7 +45,7 @@ export function isPurposeToken(
     isText(jti) &&
     (fid === undefined || isText(fid)) &&
     (fpr === undefined || isText(fpr)) &&
-    (epo === undefined || isText(epo)) &&
+    (sto === undefined || isText(sto)) &&
     (gid === undefined || gid === guard) &&
     (nbf === undefined || (typeof nbf === 'number' && nbf <= now + leeway)) &&
     Number.isInteger(exp) &&

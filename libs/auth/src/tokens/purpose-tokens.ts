@@ -2,10 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { Clock } from '../kernel/clock';
 import { Realm } from '../realm/realm';
-import { epochKey } from '../revocations/denylist-rebuild';
 import { SecurityStore } from '../security-store/security-store';
-import { CLOCK_MARGIN, tokenKey } from './denylist';
-import { signJws, verifyJws } from './jws';
+import { CLOCK_MARGIN, tokenKey } from '../session-state/denylist-keys';
+import { StoreContinuity } from '../session-state/store-continuity';
+import { prepareKey, signJws, verifyJws } from './jws';
 import { Keyring } from './keyring';
 import { type PurposeClaims, isPurposeToken } from './purpose-token.policy';
 
@@ -16,7 +16,7 @@ export const LOGIN_CHALLENGE = '2fa+challenge';
 export type Purpose = typeof CONFIRMATION | typeof LOGIN_CHALLENGE;
 
 /** What a token is bound to. */
-export type Binding = Partial<Pick<PurposeClaims, 'jti' | 'fid' | 'fpr' | 'epo'>>;
+export type Binding = Partial<Pick<PurposeClaims, 'jti' | 'fid' | 'fpr' | 'sto'>>;
 
 /** Signed proofs for one purpose of the realm: neither is an access token, nor is an access token one of them. */
 @Injectable()
@@ -24,6 +24,7 @@ export class PurposeTokens {
   constructor(
     private readonly keyring: Keyring,
     private readonly store: SecurityStore,
+    private readonly continuity: StoreContinuity,
     private readonly realm: Realm,
     private readonly clock: Clock,
   ) {}
@@ -47,6 +48,8 @@ export class PurposeTokens {
 
   /** The claims of a token of this purpose that is current and not spent; null for everything else. @throws StoreUnavailable */
   async verify(purpose: Purpose, token: string): Promise<PurposeClaims | null> {
+    const preparing = prepareKey(this.keyring, token);
+    if (preparing) await preparing;
     const jws = verifyJws(this.keyring, token);
     if (!jws) return null;
     const { issuer, audience, leeway } = this.realm.options;
@@ -54,17 +57,17 @@ export class PurposeTokens {
     const expected = { type: purpose, issuer, audience, leeway, longest, guard: this.realm.guard };
     if (!isPurposeToken(jws.header, jws.claims, expected, this.clock.seconds())) return null;
     // Spent is spent, also where `features.denylist` leaves access tokens alone.
-    const { jti, epo } = jws.claims;
-    const [spent = null, ...epoch] = await this.store.getMany([tokenKey(jti), ...epochOf(epo)]);
-    return spent === null && isThere(epoch) ? jws.claims : null;
+    const { jti, sto } = jws.claims;
+    const { values, continuity } = await this.continuity.read([tokenKey(jti)]);
+    return values[0] === null && (sto === undefined || sto === continuity) ? jws.claims : null;
   }
 
   /** Uses a token up; false where it is already, or where the store cannot know. Of many at once, one. */
-  async spend({ jti, exp, epo }: PurposeClaims): Promise<boolean> {
+  async spend({ jti, exp, sto }: PurposeClaims): Promise<boolean> {
     const remaining = exp - this.clock.seconds() + this.realm.options.leeway;
     if (!(await this.store.add(tokenKey(jti), 'true', Math.max(1, remaining) + CLOCK_MARGIN))) return false;
     // Looked for again: the store may have been lost since it was verified, and with it that it was spent.
-    return epo === undefined || isThere(await this.store.getMany(epochOf(epo)));
+    return sto === undefined || sto === (await this.continuity.read([])).continuity;
   }
 
   /** Takes {@link spend} back. */
@@ -78,7 +81,3 @@ export class PurposeTokens {
     return purpose === LOGIN_CHALLENGE ? twoFactor.challengeTtl : confirm.ttl;
   }
 }
-
-const epochOf = (epoch: string | undefined): string[] => (epoch === undefined ? [] : [epochKey(epoch)]);
-
-const isThere = (marks: readonly (string | null)[]): boolean => marks.every((mark) => mark !== null);

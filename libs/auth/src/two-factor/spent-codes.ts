@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { sha256 } from '../kernel/secrets';
 import { SecurityStore } from '../security-store/security-store';
-import { CLOCK_MARGIN } from '../tokens/denylist';
+import { CLOCK_MARGIN } from '../session-state/denylist-keys';
 import { Totp, type TotpMatch } from './totp';
 
 /**

@@ -1,7 +1,7 @@
 import type { EntityMetadata, ObjectLiteral, Repository } from 'typeorm';
 import type { Database } from '../kernel/database';
 import { quoted, quotedPath } from '../kernel/quoted';
-import type { Row } from './row-cache';
+import type { Row } from './user-row';
 import type { StoredCredentials } from './user-provider';
 import { hydrate, isLive, isPlain, ownColumns } from './user-row';
 

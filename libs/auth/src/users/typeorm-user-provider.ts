@@ -10,7 +10,7 @@ import type { StoredSecondFactor } from './second-factor';
 import { SecondFactorRows } from './second-factor-rows';
 import { isUnique } from './unique-column';
 import { type NewAccount, type StoredCredentials, UserProvider } from './user-provider';
-import { rowReader } from './user-row';
+import { type CallerKey, type FoundCaller, rowReader } from './user-row';
 
 const TEXT: ReadonlySet<unknown> = new Set([String, 'text', 'varchar', 'character varying', 'citext']);
 
@@ -33,7 +33,7 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
   private readonly secondFactors: SecondFactorRows;
   private readonly accounts: AccountRows<User>;
   private readonly credentials: CredentialRows<User>;
-  private readonly read: (id: string) => Promise<object | null>;
+  private readonly row: ((key: CallerKey) => Promise<FoundCaller | null>) | undefined;
   private readonly hasRow = batched<boolean>((ids) => this.haveRows(ids));
 
   constructor(
@@ -53,19 +53,35 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
     this.secondFactors = new SecondFactorRows(database, this.metadata);
     this.accounts = new AccountRows(this.repository, username, database);
     this.credentials = new CredentialRows(this.repository, database);
-    this.read = rowReader(database, this.metadata) ?? ((id) => this.repository.findOneBy(this.byId(id)));
+    this.row = rowReader(database, this.metadata);
   }
 
-  findById(id: string): Promise<User | null> {
-    return this.spelled(id, this.read);
+  async findById(id: string): Promise<User | null> {
+    return (await this.find({ id, familyId: null }))?.user ?? null;
   }
 
-  /** The user that `read` finds under this very spelling of its id. */
-  protected async spelled(id: string, read: (id: string) => Promise<object | null>): Promise<User | null> {
+  /** Whether {@link findWithSession} is there: not for an entity that is more than the columns of its table. */
+  get readsSessions(): boolean {
+    return this.row !== undefined;
+  }
+
+  /** The user, and whether a session was ended, in one statement on the primary, which requests share. */
+  findWithSession(id: string, familyId: string | null): Promise<{ user: User; ended: boolean } | null> {
+    return this.find({ id, familyId });
+  }
+
+  private async find(key: CallerKey): Promise<{ user: User; ended: boolean } | null> {
+    const { id } = key;
     if (id.includes('\0')) return null;
-    const user = await read(id).catch(nobody);
+    const found = await (this.row?.(key) ?? this.findEntity(id)).catch(nobody);
     // PostgreSQL reads " 7" and "07" as 7; a subject names its user in one spelling only.
-    return user && this.idOf(user as User) === id ? (user as User) : null;
+    return found && this.idOf(found.user as User) === id ? (found as { user: User; ended: boolean }) : null;
+  }
+
+  /** On the primary: the repository would read a replica where the data source has some. */
+  private async findEntity(id: string): Promise<FoundCaller | null> {
+    const user = await this.database.using((manager) => manager.findOneBy(this.repository.target, this.byId(id)));
+    return user && { user, ended: false };
   }
 
   async findByIdentifier(identifier: string): Promise<StoredCredentials<User> | null> {

@@ -30,17 +30,6 @@ export abstract class UserProvider<User extends object = object> {
   abstract findById(id: string): Promise<User | null>;
 
   /**
-   * The user of a guarded request; by default whom {@link findById} finds. The one look-up that may answer with what
-   * was so a few seconds ago: nothing but guarded requests is decided by it.
-   */
-  findCaller(id: string): Promise<User | null> {
-    return this.findById(id);
-  }
-
-  /** Drops what {@link findCaller} remembers of this user: it was changed or deleted, or a session of it ended. */
-  forget(_id: string): void {}
-
-  /**
    * The user whose identifier (by default the email) this is, with the password hash. An email comes as it was
    * typed: registration creates accounts with emails in lower case, and whoever types capitals means the same.
    */

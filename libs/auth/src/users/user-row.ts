@@ -2,11 +2,15 @@ import type { DataSource, EntityMetadata } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import { batched } from '../kernel/batched';
 import type { Database } from '../kernel/database';
+import { once } from '../kernel/once';
 import { quoted, quotedPath } from '../kernel/quoted';
-import type { Row, RowCache } from './row-cache';
+import { endedAmong } from '../session-state/ended-sessions';
+
+/** A row as the driver returns it, by the names of its columns. */
+export type Row = Record<string, unknown>;
 
 /**
- * Reads a row by id and makes it the entity that `findOneBy` would return.
+ * Reads a row by id and makes it the entity that `findOneBy` would return, with whether a session was ended.
  *
  * It exists for the guarded request: TypeORM builds and parses a query for every call, which costs
  * several times the query itself. Here the statement is prepared once, and requests that arrive together
@@ -16,29 +20,43 @@ import type { Row, RowCache } from './row-cache';
 export function rowReader(
   database: Database,
   metadata: EntityMetadata,
-  cache?: RowCache,
-): ((id: string) => Promise<object | null>) | undefined {
+): ((key: CallerKey) => Promise<FoundCaller | null>) | undefined {
   const { source } = database;
   const [primary] = metadata.primaryColumns;
   if (!primary || !isPlain(source, metadata)) return undefined;
 
   const columns = ownColumns(metadata);
   const rows = rowsById(metadata, primary, columns, database);
-  const read = batched<Row | null>(async (ids) => {
+  const read = batched<Row | null, CallerKey>(async (keys) => {
     // Two requests of one user get a row each: a value that one of them changes must not be the other's.
-    const rounds = byOccurrence(ids);
-    const found = await Promise.all(rounds.map(async (round) => rowsByKey(await rows(round))));
+    const rounds = byOccurrence(keys.map(({ id }) => id));
+    const families = keys.flatMap(({ familyId }) => familyId ?? []);
+    const found = await Promise.all(rounds.map(async (round) => rowsByKey(await rows(round, families))));
     const seen = new Map<string, number>();
-    return ids.map((id) => {
+    return keys.map(({ id }) => {
       const occurrence = seen.get(id) ?? 0;
       seen.set(id, occurrence + 1);
       return found[occurrence]!.get(id) ?? null;
     });
   });
-  return async (id) => {
-    const row = await (cache ? cache.read(id, read) : read(id));
-    return row && hydrate(source, metadata, columns, row);
+  return async (key) => {
+    const row = await read(key);
+    if (!row) return null;
+    const ended = (row[ENDED] as string[] | null | undefined) ?? [];
+    const isEnded = key.familyId !== null && ended.includes(key.familyId);
+    return { user: hydrate(source, metadata, columns, row), ended: isEnded };
   };
+}
+
+/** Whose row is read, and the session that is looked at with it, a UUID in lower case; null for none. */
+export interface CallerKey {
+  readonly id: string;
+  readonly familyId: string | null;
+}
+
+export interface FoundCaller {
+  readonly user: object;
+  readonly ended: boolean;
 }
 
 const rowsByKey = (rows: Row[]): Map<string, Row> => new Map(rows.map((row) => [String(row[KEY]), row]));
@@ -56,17 +74,26 @@ function byOccurrence(ids: readonly string[]): string[][] {
 /** The id in the one spelling PostgreSQL writes it in: a subject "07" finds no user 7. */
 const KEY = 'svc_key';
 
+/** The sessions that were ended, among those that the statement asks about. */
+const ENDED = 'svc_ended';
+
 function rowsById(
   metadata: EntityMetadata,
   primary: ColumnMetadata,
   columns: ColumnMetadata[],
   database: Database,
-): (ids: string[]) => Promise<Row[]> {
+): (ids: string[], familyIds: string[]) => Promise<Row[]> {
   const id = quoted(primary.databaseName);
   const table = quotedPath(metadata.tablePath);
   const selected = columns.map((column) => quoted(column.databaseName)).join(', ');
-  const text = `SELECT ${selected}, ${id}::text AS ${KEY} FROM ${table} WHERE ${id} = ANY($1)${isLive(metadata)}`;
-  return (ids) => database.query<Row>(text, [ids]);
+  const where = `FROM ${table} WHERE ${id} = ANY($1)${isLive(metadata)}`;
+  const text = `SELECT ${selected}, ${id}::text AS ${KEY} ${where}`;
+  // A sub-select that depends on no row is evaluated once for the whole statement.
+  const withSessions = once(
+    () => `SELECT ${selected}, ${id}::text AS ${KEY}, (${endedAmong(database, '$2')}) AS ${ENDED} ${where}`,
+  );
+  return (ids, familyIds) =>
+    familyIds.length ? database.query<Row>(withSessions(), [ids, familyIds]) : database.query<Row>(text, [ids]);
 }
 
 /** The columns that are selected; a relation's own column is the relation's to load. */

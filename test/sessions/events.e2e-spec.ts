@@ -1,0 +1,191 @@
+import { Pruning, SessionEnded, type SessionEndReason, SessionStarted } from '@svc/auth';
+import { type Tokens, claimsOf } from '../support/app';
+import { ADA, HEADER, proofOf } from '../support/confirming';
+import { linkIn, member, membersForFile } from '../support/members';
+import { PASSWORD } from '../support/people';
+
+const NEXT = 'another horse entirely';
+const CHOSEN = { password: NEXT, password_confirmation: NEXT };
+const AGENT = 'Lynx/2.9';
+
+const { t, mailbox } = membersForFile({ sessions: { maxPerUser: 3 } });
+let id: string;
+let started: SessionStarted[];
+let ended: SessionEnded[];
+
+beforeEach(async () => {
+  id = await member(t, ADA);
+  await t.person('root@example.com', 'admin');
+  [started, ended] = [t.recorded(SessionStarted), t.recorded(SessionEnded)];
+});
+
+const idOf = (access: string): string => String(claimsOf(access).fid);
+/** A login as a browser makes it. */
+const login = async (): Promise<Tokens> => {
+  t.clock.advance(1);
+  return (await t.login(ADA).set('User-Agent', AGENT).expect(200)).body;
+};
+const client = { ip: '127.0.0.1', userAgent: AGENT };
+const endOf = ({ access_token: access }: Tokens, reason: SessionEndReason) => ({
+  guard: 'api',
+  userId: id,
+  sessionId: idOf(access),
+  client,
+  amr: ['pwd'],
+  reason,
+});
+
+describe('SessionStarted', () => {
+  it('is emitted once for a login, with where it came from and how its user authenticated', async () => {
+    const { access_token: access } = await login();
+    expect(started).toEqual([{ guard: 'api', userId: id, sessionId: idOf(access), client, amr: ['pwd'] }]);
+  });
+
+  it('is emitted once for a registration that signs in', async () => {
+    const body = { name: 'Bob', email: 'bob@example.com', ...CHOSEN };
+    const { body: tokens } = await t.http.post('/auth/register').set('User-Agent', AGENT).send(body);
+    const { sub, fid } = claimsOf(tokens.access_token);
+    expect(started).toEqual([{ guard: 'api', userId: sub, sessionId: fid, client, amr: ['pwd'] }]);
+  });
+
+  it('is emitted once for one that server code starts, at its guard', async () => {
+    const { accessToken } = await t.auth.guard('admin').startSession(1, { amr: ['sms'] }, ['a']);
+    expect(started).toEqual([
+      {
+        guard: 'admin',
+        userId: '1',
+        sessionId: idOf(accessToken),
+        client: { ip: null, userAgent: null },
+        amr: ['sms'],
+      },
+    ]);
+  });
+
+  it('is not emitted for a login that fails, a user who is not there, or a refresh', async () => {
+    await t.login(ADA, 'wrong').expect(422);
+    await expect(t.auth.startSession('00000000-0000-4000-8000-000000000000')).rejects.toThrow();
+    expect(started).toEqual([]);
+    const { refresh_token: token } = await login();
+    await t.refresh(token).expect(200);
+    await t.refresh(token).expect(200);
+    expect(started).toHaveLength(1);
+  });
+});
+
+describe('SessionEnded', () => {
+  let own: Tokens;
+  let other: Tokens;
+  beforeEach(async () => {
+    [other, own] = [await login(), await login()];
+  });
+
+  const end = (method: 'post' | 'delete', path: string, { access_token: access } = own) =>
+    t.call(method, `/auth/${path}`, access);
+  /** In any order: those that end together have none. */
+  const expectEnds = (...ends: object[]): void => {
+    expect(ended).toHaveLength(ends.length);
+    expect(ended).toEqual(expect.arrayContaining(ends));
+  };
+
+  it('says `logout` of the one that was signed out', async () => {
+    await end('post', 'logout').expect(204);
+    expectEnds(endOf(own, 'logout'));
+  });
+
+  it('says `revoked` of each of all sessions', async () => {
+    await end('delete', 'sessions').expect(204);
+    expectEnds(endOf(own, 'revoked'), endOf(other, 'revoked'));
+  });
+
+  it('says `revoked` of one from the list', async () => {
+    await end('delete', `sessions/${idOf(other.access_token)}`).expect(204);
+    expectEnds(endOf(other, 'revoked'));
+  });
+
+  it('says `revoked` of what server code ends', async () => {
+    await t.auth.revoke(idOf(other.access_token));
+    expectEnds(endOf(other, 'revoked'));
+    await t.auth.revokeAll(id);
+    expectEnds(endOf(other, 'revoked'), endOf(own, 'revoked'));
+  });
+
+  it('says `others` of all sessions but the one that ends them', async () => {
+    const third = await login();
+    await end('delete', 'sessions/others').expect(204);
+    expectEnds(endOf(other, 'others'), endOf(third, 'others'));
+  });
+
+  it('says `password_change` of those that did not change it', async () => {
+    await end('post', 'password')
+      .send({ current_password: PASSWORD, ...CHOSEN })
+      .expect(200);
+    expectEnds(endOf(other, 'password_change'));
+  });
+
+  it('says `password_reset` of each, once', async () => {
+    await t.http.post('/auth/forgot-password').send({ email: ADA }).expect(200);
+    const token = linkIn(await mailbox.to(ADA)).searchParams.get('token');
+    await t.http
+      .post('/auth/reset-password')
+      .send({ token, email: ADA, ...CHOSEN })
+      .expect(200);
+    expectEnds(endOf(own, 'password_reset'), endOf(other, 'password_reset'));
+  });
+
+  it('says `reuse` of the one whose replaced token came back', async () => {
+    const { body } = await t.refresh(own.refresh_token).expect(200);
+    t.clock.advance(31);
+    await t.refresh(own.refresh_token).expect(401);
+    await t.refresh(own.refresh_token).expect(401);
+    await t.refresh(body.refresh_token).expect(401);
+    expectEnds(endOf(own, 'reuse'));
+  });
+
+  it('says `cap` of the one that was one too many', async () => {
+    await login();
+    await login();
+    expectEnds(endOf(other, 'cap'));
+  });
+
+  it('says `erased` of each session of an account that is deleted', async () => {
+    const proof = await proofOf(t, own.access_token);
+    await end('delete', 'account').set(HEADER, proof).expect(204);
+    expectEnds(endOf(own, 'erased'), endOf(other, 'erased'));
+  });
+
+  it('says `expired` where a refresh comes after the deadline, and where the row is pruned', async () => {
+    const revoked = await login();
+    await t.auth.revoke(idOf(revoked.access_token));
+    ended.length = 0;
+    t.clock.advance(2_592_001);
+    await Promise.all([t.refresh(own.refresh_token).expect(401), t.refresh(own.refresh_token).expect(401)]);
+    await t.refresh(own.refresh_token).expect(401);
+    expectEnds(endOf(own, 'expired'));
+    // Rows are kept until the last access token is over.
+    t.clock.advance(1000);
+    expect(await t.app.get(Pruning).run()).toMatchObject({ sessions: 3 });
+    expectEnds(endOf(own, 'expired'), endOf(other, 'expired'));
+  });
+
+  it('is emitted once, however often and by how many a session is ended', async () => {
+    await Promise.all([
+      ...Array.from({ length: 4 }, async () => end('post', 'logout')),
+      ...Array.from({ length: 4 }, async () => end('delete', `sessions/${idOf(own.access_token)}`, other)),
+      ...Array.from({ length: 4 }, async () => t.auth.revokeAll(id)),
+    ]);
+    await t.auth.revokeAll(id);
+    await t.auth.revoke(idOf(own.access_token));
+    expect(ended.map(({ sessionId }) => sessionId).toSorted()).toEqual(
+      [own, other].map(({ access_token: access }) => idOf(access)).toSorted(),
+    );
+  });
+
+  it('is not emitted for a refusal that ends nothing', async () => {
+    await t.refresh('f'.repeat(71)).expect(401);
+    await end('delete', 'sessions/00000000-0000-4000-8000-000000000000').expect(404);
+    await t.http.post('/auth/logout').expect(401);
+    await t.auth.revoke('00000000-0000-4000-8000-000000000000');
+    await t.auth.revoke('a session of a co-issuer');
+    expect(ended).toEqual([]);
+  });
+});

@@ -1,0 +1,75 @@
+import { TestApp, claimsOf } from '../support/app';
+import { send } from '../support/processes';
+
+const REFRESHES = 1000;
+/** Sessions beside it, so that its page is as full as others are. */
+const OTHERS = 300;
+
+/** What a row may take, with everything that a client can make longer left out. */
+const MOST_BYTES = 1200;
+
+describe(`a session that is refreshed ${REFRESHES} times`, () => {
+  // One connection, which can be asked to tell of its work at once: by itself it does so some seconds later.
+  const t = TestApp.forFile({ pool: { max: 1 } });
+
+  const statistics = async (): Promise<{ updated: number; hot: number; inserted: number }> => {
+    await t.database.query('SELECT pg_stat_force_next_flush()');
+    const [row] = await t.database.query(
+      `SELECT n_tup_upd::int AS updated, n_tup_hot_upd::int AS hot, n_tup_ins::int AS inserted
+         FROM pg_stat_user_tables WHERE relname = 'svc_sessions'`,
+    );
+    return row;
+  };
+
+  it('stays one row of a constant size, and moves no index entry', async () => {
+    await t.person('ada@example.com');
+    for (let i = 0; i < OTHERS; i++) await t.auth.startSession(1, { label: `session ${i}` }, []);
+    const session = await t.session();
+    await t.database.query('VACUUM ANALYZE svc_sessions');
+    const before = await statistics();
+
+    const url = `${await t.app.getUrl()}/auth/refresh`;
+    const fid = claimsOf(session.access_token).fid;
+    const sizes: number[] = [];
+    let token = session.refresh_token;
+    for (let i = 1; i <= REFRESHES; i++) {
+      const { status, body } = await send(url, 'POST', { refresh_token: token });
+      expect(status).toBe(200);
+      token = body.refresh_token!;
+      if (i % 100) continue;
+      const [{ bytes }] = await t.database.query(
+        'SELECT pg_column_size(s.*)::int AS bytes FROM svc_sessions s WHERE id = $1',
+        [fid],
+      );
+      sizes.push(bytes);
+    }
+
+    expect(sizes).toHaveLength(REFRESHES / 100);
+    expect(Math.max(...sizes)).toBeLessThan(MOST_BYTES);
+    const [{ rows, generation }] = await t.database.query(
+      'SELECT count(*)::int AS rows, max(generation) AS generation FROM svc_sessions',
+    );
+    expect([rows, generation]).toEqual([OTHERS + 1, REFRESHES]);
+
+    const after = await statistics();
+    expect(after.inserted).toBe(before.inserted);
+    expect(after.updated - before.updated).toBe(REFRESHES);
+    expect((after.hot - before.hot) / REFRESHES).toBeGreaterThanOrEqual(0.95);
+  });
+
+  it('takes no more room where it is refreshed without haste', async () => {
+    await t.person('ada@example.com');
+    let { refresh_token: token } = await t.session();
+    const sizes = new Set<number>();
+    for (let i = 0; i < 30; i++) {
+      t.clock.advance(60);
+      token = (await t.refresh(token).expect(200)).body.refresh_token;
+      const [{ bytes, recent }] = await t.database.query(
+        'SELECT pg_column_size(s.*)::int AS bytes, cardinality(recent) AS recent FROM svc_sessions s',
+      );
+      expect(recent).toBe(1);
+      sizes.add(bytes);
+    }
+    expect(sizes.size).toBe(1);
+  });
+});

@@ -1,0 +1,118 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../apps/sample/src/embedded-postgres';
+import { prepareDatabase } from './database';
+import { eventually } from './eventually';
+import { TcpProxy } from './tcp-proxy';
+
+const SETTINGS = {
+  fsync: 'off',
+  max_connections: '100',
+  // What the standby has missed is kept for it, and fetched soon.
+  wal_keep_size: '256MB',
+  wal_retrieve_retry_interval: '100ms',
+};
+
+/** A primary and a streaming standby of the test's own, with the tables of the tests. Replication is asynchronous. */
+export class PostgresPair {
+  private constructor(
+    private readonly directory: string,
+    private primary: EmbeddedPostgres,
+    private standby: EmbeddedPostgres,
+    /** Leads applications to the primary, and after {@link failOver} to the standby. */
+    readonly address: TcpProxy,
+    /** Leads the standby to the primary. */
+    readonly replication: TcpProxy,
+  ) {}
+
+  static async start(): Promise<PostgresPair> {
+    const directory = mkdtempSync(join(tmpdir(), 'svc-test-pair-'));
+    chmodSync(directory, 0o711);
+    const first = await startEmbeddedPostgres(join(directory, 'primary'), SETTINGS);
+    await prepareDatabase(first.url);
+    await first.stop();
+    // A copy of a server that was stopped cleanly is a base backup. With `-a` it keeps its owner.
+    const { status, stderr } = spawnSync('cp', ['-a', 'primary', 'standby'], { cwd: directory, encoding: 'utf8' });
+    if (status !== 0) throw new Error(stderr);
+    writeFileSync(join(directory, 'standby', 'standby.signal'), '');
+    const primary = await startEmbeddedPostgres(join(directory, 'primary'), SETTINGS);
+    const replication = await TcpProxy.to(portOf(primary));
+    const address = await TcpProxy.to(portOf(primary));
+    const standby = await startEmbeddedPostgres(join(directory, 'standby'), standbySettings(replication));
+    return new PostgresPair(directory, primary, standby, address, replication);
+  }
+
+  get url(): string {
+    return this.address.through(this.primary.url);
+  }
+
+  get standbyUrl(): string {
+    return this.standby.url;
+  }
+
+  /** Waits until the standby has everything that the primary has committed. */
+  async caughtUp(): Promise<void> {
+    const [{ lsn }] = await query(this.primary, 'SELECT pg_current_wal_lsn() AS lsn');
+    await eventually(async () => {
+      const [{ there }] = await query(this.standby, 'SELECT pg_last_wal_replay_lsn() >= $1 AS there', [lsn]);
+      return there === true;
+    });
+  }
+
+  /** Whether a commit waits for the standby from now on. */
+  async synchronous(on: boolean): Promise<void> {
+    await query(this.primary, `ALTER SYSTEM SET synchronous_standby_names = '${on ? '*' : ''}'`);
+    await query(this.primary, 'SELECT pg_reload_conf()');
+    await eventually(async () => {
+      const rows = await query(this.primary, "SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'");
+      return rows.length > 0 === on;
+    });
+  }
+
+  async stopStandby(): Promise<void> {
+    await this.standby.stop();
+  }
+
+  async startStandby(): Promise<void> {
+    this.standby = await startEmbeddedPostgres(join(this.directory, 'standby'), standbySettings(this.replication));
+  }
+
+  /** Kills the primary as a machine dies, promotes the standby with what it has, and leads the address to it. */
+  async failOver(): Promise<void> {
+    const [pid] = readFileSync(join(this.directory, 'primary', 'postmaster.pid'), 'utf8').split('\n');
+    const stopped = this.primary.stop();
+    process.kill(Number(pid), 'SIGQUIT');
+    await stopped;
+    await query(this.standby, 'SELECT pg_promote(true)');
+    this.address.target = portOf(this.standby);
+    this.address.cut();
+  }
+
+  async remove(): Promise<void> {
+    await this.standby.stop();
+    await this.primary.stop();
+    await this.address.close();
+    await this.replication.close();
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+}
+
+const portOf = ({ url }: EmbeddedPostgres): number => Number(new URL(url).port);
+
+const standbySettings = (replication: TcpProxy): Record<string, string> => ({
+  ...SETTINGS,
+  primary_conninfo: `host=127.0.0.1 port=${replication.port} user=auth`,
+});
+
+async function query({ url }: EmbeddedPostgres, text: string, values: unknown[] = []) {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(text, values)).rows;
+  } finally {
+    await client.end();
+  }
+}
