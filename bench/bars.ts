@@ -37,7 +37,6 @@ export const BARS: readonly Bar[] = [
   { group: 'revoke', of: 'fifty', to: 'one', field: 'p50', most: 3 },
   rate('guarded', 'ours.fastify', 'same.fastify'),
   ...['express', 'fastify'].flatMap((adapter) => [
-    rate('guarded', `cached.${adapter}`, `same.${adapter}`),
     rate('guarded', `ours.${adapter}`, `empty.${adapter}`),
     rate('guarded', `ours.${adapter}`, `keyObject.${adapter}`),
     rate('guarded', `ours.${adapter}`, `better-auth.redis.${adapter}`),

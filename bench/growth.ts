@@ -1,19 +1,23 @@
 // What a million sessions do to a refresh, beside a thousand.
 import { RedisServer } from '../test/support/redis';
 import { Cleanup } from './cleanup';
-import { fill } from './growth/fill';
+import { type Filled, fill } from './growth/fill';
 import { openLoad } from './growth/open-load';
 import { plansOf } from './growth/plans';
-import { type Growth, KINDS, SIDES, type SideName, report } from './growth/report';
+import { KINDS, type Kind, type Size, report } from './growth/report';
 import { revokeCrowds } from './growth/revoking';
 import { Side } from './growth/side';
+import { measureWrites } from './growth/writes';
 import { publish } from './page';
-import { readSettings } from './settings';
-import { startStores } from './stores';
+import { readSettings, readSizes } from './settings';
+import { type Stores, startStores } from './stores';
 
-const SIZES = [1, 50, 1000];
+const FEW = 1000;
+const CROWDS = [1, 50, 1000];
 const REPETITIONS = 20;
 const WARM_UP_SECONDS = 5;
+/** Sessions that are filled in a second at least. */
+const FILLED_A_SECOND = 5000;
 
 async function main(cleanup: Cleanup): Promise<void> {
   const settings = readSettings({
@@ -23,41 +27,50 @@ async function main(cleanup: Cleanup): Promise<void> {
     ...process.env,
   });
   const { rounds, seconds, connections } = settings;
-  const sessions = Number(process.env.BENCH_SESSIONS || 1_000_000);
+  const sizes = readSizes(1_000_000);
   const rate = Number(process.env.BENCH_RATE || 100);
-  cleanup.deadline(1800 + 6 * rounds * seconds);
+  const all = sizes.reduce((sum, size) => sum + size, 0);
+  cleanup.deadline(1200 + all / FILLED_A_SECOND + 3 * (sizes.length + 1) * rounds * seconds);
 
   const stores = await startStores(cleanup, { max_connections: '100' });
-  const redis = await RedisServer.start();
-  cleanup.add(() => redis.stop());
   // Each refresh of the measured rounds meets a session of its own, as far as there are so many.
   const wanted = Math.ceil(rate * (WARM_UP_SECONDS + rounds * seconds) * 1.1);
-  const crowds = { sizes: SIZES, repetitions: Math.min(REPETITIONS, Math.floor(sessions / 2000)) };
-  const filled = {
-    small: await fill(1000, wanted, { sizes: [], repetitions: 0 }),
-    large: await told(`filling ${sessions} sessions`, () => fill(sessions, wanted, crowds)),
-  };
-  const sides = {
-    small: await Side.start(filled.small, stores, connections, cleanup),
-    // A store of its own: two databases behind one would take each other's denylist for lost.
-    large: await Side.start(filled.large, { ...stores, redisUrl: redis.url }, connections, cleanup),
-  };
-  const load = (kind: 'refresh' | 'guarded', name: SideName, length: number) =>
-    openLoad(sides[name].server, { rate, seconds: length }, sides[name].stores, sides[name][kind]);
+  const largest = Math.max(...sizes);
+  const filled = [await fill(FEW, wanted, { sizes: [], repetitions: 0 })];
+  for (const sessions of sizes) {
+    const repetitions = sessions === largest ? Math.min(REPETITIONS, Math.floor(sessions / 2000)) : 0;
+    const crowds = { sizes: CROWDS, repetitions };
+    filled.push(await told(`filling ${sessions} sessions`, () => fill(sessions, wanted, crowds)));
+  }
+  const sides: Side[] = [];
+  for (const one of filled) sides.push(await startSide(one, stores, connections, cleanup));
+  const load = (kind: Kind, side: Side, length: number) =>
+    openLoad(side.server, { rate, seconds: length }, side.stores, side[kind]);
 
-  for (const kind of KINDS) for (const side of SIDES) await load(kind, side, WARM_UP_SECONDS);
-  const samples: Growth['samples'] = { refresh: { small: [], large: [] }, guarded: { small: [], large: [] } };
+  for (const kind of KINDS) for (const side of sides) await load(kind, side, WARM_UP_SECONDS);
+  const samples = sides.map((): Size['samples'] => ({ refresh: [], guarded: [] }));
   for (let round = 0; round < rounds; round++)
     await told(`round ${round + 1} of ${rounds}`, async () => {
+      const order = [...sides.entries()];
       for (const kind of KINDS)
-        for (const side of round % 2 ? SIDES.toReversed() : SIDES)
-          samples[kind][side].push(await load(kind, side, seconds));
+        for (const [i, side] of round % 2 ? order.toReversed() : order)
+          samples[i]![kind].push(await load(kind, side, seconds));
     });
-  const revoked = await told('revoking', () => revokeCrowds(sides.large));
-  const plans = await plansOf(sides.large);
-  const { version } = stores;
+  const measured: Size[] = [];
+  for (const [i, side] of sides.entries())
+    measured.push({ filled: side.filled, samples: samples[i]!, writes: await measureWrites(side) });
+  const revoked = await told('revoking', () => revokeCrowds(sides.at(-1)!));
+  const plans = await plansOf(sides.at(-1)!);
+  const [small, ...large] = measured as [Size, Size, ...Size[]];
   const pace = { rate, seconds };
-  await publish('growth', report({ pace, connections, version, filled, samples, revoked, plans }));
+  await publish('growth', report({ pace, connections, version: stores.version, small, large, revoked, plans }));
+}
+
+/** With a Redis of its own: servers that share one stand before one database. */
+async function startSide(filled: Filled, stores: Stores, connections: number, cleanup: Cleanup): Promise<Side> {
+  const redis = await RedisServer.start();
+  cleanup.add(() => redis.stop());
+  return Side.start(filled, { ...stores, redisUrl: redis.url }, connections, cleanup);
 }
 
 async function told<T>(what: string, work: () => Promise<T>): Promise<T> {

@@ -7,7 +7,7 @@ export const machine = (): string =>
 
 const line = (cells: readonly (string | number)[]): string => `| ${cells.join(' | ')} |`;
 
-const FIGURE = /^(–$|\d+(\.\d+)?( [(t]|$))/;
+const FIGURE = /^(–$|\d[\d,]*(\.\d+)?( [(t%]|$))/;
 
 /** A table whose columns of figures stand on the right. */
 export function table(columns: readonly string[], rows: readonly (string | number)[][]): string {

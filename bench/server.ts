@@ -91,7 +91,8 @@ export class Server {
     const made: T[] = [];
     while (made.length < count) {
       const part = Math.min(PART, count - made.length);
-      made.push(...(await this.get<T[]>(`${prefix}/sessions?count=${part}${user ? `&user=${user}` : ''}`)));
+      const whose = user ? `user=${user}` : `from=${made.length}`;
+      made.push(...(await this.get<T[]>(`${prefix}/sessions?count=${part}&${whose}`)));
     }
     return made;
   }

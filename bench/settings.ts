@@ -14,11 +14,7 @@ export interface Settings {
 
 /** Reads the settings. @throws for a value that is not a number above zero */
 export function readSettings(env: NodeJS.ProcessEnv = process.env): Settings {
-  const positive = (name: string, fallback: number): number => {
-    const value = Number(env[name] || fallback);
-    if (value > 0) return value;
-    throw new Error(`${name} must be a number above zero`);
-  };
+  const positive = (name: string, fallback: number): number => positiveNumber(name, env[name] || String(fallback));
   return {
     rounds: positive('BENCH_ROUNDS', 5),
     seconds: positive('BENCH_SECONDS', 2),
@@ -26,4 +22,17 @@ export function readSettings(env: NodeJS.ProcessEnv = process.env): Settings {
     logins: positive('BENCH_LOGINS', 200),
     only: (env.BENCH_ONLY ?? '').split(',').filter(Boolean),
   };
+}
+
+/** The sizes of the table of sessions, from `BENCH_SESSIONS`, the smallest first. @throws as {@link readSettings} does */
+export const readSizes = (fallback: number, env: NodeJS.ProcessEnv = process.env): [number, ...number[]] =>
+  (env.BENCH_SESSIONS || String(fallback))
+    .split(',')
+    .map((size) => positiveNumber('BENCH_SESSIONS', size))
+    .toSorted((a, b) => a - b) as [number, ...number[]];
+
+function positiveNumber(name: string, text: string): number {
+  const value = Number(text);
+  if (value > 0) return value;
+  throw new Error(`${name} must be a number above zero`);
 }

@@ -5,7 +5,7 @@ import type { Stores } from './stores';
 
 /** Store calls that one request makes. */
 export interface StoreCalls {
-  /** Of each statement the first word, and the table it is about where it has but one; in their order. */
+  /** Of each statement what it does, and the tables it names; in their order. */
   sql: string[];
   /** How often each command, those inside scripts among them. */
   redis: Record<string, number>;
@@ -30,15 +30,25 @@ export async function storeCalls(load: Load, { redisUrl }: Stores): Promise<Stor
   return { sql: named(recorded), redis: Object.fromEntries(redis.filter(([, calls]) => calls > 0).toSorted()) };
 }
 
+/** What a statement changes, in a WITH too. */
+const CHANGE = /\b(?:INSERT(?= INTO )|DELETE(?= FROM )|UPDATE(?= "))/i;
+
 /** Of the last request: what the first one finds out, such as the columns of a table, is asked once. */
 function named(recorded: Recorded[]): string[] {
   const names = recorded.map(({ text }) => {
-    const [, verb = text] = /^\s*(\w+)/.exec(text) ?? [];
-    const [, table] = (!/^(with|begin)$/i.test(verb) && /\b(?:FROM|INTO)\s+"?(\w+)"?(?![\w.(])/i.exec(text)) || [];
-    return [verb.toUpperCase(), ...(table ? [`\`${table}\``] : [])].join(' ');
+    const [first = text] = /\w+/.exec(text) ?? [];
+    const [verb] = CHANGE.exec(text) ?? [/^with$/i.test(first) ? 'SELECT' : first];
+    // Tables are quoted where a library writes the statement, and names of a WITH are not.
+    const quoted = tablesIn(text, /\b(?:FROM|INTO|UPDATE|JOIN)\s+"(\w+)"/gi);
+    const tables = quoted.length ? quoted : tablesIn(text, /\b(?:FROM|INTO|JOIN)\s+(\w+)(?![\w.(])/gi);
+    return [verb.toUpperCase(), tables.map((table) => `\`${table}\``).join(' and ')].join(' ').trimEnd();
   });
   return names.slice(-Math.round(names.length / COUNTED) || names.length);
 }
+
+const tablesIn = (text: string, where: RegExp): string[] => [
+  ...new Set([...text.matchAll(where)].map(([, name]) => name!).toSorted()),
+];
 
 /** Sends one request. @throws when its answer is not 2xx */
 export async function sendOne({ server, path, method, name }: Load, connection: Connection): Promise<void> {

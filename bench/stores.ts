@@ -20,8 +20,11 @@ export interface Stores {
   version: string;
 }
 
-/** The one user with a password. */
-export const ADA = { email: 'person-1@example.com', password: 'correct-horse-battery' };
+/** What user `n` logs in with. */
+export const personOf = (n: number) => ({ email: `person-${n}@example.com`, password: 'correct-horse-battery' });
+
+/** The first user. */
+export const ADA = personOf(1);
 
 const { memoryCost, timeCost, parallelism } = DEFAULT_HASHING;
 
@@ -57,10 +60,10 @@ export async function startStores(cleanup: Cleanup, settings: Record<string, str
 async function fill(url: string): Promise<Pick<Stores, 'postmaster' | 'version'>> {
   const source = await dataSourceOf(url).initialize();
   await source.query(
-    `INSERT INTO people (email) SELECT 'person-' || n || '@example.com' FROM generate_series(1, ${PEOPLE}) n`,
+    `INSERT INTO people (email, password_hash)
+     SELECT 'person-' || n || '@example.com', $1 FROM generate_series(1, ${PEOPLE}) n`,
+    [await digestOf(ADA.password)],
   );
-  const digest = await digestOf(ADA.password);
-  await source.query('UPDATE people SET password_hash = $1 WHERE email = $2', [digest, ADA.email]);
   await source.query(CREATE_TOKENS);
   await source.query('ANALYZE');
   const [about] = await source.query<[{ postmaster: number; version: string }]>(

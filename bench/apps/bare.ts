@@ -1,4 +1,4 @@
-// The least that a guard with a denylist and a fresh user can do: no framework, no library.
+// The least that a guard with a denylist, a fresh user and a fresh session can do: no framework, no library.
 import { Pool } from 'pg';
 import { createSecretKey, randomUUID } from 'node:crypto';
 import { redisCache } from '../../apps/sample/src/redis-cache';
@@ -7,7 +7,10 @@ import { signToken, verifyToken } from './tokens';
 
 const KEY = createSecretKey(Buffer.from(SECRET));
 const UNAUTHORIZED: Answer = [401, { message: 'Unauthorized' }];
-const USER = { name: 'bare-user', text: 'SELECT * FROM people WHERE id = $1' };
+const USER = {
+  name: 'bare-user',
+  text: 'SELECT p.*, s.revoked_at FROM people p LEFT JOIN svc_sessions s ON s.id = $2 WHERE p.id = $1',
+};
 
 const tokensOf = (count: number) =>
   Array.from({ length: count }, (_, i) => ({ access_token: signToken(String(i + 1), randomUUID(), KEY) }));
@@ -19,11 +22,12 @@ async function main(): Promise<void> {
   const guarded = async (authorization = ''): Promise<Answer> => {
     const claims = verifyToken(authorization.slice('Bearer '.length), KEY);
     if (!claims) return UNAUTHORIZED;
-    const [[denied, epoch], users] = await Promise.all([
-      redis.mGet([`bare:denied:${claims.fid}`, 'bare:epoch']),
-      pool.query({ ...USER, values: [claims.sub] }),
+    const [denials, { rows }] = await Promise.all([
+      redis.mGet([`bare:token:${claims.jti}`, `bare:session:${claims.fid}`]),
+      pool.query<{ revoked_at: Date | null }>({ ...USER, values: [claims.sub, claims.fid] }),
     ]);
-    return denied || epoch || !users.rows.length ? UNAUTHORIZED : [200, ANSWER];
+    const isDenied = denials.some((denial) => denial !== null) || rows[0]?.revoked_at !== null;
+    return isDenied ? UNAUTHORIZED : [200, ANSWER];
   };
   servePlain((request, path, query) => {
     if (path === '/guarded') return guarded(request.headers.authorization);

@@ -1,4 +1,4 @@
-import { type KeyObject, createHmac, timingSafeEqual } from 'node:crypto';
+import { type KeyObject, createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
 
 const HEADER = Buffer.from(JSON.stringify({ alg: 'HS256', typ: 'JWT' })).toString('base64url');
 
@@ -6,6 +6,7 @@ const HEADER = Buffer.from(JSON.stringify({ alg: 'HS256', typ: 'JWT' })).toStrin
 export interface Claims {
   sub: string;
   fid: string;
+  jti: string;
   exp: number;
 }
 
@@ -13,7 +14,7 @@ const mac = (signed: string, key: KeyObject): Buffer => createHmac('sha256', key
 
 /** A JWT with HS256, valid for a quarter of an hour. */
 export function signToken(sub: string, fid: string, key: KeyObject): string {
-  const claims: Claims = { sub, fid, exp: Math.floor(Date.now() / 1000) + 900 };
+  const claims: Claims = { sub, fid, jti: randomUUID(), exp: Math.floor(Date.now() / 1000) + 900 };
   const signed = `${HEADER}.${Buffer.from(JSON.stringify(claims)).toString('base64url')}`;
   return `${signed}.${mac(signed, key).toString('base64url')}`;
 }

@@ -2,8 +2,8 @@ import type { Cleanup } from '../cleanup';
 import { type Connection, type Load, type Sample, sample } from '../load';
 import type { Adapter, Server } from '../server';
 import type { Settings } from '../settings';
-import { ADA, type Stores } from '../stores';
-import type { Tokens } from '../apps/serve';
+import { type Stores, personOf } from '../stores';
+import { PEOPLE, type Tokens } from '../apps/serve';
 
 /** What a group's scenarios are made of. */
 export interface Bench {
@@ -70,9 +70,9 @@ export function refresh(name: string, server: Server, prefix: string, path: stri
   return { name, server, method: 'POST', path, connections };
 }
 
-/** The one user with a password. */
+/** Each connection is another user: logins of one would take turns, and soon end the sessions that are too many. */
 export function login(name: string, server: Server, path: string): Load {
   const connections = async (count: number): Promise<Connection[]> =>
-    Array.from({ length: count }, () => ({ headers: JSON_BODY, body: JSON.stringify(ADA) }));
+    Array.from({ length: count }, (_, i) => ({ headers: JSON_BODY, body: JSON.stringify(personOf((i % PEOPLE) + 1)) }));
   return { name, server, method: 'POST', path, connections };
 }

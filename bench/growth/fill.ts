@@ -1,13 +1,19 @@
-import { createHash } from 'node:crypto';
-import type { DataSource } from 'typeorm';
+import { createHash, randomInt } from 'node:crypto';
+import type { DataSource, QueryRunner } from 'typeorm';
+import { resolveOptions } from '../../libs/auth/src/config/resolve-options';
+import { Realm } from '../../libs/auth/src/realm/realm';
+import { RefreshTokens } from '../../libs/auth/src/sessions/refresh-tokens';
 import { createDatabase, dataSourceOf } from '../../test/support/database';
+import { SECRET } from '../apps/serve';
 import { ADA, digestOf } from '../stores';
 
-/** Refresh tokens that a session has left behind at most; four are usual. */
-const MOST_TOKENS = 7;
+/** Generations of the sessions: each has been refreshed fewer times than this. */
+const GENERATIONS = 7;
 const SESSIONS_EACH = 4;
 /** One session in so many has been ended, and waits for its deadline. */
 const ENDED = 10;
+/** Rows that one statement inserts. */
+const CHUNK = 1_000_000;
 
 /** Users who are there to have all their sessions ended: so many sessions, each size so often. */
 export interface Crowds {
@@ -19,106 +25,110 @@ export interface Crowds {
 export interface Filled {
   url: string;
   sessions: number;
-  /** Rows by table. */
-  rows: Record<string, number>;
-  /** On disk, indexes included, in MiB. */
+  users: number;
+  /** Of the whole database on disk, in MiB. */
   mib: number;
-  /** Tokens of live sessions, in random order: everywhere in the tables. */
+  /** Of `svc_sessions` on disk. */
+  bytes: { table: number; indexes: number };
+  /** Tokens of live sessions, in random order: everywhere in the table. */
   tokens: string[];
-  /** The first token of each user of {@link Crowds}. */
+  /** A token of each user of {@link Crowds}. */
   crowds: { size: number; token: string }[];
 }
 
-const secret = (text: string): string => createHash('sha256').update(text).digest('hex');
+/** A user of {@link Crowds}, and the numbers of the sessions. */
+interface Crowd {
+  user: number;
+  numbers: number[];
+}
 
-/** The live token of session `n`. */
-const tokenOf = (n: number): string => secret(`token-${n}-${1 + (n % MOST_TOKENS)}`);
+const hash = (algorithm: 'md5' | 'sha256', text: string): Buffer => createHash(algorithm).update(text).digest();
+
+const CONFIG = resolveOptions({ secret: SECRET });
+const TOKENS = new RefreshTokens(new Realm(CONFIG.guards[0]!), CONFIG);
+
+/** The current token of session `n`, as the server makes it from the row that {@link insertSessions} writes. */
+const tokenOf = (n: number): string =>
+  TOKENS.mint(hash('md5', `session-${n}`).toString('hex'), n % GENERATIONS, hash('sha256', `salt-${n}`));
 
 /**
- * Fills a database of its own as a month of life leaves one: sessions in the order they began, four to a user; the
- * refresh tokens of one far apart, as each was stored when its time came; ids and hashes without any order.
+ * Fills a database of its own as a month of life leaves one: sessions in the order they began, four to a user, each
+ * refreshed some times; ids without any order.
  *
  * @param wanted tokens to give back at most
  */
 export async function fill(sessions: number, wanted: number, { sizes, repetitions }: Crowds): Promise<Filled> {
   const { url } = await createDatabase();
   const source = await dataSourceOf(url).initialize();
-  const users = Math.max(1, Math.floor(sessions / SESSIONS_EACH));
-  await source.query(
+  const owners = Math.max(1, Math.floor(sessions / SESSIONS_EACH));
+  const users = owners + sizes.length * repetitions;
+  const draw = drawer(sessions);
+  const crowds = Array.from({ length: repetitions }, () => sizes)
+    .flat()
+    .map((size, i): Crowd => ({ user: owners + 1 + i, numbers: draw(size) }));
+  if (crowds.some(({ numbers }, i) => numbers.length < sizes[i % sizes.length]!))
+    throw new Error(`the sessions of users with many do not fit into ${sessions}`);
+  const tokens = draw(wanted).map(tokenOf);
+
+  const runner = source.createQueryRunner();
+  // What a crash takes is filled again: only the measured requests wait for the disk.
+  await runner.query('SET synchronous_commit = off');
+  await runner.query(
     `INSERT INTO people (email, password_hash)
-     SELECT 'person-' || n || '@example.com', $1 FROM generate_series(1, ${users + sizes.length * repetitions}) n`,
+     SELECT 'person-' || n || '@example.com', $1 FROM generate_series(1, ${users}) n`,
     [await digestOf(ADA.password)],
   );
-  await crowd(source, sessions, users, sizes, repetitions);
-  await source.query(`
-    INSERT INTO svc_sessions (id, guard, user_id, amr, auth_time, expires_at, revoked_at, last_used_at, ip, user_agent,
-                              created_at)
-    SELECT md5('session-' || n)::uuid, 'api', coalesce(c.user_id, 1 + n % ${users})::text, '{pwd}', began,
-           began + interval '30 days', CASE WHEN n % ${ENDED} = 0 THEN now() END, now(), '203.0.113.7',
-           'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0', began
-      FROM generate_series(1, ${sessions}) n LEFT JOIN bench_crowd c USING (n),
-           LATERAL (SELECT now() - (29 * (1 - n / ${sessions}::float8)) * interval '1 day' AS began) b`);
-  await storeTokens(source, sessions);
+  await insertSessions(runner, sessions, owners, crowds);
+  await runner.release();
   await source.query('VACUUM (FREEZE, ANALYZE)');
   await source.query('CHECKPOINT');
-  const filled = await describe(source, sessions, wanted);
+  const sizesOnDisk = await onDisk(source);
   await source.destroy();
-  return { url, ...filled };
-}
-
-/** Which sessions belong to users with many: of those that live, anywhere in the table. */
-async function crowd(source: DataSource, sessions: number, users: number, sizes: readonly number[], times: number) {
-  await source.query('CREATE TABLE bench_crowd (n int PRIMARY KEY, user_id int NOT NULL, size int NOT NULL)');
-  const people = Array.from({ length: times }, () => sizes)
-    .flat()
-    .map((size, i) => ({ size, id: users + 1 + i }));
-  if (people.length === 0) return;
-  const slots = people.flatMap(({ size, id }) => Array<number>(size).fill(id));
-  const taken: { n: number }[] = await source.query(
-    `SELECT n FROM generate_series(1, ${sessions}) n WHERE n % ${ENDED} <> 0 ORDER BY md5(n::text) LIMIT $1`,
-    [slots.length],
-  );
-  if (taken.length < slots.length) throw new Error(`${slots.length} sessions to end do not fit into ${sessions}`);
-  await source.query(
-    `INSERT INTO bench_crowd SELECT n, id, count(*) OVER (PARTITION BY id) FROM unnest($1::int[], $2::int[]) x (n, id)`,
-    [taken.map(({ n }) => n), slots],
-  );
-}
-
-async function storeTokens(source: DataSource, sessions: number): Promise<void> {
-  const runner = source.createQueryRunner();
-  // Without a look at its session for each token, as their sessions are known to be there.
-  await runner.query('SET session_replication_role = replica');
-  for (let k = 1; k <= MOST_TOKENS; k++) {
-    const token = `encode(sha256(('token-' || n || '-' || ${k})::bytea), 'hex')`;
-    await runner.query(`
-      INSERT INTO svc_refresh_tokens (family_id, token_hash, rotated_at, created_at)
-      SELECT md5('session-' || n)::uuid, encode(sha256(${token}::bytea), 'hex'),
-             CASE WHEN ${k} < 1 + n % ${MOST_TOKENS} THEN now() - interval '1 day' END, now() - interval '1 day'
-        FROM generate_series(1, ${sessions}) n WHERE ${k} <= 1 + n % ${MOST_TOKENS}`);
-  }
-  await runner.query('RESET session_replication_role');
-  await runner.release();
-}
-
-async function describe(source: DataSource, sessions: number, wanted: number): Promise<Omit<Filled, 'url'>> {
-  const live: { n: number }[] = await source.query(
-    `SELECT n FROM generate_series(1, ${sessions}) n LEFT JOIN bench_crowd c USING (n)
-      WHERE n % ${ENDED} <> 0 AND c.n IS NULL ORDER BY random() LIMIT $1`,
-    [wanted],
-  );
-  const crowds: { n: number; size: number }[] = await source.query(
-    'SELECT min(n) AS n, size FROM bench_crowd GROUP BY user_id, size ORDER BY user_id',
-  );
-  const [{ mib }] = await source.query(`SELECT (pg_database_size(current_database()) / 1048576)::int AS mib`);
-  const rows: Record<string, number> = {};
-  for (const name of ['people', 'svc_sessions', 'svc_refresh_tokens'])
-    rows[name] = Number((await source.query(`SELECT count(*) AS n FROM ${name}`))[0].n);
   return {
+    url,
     sessions,
-    rows,
-    mib,
-    tokens: live.map(({ n }) => tokenOf(n)),
-    crowds: crowds.map(({ n, size }) => ({ size, token: tokenOf(n) })),
+    users,
+    ...sizesOnDisk,
+    tokens,
+    crowds: crowds.map(({ numbers }) => ({ size: numbers.length, token: tokenOf(numbers[0]!) })),
   };
+}
+
+async function insertSessions(runner: QueryRunner, sessions: number, owners: number, crowds: Crowd[]): Promise<void> {
+  await runner.query('CREATE TEMPORARY TABLE crowd (n int PRIMARY KEY, user_id int NOT NULL)');
+  await runner.query('INSERT INTO crowd SELECT * FROM unnest($1::int[], $2::int[])', [
+    crowds.flatMap(({ numbers }) => numbers),
+    crowds.flatMap(({ numbers, user }) => numbers.map(() => user)),
+  ]);
+  for (let first = 1; first <= sessions; first += CHUNK)
+    await runner.query(`
+      INSERT INTO svc_sessions (id, guard, user_id, salt, amr, auth_time, generation, expires_at, revoked_at,
+                                last_used_at, ip, user_agent, created_at)
+      SELECT md5('session-' || n)::uuid, 'api', coalesce(c.user_id, 1 + n % ${owners})::text,
+             sha256(('salt-' || n)::bytea), '{pwd}', began, n % ${GENERATIONS}, began + interval '30 days',
+             CASE WHEN n % ${ENDED} = 0 THEN began + random() * (now() - began) END, now() - interval '1 hour', '203.0.113.7',
+             'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0', began
+        FROM generate_series(${first}, ${Math.min(sessions, first + CHUNK - 1)}) n LEFT JOIN crowd c USING (n),
+             LATERAL (SELECT now() - (29 * (1 - n / ${sessions}::float8)) * interval '1 day' AS began) b`);
+}
+
+/** Draws numbers of live sessions at random, each once and as many as there are: steps of a shuffle (Fisher, Yates). */
+function drawer(sessions: number): (count: number) => number[] {
+  let left = sessions - Math.floor(sessions / ENDED);
+  const moved = new Map<number, number>();
+  const at = (i: number): number => moved.get(i) ?? i;
+  const one = (): number => {
+    const drawn = randomInt(left--);
+    const live = at(drawn);
+    moved.set(drawn, at(left));
+    return live + Math.floor(live / (ENDED - 1)) + 1;
+  };
+  return (count) => Array.from({ length: Math.min(count, left) }, one);
+}
+
+async function onDisk(source: DataSource): Promise<Pick<Filled, 'mib' | 'bytes'>> {
+  const [{ mib, table, indexes }] = await source.query<[{ mib: number; table: number; indexes: number }]>(`
+    SELECT (pg_database_size(current_database()) / 1048576)::int AS mib,
+           pg_table_size('svc_sessions')::float8 AS table, pg_indexes_size('svc_sessions')::float8 AS indexes`);
+  return { mib, bytes: { table, indexes } };
 }

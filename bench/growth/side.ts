@@ -12,8 +12,9 @@ const KEPT = 5000;
 export class Side {
   /** Of the sessions that were refreshed last. */
   private readonly access: string[] = [];
-  private refreshed = 0;
   private asked = 0;
+  /** Refreshes that were answered. */
+  refreshed = 0;
 
   private constructor(
     readonly filled: Filled,
@@ -34,12 +35,18 @@ export class Side {
   refresh = async (): Promise<Answer> => {
     const refresh_token = this.filled.tokens.shift();
     if (!refresh_token) throw new Error('every session is being refreshed already');
-    const answer = await this.client.expect(200, 'POST', '/auth/refresh', { body: { refresh_token } });
-    const next = JSON.parse(answer.text) as Tokens;
-    this.filled.tokens.push(next.refresh_token);
-    this.access[this.refreshed++ % KEPT] = next.access_token;
+    const { answer, next } = await this.exchange(refresh_token);
+    this.filled.tokens.push(next);
     return answer;
   };
+
+  /** Exchanges a refresh token for the next one. */
+  async exchange(refresh_token: string): Promise<{ answer: Answer; next: string }> {
+    const answer = await this.client.expect(200, 'POST', '/auth/refresh', { body: { refresh_token } });
+    const next = JSON.parse(answer.text) as Tokens;
+    this.access[this.refreshed++ % KEPT] = next.access_token;
+    return { answer, next: next.refresh_token };
+  }
 
   /** A guarded request of one of the sessions that were refreshed, another one each time. */
   guarded = (): Promise<Answer> => {

@@ -7,7 +7,7 @@ export interface Sent {
   rows: Record<string, string | null>[];
 }
 
-/** Two requests that follow one another: the second one presents what the first one was given. */
+/** Two requests that follow one another in one session. */
 export type Chain = readonly [Sent[], Sent[]];
 
 /** Where a part of a parameter is: statement, parameter, part. */
@@ -17,16 +17,11 @@ export type Place = readonly [number, number, number];
 export type Origin =
   /** The same for everyone. */
   | { is: 'constant'; value: string | null }
-  /** A column of an earlier answer to the same request, as it is or some way on, as a point in time is. */
+  /** A column of an earlier answer to the same request, or a number that lies a fixed distance from it. */
   | { is: 'answer'; statement: number; column: string; plus?: number }
-  /** The chain's own, and the same at each of its requests. */
-  | { is: 'own'; place: Place }
-  /** What the request before made up: a token that was issued then, and is presented now. */
-  | { is: 'previous'; made: Place }
-  /** Made up anew: a hash. */
-  | { is: 'fresh'; place: Place };
+  /** The session's own, and the same at each of its requests. */
+  | { is: 'own'; place: Place };
 
-const HEX = /^[0-9a-f]{64}$/;
 /** How far apart distances may be that are one: what passes between two lines of code, in seconds. */
 const NEAR = 0.5;
 
@@ -45,26 +40,17 @@ export const placesOf = (request: Sent[]): Place[] =>
  */
 export function originOf(chains: readonly Chain[], place: Place): Origin {
   const requests = chains.flat();
-  const [example] = requests;
-  const places = placesOf(example!);
   const at = (request: Sent[]): string | null => partAt(request, place);
-  const isAlways = (other: (request: Sent[]) => string | null | undefined): boolean =>
-    requests.every((request) => other(request) === at(request));
+  const value = at(requests[0]!);
 
-  if (isAlways(() => at(example!))) return { is: 'constant', value: at(example!) };
-  const answer = answersBefore(requests, place).find(({ of }) => isAlways(of));
+  if (requests.every((request) => at(request) === value)) return { is: 'constant', value };
+  const answers = answersBefore(requests, place);
+  const answer = answers.find(({ of }) => requests.every((request) => of(request) === at(request)));
   if (answer) return { is: 'answer', statement: answer.statement, column: answer.column };
-  // The first place with the same value: all of them share its variable.
-  const index = places.findIndex((other) => other.every((step, i) => step === place[i]));
-  const same = places.slice(0, index).find((other) => isAlways((request) => partAt(request, other)));
-  if (same) return originOf(chains, same);
-  const made = places.find((other) =>
-    chains.every(([one, next]) => partAt(one, other) === at(next) && at(one) !== at(next)),
-  );
-  if (made) return { is: 'previous', made };
   if (chains.every(([one, next]) => at(one) === at(next))) return { is: 'own', place };
-  if (requests.every((request) => HEX.test(at(request) ?? ''))) return { is: 'fresh', place };
-  return fartherOn(requests, place);
+  const distant = atDistance(requests, answers, at);
+  if (distant) return distant;
+  throw new Error(`pgbench cannot make up $${place[1] + 1} of: ${requests[0]![place[0]]!.text}`);
 }
 
 interface Column {
@@ -84,14 +70,13 @@ const answersBefore = (requests: Sent[][], [before]: Place): Column[] =>
       : [],
   );
 
-/** A number that is always about as far from one of an earlier answer. */
-function fartherOn(requests: Sent[][], place: Place): Origin {
-  const near = answersBefore(requests, place).flatMap(({ statement, column, of }) => {
-    const distances = requests.map((request) => Number(partAt(request, place)) - Number(of(request) ?? NaN));
+/** A number that is always as far from one of an earlier answer: the next generation, or some time later. */
+function atDistance(requests: Sent[][], answers: Column[], at: (request: Sent[]) => string | null): Origin | undefined {
+  const near = answers.flatMap(({ statement, column, of }) => {
+    const distances = requests.map((request) => Number(at(request)) - Number(of(request) ?? NaN));
     const [least, most] = [Math.min(...distances), Math.max(...distances)];
     return most - least < NEAR ? [{ statement, column, plus: most, spread: most - least }] : [];
   });
   const [nearest] = near.sort((a, b) => a.spread - b.spread);
-  if (nearest) return { is: 'answer', statement: nearest.statement, column: nearest.column, plus: nearest.plus };
-  throw new Error(`pgbench cannot make up $${place[1] + 1} of: ${requests[0]![place[0]]!.text}`);
+  return nearest && { is: 'answer', statement: nearest.statement, column: nearest.column, plus: nearest.plus };
 }

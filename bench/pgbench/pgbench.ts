@@ -7,13 +7,15 @@ import { dataSourceOf } from '../../test/support/database';
 import type { Recorded } from '../apps/counting';
 import type { Bench, Scenario } from '../groups/group';
 import { type Load, type Sample, storesSpent } from '../load';
-import { scriptOf } from './script';
+import { type Script, scriptOf } from './script';
 import { sendOne } from '../store-calls';
 import type { Stores } from '../stores';
 
 /** Connections of node-postgres' pool, which TypeORM leaves as it is. */
 const POOL = 10;
 const ATTEMPTS = 3;
+/** More refreshes than a session remembers the times of: from then on each one drops as many as it adds. */
+const UNDER_WAY = 100;
 
 /**
  * What PostgreSQL does where nothing but the statements of a request reach it: pgbench sends those that the server
@@ -27,10 +29,10 @@ export async function pgbench({ stores, cleanup }: Bench, load: Load): Promise<S
   return {
     name: `pgbench: the SQL of one refresh, ${POOL} connections`,
     async sample(seconds) {
-      const { text, starts } = await recordedScript(load);
-      await store(stores, starts);
-      const names = Object.keys(starts[0]!).map((name) => `"${name}"`);
-      // Once for each client: what is its own when it begins.
+      const { text, own } = await recordedScript(load);
+      await store(stores, own);
+      const names = Object.keys(own[0]!).map((name) => `"${name}"`);
+      // Once for each client: the session it refreshes.
       const begin = `\\if :begins\nSELECT ${names.join(', ')} FROM bench_chains WHERE client = :client_id \\gset\n\\set begins 0\n\\endif\n`;
       writeFileSync(file, begin + text);
       return run(stores, file, Math.ceil(seconds));
@@ -38,9 +40,17 @@ export async function pgbench({ stores, cleanup }: Bench, load: Load): Promise<S
   };
 }
 
-/** Fresh chains, each two refreshes long. A statement of the server's own in between makes the recording useless. */
-async function recordedScript(load: Load, attempt = 1): Promise<ReturnType<typeof scriptOf>> {
+/**
+ * Two refreshes of each of some sessions, which are as far as under a load that goes on. A statement of the server's own
+ * in between makes the recording useless.
+ */
+async function recordedScript(load: Load, attempt = 1): Promise<Script> {
   const chains = await load.connections(POOL, 1);
+  await Promise.all(
+    chains.map(async (chain) => {
+      for (let i = 0; i < UNDER_WAY; i++) await sendOne(load, chain);
+    }),
+  );
   const recorded: [Recorded[], Recorded[]][] = [];
   for (const chain of chains) {
     const request = (): Promise<Recorded[]> => load.server.recorded(() => sendOne(load, chain));
@@ -54,20 +64,23 @@ async function recordedScript(load: Load, attempt = 1): Promise<ReturnType<typeo
   }
 }
 
-async function store({ databaseUrl }: Stores, starts: Record<string, string>[]): Promise<void> {
+async function store({ databaseUrl }: Stores, own: Script['own']): Promise<void> {
   const source = await dataSourceOf(databaseUrl).initialize();
-  const columns = Object.keys(starts[0]!).map((name) => `"${name}"`);
+  const columns = Object.keys(own[0]!).map((name) => `"${name}"`);
   await source.query('DROP TABLE IF EXISTS bench_chains');
   await source.query(`CREATE TABLE bench_chains (client int, ${columns.map((name) => `${name} text`).join(', ')})`);
-  for (const [client, start] of starts.entries()) {
-    const values = columns.map((_, i) => `$${i + 2}`);
-    await source.query(`INSERT INTO bench_chains VALUES ($1, ${values.join(', ')})`, [client, ...Object.values(start)]);
+  for (const [client, values] of own.entries()) {
+    const places = columns.map((_, i) => `$${i + 2}`);
+    await source.query(`INSERT INTO bench_chains VALUES ($1, ${places.join(', ')})`, [
+      client,
+      ...Object.values(values),
+    ]);
   }
   await source.destroy();
 }
 
 async function run(stores: Stores, file: string, seconds: number): Promise<Sample> {
-  const before = { ...(await storesSpent(stores)), tokens: await tokens(stores) };
+  const before = { ...(await storesSpent(stores)), rotations: await rotations(stores) };
   const clients = ['-c', String(POOL), '-j', '1', '-T', String(seconds), '-D', 'begins=1'];
   const { stdout } = await promisify(execFile)('pgbench', [
     '-n',
@@ -78,18 +91,20 @@ async function run(stores: Stores, file: string, seconds: number): Promise<Sampl
     file,
     stores.databaseUrl,
   ]);
-  const after = { ...(await storesSpent(stores)), tokens: await tokens(stores) };
+  const after = { ...(await storesSpent(stores)), rotations: await rotations(stores) };
   const [, done] = /actually processed: (\d+)/.exec(stdout) ?? [];
   const [, rate] = /^tps = ([\d.]+)/m.exec(stdout) ?? [];
-  // Each refresh leaves one row more: a script that does less proves nothing.
-  if (!done || !rate || after.tokens - before.tokens !== Number(done))
-    throw new Error(`pgbench stored ${after.tokens - before.tokens} tokens in ${done} transactions:\n${stdout}`);
+  const rotated = after.rotations - before.rotations;
+  // Each refresh makes one session one generation older: a script that does less proves nothing.
+  if (!done || !rate || rotated !== Number(done))
+    throw new Error(`pgbench rotated ${rotated} times in ${done} transactions:\n${stdout}`);
   return { perSecond: Number(rate), postgresMicros: (after.postgresMicros! - before.postgresMicros!) / Number(done) };
 }
 
-async function tokens({ databaseUrl }: Stores): Promise<number> {
+/** How often all sessions together have been refreshed. */
+async function rotations({ databaseUrl }: Stores): Promise<number> {
   const source = await dataSourceOf(databaseUrl).initialize();
-  const [{ count }] = await source.query<[{ count: number }]>('SELECT count(*)::int FROM svc_refresh_tokens');
+  const [{ sum }] = await source.query<[{ sum: number }]>('SELECT sum(generation)::float8 FROM svc_sessions');
   await source.destroy();
-  return count;
+  return sum;
 }

@@ -6,8 +6,8 @@ import { parameterOf } from './parameters';
 export interface Script {
   /** What one transaction runs. */
   text: string;
-  /** What is each chain's own when it begins, by variable. */
-  starts: Record<string, string>[];
+  /** What is each session's own, by variable. */
+  own: Record<string, string>[];
 }
 
 /**
@@ -23,33 +23,21 @@ export function scriptOf(recorded: (readonly [Recorded[], Recorded[]])[]): Scrip
   if (shapes.size !== 1) throw new Error(`the requests send different statements:\n${[...shapes].join('\n\n')}`);
 
   const [example] = requests;
-  const origins = placesOf(example!).map((place) => ({ place, origin: originOf(chains, place) }));
-  const of = (place: Place): Origin => origins.find((one) => key(one.place) === key(place))!.origin;
-  const every = origins.map(({ origin }) => origin);
+  const origins = new Map(placesOf(example!).map((place) => [key(place), originOf(chains, place)]));
+  const of = (place: Place): Origin => origins.get(key(place))!;
+  const every = [...origins.values()];
   const statements = example!.map((statement, i) => {
     const bound = statement.text.replaceAll(/\$(\d+)/g, (_, number: string) =>
       bind(statement, i, Number(number) - 1, of),
     );
     return every.some((origin) => origin.is === 'answer' && origin.statement === i)
       ? `${bound} \\gset a${i}_`
-      : once(bound);
+      : `${bound};`;
   });
-  const made = unique(every.flatMap((origin) => (origin.is === 'previous' ? [origin.made] : [])));
-  const fresh = unique([...every.flatMap((origin) => (origin.is === 'fresh' ? [origin.place] : [])), ...made]);
-  const own = unique(every.flatMap((origin) => (origin.is === 'own' ? [origin.place] : [])));
+  const own = every.flatMap((origin) => (origin.is === 'own' ? [origin.place] : []));
   return {
-    text: [
-      ...fresh.map((place) => `\\set fresh${key(place)} random(1, 9000000000000000000)`),
-      ...statements,
-      ...made.map((place) => `\\set previous${key(place)} :fresh${key(place)}`),
-      '',
-    ].join('\n'),
-    starts: chains.map(([, next]) =>
-      Object.fromEntries([
-        ...own.map((place) => [`own${key(place)}`, partAt(next, place)!] as const),
-        ...made.map((place) => [`previous${key(place)}`, partAt(next, place)!] as const),
-      ]),
-    ),
+    text: [...statements, ''].join('\n'),
+    own: chains.map(([one]) => Object.fromEntries(own.map((place) => [`own${key(place)}`, partAt(one, place)!]))),
   };
 }
 
@@ -62,20 +50,12 @@ const shapeOf = (request: Sent[]): string =>
     .join(';\n');
 
 const key = (place: Place): string => place.map((step) => `_${step}`).join('');
-const unique = (places: Place[]): Place[] => [...new Map(places.map((place) => [key(place), place])).values()];
-
-/** Several statements in one text are one message to the server, and are one here. */
-function once(text: string): string {
-  const several = text.split(';').filter((one) => one.trim());
-  return several.length > 1 ? `\\startpipeline\n${several.join(';\n')};\n\\endpipeline` : `${text};`;
-}
 
 /** The expression in the place of a parameter. */
 function bind(statement: Sent, index: number, parameter: number, of: (place: Place) => Origin): string {
   const { kind, around, parts } = statement.parameters[parameter]!;
   const origins = parts.map((_, part) => of([index, parameter, part]));
   if (kind === 'plain') return expressionOf(origins[0]!);
-  if (kind === 'array') return `ARRAY[${expressionOf(origins[0]!)}]`;
   const [first, ...rest] = around;
   const pieces = origins.flatMap((origin, i) => [`(${expressionOf(origin)})::text`, quoted(rest[i]!)]);
   return `(${[quoted(first!), ...pieces].join(' || ')})`;
@@ -93,10 +73,5 @@ function expressionOf(origin: Origin): string {
     }
     case 'own':
       return `:own${key(origin.place)}`;
-    // pgbench makes up numbers: as long as a hash, so that rows and index entries weigh the same.
-    case 'previous':
-      return `lpad(:previous${key(origin.made)}, 64, '0')`;
-    case 'fresh':
-      return `lpad(:fresh${key(origin.place)}, 64, '0')`;
   }
 }
