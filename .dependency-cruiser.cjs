@@ -1,30 +1,37 @@
-// Folders of libs/auth/src by tier: a folder imports its own files and those of earlier tiers only.
-const TIERS = [
-  ['kernel'],
-  ['security-store'],
-  ['config'],
-  ['session-state'],
-  ['observability'],
-  ['realm'],
-  ['users', 'password'],
-  ['tokens'],
-  ['http'],
-  ['throttling', 'lockout'],
-  ['abilities'],
-  ['sessions'],
-  ['login', 'confirmation', 'verified-email'],
-  ['second-step'],
-  ['two-factor'],
-  ['passkeys'],
-  ['mail'],
-  ['change-password', 'email-verification'],
-  ['password-reset'],
-  ['registration', 'account'],
-  ['retention'],
-  ['migrations'],
-  ['health'],
-  ['openapi'],
-  ['console'],
+// Folders of libs/auth/src in their order: a folder imports its own files and those of earlier folders only, types too.
+const ORDER = [
+  'foundation/platform',
+  'foundation/security-store',
+  'foundation/ports',
+  'foundation/config',
+  'foundation/observability',
+  'foundation/realm',
+  'identity/denylist',
+  'identity/users',
+  'identity/password',
+  'identity/tokens',
+  'request/gates',
+  'request/http',
+  'request/throttling',
+  'request/lockout',
+  'request/abilities',
+  'features/sessions',
+  'features/login',
+  'features/step-up',
+  'features/login-challenge',
+  'features/two-factor',
+  'features/passkeys',
+  'features/mail',
+  'features/change-password',
+  'features/email-verification',
+  'features/password-reset',
+  'features/registration',
+  'features/account',
+  'tools/retention',
+  'tools/migrations',
+  'tools/health',
+  'tools/openapi',
+  'tools/console',
 ];
 
 const SRC = '^libs/auth/src/';
@@ -33,23 +40,22 @@ const forbid = (name, from, to) => ({ name, severity: 'error', from, to });
 
 module.exports = {
   forbidden: [
-    forbid('no-cycles', {}, { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } }),
+    forbid('no-cycles', {}, { circular: true }),
     forbid('policies-are-pure', { path: '\\.policy\\.ts$' }, { dependencyTypesNot: ['type-only'] }),
-    forbid('testing-stays-out', { path: SRC, pathNot: inside(['testing']) }, { path: inside(['testing']) }),
-    ...TIERS.flatMap((tier, i) =>
-      tier.map((folder) =>
-        forbid(
-          `${folder}-looks-down`,
-          { path: inside([folder]) },
-          { path: SRC, pathNot: inside([folder, ...TIERS.slice(0, i).flat()]), dependencyTypesNot: ['type-only'] },
-        ),
-      ),
+    forbid('testing-stays-out', { path: SRC, pathNot: inside(['tools/testing']) }, { path: inside(['tools/testing']) }),
+    forbid(
+      'every-folder-has-a-place',
+      { path: SRC, pathNot: [inside([...ORDER, 'tools/testing']), `${SRC}[^/]+$`] },
+      {},
+    ),
+    ...ORDER.map((folder, i) =>
+      forbid(`${folder}-looks-down`, { path: inside([folder]) }, { path: SRC, pathNot: inside(ORDER.slice(0, i + 1)) }),
     ),
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
     // They start the library as a host does.
-    exclude: { path: '-spec\\.ts$' },
+    exclude: { path: '-spec\\.ts$|\\.testkit\\.ts$' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
   },

@@ -8,8 +8,8 @@ const base = {
   testEnvironment: '<rootDir>/test/support/jest/process-environment.cjs',
   moduleNameMapper: {
     '^@svc/auth$': '<rootDir>/libs/auth/src/index.ts',
-    '^@svc/auth/console$': '<rootDir>/libs/auth/src/console/index.ts',
-    '^@svc/auth/testing$': '<rootDir>/libs/auth/src/testing/index.ts',
+    '^@svc/auth/console$': '<rootDir>/libs/auth/src/tools/console/index.ts',
+    '^@svc/auth/testing$': '<rootDir>/libs/auth/src/tools/testing/index.ts',
   },
   modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/libs/auth/dist'],
   setupFiles: ['reflect-metadata'],

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hash } from 'argon2';
 import { startEmbeddedPostgres } from '../apps/sample/src/embedded-postgres';
-import { DEFAULT_HASHING } from '../libs/auth/src/config/defaults';
+import { DEFAULT_HASHING } from '../libs/auth/src/foundation/config/defaults';
 import { createDatabase, createTemplate, dataSourceOf } from '../test/support/database';
 import { RedisServer, redisBinary } from '../test/support/redis';
 import { CREATE_TOKENS } from './apps/hand-rolled.entities';

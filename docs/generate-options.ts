@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import * as ts from 'typescript';
 
 const ROOT = join(__dirname, '..');
-const SOURCE = join(ROOT, 'libs/auth/src/config/auth-options.ts');
+const SOURCE = join(ROOT, 'libs/auth/src/foundation/config/auth-options.ts');
 const TARGET = join(ROOT, 'docs/options.md');
 
 const HEAD = `# Options
 
-Generated from \`libs/auth/src/config/auth-options.ts\`: \`npm run docs\`. Host values are merged over the defaults: objects
+Generated from \`libs/auth/src/foundation/config/auth-options.ts\`: \`npm run docs\`. Host values are merged over the defaults: objects
 recurse, lists and scalars replace. Extra guards read \`SVC_{GUARD}_*\` through \`authOptionsFromEnv(process.env, guard)\`.
 `;
 

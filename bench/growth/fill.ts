@@ -1,8 +1,8 @@
 import { createHash, randomInt } from 'node:crypto';
 import type { DataSource, QueryRunner } from 'typeorm';
-import { resolveOptions } from '../../libs/auth/src/config/resolve-options';
-import { Realm } from '../../libs/auth/src/realm/realm';
-import { RefreshTokens } from '../../libs/auth/src/sessions/refresh-tokens';
+import { resolveOptions } from '../../libs/auth/src/foundation/config/resolve-options';
+import { Realm } from '../../libs/auth/src/foundation/realm/realm';
+import { RefreshTokens } from '../../libs/auth/src/features/sessions/refresh-tokens';
 import { createDatabase, dataSourceOf } from '../../test/support/database';
 import { SECRET } from '../apps/serve';
 import { ADA, digestOf } from '../stores';

@@ -37,7 +37,7 @@ export async function routesOfTheSample(): Promise<string[]> {
 
 /** The commands of the console, and each with each of its flags: `svc:prune --lockout-days`. */
 export function commandsOfTheConsole(): string[] {
-  const folder = join(ROOT, 'libs/auth/src/console');
+  const folder = join(ROOT, 'libs/auth/src/tools/console');
   return readdirSync(folder)
     .filter((file) => file.endsWith('.command.ts'))
     .map((file) => readFileSync(join(folder, file), 'utf8'))

@@ -235,7 +235,7 @@ function someOf(bits: readonly number[], count = 6): number[] {
   return [...new Set(Array.from({ length: count }, (_, i) => bits[Math.round(i * step)]!))];
 }
 
-// Every bit is flipped in libs/auth/src/passkeys/verification.spec.ts; here some are, for what the client receives.
+// Every bit is flipped in libs/auth/src/features/passkeys/verification.spec.ts; here some are, for what the client receives.
 describe('one flipped bit', () => {
   describe.each(['ES256', 'RS256'] as const)('of an assertion with %s', (algorithm) => {
     const signer = new SoftAuthenticator(ORIGIN, algorithm);
@@ -282,7 +282,7 @@ describe('one flipped bit', () => {
   );
 });
 
-// Every value is put into every place in libs/auth/src/passkeys/verification.spec.ts; here each goes into one.
+// Every value is put into every place in libs/auth/src/features/passkeys/verification.spec.ts; here each goes into one.
 describe('garbage', () => {
   const spoilers = (members: readonly string[]): Spoil[] => [
     ...GARBAGE.map((value, i) => {

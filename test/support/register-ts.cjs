@@ -11,8 +11,8 @@ require('reflect-metadata');
 const src = join(__dirname, '../../libs/auth/src');
 const ALIASES = {
   '@svc/auth': join(src, 'index.ts'),
-  '@svc/auth/console': join(src, 'console/index.ts'),
-  '@svc/auth/testing': join(src, 'testing/index.ts'),
+  '@svc/auth/console': join(src, 'tools/console/index.ts'),
+  '@svc/auth/testing': join(src, 'tools/testing/index.ts'),
 };
 
 const CACHE = join(__dirname, '../../node_modules/.cache/register-ts');

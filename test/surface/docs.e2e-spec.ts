@@ -34,18 +34,25 @@ const rowsOf = (page: string): string[][] =>
         .map((cell) => cell.trim()),
     );
 
-/** The names of the event classes of a file, each with its fields as the page shows them. */
-function payloadsIn(source: string): [name: string, payload: string][] {
-  const file = ts.createSourceFile('event.ts', source, ts.ScriptTarget.Latest, true);
-  return file.statements.filter(ts.isClassDeclaration).map((event) => {
-    const properties = event.members.filter(ts.isPropertyDeclaration);
-    const parameters = event.members.filter(ts.isConstructorDeclaration).flatMap((maker) => [...maker.parameters]);
-    const fields = [...parameters, ...properties].map(
-      ({ name, type, initializer }) =>
-        `\`${name.getText()}: ${(type ?? initializer)!.getText().replaceAll('|', '\\|')}\``,
-    );
-    return [event.name!.text, fields.join(', ')];
-  });
+/** The event classes that the library emits, each with its fields as the page shows them. */
+function payloadsOf(sources: string[]): [name: string, payload: string][] {
+  const emitted = new Set(
+    sources.flatMap((text) => [...text.matchAll(/\b(?:emit|announce)\(\s*new (\w+)/g)].map(([, name]) => name)),
+  );
+  return sources
+    .flatMap((text) =>
+      ts.createSourceFile('source.ts', text, ts.ScriptTarget.Latest, true).statements.filter(ts.isClassDeclaration),
+    )
+    .filter(({ name }) => emitted.has(name?.text))
+    .map((event) => {
+      const properties = event.members.filter(ts.isPropertyDeclaration);
+      const parameters = event.members.filter(ts.isConstructorDeclaration).flatMap((maker) => [...maker.parameters]);
+      const fields = [...parameters, ...properties].map(
+        ({ name, type, initializer }) =>
+          `\`${name.getText()}: ${(type ?? initializer)!.getText().replaceAll('|', '\\|')}\``,
+      );
+      return [event.name!.text, fields.join(', ')];
+    });
 }
 
 /** The anchor of a heading. */
@@ -62,9 +69,9 @@ describe('the documentation', () => {
   });
 
   it('lists every event with the names and types of what it carries, and no other', () => {
-    const events = readdirSync(join(ROOT, 'libs/auth/src'), { recursive: true, encoding: 'utf8' })
-      .filter((file) => /\.events?\.ts$/.test(file))
-      .flatMap((file) => payloadsIn(read(join('libs/auth/src', file))));
+    const files = readdirSync(join(ROOT, 'libs/auth/src'), { recursive: true, encoding: 'utf8' });
+    const sources = files.filter((file) => /(?<!spec)\.ts$/.test(file));
+    const events = payloadsOf(sources.map((file) => read(join('libs/auth/src', file))));
     const rows = [...read('docs/events.md').matchAll(/^\| `(\w+)` +\| ((?:\\\||[^|])*?) +\|/gm)];
     expect(rows.map(([, name, payload]) => [name, payload]).toSorted()).toEqual(events.toSorted());
     for (const [name] of events) expect(surface).toHaveProperty(name);

@@ -23,7 +23,7 @@ describe('the testing kit in the package', () => {
 
     beforeAll(() => {
       const script = `
-        const loaded = () => Object.keys(require.cache).filter((file) => file.includes('/dist/testing/')).length;
+        const loaded = () => Object.keys(require.cache).filter((file) => file.includes('/dist/tools/testing/')).length;
         const { Clock } = require('@svc/auth');
         console.log(loaded());
         require('@svc/auth/console');

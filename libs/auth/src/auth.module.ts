@@ -8,27 +8,27 @@ import {
 } from '@nestjs/common';
 import { MetadataScanner, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { Auth } from './auth';
-import { AuthCoreModule } from './auth-core.module';
-import { AUTH_CONFIG, type AuthConfig } from './config/auth-config';
-import type { AuthModuleAsyncOptions, AuthModuleOptions, AuthStructure } from './config/auth-options';
-import { DEFAULTS } from './config/defaults';
-import { merge } from './config/merge';
-import { combine } from './config/resolve-options';
+import { AuthCoreModule } from './shared.module';
+import { AUTH_CONFIG, type AuthConfig } from './foundation/config/auth-config';
+import type { AuthModuleAsyncOptions, AuthModuleOptions, AuthStructure } from './foundation/config/auth-options';
+import { DEFAULTS } from './foundation/config/defaults';
+import { merge } from './foundation/config/merge';
+import { combine } from './foundation/config/resolve-options';
 import { authEntities } from './entities';
-import { forwardEvents } from './forward-events';
-import { AccessTokenGuard } from './http/authentication.gate';
-import { AuthHealth } from './health/auth-health';
-import { refuseRoutes } from './http/refuse-routes';
-import { Database } from './kernel/database';
-import { SecurityStore } from './security-store/security-store';
-import { UnreadableRequests } from './http/unreadable-requests';
-import { AuthEvents } from './kernel/auth-events';
-import { SecurityLog } from './observability/security-log';
-import { observeEvents } from './observe-events';
-import { Realms } from './realm/realm';
+import { forwardEvents } from './foundation/platform/auth-events';
+import { AccessTokenGuard } from './request/gates/authenticated';
+import { AuthHealth } from './tools/health/auth-health';
+import { refuseRoutes } from './request/gates/boot-check';
+import { Database } from './foundation/platform/database';
+import { SecurityStore } from './foundation/security-store/security-store';
+import { UnreadableRequests } from './request/http/parser-errors';
+import { AuthEvents } from './foundation/platform/auth-events';
+import { SecurityLog } from './foundation/observability/security-log';
+import { observeEvents } from './log-events';
+import { Realms } from './foundation/realm/realm';
 import { type RealmStructure, RealmModule } from './realm.module';
-import { schedulePruning } from './retention/prune-schedule';
-import { Pruning } from './retention/pruning';
+import { schedulePruning } from './tools/retention/prune-schedule';
+import { Pruning } from './tools/retention/pruning';
 
 /**
  * Token authentication for a Nest application.

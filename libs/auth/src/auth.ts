@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { type UserResource, UserResources } from './abilities/user-resources';
-import type { SessionTokens } from './http/session-tokens';
-import { AuthConfigError, Unauthenticated } from './kernel/auth.exception';
-import { type RealmScope, Realms } from './realm/realm';
-import { type SessionStart, Sessions } from './sessions/sessions';
-import { TwoFactor } from './two-factor/two-factor';
-import { type TokenSource, callerIn } from './tokens/token-source';
+import { type UserResource, UserResources } from './request/abilities/user-resource';
+import type { SessionTokens } from './request/http/token-response';
+import { AuthConfigError, Unauthenticated } from './foundation/platform/errors';
+import { type RealmScope, Realms } from './foundation/realm/realm';
+import { type SessionStart, Sessions } from './features/sessions/sessions';
+import { TwoFactor } from './features/two-factor/two-factor';
+import { type TokenSource, callerIn } from './identity/tokens/caller';
 
 /** How server code starts a session; see {@link SessionStart}. */
 export type StartOptions = Omit<SessionStart, 'userId' | 'abilities'> & {

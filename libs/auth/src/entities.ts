@@ -1,7 +1,7 @@
-import { LockoutCounter } from './lockout/lockout-counter.entity';
-import { Passkey } from './passkeys/passkey.entity';
-import { PasswordResetToken } from './password-reset/password-reset.entity';
-import { Session } from './session-state/session.entity';
+import { LockoutCounter } from './request/lockout/lockout.entity';
+import { Passkey } from './features/passkeys/passkey.entity';
+import { PasswordResetToken } from './features/password-reset/reset-token.entity';
+import { Session } from './identity/denylist/session.entity';
 
 /**
  * Every entity of the library, for the `entities` of the host's data source.

@@ -1,24 +1,24 @@
-import type { FeatureOptions } from './config/auth-options';
-import { http } from './http/http.feature';
-import { changePassword } from './change-password/change-password.feature';
-import { mail } from './mail/mail.feature';
-import { passwordReset } from './password-reset/password-reset.feature';
-import { password } from './password/password.feature';
-import { account } from './account/account.feature';
-import { abilities } from './abilities/abilities.feature';
-import { confirmation } from './confirmation/confirmation.feature';
-import { emailVerification } from './email-verification/email-verification.feature';
-import { registration } from './registration/registration.feature';
-import { lockout } from './lockout/lockout.feature';
-import { login } from './login/login.feature';
-import { passkeys } from './passkeys/passkeys.feature';
-import type { Feature } from './realm/feature';
-import { verifiedEmail } from './verified-email/verified-email.feature';
-import { logoutAll, sessions } from './sessions/sessions.feature';
-import { secondStep } from './second-step/second-step.feature';
-import { throttling } from './throttling/throttling.feature';
-import { twoFactor } from './two-factor/two-factor.feature';
-import { denylist, tokens } from './tokens/tokens.feature';
+import type { FeatureOptions } from './foundation/config/auth-options';
+import { http } from './request/http/http.feature';
+import { changePassword } from './features/change-password/change-password.feature';
+import { mail } from './features/mail/mail.feature';
+import { passwordReset } from './features/password-reset/password-reset.feature';
+import { password } from './identity/password/password.feature';
+import { account } from './features/account/account.feature';
+import { abilities } from './request/abilities/abilities.feature';
+import { confirmation } from './features/step-up/step-up.feature';
+import { emailVerification } from './features/email-verification/email-verification.feature';
+import { registration } from './features/registration/registration.feature';
+import { lockout } from './request/lockout/lockout.feature';
+import { login } from './features/login/login.feature';
+import { passkeys } from './features/passkeys/passkeys.feature';
+import type { Feature } from './foundation/realm/feature';
+import { verifiedEmail } from './features/email-verification/require-verified-email';
+import { logoutAll, sessions } from './features/sessions/sessions.feature';
+import { secondStep } from './features/login-challenge/challenge.feature';
+import { throttling } from './request/throttling/throttling.feature';
+import { twoFactor } from './features/two-factor/two-factor.feature';
+import { denylist, tokens } from './identity/tokens/tokens.feature';
 
 /** The product on one screen. Order is mount order. */
 export const FEATURES: readonly Feature[] = [

@@ -3,75 +3,75 @@ export { AuthModule } from './auth.module';
 
 // Injectables
 export { Auth, type StartOptions } from './auth';
-export { AuthEvents } from './kernel/auth-events';
-export { AuthHealth, type HealthFault, type HealthResult } from './health/auth-health';
-export { Clock } from './kernel/clock';
-export { type Enrolment, TwoFactor } from './two-factor/two-factor';
-export { Pruning, type Pruned } from './retention/pruning';
-export { SharedThrottlerStorage, type ThrottlerRecord } from './throttling/shared-throttler-storage';
+export { AuthEvents } from './foundation/platform/auth-events';
+export { AuthHealth, type HealthFault, type HealthResult } from './tools/health/auth-health';
+export { Clock } from './foundation/platform/clock';
+export { type Enrolment, TwoFactor } from './features/two-factor/two-factor';
+export { Pruning, type Pruned } from './tools/retention/pruning';
+export { SharedThrottlerStorage, type ThrottlerRecord } from './request/throttling/throttler-storage';
 
 // Decorators and guards
-export { Authenticated, CurrentCaller, CurrentUser, Public } from './http/authenticated.decorator';
-export { Abilities, AnyAbility } from './abilities/abilities.decorator';
-export { type DeclaredAbilities, defineAbilities } from './abilities/define-abilities';
-export { tokenCan } from './abilities/token-can';
-export type { TokenSource } from './tokens/token-source';
-export type { UserResource } from './abilities/user-resources';
-export { RequireConfirmation } from './confirmation/require-confirmation.decorator';
-export { RequireVerifiedEmail } from './verified-email/require-verified-email.decorator';
-export { Throttled } from './throttling/throttled.decorator';
-export { AccessTokenGuard } from './http/authentication.gate';
-export { type ApiDocument, describeAuth } from './openapi/describe-auth';
-export { ForceJson } from './http/auth-exception.filter';
-export type { Caller } from './tokens/caller';
-export type { AccessClaims } from './tokens/access-token.policy';
-export type { Grant } from './tokens/grant';
-export type { ListedSession } from './sessions/session-list';
-export type { LoginChallenge, SecondFactorMethod } from './http/login-challenge';
-export type { SessionTokens } from './http/session-tokens';
-export type { ClientInfo } from './http/client-info';
-export type { CarriedRequest, Handshake } from './http/carried-request';
+export { Authenticated, CurrentCaller, CurrentUser, Public } from './request/gates/authenticated';
+export { Abilities, AnyAbility } from './request/abilities/abilities';
+export { type DeclaredAbilities, defineAbilities } from './request/abilities/abilities';
+export { tokenCan } from './request/abilities/abilities';
+export type { TokenSource } from './identity/tokens/caller';
+export type { UserResource } from './request/abilities/user-resource';
+export { RequireConfirmation } from './features/step-up/require-confirmation';
+export { RequireVerifiedEmail } from './features/email-verification/require-verified-email';
+export { Throttled } from './request/throttling/throttled';
+export { AccessTokenGuard } from './request/gates/authenticated';
+export { type ApiDocument, describeAuth } from './tools/openapi/describe-auth';
+export { ForceJson } from './request/http/error.filter';
+export type { Caller } from './identity/tokens/caller';
+export type { AccessClaims } from './identity/tokens/access-token.policy';
+export type { Grant } from './identity/tokens/caller';
+export type { ListedSession } from './features/sessions/session-list';
+export type { LoginChallenge, SecondFactorMethod } from './request/http/token-response';
+export type { SessionTokens } from './request/http/token-response';
+export type { ClientInfo } from './request/http/client-info';
+export type { CarriedRequest, Handshake } from './foundation/ports/handshake';
 
 // Options
-export { authOptionsFromEnv } from './config/env';
-export type * from './config/auth-options';
-export type { MessageKey, MessageParams, Translate } from './kernel/messages';
-export type { SecurityEvent, SecurityLine } from './observability/security-line';
-export type { Operation } from './observability/operations';
-export type { Reason } from './observability/reasons';
+export { authOptionsFromEnv } from './foundation/config/env';
+export type * from './foundation/config/auth-options';
+export type { MessageKey, MessageParams, Translate } from './foundation/platform/messages';
+export type { SecurityEvent, SecurityLine } from './foundation/platform/catalogue';
+export type { Operation } from './foundation/platform/catalogue';
+export type { Reason } from './foundation/platform/catalogue';
 
 // Entities and migrations
 export { authEntities } from './entities';
-export { authMigrations } from './migrations';
-export { addTwoFactorColumns } from './migrations/two-factor-columns';
-export { withAuthColumns } from './users/auth-user';
-export { withTwoFactorColumns } from './users/two-factor-columns';
-export { LockoutCounter } from './lockout/lockout-counter.entity';
-export { Passkey } from './passkeys/passkey.entity';
-export { PasswordResetToken } from './password-reset/password-reset.entity';
-export { Session } from './session-state/session.entity';
+export { authMigrations } from './tools/migrations';
+export { addTwoFactorColumns } from './tools/migrations/two-factor-columns';
+export { withAuthColumns } from './identity/users/columns';
+export { withTwoFactorColumns } from './identity/users/columns';
+export { LockoutCounter } from './request/lockout/lockout.entity';
+export { Passkey } from './features/passkeys/passkey.entity';
+export { PasswordResetToken } from './features/password-reset/reset-token.entity';
+export { Session } from './identity/denylist/session.entity';
 
 // Events
-export { AccountDeleted } from './account/account-deleted.event';
-export { AccountDeleting } from './account/account-deleting.event';
-export { MailFailed } from './mail/mail-failed.event';
-export { Registered } from './registration/registered.event';
-export { Verified } from './email-verification/verified.event';
-export { PasswordReset } from './password-reset/password-reset.event';
-export { PasswordChanged } from './change-password/password-changed.event';
-export { AccountLocked } from './lockout/account-locked.event';
-export { AccountReleased } from './lockout/account-released.event';
-export type { LockPurpose } from './lockout/lock-key';
-export { Lockout } from './login/lockout.event';
-export { RecoveryCodeUsed } from './two-factor/recovery-code-used.event';
-export { RecoveryCodesReplaced } from './two-factor/recovery-codes-replaced.event';
-export { TwoFactorDisabled } from './two-factor/two-factor-disabled.event';
-export { TwoFactorEnabled } from './two-factor/two-factor-enabled.event';
-export { PasskeyAdded } from './passkeys/passkey-added.event';
-export { PasskeyBackupChanged } from './passkeys/passkey-backup-changed.event';
-export { PasskeyCloneDetected } from './passkeys/passkey-clone-detected.event';
-export { PasskeyRemoved } from './passkeys/passkey-removed.event';
-export { TokenAbilityDenied } from './abilities/token-ability-denied.event';
+export { AccountDeleted } from './features/account/account.events';
+export { AccountDeleting } from './features/account/account.events';
+export { MailFailed } from './features/mail/mail-queue';
+export { Registered } from './features/registration/registration';
+export { Verified } from './features/email-verification/email-verification.events';
+export { PasswordReset } from './features/password-reset/password-reset.events';
+export { PasswordChanged } from './features/change-password/change-password';
+export { AccountLocked } from './request/lockout/lockout.events';
+export { AccountReleased } from './request/lockout/lockout.events';
+export type { LockPurpose } from './request/lockout/lock-key';
+export { Lockout } from './features/login/login';
+export { RecoveryCodeUsed } from './features/two-factor/two-factor.events';
+export { RecoveryCodesReplaced } from './features/two-factor/two-factor.events';
+export { TwoFactorDisabled } from './features/two-factor/two-factor.events';
+export { TwoFactorEnabled } from './features/two-factor/two-factor.events';
+export { PasskeyAdded } from './features/passkeys/passkeys.events';
+export { PasskeyBackupChanged } from './features/passkeys/passkeys.events';
+export { PasskeyCloneDetected } from './features/passkeys/passkeys.events';
+export { PasskeyRemoved } from './features/passkeys/passkeys.events';
+export { TokenAbilityDenied } from './request/abilities/ability.gate';
 export {
   RefreshFamilyForked,
   RefreshTokenReused,
@@ -79,48 +79,54 @@ export {
   SessionEnded,
   SessionRecovered,
   SessionStarted,
-} from './sessions/session.events';
+} from './features/sessions/sessions.events';
 
 // Exceptions
-export { BadLink, OutdatedLink } from './email-verification/bad-link.exception';
-export { IdentifierTaken } from './registration/identifier-taken.exception';
-export { ResetFailed } from './password-reset/reset-failed.exception';
+export { BadLink, OutdatedLink } from './features/email-verification/email-verification.errors';
+export { IdentifierTaken } from './features/registration/registration-form';
+export { ResetFailed } from './features/password-reset/password-reset.errors';
 export {
   AuthConfigError,
   AuthException,
   StoreUnavailable,
   Unauthenticated,
   ValidationFailed,
-} from './kernel/auth.exception';
-export { AlreadyEnrolled, NotEnrolled } from './two-factor/enrolment.exception';
-export { BadChallenge } from './second-step/bad-challenge.exception';
-export { HasherBusy } from './password/hasher-busy.exception';
-export { ConfirmationOfAnotherSession, ConfirmationRequired } from './confirmation/confirmation-required.exception';
-export { EmailUnverified } from './verified-email/email-unverified.exception';
-export { InsufficientScope } from './abilities/insufficient-scope.exception';
-export { NoSuchPasskey } from './passkeys/no-such-passkey.exception';
-export { PasskeyRefused } from './passkeys/passkey-refused.exception';
-export { InvalidRefreshToken, NoSuchSession } from './sessions/session.exceptions';
-export { WrongCode } from './second-step/wrong-code.exception';
-export { WrongPassword } from './confirmation/wrong-password.exception';
-export { AccountIsLocked } from './lockout/account-is-locked.exception';
-export { TooManyFailures } from './throttling/too-many-failures.exception';
-export { TooManyRequests } from './throttling/too-many-requests.exception';
-export { UnverifiedLogin } from './login/unverified-login.exception';
-export { WrongCredentials } from './login/wrong-credentials.exception';
+} from './foundation/platform/errors';
+export { AlreadyEnrolled, NotEnrolled } from './features/two-factor/two-factor.errors';
+export { BadChallenge } from './features/login-challenge/challenge.errors';
+export { HasherBusy } from './identity/password/hash-queue';
+export { ConfirmationOfAnotherSession, ConfirmationRequired } from './features/step-up/step-up.errors';
+export { EmailUnverified } from './features/email-verification/require-verified-email';
+export { InsufficientScope } from './request/abilities/ability.gate';
+export { NoSuchPasskey } from './features/passkeys/passkeys.errors';
+export { PasskeyRefused } from './features/passkeys/passkeys.errors';
+export { InvalidRefreshToken, NoSuchSession } from './features/sessions/sessions.errors';
+export { WrongCode } from './features/login-challenge/challenge.errors';
+export { WrongPassword } from './features/step-up/step-up.errors';
+export { AccountIsLocked } from './request/lockout/lockout';
+export { TooManyFailures } from './request/throttling/throttling.errors';
+export { TooManyRequests } from './request/throttling/throttling.errors';
+export { UnverifiedLogin } from './features/login/unverified-block';
+export { WrongCredentials } from './features/login/login.errors';
 
 // Ports
-export { type Mail, Mailer } from './mail/mailer';
-export { nodemailerMailer } from './mail/nodemailer-mailer';
-export type { LinkMail, MailContent, MailKind, MailTemplate, MailTemplates } from './mail/mail-templates';
-export { BreachedPasswords } from './password/breached-passwords';
-export { PwnedPasswords } from './password/pwned-passwords';
-export { PasswordVerifier } from './password/password-verifier';
-export { bcryptVerifier } from './password/bcrypt-verifier';
-export { pbkdf2Verifier } from './password/pbkdf2-verifier';
-export { scryptVerifier } from './password/scrypt-verifier';
-export type { RegistrationField, RegistrationRules } from './registration/registration-rules';
-export { PasswordHasher } from './password/password-hasher';
-export { type Bucket, type Limit, type Outcome, SecurityStore, type Tally } from './security-store/security-store';
-export type { StoredSecondFactor } from './users/second-factor';
-export { type NewAccount, type StoredCredentials, UserProvider } from './users/user-provider';
+export { type Mail, Mailer } from './foundation/ports/mail';
+export { nodemailerMailer } from './features/mail/nodemailer-mailer';
+export type { LinkMail, MailContent, MailKind, MailTemplate, MailTemplates } from './foundation/ports/mail';
+export { BreachedPasswords } from './foundation/ports/passwords';
+export { PwnedPasswords } from './identity/password/pwned-passwords';
+export { PasswordVerifier } from './foundation/ports/passwords';
+export { bcryptVerifier } from './identity/password/imported/bcrypt-verifier';
+export { pbkdf2Verifier } from './identity/password/imported/pbkdf2-verifier';
+export { scryptVerifier } from './identity/password/imported/scrypt-verifier';
+export type { RegistrationField, RegistrationRules } from './foundation/config/registration-rules';
+export { PasswordHasher } from './identity/password/password-hasher';
+export {
+  type Bucket,
+  type Limit,
+  type Outcome,
+  SecurityStore,
+  type Tally,
+} from './foundation/security-store/security-store';
+export type { StoredSecondFactor } from './foundation/ports/user-provider';
+export { type NewAccount, type StoredCredentials, UserProvider } from './foundation/ports/user-provider';

@@ -1,20 +1,20 @@
 import { type DynamicModule, Inject, Module, type NestModule, type Provider, type Type } from '@nestjs/common';
 import { HttpAdapterHost, ModuleRef } from '@nestjs/core';
-import { AUTH_CONFIG, type AuthConfig } from './config/auth-config';
-import type { FeatureOptions, GuardStructure, UsersOptions } from './config/auth-options';
-import { DEFAULT_FEATURES } from './config/defaults';
-import { merge } from './config/merge';
-import { sharedPath } from './config/shared-path.policy';
+import { AUTH_CONFIG, type AuthConfig } from './foundation/config/auth-config';
+import type { FeatureOptions, GuardStructure, UsersOptions } from './foundation/config/auth-options';
+import { DEFAULT_FEATURES } from './foundation/config/defaults';
+import { merge } from './foundation/config/merge';
+import { sharedPath } from './foundation/config/guard-isolation.policy';
 import { FEATURES, OF_DEFAULT_GUARD } from './features';
-import type { Feature } from './realm/feature';
-import { mount } from './http/mount';
-import { AuthConfigError } from './kernel/auth.exception';
-import { Database } from './kernel/database';
-import { Realm, RealmScope, Realms } from './realm/realm';
-import { accessTokenStrategy } from './tokens/access-token.strategy';
-import { TypeormUserProvider } from './users/typeorm-user-provider';
-import { UserProvider } from './users/user-provider';
-import { userRefusals } from './users/user-refusals';
+import type { Feature } from './foundation/realm/feature';
+import { mount } from './request/http/mount';
+import { AuthConfigError } from './foundation/platform/errors';
+import { Database } from './foundation/platform/database';
+import { Realm, RealmScope, Realms } from './foundation/realm/realm';
+import { accessTokenStrategy } from './identity/tokens/passport.strategy';
+import { TypeormUserProvider } from './identity/users/typeorm-user-provider';
+import { UserProvider } from './foundation/ports/user-provider';
+import { userRefusals } from './identity/users/provider-checks';
 
 /** What the structure says of one realm. */
 export interface RealmStructure extends GuardStructure {

@@ -1,0 +1,116 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
+import { Clock } from '../../foundation/platform/clock';
+import { Database, isMissing } from '../../foundation/platform/database';
+import { answered } from '../../foundation/platform/deadline';
+import { PasskeyStore } from '../passkeys/passkey.store';
+import { Realm } from '../../foundation/realm/realm';
+import { Session } from '../../identity/denylist/session.entity';
+import type { Caller } from '../../identity/tokens/caller';
+import { UserProvider } from '../../foundation/ports/user-provider';
+
+/** What the library knows of an account, as its owner may take it along. Times are ISO 8601 in UTC. */
+export interface ExportedAccount {
+  generated_at: string;
+  account: { id: string; identifier: string | null };
+  sessions: {
+    session: string;
+    created_at: string;
+    last_rotated_at: string | null;
+    revoked_at: string | null;
+    expires_at: string;
+  }[];
+  /** `last_used_at` in unix seconds. */
+  passkeys: { credential_id: string; name: string | null; last_used_at: number | null }[];
+  two_factor: { enabled: boolean; confirmed_at: string | null };
+}
+
+/** Sessions that one statement reads. */
+const PAGE = 1000;
+const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+
+interface SessionRow {
+  id: string;
+  /** The text of `created_at`, exact. */
+  startedAt: string;
+  createdAt: number;
+  lastRotatedAt: number | null;
+  revokedAt: number | null;
+  expiresAt: number;
+}
+
+const iso = (seconds: number): string => new Date(seconds * 1000).toISOString();
+const isoOrNull = (seconds: number | null): string | null => (seconds === null ? null : iso(seconds));
+const seconds = (column: string): string => `extract(epoch FROM ${column})::float8`;
+
+/** `GET /account/export`: no token, no hash, no secret and no key is ever read for it. */
+@Injectable()
+export class AccountExport {
+  constructor(
+    private readonly users: UserProvider,
+    private readonly passkeyRows: PasskeyStore,
+    private readonly database: Database,
+    private readonly clock: Clock,
+    private readonly realm: Realm,
+    @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
+  ) {}
+
+  async of({ user, userId }: Caller): Promise<ExportedAccount> {
+    return {
+      generated_at: new Date(this.clock.now()).toISOString(),
+      account: { id: userId, identifier: this.users.identifierOf(user) },
+      sessions: await this.sessions(userId),
+      passkeys: await this.passkeys(userId),
+      two_factor: await this.twoFactor(userId),
+    };
+  }
+
+  private async sessions(userId: string): Promise<ExportedAccount['sessions']> {
+    const rows: SessionRow[] = [];
+    for (;;) {
+      const page: SessionRow[] = await this.page(userId, rows.at(-1));
+      rows.push(...page);
+      if (page.length < PAGE) break;
+    }
+    return rows.map(({ id, createdAt, lastRotatedAt, revokedAt, expiresAt }) => ({
+      session: id,
+      created_at: iso(createdAt),
+      last_rotated_at: isoOrNull(lastRotatedAt),
+      revoked_at: isoOrNull(revokedAt),
+      expires_at: iso(expiresAt),
+    }));
+  }
+
+  /** Sessions in the order in which they were started, live and ended ones: each kind has an index of its own. */
+  private page(userId: string, after?: SessionRow): Promise<SessionRow[]> {
+    const ofKind = (condition: string): string => `
+      (SELECT * FROM ${this.database.table(Session)}
+        WHERE guard = $1 AND user_id = $2 AND ${condition} AND (created_at, id) > ($3::timestamptz, $4::uuid)
+        ORDER BY created_at, id LIMIT ${PAGE})`;
+    return this.database.query<SessionRow>(
+      `SELECT id, created_at::text AS "startedAt", ${seconds('created_at')} AS "createdAt",
+              ${seconds('recent[cardinality(recent)]')} AS "lastRotatedAt",
+              ${seconds('revoked_at')} AS "revokedAt", ${seconds('expires_at')} AS "expiresAt"
+         FROM (${ofKind('revoked_at IS NULL')} UNION ALL ${ofKind('revoked_at IS NOT NULL')}) s
+        ORDER BY created_at, id LIMIT ${PAGE}`,
+      [this.realm.guard, userId, after?.startedAt ?? '-infinity', after?.id ?? FIRST_ID],
+    );
+  }
+
+  private async passkeys(userId: string): Promise<ExportedAccount['passkeys']> {
+    const stored = await this.passkeyRows.of(userId).catch((error) => {
+      // Not a table of ours, or none: its migration has not run.
+      if (isMissing(error)) return [];
+      throw error;
+    });
+    return stored.map(({ id, name, last_used_at }) => ({ credential_id: id, name, last_used_at }));
+  }
+
+  private async twoFactor(userId: string): Promise<ExportedAccount['two_factor']> {
+    const factor = this.users.storesSecondFactors()
+      ? await answered('The user store', this.config.storeTimeoutMs, this.users.secondFactorOf(userId))
+      : null;
+    const confirmedAt = factor?.secret ? factor.confirmedAt : null;
+    return { enabled: confirmedAt !== null, confirmed_at: confirmedAt?.toISOString() ?? null };
+  }
+}

@@ -1,0 +1,68 @@
+import { AccountDeleting } from '@svc/auth';
+import { Checkpoint } from '../../../../../test/support/checkpoint';
+import { eventually } from '../../../../../test/support/eventually';
+import { member } from '../../../../../test/support/members';
+import { ORIGIN } from '../../../../../test/support/passkeys';
+import { SoftAuthenticator } from '../../../../../test/support/soft-authenticator';
+import { UnprovedAccount } from '../../../../../test/support/unproved';
+import { Sessions } from '../sessions/sessions';
+
+const ROUNDS = 20;
+
+describe('an account whose password is reset while it is erased', () => {
+  // More than PostgreSQL takes to see that two transactions wait for each other.
+  const account = UnprovedAccount.forFile({ storeTimeoutMs: 10_000 });
+  const { app, t } = account;
+
+  const isWaitedFor = async (): Promise<boolean> => {
+    const waiting = await t.database.query(
+      "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+    );
+    return waiting.length > 0;
+  };
+
+  it('is erased, and neither waits for what the other has', async () => {
+    const own = await app.confirmed();
+    await app.enrol(own, account.authenticator);
+    const token = await account.mailed();
+    // One that began after the others had been ended.
+    t.on(AccountDeleting, async () => void (await t.auth.startSession(account.userId)));
+    const sessions = account.own(Sessions);
+    const [erase, half] = [sessions.eraseEnded.bind(sessions), new Checkpoint()];
+    jest.spyOn(sessions, 'eraseEnded').mockImplementationOnce(async (...args) => {
+      await erase(...args);
+      await half.pass();
+    });
+    const erasing = app.call('delete', 'account', own).then(({ status }) => status);
+    await half.reached;
+    const resetting = account.post(token).then(({ status }) => status);
+    await eventually(isWaitedFor);
+    half.letGo();
+    expect(await erasing).toBe(204);
+    expect(await resetting).toBeLessThan(500);
+    for (const table of ['members', "svc_sessions WHERE user_id <> ''", 'svc_passkeys', 'svc_password_resets'])
+      expect(await t.database.query(`SELECT 1 FROM ${table}`)).toEqual([]);
+  });
+
+  it(`is erased whichever comes first, ${ROUNDS} times, and leaves nothing behind`, async () => {
+    for (let round = 0; round < ROUNDS; round++) {
+      const email = `racer${round}@example.com`;
+      const userId = await member(t, email);
+      const own = await app.confirmed(email);
+      await app.enrol(own, new SoftAuthenticator(ORIGIN));
+      const token = await account.mailed(email);
+      const [erased, ...others] = await Promise.all([
+        app.call('delete', 'account', own),
+        account.post(token, email),
+        t.login(email),
+        t.login(email),
+      ]);
+      // A reset that came first has ended the session that would erase.
+      expect([204, 401]).toContain(erased.status);
+      expect(others.map(({ status }) => status).filter((status) => status >= 500)).toEqual([]);
+      if (erased.status === 401) continue;
+      for (const table of ['svc_sessions', 'svc_passkeys', 'svc_password_resets'])
+        expect(await t.database.query(`SELECT 1 FROM ${table} WHERE user_id = $1`, [userId])).toEqual([]);
+    }
+  });
+});

@@ -1,0 +1,28 @@
+import { Controller, HttpCode, Post } from '@nestjs/common';
+import { PinnedNeeds } from '../../request/abilities/pinned-ability.gate';
+import { Authenticated, CurrentCaller } from '../../request/gates/authenticated';
+import { RequestBody } from '../../request/http/request-body';
+import { NoStore } from '../../request/http/token-response';
+import { Throttled } from '../../request/throttling/throttled';
+import type { Caller } from '../../identity/tokens/caller';
+import { ChangePasswordRequest } from './change-password';
+import { PasswordChange } from './change-password';
+
+@Controller('password')
+export class ChangePasswordController {
+  constructor(private readonly change: PasswordChange) {}
+
+  @Post()
+  @HttpCode(200)
+  @NoStore()
+  @Authenticated()
+  @PinnedNeeds('svc.account')
+  @Throttled('svc-confirm')
+  async replace(
+    @CurrentCaller() caller: Caller,
+    @RequestBody(ChangePasswordRequest) wanted: ChangePasswordRequest,
+  ): Promise<{ status: string }> {
+    await this.change.make(caller, wanted);
+    return { status: 'password-changed' };
+  }
+}

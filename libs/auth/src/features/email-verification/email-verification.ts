@@ -1,0 +1,50 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
+import { AuthConfigError } from '../../foundation/platform/errors';
+import { answered } from '../../foundation/platform/deadline';
+import { Realm } from '../../foundation/realm/realm';
+import { UserProvider } from '../../foundation/ports/user-provider';
+import { AddressProofs } from './verified-emails';
+import { BadLink, OutdatedLink } from './email-verification.errors';
+import { type PresentedLink, VerificationLinks } from './verification-links';
+
+/** `GET /email/verify/…`: from a link that was opened to a verified address. */
+@Injectable()
+export class EmailProof {
+  constructor(
+    private readonly links: VerificationLinks,
+    private readonly users: UserProvider,
+    private readonly proofs: AddressProofs,
+    @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
+    realm: Realm,
+  ) {
+    if (!config.routes || !realm.options.isDefault || users.verifiesEmails()) return;
+    throw new AuthConfigError(
+      `features.emailVerification is on, but the users of the guard "${realm.guard}" have no verified email. Give ` +
+        'the entity a column emailVerifiedAt (timestamptz, nullable), or implement isEmailVerified, verifiesEmails ' +
+        'and markEmailVerified in your UserProvider.',
+    );
+  }
+
+  /** Opened twice, it verifies once. @throws BadLink, OutdatedLink */
+  async accept(link: PresentedLink): Promise<void> {
+    if (!this.links.isGenuine(link)) throw new BadLink();
+    const { user, email } = await this.addresseeOf(link);
+    if (await this.proofs.note(user, email)) return;
+    // Verified before, unless the address has just become another one.
+    const current = await this.addresseeOf(link);
+    if (this.users.isEmailVerified(current.user) !== true) throw new OutdatedLink();
+  }
+
+  /** The user as stored now. @throws OutdatedLink unless the link was mailed to the address they have */
+  private async addresseeOf(link: PresentedLink): Promise<{ user: object; email: string }> {
+    const user = await this.inTime(this.users.findById(link.id));
+    const email = user && this.users.emailOf(user);
+    if (!user || email === null || !this.links.isFor(link, email)) throw new OutdatedLink();
+    return { user, email };
+  }
+
+  private inTime<T>(work: Promise<T>): Promise<T> {
+    return answered('The user store', this.config.storeTimeoutMs, work);
+  }
+}

@@ -1,0 +1,20 @@
+import { NoSecondStep, SecondStep } from '../login/second-step';
+import type { Feature } from '../../foundation/realm/feature';
+import { ChallengeAttempts } from './challenge';
+import { ChallengeCompletion } from './challenge';
+import { LoginChallenges } from './challenge-tokens';
+import { RequiredSecondStep } from './required-second-step';
+import { TwoFactorChallengeController } from './challenge.controller';
+
+/** The challenge between a right password and a session, at every guard whose login can ask for it. */
+export const secondStep: Feature = {
+  flags: ['twoFactor', 'passkeys'],
+  controllers: [TwoFactorChallengeController],
+  providers: [
+    LoginChallenges,
+    ChallengeAttempts,
+    ChallengeCompletion,
+    { provide: SecondStep, useClass: RequiredSecondStep },
+  ],
+  whenOff: [{ provide: SecondStep, useClass: NoSecondStep }],
+};

@@ -1,0 +1,115 @@
+import { Injectable } from '@nestjs/common';
+import { AuthEvents } from '../../foundation/platform/auth-events';
+import type { Reason } from '../../foundation/platform/catalogue';
+import { UserProvider } from '../../foundation/ports/user-provider';
+import { Realm } from '../../foundation/realm/realm';
+import { clientInfo } from '../../request/http/client-info';
+import type { LoginChallenge, SessionTokens } from '../../request/http/token-response';
+import { loginLock, userLock } from '../../request/lockout/lock-key';
+import { AccountLockout } from '../../request/lockout/lockout';
+import { FailureLimiter, FailureLimits } from '../../request/throttling/failure-limiter';
+import { TooManyFailures } from '../../request/throttling/throttling.errors';
+import { Sessions } from '../sessions/sessions';
+import { type Candidate, Credentials, type LoginRequest, StandingPassword, type Verified } from './credentials';
+import { WrongCredentials } from './login.errors';
+import { SecondStep } from './second-step';
+import { UnverifiedBlock } from './unverified-block';
+
+/**
+ * The limit on failed logins refused an attempt. Not the persistent lockout: that is `AccountLocked`.
+ *
+ * @publicApi
+ */
+export class Lockout {
+  /** @param request the HTTP request that was refused */
+  constructor(readonly request: object) {}
+}
+
+/** Checks credentials within the lockout and the limits on failures. */
+@Injectable()
+export class LoginAttempts {
+  constructor(
+    private readonly credentials: Credentials,
+    private readonly lockout: AccountLockout,
+    private readonly failures: FailureLimiter,
+    private readonly limits: FailureLimits,
+    private readonly users: UserProvider,
+    private readonly events: AuthEvents,
+    private readonly realm: Realm,
+  ) {}
+
+  /**
+   * The user with these credentials, whose counters are cleared.
+   *
+   * @throws HasherBusy, AccountIsLocked, TooManyFailures, WrongCredentials
+   */
+  async verify(login: LoginRequest, request: object): Promise<Verified> {
+    const { username: field } = this.realm.options;
+    const identifier = login.identifier ?? '';
+    // Before any store is asked: what a flood is refused for is to cost next to nothing.
+    if (!this.realm.options.hooks.authenticate) this.credentials.admit();
+    const candidate = await this.credentials.find(login);
+    const lock = loginLock(candidate.userId, identifier);
+
+    // The lock first: "try again in a minute" would be a lie to someone who is locked out.
+    await this.lockout.refuseLocked(lock, field);
+    const verified = await this.failures.attempt(
+      this.limits.ofLogin(identifier, request),
+      () => this.lockout.attempt(lock, field, () => this.authenticate(candidate, request)),
+      (seconds) => this.refusal(field, seconds, request),
+      this.limits.clearedBy(identifier) ? 'succeeded' : 'undone',
+    );
+    if (!verified) throw new WrongCredentials(field).because(this.reason(candidate), candidate.userId);
+    const userId = this.users.idOf(verified.user);
+    await this.lockout.release([lock, loginLock(userId, identifier), userLock('confirm', userId)]);
+    return verified;
+  }
+
+  private reason({ userId }: Candidate): Reason {
+    if (this.realm.options.hooks.authenticate) return 'wrong_credentials';
+    return userId === null ? 'unknown_user' : 'wrong_password';
+  }
+
+  private async authenticate(candidate: Candidate, request: object): Promise<Verified | null> {
+    const { authenticate } = this.realm.options.hooks;
+    if (!authenticate) return this.credentials.check(candidate);
+    const user = await authenticate(request, { guard: this.realm.guard });
+    // A success clears the counters of the account that was named; nobody clears another's with a login of their own.
+    if (!user) return null;
+    const userId = this.users.idOf(user);
+    if (candidate.userId !== null && candidate.userId !== userId) return null;
+    return { user, proved: await this.credentials.provedByHost(candidate, userId) };
+  }
+
+  private refusal(field: string, seconds: number, request: object): Error {
+    this.events.emit(new Lockout(request));
+    return new TooManyFailures(field, seconds);
+  }
+}
+
+/** `POST /login`: from credentials to a session, or to a challenge for the second factor. */
+@Injectable()
+export class Login {
+  constructor(
+    private readonly attempts: LoginAttempts,
+    private readonly sessions: Sessions,
+    private readonly users: UserProvider,
+    private readonly secondStep: SecondStep,
+    private readonly unverified: UnverifiedBlock,
+    private readonly standing: StandingPassword,
+    private readonly realm: Realm,
+  ) {}
+
+  /** @throws AccountIsLocked, TooManyFailures, WrongCredentials, also for a password replaced meanwhile; UnverifiedLogin */
+  async attempt(login: LoginRequest, request: object): Promise<SessionTokens | LoginChallenge> {
+    const { user, proved } = await this.attempts.verify(login, request);
+    const userId = this.users.idOf(user);
+    const challenge = await this.secondStep.challengeFor(user, userId, proved.digest);
+    if (challenge) return challenge;
+    this.unverified.refuse(user);
+    const start = { userId, amr: ['pwd'], client: clientInfo(request) };
+    const tokens = await this.sessions.start(start, (stored) => this.standing.holds(proved, stored));
+    if (!tokens) throw new WrongCredentials(this.realm.options.username);
+    return tokens;
+  }
+}

@@ -1,0 +1,65 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
+import { cleanUp } from '../../foundation/platform/deadline';
+import { answered, isUndecided } from '../../foundation/platform/deadline';
+import { AccountLockout } from '../../request/lockout/lockout';
+import { loginLock, userLock } from '../../request/lockout/lock-key';
+import { UserProvider } from '../../foundation/ports/user-provider';
+
+/** One password in the place of another. */
+export interface Replacement {
+  readonly userId: string;
+  /** What the hasher made of the new password. */
+  readonly digest: string;
+  /** The hash in whose place it is stored, and of no other; left out, of whichever is there. */
+  readonly replacing?: string;
+  /** Ends the sessions that are to end with the former password. */
+  readonly endSessions: () => Promise<void>;
+  /** What is done last of all, once the password is known to be stored. */
+  readonly finish?: () => Promise<unknown>;
+  /** After a failure: makes it possible to try again. */
+  readonly undo: () => Promise<unknown>;
+}
+
+/**
+ * Puts a new password in the place of a former one, ends the sessions of that one, and lifts the locks that guesses
+ * at it have set. In this order: a session of the former password that starts until it is replaced is swept away, one
+ * that starts later looks at what is stored.
+ */
+@Injectable()
+export class PasswordReplacement {
+  constructor(
+    private readonly users: UserProvider,
+    private readonly lockout: AccountLockout,
+    @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
+  ) {}
+
+  /** Whether the password was stored: false where the user is gone, or the hash to replace. */
+  async make(replacement: Replacement): Promise<boolean> {
+    const { userId, endSessions, finish, undo } = replacement;
+    let isSaved: boolean | undefined;
+    try {
+      isSaved = await this.save(replacement);
+      if (!isSaved) return false;
+      await endSessions();
+      // The login, too: whoever made a stranger's guesses pointless is not to stay locked out by them.
+      await this.lockout.release([userLock('confirm', userId), loginLock(userId, '')]);
+      await finish?.();
+      return true;
+    } catch (error) {
+      // What was not answered may have been stored all the same, or yet be.
+      const isUnknown = isSaved === undefined && isUndecided(error);
+      await cleanUp('undoing a change of password', Promise.all([undo(), isUnknown && endSessions()]));
+      throw error;
+    }
+  }
+
+  private async save({ userId, digest, replacing }: Replacement): Promise<boolean> {
+    const stored = await this.inTime(this.users.savePasswordHash(userId, digest, replacing));
+    return stored ?? (await this.inTime(this.users.passwordHashOf(userId))) === digest;
+  }
+
+  private inTime<T>(work: Promise<T>): Promise<T> {
+    return answered('The user store', this.config.storeTimeoutMs, work);
+  }
+}

@@ -1,0 +1,26 @@
+import { Injectable } from '@nestjs/common';
+import { type LinkMail, type Mail, type MailKind, TEMPLATES } from '../../foundation/ports/mail';
+import type { Feature } from '../../foundation/realm/feature';
+import { Realm } from '../../foundation/realm/realm';
+import { isEmailAddress } from '../../request/http/request-body';
+import { MailQueue } from './mail-queue';
+
+/** Writes the mails of a realm, in the host's words where it has some. */
+@Injectable()
+export class AccountMails {
+  constructor(private readonly realm: Realm) {}
+
+  /** @throws Error where the stored address is none: a mailer might read another one out of it */
+  async write(kind: MailKind, link: Omit<LinkMail, 'appName'>): Promise<Mail> {
+    if (!isEmailAddress(link.to)) throw new Error('the stored address is no email address');
+    const { mail, appName } = this.realm.options;
+    const template = mail.templates[kind] ?? TEMPLATES[kind];
+    return { ...(await template({ ...link, appName })), to: link.to };
+  }
+}
+
+/** What the library writes to its users. */
+export const mail: Feature = {
+  flags: ['passwordReset', 'emailVerification'],
+  providers: [MailQueue, AccountMails],
+};

@@ -1,0 +1,42 @@
+import { AuthConfigError } from '../../foundation/platform/errors';
+import { optionalPeer } from '../../foundation/platform/optional-peer';
+import { type Mail, Mailer } from '../../foundation/ports/mail';
+
+/** What of a nodemailer transporter is used. */
+interface Transporter {
+  sendMail(mail: object): Promise<unknown>;
+}
+
+class NodemailerMailer extends Mailer {
+  constructor(
+    private readonly transporter: Transporter,
+    private readonly from: string,
+  ) {
+    super();
+  }
+
+  send(mail: Mail): Promise<unknown> {
+    // As a whole, and not as a text to be parsed: an address may look like a list of others.
+    return this.transporter.sendMail({ ...mail, to: { name: '', address: mail.to }, from: this.from });
+  }
+}
+
+/**
+ * Sends mails through nodemailer, 9.1 or later.
+ *
+ * @param transport a transporter, or what `createTransport` makes one of: an `smtps://` URL, its options
+ * @param from the sender, such as `"Example <no-reply@example.com>"`
+ * @throws AuthConfigError where nodemailer is not installed
+ * @publicApi
+ */
+export function nodemailerMailer(
+  transport: Transporter | string | object,
+  from: string,
+  load = optionalPeer<{ createTransport(transport: string | object): Transporter }>,
+): Mailer {
+  if (typeof transport === 'object' && 'sendMail' in transport)
+    return new NodemailerMailer(transport as Transporter, from);
+  const library = load('nodemailer');
+  if (!library) throw new AuthConfigError('nodemailerMailer() needs nodemailer. Run: npm install nodemailer');
+  return new NodemailerMailer(library.createTransport(transport), from);
+}

@@ -1,0 +1,99 @@
+import { Injectable } from '@nestjs/common';
+import type { PublicKeyCredentialCreationOptionsJSON } from '@simplewebauthn/server';
+import { AuthEvents } from '../../foundation/platform/auth-events';
+import { UserProvider } from '../../foundation/ports/user-provider';
+import { Realm } from '../../foundation/realm/realm';
+import type { Caller } from '../../identity/tokens/caller';
+import { clip } from '../../request/http/client-info';
+import { FIELD_MAX } from '../../request/http/request-body';
+import { AccountTurns } from '../sessions/account-lock';
+import { Ceremonies } from './challenges';
+import { SealedKeys } from './encrypted-keys';
+import { type ListedPasskey, PasskeyStore } from './passkey.store';
+import { NoSuchPasskey, PasskeyRefused } from './passkeys.errors';
+import { PasskeyAdded, PasskeyRemoved } from './passkeys.events';
+import { creationOptions } from './webauthn/options';
+import { ALGORITHMS, isCredentialId, userHandleOf } from './webauthn/responses';
+import { RegistrationVerifier } from './webauthn/verify-registration';
+
+/** Adds a passkey to the caller's account. */
+@Injectable()
+export class PasskeyEnrolment {
+  constructor(
+    private readonly ceremonies: Ceremonies,
+    private readonly verifier: RegistrationVerifier,
+    private readonly store: PasskeyStore,
+    private readonly keys: SealedKeys,
+    private readonly turns: AccountTurns,
+    private readonly users: UserProvider,
+    private readonly events: AuthEvents,
+    private readonly realm: Realm,
+  ) {}
+
+  async options({ userId, user }: Caller): Promise<PublicKeyCredentialCreationOptionsJSON> {
+    const holder = {
+      handle: userHandleOf(userId),
+      name: this.users.identifierOf(user) || userId,
+      passkeys: await this.store.of(userId),
+    };
+    return creationOptions(
+      this.realm.options.passkeys,
+      ALGORITHMS,
+      holder,
+      await this.ceremonies.startRegistration(userId),
+    );
+  }
+
+  /** @throws PasskeyRefused; Unauthenticated where the caller's session has ended meanwhile */
+  async register(caller: Caller, credential: unknown, name: string | null): Promise<void> {
+    const { userId, guard } = caller;
+    const challenge = await this.ceremonies.takeRegistration(userId);
+    const found = challenge && (await this.verifier.verify(credential, challenge));
+    if (!found) throw new PasskeyRefused('not_registered');
+    const publicKey = this.keys.seal({ credentialId: found.credentialId, userId }, found.publicKey);
+    const passkey = { ...found, userId, name: clip(name, FIELD_MAX), publicKey };
+    const stored = await this.turns.asSession(caller, (sql) => this.store.add(sql, passkey));
+    if (!stored) throw new PasskeyRefused('not_registered');
+    this.events.emit(new PasskeyAdded(userId, found.credentialId, guard));
+  }
+}
+
+/** A user's passkeys, and what `PublicKeyCredential.signalAllAcceptedCredentials` is to be told of them. */
+export interface PasskeyList {
+  readonly passkeys: readonly ListedPasskey[];
+  readonly rp_id: string;
+  readonly user_handle: string;
+  readonly all_accepted_credential_ids: readonly string[];
+}
+
+/** The passkeys of one user, to look at, to name and to delete. */
+@Injectable()
+export class OwnPasskeys {
+  constructor(
+    private readonly store: PasskeyStore,
+    private readonly events: AuthEvents,
+    private readonly realm: Realm,
+  ) {}
+
+  async of(userId: string): Promise<PasskeyList> {
+    const stored = await this.store.of(userId);
+    return {
+      passkeys: stored.map(({ id, name, last_used_at }) => ({ id, name, last_used_at })),
+      rp_id: this.realm.options.passkeys.rpId!,
+      user_handle: userHandleOf(userId),
+      all_accepted_credential_ids: stored.map(({ id }) => id),
+    };
+  }
+
+  /** @throws NoSuchPasskey for every id that is not one of the user's */
+  async rename(userId: string, id: string, name: string | null): Promise<void> {
+    const renamed = isCredentialId(id) && (await this.store.rename(userId, id, clip(name, FIELD_MAX)));
+    if (!renamed) throw new NoSuchPasskey();
+  }
+
+  /** Deletes one that is the user's; for every other id there is nothing to do. */
+  async remove(userId: string, id: string): Promise<void> {
+    const removed = isCredentialId(id) && (await this.store.remove(userId, id));
+    if (removed) this.events.emit(new PasskeyRemoved(userId, id, this.realm.guard));
+  }
+}

@@ -1,0 +1,47 @@
+import { Injectable } from '@nestjs/common';
+import { AuthEvents } from '../../foundation/platform/auth-events';
+import type { Sql } from '../../foundation/platform/database';
+import { Realm } from '../../foundation/realm/realm';
+import type { FactorMatch } from '../login-challenge/second-factors';
+import { PasskeyFactor, type RemovedPasskeys } from '../login-challenge/second-factors';
+import { PasskeyAssertions } from './passkey-assertions';
+import { PasskeyRefused } from './passkeys.errors';
+import { PasskeyRemoved } from './passkeys.events';
+import { PasskeyStore } from './passkey.store';
+
+/** A passkey as the second step of a password login. */
+@Injectable()
+export class PasskeySecondStep extends PasskeyFactor {
+  constructor(
+    private readonly assertions: PasskeyAssertions,
+    private readonly store: PasskeyStore,
+    private readonly events: AuthEvents,
+    private readonly realm: Realm,
+  ) {
+    super();
+  }
+
+  async isRequiredOf(user: object): Promise<boolean> {
+    const { required } = this.realm.options.passkeys;
+    return typeof required === 'function' ? required(user) : required;
+  }
+
+  isHeldBy(userId: string): Promise<boolean> {
+    return this.store.existsFor(userId);
+  }
+
+  /** @throws PasskeyRefused */
+  async match(userId: string, ceremonyId: string, credential: object): Promise<FactorMatch> {
+    const owner = await this.assertions.verify(ceremonyId, credential);
+    if (owner.userId !== userId) throw new PasskeyRefused('not_verified');
+    // The ceremony is used up already.
+    return { amr: 'webauthn', spend: async () => true };
+  }
+
+  async removeAll(sql: Sql, userId: string): Promise<RemovedPasskeys> {
+    const ids = await this.store.removeAllOf(sql, userId);
+    const { guard } = this.realm;
+    const tell = (): void => ids.forEach((id) => this.events.emit(new PasskeyRemoved(userId, id, guard)));
+    return { removed: ids.length, tell };
+  }
+}

@@ -1,0 +1,74 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
+import { answered } from '../../foundation/platform/deadline';
+import { Unauthenticated } from '../../foundation/platform/errors';
+import { UserProvider } from '../../foundation/ports/user-provider';
+import type { Caller } from '../../identity/tokens/caller';
+import { clientInfo } from '../../request/http/client-info';
+import { RequiredObject, RequiredText } from '../../request/http/request-body';
+import type { SessionTokens } from '../../request/http/token-response';
+import { userLock } from '../../request/lockout/lock-key';
+import { AccountLockout } from '../../request/lockout/lockout';
+import { UnverifiedBlock } from '../login/unverified-block';
+import { Sessions } from '../sessions/sessions';
+import { Confirmations } from '../step-up/confirmations';
+import { PasskeyAssertions } from './passkey-assertions';
+import { PasskeyRefused } from './passkeys.errors';
+
+/** `POST /passkeys/login`: from a passkey to a session. A passkey is two factors in one: no second step follows. */
+@Injectable()
+export class PasskeyLogin {
+  constructor(
+    private readonly assertions: PasskeyAssertions,
+    private readonly users: UserProvider,
+    private readonly unverified: UnverifiedBlock,
+    private readonly lockout: AccountLockout,
+    private readonly sessions: Sessions,
+    @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
+  ) {}
+
+  /** @throws PasskeyRefused, Unauthenticated for a user who is gone, UnverifiedLogin */
+  async attempt({ ceremony_id: ceremonyId, credential }: AssertionRequest, request: object): Promise<SessionTokens> {
+    const passkey = await this.assertions.verify(ceremonyId, credential);
+    const { userId } = passkey;
+    // A passkey outlives its user until the next sweep.
+    const user = await answered('The user store', this.config.storeTimeoutMs, this.users.findById(userId));
+    if (!user) throw new Unauthenticated(false).because('unknown_user', userId);
+    this.unverified.refuse(user);
+    await this.lockout.release([userLock('confirm', userId)]);
+    const session = { userId, amr: ['webauthn'], client: clientInfo(request) };
+    const tokens = await this.sessions.start(session, () => this.assertions.stands(passkey));
+    if (!tokens) throw new Unauthenticated(false);
+    return tokens;
+  }
+}
+
+/** `POST /confirm-passkey`: from an own passkey to a proof. Limited, but never locked: there is nothing to guess. */
+@Injectable()
+export class PasskeyConfirmation {
+  constructor(
+    private readonly assertions: PasskeyAssertions,
+    private readonly confirmations: Confirmations,
+    private readonly lockout: AccountLockout,
+  ) {}
+
+  /** @throws PasskeyRefused */
+  async confirm(
+    caller: Caller,
+    { ceremony_id: ceremonyId, credential }: AssertionRequest,
+  ): Promise<{ confirmation_token: string }> {
+    const { userId } = await this.assertions.verify(ceremonyId, credential);
+    if (userId !== caller.userId) throw new PasskeyRefused('not_yours');
+    await this.lockout.release([userLock('confirm', userId)]);
+    return { confirmation_token: this.confirmations.mint(caller) };
+  }
+}
+
+/** An answered login ceremony: the body of `POST /passkeys/login` and `POST /confirm-passkey`. */
+export class AssertionRequest {
+  @RequiredText()
+  ceremony_id!: string;
+
+  @RequiredObject()
+  credential!: object;
+}

@@ -1,0 +1,153 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../foundation/platform/clock';
+import { Database, type Sql } from '../../foundation/platform/database';
+import { once } from '../../foundation/platform/sweep';
+import { Realm } from '../../foundation/realm/realm';
+import { Passkey } from './passkey.entity';
+import type { NewCredential } from './webauthn/verify-registration';
+import { type Usage, type UseVerdict, judgeUse } from './sign-count.policy';
+
+/** Passkeys of one user at most: every list of them is answered whole. */
+const MOST = 100;
+
+/** A passkey about to be stored. */
+export interface NewPasskey extends Omit<NewCredential, 'publicKey'> {
+  readonly userId: string;
+  readonly name: string | null;
+  /** Encrypted. */
+  readonly publicKey: string;
+}
+
+/** A passkey as its owner sees it. */
+export interface ListedPasskey {
+  readonly id: string;
+  readonly name: string | null;
+  /** Unix seconds; null for one that was never used. */
+  readonly last_used_at: number | null;
+}
+
+/** What became of a use; null where the passkey is gone. */
+export type RecordedUse = { readonly verdict: UseVerdict; readonly backupChanged: boolean } | null;
+
+const USAGE = `sign_count::float8 AS "signCount", backup_eligible AS "backupEligible", backed_up AS "backedUp"`;
+
+/** Every query of passkeys. Adds the guard itself. */
+@Injectable()
+export class PasskeyStore {
+  private readonly table = once(() => this.database.table(Passkey));
+
+  constructor(
+    private readonly database: Database,
+    private readonly realm: Realm,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Stores a passkey, in a transaction of the caller's; false where any guard holds its id, or the user has too many. */
+  async add(sql: Sql, passkey: NewPasskey): Promise<boolean> {
+    const { credentialId, userId, name, publicKey, signCount, transports, aaguid, backupEligible, backedUp } = passkey;
+    const values = [credentialId, userId, this.realm.guard, name, publicKey, signCount, JSON.stringify(transports)];
+    const added = await sql(
+      `INSERT INTO ${this.table()} (credential_id, user_id, guard, name, public_key, sign_count, transports, aaguid,
+                                    backup_eligible, backed_up, created_at, updated_at)
+       SELECT $1, $2, $3, $4, $5, $6::bigint, $7::json, $8::uuid, $9::boolean, $10::boolean, now, now
+         FROM (SELECT clock_timestamp() + $11::interval AS now) AS moment
+        WHERE (SELECT count(*) FROM ${this.table()} WHERE guard = $3 AND user_id = $2) < ${MOST}
+       ON CONFLICT (credential_id) DO NOTHING RETURNING 1`,
+      [...values, aaguid, backupEligible, backedUp, this.clock.offset],
+    );
+    return added.length > 0;
+  }
+
+  async find(credentialId: string): Promise<{ userId: string; publicKey: string } | null> {
+    const [found] = await this.database.query<{ userId: string; publicKey: string }>(
+      `SELECT user_id AS "userId", public_key AS "publicKey" FROM ${this.table()} WHERE credential_id = $1 AND guard = $2`,
+      [credentialId, this.realm.guard],
+    );
+    return found ?? null;
+  }
+
+  /** Judges a use under the row's lock and records one that is accepted, so that two never pass one count. */
+  recordUse(credentialId: string, used: Usage): Promise<RecordedUse> {
+    return this.database.transaction(async (sql) => {
+      const [stored] = await sql<Usage>(
+        `SELECT ${USAGE} FROM ${this.table()} WHERE credential_id = $1 AND guard = $2 FOR UPDATE`,
+        [credentialId, this.realm.guard],
+      );
+      if (!stored) return null;
+      const verdict = judgeUse(stored, used);
+      if (verdict === 'accept') await this.touch(sql, credentialId, used);
+      return { verdict, backupChanged: stored.backedUp !== used.backedUp };
+    });
+  }
+
+  private async touch(sql: Sql, credentialId: string, { signCount, backedUp }: Usage): Promise<void> {
+    await sql(
+      `UPDATE ${this.table()} SET sign_count = greatest(sign_count, $3::bigint), backed_up = $4,
+              last_used_at = clock_timestamp() + $5::interval, updated_at = clock_timestamp() + $5::interval
+        WHERE credential_id = $1 AND guard = $2`,
+      [credentialId, this.realm.guard, signCount, backedUp, this.clock.offset],
+    );
+  }
+
+  /** The user's passkeys, the oldest first. */
+  of(userId: string): Promise<(ListedPasskey & { transports: string[] })[]> {
+    return this.database.query(
+      `SELECT credential_id AS id, name, floor(extract(epoch FROM last_used_at))::float8 AS last_used_at, transports
+         FROM ${this.table()} WHERE guard = $1 AND user_id = $2 ORDER BY created_at, credential_id`,
+      [this.realm.guard, userId],
+    );
+  }
+
+  async existsFor(userId: string): Promise<boolean> {
+    const statement = `SELECT 1 FROM ${this.table()} WHERE guard = $1 AND user_id = $2 LIMIT 1`;
+    return (await this.database.query(statement, [this.realm.guard, userId])).length > 0;
+  }
+
+  /** Renames a passkey of the user, and says whether it is one. */
+  async rename(userId: string, credentialId: string, name: string | null): Promise<boolean> {
+    const renamed = await this.database.query(
+      `UPDATE ${this.table()} SET name = $4, updated_at = clock_timestamp() + $5::interval
+        WHERE credential_id = $1 AND guard = $2 AND user_id = $3 RETURNING 1`,
+      [credentialId, this.realm.guard, userId, name, this.clock.offset],
+    );
+    return renamed.length > 0;
+  }
+
+  /** Whether a passkey is there. Waits for whoever is removing it. */
+  async isThere(credentialId: string): Promise<boolean> {
+    const statement = `SELECT 1 FROM ${this.table()} WHERE credential_id = $1 AND guard = $2 FOR KEY SHARE`;
+    return (await this.database.query(statement, [credentialId, this.realm.guard])).length > 0;
+  }
+
+  /** Deletes a passkey, if it is the user's, and says whether it did. */
+  async remove(userId: string, credentialId: string): Promise<boolean> {
+    const statement = `DELETE FROM ${this.table()} WHERE credential_id = $1 AND guard = $2 AND user_id = $3 RETURNING 1`;
+    return (await this.database.query(statement, [credentialId, this.realm.guard, userId])).length > 0;
+  }
+
+  /** Deletes all of a user's, in a transaction of the caller's, and resolves to their ids. */
+  async removeAllOf(sql: Sql, userId: string): Promise<string[]> {
+    const statement = `DELETE FROM ${this.table()} WHERE guard = $1 AND user_id = $2 RETURNING credential_id AS id`;
+    return (await sql<{ id: string }>(statement, [this.realm.guard, userId])).map(({ id }) => id);
+  }
+
+  /** One page of the guard's passkeys and their owners, in the order of their ids. */
+  page(after: string, size: number): Promise<{ id: string; userId: string }[]> {
+    return this.database.query(
+      `SELECT credential_id AS id, user_id AS "userId" FROM ${this.table()}
+        WHERE guard = $1 AND credential_id > $2 ORDER BY credential_id LIMIT $3`,
+      [this.realm.guard, after, size],
+    );
+  }
+
+  /** Deletes passkeys, and resolves to how many there were; leaves those that are being used. */
+  async removeAll(credentialIds: readonly string[]): Promise<number> {
+    const gone = await this.database.query(
+      `DELETE FROM ${this.table()} WHERE credential_id IN (
+         SELECT credential_id FROM ${this.table()}
+          WHERE guard = $1 AND credential_id = ANY($2) FOR UPDATE SKIP LOCKED) RETURNING 1`,
+      [this.realm.guard, credentialIds],
+    );
+    return gone.length;
+  }
+}

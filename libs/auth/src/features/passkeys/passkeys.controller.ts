@@ -1,0 +1,125 @@
+import { Controller, Delete, Get, HttpCode, Param, Patch, Post, Req } from '@nestjs/common';
+import type { Caller } from '../../identity/tokens/caller';
+import { PinnedNeeds } from '../../request/abilities/pinned-ability.gate';
+import { Authenticated, CurrentCaller, Public } from '../../request/gates/authenticated';
+import { OptionalText, RequestBody, RequiredObject } from '../../request/http/request-body';
+import { DeliversTokens, NoStore, type SessionTokens } from '../../request/http/token-response';
+import { Throttled } from '../../request/throttling/throttled';
+import { RequireConfirmation } from '../step-up/require-confirmation';
+import { PasskeyAssertions } from './passkey-assertions';
+import { OwnPasskeys, PasskeyEnrolment } from './passkey-enrolment';
+import { AssertionRequest, PasskeyConfirmation, PasskeyLogin } from './passkey-login';
+
+/** Body of `PATCH /passkeys/:id`. Without a name the passkey has none. */
+export class RenameRequest {
+  @OptionalText()
+  name: string | null = null;
+}
+
+@Controller('passkeys')
+export class PasskeysController {
+  constructor(private readonly passkeys: OwnPasskeys) {}
+
+  @Get()
+  @NoStore()
+  @Authenticated()
+  @PinnedNeeds('svc.account')
+  list(@CurrentCaller() { userId }: Caller) {
+    return this.passkeys.of(userId);
+  }
+
+  @Patch(':svcPasskey')
+  @HttpCode(204)
+  @Authenticated()
+  @RequireConfirmation()
+  rename(
+    @CurrentCaller() { userId }: Caller,
+    @Param('svcPasskey') id: string,
+    @RequestBody(RenameRequest) { name }: RenameRequest,
+  ): Promise<void> {
+    return this.passkeys.rename(userId, id, name);
+  }
+
+  @Delete(':svcPasskey')
+  @HttpCode(204)
+  @Authenticated()
+  @RequireConfirmation()
+  remove(@CurrentCaller() { userId }: Caller, @Param('svcPasskey') id: string): Promise<void> {
+    return this.passkeys.remove(userId, id);
+  }
+}
+
+/** Body of `POST /passkeys`. */
+export class RegistrationRequest {
+  @RequiredObject()
+  credential!: object;
+
+  @OptionalText()
+  name: string | null = null;
+}
+
+@Controller('passkeys')
+export class PasskeyEnrolmentController {
+  constructor(private readonly enrolment: PasskeyEnrolment) {}
+
+  @Post('registration-options')
+  @HttpCode(200)
+  @NoStore()
+  @Authenticated()
+  @RequireConfirmation()
+  options(@CurrentCaller() caller: Caller) {
+    return this.enrolment.options(caller);
+  }
+
+  @Post()
+  @HttpCode(204)
+  @Authenticated()
+  @RequireConfirmation()
+  register(
+    @CurrentCaller() caller: Caller,
+    @RequestBody(RegistrationRequest) { credential, name }: RegistrationRequest,
+  ): Promise<void> {
+    return this.enrolment.register(caller, credential, name);
+  }
+}
+
+@Controller('passkeys')
+export class PasskeyLoginController {
+  constructor(
+    private readonly assertions: PasskeyAssertions,
+    private readonly login: PasskeyLogin,
+  ) {}
+
+  /** Also for step-up and second step: what is answered says who it was. */
+  @Post('login-options')
+  @HttpCode(200)
+  @NoStore()
+  @Public()
+  @Throttled('svc-passkeys')
+  options() {
+    return this.assertions.start();
+  }
+
+  @Post('login')
+  @Public()
+  @Throttled('svc-passkeys')
+  @DeliversTokens()
+  attempt(@RequestBody(AssertionRequest) assertion: AssertionRequest, @Req() request: object): Promise<SessionTokens> {
+    return this.login.attempt(assertion, request);
+  }
+}
+
+@Controller('confirm-passkey')
+export class ConfirmPasskeyController {
+  constructor(private readonly confirmation: PasskeyConfirmation) {}
+
+  @Post()
+  @HttpCode(200)
+  @NoStore()
+  @Authenticated()
+  @PinnedNeeds('svc.account')
+  @Throttled('svc-confirm')
+  confirm(@CurrentCaller() caller: Caller, @RequestBody(AssertionRequest) assertion: AssertionRequest) {
+    return this.confirmation.confirm(caller, assertion);
+  }
+}

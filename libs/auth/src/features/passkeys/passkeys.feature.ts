@@ -1,0 +1,48 @@
+import type { Feature } from '../../foundation/realm/feature';
+import { NoPasskeyFactor, PasskeyFactor } from '../login-challenge/second-factors';
+import { AssertionVerifier } from './webauthn/verify-assertion';
+import { Ceremonies } from './challenges';
+import { ConfirmPasskeyController } from './passkeys.controller';
+import { OrphanedPasskeys } from './passkey-pruning';
+import { OwnPasskeys } from './passkey-enrolment';
+import { PasskeyAssertions } from './passkey-assertions';
+import { PasskeyConfirmation } from './passkey-login';
+import { PasskeyEnrolment } from './passkey-enrolment';
+import { PasskeyEnrolmentController } from './passkeys.controller';
+import { PasskeyLogin } from './passkey-login';
+import { PasskeyLoginController } from './passkeys.controller';
+import { PasskeySecondStep } from './passkey-factor';
+import { PasskeyStore } from './passkey.store';
+import { PasskeysController } from './passkeys.controller';
+import { RegistrationVerifier } from './webauthn/verify-registration';
+import { SealedKeys } from './encrypted-keys';
+import { WEBAUTHN, webauthnOnDemand } from './webauthn/library';
+
+// On or off: rows from before the switch was turned off are still pruned.
+const ALWAYS = [PasskeyStore, OrphanedPasskeys];
+
+/** Passkeys: registration, sign-in and step-up with WebAuthn. */
+export const passkeys: Feature = {
+  flags: ['passkeys'],
+  defaultGuardControllers: [
+    PasskeyEnrolmentController,
+    PasskeyLoginController,
+    PasskeysController,
+    ConfirmPasskeyController,
+  ],
+  providers: [
+    ...ALWAYS,
+    { provide: WEBAUTHN, useFactory: () => webauthnOnDemand() },
+    Ceremonies,
+    SealedKeys,
+    RegistrationVerifier,
+    AssertionVerifier,
+    PasskeyAssertions,
+    PasskeyEnrolment,
+    PasskeyLogin,
+    PasskeyConfirmation,
+    OwnPasskeys,
+    { provide: PasskeyFactor, useClass: PasskeySecondStep },
+  ],
+  whenOff: [...ALWAYS, { provide: PasskeyFactor, useClass: NoPasskeyFactor }],
+};

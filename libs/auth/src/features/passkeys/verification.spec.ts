@@ -1,0 +1,146 @@
+import { type Sent, SoftAuthenticator } from '../../../../../test/support/soft-authenticator';
+import {
+  GARBAGE,
+  INCOMPLETE,
+  INHERITED,
+  OF_ASSERTION,
+  OF_REGISTRATION,
+  type Spoil,
+  bitsIn,
+  flipped,
+  spoilersWith,
+  unsigned,
+} from '../../../../../test/support/spoilt';
+import type { GuardConfig } from '../../foundation/config/auth-config';
+import { Realm } from '../../foundation/realm/realm';
+import { AssertionVerifier } from './webauthn/verify-assertion';
+import { userHandleOf } from './webauthn/responses';
+import { PasskeyAssertions } from './passkey-assertions';
+import { PasskeyRefused } from './passkeys.errors';
+import { RegistrationVerifier } from './webauthn/verify-registration';
+import type { Usage } from './sign-count.policy';
+import { webauthnOnDemand } from './webauthn/library';
+
+const CHALLENGE = 'AAECAwQFBgcICQoLDA0ODw';
+const RP = 'example.com';
+const ORIGIN = 'https://app.example.com';
+const USER = '1';
+
+const webauthn = webauthnOnDemand();
+const realm = new Realm({
+  guard: 'api',
+  passkeys: { rpId: RP, origins: [ORIGIN], userVerification: 'required' },
+} as unknown as GuardConfig);
+const registrations = new RegistrationVerifier(webauthn, realm);
+
+type Algorithm = 'ES256' | 'RS256';
+
+const DEVICES = {
+  ES256: new SoftAuthenticator(ORIGIN, 'ES256'),
+  RS256: new SoftAuthenticator(ORIGIN, 'RS256'),
+};
+const made = (device: SoftAuthenticator): Sent =>
+  device.create({ rp: { id: RP }, user: { id: userHandleOf(USER) }, challenge: CHALLENGE });
+/** One registration of each algorithm: to make an RSA key takes a tenth of a second. */
+const MADE = { ES256: made(DEVICES.ES256), RS256: made(DEVICES.RS256) };
+
+/** A registered passkey, one assertion of it, and what verifies that: the library's own code, but for the tables. */
+async function registered(algorithm: Algorithm = 'ES256') {
+  const registration = MADE[algorithm];
+  const { publicKey } = (await registrations.verify(registration, CHALLENGE))!;
+  const recorded: Usage[] = [];
+  const store = {
+    find: async (id: string) => (id === registration.id ? { userId: USER, publicKey: 'sealed' } : null),
+    recordUse: async (_id: string, usage: Usage) => {
+      recorded.push(usage);
+      return { verdict: 'accept', backupChanged: false };
+    },
+  };
+  const assertions = new PasskeyAssertions(
+    { takeLogin: async () => CHALLENGE } as never,
+    store as never,
+    { open: () => publicKey } as never,
+    new AssertionVerifier(webauthn, realm),
+    { emit: () => undefined } as never,
+    realm,
+  );
+  const isRefused = (sent: unknown): Promise<boolean> =>
+    assertions.verify('any', sent).then(
+      () => false,
+      (error: unknown) => {
+        if (error instanceof PasskeyRefused) return true;
+        throw error;
+      },
+    );
+  const assertion = DEVICES[algorithm].get({ challenge: CHALLENGE, rpId: RP }, { count: 7 });
+  return { assertion, isRefused, recorded };
+}
+
+const isRegistered = async (sent: unknown): Promise<boolean> => (await registrations.verify(sent, CHALLENGE)) !== null;
+
+async function filtered<T>(all: readonly T[], holds: (one: T) => Promise<boolean>): Promise<T[]> {
+  const held = await Promise.all(all.map(holds));
+  return all.filter((_, i) => held[i]);
+}
+
+describe('the verification of a passkey', () => {
+  it('accepts what the authenticator sent, of each algorithm', async () => {
+    for (const algorithm of ['ES256', 'RS256'] as const) {
+      expect(await isRegistered(MADE[algorithm])).toBe(true);
+      const { assertion, isRefused, recorded } = await registered(algorithm);
+      expect(await isRefused(assertion)).toBe(false);
+      expect(recorded).toEqual([{ signCount: 7, backupEligible: true, backedUp: true }]);
+    }
+  });
+});
+
+describe.each<Algorithm>(['ES256', 'RS256'])('one flipped bit with %s', (algorithm) => {
+  it.each(['id', ...OF_ASSERTION] as const)('anywhere in the %s of an assertion is refused', async (field) => {
+    const { assertion, isRefused, recorded } = await registered(algorithm);
+    const bits = bitsIn(assertion, field);
+    expect(bits.length).toBeGreaterThan(0);
+    expect(await filtered(bits, async (bit) => !(await isRefused(flipped(assertion, field, bit))))).toEqual([]);
+    expect(recorded).toEqual([]);
+  });
+
+  it.each(['id', ...OF_REGISTRATION] as const)(
+    'in the %s of a registration is refused, but in what says nothing without attestation',
+    async (field) => {
+      const sent = MADE[algorithm];
+      const free = unsigned(sent, field, algorithm === 'RS256' ? await modulusIn(sent) : undefined);
+      const accepted = await filtered(bitsIn(sent, field), (bit) => isRegistered(flipped(sent, field, bit)));
+      expect(accepted.filter((bit) => !free(bit))).toEqual([]);
+    },
+  );
+});
+
+async function modulusIn(sent: Sent): Promise<Buffer> {
+  const { publicKey } = (await registrations.verify(sent, CHALLENGE))!;
+  const key: { get(member: number): unknown } = webauthn().decodeCredentialPublicKey(new Uint8Array(publicKey));
+  return Buffer.from(key.get(-1) as Uint8Array);
+}
+
+describe('garbage', () => {
+  const all = (members: readonly string[]): Spoil[] => [
+    ...GARBAGE.flatMap((value) => spoilersWith(value, members)),
+    ...INCOMPLETE,
+    INHERITED,
+  ];
+
+  it('anywhere in an assertion is refused, and nothing else is thrown', async () => {
+    const { assertion, isRefused, recorded } = await registered();
+    const accepted = await filtered(all(OF_ASSERTION), async (spoil) => !(await isRefused(spoil(assertion))));
+    expect([accepted.map((spoil) => spoil(assertion)), recorded]).toEqual([[], []]);
+  });
+
+  it('anywhere in a registration is refused, and nothing is thrown', async () => {
+    const sent = MADE.ES256;
+    const accepted = await filtered(all(OF_REGISTRATION), (spoil) => isRegistered(spoil(sent)));
+    expect(accepted.map((spoil) => spoil(sent))).toEqual([]);
+  });
+
+  it.each([undefined, null, true, 7, 'text', [], [{}]])('instead of a response is refused: %j', async (sent) => {
+    const { isRefused } = await registered();
+    expect([await isRefused(sent), await isRegistered(sent)]).toEqual([true, false]);
+  });
+});

@@ -1,0 +1,36 @@
+import { Controller, HttpCode, Post } from '@nestjs/common';
+import { Public } from '../../request/gates/authenticated';
+import { RequestBody } from '../../request/http/request-body';
+import { NoStore } from '../../request/http/token-response';
+import { Throttled } from '../../request/throttling/throttled';
+import { ForgotPasswordRequest, ForgottenPassword, PasswordResetting, ResetPasswordRequest } from './password-reset';
+
+@Controller('forgot-password')
+export class ForgotPasswordController {
+  constructor(private readonly forgotten: ForgottenPassword) {}
+
+  @Post()
+  @HttpCode(200)
+  @NoStore()
+  @Public()
+  @Throttled('svc-password-reset')
+  async request(@RequestBody(ForgotPasswordRequest) { email }: ForgotPasswordRequest): Promise<{ status: string }> {
+    await this.forgotten.request(email);
+    return { status: 'password-reset-link-sent' };
+  }
+}
+
+@Controller('reset-password')
+export class ResetPasswordController {
+  constructor(private readonly resetting: PasswordResetting) {}
+
+  @Post()
+  @HttpCode(200)
+  @NoStore()
+  @Public()
+  @Throttled('svc-password-reset')
+  async reset(@RequestBody(ResetPasswordRequest) wanted: ResetPasswordRequest): Promise<{ status: string }> {
+    await this.resetting.reset(wanted);
+    return { status: 'password-reset' };
+  }
+}

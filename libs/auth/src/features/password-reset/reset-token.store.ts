@@ -1,0 +1,132 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../foundation/platform/clock';
+import { Database, isMissingTable } from '../../foundation/platform/database';
+import { inBatches, once } from '../../foundation/platform/sweep';
+import { Realm } from '../../foundation/realm/realm';
+import { PasswordResetToken } from './reset-token.entity';
+
+/** Seconds a token lives, and seconds until another one is made for the same account. */
+export const RESET_TTL = 3600;
+const PAUSE = 60;
+
+/** What a token is known by. */
+export interface ResetClaim {
+  userId: string;
+  emailHash: string;
+  tokenHash: string;
+}
+
+/** Every query of reset tokens. Adds the guard and the broker itself. */
+@Injectable()
+export class ResetTokenStore {
+  private readonly table = once(() => this.database.table(PasswordResetToken));
+
+  constructor(
+    private readonly database: Database,
+    private readonly realm: Realm,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Stores a token in the place of the former one; false where that one was made just now. Of two at once, one. */
+  async issue({ userId, emailHash, tokenHash }: ResetClaim): Promise<boolean> {
+    const issued = await this.database.query(
+      `INSERT INTO ${this.table()} AS t (guard, broker, user_id, email_hash, token_hash, created_at)
+       VALUES ($1, $2, $3, $4, $5, clock_timestamp() + $6::interval)
+       ON CONFLICT (guard, broker, user_id) DO UPDATE
+          SET email_hash = excluded.email_hash, token_hash = excluded.token_hash, created_at = excluded.created_at
+        WHERE t.created_at <= excluded.created_at - ${PAUSE} * interval '1 second'
+       RETURNING 1`,
+      [...this.owner(userId), emailHash, tokenHash, this.clock.offset],
+    );
+    return issued.length === 1;
+  }
+
+  /**
+   * Uses a token up, and resolves to the unix seconds of its making; null for one that is none, too old or used. Of
+   * many at once, one.
+   */
+  async redeem({ userId, emailHash, tokenHash }: ResetClaim): Promise<number | null> {
+    const statement = `
+      DELETE FROM ${this.table()}
+       WHERE guard = $1 AND broker = $2 AND user_id = $3 AND email_hash = $4 AND token_hash = $5
+         AND created_at > clock_timestamp() + $6::interval - ${RESET_TTL} * interval '1 second'
+      RETURNING extract(epoch FROM created_at)::float8 AS "madeAt"`;
+    const values = [...this.owner(userId), emailHash, tokenHash, this.clock.offset];
+    // A transaction, so that a request that was answered 503 has not used the token up.
+    const [redeemed] = await this.database.transaction((sql) => sql<{ madeAt: number }>(statement, values));
+    return redeemed?.madeAt ?? null;
+  }
+
+  /** Gives back a token that was used up for nothing, for what is left of its time; a newer one stays. */
+  async restore({ userId, emailHash, tokenHash }: ResetClaim, madeAt: number): Promise<void> {
+    await this.database.query(
+      `INSERT INTO ${this.table()} (guard, broker, user_id, email_hash, token_hash, created_at)
+       VALUES ($1, $2, $3, $4, $5, to_timestamp($6::float8)) ON CONFLICT (guard, broker, user_id) DO NOTHING`,
+      [...this.owner(userId), emailHash, tokenHash, madeAt],
+    );
+  }
+
+  private owner(userId: string): [guard: string, broker: string, userId: string] {
+    return [this.realm.guard, this.realm.options.passwordReset.broker ?? '', userId];
+  }
+}
+
+/** Rows that one statement of the sweep looks at. */
+const PAGE = 1000;
+
+/** The primary key of a row. */
+interface Place {
+  guard: string;
+  broker: string;
+  userId: string;
+}
+
+/**
+ * Sweeps reset tokens that are too old to be used, of all guards and brokers: each names an account, and the
+ * account may be gone.
+ */
+@Injectable()
+export class ExpiredResets {
+  private readonly table = once(() => this.database.table(PasswordResetToken));
+
+  constructor(
+    private readonly database: Database,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Deletes them, and resolves to how many there were; none without the table. */
+  async prune(): Promise<number> {
+    let removed = 0;
+    let after: Place | null = { guard: '', broker: '', userId: '' };
+    try {
+      await inBatches(async () => {
+        const swept = await this.sweep(after!);
+        removed += swept.removed;
+        after = swept.last;
+        return after !== null;
+      });
+    } catch (error) {
+      if (!isMissingTable(error)) throw error;
+    }
+    return removed;
+  }
+
+  /** One page of rows in the order of their key, without those that someone is using or making anew. */
+  private async sweep({ guard, broker, userId }: Place): Promise<{ removed: number; last: Place | null }> {
+    const key = 'guard, broker, user_id';
+    const statement = `
+      WITH page AS MATERIALIZED (
+             SELECT ${key} FROM ${this.table()} WHERE (${key}) > ($1, $2, $3) ORDER BY ${key} LIMIT ${PAGE}),
+           expired AS MATERIALIZED (
+             SELECT ${key} FROM ${this.table()} t JOIN page USING (${key})
+              WHERE t.created_at <= clock_timestamp() + $4::interval - ${RESET_TTL} * interval '1 second'
+                FOR UPDATE OF t SKIP LOCKED),
+           gone AS (DELETE FROM ${this.table()} WHERE (${key}) IN (SELECT ${key} FROM expired) RETURNING 1)
+      SELECT (SELECT count(*)::int FROM gone) AS removed,
+             (SELECT json_build_object('guard', guard, 'broker', broker, 'userId', user_id)
+                FROM page ORDER BY (${key}) DESC LIMIT 1) AS last`;
+    const values = [guard, broker, userId, this.clock.offset];
+    const [swept] = await this.database.query<{ removed: number; last: Place | null }>(statement, values);
+    return swept!;
+  }
+}

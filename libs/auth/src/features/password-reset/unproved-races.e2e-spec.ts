@@ -1,0 +1,136 @@
+import { RegistrationVerifier } from '../passkeys/webauthn/verify-registration';
+import { PasskeyFactor } from '../login-challenge/second-factors';
+import { SessionGrounds } from '../sessions/sessions';
+import { Sessions } from '../sessions/sessions';
+import { RecoveryCodes } from '../two-factor/recovery-codes';
+import { SpentCodes } from '../two-factor/totp';
+import { proofOf } from '../../../../../test/support/confirming';
+import { eventually } from '../../../../../test/support/eventually';
+import { Checkpoint, whileStopped } from '../../../../../test/support/checkpoint';
+import { asConfirmed, codeOf, secretIn } from '../../../../../test/support/two-factor';
+import { CLEARED, UnprovedAccount } from '../../../../../test/support/unproved';
+
+describe('a reset of the password of an account whose address nobody has proved', () => {
+  const checkpoint = Checkpoint.passable();
+  /** What the host does before it signs a token. */
+  let signing: () => Promise<void>;
+  const tokenClaims = async (): Promise<object> => signing().then(() => ({}));
+  // The moments of a transaction take their time.
+  const account = UnprovedAccount.forFile({ storeTimeoutMs: 5000, hooks: { tokenClaims } });
+  beforeEach(() => void (signing = async () => undefined));
+
+  it('is not survived by a passkey whose registration is under way', async () => {
+    const user = await account.app.confirmed();
+    const credential = account.authenticator.create(await account.app.creationOptions(user));
+    const verifier = account.own(RegistrationVerifier);
+    const verify = verifier.verify.bind(verifier);
+    jest.spyOn(verifier, 'verify').mockImplementation(async (...args) => checkpoint.pass().then(() => verify(...args)));
+    const late = await whileStopped(checkpoint, account.app.register(user, credential), () => account.reset());
+    expect(late.status).toBe(401);
+    expect(await account.app.rows()).toEqual([]);
+  });
+
+  const moments: [string, () => void][] = [
+    ['about to be stored', () => void (signing = () => checkpoint.pass())],
+    [
+      'stored already',
+      () => {
+        const grounds = account.own(SessionGrounds);
+        const hold = grounds.hold.bind(grounds);
+        jest.spyOn(grounds, 'hold').mockImplementation(async (...args) => checkpoint.pass().then(() => hold(...args)));
+      },
+    ],
+  ];
+  it.each(moments)('is not survived by a session of a passkey that is %s', async (_, hold) => {
+    await account.dugIn();
+    hold();
+    const { ceremony_id, credential } = await account.app.answer(account.authenticator);
+    const late = await whileStopped(checkpoint, account.app.login(ceremony_id, credential), () => account.reset());
+    expect(late.status).toBe(401);
+    expect(await account.living()).toEqual([]);
+  });
+
+  it('is not survived by a second factor whose enrolment is under way', async () => {
+    const { access_token: token } = await account.t.session();
+    const proof = await proofOf(account.t, token);
+    const codes = account.own(RecoveryCodes);
+    const generate = codes.generate.bind(codes);
+    jest.spyOn(codes, 'generate').mockImplementation(async () => checkpoint.pass().then(() => generate()));
+    const late = await whileStopped(checkpoint, asConfirmed(account.t, 'post', '/auth/two-factor', token, proof), () =>
+      account.reset(),
+    );
+    expect(late.status).toBe(401);
+    expect(await account.factor()).toEqual(CLEARED);
+  });
+
+  it('nor by one that is about to be enabled', async () => {
+    const { access_token: token } = await account.t.session();
+    const proof = await proofOf(account.t, token);
+    const { body } = await asConfirmed(account.t, 'post', '/auth/two-factor', token, proof).expect(200);
+    const spent = account.own(SpentCodes);
+    const claim = spent.claim.bind(spent);
+    jest.spyOn(spent, 'claim').mockImplementation(async (...args) => checkpoint.pass().then(() => claim(...args)));
+    const confirm = asConfirmed(account.t, 'post', '/auth/two-factor/confirm', token, proof);
+    const code = codeOf(account.t, secretIn(body.otpauth_uri));
+    expect((await whileStopped(checkpoint, confirm.send({ code }), () => account.reset())).status).toBe(422);
+    expect(await account.factor()).toEqual(CLEARED);
+  });
+
+  describe('at every step of it', () => {
+    /** Does something first, when a method is called next. */
+    const before = (service: object, method: string, first: () => Promise<unknown>): void => {
+      const original = (service as Record<string, (...args: unknown[]) => Promise<unknown>>)[method]!.bind(service);
+      jest
+        .spyOn(service as Record<string, () => unknown>, method)
+        .mockImplementationOnce(async (...args: unknown[]) => first().then(() => original(...args)));
+    };
+
+    /** Sends a request, and waits until it is answered or waits for a lock of the reset. */
+    const sent = async <T>(request: PromiseLike<T>): Promise<{ answer: Promise<T> }> => {
+      let isAnswered = false;
+      const answer = Promise.resolve(request).finally(() => (isAnswered = true));
+      const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+      await eventually(async () => isAnswered || (await account.t.database.query(waiting)).length > 0);
+      return { answer };
+    };
+
+    it('is survived by no session of a passkey', async () => {
+      await account.app.enrol(await account.app.confirmed(), account.authenticator);
+      const ceremonies = [
+        await account.app.answer(account.authenticator),
+        await account.app.answer(account.authenticator),
+        await account.app.answer(account.authenticator),
+      ];
+      const logins: Promise<{ status: number }>[] = [];
+      const signIn = async (): Promise<void> => {
+        const { ceremony_id, credential } = ceremonies.shift()!;
+        logins.push((await sent(account.app.login(ceremony_id, credential))).answer);
+      };
+      before(account.own(Sessions), 'endAll', signIn);
+      before(account.own(PasskeyFactor), 'removeAll', async () => {
+        await signIn();
+        before(account.own(Sessions), 'endAll', signIn);
+      });
+      await account.reset();
+      // Before the sessions end, before the passkeys are removed, and before the sessions end again.
+      expect((await Promise.all(logins)).map(({ status }) => status)).toEqual([200, 200, 422]);
+      expect(await account.living()).toEqual([]);
+      expect(await account.app.rows()).toEqual([]);
+    });
+
+    it.each<[string, 'endAll' | 'removeAll', number]>([
+      ['before the sessions end', 'endAll', 204],
+      ['before the passkeys are removed', 'removeAll', 401],
+    ])('is survived by no passkey that is registered %s', async (_, step, status) => {
+      const user = await account.app.confirmed();
+      const credential = account.authenticator.create(await account.app.creationOptions(user));
+      let late: Promise<{ status: number }> | undefined;
+      before(step === 'endAll' ? account.own(Sessions) : account.own(PasskeyFactor), step, async () => {
+        late = (await sent(account.app.register(user, credential))).answer;
+      });
+      await account.reset();
+      expect((await late)?.status).toBe(status);
+      expect(await account.app.rows()).toEqual([]);
+    });
+  });
+});

@@ -1,0 +1,101 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
+import type { RegistrationField, RegistrationRules } from '../../foundation/config/registration-rules';
+import { answered } from '../../foundation/platform/deadline';
+import { AuthConfigError, AuthException, ValidationFailed } from '../../foundation/platform/errors';
+import type { MessageKey, Text } from '../../foundation/platform/messages';
+import { UserProvider } from '../../foundation/ports/user-provider';
+import { Realm } from '../../foundation/realm/realm';
+import { PasswordRules } from '../../identity/password/password-rules';
+import { keptAs } from '../../identity/users/identifiers';
+import { FIELD_MAX, isEmailAddress, isLongerThan, ownField } from '../../request/http/request-body';
+
+/**
+ * Why a value is none for a field; null for one that is. {@link RegistrationField.check} is asked separately, and so
+ * are the password rules, which refuse a NUL themselves.
+ */
+export function fieldFault(value: unknown, rule: RegistrationField, isPassword = false): MessageKey | null {
+  const { optional = false, type = 'string', maxLength = FIELD_MAX, email = false } = rule;
+  if (value === null) return optional ? null : 'validation.required';
+  if (typeof value !== type) return type === 'string' ? 'validation.string' : 'validation.invalid';
+  if (typeof value !== 'string') return Number.isFinite(value) || type === 'boolean' ? null : 'validation.invalid';
+  if (isLongerThan(value, maxLength)) return 'validation.max_length';
+  if (email && !isEmailAddress(value)) return 'validation.email';
+  // PostgreSQL stores no NUL in any text. Of a password the password rules say so.
+  return value.includes('\0') && !isPassword ? 'validation.invalid' : null;
+}
+
+/** There is an account with this identifier already: 422 under the field that carried it. */
+export class IdentifierTaken extends AuthException {
+  constructor(field: string) {
+    const params = { field: field.replaceAll('_', ' ') };
+    super('identifier_taken', { status: 422, errors: { [field]: [{ key: 'validation.taken', params }] } });
+  }
+}
+
+/** What the rules declared of a body, and nothing else of it. */
+export type RegistrationFields = Readonly<Record<string, unknown>>;
+
+/** Reads the body of `POST /register`. No field that the rules do not name goes any further. */
+@Injectable()
+export class RegistrationForm {
+  constructor(
+    private readonly passwords: PasswordRules,
+    private readonly users: UserProvider,
+    private readonly realm: Realm,
+    @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
+  ) {}
+
+  /** @throws ValidationFailed, IdentifierTaken */
+  async read(request: { body?: unknown }): Promise<RegistrationFields> {
+    const rules = Object.entries(this.rules(request));
+    const fields = Object.fromEntries(rules.map(([name]) => [name, kept(name, ownField(request.body, name))]));
+    await this.refuseFaults(rules, fields);
+    const { username } = this.realm.options;
+    const [identifier, password] = [textIn(fields[username]), textIn(fields.password)];
+    if (password !== null) {
+      const confirmation = textIn(ownField(request.body, 'password_confirmation'));
+      const wanted = { password, password_confirmation: confirmation };
+      await this.passwords.accept(wanted, [identifier, textIn(fields.email)]);
+    }
+    if (identifier !== null && (await this.isTaken(identifier))) throw new IdentifierTaken(username);
+    return fields;
+  }
+
+  /** What a request has to bring. @throws AuthConfigError, and whatever `hooks.registerRules` does */
+  rules(request: object): RegistrationRules {
+    const { hooks, username } = this.realm.options;
+    const rules = hooks.registerRules?.(request);
+    if (!rules) return { name: {}, [username]: { email: username === 'email' }, password: {} };
+    for (const name of [username, 'password'].filter((one) => Object.hasOwn(rules, one))) {
+      const { type = 'string', optional = false } = rules[name]!;
+      if (type === 'string' && !optional) continue;
+      throw new AuthConfigError(
+        `hooks.registerRules makes ${name} optional or no text, so that it could pass without being judged. Leave ` +
+          'type and optional away, or leave the field out.',
+      );
+    }
+    return rules;
+  }
+
+  private async refuseFaults(rules: [string, RegistrationField][], fields: RegistrationFields): Promise<void> {
+    const errors: Record<string, Text[]> = {};
+    for (const [name, rule] of rules) {
+      const value = fields[name];
+      const refused = async (): Promise<boolean> => value !== null && (await rule.check?.(value, fields)) === false;
+      const fault = fieldFault(value, rule, name === 'password') ?? ((await refused()) ? 'validation.invalid' : null);
+      const params = { field: name.replaceAll('_', ' '), max: rule.maxLength ?? FIELD_MAX };
+      if (fault) errors[name] = [{ key: fault, params }];
+    }
+    if (Object.keys(errors).length) throw new ValidationFailed(errors);
+  }
+
+  private async isTaken(identifier: string): Promise<boolean> {
+    const found = this.users.findByIdentifier(identifier);
+    return (await answered('The user store', this.config.storeTimeoutMs, found)) !== null;
+  }
+}
+
+const kept = (name: string, value: unknown): unknown => (typeof value === 'string' ? keptAs(name, value) : value);
+
+const textIn = (value: unknown): string | null => (typeof value === 'string' ? value : null);

@@ -1,0 +1,45 @@
+import {
+  type CallHandler,
+  Controller,
+  type ExecutionContext,
+  Injectable,
+  type NestInterceptor,
+  Post,
+  Req,
+  UseInterceptors,
+} from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import { type Observable, tap } from 'rxjs';
+import { Public } from '../../request/gates/authenticated';
+import { DeliversTokens } from '../../request/http/token-response';
+import { Throttled } from '../../request/throttling/throttled';
+import { Registration, type RegistrationAnswer } from './registration';
+
+/** 201 for an account without a session; a session and a challenge are answered 200, as a login's are. */
+@Injectable()
+export class CreatedStatus implements NestInterceptor<RegistrationAnswer, RegistrationAnswer> {
+  constructor(private readonly adapterHost: HttpAdapterHost) {}
+
+  intercept(context: ExecutionContext, next: CallHandler<RegistrationAnswer>): Observable<RegistrationAnswer> {
+    const response = context.switchToHttp().getResponse();
+    return next.handle().pipe(
+      tap((answer) => {
+        if ('registered' in answer) this.adapterHost.httpAdapter.status(response, 201);
+      }),
+    );
+  }
+}
+
+@Controller('register')
+export class RegisterController {
+  constructor(private readonly registration: Registration) {}
+
+  @Post()
+  @Public()
+  @Throttled('svc-register')
+  @UseInterceptors(CreatedStatus)
+  @DeliversTokens()
+  register(@Req() request: object): Promise<RegistrationAnswer> {
+    return this.registration.register(request);
+  }
+}

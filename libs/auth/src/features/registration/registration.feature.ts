@@ -1,0 +1,13 @@
+import type { Feature } from '../../foundation/realm/feature';
+import { FirstLogin } from './registration';
+import { NewAccounts } from './new-accounts';
+import { RegisterController } from './registration.controller';
+import { Registration } from './registration';
+import { RegistrationForm } from './registration-form';
+
+/** New accounts. */
+export const registration: Feature = {
+  flags: ['registration'],
+  defaultGuardControllers: [RegisterController],
+  providers: [RegistrationForm, NewAccounts, FirstLogin, Registration],
+};

@@ -1,0 +1,166 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { Grants } from '../../request/abilities/granted-scope';
+import type { SessionTokens } from '../../request/http/token-response';
+import { AuthEvents } from '../../foundation/platform/auth-events';
+import { StoreUnavailable } from '../../foundation/platform/errors';
+import type { RequestScope } from '../../foundation/platform/deadline';
+import type { Reason } from '../../foundation/platform/catalogue';
+import { Realm } from '../../foundation/realm/realm';
+import { AccessTokens } from '../../identity/tokens/access-tokens';
+import { Denylist } from '../../identity/denylist/denylist';
+import { InvalidRefreshToken } from './sessions.errors';
+import { RefreshFamilyForked, RefreshTokenReused, SessionRecovered } from './sessions.events';
+import { type ParsedRefreshToken, RefreshTokens, parseRefreshToken } from './refresh-tokens';
+import { type Verdict, endsSession, judge } from './rotation.policy';
+import { type FoundSession, SessionStore } from './session.store';
+import { Sessions } from './sessions';
+import { TokenClaims } from './sessions';
+
+type Honoured = 'first' | 'replay' | 'ahead';
+
+/** What operators are told of a refusal; the client is told one thing whatever it was. */
+const REASONS: Readonly<Record<Exclude<Verdict, Honoured>, Reason>> = {
+  unknown: 'unknown_token',
+  revoked: 'revoked_token',
+  expired: 'expired_token',
+  reuse: 'reused_token',
+};
+
+/**
+ * Times that a session is read and judged. Each repetition means that another request has changed the session in
+ * between; after so many of them the client is asked to come back.
+ */
+const ATTEMPTS = 10;
+
+/** What the host adds to the next access token. */
+type Additions = Awaited<ReturnType<Grants['granted']>> & { custom: object };
+
+/** Exchanges a refresh token for its successor. The rule is {@link judge}; this carries it out. */
+@Injectable()
+export class RefreshRotation {
+  private readonly logger = new Logger('Auth');
+
+  constructor(
+    private readonly store: SessionStore,
+    private readonly refreshTokens: RefreshTokens,
+    private readonly grants: Grants,
+    private readonly tokenClaims: TokenClaims,
+    private readonly accessTokens: AccessTokens,
+    private readonly denylist: Denylist,
+    private readonly sessions: Sessions,
+    private readonly events: AuthEvents,
+    private readonly realm: Realm,
+  ) {}
+
+  /**
+   * @param scope of the request: what is asked of every refresh is given it, and all else runs in it
+   * @throws InvalidRefreshToken whatever the reason; anything else has consumed nothing
+   */
+  async rotate(refreshToken: string, scope: RequestScope): Promise<SessionTokens> {
+    const presented = parseRefreshToken(refreshToken);
+    if (!presented) throw new InvalidRefreshToken().because(refreshToken ? 'unknown_token' : 'missing_token');
+    const { familyId, generation } = presented;
+    let [additions, since]: [Additions | undefined, number | undefined] = [undefined, undefined];
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      // Read anew each time. The denylist is asked once: an end that came later is seen by the statement.
+      const [session, denied] = await Promise.all([
+        this.genuine(presented, scope),
+        attempt === 0 && this.denylist.deniesFamily(familyId, scope.waiting),
+      ]);
+      // A rotation that came after this request is a replay, however long the host's callbacks took meanwhile.
+      since ??= session?.now;
+      const verdict = judge(session && { ...session, now: since! }, generation, this.realm.options.graceSeconds);
+      if (!session || !isHonoured(verdict)) throw await this.refusal(session, verdict as keyof typeof REASONS, scope);
+      if (denied) {
+        // The end of the session reached the store, and its row was never written, or was lost.
+        await scope.run(() => this.sessions.end(familyId, 'revoked'));
+        throw new InvalidRefreshToken().because('revoked_token', session.userId);
+      }
+      // Host callbacks run here, before anything is changed: slow or failing ones hold no lock and consume nothing.
+      additions ??= await this.additions(session, scope);
+      const isFirstTry = attempt === 0;
+      const tokens = await this.exchange(session, generation, { verdict, isFirstTry }, additions, scope);
+      if (tokens) return tokens;
+    }
+    throw new StoreUnavailable('PostgreSQL');
+  }
+
+  /** The session of a token that this server made; null for every other token. */
+  private async genuine(presented: ParsedRefreshToken, { waiting }: RequestScope): Promise<FoundSession | null> {
+    const session = await this.store.find(presented.familyId, waiting);
+    return session && this.refreshTokens.isGenuine(presented, session.salt) ? session : null;
+  }
+
+  /** Null where the session changed since it was read, and nothing was done. */
+  private async exchange(
+    session: FoundSession,
+    generation: number,
+    { verdict, isFirstTry }: { verdict: Honoured; isFirstTry: boolean },
+    additions: Additions,
+    { waiting }: RequestScope,
+  ): Promise<SessionTokens | null> {
+    const rotates = verdict !== 'replay' && this.realm.options.features.rotation;
+    const current = verdict === 'replay' ? session.generation : generation + (rotates ? 1 : 0);
+    // Minted before anything is changed: a failure here consumes nothing.
+    const tokens = this.tokens(session, current, additions);
+    if (rotates) {
+      // A session that another request has locked is waited for at the second try.
+      if (!(await this.store.rotate(session, generation, isFirstTry, waiting))) return null;
+      if (verdict === 'ahead') this.reportRecovery(session, generation);
+      return tokens;
+    }
+    const holders = await this.store.handOut(session, verdict === 'replay' ? 1 : 0, waiting);
+    if (holders === null) return null;
+    if (verdict === 'replay') this.reportFork(session, holders);
+    return tokens;
+  }
+
+  private additions({ scope: stored, userId, familyId }: FoundSession, scope: RequestScope): Promise<Additions> {
+    const asked = async (): Promise<Additions> => ({
+      ...(await this.grants.granted(stored, userId, familyId)),
+      custom: await this.tokenClaims.of(userId, familyId),
+    });
+    const { abilities, tokenClaims } = this.realm.options.hooks;
+    // What the host does may wait for stores, and hash.
+    return abilities || tokenClaims ? scope.run(asked) : asked();
+  }
+
+  private tokens(session: FoundSession, generation: number, additions: Additions): SessionTokens {
+    const { userId, familyId, salt, amr, expiresAt, now } = session;
+    const authTime = Math.floor(session.authTime);
+    return {
+      accessToken: this.accessTokens.mint({ userId, familyId, amr, authTime, ...additions }),
+      refreshToken: this.refreshTokens.mint(familyId, generation, salt),
+      expiresIn: this.accessTokens.ttl,
+      refreshExpiresIn: Math.max(0, Math.floor(expiresAt - now)),
+    };
+  }
+
+  private reportFork({ userId, familyId }: FoundSession, holders: number): void {
+    if (holders <= this.realm.options.forkThreshold) return;
+    this.events.emit(new RefreshFamilyForked(userId, familyId, holders));
+  }
+
+  private reportRecovery({ userId, familyId, generation }: FoundSession, presented: number): void {
+    const lost = presented - generation;
+    this.logger.warn(`PostgreSQL had lost ${lost} rotations of a session. It goes on from its client's token.`);
+    this.events.emit(new SessionRecovered(this.realm.guard, userId, familyId, lost));
+  }
+
+  private async refusal(
+    session: FoundSession | null,
+    verdict: keyof typeof REASONS,
+    scope: RequestScope,
+  ): Promise<InvalidRefreshToken> {
+    if (session && endsSession(verdict, this.realm.options.features.reuseDetection)) {
+      const isEnded = await scope.run(() => this.sessions.end(session.familyId, 'reuse'));
+      if (isEnded) this.events.emit(new RefreshTokenReused(session.familyId));
+    }
+    // Its deadline ended it already. This tells the host, once, and ends its last access tokens.
+    if (session && verdict === 'expired') await scope.run(() => this.sessions.end(session.familyId, 'expired'));
+    return new InvalidRefreshToken().because(REASONS[verdict], session?.userId);
+  }
+}
+
+const isHonoured = (verdict: Verdict): verdict is Honoured =>
+  verdict === 'first' || verdict === 'replay' || verdict === 'ahead';

@@ -1,0 +1,98 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { type KeyObject, createHmac, createSecretKey, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
+import { AuthConfigError } from '../../foundation/platform/errors';
+import { Realm } from '../../foundation/realm/realm';
+
+const VERSION = 1;
+const [FAMILY_BYTES, GENERATION_BYTES, MAC_BYTES] = [16, 4, 32];
+const MAC_AT = 1 + FAMILY_BYTES + GENERATION_BYTES;
+
+/** A root has at least so many bytes, as an HS256 secret has (RFC 7518 §3.2). */
+const ROOT_BYTES = 32;
+
+/** Length of a refresh token in characters. */
+const LENGTH = Math.ceil(((MAC_AT + MAC_BYTES) * 4) / 3);
+
+/** A text in the form of a refresh token. Whether this server made it, {@link RefreshTokens.isGenuine} tells. */
+export interface ParsedRefreshToken {
+  readonly familyId: string;
+  readonly generation: number;
+  readonly mac: Buffer;
+}
+
+/** Reads base64url(version ‖ family ‖ generation ‖ mac) in its one spelling; null for every other text. */
+export function parseRefreshToken(text: string): ParsedRefreshToken | null {
+  if (text.length !== LENGTH) return null;
+  const bytes = Buffer.from(text, 'base64url');
+  if (bytes[0] !== VERSION || bytes.toString('base64url') !== text) return null;
+  return {
+    familyId: uuidOf(bytes.subarray(1, 1 + FAMILY_BYTES)),
+    generation: bytes.readUInt32BE(1 + FAMILY_BYTES),
+    mac: bytes.subarray(MAC_AT),
+  };
+}
+
+const uuidOf = (bytes: Buffer): string =>
+  bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+
+/**
+ * Derives the refresh tokens of the realm's sessions.
+ *
+ * mac = HMAC-SHA256(HKDF-SHA256(root, salt of the session, "svc.refresh:" + guard), family ‖ generation), RFC 2104 and
+ * RFC 5869. The root is configured and never stored; the salt is stored and never configured. Whoever has the database
+ * alone, or the configuration alone, can make no token. The token of a generation is always the same, so that nothing
+ * of it has to be stored, and a lost answer can be given again.
+ */
+@Injectable()
+export class RefreshTokens {
+  /** The first one makes tokens, all verify them. */
+  private readonly roots: readonly KeyObject[];
+  private readonly info: string;
+  /** Keys of the first root, by the salt that was read: a refresh verifies one token and makes the next with the same. */
+  private readonly keys = new WeakMap<Buffer, KeyObject>();
+
+  constructor(realm: Realm, @Inject(AUTH_CONFIG) { encryption: { key, previousKeys } }: AuthConfig) {
+    const { secret, previousSecrets } = realm.options;
+    // The secrets stay roots where there is an encryption key: to add one later signs nobody out. A short text, such as
+    // that of an empty variable, is none: whoever has the database could guess it.
+    const texts = [key, secret, ...previousKeys, ...previousSecrets].map((text = '') => Buffer.from(text, 'utf8'));
+    this.roots = texts.filter(({ length }) => length >= ROOT_BYTES).map((root) => createSecretKey(root));
+    this.info = `svc.refresh:${realm.guard}`;
+  }
+
+  /** The token of a generation. @throws AuthConfigError where there is no root */
+  mint(familyId: string, generation: number, salt: Buffer): string {
+    const [root] = this.roots;
+    if (!root) throw new AuthConfigError('Refresh tokens need a root. Set encryption.key (SVC_ENCRYPTION_KEY).');
+    const signed = signedBytes(familyId, generation);
+    const bytes = Buffer.concat([Buffer.of(VERSION), signed, this.mac(root, salt, signed)]);
+    return bytes.toString('base64url');
+  }
+
+  /** Whether this server made a token, under the current root or a former one. Takes constant time for each root. */
+  isGenuine({ familyId, generation, mac }: ParsedRefreshToken, salt: Buffer): boolean {
+    const signed = signedBytes(familyId, generation);
+    return this.roots.some((root) => timingSafeEqual(this.mac(root, salt, signed), mac));
+  }
+
+  private mac(root: KeyObject, salt: Buffer, signed: Buffer): Buffer {
+    return createHmac('sha256', this.keyOf(root, salt)).update(signed).digest();
+  }
+
+  private keyOf(root: KeyObject, salt: Buffer): KeyObject {
+    const known = root === this.roots[0] ? this.keys.get(salt) : undefined;
+    if (known) return known;
+    // A key object: Node 24 takes 13 µs for an HMAC under a buffer, and 2 µs under a key object.
+    const key = createSecretKey(Buffer.from(hkdfSync('sha256', root, salt, this.info, MAC_BYTES)));
+    if (root === this.roots[0]) this.keys.set(salt, key);
+    return key;
+  }
+}
+
+function signedBytes(familyId: string, generation: number): Buffer {
+  const bytes = Buffer.alloc(FAMILY_BYTES + GENERATION_BYTES);
+  bytes.write(familyId.replaceAll('-', ''), 'hex');
+  bytes.writeUInt32BE(generation, FAMILY_BYTES);
+  return bytes;
+}

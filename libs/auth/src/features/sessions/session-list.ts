@@ -1,0 +1,78 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../foundation/platform/clock';
+import { Database } from '../../foundation/platform/database';
+import { isUuid } from '../../foundation/platform/ids';
+import { Realm } from '../../foundation/realm/realm';
+import { NoSuchSession } from './sessions.errors';
+import { Session } from '../../identity/denylist/session.entity';
+import { Sessions } from './sessions';
+
+/** A live session as its owner sees it. Times are ISO 8601 in UTC. */
+export interface ListedSession {
+  id: string;
+  created_at: string;
+  last_used_at: string;
+  ip: string | null;
+  user_agent: string | null;
+  label: string | null;
+  /** Whether it is the one that asks. */
+  current: boolean;
+}
+
+type Row = Pick<Session, 'id' | 'ip' | 'userAgent' | 'label'> & { createdAt: number; lastUsedAt: number };
+
+/** Sessions shown at most: who signs in without end must not fill the memory of a node. */
+const MOST = 100;
+
+const iso = (seconds: number): string => new Date(seconds * 1000).toISOString();
+
+/** The sessions of one user, to look at and to end. */
+@Injectable()
+export class SessionList {
+  constructor(
+    private readonly database: Database,
+    private readonly sessions: Sessions,
+    private readonly realm: Realm,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * The user's live sessions on this guard, the one used last first; of more than a hundred those used last,
+   * and the one that asks.
+   *
+   * @param current the session that asks; null for a token without one
+   */
+  async of(userId: string, current: string | null): Promise<ListedSession[]> {
+    const rows = await this.database.query<Row>(
+      `SELECT id, extract(epoch FROM created_at)::float8 AS "createdAt", ip, user_agent AS "userAgent", label,
+              extract(epoch FROM last_used_at)::float8 AS "lastUsedAt"
+         FROM ${this.database.table(Session)}
+        WHERE guard = $1 AND user_id = $2 AND revoked_at IS NULL AND expires_at > clock_timestamp() + $3::interval
+        ORDER BY id::text = $4 DESC, last_used_at DESC, id LIMIT ${MOST}`,
+      // A co-issuer's name for a session may hold what PostgreSQL's text cannot.
+      [this.realm.guard, userId, this.clock.offset, current !== null && isUuid(current) ? current : ''],
+    );
+    const inOrder = rows.toSorted((a, b) => b.lastUsedAt - a.lastUsedAt);
+    return inOrder.map(({ id, createdAt, lastUsedAt, ip, userAgent, label }) => ({
+      id,
+      created_at: iso(createdAt),
+      last_used_at: iso(lastUsedAt),
+      ip,
+      user_agent: userAgent,
+      label,
+      current: id === current,
+    }));
+  }
+
+  /** Ends a session of the user's own. @throws NoSuchSession for every other id */
+  async end(userId: string, id: string): Promise<void> {
+    if (!isUuid(id) || !(await this.isOwn(userId, id))) throw new NoSuchSession();
+    await this.sessions.end(id, 'revoked');
+  }
+
+  /** A session that has ended stays its owner's: ending it twice is no error. */
+  private async isOwn(userId: string, id: string): Promise<boolean> {
+    const statement = `SELECT 1 FROM ${this.database.table(Session)} WHERE id = $1 AND guard = $2 AND user_id = $3`;
+    return (await this.database.query(statement, [id, this.realm.guard, userId])).length > 0;
+  }
+}

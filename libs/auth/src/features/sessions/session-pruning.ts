@@ -1,0 +1,73 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
+import { AuthEvents } from '../../foundation/platform/auth-events';
+import { Clock } from '../../foundation/platform/clock';
+import { Database, isMissingTable } from '../../foundation/platform/database';
+import { inBatches } from '../../foundation/platform/sweep';
+import { once } from '../../foundation/platform/sweep';
+import { longestLife } from '../../identity/denylist/denylist-keys';
+import { Session } from '../../identity/denylist/session.entity';
+import { SessionEnded } from './sessions.events';
+import type { EndedRow } from './session.store';
+
+/** Rows that one statement deletes. */
+const BATCH = 250;
+
+/**
+ * Deletes the sessions of all guards whose deadline has passed, and whose last access token has expired. A revoked
+ * session stays until then: without its row, a replayed token would be unknown, and an access token would be live.
+ */
+@Injectable()
+export class SessionPruning {
+  private readonly statement = once(() => statementOn(this.database.table(Session)));
+
+  constructor(
+    private readonly database: Database,
+    private readonly clock: Clock,
+    private readonly events: AuthEvents,
+    @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
+  ) {}
+
+  /** @returns how many were deleted */
+  async prune(): Promise<number> {
+    let [gone, from] = [0, '-infinity'];
+    const life = Math.max(...this.config.guards.map(longestLife));
+    try {
+      await inBatches(async () => {
+        const rows = await this.database.query<Deleted>(this.statement(), [this.clock.offset, from, life]);
+        gone += rows.length;
+        for (const row of rows) if (!row.revoked) this.tell(row);
+        // The next page starts here: the index still holds what was deleted before it.
+        from = rows.map(({ deadline }) => deadline).reduce((last, one) => (one > last ? one : last), from);
+        // Where nothing could be deleted, another node is at work, or all is done.
+        return rows.length > 0;
+      });
+    } catch (error) {
+      if (!isMissingTable(error)) throw error;
+    }
+    return gone;
+  }
+
+  private tell({ guard, userId, id, ip, userAgent, amr }: Deleted): void {
+    this.events.emit(new SessionEnded(guard, userId, id, { ip, userAgent }, amr, 'expired'));
+  }
+}
+
+interface Deleted extends EndedRow {
+  guard: string;
+  revoked: boolean;
+  deadline: string;
+}
+
+/**
+ * The time is that of the statement, so that the index ends the scan at it: `clock_timestamp()` changes from row to row,
+ * and every live session would be read. Rows that are locked are left for the next time.
+ */
+const statementOn = (sessions: string): string => `
+  DELETE FROM ${sessions} WHERE id IN (
+    SELECT id FROM ${sessions}
+     WHERE expires_at < statement_timestamp() + $1::interval AND expires_at >= $2::timestamptz
+       AND least(expires_at, last_used_at) < statement_timestamp() + $1::interval - $3::float8 * interval '1 second'
+     ORDER BY expires_at LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
+  RETURNING id, guard, user_id AS "userId", amr, ip, user_agent AS "userAgent", revoked_at IS NOT NULL AS revoked,
+            to_char(expires_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS deadline`;

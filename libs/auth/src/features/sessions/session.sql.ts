@@ -1,0 +1,156 @@
+import type { Database } from '../../foundation/platform/database';
+import { Session } from '../../identity/denylist/session.entity';
+
+/** Sessions that one statement ends at most. */
+export const PAGE = 500;
+
+const LENGTH = '(SELECT json_array_length($1::json))';
+
+/**
+ * Rows out of the JSON in `$1`. Both limits cut nothing: of each the planner expects a tenth, and so looks up one row
+ * after the other by index, also with a plan that was made while the tables were empty. JSON and not an array: the
+ * length of an array would make the planner plan anew for every call.
+ */
+const few = (rows: string): string => `(SELECT * FROM (${rows} LIMIT ${LENGTH}) r LIMIT ${LENGTH})`;
+
+const now = (parameter: string): string => `clock_timestamp() + ${parameter}::interval`;
+const epoch = (column: string): string => `extract(epoch FROM ${column})::float8`;
+const ROW = `s.id, s.user_id AS "userId", s.amr, s.ip, s.user_agent AS "userAgent"`;
+
+/** Leaves of a row that ended at `end` its id, its guard and that time, for as long as an access token of it may live. */
+const erased = (end: string): string => `
+  user_id = '', salt = '', scope = NULL, amr = '{}', recent = '{}', generation = 0, holders = 0, ip = NULL,
+  user_agent = NULL, label = NULL, auth_time = ${end}, last_used_at = ${end}, created_at = ${end},
+  expires_at = ${end}`;
+
+export type SessionStatements = ReturnType<typeof sessionStatements>;
+
+/** The SQL of sessions. Times are the database's, all of one statement read at once. */
+export function sessionStatements(database: Database) {
+  const sessions = database.table(Session);
+
+  /**
+   * The conditional statement of a refresh: what `first`, `ahead` and `replay` were judged by still holds. $1 changes,
+   * $2 guard, $3 offset. Of two changes of one session one is made. Each session is looked up by itself, whatever the
+   * planner thinks of the size of JSON. The time is read once a lock that had to be waited for is held.
+   *
+   * It waits for no standby: a rotation that a failover loses is healed (`ahead`), while one that waits for longer than
+   * the grace period would look like a reuse.
+   */
+  const exchange = (lock: string): string => `
+    WITH local AS MATERIALIZED (
+           SELECT set_config('synchronous_commit', CASE current_setting('synchronous_commit')
+                             WHEN 'off' THEN 'off' ELSE 'local' END, true) AS waits),
+         asked AS MATERIALIZED (SELECT * FROM ${few(`
+           SELECT * FROM json_to_recordset($1::json)
+             AS a (n int, id uuid, seen int, generation int, more int, dropped int, added int, until float8)`)} a),
+         held AS MATERIALIZED (
+           SELECT a.*, ${now('$3')} AS now
+             FROM local, asked a, LATERAL (
+               SELECT s.id FROM ${sessions} s
+                WHERE s.id = a.id AND s.guard = $2 AND s.generation = a.seen AND s.revoked_at IS NULL
+                  AND s.expires_at >= ${now('$3')}
+                  FOR UPDATE ${lock}) f)
+    UPDATE ${sessions} s
+       SET generation = h.generation, holders = CASE WHEN h.added > 0 THEN 1 ELSE s.holders + h.more END,
+           recent = s.recent[h.dropped + 1:] || array_fill(h.now, ARRAY[h.added]), last_used_at = h.now
+      FROM held h WHERE s.id = h.id AND ${epoch('h.now')} < h.until
+    RETURNING h.n, s.holders`;
+
+  /**
+   * Changes a page of sessions and commits. $1 guard, $2 offset, $3 and $4 where the page begins. The row with a
+   * size tells the size of the page and its last session; the others are the sessions that were live.
+   */
+  const paged = (page: string, set: string, which: string): string => `
+    WITH moment AS MATERIALIZED (SELECT ${now('$2')} AS now),
+         page AS MATERIALIZED (${page}),
+         locked AS MATERIALIZED (
+           SELECT s.id, s.revoked_at IS NULL AS live FROM ${sessions} s JOIN page ON page.id = s.id
+            ORDER BY s.id FOR UPDATE OF s),
+         before AS MATERIALIZED (SELECT ${ROW} FROM ${sessions} s JOIN locked USING (id) WHERE live),
+         changed AS (UPDATE ${sessions} s SET ${set} FROM locked, moment WHERE s.id = locked.id AND ${which})
+    SELECT * FROM (
+      SELECT id, '' AS "userId", '{}'::text[] AS amr, NULL AS ip, NULL AS "userAgent",
+             (SELECT count(*)::int FROM page) AS size, created_at::text AS "createdAt"
+        FROM page ORDER BY created_at, id LIMIT 1) AS summary
+    UNION ALL SELECT *, 0, '' FROM before`;
+
+  return {
+    find: `
+      SELECT s.id AS "familyId", s.user_id AS "userId", s.salt, s.scope, s.amr, s.generation, s.holders, s.ip,
+             s.user_agent AS "userAgent", array_to_json(ARRAY(SELECT ${epoch('t')} FROM unnest(s.recent) AS t)) AS recent,
+             ${epoch('s.expires_at')} AS "expiresAt", ${epoch('s.revoked_at')} AS "revokedAt",
+             ${epoch('s.auth_time')} AS "authTime", ${epoch(`(${now('$3')})`)} AS now
+        FROM ${few('SELECT value::uuid AS id FROM json_array_elements_text($1::json)')} a,
+             LATERAL (SELECT * FROM ${sessions} one WHERE one.id = a.id AND one.guard = $2 LIMIT 1) s`,
+    // Joined across requests, so it waits for no lock: one session that is locked would delay all others.
+    exchangeJoined: exchange('SKIP LOCKED'),
+    exchangeOne: exchange(''),
+    lockUser: 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))',
+    insert: `
+      INSERT INTO ${sessions} (id, guard, user_id, salt, scope, amr, auth_time, expires_at, last_used_at, ip, user_agent,
+                               label, created_at)
+      SELECT $1, $2, $3, $4::bytea, $5, $6::text[], coalesce(to_timestamp($7::float8), now),
+             now + $8 * interval '1 second', now, $9, $10, $11, now
+        FROM (SELECT ${now('$12')} AS now) moment
+      RETURNING scope IS NOT DISTINCT FROM $5 AS kept, floor(${epoch('auth_time')}) AS "authTime"`,
+    // Sessions with a pinned list belong to machines and integrations: they neither count nor end here. Rows are locked
+    // in the order in which the end of all sessions locks them.
+    endOverCap: `
+      WITH moment AS MATERIALIZED (SELECT ${now('$5')} AS now),
+           others AS MATERIALIZED (
+             SELECT id, last_used_at FROM ${sessions}, moment
+              WHERE guard = $1 AND user_id = $2 AND revoked_at IS NULL AND scope IS NULL AND id <> $3 AND expires_at >= now),
+           surplus AS MATERIALIZED (
+             SELECT id FROM others ORDER BY last_used_at, id
+              LIMIT least(${PAGE}, greatest(0, (SELECT count(*) FROM others) - $4))),
+           locked AS MATERIALIZED (
+             SELECT s.id FROM ${sessions} s JOIN surplus ON surplus.id = s.id WHERE s.revoked_at IS NULL
+              ORDER BY s.id FOR UPDATE OF s)
+      UPDATE ${sessions} s SET revoked_at = moment.now FROM locked, moment WHERE s.id = locked.id
+      RETURNING ${ROW}`,
+    discard: `DELETE FROM ${sessions} WHERE id = $1 AND guard = $2`,
+    endOne: `
+      WITH moment AS MATERIALIZED (SELECT ${now('$3')} AS now),
+           ended AS (
+             UPDATE ${sessions} s SET revoked_at = moment.now FROM moment
+              WHERE s.id = $1 AND s.guard = $2 AND s.revoked_at IS NULL RETURNING ${ROW}),
+           noted AS (
+             INSERT INTO ${sessions} AS s (id, guard, user_id, salt, auth_time, expires_at, revoked_at, last_used_at, created_at)
+             SELECT $1, $2, '', '', now, now, now, now, now FROM moment
+              WHERE NOT EXISTS (SELECT 1 FROM ${sessions} WHERE id = $1)
+             ON CONFLICT (id) DO NOTHING RETURNING ${ROW})
+      SELECT * FROM ended UNION ALL SELECT * FROM noted`,
+    endPage: paged(
+      `(SELECT id, created_at FROM ${sessions}
+         WHERE guard = $1 AND user_id = $5 AND revoked_at IS NULL AND id IS DISTINCT FROM $6::uuid
+           AND (created_at, id) < ($3::timestamptz, $4::uuid)
+         ORDER BY created_at DESC, id DESC LIMIT ${PAGE})
+       UNION ALL
+       SELECT id, created_at FROM ${sessions} WHERE id = $7::uuid AND guard = $1 AND user_id = $5 AND revoked_at IS NULL
+       LIMIT ${PAGE}`,
+      'revoked_at = moment.now',
+      'locked.live',
+    ),
+    erasePage: paged(
+      `(SELECT id, created_at FROM ${sessions}
+         WHERE guard = $1 AND user_id = $5 AND revoked_at IS NULL AND (created_at, id) < ($3::timestamptz, $4::uuid)
+         LIMIT ${PAGE})
+       UNION ALL
+       (SELECT id, created_at FROM ${sessions}
+         WHERE guard = $1 AND user_id = $5 AND revoked_at IS NOT NULL
+           AND ($6::uuid IS NULL OR revoked_at < (SELECT revoked_at FROM ${sessions} WHERE id = $6::uuid))
+         LIMIT ${PAGE})
+       LIMIT ${PAGE}`,
+      `revoked_at = coalesce(s.revoked_at, moment.now), ${erased('coalesce(s.revoked_at, moment.now)')}`,
+      'true',
+    ),
+    eraseEnded: `
+      WITH locked AS MATERIALIZED (
+        SELECT id FROM ${sessions} WHERE guard = $1 AND user_id = $2 AND revoked_at IS NOT NULL ORDER BY id FOR UPDATE)
+      UPDATE ${sessions} s SET ${erased('s.revoked_at')} FROM locked WHERE s.id = locked.id`,
+    isOf: `SELECT 1 FROM ${sessions} WHERE id = $1 AND guard = $2 AND user_id = $3`,
+    hasEnded: `SELECT 1 FROM ${sessions} WHERE id = $1 AND guard = $2 AND revoked_at IS NOT NULL`,
+    isPinned: `SELECT 1 FROM ${sessions} WHERE id = $1 AND guard = $2 AND scope IS NOT NULL`,
+  };
+}

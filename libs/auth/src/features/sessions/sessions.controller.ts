@@ -1,0 +1,94 @@
+import { Controller, Delete, Get, HttpCode, Param, Post, Req } from '@nestjs/common';
+import { PinnedNeeds } from '../../request/abilities/pinned-ability.gate';
+import { Authenticated, CurrentCaller, Public } from '../../request/gates/authenticated';
+import { NoStore } from '../../request/http/token-response';
+import { PresentedRefreshToken } from '../../request/http/refresh-cookie';
+import { HandsOnItsScope } from '../../request/gates/route-plan';
+import { EndsSession } from '../../request/http/refresh-cookie';
+import type { SessionTokens } from '../../request/http/token-response';
+import { DeliversTokens } from '../../request/http/token-response';
+import { RequestScope } from '../../foundation/platform/deadline';
+import { Throttled } from '../../request/throttling/throttled';
+import type { Caller } from '../../identity/tokens/caller';
+import { RefreshRotation } from './refresh-rotation';
+import { type ListedSession, SessionList } from './session-list';
+import { Sessions } from './sessions';
+
+@Controller('refresh')
+export class RefreshController {
+  constructor(private readonly rotation: RefreshRotation) {}
+
+  /** Not gated by abilities: any session may renew itself. */
+  @Post()
+  @Public()
+  @Throttled('svc-refresh')
+  @DeliversTokens()
+  @HandsOnItsScope()
+  refresh(@PresentedRefreshToken() refreshToken: string, @Req() request: object): Promise<SessionTokens> {
+    return this.rotation.rotate(refreshToken, RequestScope.of(request));
+  }
+}
+
+@Controller('logout')
+export class LogoutController {
+  constructor(private readonly sessions: Sessions) {}
+
+  /** Ends the calling session. A co-issued token without a session ends nothing. Never gated by abilities. */
+  @Post()
+  @Authenticated()
+  @EndsSession()
+  async logout(@CurrentCaller() { familyId }: Caller): Promise<void> {
+    if (familyId !== null) await this.sessions.end(familyId, 'logout');
+  }
+}
+
+@Controller('sessions')
+export class RevokeAllController {
+  constructor(private readonly sessions: Sessions) {}
+
+  /** Ends every session of the caller on this guard, the calling one included. */
+  @Delete()
+  @Authenticated()
+  @PinnedNeeds('svc.sessions')
+  @EndsSession()
+  async revokeAll(@CurrentCaller() { userId, familyId }: Caller): Promise<void> {
+    await this.sessions.endAll(userId, 'revoked', familyId);
+  }
+}
+
+@Controller('sessions/others')
+export class RevokeOthersController {
+  constructor(private readonly sessions: Sessions) {}
+
+  /** Ends every other session of the caller. The calling one stays, and so does its cookie. */
+  @Delete()
+  @HttpCode(204)
+  @Authenticated()
+  @PinnedNeeds('svc.sessions')
+  async revokeOthers(@CurrentCaller() { userId, familyId }: Caller): Promise<void> {
+    if (familyId !== null) await this.sessions.endOthers(userId, familyId);
+  }
+}
+
+@Controller('sessions')
+export class SessionsController {
+  constructor(private readonly list: SessionList) {}
+
+  /** The live sessions of the caller on this guard. */
+  @Get()
+  @NoStore()
+  @Authenticated()
+  @PinnedNeeds('svc.sessions')
+  async own(@CurrentCaller() { userId, familyId }: Caller): Promise<{ data: ListedSession[] }> {
+    return { data: await this.list.of(userId, familyId) };
+  }
+
+  /** Ends one session of the caller. */
+  @Delete(':svcSession')
+  @Authenticated()
+  @PinnedNeeds('svc.sessions')
+  @EndsSession()
+  end(@CurrentCaller() { userId }: Caller, @Param('svcSession') id: string): Promise<void> {
+    return this.list.end(userId, id);
+  }
+}

@@ -1,0 +1,40 @@
+import { Pins } from '../../request/abilities/pinned-ability.gate';
+import type { Feature } from '../../foundation/realm/feature';
+import { AccountTurns } from './account-lock';
+import {
+  LogoutController,
+  RefreshController,
+  RevokeAllController,
+  RevokeOthersController,
+  SessionsController,
+} from './sessions.controller';
+import { RefreshRotation } from './refresh-rotation';
+import { RefreshTokens } from './refresh-tokens';
+import { SessionGrounds } from './sessions';
+import { SessionList } from './session-list';
+import { SessionPruning } from './session-pruning';
+import { SessionStore } from './session.store';
+import { Sessions } from './sessions';
+import { TokenClaims } from './sessions';
+
+/** Sessions that start, renew and end. */
+export const sessions: Feature = {
+  controllers: [RefreshController, LogoutController, RevokeOthersController, SessionsController],
+  providers: [
+    TokenClaims,
+    SessionStore,
+    { provide: Pins, useExisting: SessionStore },
+    SessionGrounds,
+    RefreshTokens,
+    Sessions,
+    AccountTurns,
+    RefreshRotation,
+    SessionPruning,
+    SessionList,
+  ],
+};
+
+export const logoutAll: Feature = {
+  flags: ['logoutAll'],
+  controllers: [RevokeAllController],
+};

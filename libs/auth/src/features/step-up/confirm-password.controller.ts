@@ -1,0 +1,29 @@
+import { Controller, HttpCode, Post } from '@nestjs/common';
+import type { Caller } from '../../identity/tokens/caller';
+import { PinnedNeeds } from '../../request/abilities/pinned-ability.gate';
+import { Authenticated, CurrentCaller } from '../../request/gates/authenticated';
+import { RequestBody, RequiredText } from '../../request/http/request-body';
+import { NoStore } from '../../request/http/token-response';
+import { Throttled } from '../../request/throttling/throttled';
+import { PasswordConfirmation } from './password-confirmation';
+
+/** Body of `POST /confirm-password`. */
+export class ConfirmPasswordRequest {
+  @RequiredText()
+  password!: string;
+}
+
+@Controller('confirm-password')
+export class ConfirmPasswordController {
+  constructor(private readonly confirmation: PasswordConfirmation) {}
+
+  @Post()
+  @HttpCode(200)
+  @NoStore()
+  @Authenticated()
+  @PinnedNeeds('svc.account')
+  @Throttled('svc-confirm')
+  confirm(@CurrentCaller() caller: Caller, @RequestBody(ConfirmPasswordRequest) { password }: ConfirmPasswordRequest) {
+    return this.confirmation.confirm(caller, password);
+  }
+}

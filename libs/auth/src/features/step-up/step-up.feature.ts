@@ -1,0 +1,12 @@
+import type { Feature } from '../../foundation/realm/feature';
+import { ConfirmPasswordController } from './confirm-password.controller';
+import { ConfirmationGate } from './require-confirmation';
+import { Confirmations } from './confirmations';
+import { OwnPassword } from './password-confirmation';
+import { PasswordConfirmation } from './password-confirmation';
+
+/** Step-up: proofs that the user was just there. */
+export const confirmation: Feature = {
+  controllers: [ConfirmPasswordController],
+  providers: [Confirmations, OwnPassword, PasswordConfirmation, ConfirmationGate],
+};

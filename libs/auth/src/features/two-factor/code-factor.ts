@@ -1,0 +1,66 @@
+import { Injectable } from '@nestjs/common';
+import type { SecondFactorMethod } from '../../request/http/token-response';
+import { AuthEvents } from '../../foundation/platform/auth-events';
+import { Realm } from '../../foundation/realm/realm';
+import { CodeFactor } from '../login-challenge/second-factors';
+import type { FactorMatch } from '../login-challenge/second-factors';
+import { RecoveryCodeUsed } from './two-factor.events';
+import { hashesIn, without } from './recovery-codes';
+import { RecoveryCodes } from './recovery-codes';
+import { SecondFactors, isEnabled } from './stored-factors';
+import { SpentCodes } from './totp';
+import { Totp } from './totp';
+import { TwoFactor } from './two-factor';
+
+// One-time password (RFC 8176 §2); a recovery code is one, too.
+const AMR = 'otp';
+
+/** What the realm's users answer a login challenge with. */
+@Injectable()
+export class TwoFactorCodes extends CodeFactor {
+  constructor(
+    private readonly factors: SecondFactors,
+    private readonly totp: Totp,
+    private readonly spent: SpentCodes,
+    private readonly recoveryCodes: RecoveryCodes,
+    private readonly twoFactor: TwoFactor,
+    private readonly events: AuthEvents,
+    private readonly realm: Realm,
+  ) {
+    super();
+  }
+
+  async methodsOf(userId: string): Promise<SecondFactorMethod[] | null> {
+    const factor = await this.factors.of(userId);
+    if (!isEnabled(factor)) return null;
+    const readable = this.factors.secretOf(userId, factor) !== null;
+    const left = hashesIn(factor.recoveryCodes).length > 0;
+    return [...(readable ? ['totp' as const] : []), ...(left ? ['recovery_code' as const] : [])];
+  }
+
+  async matchCode(userId: string, given: string): Promise<FactorMatch | null> {
+    const factor = await this.factors.of(userId);
+    const match = isEnabled(factor) ? this.totp.match(this.factors.secretOf(userId, factor), given) : null;
+    return match && { amr: AMR, spend: () => this.spent.claim(match) };
+  }
+
+  async matchRecoveryCode(userId: string, code: string): Promise<FactorMatch | null> {
+    const factor = await this.factors.of(userId);
+    const hash = isEnabled(factor) ? await this.recoveryCodes.find(factor.recoveryCodes, code) : null;
+    return hash === null ? null : { amr: AMR, spend: () => this.spendRecoveryCode(userId, hash) };
+  }
+
+  remove(userId: string): Promise<void> {
+    return this.twoFactor.disable(userId);
+  }
+
+  private async spendRecoveryCode(userId: string, hash: string): Promise<boolean> {
+    const left = await this.factors.change(userId, (factor) => {
+      const recoveryCodes = isEnabled(factor) ? without(factor.recoveryCodes, hash) : null;
+      return recoveryCodes === null ? null : { ...factor, recoveryCodes };
+    });
+    if (!left) return false;
+    this.events.emit(new RecoveryCodeUsed(userId, this.realm.guard, hashesIn(left.recoveryCodes).length));
+    return true;
+  }
+}

@@ -1,0 +1,11 @@
+import { AuthConfigError } from '../../foundation/platform/errors';
+import { optionalPeer } from '../../foundation/platform/optional-peer';
+
+type Otplib = Pick<typeof import('otplib'), 'generateSecret' | 'generateSync' | 'verifySync'>;
+
+/** @throws AuthConfigError where the host has not installed it */
+export function otpLibrary(load: typeof optionalPeer = optionalPeer): Otplib {
+  const library = load<Otplib>('otplib');
+  if (!library) throw new AuthConfigError('features.twoFactor needs otplib. Run: npm install otplib');
+  return library;
+}

@@ -1,0 +1,111 @@
+import { generateSync } from 'otplib';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Clock } from '../../foundation/platform/clock';
+import { otpLibrary } from './otp-library';
+import { Totp } from './totp';
+
+interface Row {
+  time: number;
+  alg: 'SHA1' | 'SHA256' | 'SHA512';
+  secret_ascii: string;
+  secret_base32: string;
+  totp_8: string;
+  totp_6: string;
+}
+const vectors = <T>(name: string): T =>
+  JSON.parse(readFileSync(join(__dirname, `../../../../../test/vectors/rfc6238-4226/${name}.json`), 'utf8'));
+const { vectors: rows } = vectors<{ vectors: Row[] }>('rfc6238_appendix_b');
+const { hotp } = vectors<{ hotp: string[] }>('rfc4226_appendix_d');
+const { cases: leadingZeros } = vectors<{ cases: { time: number; code: string }[] }>('leading_zero_codes');
+
+const SECRET = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ';
+
+class StoppedClock extends Clock {
+  constructor(private readonly at: number) {
+    super();
+  }
+
+  override now(): number {
+    return this.at * 1000;
+  }
+}
+
+const totpAt = (time: number, window = 0): Totp =>
+  new Totp(new StoppedClock(time), { options: { twoFactor: { window } } } as never);
+
+describe('TOTP', () => {
+  const sha1 = rows.filter(({ alg }) => alg === 'SHA1');
+
+  it('knows every vector', () => {
+    expect([rows.length, sha1.length, hotp.length]).toEqual([18, 6, 10]);
+    expect(leadingZeros.length).toBeGreaterThan(5);
+  });
+
+  it.each(sha1)('accepts $totp_6 at $time (RFC 6238 Appendix B)', ({ time, totp_6, secret_base32 }) => {
+    expect(totpAt(time).match(secret_base32, totp_6)).toEqual({
+      secret: secret_base32,
+      code: totp_6,
+      step: Math.floor(time / 30),
+    });
+    const other = String((Number(totp_6) + 1) % 1e6).padStart(6, '0');
+    expect(totpAt(time).match(secret_base32, other)).toBeNull();
+  });
+
+  it.each(rows)('stands on a library that computes $totp_8 at $time with $alg', (row) => {
+    const { verifySync } = otpLibrary();
+    const algorithm = row.alg.toLowerCase() as 'sha1';
+    const secret = Buffer.from(row.secret_ascii);
+    expect(verifySync({ secret, token: row.totp_8, epoch: row.time, digits: 8, algorithm })).toMatchObject({
+      valid: true,
+      timeStep: Math.floor(row.time / 30),
+    });
+  });
+
+  it.each(hotp.map((code, counter) => [counter, code] as const))(
+    'accepts at step %d the code %s (RFC 4226 Appendix D)',
+    (counter, code) => {
+      expect(totpAt(counter * 30).match(SECRET, code)).toMatchObject({ step: counter });
+    },
+  );
+
+  it.each(leadingZeros)('accepts $code at $time, with its zeros only', ({ time, code }) => {
+    expect(totpAt(time).match(SECRET, code)).not.toBeNull();
+    expect(totpAt(time).match(SECRET, String(Number(code)))).toBeNull();
+  });
+
+  it.each([
+    [0, [0]],
+    [1, [-1, 0, 1]],
+    [3, [-3, -2, -1, 0, 1, 2, 3]],
+  ])('with a window of %d accepts the steps %j', (window, steps) => {
+    const accepted = [-5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5].filter((ahead) =>
+      [1_000_000 * 30, 1_000_000 * 30 + 29].every((now) => {
+        const code = generateSync({ secret: SECRET, epoch: (1_000_000 + ahead) * 30 });
+        return totpAt(now, window).match(SECRET, code) !== null;
+      }),
+    );
+    expect(accepted).toEqual(steps);
+    expect(totpAt(0, window).codeLifetime).toBe((2 * window + 1) * 30);
+  });
+
+  it.each(['', ' ', '12345', '1234567', '12345x', '-12345', '1e5000', '١٢٣٤٥٦', '123456\n7', '0x1234'])(
+    'takes %j for no code',
+    (code) => expect(totpAt(59).match(SECRET, code)).toBeNull(),
+  );
+
+  it('matches nothing without a secret', () => {
+    expect(totpAt(59).match(null, '287082')).toBeNull();
+    expect(totpAt(59).match('', '287082')).toBeNull();
+  });
+
+  it('makes secrets of 160 bits, each another', () => {
+    const secrets = Array.from({ length: 100 }, () => totpAt(0).newSecret());
+    for (const secret of secrets) expect(secret).toMatch(/^[A-Z2-7]{32}$/);
+    expect(new Set(secrets).size).toBe(100);
+  });
+
+  it('names the package that is missing', () => {
+    expect(() => otpLibrary(() => undefined)).toThrow(/features\.twoFactor needs otplib\. Run: npm install otplib/);
+  });
+});

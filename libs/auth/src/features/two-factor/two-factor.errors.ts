@@ -1,0 +1,15 @@
+import { AuthException } from '../../foundation/platform/errors';
+
+/** The second factor is confirmed already: 409. Enrolling anew would switch it off until it is confirmed again. */
+export class AlreadyEnrolled extends AuthException {
+  constructor() {
+    super('already_enrolled', { status: 409, errors: { two_factor: [{ key: 'auth.already_enrolled' }] } });
+  }
+}
+
+/** There is no enabled second factor: 409. */
+export class NotEnrolled extends AuthException {
+  constructor() {
+    super('not_enrolled', { status: 409, errors: { two_factor: [{ key: 'auth.not_enrolled' }] } });
+  }
+}

@@ -1,0 +1,102 @@
+import { LONGEST_WINDOW, lockout, rateLimits } from './resolve-options';
+import type { LockoutOptions, RateLimitsOptions } from './auth-options';
+import { DEFAULTS } from './defaults';
+
+/** Numbers as plain JavaScript or the environment may give them, and what becomes of them within bounds. */
+const given = (fallback: number, min: number, max: number): [unknown, number][] => {
+  const within = (value: number): number => Math.min(max, Math.max(min, value));
+  return [
+    [undefined, fallback],
+    [null, fallback],
+    [NaN, fallback],
+    [Infinity, fallback],
+    ['abc', fallback],
+    ['', fallback],
+    [' ', fallback],
+    [{}, fallback],
+    [[9], fallback],
+    [true, fallback],
+    [0, min],
+    [-1, min],
+    ['0', min],
+    [1, within(1)],
+    [2.9, within(2)],
+    ['7', within(7)],
+    [' 99 ', within(99)],
+    [1e9, within(1e9)],
+  ];
+};
+
+const LIMITS: Record<string, Record<string, number>> = {
+  login: { maxAttempts: 5, decaySeconds: 60, ipMaxAttempts: 30, accountMaxAttempts: 20 },
+  twoFactor: { maxAttempts: 5, decaySeconds: 60 },
+  confirm: { maxAttempts: 5, decaySeconds: 60 },
+  refresh: { maxAttempts: 30, decaySeconds: 60 },
+  passkeys: { maxAttempts: 30, decaySeconds: 60 },
+  emailVerification: { maxAttempts: 6, decaySeconds: 60 },
+  passwordReset: { maxAttempts: 6, decaySeconds: 60 },
+  registration: { maxAttempts: 10, decaySeconds: 60 },
+};
+
+const numbers = Object.entries(LIMITS).flatMap(([limit, values]) =>
+  Object.entries(values).map(([name, fallback]) => ({ limit, name, fallback })),
+);
+
+describe('the rate limits', () => {
+  it('have these defaults', () => {
+    const complete = { ...LIMITS, ipv6Prefix: 64, limiters: {} };
+    expect(rateLimits()).toEqual(complete);
+    expect(rateLimits({})).toEqual(complete);
+    expect(rateLimits(DEFAULTS.rateLimits)).toEqual(complete);
+  });
+
+  it.each(numbers)('keep $limit.$name a whole number of at least 1', ({ limit, name, fallback }) => {
+    for (const [value, result] of given(fallback, 1, name === 'decaySeconds' ? LONGEST_WINDOW : Infinity)) {
+      const { [limit]: own, ...others } = rateLimits({ [limit]: { [name]: value } }) as unknown as typeof LIMITS;
+      expect([value, own]).toEqual([value, { ...LIMITS[limit], [name]: result }]);
+      expect(others).toEqual({ ...LIMITS, [limit]: undefined, ipv6Prefix: 64, limiters: {} });
+    }
+  });
+
+  it.each(Object.keys(LIMITS))('take the default of a %s that is no block', (limit) => {
+    for (const value of [undefined, null, 7, 'off', false]) {
+      expect(rateLimits({ [limit]: value } as RateLimitsOptions)).toMatchObject(LIMITS);
+    }
+  });
+
+  it.each([...given(64, 32, 128), [31, 32], [32, 32], [56, 56], [128, 128], [129, 128]])(
+    'take an IPv6 prefix of %p as %d',
+    (ipv6Prefix, result) => {
+      expect(rateLimits({ ipv6Prefix } as RateLimitsOptions).ipv6Prefix).toBe(result);
+    },
+  );
+
+  it('keep the host`s limiters, and nothing that is no limit', () => {
+    const orders = () => [];
+    const all = rateLimits({ limiters: { orders }, orders: { maxAttempts: 1 } } as RateLimitsOptions);
+    expect(all.limiters).toEqual({ orders });
+    expect(all).not.toHaveProperty('orders');
+  });
+
+  it('are frozen, and leave the host`s as they were', () => {
+    const limiters = {};
+    const all = rateLimits({ limiters, login: { maxAttempts: 9 } });
+    for (const part of [all, all.login, all.refresh, all.limiters]) expect(Object.isFrozen(part)).toBe(true);
+    expect(Object.isFrozen(limiters)).toBe(false);
+  });
+});
+
+describe('the lockout', () => {
+  it.each([...given(100, 1, 100), [100, 100], [101, 100]])('of %p attempts locks after %d', (maxAttempts, result) => {
+    expect(lockout({ maxAttempts } as LockoutOptions)).toEqual({ maxAttempts: result, releaseAfter: 0 });
+  });
+
+  it.each(given(0, 0, 3_153_600_000))('with a release after %p lets go after %d seconds', (releaseAfter, result) => {
+    expect(lockout({ releaseAfter } as LockoutOptions)).toEqual({ maxAttempts: 100, releaseAfter: result });
+  });
+
+  it('has these defaults, and is frozen', () => {
+    expect(lockout()).toEqual({ maxAttempts: 100, releaseAfter: 0 });
+    expect(Object.isFrozen(lockout({}))).toBe(true);
+  });
+});

@@ -1,0 +1,177 @@
+import type { AuthModuleOptions } from './auth-options';
+import { refusals } from './guard-isolation.policy';
+import { resolveOptions } from './resolve-options';
+
+class People {}
+class Operators {}
+
+const sound: AuthModuleOptions = { users: { entity: People }, audience: 'https://api' };
+const admin = { users: { entity: Operators }, audience: 'https://admin', path: 'admin/auth' };
+
+function refused(options: object): string[] {
+  const given = { ...sound, ...options } as AuthModuleOptions;
+  const config = resolveOptions(given);
+  return refusals(config, [...Object.keys(given.guards ?? {}), config.guards.at(-1)!.guard]);
+}
+
+describe('a configuration', () => {
+  it('of one guard, or of two that stay apart, is accepted', () => {
+    expect(refused({})).toEqual([]);
+    expect(refused({ guards: { admin } })).toEqual([]);
+    expect(refused({ guards: { admin, staff: { ...admin, audience: 'https://staff', path: 'staff' } } })).toEqual([]);
+  });
+
+  it.each<[string, object, RegExp]>([
+    ['without users', { users: undefined }, /^users is missing.*users: \{ entity: YourUser \}/],
+    ['with users of neither kind', { users: {} }, /^users is missing/],
+    [
+      'with an extra guard without users',
+      { guards: { admin: { ...admin, users: undefined } } },
+      /^guards\.admin\.users is missing/,
+    ],
+    ['with an empty audience', { audience: ' ' }, /^audience \(SVC_AUDIENCE\) is empty/],
+    [
+      'with an empty audience of an extra guard',
+      { guards: { admin: { ...admin, audience: [] } } },
+      /^guards\.admin\.audience/,
+    ],
+    ['with an unknown algorithm', { algorithm: 'none' }, /^algorithm \(SVC_ALGORITHM\) is "none"\. Use HS256/],
+    ['with an algorithm in lower case', { algorithm: 'hs256' }, /"hs256"/],
+    ['with a confirmation header that is none', { confirm: { header: 'X Proof' } }, /^confirm\.header .*is "X Proof"/],
+    ['with another header for confirmations', { confirm: { header: 'authorization' } }, /^confirm\.header/],
+    ['with an empty cookie name', { cookie: { refreshName: '' } }, /^cookie\.refreshName is not a cookie name/],
+    ['with a space in the cookie name', { cookie: { refreshName: 'a b' } }, /^cookie\.refreshName/],
+    ['with a semicolon in the cookie name', { cookie: { refreshName: 'a;b' } }, /^cookie\.refreshName/],
+    ['with a page that is no origin', { cookie: { origins: ['https://app.example.com/'] } }, /^cookie\.origins .*has/],
+    ['with pages of any name', { cookie: { origins: ['https://*.example.com'] } }, /^cookie\.origins/],
+    ['with pages without a name', { cookie: { origins: ['null'] } }, /^cookie\.origins/],
+    [
+      'with a page of an extra guard that is no origin',
+      { guards: { admin: { ...admin, cookie: { origins: ['app.example.com'] } } } },
+      /^guards\.admin\.cookie\.origins/,
+    ],
+    ['with an empty username', { username: '' }, /^username \(SVC_USERNAME\) is empty/],
+    ['with an empty guard name', { guard: '' }, /^The guard name "" must be/],
+    ['with a space in a guard name', { guard: 'a b' }, /The guard name "a b" must be/],
+    ['with a colon in a guard name', { guard: 'a:b' }, /The guard name "a:b" must be/],
+    ['with a guard name of 65 letters', { guard: 'x'.repeat(65) }, /must be 1 to 64 letters/],
+    [
+      'with a second factor and no key to encrypt it',
+      { features: { twoFactor: true } },
+      /^features\.twoFactor needs encryption\.key \(SVC_ENCRYPTION_KEY\).*svc:secret/,
+    ],
+    [
+      'with a second factor of an extra guard and no key to encrypt it',
+      { guards: { admin: { ...admin, features: { twoFactor: true } } } },
+      /^features\.twoFactor needs encryption\.key/,
+    ],
+    ['with passkeys and no key to encrypt them', { features: { passkeys: true } }, /^features\.passkeys needs/],
+    [
+      'with a short encryption key',
+      { encryption: { key: 'x'.repeat(31) } },
+      /^encryption\.key .*shorter than 32 bytes/,
+    ],
+    [
+      'with a short former encryption key',
+      { encryption: { key: 'x'.repeat(32), previousKeys: ['y'.repeat(32), 'short'] } },
+      /^encryption\.previousKeys/,
+    ],
+    [
+      'with a key pair and nothing to derive refresh tokens from',
+      { algorithm: 'ES256' },
+      /^The guard "api" has nothing to derive refresh tokens from\. Set encryption\.key \(SVC_ENCRYPTION_KEY\); svc:secret/,
+    ],
+    [
+      'with a key pair of an extra guard and nothing to derive refresh tokens from',
+      { guards: { admin: { ...admin, algorithm: 'RS256' } } },
+      /^The guard "admin" has nothing to derive refresh tokens from\. Set encryption\.key/,
+    ],
+    [
+      'with a key pair and an empty secret',
+      { algorithm: 'RS256', secret: '' },
+      /^The guard "api" has nothing to derive refresh tokens from/,
+    ],
+    [
+      'with a key pair and a short secret to derive refresh tokens from',
+      { algorithm: 'RS256', secret: 'x'.repeat(31) },
+      /^secret \(SVC_SECRET\) is shorter than 32 bytes.*derived from it\. Set encryption\.key/,
+    ],
+    [
+      'with a key pair and a short secret of an extra guard',
+      { guards: { admin: { ...admin, algorithm: 'ES256', secret: 'short' } } },
+      /^guards\.admin\.secret \(SVC_SECRET\) is shorter than 32 bytes/,
+    ],
+    [
+      'with former keys alone to derive refresh tokens from',
+      { algorithm: 'ES256', encryption: { previousKeys: ['x'.repeat(32)] } },
+      /^The guard "api" has nothing to derive refresh tokens from/,
+    ],
+    [
+      'with an extra guard named like the default',
+      { guards: { api: admin } },
+      /^guards\.api is named like the default guard/,
+    ],
+    [
+      'with one audience for two guards',
+      { guards: { admin: { ...admin, audience: 'https://api' } } },
+      /"admin" and "api" share the audience https:\/\/api.*guards\.admin\.audience/,
+    ],
+    [
+      'with one audience of many in common',
+      { audience: ['x', 'y'], guards: { admin: { ...admin, audience: ['z', 'y'] } } },
+      /share the audience y/,
+    ],
+    ['with an inherited audience', { guards: { admin: { ...admin, audience: undefined } } }, /share the audience/],
+    [
+      'with one path for two guards',
+      { path: 'a', guards: { admin: { ...admin, path: '/a/' } } },
+      /both mounted at "a".*guards\.admin\.path/,
+    ],
+    [
+      'with one path where one guard has any domain',
+      { guards: { admin: { ...admin, path: 'auth', domain: 'a.test' } } },
+      /both mounted/,
+    ],
+    [
+      'with one path on one domain',
+      { domain: 'a.test', guards: { admin: { ...admin, path: 'auth' } } },
+      /both mounted/,
+    ],
+  ])('%s is refused', (_, options, text) => {
+    const [first, ...more] = refused(options);
+    expect(first).toMatch(text);
+    expect(more).toEqual([]);
+  });
+
+  it.each<[string, object]>([
+    ['a guard name of 64 letters', { guard: 'x'.repeat(64) }],
+    ['a guard name with dash, digit and underscore', { guard: 'Staff-2_b' }],
+    ['a host`s own user provider', { users: { provider: People } }],
+    ['an encryption key', { features: { twoFactor: true }, encryption: { key: 'x'.repeat(32) } }],
+    ['a key pair and an encryption key', { algorithm: 'ES256', encryption: { key: 'x'.repeat(32) } }],
+    ['a key pair and a secret of 32 bytes', { algorithm: 'RS256', secret: 'x'.repeat(32) }],
+    ['a secret of 32 bytes in fewer letters', { algorithm: 'RS256', secret: 'ä'.repeat(16) }],
+    ['a key pair and nothing else where nothing is mounted', { routes: false, algorithm: 'ES256' }],
+    [
+      'a short secret beside an encryption key',
+      { algorithm: 'ES256', secret: 's', encryption: { key: 'x'.repeat(32) } },
+    ],
+    ['one path on two domains', { domain: 'a.test', guards: { admin: { ...admin, path: 'auth', domain: 'b.test' } } }],
+    ['one path where nothing is mounted', { routes: false, guards: { admin: { ...admin, path: 'auth' } } }],
+  ])('with %s is accepted', (_, options) => expect(refused(options)).toEqual([]));
+
+  it('shares no audience even where nothing is mounted', () => {
+    expect(refused({ routes: false, guards: { admin: { ...admin, audience: 'https://api' } } })).toHaveLength(1);
+  });
+
+  it('names every pair of guards that share something', () => {
+    const staff = { ...admin, audience: 'https://admin' };
+    const texts = refused({ guards: { admin, staff } });
+    expect(texts).toHaveLength(2);
+    expect(texts.join()).toMatch(/"admin" and "staff" share.*"admin" and "staff" are both mounted/);
+  });
+
+  it('says all that is wrong at once', () => {
+    expect(refused({ users: undefined, audience: [], algorithm: 'none', username: '' })).toHaveLength(4);
+  });
+});

@@ -1,0 +1,223 @@
+import { AuthConfigError } from '../platform/errors';
+import type { AuthModuleOptions } from './auth-options';
+import { DEFAULT_FEATURES, DEFAULT_HASHING } from './defaults';
+import { combine, resolveOptions } from './resolve-options';
+
+class Operators {}
+
+/** Options as plain JavaScript or the environment may give them, whatever their types say. */
+const loose = (options: object): AuthModuleOptions => options as AuthModuleOptions;
+const top = (options: object) => resolveOptions(loose(options)).guards.at(-1)!;
+const admin = (options: object, own: object = {}) =>
+  resolveOptions(loose({ ...options, guards: { admin: own } })).guards[0]!;
+
+describe('options without a value', () => {
+  it('take every default', () => {
+    expect(top({})).toMatchObject({
+      guard: 'api',
+      isDefault: true,
+      path: 'auth',
+      domain: null,
+      algorithm: 'HS256',
+      previousSecrets: [],
+      keys: { active: 'default', public: {} },
+      issuer: 'https://api.example.com',
+      audience: ['https://api.example.com'],
+      accessTtl: 900,
+      refreshTtl: 2_592_000,
+      graceSeconds: 30,
+      forkThreshold: 3,
+      leeway: 5,
+      cookieMode: false,
+      cookie: { refreshName: '__Host-refresh', secure: true },
+      username: 'email',
+      features: DEFAULT_FEATURES,
+    });
+    expect(resolveOptions({})).toMatchObject({ routes: true, hashing: DEFAULT_HASHING, storeTimeoutMs: 800 });
+  });
+
+  it('take them also where the value is undefined', () => {
+    expect(
+      top({ accessTtl: undefined, path: undefined, cookie: { secure: undefined }, features: { rotation: undefined } }),
+    ).toMatchObject({
+      accessTtl: 900,
+      path: 'auth',
+      cookie: { secure: true },
+      features: { rotation: true },
+    });
+  });
+});
+
+describe('numbers', () => {
+  it.each<[keyof AuthModuleOptions, unknown, number]>([
+    ['accessTtl', 0, 1],
+    ['accessTtl', -5, 1],
+    ['accessTtl', '600', 600],
+    ['accessTtl', 'ten', 900],
+    ['accessTtl', NaN, 900],
+    ['accessTtl', 60.9, 60],
+    ['refreshTtl', 0, 1],
+    ['refreshTtl', null, 2_592_000],
+    ['graceSeconds', 0, 0],
+    ['graceSeconds', -1, 0],
+    ['graceSeconds', NaN, 30],
+    ['graceSeconds', '', 30],
+    ['forkThreshold', 1, 2],
+    ['forkThreshold', 0, 2],
+    ['forkThreshold', '5', 5],
+    ['forkThreshold', 'many', 3],
+    ['leeway', 0, 0],
+    ['leeway', -5, 0],
+    ['leeway', Infinity, 5],
+  ])('%s of %p is %d', (option, given, result) => {
+    expect(top({ [option]: given })[option as 'leeway']).toBe(result);
+    expect(admin({ [option]: given })[option as 'leeway']).toBe(result);
+    expect(admin({}, { [option]: given })[option as 'leeway']).toBe(result);
+  });
+
+  it('of the module are held to what can work', () => {
+    expect(
+      resolveOptions(
+        loose({
+          hashing: { memoryCost: 1, timeCost: 0, parallelism: 'two', concurrency: 0, maxQueue: -1 },
+          storeTimeoutMs: '10',
+        }),
+      ),
+    ).toMatchObject({
+      hashing: { memoryCost: 8, timeCost: 1, parallelism: 1, concurrency: 1, maxQueue: 0 },
+      storeTimeoutMs: 50,
+    });
+    expect(resolveOptions(loose({ hashing: { maxQueue: 'NaN' }, storeTimeoutMs: NaN }))).toMatchObject({
+      hashing: { ...DEFAULT_HASHING, maxQueue: 256 },
+      storeTimeoutMs: 800,
+    });
+  });
+});
+
+describe('sessions.maxPerUser', () => {
+  const most = (options: object): number[] =>
+    resolveOptions(loose({ guards: { admin: {} }, ...options })).guards.map(({ sessions }) => sessions.maxPerUser);
+
+  it.each([
+    [undefined, 100],
+    [null, 100],
+    ['many', 100],
+    [NaN, 100],
+    ['', 100],
+    [7, 7],
+    ['7', 7],
+    [1, 1],
+    [2.9, 2],
+    [0, 0],
+    [-1, 0],
+  ])('of %p is %d, at every guard', (given, result) => {
+    expect(most({ sessions: { maxPerUser: given } })).toEqual([result, result]);
+  });
+
+  it('is a guard`s own where the guard says so', () => {
+    const own = { guards: { admin: { sessions: { maxPerUser: 3 } } } };
+    expect(most(own)).toEqual([3, 100]);
+    expect(most({ sessions: { maxPerUser: 9 }, ...own })).toEqual([3, 9]);
+  });
+});
+
+describe('retention', () => {
+  const retention = (given?: object) => resolveOptions(loose({ retention: given })).retention;
+
+  it('has these defaults', () => {
+    for (const given of [undefined, {}, { schedule: undefined, lockoutDays: undefined }]) {
+      expect(retention(given)).toEqual({ schedule: '23 3 * * *', lockoutDays: 30 });
+    }
+  });
+
+  it.each([['0 4 * * *'], [false]])('keeps the schedule %p', (schedule) => {
+    expect(retention({ schedule })).toEqual({ schedule, lockoutDays: 30 });
+  });
+
+  it.each([
+    [7, 7],
+    ['7', 7],
+    [0, 1],
+    [-3, 1],
+    [1.9, 1],
+    [1e9, 99_999],
+    ['week', 30],
+    [NaN, 30],
+    [null, 30],
+  ])('of lockouts of %p days is %d', (lockoutDays, days) => {
+    expect(retention({ lockoutDays })).toEqual({ schedule: '23 3 * * *', lockoutDays: days });
+  });
+
+  it('is the module`s and no guard`s', () => {
+    const { guards } = resolveOptions({ retention: { lockoutDays: 9 }, guards: { admin: {} } });
+    for (const guard of guards) expect(guard).not.toHaveProperty('retention.lockoutDays', 9);
+  });
+});
+
+describe('texts and lists', () => {
+  it('replace a default list whole', () => {
+    expect(top({ audience: ['a', 'b'] }).audience).toEqual(['a', 'b']);
+    expect(admin({ previousSecrets: ['a', 'b'] }, { previousSecrets: ['c'] }).previousSecrets).toEqual(['c']);
+  });
+
+  it('trim the audience and drop what is empty, be it one or many', () => {
+    expect(top({ audience: ' a ' }).audience).toEqual(['a']);
+    expect(top({ audience: [' a', '', '  ', 'b '] }).audience).toEqual(['a', 'b']);
+    expect(top({ audience: '' }).audience).toEqual([]);
+  });
+
+  it('strip the slashes around a path and no others', () => {
+    expect(top({ path: '//v1/auth/' }).path).toBe('v1/auth');
+    expect(top({ path: '/' }).path).toBe('');
+  });
+
+  it('complete a block that a host gave in part', () => {
+    expect(top({ cookie: { secure: false } }).cookie).toEqual({
+      refreshName: 'refresh',
+      secure: false,
+      origins: [],
+    });
+    expect(top({ keys: { private: 'pem' } }).keys).toEqual({ active: 'default', public: {}, private: 'pem' });
+    expect(top({ features: { twoFactor: true } }).features).toEqual({ ...DEFAULT_FEATURES, twoFactor: true });
+  });
+});
+
+describe('resolved options', () => {
+  it('are frozen, and leave the host`s as they were', () => {
+    const given = { accessTtl: '60', cookie: { secure: false }, guards: { admin: { path: '/x/' } } };
+    const before = structuredClone(given);
+    const config = resolveOptions(loose(given));
+    expect(given).toEqual(before);
+    const [guard] = config.guards;
+    for (const part of [config, config.hashing, config.retention, ...config.guards, guard!.features, guard!.cookie])
+      expect(Object.isFrozen(part)).toBe(true);
+    for (const part of [guard!.rateLimits, guard!.lockout]) expect(Object.isFrozen(part)).toBe(true);
+  });
+
+  it('choose the store by name, else the cache', () => {
+    const [cache, named] = [{ c: 1 }, { n: 1 }];
+    expect(resolveOptions({ cache, stores: { named } }).store).toBe(cache);
+    expect(resolveOptions({ cache, stores: { named }, denylistStore: 'named' }).store).toBe(named);
+    expect(resolveOptions({}).store).toBeUndefined();
+    expect(() => resolveOptions({ cache, denylistStore: 'x' })).toThrow(
+      /"x", but stores has no entries.*SVC_DENYLIST_STORE/,
+    );
+    expect(() => resolveOptions({ stores: { named }, denylistStore: 'x' })).toThrow(/stores has named\./);
+  });
+});
+
+describe('a factory`s values', () => {
+  it('lie over the structure, guard by guard', () => {
+    const structure = { path: 'v1', guards: { admin: { path: 'v1/admin', users: { entity: Operators } } } };
+    expect(combine(structure, { secret: 's', guards: { admin: { accessTtl: 5 } } })).toEqual({
+      path: 'v1',
+      secret: 's',
+      guards: { admin: { path: 'v1/admin', users: { entity: Operators }, accessTtl: 5 } },
+    });
+  });
+
+  it.each(['guard', 'path', 'routes', 'domain', 'features', 'users', 'dataSource'])('may not hold %s', (name) => {
+    expect(() => combine({}, { [name]: 'x' })).toThrow(AuthConfigError);
+    expect(() => combine({}, { [name]: 'x' })).toThrow(`useFactory returned "${name}"`);
+  });
+});

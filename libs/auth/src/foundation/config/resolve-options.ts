@@ -1,0 +1,238 @@
+import { AuthConfigError } from '../platform/errors';
+import type { AuthConfig, GuardConfig, RateLimits } from './auth-config';
+import type { AuthModuleOptions, AuthStructure, AuthValues, RateLimit, RateLimitsOptions } from './auth-options';
+import { DEFAULTS, DEFAULT_FEATURES, DEFAULT_HASHING } from './defaults';
+import { merge, wholeNumber } from './merge';
+import {
+  appName,
+  emailVerification,
+  mail,
+  passkeys,
+  passwordReset,
+  passwords,
+  registration,
+  twoFactor,
+} from './resolve-features';
+
+/** Longest window of a limit in seconds: a year. Beyond what a store can count down, a window would never end. */
+export const LONGEST_WINDOW = 31_536_000;
+
+/** Longest time after which a lock lets go, in seconds: a hundred years. PostgreSQL's intervals end somewhere. */
+const LONGEST_LOCK = 100 * LONGEST_WINDOW;
+
+const FALLBACK = DEFAULTS.rateLimits;
+const LIMITS = Object.keys(FALLBACK).filter((name) => name !== 'ipv6Prefix' && name !== 'limiters') as Exclude<
+  keyof typeof FALLBACK,
+  'ipv6Prefix' | 'limiters'
+>[];
+
+/** The rate limits with every number in its bounds: none may become 0, which would shut everyone out. */
+export function rateLimits(given: RateLimitsOptions = {}): RateLimits {
+  const limits = LIMITS.map((name) => [name, limit(given[name], FALLBACK[name])]);
+  return Object.freeze({
+    ...(Object.fromEntries(limits) as Omit<RateLimits, 'ipv6Prefix' | 'limiters'>),
+    ipv6Prefix: wholeNumber(given.ipv6Prefix, FALLBACK.ipv6Prefix, 32, 128),
+    limiters: Object.freeze({ ...given.limiters }),
+  });
+}
+
+/** The lockout's numbers in their bounds. NIST SP 800-63B §3.2.2 allows no more than 100 attempts. */
+export function lockout({ maxAttempts, releaseAfter }: AuthValues['lockout'] = {}): GuardConfig['lockout'] {
+  const fallback = DEFAULTS.lockout;
+  return Object.freeze({
+    maxAttempts: wholeNumber(maxAttempts, fallback.maxAttempts, 1, 100),
+    releaseAfter: wholeNumber(releaseAfter, fallback.releaseAfter, 0, LONGEST_LOCK),
+  });
+}
+
+function limit<Numbers extends RateLimit>(given: RateLimit | undefined, fallback: Numbers): Required<Numbers> {
+  const numbers = Object.entries(fallback).map(([name, value]) => {
+    const most = name === 'decaySeconds' ? LONGEST_WINDOW : undefined;
+    return [name, wholeNumber(given?.[name as keyof RateLimit], value as number, 1, most)];
+  });
+  return Object.freeze(Object.fromEntries(numbers));
+}
+
+/** A path without slashes at its ends, as prefixes are joined from. */
+export const trimSlashes = (path: string): string => path.replace(/^\/+|\/+$/g, '');
+
+/** Days that still lie within PostgreSQL's calendar. */
+export const MOST_DAYS = 99_999;
+
+const PER_MODULE = [
+  'guards',
+  'guard',
+  'encryption',
+  'hashing',
+  'retention',
+  'securityLog',
+  'cache',
+  'stores',
+  'denylistStore',
+  'storeTimeoutMs',
+  'requestOf',
+  'keyPrefix',
+  'routes',
+  'dataSource',
+];
+const STRUCTURE = ['guard', 'path', 'routes', 'domain', 'features', 'users', 'dataSource'];
+
+/** Completes the host's options with every default. Says nothing about their safety: see `refusals`. */
+export function resolveOptions(options: AuthModuleOptions): AuthConfig {
+  const { guards: extra = {}, ...top } = options;
+  const defaultGuard = top.guard ?? DEFAULTS.guard;
+  const inherited = Object.fromEntries(Object.entries(top).filter(([key]) => !PER_MODULE.includes(key)));
+
+  return Object.freeze({
+    routes: top.routes ?? DEFAULTS.routes,
+    guards: [
+      ...Object.entries(extra).map(([name, own]) =>
+        guardConfig(name, false, merge(DEFAULTS, inheritable(inherited, own), own), own),
+      ),
+      guardConfig(defaultGuard, true, merge(DEFAULTS, inherited), top),
+    ],
+    encryption: Object.freeze({
+      key: top.encryption?.key || undefined,
+      previousKeys: [...(top.encryption?.previousKeys ?? [])],
+    }),
+    hashing: hashing(top.hashing),
+    retention: retention(top.retention),
+    securityLog: securityLog(top.securityLog),
+    storeTimeoutMs: wholeNumber(top.storeTimeoutMs, DEFAULTS.storeTimeoutMs, 50),
+    requestOf: top.requestOf,
+    keyPrefix: top.keyPrefix ?? '',
+    store: storeOf(top),
+  });
+}
+
+/** Puts the factory's values under the declared structure, which a factory cannot change. */
+export function combine(structure: AuthStructure, values: object): AuthModuleOptions {
+  const { guards = {}, ...own } = values as AuthModuleOptions;
+  const invented = Object.keys(guards).filter((name) => !structure.guards?.[name]);
+  const misplaced = [
+    ...Object.keys(own).filter((key) => STRUCTURE.includes(key)),
+    ...Object.entries(guards).flatMap(([name, ofGuard]) =>
+      Object.keys(ofGuard).flatMap((key) => (STRUCTURE.includes(key) ? [`guards.${name}.${key}`] : [])),
+    ),
+    ...invented.map((name) => `guards.${name}`),
+  ].at(0);
+  if (misplaced) {
+    throw new AuthConfigError(
+      `useFactory returned "${misplaced}", which shapes the module and must be known before the factory runs. ` +
+        `Pass it to forRootAsync beside useFactory.`,
+    );
+  }
+  return { ...structure, ...own, guards: merge(structure.guards, guards) as AuthModuleOptions['guards'] };
+}
+
+function guardConfig(guard: string, isDefault: boolean, merged: object, own: AuthModuleOptions): GuardConfig {
+  const options = merged as typeof DEFAULTS & AuthModuleOptions;
+  const suffix = isDefault || own.cookie?.refreshName ? '' : `-${guard}`;
+  const audience = [options.audience].flat().map((item) => String(item).trim());
+  return Object.freeze({
+    ...options,
+    guard,
+    isDefault,
+    nameOf: (option: string) =>
+      isDefault || !Object.hasOwn(own, blockOf(option)) ? option : `guards.${guard}.${option}`,
+    path: trimSlashes(options.path),
+    users: own.users,
+    audience: audience.filter(Boolean),
+    secret: options.secret,
+    features: Object.freeze({ ...DEFAULT_FEATURES, ...options.features }),
+    accessTtl: wholeNumber(options.accessTtl, DEFAULTS.accessTtl, 1),
+    refreshTtl: wholeNumber(options.refreshTtl, DEFAULTS.refreshTtl, 1),
+    graceSeconds: wholeNumber(options.graceSeconds, DEFAULTS.graceSeconds, 0),
+    forkThreshold: wholeNumber(options.forkThreshold, DEFAULTS.forkThreshold, 2),
+    leeway: wholeNumber(options.leeway, DEFAULTS.leeway, 0),
+    sessions: Object.freeze({
+      maxPerUser: wholeNumber(options.sessions?.maxPerUser, DEFAULTS.sessions.maxPerUser, 0),
+    }),
+    rateLimits: rateLimits(options.rateLimits),
+    lockout: lockout(options.lockout),
+    appName: appName(options),
+    twoFactor: twoFactor(options),
+    passkeys: passkeys(options),
+    emailVerification: emailVerification(options),
+    passwordReset: passwordReset(options),
+    registration: registration(options),
+    passwords: passwords(options),
+    mail: mail(options),
+    confirm: Object.freeze({
+      ttl: wholeNumber(options.confirm.ttl, DEFAULTS.confirm.ttl, 1),
+      header: options.confirm.header || DEFAULTS.confirm.header,
+    }),
+    cookie: Object.freeze({
+      ...options.cookie,
+      refreshName: cookieName(options.cookie) + suffix,
+      origins: [...options.cookie.origins],
+    }),
+  });
+}
+
+/**
+ * What an extra guard takes over from the top level: everything but who its users are and, where it
+ * brings keys of its own, the other's keys.
+ *
+ * A user that the default guard's `authenticate` resolves would become whoever has the same id in another
+ * guard's table; a former secret or a public key that the guard did not ask for could sign for it.
+ */
+function inheritable(top: AuthModuleOptions, own: AuthModuleOptions): AuthModuleOptions {
+  const { users: _users, hooks, previousSecrets, keys, ...rest } = top;
+  return {
+    ...rest,
+    hooks: {
+      tokenClaims: hooks?.tokenClaims?.bind(hooks),
+      abilities: hooks?.abilities?.bind(hooks),
+      rateLimitKey: hooks?.rateLimitKey?.bind(hooks),
+    },
+    previousSecrets: own.secret === undefined ? previousSecrets : undefined,
+    keys: bringsKeys(own) ? undefined : keys,
+  };
+}
+
+const bringsKeys = ({ algorithm, keys = {} }: AuthModuleOptions): boolean =>
+  algorithm === 'HS256' || [keys.private, keys.public, keys.jwks].some((key) => key !== undefined);
+
+// Browsers refuse the prefixes without Secure (RFC 6265bis §4.1.3).
+const cookieName = ({ refreshName, secure }: { refreshName: string; secure: boolean }): string =>
+  secure ? refreshName : refreshName.replace(/^__(Host|Secure)-/i, '');
+
+const blockOf = (option: string): string => option.split('.')[0]!;
+
+function hashing(given: AuthModuleOptions['hashing'] = {}): AuthConfig['hashing'] {
+  const least = { memoryCost: 8, timeCost: 1, parallelism: 1, concurrency: 1, maxQueue: 0, maxWaitMs: 1 };
+  const names = Object.keys(DEFAULT_HASHING) as (keyof typeof DEFAULT_HASHING)[];
+  const values = names.map((name) => [name, wholeNumber(given[name], DEFAULT_HASHING[name], least[name])]);
+  return Object.freeze({ ...Object.fromEntries(values), verifiers: [...(given.verifiers ?? [])] });
+}
+
+function retention({ schedule, lockoutDays }: AuthModuleOptions['retention'] = {}): AuthConfig['retention'] {
+  const fallback = DEFAULTS.retention;
+  return Object.freeze({
+    schedule: schedule ?? fallback.schedule,
+    lockoutDays: wholeNumber(lockoutDays, fallback.lockoutDays, 1, MOST_DAYS),
+  });
+}
+
+function securityLog({
+  enabled,
+  maxPerMinute,
+  sink,
+}: AuthModuleOptions['securityLog'] = {}): AuthConfig['securityLog'] {
+  const fallback = DEFAULTS.securityLog;
+  return Object.freeze({
+    enabled: enabled ?? fallback.enabled,
+    maxPerMinute: wholeNumber(maxPerMinute, fallback.maxPerMinute, 1),
+    sink,
+  });
+}
+
+function storeOf({ cache, stores = {}, denylistStore }: AuthModuleOptions): unknown {
+  if (!denylistStore) return cache;
+  if (denylistStore in stores) return stores[denylistStore];
+  throw new AuthConfigError(
+    `denylistStore names "${denylistStore}", but stores has ${Object.keys(stores).join(', ') || 'no entries'}. ` +
+      `Add it to stores, or unset denylistStore (SVC_DENYLIST_STORE) to use cache.`,
+  );
+}

@@ -1,0 +1,102 @@
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  hash,
+  hkdfSync,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto';
+
+/** 256 random bits as 64 lowercase hex characters: a refresh token, an HMAC secret. */
+export const newSecret = (): string => randomBytes(32).toString('hex');
+
+/** SHA-256 of the UTF-8 text as 64 hex characters. Enough at rest for values of full entropy only. */
+export const sha256 = (text: string): string => hash('sha256', text, 'hex');
+
+/**
+ * Signs what leaves the application and comes back, such as a mailed link: HMAC-SHA256 under keys derived from
+ * the configured texts (RFC 5869). The first key signs, every key verifies.
+ */
+export class Signatures {
+  private readonly keys: readonly Buffer[];
+
+  /** @param purpose keeps what is signed for one from passing for another */
+  constructor(texts: readonly string[], purpose: string) {
+    this.keys = texts.map((text) => Buffer.from(hkdfSync('sha256', Buffer.from(text, 'utf8'), '', purpose, 32)));
+  }
+
+  sign(text: string): string {
+    return mac(this.keys[0]!, text);
+  }
+
+  verify(text: string, signature: string): boolean {
+    return this.keys.some((key) => isEqual(mac(key, text), signature));
+  }
+}
+
+const mac = (key: Buffer, text: string): string => createHmac('sha256', key).update(text).digest('hex');
+
+/** In a time that tells nothing of where two texts differ. */
+export function isEqual(a: string, b: string): boolean {
+  const [x, y] = [Buffer.from(a), Buffer.from(b)];
+  return x.length === y.length && timingSafeEqual(x, y);
+}
+
+const ALGORITHM = 'aes-256-gcm';
+const [IV_BYTES, TAG_BYTES] = [12, 16];
+const VERSION = 'v1';
+
+interface Key {
+  /** Names the key in what it encrypted, and tells nothing of it. */
+  readonly id: string;
+  readonly bytes: Buffer;
+}
+
+/**
+ * Authenticated encryption at rest: AES-256-GCM (NIST SP 800-38D) under keys derived from the configured
+ * texts (HKDF-SHA256, RFC 5869). The first key encrypts, every key decrypts.
+ *
+ * What is encrypted is bound to a context, such as the purpose and the row's owner: moved to another row
+ * it does not decrypt.
+ */
+export class Encryption {
+  private readonly keys: readonly Key[];
+
+  /** @param texts key texts of at least 32 bytes, the current one first; none where nothing is to be encrypted */
+  constructor(texts: readonly string[]) {
+    this.keys = texts.map(derived);
+  }
+
+  /** @returns `v1.{key id}.{base64url of iv, ciphertext and tag}` */
+  encrypt(plain: Uint8Array, context: string): string {
+    const [key] = this.keys;
+    if (!key) throw new Error('There is no encryption key.');
+    const iv = randomBytes(IV_BYTES);
+    const cipher = createCipheriv(ALGORITHM, key.bytes, iv).setAAD(Buffer.from(context));
+    const parts = [iv, cipher.update(plain), cipher.final(), cipher.getAuthTag()];
+    return `${VERSION}.${key.id}.${Buffer.concat(parts).toString('base64url')}`;
+  }
+
+  /** The plain bytes; null for what is damaged, of another context, or encrypted under a key that is no longer known. */
+  decrypt(encrypted: string, context: string): Buffer | null {
+    const [version, id, body = ''] = encrypted.split('.');
+    const key = this.keys.find((one) => one.id === id);
+    const bytes = Buffer.from(body, 'base64url');
+    if (version !== VERSION || !key || bytes.length < IV_BYTES + TAG_BYTES) return null;
+    const decipher = createDecipheriv(ALGORITHM, key.bytes, bytes.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES })
+      .setAAD(Buffer.from(context))
+      .setAuthTag(bytes.subarray(-TAG_BYTES));
+    try {
+      return Buffer.concat([decipher.update(bytes.subarray(IV_BYTES, -TAG_BYTES)), decipher.final()]);
+    } catch {
+      return null;
+    }
+  }
+}
+
+function derived(text: string): Key {
+  const bytes = Buffer.from(hkdfSync('sha256', Buffer.from(text, 'utf8'), '', 'svc:encryption', 32));
+  return { bytes, id: createHash('sha256').update('svc:key-id').update(bytes).digest('hex').slice(0, 8) };
+}

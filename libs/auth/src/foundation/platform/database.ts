@@ -1,0 +1,165 @@
+import type { DataSource, EntityManager, EntityTarget, ObjectLiteral, QueryRunner } from 'typeorm';
+import { type Abandonable, abandon } from './pg-connection';
+import { AuthConfigError, StoreUnavailable } from './errors';
+import { type Preparing, isStale, statementName } from './pg-connection';
+import { quotedPath } from './ids';
+import { answered } from './deadline';
+
+interface Client extends Preparing, Abandonable {
+  query(text: string): Promise<unknown>;
+  query(...config: Parameters<Preparing['query']>): ReturnType<Preparing['query']>;
+}
+
+interface Connection {
+  client: Client;
+  sql: Sql;
+  manager: EntityManager;
+  /** @throws StoreUnavailable once the caller has been answered */
+  stillAwaited: () => void;
+}
+
+/** Runs one statement and returns its rows. */
+export type Sql = <Row = Record<string, unknown>>(statement: string, params?: unknown[]) => Promise<Row[]>;
+
+/** Whether a statement failed because a table does not exist: its migration has not run (SQLSTATE 42P01). */
+export const isMissingTable = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === '42P01';
+
+/** The same, or a column that it lacks (42703). */
+export const isMissing = (error: unknown): boolean =>
+  isMissingTable(error) || (error as { code?: unknown } | null)?.code === '42703';
+
+interface Pool {
+  on(event: 'connect', listener: (client: { on(event: 'error', listener: () => void): void }) => void): void;
+}
+
+const heard = new WeakSet<Pool>();
+
+/**
+ * The pool stops listening to a connection before TypeORM begins: one that the server ends in that moment, as at a restart,
+ * would end the process. Both still learn of every other error.
+ */
+function listenBetween({ driver }: DataSource): void {
+  const { master } = driver as { master?: Pool };
+  if (!master?.on || heard.has(master)) return;
+  heard.add(master);
+  master.on('connect', (client) => client.on('error', () => undefined));
+}
+
+/**
+ * The one door to PostgreSQL for the library's own tables.
+ *
+ * Statements are written out, because a lock, a snapshot and a clock read are what they are about.
+ * An unreachable database becomes `StoreUnavailable` here and nowhere else.
+ */
+export class Database {
+  private prepares = true;
+
+  constructor(
+    private readonly dataSource: DataSource | undefined,
+    private readonly timeoutMs: number,
+  ) {}
+
+  /** The host's connection. @throws AuthConfigError when the host has none */
+  get source(): DataSource {
+    if (!this.dataSource) {
+      throw new AuthConfigError('No TypeORM DataSource found. Import TypeOrmModule.forRoot() beside AuthModule.');
+    }
+    return this.dataSource;
+  }
+
+  /** Whether the host's connection has this entity at all; one that only verifies may have none. */
+  knows(entity: EntityTarget<ObjectLiteral>): boolean {
+    return this.dataSource?.hasMetadata(entity) ?? false;
+  }
+
+  /** The quoted table of an entity, so that schema and naming strategy of the host hold. */
+  table(entity: EntityTarget<ObjectLiteral>): string {
+    return quotedPath(this.source.getMetadata(entity).tablePath);
+  }
+
+  query: Sql = (statement, params = []) => this.connected(({ sql }) => sql(statement, params));
+
+  /** Runs `work` with an entity manager on one connection, for the host's own tables. */
+  using<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    return this.connected(({ manager }) => work(manager));
+  }
+
+  /**
+   * Runs `work` in one transaction on one connection; a throw rolls everything back. It may run a second
+   * time after a rollback, where prepared statements do not hold.
+   *
+   * @param work is given the transaction's statements, and its entity manager for the host's own tables
+   */
+  transaction<T>(work: (sql: Sql, manager: EntityManager) => Promise<T>): Promise<T> {
+    return this.connected(async ({ client, sql, manager, stillAwaited }) => {
+      // What a lock or a slow server delays beyond the answer must not keep its connection either.
+      // READ COMMITTED whatever the host's default: what waited for a lock decides on what it finds then.
+      await client.query(`BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = ${this.timeoutMs}`);
+      try {
+        const result = await work(sql, manager);
+        stillAwaited();
+        await client.query('COMMIT');
+        return result;
+      } catch (error) {
+        // A connection that cannot roll back still holds the locks: it must not go back to the pool.
+        await client.query('ROLLBACK').catch(() => client.end());
+        throw error;
+      }
+    });
+  }
+
+  private async connected<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    const prepared = this.prepares;
+    try {
+      return await this.attempt(work);
+    } catch (error) {
+      if (!prepared || !isStale(error)) throw error;
+      this.prepares = false;
+      return this.attempt(work);
+    }
+  }
+
+  private async attempt<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    let awaited = true;
+    // The caller was already told 503: what it believes did not happen must not happen.
+    const stillAwaited = (): void => {
+      if (!awaited) throw new StoreUnavailable('PostgreSQL');
+    };
+    listenBetween(this.source);
+    const runner = this.source.createQueryRunner();
+    let held: Client | undefined;
+    const run = async (): Promise<T> => {
+      const client: Client = await runner.connect();
+      stillAwaited();
+      held = client;
+      return work({
+        client,
+        stillAwaited,
+        manager: runner.manager,
+        sql: this.statementsOn(runner, client, stillAwaited),
+      });
+    };
+    const release = (): Promise<void> => {
+      held = undefined;
+      return runner.release().catch(() => undefined);
+    };
+    try {
+      return await answered('PostgreSQL', this.timeoutMs, run().finally(release));
+    } finally {
+      awaited = false;
+      // Whatever the server bounds has ended by then.
+      if (held) setTimeout(() => held && abandon(held), this.timeoutMs).unref();
+    }
+  }
+
+  /** Planning a join with its lock costs more than running it, so every statement is prepared. */
+  private statementsOn(runner: QueryRunner, client: Client, stillAwaited: () => void): Sql {
+    return async <Row>(text: string, values: unknown[] = []) => {
+      stillAwaited();
+      this.source.logger.logQuery(text, values, runner);
+      const { rows } = await client.query({ name: this.prepares ? statementName(text) : undefined, text, values });
+      stillAwaited();
+      return rows as Row[];
+    };
+  }
+}

@@ -1,0 +1,16 @@
+import { membersForFile } from '../../../../../test/support/members';
+import { PASSKEYS } from '../../../../../test/support/passkeys';
+import { routesOf } from '../../../../../test/support/routes';
+import { OPERATIONS } from './catalogue';
+
+const { t } = membersForFile({ ...PASSKEYS, features: { ...PASSKEYS.features, twoFactor: true } });
+
+describe('the operations', () => {
+  it('are the routes of the default guard with every feature on, each with a name of its own', () => {
+    const mounted = routesOf(t).filter((route) => route.includes(' /auth/'));
+    expect(Object.keys(OPERATIONS).toSorted()).toEqual(
+      mounted.map((route) => route.replace(' /auth/', ' ')).toSorted(),
+    );
+    expect(new Set(Object.values(OPERATIONS)).size).toBe(mounted.length);
+  });
+});

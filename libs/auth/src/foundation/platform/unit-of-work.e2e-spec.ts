@@ -1,0 +1,90 @@
+import { DataSource, type EntityManager } from 'typeorm';
+import { Checkpoint } from '../../../../../test/support/checkpoint';
+import { createDatabase } from '../../../../../test/support/database';
+import { StoreUnavailable } from './errors';
+import { unitOfWork } from './host-transaction';
+
+const PATIENCE_MS = 10_000;
+
+const REAL = ['Date', 'hrtime', 'nextTick', 'performance', 'queueMicrotask', 'setImmediate', 'setInterval'] as const;
+
+describe('host code in a transaction', () => {
+  let source: DataSource;
+  let drop: () => Promise<void>;
+
+  beforeAll(async () => {
+    const database = await createDatabase();
+    ({ drop } = database);
+    source = new DataSource({ type: 'postgres', url: database.url, installExtensions: false, extra: { max: 1 } });
+    await source.initialize();
+    await source.query('CREATE TABLE done (what text)');
+  });
+  beforeEach(async () => {
+    await source.query('DELETE FROM done');
+    // The tests say when patience ends.
+    jest.useFakeTimers({ doNotFake: [...REAL] });
+  });
+  afterEach(() => jest.useRealTimers());
+  afterAll(async () => {
+    await source.destroy();
+    await drop();
+  });
+
+  const done = async () => (await source.query('SELECT what FROM done')).map(({ what }: { what: string }) => what);
+  const write = (manager: EntityManager, what: string) => manager.query('INSERT INTO done VALUES ($1)', [what]);
+
+  it('is done with it', async () => {
+    expect(await unitOfWork(source, 10_000, (manager) => write(manager, 'one').then(() => 'answer'))).toBe('answer');
+    expect(await done()).toEqual(['one']);
+  });
+
+  it('that hangs is given up, holds no connection, and does nothing outside of it when it goes on', async () => {
+    const hanging = new Checkpoint();
+    const outcomes: unknown[] = [];
+    const ended = new Checkpoint();
+    const work = async (manager: EntityManager): Promise<void> => {
+      await write(manager, 'before');
+      await hanging.pass();
+      outcomes.push(await write(manager, 'after').catch((error) => error));
+      void ended.pass();
+    };
+    const outcome = unitOfWork(source, PATIENCE_MS, work).catch((error: unknown) => error);
+    await hanging.reached;
+    jest.advanceTimersByTime(PATIENCE_MS);
+    expect(await outcome).toBeInstanceOf(StoreUnavailable);
+    // In a pool of one.
+    expect(await done()).toEqual([]);
+    hanging.letGo();
+    await ended.reached;
+    expect(outcomes).toEqual([expect.any(Error)]);
+    expect(await done()).toEqual([]);
+  });
+
+  it('that waits for a statement is given up, and what it does next is not done', async () => {
+    const [waiting, ended] = [new Checkpoint(), new Checkpoint()];
+    const outcomes: unknown[] = [];
+    const work = async (manager: EntityManager): Promise<void> => {
+      await write(manager, 'before');
+      void waiting.pass();
+      await manager.query('SELECT pg_sleep(60)').catch(() => undefined);
+      outcomes.push(await write(manager, 'after').catch((error) => error));
+      void ended.pass();
+    };
+    const outcome = unitOfWork(source, PATIENCE_MS, work).catch((error: unknown) => error);
+    await waiting.reached;
+    jest.advanceTimersByTime(PATIENCE_MS);
+    expect(await outcome).toBeInstanceOf(StoreUnavailable);
+    await ended.reached;
+    expect(outcomes).toEqual([expect.any(Error)]);
+    expect(await done()).toEqual([]);
+  });
+
+  it('that swallows the error of a statement undoes it all, and it is told', async () => {
+    const work = async (manager: EntityManager): Promise<void> => {
+      await write(manager, 'before');
+      await manager.query('SELEC').catch(() => undefined);
+    };
+    await expect(unitOfWork(source, 10_000, work)).rejects.toThrow(/current transaction is aborted/);
+    expect(await done()).toEqual([]);
+  });
+});

@@ -1,0 +1,335 @@
+import * as fc from 'fast-check';
+import { randomUUID } from 'node:crypto';
+import { describeWithRedis, sharedRedisUrl } from '../../../../../test/support/with-redis';
+import type { Bucket, Limit, Outcome } from './security-store';
+import {
+  Counters,
+  EMPTY,
+  OUTCOMES,
+  type Subject,
+  describeStores,
+  inMemory,
+  throughCacheManager,
+  throughClient,
+} from './stores.testkit';
+
+const ONCE = { counted: 1, pending: 0, secondsLeft: expect.any(Number) };
+
+describeStores('counters', (start) => {
+  const counters = Counters.of(start);
+
+  it('counts up to the maximum and no further', async () => {
+    const limit = counters.limit(3);
+    for (const counted of [1, 2, 3]) {
+      const { admitted, buckets } = await counters.count([limit]);
+      expect({ admitted, buckets }).toMatchObject({ admitted: true, buckets: [{ counted, pending: 0 }] });
+    }
+    for (let i = 0; i < 3; i++) {
+      expect(await counters.count([limit])).toMatchObject({ admitted: false, buckets: [{ counted: 3, pending: 0 }] });
+    }
+    await counters.expectSecondsLeft(limit, 60);
+  });
+
+  it('makes room for what is pending, too', async () => {
+    const limit = counters.limit(2);
+    expect(await counters.count([limit], true)).toMatchObject({
+      admitted: true,
+      buckets: [{ counted: 0, pending: 1 }],
+    });
+    expect(await counters.count([limit])).toMatchObject({ admitted: true, buckets: [{ counted: 1, pending: 1 }] });
+    for (const pending of [true, false]) {
+      const refused = { admitted: false, buckets: [{ counted: 1, pending: 1 }] };
+      expect(await counters.count([limit], pending)).toMatchObject(refused);
+    }
+    await counters.expectSecondsLeft(limit, 60);
+  });
+
+  it('counts under every limit or under none, and answers in their order', async () => {
+    const [wide, narrow, other] = [counters.limit(9, 600), counters.limit(1), counters.limit(5, 30)];
+    expect(await counters.count([wide, narrow])).toMatchObject({
+      admitted: true,
+      buckets: [{ counted: 1 }, { counted: 1 }],
+    });
+    for (const pending of [false, true]) {
+      const { admitted, buckets } = await counters.count([other, narrow, wide], pending);
+      expect(admitted).toBe(false);
+      expect(buckets).toEqual([EMPTY, ONCE, ONCE]);
+    }
+    expect(await counters.read(other)).toEqual(EMPTY);
+    expect(await counters.count([other, wide])).toMatchObject({
+      admitted: true,
+      buckets: [{ counted: 1 }, { counted: 2 }],
+    });
+    await counters.expectSecondsLeft(wide, 600);
+    await counters.expectSecondsLeft(narrow, 60);
+    await counters.expectSecondsLeft(other, 30);
+  });
+
+  it('of no limits admits, and settles nothing', async () => {
+    expect(await counters.count([])).toEqual({ admitted: true, buckets: [] });
+    for (const outcome of OUTCOMES) await expect(counters.settle([], outcome)).resolves.not.toThrow();
+  });
+
+  it.each([[false], [true]])('admits exactly the maximum of 200 at once, pending: %s', async (pending) => {
+    const [limit, shared] = [counters.limit(37), counters.limit(1000)];
+    const tallies = await Promise.all(Array.from({ length: 200 }, () => counters.count([shared, limit], pending)));
+    expect(tallies.filter(({ admitted }) => admitted)).toHaveLength(37);
+    for (const counter of [limit, shared]) {
+      expect(await counters.read(counter)).toMatchObject({ counted: pending ? 0 : 37, pending: pending ? 37 : 0 });
+    }
+  });
+
+  it('counts each of 200 pending attempts that fail at once', async () => {
+    const limit = counters.limit(200);
+    await Promise.all(
+      Array.from({ length: 200 }, async () => {
+        await counters.count([limit], true);
+        await counters.settle([limit], 'failed');
+      }),
+    );
+    expect(await counters.read(limit)).toMatchObject({ counted: 200, pending: 0 });
+  });
+
+  it.each<[Outcome, counted: number]>([
+    ['failed', 2],
+    ['succeeded', 0],
+    ['undone', 1],
+  ])('settles an attempt that is %s', async (outcome, counted) => {
+    const [one, other] = [counters.limit(9), counters.limit(9)];
+    await counters.count([one, other]);
+    for (let i = 0; i < 2; i++) await counters.count([one, other], true);
+    await counters.settle([one, other], outcome);
+    for (const limit of [one, other]) {
+      expect(await counters.read(limit)).toEqual({ counted, pending: 1, secondsLeft: expect.any(Number) });
+      await counters.expectSecondsLeft(limit, 60);
+    }
+  });
+
+  it('gives the room of what is undone back, and of what failed not', async () => {
+    const limit = counters.limit(1);
+    await counters.count([limit], true);
+    await counters.settle([limit], 'undone');
+    expect(await counters.count([limit], true)).toMatchObject({ admitted: true });
+    await counters.settle([limit], 'failed');
+    expect(await counters.count([limit], true)).toMatchObject({ admitted: false });
+  });
+
+  it('never has less than nothing pending', async () => {
+    const limit = counters.limit(9);
+    await counters.count([limit]);
+    for (const outcome of ['undone', 'failed', 'undone', 'failed'] as const) await counters.settle([limit], outcome);
+    expect(await counters.read(limit)).toMatchObject({ counted: 3, pending: 0 });
+    await counters.count([limit], true);
+    expect(await counters.read(limit)).toMatchObject({ counted: 3, pending: 1 });
+  });
+
+  it('counts under one key whatever the bounds, and under two keys apart', async () => {
+    const [one, other] = [counters.limit(1), counters.limit(1)];
+    await counters.fill(one);
+    await counters.fill(other);
+    expect((await counters.count([one])).admitted).toBe(false);
+    expect(await counters.count([{ ...one, max: 2 }])).toMatchObject({ admitted: true, buckets: [{ counted: 2 }] });
+    expect(await counters.read(other)).toMatchObject({ counted: 1 });
+  });
+
+  it.each([[Number.MAX_SAFE_INTEGER], [1e21], [1e300]])('admits below a maximum of %d', async (max) => {
+    const limit = counters.limit(max);
+    expect(await counters.count([limit])).toMatchObject({ admitted: true, buckets: [{ counted: 1 }] });
+    expect(await counters.count([limit], true)).toMatchObject({
+      admitted: true,
+      buckets: [{ counted: 1, pending: 1 }],
+    });
+  });
+
+  it('keeps counters and values apart', async () => {
+    const [value, limit] = [counters.key(), counters.limit(9)];
+    await counters.store.setMany([value], 'x', 60);
+    await counters.count([limit]);
+    await counters.settle([limit], 'failed');
+    expect(await counters.store.getMany([value])).toEqual(['x']);
+  });
+});
+
+describeStores('a counter`s window', (start) => {
+  const counters = Counters.of(start);
+
+  it.each([[1], [60], [2_592_000], [0.75]])('counts in a window of %d seconds', async (seconds) => {
+    const limit = counters.limit(1, seconds);
+    await counters.count([limit]);
+    await counters.expectSecondsLeft(limit, seconds);
+    await counters.age(seconds, limit);
+    expect(await counters.read(limit)).toEqual(EMPTY);
+    expect(await counters.count([limit])).toMatchObject({ admitted: true, buckets: [{ counted: 1, pending: 0 }] });
+  });
+
+  it.each([[false], [true]])('counts from the first attempt on, whatever follows, pending: %s', async (pending) => {
+    const limit = counters.limit(2);
+    await counters.count([limit], pending);
+    await counters.age(40, limit);
+    await counters.count([limit], pending);
+    expect(await counters.count([limit], pending)).toMatchObject({ admitted: false });
+    await counters.expectSecondsLeft(limit, 20);
+    await counters.age(20, limit);
+    expect(await counters.read(limit)).toEqual(EMPTY);
+  });
+
+  it('keeps the window of an attempt that is settled', async () => {
+    const limit = counters.limit(9);
+    await counters.count([limit]);
+    for (let i = 0; i < 2; i++) await counters.count([limit], true);
+    await counters.age(40, limit);
+    for (const outcome of OUTCOMES) {
+      await counters.settle([limit], outcome);
+      await counters.count([limit], true);
+      await counters.expectSecondsLeft(limit, 20);
+    }
+  });
+
+  it.each<[Outcome]>([['succeeded'], ['undone']])('forgets a counter that %s emptied', async (outcome) => {
+    const limit = counters.limit(9);
+    await counters.count([limit], true);
+    await counters.age(40, limit);
+    await counters.settle([limit], outcome);
+    expect(await counters.read(limit)).toEqual(EMPTY);
+    await counters.count([limit]);
+    await counters.expectSecondsLeft(limit, 60);
+  });
+
+  it.each<[string, (limit: Limit) => Promise<unknown>]>([
+    ['was never there', async () => undefined],
+    [
+      'is over',
+      async (limit) => {
+        await counters.count([limit]);
+        await counters.count([limit], true);
+        await counters.age(61, limit);
+      },
+    ],
+  ])('settles into a counter that %s', async (_, prepare) => {
+    for (const [outcome, counted] of [
+      ['undone', 0],
+      ['succeeded', 0],
+      ['failed', 1],
+    ] as const) {
+      const limit = counters.limit(9);
+      await prepare(limit);
+      await counters.settle([limit], outcome);
+      expect(await counters.read(limit)).toMatchObject({ counted, pending: 0 });
+      await counters.expectSecondsLeft(limit, counted * 60);
+    }
+  });
+
+  it.each([
+    ['longer than', 60, 600],
+    ['shorter than', 600, 60],
+  ])('closes a counter from the first refusal on, for a time %s the window', async (_, seconds, block) => {
+    const limit = counters.limit(2, seconds, block);
+    await counters.fill(limit);
+    await counters.age(30, limit);
+    await counters.expectSecondsLeft(limit, seconds - 30);
+    expect((await counters.count([limit])).admitted).toBe(false);
+    await counters.expectSecondsLeft(limit, block);
+    await counters.age(30, limit);
+    for (let i = 0; i < 3; i++) expect((await counters.count([limit])).admitted).toBe(false);
+    await counters.expectSecondsLeft(limit, block - 30);
+    await counters.age(block - 30, limit);
+    expect(await counters.count([limit])).toMatchObject({ admitted: true, buckets: [{ counted: 1 }] });
+    await counters.expectSecondsLeft(limit, seconds);
+  });
+
+  it('closes no counter that has room, or that is not to be closed', async () => {
+    const [open, plain, closing] = [counters.limit(9, 60, 600), counters.limit(1), counters.limit(1, 60, 600)];
+    await counters.count([open, plain, closing]);
+    expect((await counters.count([open, plain, closing])).admitted).toBe(false);
+    await counters.expectSecondsLeft(open, 60);
+    await counters.expectSecondsLeft(plain, 60);
+    await counters.expectSecondsLeft(closing, 600);
+  });
+
+  it('closes a counter again after it has been open', async () => {
+    const limit = counters.limit(1, 60, 600);
+    for (let i = 0; i < 2; i++) {
+      await counters.fill(limit);
+      expect((await counters.count([limit])).admitted).toBe(false);
+      await counters.expectSecondsLeft(limit, 600);
+      await counters.age(600, limit);
+    }
+  });
+});
+
+describeStores('a counter that is closed for no time', (start) => {
+  const counters = Counters.of(start);
+
+  it.each([[0], [-1], [undefined]])(
+    'stays closed until its window is over, with blockSeconds %s',
+    async (blockSeconds) => {
+      const limit = { ...counters.limit(1), blockSeconds };
+      await counters.count([limit]);
+      for (let i = 0; i < 3; i++) expect(await counters.count([limit])).toMatchObject({ admitted: false });
+      await counters.expectSecondsLeft(limit, 60);
+    },
+  );
+});
+
+const NAMES = ['a', 'b', 'c'];
+
+// Ages add up to no window and no block, so that nothing ends within the time that a run takes.
+const limits = fc.uniqueArray(
+  fc.record(
+    {
+      key: fc.constantFrom(...NAMES),
+      max: fc.integer({ min: 0, max: 4 }),
+      seconds: fc.constantFrom(60, 110),
+      blockSeconds: fc.constantFrom(40, 85),
+    },
+    { requiredKeys: ['key', 'max', 'seconds'] },
+  ),
+  { selector: ({ key }) => key },
+);
+const count = fc.record({ count: limits, pending: fc.boolean() });
+const settle = fc.record({ settle: limits, outcome: fc.constantFrom(...OUTCOMES) });
+const age = fc.record({ seconds: fc.constantFrom(25, 50) });
+const commands = fc.array(
+  fc.oneof({ weight: 5, arbitrary: count }, { weight: 2, arbitrary: settle }, { weight: 1, arbitrary: age }),
+  { maxLength: 30 },
+);
+type Command = typeof commands extends fc.Arbitrary<(infer One)[]> ? One : never;
+
+/** A counter for comparison: stores are asked one after the other, and time passes for the one in Redis. */
+const roughly = ({ secondsLeft, ...rest }: Bucket) => ({ ...rest, secondsLeft: 5 * Math.ceil(secondsLeft / 5 - 0.01) });
+
+/** What a store says to every command, and how it leaves every counter. */
+async function answers(subject: Subject, given: Command[]): Promise<unknown[]> {
+  const run = randomUUID();
+  const here = <One extends { key: string }>(all: One[]) => all.map((one) => ({ ...one, key: `${run}:${one.key}` }));
+  const tally = async (all: Limit[], pending = false) => {
+    const { admitted, buckets } = await subject.store.count(here(all), pending);
+    return { admitted, buckets: buckets.map(roughly) };
+  };
+  const told: unknown[] = [];
+  for (const command of given) {
+    if ('count' in command) told.push(await tally(command.count, command.pending));
+    else if ('settle' in command) await subject.store.settle(here(command.settle), command.outcome);
+    else await subject.age(command.seconds, ...NAMES.map((name) => `${run}:${name}`));
+  }
+  return [...told, await tally(NAMES.map((key) => ({ key, max: 0, seconds: 1 })))];
+}
+
+describeWithRedis.each([
+  ['below a cache-manager cache', throughCacheManager],
+  ['on a node-redis client', throughClient],
+])('the store %s', (_, connect) => {
+  let redis: Subject;
+
+  beforeAll(async () => void (redis = await connect(sharedRedisUrl()!)));
+  afterAll(() => redis.close());
+
+  it('counts as the store in memory does, whatever happens in whatever order', async () => {
+    await fc.assert(
+      fc.asyncProperty(commands, async (given) => {
+        expect(await answers(redis, given)).toEqual(await answers(inMemory(), given));
+      }),
+      { numRuns: 200 },
+    );
+  });
+});

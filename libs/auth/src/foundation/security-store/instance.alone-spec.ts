@@ -1,0 +1,119 @@
+import { Logger } from '@nestjs/common';
+import { createClient } from 'redis-5';
+import { RedisServer } from '../../../../../test/support/redis';
+import { eventually } from '../../../../../test/support/eventually';
+import { describeWithOwnRedis } from '../../../../../test/support/with-redis';
+import { StoreUnavailable } from '../platform/errors';
+import { redisClientOf } from './redis-client';
+import { RedisSecurityStore } from './redis-security-store';
+import { type SecurityStore, UNNAMED } from './security-store';
+import { Reader, nameOf } from './instance.testkit';
+import { type Subject, throughCacheManager, throughClient, throughClient5 } from './stores.testkit';
+
+describeWithOwnRedis.each([
+  ['below a cache-manager cache', throughCacheManager],
+  ['on a node-redis client', throughClient],
+  ['on a client of node-redis 5', throughClient5],
+])('the instance of the store %s', (_, connect) => {
+  let redis: RedisServer;
+  let subject: Subject;
+  let store: SecurityStore;
+
+  beforeEach(async () => {
+    jest.spyOn(Logger.prototype, 'warn').mockReturnValue();
+    redis = await RedisServer.start();
+    subject = await connect(redis.url);
+    ({ store } = subject);
+  });
+  afterEach(async () => {
+    await subject.close();
+    await redis.stop();
+  });
+
+  it('stays when the store is emptied', async () => {
+    const instance = await nameOf(store);
+    await store.setMany(['k'], 'x', 600);
+    await redis.flush();
+    expect(await store.getMany(['k'])).toEqual([null]);
+    await store.identify();
+    expect(store.instance).toBe(instance);
+  });
+
+  it('stays when the connection breaks and the server does not', async () => {
+    const instance = await nameOf(store);
+    const reader = Reader.of(store, []);
+    await redis.command('CLIENT', 'KILL', 'TYPE', 'normal');
+    await eventually(async () => reader.unknown > 0);
+    await reader.stop();
+    expect(await nameOf(store)).toBe(instance);
+  });
+
+  it('is another one after a restart, from before the first answer of the new server', async () => {
+    for (let round = 0; round < 5; round++) {
+      await store.setMany(['k'], 'x', 600);
+      const instance = await nameOf(store);
+      const reader = Reader.of(store, ['k']);
+      await redis.stop();
+      await redis.start();
+      await eventually(async () => reader.misses > 0);
+      await reader.stop();
+      expect(reader.wrong).toEqual([]);
+      expect(await nameOf(store)).not.toBe(instance);
+    }
+  });
+
+  it('is unknown while the server is a replica, and another one when it holds the data of another one', async () => {
+    const other = await RedisServer.start();
+    const instance = await nameOf(store);
+    await redis.command('REPLICAOF', '127.0.0.1', String(other.port));
+    await store.identify();
+    expect(store.instance).toBeNull();
+    await eventually(async () => (await redis.told('INFO', 'replication')).includes('master_link_status:up'));
+    await redis.command('REPLICAOF', 'NO', 'ONE');
+    expect(await nameOf(store)).not.toBe(instance);
+    await other.stop();
+  });
+
+  it('says that there is none while the server does not say its name', async () => {
+    const instance = await nameOf(store);
+    await redis.command('ACL', 'SETUSER', 'default', '-info');
+    await store.identify();
+    expect(store.instance).toBe(UNNAMED);
+    await redis.command('ACL', 'SETUSER', 'default', '+info');
+    await store.identify();
+    expect(store.instance).toBe(instance);
+  });
+
+  it('is unknown when the server does not say its name in time', async () => {
+    const instance = await nameOf(store);
+    redis.freeze();
+    await expect(store.identify()).rejects.toBeInstanceOf(StoreUnavailable);
+    expect(store.instance).toBeNull();
+    redis.thaw();
+    expect(await nameOf(store)).toBe(instance);
+  });
+});
+
+describeWithOwnRedis('a command that a broken connection leaves to the next one', () => {
+  it('is not taken for answered by the former server', async () => {
+    const redis = await RedisServer.start();
+    const client = createClient({ url: redis.url, socket: { reconnectStrategy: 50 } });
+    await client.on('error', () => undefined).connect();
+    jest.spyOn(Logger.prototype, 'warn').mockReturnValue();
+    const store = new RedisSecurityStore(redisClientOf(client)!, 30_000);
+    await store.setMany(['k'], 'x', 600);
+    const instance = await nameOf(store);
+    redis.freeze();
+    // More than the buffers of a connection hold: node-redis keeps the next command back.
+    client.set('large', Buffer.alloc(64 * 1024 * 1024)).catch(() => undefined);
+    const reading = store.getMany(['k']).then((values) => ({ values, after: store.instance }));
+    expect(store.instance).toBe(instance);
+    await redis.stop();
+    await redis.start();
+    const { values, after } = await reading;
+    expect(values).toEqual([null]);
+    expect(after).not.toBe(instance);
+    client.destroy();
+    await redis.stop();
+  });
+});

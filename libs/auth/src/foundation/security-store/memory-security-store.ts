@@ -1,0 +1,140 @@
+import type { Clock } from '../platform/clock';
+import { type Bucket, type Limit, type Outcome, SecurityStore, type Tally } from './security-store';
+
+interface Counter {
+  counted: number;
+  pending: number;
+  endsAt: number;
+  blocked: boolean;
+}
+
+/** Counters of attempts in this process. Every operation is synchronous and has one now, and is therefore atomic. */
+export class MemoryCounters {
+  private readonly counters = new Map<string, Counter>();
+
+  constructor(private readonly clock: Clock) {}
+
+  count(limits: readonly Limit[], pending: boolean): Tally {
+    const now = this.clock.now();
+    const full = limits.filter((limit) => this.isFull(limit, now));
+    for (const limit of full) this.block(limit, now);
+    if (!full.length) for (const limit of limits) this.opened(limit, now)[pending ? 'pending' : 'counted']++;
+    return { admitted: !full.length, buckets: limits.map(({ key }) => this.bucket(key, now)) };
+  }
+
+  settle(limits: readonly Limit[], outcome: Outcome): void {
+    const now = this.clock.now();
+    for (const limit of limits) {
+      if (outcome === 'failed') this.opened(limit, now).counted++;
+      const counter = this.live(limit.key, now);
+      if (!counter) continue;
+      counter.pending = Math.max(0, counter.pending - 1);
+      if (outcome === 'succeeded') counter.counted = 0;
+      if (counter.counted + counter.pending === 0) this.counters.delete(limit.key);
+    }
+  }
+
+  /** Drops windows that are over. */
+  sweep(): void {
+    const now = this.clock.now();
+    for (const key of this.counters.keys()) if (!this.live(key, now)) this.counters.delete(key);
+  }
+
+  private isFull({ key, max }: Limit, now: number): boolean {
+    const { counted = 0, pending = 0 } = this.live(key, now) ?? {};
+    return counted + pending >= max;
+  }
+
+  private block({ key, blockSeconds = 0 }: Limit, now: number): void {
+    const counter = this.live(key, now);
+    if (!counter || counter.blocked || blockSeconds <= 0) return;
+    counter.blocked = true;
+    counter.endsAt = now + blockSeconds * 1000;
+  }
+
+  private opened({ key, seconds }: Limit, now: number): Counter {
+    const fresh = { counted: 0, pending: 0, endsAt: now + seconds * 1000, blocked: false };
+    const counter = this.live(key, now) ?? fresh;
+    this.counters.set(key, counter);
+    return counter;
+  }
+
+  private live(key: string, now: number): Counter | undefined {
+    const counter = this.counters.get(key);
+    return counter && counter.endsAt > now ? counter : undefined;
+  }
+
+  private bucket(key: string, now: number): Bucket {
+    const { counted = 0, pending = 0, endsAt = now } = this.live(key, now) ?? {};
+    return { counted, pending, secondsLeft: (endsAt - now) / 1000 };
+  }
+}
+
+const SWEEP_EVERY = 1000;
+
+/** Keeps the state in this process. For development only: another process knows nothing of it. */
+export class MemorySecurityStore extends SecurityStore {
+  readonly shared = false;
+  private readonly entries = new Map<string, { value: string; expiresAt: number }>();
+  private readonly counters: MemoryCounters;
+  private writes = 0;
+
+  constructor(private readonly clock: Clock) {
+    super();
+    this.counters = new MemoryCounters(clock);
+  }
+
+  async *scan(prefix: string): AsyncGenerator<string[]> {
+    yield [...this.entries.keys()].filter((key) => key.startsWith(prefix) && this.live(key) !== null);
+  }
+
+  async getMany(keys: readonly string[]): Promise<(string | null)[]> {
+    return keys.map((key) => this.live(key));
+  }
+
+  async setMany(keys: readonly string[], value: string, ttlSeconds: number): Promise<void> {
+    const expiresAt = this.clock.now() + ttlSeconds * 1000;
+    for (const key of keys) this.entries.set(key, { value, expiresAt });
+    this.sweep();
+  }
+
+  async add(key: string, value: string, ttlSeconds: number): Promise<boolean> {
+    if (this.live(key) !== null) return false;
+    await this.setMany([key], value, ttlSeconds);
+    return true;
+  }
+
+  async take(key: string): Promise<string | null> {
+    const value = this.live(key);
+    this.entries.delete(key);
+    return value;
+  }
+
+  async advance(key: string, to: number, ttlSeconds: number): Promise<boolean> {
+    const current = this.live(key);
+    if (current !== null && Number(current) >= to) return false;
+    await this.setMany([key], String(to), ttlSeconds);
+    return true;
+  }
+
+  async count(limits: readonly Limit[], pending = false): Promise<Tally> {
+    this.sweep();
+    return this.counters.count(limits, pending);
+  }
+
+  async settle(limits: readonly Limit[], outcome: Outcome): Promise<void> {
+    this.counters.settle(limits, outcome);
+  }
+
+  private live(key: string): string | null {
+    const entry = this.entries.get(key);
+    return entry && entry.expiresAt > this.clock.now() ? entry.value : null;
+  }
+
+  /** Expired entries go now and then, so that the maps do not grow with the process's age. */
+  private sweep(): void {
+    if (++this.writes % SWEEP_EVERY) return;
+    for (const key of this.entries.keys()) if (this.live(key) === null) this.entries.delete(key);
+    this.counters.sweep();
+  }
+}

@@ -1,0 +1,232 @@
+import { Logger } from '@nestjs/common';
+import { answered } from '../platform/deadline';
+import { StoreUnavailable } from '../platform/errors';
+import { Liveness, type RedisClient, type RedisSource, mendReplyParser, onMaster } from './redis-client';
+import { type Bucket, type Limit, type Outcome, SecurityStore, type Tally } from './security-store';
+import { ServerNames } from './server-name';
+
+/**
+ * The `maxmemory-policy` in an answer of Redis: to `CONFIG GET` a list in RESP2 and a map in RESP3, to `INFO` a
+ * text. Null where it says nothing of it.
+ */
+export function policyIn(answer: unknown): string | null {
+  const entries = answer instanceof Map ? Object.fromEntries(answer) : answer;
+  if (typeof entries === 'string') return /^maxmemory_policy:(\S+)/m.exec(entries)?.[1] ?? null;
+  const [name, value] = Array.isArray(entries) ? entries : (Object.entries(Object(entries))[0] ?? []);
+  return name === 'maxmemory-policy' && typeof value === 'string' ? value : null;
+}
+
+/** What is wrong with a policy, with its cure; null where nothing is. Every key of ours has a time to live, so `volatile-*` evicts them too. */
+export function evictionProblem(policy: string | null): string | null {
+  if (policy === 'noeviction') return null;
+  if (policy === null) {
+    return 'Redis does not tell its maxmemory-policy. Make sure that it is noeviction: an evicted entry of the denylist is a revoked token that is accepted.';
+  }
+  return (
+    `The maxmemory-policy of Redis is ${policy}, which evicts entries of the denylist: a revoked token would be ` +
+    'accepted. Set maxmemory-policy to noeviction (CONFIG SET maxmemory-policy noeviction, and in its configuration), ' +
+    'or give the library a Redis of its own.'
+  );
+}
+
+// A counter is a hash: n counted, p pending, b blocked. It expires with its window.
+const READ = `
+local function read(key)
+  local c = redis.call('HMGET', key, 'n', 'p', 'b')
+  return tonumber(c[1] or 0), tonumber(c[2] or 0), c[3]
+end
+local function add(key, field, window)
+  redis.call('HINCRBY', key, field, 1)
+  if redis.call('PTTL', key) < 0 then redis.call('PEXPIRE', key, window) end
+end`;
+
+/** KEYS counters; ARGV field, then per counter: max, window and block in ms. Returns admitted, then n, p, ms left each. */
+export const COUNT = `${READ}
+local admitted = 1
+for i, key in ipairs(KEYS) do
+  local n, p, blocked = read(key)
+  if n + p >= tonumber(ARGV[3 * i - 1]) then
+    admitted = 0
+    local block = tonumber(ARGV[3 * i + 1])
+    if block > 0 and n + p > 0 and not blocked then
+      redis.call('HSET', key, 'b', 1)
+      redis.call('PEXPIRE', key, block)
+    end
+  end
+end
+local answer = { admitted }
+for i, key in ipairs(KEYS) do
+  if admitted == 1 then add(key, ARGV[1], ARGV[3 * i]) end
+  local n, p = read(key)
+  table.insert(answer, n)
+  table.insert(answer, p)
+  table.insert(answer, math.max(redis.call('PTTL', key), 0))
+end
+return answer`;
+
+/** KEYS counters; ARGV outcome, then the window of each in ms. */
+export const SETTLE = `${READ}
+for i, key in ipairs(KEYS) do
+  if ARGV[1] == 'failed' then add(key, 'n', ARGV[i + 1]) end
+  local n, p = read(key)
+  if p > 0 then p = redis.call('HINCRBY', key, 'p', -1) end
+  if ARGV[1] == 'succeeded' and n > 0 then n = 0; redis.call('HSET', key, 'n', 0) end
+  if n + p == 0 then redis.call('DEL', key) end
+end`;
+
+const ms = (seconds: number): string => String(Math.ceil(seconds * 1000));
+
+export const countArguments = (limits: readonly Limit[], pending: boolean): string[] => [
+  pending ? 'p' : 'n',
+  ...limits.flatMap(({ max, seconds, blockSeconds = 0 }) => [String(max), ms(seconds), ms(blockSeconds)]),
+];
+
+export const settleArguments = (limits: readonly Limit[], outcome: string): string[] => [
+  outcome,
+  ...limits.map(({ seconds }) => ms(seconds)),
+];
+
+/** KEYS a number; ARGV what it moves on to, and how long that is kept in ms. */
+const ADVANCE = `
+local current = redis.call('GET', KEYS[1])
+if current and tonumber(current) >= tonumber(ARGV[1]) then return 0 end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+return 1`;
+
+/** Keeps the state in Redis, through the node-redis client of the host's cache. Everything is asked of the master. */
+export class RedisSecurityStore extends SecurityStore {
+  readonly shared = true;
+  private readonly logger = new Logger(RedisSecurityStore.name);
+  private readonly liveness: Liveness;
+  private readonly servers = new ServerNames();
+
+  /**
+   * @param timeoutMs longest wait for an answer; node-redis itself waits for ever on a hung server
+   * @param prefix put before every key
+   */
+  constructor(
+    private readonly client: RedisSource,
+    private readonly timeoutMs: number,
+    private readonly prefix = '',
+  ) {
+    super();
+    // `executeIsolated` is what node-redis 5 no longer has.
+    if (!mendReplyParser() && 'executeIsolated' in client) {
+      this.logger.warn('a connection that breaks in the middle of a reply confuses node-redis 4. Use node-redis 5.');
+    }
+    this.liveness = new Liveness(client, 2 * timeoutMs);
+    // Without a listener node-redis ends the process when a connection drops. A sentinel object emits texts, too.
+    client.on('error', (error: Error | string) => {
+      this.logger.warn(`Redis: ${typeof error === 'string' ? error : error.message}`);
+    });
+  }
+
+  override get instance(): string | null {
+    return this.servers.common;
+  }
+
+  override async identify(): Promise<void> {
+    try {
+      await this.run(() => this.servers.ask());
+    } catch (error) {
+      // What does not answer may be another one by the time it does.
+      this.servers.forget();
+      throw error;
+    }
+  }
+
+  async *scan(prefix: string): AsyncGenerator<string[]> {
+    const pattern = `${(this.prefix + prefix).replace(/[\\*?[\]]/g, '\\$&')}*`;
+    let cursor = '0';
+    do {
+      const page = await this.send('SCAN', cursor, 'MATCH', pattern, 'COUNT', '1000');
+      const [next, keys] = page as [string, string[]];
+      if (keys.length > 0) yield keys.map((key) => key.slice(this.prefix.length));
+      cursor = next;
+    } while (cursor !== '0');
+  }
+
+  async getMany(keys: readonly string[]): Promise<(string | null)[]> {
+    // Not `mGet`, which answers from memory where the host has a client-side cache.
+    return (await this.send('MGET', ...keys.map((key) => this.prefix + key))) as (string | null)[];
+  }
+
+  async setMany(keys: readonly string[], value: string, ttlSeconds: number): Promise<void> {
+    const set = (key: string): string[] => ['SET', this.prefix + key, value, 'PX', milliseconds(ttlSeconds)];
+    // Issued in one tick, the writes leave as one pipeline: one round trip, and each one's error is seen.
+    await this.run((client) => Promise.all(keys.map((key) => client.sendCommand(set(key)))));
+  }
+
+  async add(key: string, value: string, ttlSeconds: number): Promise<boolean> {
+    return (await this.send('SET', this.prefix + key, value, 'PX', milliseconds(ttlSeconds), 'NX')) !== null;
+  }
+
+  async take(key: string): Promise<string | null> {
+    return (await this.send('GETDEL', this.prefix + key)) as string | null;
+  }
+
+  async advance(key: string, to: number, ttlSeconds: number): Promise<boolean> {
+    return (await this.send('EVAL', ADVANCE, '1', this.prefix + key, String(to), milliseconds(ttlSeconds))) === 1;
+  }
+
+  async count(limits: readonly Limit[], pending = false): Promise<Tally> {
+    const answer = await this.script(COUNT, limits, countArguments(limits, pending));
+    const [admitted, ...counters] = answer as number[];
+    const bucket = (at: number): Bucket => {
+      const [counted = 0, pendingNow = 0, left = 0] = counters.slice(at * 3);
+      return { counted, pending: pendingNow, secondsLeft: left / 1000 };
+    };
+    return { admitted: admitted === 1, buckets: limits.map((_, at) => bucket(at)) };
+  }
+
+  async settle(limits: readonly Limit[], outcome: Outcome): Promise<void> {
+    await this.script(SETTLE, limits, settleArguments(limits, outcome));
+  }
+
+  /** What it does when its memory is full; null where it does not tell, as managed services may not. */
+  async evictionPolicy(): Promise<string | null> {
+    for (const command of [
+      ['CONFIG', 'GET', 'maxmemory-policy'],
+      ['INFO', 'memory'],
+    ]) {
+      const policy = policyIn(await this.send(...command).catch(() => null));
+      if (policy !== null) return policy;
+    }
+    return null;
+  }
+
+  private script(text: string, limits: readonly Limit[], args: string[]): Promise<unknown> {
+    return this.send('EVAL', text, String(limits.length), ...limits.map(({ key }) => this.prefix + key), ...args);
+  }
+
+  private send(...words: string[]): Promise<unknown> {
+    return this.run((client) => client.sendCommand(words));
+  }
+
+  /** Sends commands to the master, once. */
+  private async run<T>(command: (client: RedisClient) => Promise<T>): Promise<T> {
+    // An offline client would queue the command and run it when nobody waits for it any more.
+    if (this.client.isReady === false) throw new StoreUnavailable('Redis');
+    const sentAt = performance.now();
+    let isOver = false;
+    const once = async (client: RedisClient): Promise<T> => {
+      // A sentinel object waits for a master, and then would send what nobody waits for, or what was sent before.
+      if (isOver || client.isReady === false) throw new StoreUnavailable('Redis');
+      isOver = true;
+      this.servers.watch(client);
+      return command(client);
+    };
+    try {
+      const reply = onMaster(this.client, once);
+      this.liveness.watch(reply);
+      return await answered('Redis', this.timeoutMs, reply);
+    } catch (error) {
+      if (error instanceof StoreUnavailable && error.cause === undefined) this.liveness.missed(sentAt);
+      throw error instanceof StoreUnavailable ? error : new StoreUnavailable('Redis', error);
+    } finally {
+      isOver = true;
+    }
+  }
+}
+
+const milliseconds = (seconds: number): string => String(Math.ceil(seconds * 1000));

@@ -1,0 +1,278 @@
+import { randomUUID } from 'node:crypto';
+import { createClientPool } from 'redis-5';
+import { redisCache } from '../../../../../apps/sample/src/redis-cache';
+import { MovableClock } from '../../../../../test/support/app';
+import { eventually } from '../../../../../test/support/eventually';
+import { describeWithRedis, sharedRedisUrl } from '../../../../../test/support/with-redis';
+import { MemorySecurityStore } from './memory-security-store';
+import { redisClientOf } from './redis-client';
+import { RedisSecurityStore } from './redis-security-store';
+import type { SecurityStore } from './security-store';
+import {
+  type Subject,
+  TIMEOUT_MS,
+  describeStores,
+  inMemory,
+  throughCacheManager,
+  throughClient,
+} from './stores.testkit';
+
+/** What every security store owes, whatever is below it. */
+function contract(start: () => Promise<Subject>): void {
+  let subject: Subject;
+  let store: SecurityStore;
+  const prefix = `contract:${randomUUID()}`;
+  let n = 0;
+  const key = () => `${prefix}:${n++}`;
+
+  beforeAll(async () => {
+    subject = await start();
+    ({ store } = subject);
+  });
+  afterAll(() => subject.close());
+
+  it('answers the values in the order of the keys, and null where there is none', async () => {
+    const [a, b, absent] = [key(), key(), key()];
+    await store.setMany([a], 'first', 60);
+    await store.setMany([b], 'second', 60);
+    expect(await store.getMany([b, absent, a])).toEqual(['second', null, 'first']);
+    expect(await store.getMany([a, b])).toEqual(['first', 'second']);
+    expect(await store.getMany([a, a])).toEqual(['first', 'first']);
+    expect(await store.getMany([absent])).toEqual([null]);
+  });
+
+  it('writes one value under every key', async () => {
+    const keys = Array.from({ length: 500 }, key);
+    await store.setMany(keys, 'revoked', 60);
+    expect(await store.getMany(keys)).toEqual(keys.map(() => 'revoked'));
+    await subject.expectToLive(keys[499]!, 60);
+  });
+
+  it.each([['true'], [''], ['0'], ['null'], ['{"a":1}'], ['ключ 🔑\n\0']])('takes %j to the letter', async (value) => {
+    const odd = `${key()} ${value}`;
+    await store.setMany([odd], value, 60);
+    expect(await store.getMany([odd])).toEqual([value]);
+  });
+
+  it.each([[1], [60], [2_592_000], [0.75]])('keeps a key for %d seconds', async (seconds) => {
+    const one = key();
+    await store.setMany([one], 'x', seconds);
+    await subject.expectToLive(one, seconds);
+  });
+
+  it('replaces the value and the time of a key that is there', async () => {
+    const one = key();
+    await store.setMany([one], 'old', 5);
+    await store.setMany([one], 'new', 600);
+    expect(await store.getMany([one])).toEqual(['new']);
+    await subject.expectToLive(one, 600);
+  });
+
+  it('sees what it wrote, however much is written at once', async () => {
+    const keys = Array.from({ length: 50 }, key);
+    await Promise.all(keys.map((one, i) => store.setMany([one], String(i), 60)));
+    expect(await store.getMany(keys)).toEqual(keys.map((_, i) => String(i)));
+  });
+
+  it('of nothing writes nothing', async () => {
+    await expect(store.setMany([], 'x', 60)).resolves.not.toThrow();
+  });
+
+  it('finds all keys with a prefix to the letter, and no others', async () => {
+    const globs = `${key()}:a*[b-c]?\\{d}^`;
+    const keys = Array.from({ length: 5000 }, (_, i) => `${globs}:${i}`);
+    const others = [globs.replace('*', 'x'), globs.replace('[b-c]', 'b'), globs.replace('?', 'x'), globs.slice(0, -1)];
+    await store.setMany(keys, 'x', 60);
+    await store.setMany(others, 'x', 60);
+    expect((await allOf(store.scan(globs))).toSorted()).toEqual(keys.toSorted());
+    expect(await allOf(store.scan(`${globs}:none`))).toEqual([]);
+  });
+
+  it('knows the server, also when that is asked again', async () => {
+    await eventually(async () => store.instance !== null);
+    const { instance } = store;
+    await store.identify();
+    await store.getMany([key()]);
+    expect(store.instance).toBe(instance);
+  });
+}
+
+describeStores('the store', contract);
+
+/** What the pages of a scan hold, each key once. */
+async function allOf(pages: AsyncIterable<string[]>): Promise<string[]> {
+  const found = new Set<string>();
+  for await (const page of pages) for (const key of page) found.add(key);
+  return [...found];
+}
+
+describe('the store in memory', () => {
+  it('is nobody else`s', async () => {
+    const { store: one } = inMemory();
+    await one.setMany(['k'], 'x', 60);
+    expect(one.shared).toBe(false);
+    expect(await inMemory().store.getMany(['k'])).toEqual([null]);
+  });
+
+  it('forgets what expired, though nobody asks for it', async () => {
+    const clock = new MovableClock();
+    const store = new MemorySecurityStore(clock);
+    await store.setMany(['live'], 'x', 600);
+    for (let i = 0; i < 998; i++) await store.setMany([`dead ${i}`], 'x', 60);
+    const { entries } = store as unknown as { entries: Map<string, unknown> };
+    expect(entries.size).toBe(999);
+    clock.advance(61);
+    await store.setMany(['new'], 'x', 60);
+    expect([...entries.keys()]).toEqual(['live', 'new']);
+  });
+
+  it('finds no key that expired', async () => {
+    const clock = new MovableClock();
+    const store = new MemorySecurityStore(clock);
+    await store.setMany(['k:live'], 'x', 600);
+    await store.setMany(['k:dead'], 'x', 60);
+    clock.advance(61);
+    expect(await allOf(store.scan('k:'))).toEqual(['k:live']);
+  });
+
+  it('forgets counters whose window is over, though nobody asks for them', async () => {
+    const clock = new MovableClock();
+    const store = new MemorySecurityStore(clock);
+    await store.count([{ key: 'live', max: 9, seconds: 600 }]);
+    for (let i = 0; i < 998; i++) await store.count([{ key: `dead ${i}`, max: 9, seconds: 60 }]);
+    const { counters } = (store as unknown as { counters: { counters: Map<string, unknown> } }).counters;
+    expect(counters.size).toBe(999);
+    clock.advance(61);
+    await store.count([{ key: 'new', max: 9, seconds: 60 }]);
+    expect([...counters.keys()]).toEqual(['live', 'new']);
+  });
+});
+
+describeWithRedis('the store on a node-redis client', () => {
+  it('is shared with every other client', async () => {
+    const [one, other] = [await throughClient(sharedRedisUrl()!), await throughCacheManager(sharedRedisUrl()!)];
+    const key = `shared:${randomUUID()}`;
+    await one.store.setMany([key], 'x', 60);
+    expect([one.store.shared, other.store.shared]).toEqual([true, true]);
+    expect(await other.store.getMany([key])).toEqual(['x']);
+    const limit = { key: `${key}:counter`, max: 1, seconds: 60 };
+    expect(await one.store.count([limit])).toMatchObject({ admitted: true });
+    expect(await other.store.count([limit])).toMatchObject({ admitted: false });
+    await Promise.all([one.close(), other.close()]);
+  });
+
+  it('finds keys behind a prefix of its own that has glob characters, and tells them without it', async () => {
+    const { client, cache } = await redisCache(sharedRedisUrl()!);
+    const prefix = `app*[1]?:${randomUUID()}:`;
+    const store = new RedisSecurityStore(redisClientOf(cache)!, TIMEOUT_MS, prefix);
+    await store.setMany(['k:1', 'k:2', 'other'], 'x', 60);
+    await client.set(`app1:${prefix}k:3`, 'x', { EX: 60 });
+    await client.set(`${prefix.replace('*[1]?', 'x1x')}k:4`, 'x', { EX: 60 });
+    expect((await allOf(store.scan('k:'))).toSorted()).toEqual(['k:1', 'k:2']);
+    await client.disconnect();
+  });
+});
+
+describeWithRedis('a pool of clients of node-redis 5', () => {
+  it('names the server that all its connections are to, and reads from it', async () => {
+    const pool = createClientPool({ url: sharedRedisUrl()! }, { minimum: 2, cleanupDelay: 1 });
+    await pool.on('error', () => undefined).connect();
+    const store = new RedisSecurityStore(redisClientOf(pool)!, TIMEOUT_MS);
+    const key = `pool:${randomUUID()}`;
+    await store.setMany([key], 'x', 60);
+    const values = await Promise.all(Array.from({ length: 10 }, () => store.getMany([key])));
+    expect(values).toEqual(values.map(() => ['x']));
+    await eventually(async () => store.instance !== null);
+    pool.destroy();
+    expect(store.instance).toBeNull();
+  });
+});
+
+describe('the Redis client', () => {
+  const client = { sendCommand: () => undefined };
+
+  it.each<[string, unknown]>([
+    ['a client', client],
+    ['cache-manager 5', { store: { client } }],
+    ['cache-manager 6 and 7 on @keyv/redis', { stores: [{ store: new Map() }, { store: { client } }] }],
+    ['cache-manager 7 on an adapted older store', { stores: [{ store: { _cache: { client } } }] }],
+  ])('is found below %s', (_, source) => expect(redisClientOf(source)).toBe(client));
+
+  it.each<[string, unknown]>([
+    ['nothing', undefined],
+    ['null', null],
+
+    ['a cache in memory', { stores: [{ store: new Map() }] }],
+    ['a cache without stores', { stores: [] }],
+    ['stores that are none', { stores: [undefined, null, {}, { store: null }] }],
+    ['a client of another library', { store: { client: { command: () => undefined } } }],
+  ])('is not found below %s', (_, source) => expect(redisClientOf(source)).toBeUndefined());
+});
+
+const MANY = 50;
+const many = <T>(run: (i: number) => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: MANY }, (_, i) => run(i)));
+
+describeStores('claims', (start) => {
+  let subject: Subject;
+  const key = () => `claims:${randomUUID()}`;
+
+  beforeAll(async () => void (subject = await start()));
+  afterAll(() => subject.close());
+
+  it('adds a value once, for its time, and leaves the first one alone', async () => {
+    const one = key();
+    expect(await subject.store.add(one, 'first', 60)).toBe(true);
+    expect(await subject.store.add(one, 'second', 600)).toBe(false);
+    expect(await subject.store.getMany([one])).toEqual(['first']);
+    await subject.expectToLive(one, 60);
+  });
+
+  it('lets one of many at once add', async () => {
+    const one = key();
+    const added = await many((i) => subject.store.add(one, String(i), 60));
+    expect(added.filter(Boolean)).toHaveLength(1);
+    expect(await subject.store.getMany([one])).toEqual([String(added.indexOf(true))]);
+  });
+
+  it('gives a value away once', async () => {
+    const one = key();
+    await subject.store.setMany([one], 'ceremony', 60);
+    expect((await many(() => subject.store.take(one))).filter((value) => value === 'ceremony')).toHaveLength(1);
+    expect(await subject.store.getMany([one])).toEqual([null]);
+    expect(await subject.store.take(one)).toBeNull();
+    expect(await subject.store.add(one, 'again', 60)).toBe(true);
+  });
+
+  it('gives an empty value away like any other', async () => {
+    const one = key();
+    await subject.store.setMany([one], '', 60);
+    expect([await subject.store.take(one), await subject.store.take(one)]).toEqual(['', null]);
+  });
+
+  it('moves a number forward only, and keeps it for the time of the last move', async () => {
+    const one = key();
+    expect(await subject.store.advance(one, 9, 5)).toBe(true);
+    for (const to of [9, 8, 0, -1]) expect(await subject.store.advance(one, to, 600)).toBe(false);
+    expect(await subject.store.advance(one, 10, 90)).toBe(true);
+    expect(await subject.store.getMany([one])).toEqual(['10']);
+    await subject.expectToLive(one, 90);
+  });
+
+  it('lets each step be reached once, however many try', async () => {
+    const one = key();
+    const moved = await many((i) => subject.store.advance(one, i % 5, 60));
+    for (const step of [0, 1, 2, 3, 4]) {
+      expect(moved.filter((did, i) => did && i % 5 === step).length).toBeLessThanOrEqual(1);
+    }
+    expect(moved[4]! || moved.some((did, i) => did && i % 5 === 4)).toBe(true);
+    expect(await subject.store.getMany([one])).toEqual(['4']);
+  });
+
+  it('begins anew once the time is over', async () => {
+    const one = key();
+    await subject.store.advance(one, 9, 0.05);
+    await subject.age(1, one);
+    expect(await subject.store.advance(one, 1, 60)).toBe(true);
+  });
+});

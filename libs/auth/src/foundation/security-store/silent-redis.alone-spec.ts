@@ -1,0 +1,97 @@
+import { RedisServer } from '../../../../../test/support/redis';
+import { eventually } from '../../../../../test/support/eventually';
+import { describeWithOwnRedis } from '../../../../../test/support/with-redis';
+import { StoreUnavailable } from '../platform/errors';
+import type { RedisClient } from './redis-client';
+import {
+  type Client,
+  OUTCOMES,
+  type Subject,
+  TIMEOUT_MS,
+  throughCacheManager,
+  throughClient,
+  throughClient5,
+} from './stores.testkit';
+
+describeWithOwnRedis.each([
+  ['below a cache-manager cache', throughCacheManager],
+  ['as a node-redis client', throughClient],
+  ['as a client of node-redis 5', throughClient5],
+])('a Redis %s that does not answer', (_, connect) => {
+  let redis: RedisServer;
+  let subject: Subject;
+
+  beforeAll(async () => {
+    redis = await RedisServer.start();
+    subject = await connect(redis.url);
+    await subject.store.setMany(['k'], 'x', 600);
+    // A client that answered from its memory would have this one in it.
+    await subject.store.getMany(['k', 'absent']);
+  });
+  afterAll(async () => {
+    await subject.close();
+    await redis.stop();
+  });
+
+  async function expectUnavailable(): Promise<void> {
+    const { store } = subject;
+    const limits = [{ key: 'late counter', max: 5, seconds: 60 }];
+    const calls = [
+      store.getMany(['k', 'absent']),
+      store.setMany(['a', 'b'], 'late', 60),
+      store.count(limits),
+      store.count(limits, true),
+      ...OUTCOMES.map((outcome) => store.settle(limits, outcome)),
+    ];
+    const start = performance.now();
+    for (const result of await Promise.allSettled(calls)) {
+      expect(result).toEqual({ status: 'rejected', reason: expect.any(StoreUnavailable) });
+    }
+    expect(performance.now() - start).toBeLessThan(4 * TIMEOUT_MS);
+  }
+
+  const expectBack = () =>
+    eventually(() =>
+      subject.store.getMany(['k']).then(
+        () => true,
+        () => false,
+      ),
+    );
+
+  it('because it hangs, is an error in time and never an empty answer', async () => {
+    redis.freeze();
+    await expectUnavailable();
+    redis.thaw();
+    await expectBack();
+    expect(await subject.store.getMany(['k'])).toEqual(['x']);
+  });
+
+  it('because it is gone, is an error in time, and nothing is written later', async () => {
+    await redis.stop();
+    const { client } = subject.store as unknown as { client: RedisClient };
+    await eventually(async () => client.isReady === false);
+    await expectUnavailable();
+    await redis.start();
+    await expectBack();
+    expect(await subject.store.getMany(['a', 'b'])).toEqual([null, null]);
+    const { buckets } = await subject.store.count([{ key: 'late counter', max: 0, seconds: 60 }]);
+    expect(buckets).toEqual([{ counted: 0, pending: 0, secondsLeft: 0 }]);
+  });
+
+  it('with yes to every write, is an error even where only the last one is refused', async () => {
+    const { client } = subject.store as unknown as { client: RedisClient & Client };
+    await client.sendCommand(['ACL', 'SETUSER', 'default', 'resetkeys', '~open:*']);
+    await expect(subject.store.setMany(['open:1', 'open:2', 'closed:3'], 'x', 60)).rejects.toBeInstanceOf(
+      StoreUnavailable,
+    );
+    await expect(subject.store.getMany(['open:1', 'closed:3'])).rejects.toBeInstanceOf(StoreUnavailable);
+    const limits = ['open:4', 'closed:5'].map((key) => ({ key, max: 5, seconds: 60 }));
+    await expect(subject.store.count(limits)).rejects.toBeInstanceOf(StoreUnavailable);
+    for (const outcome of OUTCOMES) {
+      await expect(subject.store.settle(limits, outcome)).rejects.toBeInstanceOf(StoreUnavailable);
+    }
+    await client.sendCommand(['ACL', 'SETUSER', 'default', 'allkeys']);
+    expect(await subject.store.getMany(['closed:3'])).toEqual([null]);
+    expect(await subject.store.count(limits)).toMatchObject({ buckets: [{ counted: 1 }, { counted: 1 }] });
+  });
+});

@@ -1,0 +1,200 @@
+import { randomUUID } from 'node:crypto';
+import { createClient } from 'redis-5';
+import { redisCache } from '../../../../../apps/sample/src/redis-cache';
+import { MemorySecurityStore } from './memory-security-store';
+import { redisClientOf } from './redis-client';
+import { RedisSecurityStore } from './redis-security-store';
+import type { Bucket, Limit, Outcome, SecurityStore, Tally } from './security-store';
+import { MovableClock } from '../../../../../test/support/app';
+import { RedisSentinels } from '../../../../../test/support/redis-sentinels';
+import { describeWithOwnRedis, describeWithRedis, sharedRedisUrl } from '../../../../../test/support/with-redis';
+
+export type Client = Awaited<ReturnType<typeof redisCache>>['client'];
+
+/** A store under test, how a test learns that a key lives `seconds` and not longer, and how counters age. */
+export interface Subject {
+  store: SecurityStore;
+  expectToLive(key: string, seconds: number): Promise<void>;
+  age(seconds: number, ...counters: string[]): Promise<void>;
+  close(): Promise<unknown>;
+}
+
+/** Milliseconds that a store may take to answer. */
+export const TIMEOUT_MS = 500;
+
+/** When the test at hand began: what has a time to live has lost as much of it at most. */
+let began = 0;
+beforeEach(() => void (began = performance.now()));
+
+/** Checks how many seconds are left, but for those that the test took. */
+export function expectLeft(secondsLeft: number, seconds: number): void {
+  expect(secondsLeft).toBeGreaterThanOrEqual(seconds - (performance.now() - began) / 1000 - 0.1);
+  expect(secondsLeft).toBeLessThanOrEqual(Math.ceil(seconds * 1000) / 1000);
+}
+
+/** Every way an attempt can end. */
+export const OUTCOMES: Outcome[] = ['failed', 'succeeded', 'undone'];
+
+export function inMemory(): Subject {
+  const clock = new MovableClock();
+  clock.stop();
+  const store = new MemorySecurityStore(clock);
+  return {
+    store,
+    async expectToLive(key, seconds) {
+      clock.advance(seconds - 0.5);
+      expect(await store.getMany([key])).not.toEqual([null]);
+      clock.advance(1);
+      expect(await store.getMany([key])).toEqual([null]);
+    },
+    age: async (seconds) => clock.advance(seconds),
+    close: async () => undefined,
+  };
+}
+
+const onRedis = (
+  source: unknown,
+  send: (words: string[]) => Promise<unknown>,
+  close: () => Promise<unknown>,
+): Subject => ({
+  store: new RedisSecurityStore(redisClientOf(source)!, TIMEOUT_MS),
+  async expectToLive(key, seconds) {
+    expectLeft(Number(await send(['PTTL', key])) / 1000, seconds);
+  },
+  async age(seconds, ...counters) {
+    for (const key of counters) {
+      const left = Number(await send(['PTTL', key])) - seconds * 1000;
+      await send(['PEXPIRE', key, String(left)]);
+    }
+  },
+  close,
+});
+
+export async function throughCacheManager(url: string): Promise<Subject> {
+  const { cache, client } = await redisCache(url);
+  expect(redisClientOf(cache)).toBe(client);
+  return onRedis(
+    cache,
+    (words) => client.sendCommand(words),
+    () => client.disconnect(),
+  );
+}
+
+export async function throughClient(url: string): Promise<Subject> {
+  const { client } = await redisCache(url);
+  expect(redisClientOf(client)).toBe(client);
+  return onRedis(
+    client,
+    (words) => client.sendCommand(words),
+    () => client.disconnect(),
+  );
+}
+
+/** A client of node-redis 5, with what its version 4 does not have: RESP 3, and answers from the client's memory. */
+export async function throughClient5(url: string): Promise<Subject> {
+  const client = createClient({
+    url,
+    RESP: 3,
+    clientSideCache: { ttl: 0, maxEntries: 0, evictPolicy: 'LRU' },
+    socket: { connectTimeout: 1000, reconnectStrategy: (retries) => Math.min(retries * 50, 500) },
+  });
+  // Until the store listens, no listener would end the process.
+  await client.on('error', () => undefined).connect();
+  expect(redisClientOf(client)).toBe(client);
+  return onRedis(
+    client,
+    (words) => client.sendCommand(words),
+    async () => client.destroy(),
+  );
+}
+
+/** A sentinel object of node-redis 5. */
+export async function throughSentinel(
+  servers: RedisSentinels,
+  options?: Parameters<RedisSentinels['connect']>[0],
+): Promise<Subject> {
+  const sentinel = await servers.connect(options);
+  expect(redisClientOf(sentinel)).toBe(sentinel);
+  return onRedis(
+    sentinel,
+    (words) => sentinel.sendCommand(false, words),
+    () => sentinel.destroy() as unknown as Promise<void>,
+  );
+}
+
+/** What a sentinel object may read from any server, it reads from a replica. */
+export const READ_FROM_REPLICAS = { replicaPoolSize: 1 };
+
+let sentinels: Promise<RedisSentinels> | undefined;
+afterAll(async () => (await sentinels)?.stop());
+
+/** One suite for every store there is. */
+export function describeStores(what: string, suite: (start: () => Promise<Subject>) => void): void {
+  describe(`${what} in memory`, () => suite(async () => inMemory()));
+  describeWithRedis(`${what} on Redis below a cache-manager cache`, () =>
+    suite(() => throughCacheManager(sharedRedisUrl()!)),
+  );
+  describeWithRedis(`${what} on a node-redis client`, () => suite(() => throughClient(sharedRedisUrl()!)));
+  describeWithRedis(`${what} on a client of node-redis 5`, () => suite(() => throughClient5(sharedRedisUrl()!)));
+  describeWithOwnRedis(`${what} on a sentinel object`, () =>
+    suite(async () => throughSentinel(await (sentinels ??= RedisSentinels.start()), READ_FROM_REPLICAS)),
+  );
+}
+
+/** A counter without an attempt. */
+export const EMPTY: Bucket = { counted: 0, pending: 0, secondsLeft: 0 };
+
+/** The counters of the store that a suite runs on. */
+export class Counters {
+  private subject!: Subject;
+  private readonly prefix = `counters:${randomUUID()}`;
+  private n = 0;
+
+  private constructor() {}
+
+  static of(start: () => Promise<Subject>): Counters {
+    const counters = new Counters();
+    beforeAll(async () => void (counters.subject = await start()));
+    afterAll(() => counters.subject.close());
+    return counters;
+  }
+
+  get store(): SecurityStore {
+    return this.subject.store;
+  }
+
+  count(limits: Limit[], pending?: boolean): Promise<Tally> {
+    return this.store.count(limits, pending);
+  }
+
+  settle(limits: Limit[], outcome: Outcome): Promise<void> {
+    return this.store.settle(limits, outcome);
+  }
+
+  key(): string {
+    return `${this.prefix}:${this.n++}`;
+  }
+
+  limit(max: number, seconds = 60, blockSeconds?: number): Limit {
+    return { key: this.key(), max, seconds, ...(blockSeconds !== undefined && { blockSeconds }) };
+  }
+
+  /** A counter as it is: nothing has room below a maximum of 0, so that reading counts nothing. */
+  async read({ key }: Limit): Promise<Bucket> {
+    const { buckets } = await this.count([{ key, max: 0, seconds: 1 }]);
+    return buckets[0]!;
+  }
+
+  async fill(limit: Limit): Promise<void> {
+    for (let i = 0; i < limit.max; i++) expect(await this.count([limit])).toMatchObject({ admitted: true });
+  }
+
+  age(seconds: number, ...limits: Limit[]): Promise<void> {
+    return this.subject.age(seconds, ...limits.map(({ key }) => key));
+  }
+
+  async expectSecondsLeft(limit: Limit, seconds: number): Promise<void> {
+    const { secondsLeft } = await this.read(limit);
+    expectLeft(secondsLeft, seconds);
+  }
+}

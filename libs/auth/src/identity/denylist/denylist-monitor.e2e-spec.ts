@@ -1,0 +1,310 @@
+import { Logger } from '@nestjs/common';
+import {
+  COMPLETE,
+  LEASE,
+  READS_BATCH,
+  deniedKey,
+  onStatement,
+  storeEnded,
+} from '../../../../../test/support/denylist-state';
+import { eventually } from '../../../../../test/support/eventually';
+import { describeWithOwnRedis } from '../../../../../test/support/with-redis';
+import { BATCH, Nodes, keysOf } from './nodes.testkit';
+
+/** Seconds that an access token of the test host may be presented, with the leeway and a minute for clocks. */
+const LIFE = 900 + 5 + 60;
+
+describeWithOwnRedis('the monitor of the denylist', () => {
+  const nodes = Nodes.forFile();
+  const { t } = nodes;
+
+  describe('of a store that has lost the denials', () => {
+    it('writes every one of which a token may still be presented, in batches, and says so', async () => {
+      const ids = await storeEnded(t.database, 2 * BATCH + 500, LIFE - 60);
+      await storeEnded(t.database, 10, 30).then((old) =>
+        t.database.query(`UPDATE svc_sessions SET revoked_at = now() - $2 * interval '1 second' WHERE id = ANY($1)`, [
+          old,
+          LIFE + 1,
+        ]),
+      );
+      await nodes.storeLive();
+      const { monitor, ended, store, isComplete } = await nodes.start();
+      const read = jest.spyOn(ended, 'since');
+      const written = jest.spyOn(store, 'setMany');
+      expect(await isComplete()).toBe(false);
+      await monitor.look();
+      expect(await isComplete()).toBe(true);
+      expect(await nodes.denied()).toEqual(keysOf(ids));
+      expect(read).toHaveBeenCalledTimes(4);
+      expect(Math.max(...written.mock.calls.map(([keys]) => keys.length))).toBe(BATCH);
+    });
+
+    it('writes them for as long as a token may be presented, and not much longer', async () => {
+      const ids = await storeEnded(t.database, BATCH + 1, 500);
+      const { monitor } = await nodes.start();
+      const before = performance.now();
+      await monitor.look();
+      const times: { id: string; seconds: number }[] = await t.database.query(
+        `SELECT id, extract(epoch FROM revoked_at + $1 * interval '1 second' - now())::float8 AS seconds
+           FROM svc_sessions`,
+        [LIFE],
+      );
+      const took = (performance.now() - before) / 1000;
+      const left = new Map(times.map(({ id, seconds }) => [id, seconds]));
+      for (const id of ids) {
+        const seconds = (await nodes.client.pTTL(deniedKey(id))) / 1000;
+        expect(seconds).toBeGreaterThanOrEqual(left.get(id)! - took - 1);
+        expect(seconds).toBeLessThanOrEqual(LIFE);
+      }
+    });
+
+    it('leaves nothing out where thousands were ended at the same instant', async () => {
+      const ids = await storeEnded(t.database, 2 * BATCH + 1);
+      await t.database.query('UPDATE svc_sessions SET revoked_at = now()');
+      await (await nodes.start()).monitor.look();
+      expect(await nodes.denied()).toEqual(keysOf(ids));
+    });
+
+    it('writes nothing a second time, nor does another node', async () => {
+      await storeEnded(t.database, 10);
+      const [one, other] = [await nodes.start(), await nodes.start()];
+      await one.monitor.look();
+      const reads = [one, other].map(({ ended }) => jest.spyOn(ended, 'since'));
+      for (const { monitor, isComplete } of [other, one, other]) {
+        await monitor.look();
+        expect(await isComplete()).toBe(true);
+      }
+      for (const read of reads) expect(read).not.toHaveBeenCalled();
+    });
+
+    it('is one of many that write them: the others leave it to that one', async () => {
+      const ids = await storeEnded(t.database, 3 * BATCH);
+      const all = await Promise.all(Array.from({ length: 5 }, () => nodes.start()));
+      const reads = all.map(({ ended }) => jest.spyOn(ended, 'since'));
+      await Promise.all(all.map(({ monitor }) => monitor.look()));
+      for (const { isComplete } of all) expect(await isComplete()).toBe(true);
+      expect(await nodes.denied()).toEqual(keysOf(ids));
+      expect(reads.filter(({ mock }) => mock.calls.length > 0)).toHaveLength(1);
+    });
+
+    it('writes nothing where another node was done with it in the moment before it had the lease', async () => {
+      await storeEnded(t.database, 10);
+      const [one, other] = [await nodes.start(), await nodes.start()];
+      const add = one.store.add.bind(one.store);
+      jest.spyOn(one.store, 'add').mockImplementation(async (key, ...rest) => {
+        if (key === LEASE) await other.monitor.look();
+        return add(key, ...rest);
+      });
+      const reads = [one, other].map(({ ended }) => jest.spyOn(ended, 'since'));
+      await one.monitor.look();
+      expect(reads.map(({ mock }) => mock.calls.length)).toEqual([0, 2]);
+      expect(await nodes.client.exists(LEASE)).toBe(0);
+    });
+
+    it('looks once at a time, however often it is told to', async () => {
+      await storeEnded(t.database, BATCH);
+      const { monitor, ended } = await nodes.start();
+      const read = jest.spyOn(ended, 'since');
+      await Promise.all(Array.from({ length: 10 }, () => monitor.look()));
+      expect(read).toHaveBeenCalledTimes(2);
+    });
+  });
+
+  describe('while another node writes the denials', () => {
+    it('waits, and takes over when that one is gone', async () => {
+      const ids = await storeEnded(t.database, 10);
+      await nodes.client.set(LEASE, 'another node', { PX: 60_000 });
+      const { monitor, isComplete } = await nodes.start();
+      await monitor.look();
+      expect(await isComplete()).toBe(false);
+      expect(await nodes.denied()).toEqual([]);
+      await nodes.client.pExpire(LEASE, 1);
+      await eventually(async () => (await nodes.client.exists(LEASE)) === 0);
+      await monitor.look();
+      expect(await isComplete()).toBe(true);
+      expect(await nodes.denied()).toEqual(keysOf(ids));
+    });
+
+    it('knows the lease to be renewed at each batch, and given back at the end', async () => {
+      await storeEnded(t.database, 3 * BATCH);
+      const left: number[] = [];
+      const seen: string[] = [];
+      onStatement(READS_BATCH, async () => {
+        left.push(await nodes.client.pTTL(LEASE));
+        seen.push((await nodes.client.get(LEASE))!);
+        // What the node did not renew would stay like this.
+        await nodes.client.pExpire(LEASE, 60_000);
+      });
+      await (await nodes.start()).monitor.look();
+      expect(left).toHaveLength(4);
+      for (const ms of left) expect(ms).toBeLessThanOrEqual(5000);
+      expect(new Set(seen).size).toBe(1);
+      expect(await nodes.client.exists(LEASE)).toBe(0);
+    });
+
+    it('does no harm where both do it', async () => {
+      const ids = await storeEnded(t.database, 3 * BATCH);
+      const [one, other] = [await nodes.start(), await nodes.start()];
+      let batches = 0;
+      onStatement(READS_BATCH, async () => {
+        // The lease of the first one ends in the middle of its work, as where the process was paused.
+        if (batches++ !== 1) return;
+        await nodes.client.del(LEASE);
+        await other.monitor.look();
+      });
+      await one.monitor.look();
+      expect(batches).toBe(8);
+      for (const { isComplete } of [one, other]) expect(await isComplete()).toBe(true);
+      expect(await nodes.denied()).toEqual(keysOf(ids));
+    });
+  });
+
+  describe('of a store that is emptied', () => {
+    it.each([
+      ['before the first batch is written', 1],
+      ['between two batches', 2],
+      ['after the last batch', 4],
+    ])('%s, does not take it for complete, and writes everything at the next look', async (_, at) => {
+      const ids = await storeEnded(t.database, 3 * BATCH);
+      const { monitor, isComplete } = await nodes.start();
+      let batches = 0;
+      onStatement(READS_BATCH, async () => void (++batches === at && (await nodes.client.flushAll())));
+      await monitor.look();
+      expect(await isComplete()).toBe(false);
+      await monitor.look();
+      expect(await isComplete()).toBe(true);
+      expect(await nodes.denied()).toEqual(keysOf(ids));
+    });
+
+    it('once more after it was complete, writes everything again', async () => {
+      const ids = await storeEnded(t.database, 10);
+      const { monitor, isComplete } = await nodes.start();
+      for (let round = 0; round < 3; round++) {
+        await monitor.look();
+        expect(await isComplete()).toBe(true);
+        expect(await nodes.denied()).toEqual(keysOf(ids));
+        await nodes.client.flushAll();
+        expect(await isComplete()).toBe(false);
+      }
+    });
+
+    it('and loses the mark alone, marks it again', async () => {
+      const { monitor, isComplete } = await nodes.start();
+      await monitor.look();
+      await nodes.client.del(COMPLETE);
+      expect(await isComplete()).toBe(false);
+      await monitor.look();
+      expect(await isComplete()).toBe(true);
+    });
+  });
+
+  describe('of a node that closes', () => {
+    it('stops in the middle, marks nothing, gives the lease back, and another node does all of it', async () => {
+      const ids = await storeEnded(t.database, 3 * BATCH);
+      const [closing, other] = [await nodes.start(), await nodes.start()];
+      let closed: Promise<void> | undefined;
+      let batches = 0;
+      onStatement(READS_BATCH, async () => {
+        batches++;
+        closed ??= closing.monitor.onModuleDestroy();
+      });
+      await closing.monitor.look();
+      await closed;
+      expect(batches).toBe(1);
+      expect(await other.isComplete()).toBe(false);
+      expect(await nodes.client.exists(LEASE)).toBe(0);
+      await other.monitor.look();
+      expect(await other.isComplete()).toBe(true);
+      expect(await nodes.denied()).toEqual(keysOf(ids));
+    });
+
+    it('is waited for, and does not look any more', async () => {
+      await storeEnded(t.database, 10);
+      const { monitor, ended, isComplete } = await nodes.start();
+      const looking = monitor.look();
+      let isOver = false;
+      void looking.then(() => (isOver = true));
+      await monitor.onModuleDestroy();
+      expect(isOver).toBe(true);
+      const read = jest.spyOn(ended, 'since');
+      await nodes.client.flushAll();
+      await monitor.look();
+      expect(read).not.toHaveBeenCalled();
+      expect(await isComplete()).toBe(false);
+    });
+  });
+
+  describe('that cannot do its work', () => {
+    it('says nothing of a store that does not answer, and does it when it is back', async () => {
+      await storeEnded(t.database, 10);
+      const said = jest.spyOn(Logger.prototype, 'error');
+      const { monitor, store, isComplete } = await nodes.start({ storeTimeoutMs: 200 });
+      await nodes.client.sendCommand(['ACL', 'SETUSER', 'default', '-set', '-mget']);
+      await monitor.look();
+      await nodes.client.sendCommand(['ACL', 'SETUSER', 'default', '+set', '+mget']);
+      await store.identify();
+      await monitor.look();
+      expect(await isComplete()).toBe(true);
+      expect(said).not.toHaveBeenCalled();
+    });
+
+    it('leaves the store incomplete where PostgreSQL fails in the middle, and logs what it does not know', async () => {
+      await storeEnded(t.database, 3 * BATCH);
+      const said = jest.spyOn(Logger.prototype, 'error').mockReturnValue();
+      const { monitor, ended, isComplete } = await nodes.start();
+      const since = ended.since.bind(ended);
+      let batches = 0;
+      const failing = jest.spyOn(ended, 'since').mockImplementation((...asked) => {
+        if (++batches === 2) throw new Error('something new');
+        return since(...asked);
+      });
+      await monitor.look();
+      expect(await isComplete()).toBe(false);
+      expect(said).toHaveBeenCalledWith(expect.stringContaining('something new'), expect.anything());
+      expect(await nodes.client.exists(LEASE)).toBe(0);
+      failing.mockRestore();
+      await monitor.look();
+      expect(await isComplete()).toBe(true);
+    });
+  });
+
+  describe('of a process without routes', () => {
+    it('takes nothing for complete while its own table of sessions is empty', async () => {
+      const { monitor, isComplete } = await nodes.start({ routes: false });
+      await monitor.look();
+      expect(await isComplete()).toBe(false);
+      expect(await nodes.client.keys('svc:*')).toEqual([]);
+    });
+
+    it('does the work of an issuer where it starts sessions by itself', async () => {
+      await nodes.storeLive();
+      const ids = await storeEnded(t.database, 10);
+      const { monitor, isComplete } = await nodes.start({ routes: false });
+      await monitor.look();
+      expect(await isComplete()).toBe(true);
+      expect(await nodes.denied()).toEqual(keysOf(ids));
+    });
+
+    it('takes nothing for complete where its table holds the ends of sessions of others only', async () => {
+      // As `auth.revoke()` notes it of a session that it does not know.
+      await storeEnded(t.database, 1);
+      await t.database.query("UPDATE svc_sessions SET user_id = ''");
+      const { monitor, isComplete } = await nodes.start({ routes: false });
+      await monitor.look();
+      expect(await isComplete()).toBe(false);
+    });
+  });
+
+  describe('that is told which sessions ended by the application`s own time', () => {
+    it('leaves out those whose last token has expired by it', async () => {
+      const ids = await storeEnded(t.database, 10, 100);
+      t.clock.advance(LIFE - 50);
+      const { monitor } = await nodes.start();
+      await monitor.look();
+      const now = await nodes.denied();
+      expect(now.length).toBeGreaterThan(0);
+      expect(now.length).toBeLessThan(ids.length);
+      expect(keysOf(ids)).toEqual(expect.arrayContaining(now));
+    });
+  });
+});

@@ -1,0 +1,166 @@
+import { randomUUID } from 'node:crypto';
+import { redisCache } from '../../../../../apps/sample/src/redis-cache';
+import { COMPLETE, deniedKey } from '../../../../../test/support/denylist-state';
+import { eventually } from '../../../../../test/support/eventually';
+import { type RedisClient, RedisServer } from '../../../../../test/support/redis';
+import { TcpProxy } from '../../../../../test/support/tcp-proxy';
+import { describeWithOwnRedis } from '../../../../../test/support/with-redis';
+import type { AuthConfig } from '../../foundation/config/auth-config';
+import { StoreUnavailable } from '../../foundation/platform/errors';
+import type { Realm } from '../../foundation/realm/realm';
+import { redisClientOf } from '../../foundation/security-store/redis-client';
+import { RedisSecurityStore } from '../../foundation/security-store/redis-security-store';
+import { StoreContinuity } from './store-continuity';
+import { NoDenylist, StoredDenylist } from './denylist';
+
+const STORE_TIMEOUT_MS = 5000;
+const realm = { options: { accessTtl: 900, leeway: 5 } } as Realm;
+
+describeWithOwnRedis('the denylist in Redis', () => {
+  let redis: RedisServer;
+  let proxy: TcpProxy;
+  let client: RedisClient;
+  let operator: RedisClient;
+  let store: RedisSecurityStore;
+  let continuity: StoreContinuity;
+
+  beforeAll(async () => {
+    redis = await RedisServer.start();
+    proxy = await TcpProxy.to(redis.port);
+    ({ client } = await redisCache(proxy.through(redis.url)));
+    ({ client: operator } = await redisCache(redis.url));
+    store = new RedisSecurityStore(redisClientOf(client)!, STORE_TIMEOUT_MS);
+    continuity = new StoreContinuity(store, { storeTimeoutMs: STORE_TIMEOUT_MS } as AuthConfig);
+  });
+  beforeEach(async () => {
+    await redis.flush();
+    await eventually(async () => store.identify().then(() => store.instance !== null));
+  });
+  afterAll(async () => {
+    await client.disconnect();
+    await operator.disconnect();
+    await proxy.close();
+    await redis.stop();
+  });
+
+  const denylist = (routes: boolean): StoredDenylist =>
+    new StoredDenylist(store, continuity, realm, { routes, storeTimeoutMs: STORE_TIMEOUT_MS } as AuthConfig);
+  const isDenied = async (id: string): Promise<boolean> => (await operator.exists(deniedKey(id))) === 1;
+
+  describe('that is told of an end before the commit', () => {
+    it('keeps it for as long as a token of it may be presented', async () => {
+      const id = randomUUID();
+      await denylist(true).deny([id.toUpperCase()]);
+      expect(await operator.ttl(deniedKey(id))).toBeGreaterThan(900 + 5 + 30);
+      expect(await operator.ttl(deniedKey(id))).toBeLessThanOrEqual(900 + 5 + 60);
+    });
+
+    it('is not told again after the commit where nothing was lost', async () => {
+      await continuity.current();
+      const id = randomUUID();
+      const confirm = await denylist(true).deny([id]);
+      await operator.del(deniedKey(id));
+      await confirm();
+      expect(await isDenied(id)).toBe(false);
+    });
+
+    it.each<[what: string, lose: () => Promise<unknown>]>([
+      ['was emptied', () => redis.flush()],
+      [
+        'was emptied, and somebody else has begun to fill it',
+        async () => (await redis.flush(), await continuity.current()),
+      ],
+    ])('is told again after the commit where it %s in between', async (_, lose) => {
+      await continuity.current();
+      const id = randomUUID();
+      const confirm = await denylist(true).deny([id]);
+      await lose();
+      expect(await isDenied(id)).toBe(false);
+      await confirm();
+      expect(await isDenied(id)).toBe(true);
+    });
+
+    it('is told again after the commit where nobody could say whether it lost anything', async () => {
+      const id = randomUUID();
+      const confirm = await denylist(true).deny([id]);
+      await operator.del(deniedKey(id));
+      await confirm();
+      expect(await isDenied(id)).toBe(true);
+    });
+
+    it('is asked nothing where no session ended', async () => {
+      proxy.hang();
+      const confirm = await denylist(true).deny([]);
+      await confirm();
+      proxy.heal();
+    });
+  });
+
+  describe('that a service without PostgreSQL asks', () => {
+    it.each<[what: string, mark: () => Promise<unknown>, complete: boolean]>([
+      ['marked complete', async () => store.setMany([COMPLETE], await continuity.current(), 60), true],
+      ['not marked', () => continuity.current(), false],
+      [
+        'marked with another continuity',
+        async () => {
+          await continuity.current();
+          await store.setMany([COMPLETE], 'f'.repeat(32), 60);
+        },
+        false,
+      ],
+      ['marked, whose random key is gone', () => store.setMany([COMPLETE], 'null', 60), false],
+    ])('is complete or not, and denies what it denies: %s', async (_, mark, complete) => {
+      await mark();
+      const [session, token, other] = [randomUUID(), randomUUID(), randomUUID()];
+      const asked = denylist(false);
+      await asked.deny([session]);
+      await operator.set(`svc:dl:jti:${token}`, 'true');
+      expect(await asked.read({ fid: other, jti: other })).toEqual({ denied: false, complete });
+      expect(await asked.read({ fid: session, jti: other })).toEqual({ denied: true, complete });
+      expect(await asked.read({ fid: other, jti: token })).toEqual({ denied: true, complete });
+      // A co-issuer's token may have neither.
+      expect(await asked.read({})).toEqual({ denied: false, complete });
+      expect(await asked.read({ fid: '', jti: 7 })).toEqual({ denied: false, complete });
+    });
+
+    it('is not complete while its server is not known', async () => {
+      await store.setMany([COMPLETE], await continuity.current(), 60);
+      const asked = denylist(false);
+      expect(await asked.read({ fid: randomUUID() })).toEqual({ denied: false, complete: true });
+      jest.spyOn(store, 'instance', 'get').mockReturnValue(null);
+      expect(await asked.read({ fid: randomUUID() })).toEqual({ denied: false, complete: false });
+    });
+  });
+
+  it('is asked once for each token of an issuing node, and not at all for one that names nothing', async () => {
+    const asked = jest.spyOn(store, 'getMany');
+    const issuing = denylist(true);
+    expect(await issuing.read({ fid: randomUUID(), jti: randomUUID() })).toMatchObject({ denied: false });
+    expect(asked).toHaveBeenCalledTimes(1);
+    expect(await issuing.read({})).toMatchObject({ denied: false });
+    expect(asked).toHaveBeenCalledTimes(1);
+  });
+
+  it('that does not answer is an error, and never a no', async () => {
+    proxy.down();
+    for (const routes of [true, false]) {
+      await expect(denylist(routes).read({ fid: randomUUID() })).rejects.toBeInstanceOf(StoreUnavailable);
+      await expect(denylist(routes).deniesFamily(randomUUID())).rejects.toBeInstanceOf(StoreUnavailable);
+      await expect(denylist(routes).deny([randomUUID()])).rejects.toBeInstanceOf(StoreUnavailable);
+    }
+    proxy.heal();
+    await eventually(async () => client.isReady);
+  });
+});
+
+describe('the denylist that is switched off', () => {
+  it('denies nothing, and is complete', async () => {
+    const off = new NoDenylist();
+    await (
+      await off.deny()
+    )();
+    expect(off.lifetime).toBe(0);
+    expect(await off.read()).toEqual({ denied: false, complete: true });
+    expect(await off.deniesFamily()).toBe(false);
+  });
+});

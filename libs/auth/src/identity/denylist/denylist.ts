@@ -1,0 +1,110 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
+import { batched } from '../../foundation/platform/batching';
+import type { Patience } from '../../foundation/platform/deadline';
+import { answered } from '../../foundation/platform/deadline';
+import { Realm } from '../../foundation/realm/realm';
+import { SecurityStore, UNNAMED } from '../../foundation/security-store/security-store';
+import { familyKey, longestLife, tokenKey } from './denylist-keys';
+import { COMPLETE } from './denylist-monitor';
+import { StoreContinuity } from './store-continuity';
+
+/** What the store says of one access token. */
+export interface StoredDenial {
+  /** Whether the token or its session is denied. */
+  readonly denied: boolean;
+  /** Whether the store is known to hold every denial. */
+  readonly complete: boolean;
+}
+
+/** Access tokens that are dead before they expire. Shared by all guards, as ids of sessions and tokens are UUIDs. */
+export abstract class Denylist {
+  /** Seconds that a denial lasts; 0 where nothing is denied, and PostgreSQL is not asked either. */
+  abstract readonly lifetime: number;
+
+  /**
+   * Denies every token of these sessions, in one round trip, before their end commits.
+   *
+   * @returns what to call after the commit: it denies them again where the store lost data meanwhile. A rebuild that
+   * ran in between may not have seen the end
+   * @throws StoreUnavailable
+   */
+  abstract deny(familyIds: readonly string[]): Promise<() => Promise<void>>;
+
+  /** What the store says of a token and its session, in one round trip. Empty ids are skipped. @throws StoreUnavailable */
+  abstract read(ids: { jti?: unknown; fid?: unknown }): Promise<StoredDenial>;
+
+  /**
+   * Whether a session is denied. Sessions that are asked about in one turn of the event loop share the round trip.
+   *
+   * @param patience of the request, where the work for it does not run in its scope
+   * @throws StoreUnavailable
+   */
+  abstract deniesFamily(familyId: string, patience?: Patience): Promise<boolean>;
+}
+
+@Injectable()
+export class StoredDenylist extends Denylist {
+  private readonly family = batched((ids) => this.store.getMany(ids.map(familyKey)));
+
+  constructor(
+    private readonly store: SecurityStore,
+    private readonly continuity: StoreContinuity,
+    private readonly realm: Realm,
+    @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
+  ) {
+    super();
+  }
+
+  get lifetime(): number {
+    return longestLife(this.realm.options);
+  }
+
+  async deny(familyIds: readonly string[]): Promise<() => Promise<void>> {
+    if (!familyIds.length) return async () => undefined;
+    const write = (): Promise<void> => this.store.setMany(familyIds.map(familyKey), 'true', this.lifetime);
+    const [{ continuity: before }] = await Promise.all([this.continuity.read([]), write()]);
+    return async () => {
+      const { continuity } = await this.continuity.read([]);
+      if (before === null || continuity !== before) await write();
+    };
+  }
+
+  async read({ jti, fid }: { jti?: unknown; fid?: unknown }): Promise<StoredDenial> {
+    const keys = [isId(jti) ? tokenKey(jti) : '', isId(fid) ? familyKey(fid) : ''].filter(Boolean);
+    // An issuing node asks PostgreSQL besides, so that it does not matter there what the store lost.
+    if (this.config.routes) {
+      const entries = keys.length ? await this.store.getMany(keys) : [];
+      return { denied: entries.some((entry) => entry !== null), complete: false };
+    }
+    const { values, continuity } = await this.continuity.read([COMPLETE, ...keys]);
+    const [complete, ...entries] = values;
+    const isComplete = complete !== null && complete === continuity && this.store.instance !== UNNAMED;
+    return { denied: entries.some((entry) => entry !== null), complete: isComplete };
+  }
+
+  async deniesFamily(familyId: string, patience?: Patience): Promise<boolean> {
+    const asked = this.family(familyId);
+    return (await answered('The denylist', this.config.storeTimeoutMs, asked, patience)) !== null;
+  }
+}
+
+/** Stands in when `features.denylist` is off: access tokens live until they expire. */
+@Injectable()
+export class NoDenylist extends Denylist {
+  readonly lifetime = 0;
+
+  async deny(): Promise<() => Promise<void>> {
+    return async () => undefined;
+  }
+
+  async read(): Promise<StoredDenial> {
+    return { denied: false, complete: true };
+  }
+
+  async deniesFamily(): Promise<boolean> {
+    return false;
+  }
+}
+
+const isId = (id: unknown): id is string => typeof id === 'string' && id !== '';

@@ -1,0 +1,152 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
+import { batched } from '../../foundation/platform/batching';
+import { Clock } from '../../foundation/platform/clock';
+import { Database, isMissingTable } from '../../foundation/platform/database';
+import { once } from '../../foundation/platform/sweep';
+import { isUuid } from '../../foundation/platform/ids';
+import { Session } from './session.entity';
+
+/** Rows that one statement reads or changes at most. */
+const BATCH = 1000;
+
+/** A session that was ended a short time ago. */
+export interface EndedSince {
+  id: string;
+  /** Text of the timestamp, as PostgreSQL prints it. */
+  revokedAt: string;
+  /** Seconds for which an access token of it may still be presented. */
+  seconds: number;
+}
+
+/** Where PostgreSQL's commits are numbered. */
+export interface Timeline {
+  /** Names the database among all of all servers. */
+  readonly database: string;
+  readonly timeline: string;
+  /** Whether it was read from a standby, which may lag behind and knows no truth of its own. */
+  readonly isStandby: boolean;
+}
+
+/** Asks PostgreSQL, on the primary, which sessions were ended. Ids of sessions are unique across guards. */
+@Injectable()
+export class EndedSessions {
+  private readonly statements = once(() => statementsOn(this.database));
+  private readonly lookUp = batched<boolean | null>((ids) => this.includes(ids));
+
+  constructor(
+    private readonly database: Database,
+    private readonly clock: Clock,
+    @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
+  ) {}
+
+  /**
+   * Whether a session was ended; joined across requests. Null where that is not known here: in a service that only
+   * verifies, of a session without a row. On an issuing node a session without a row was not ended.
+   *
+   * @throws StoreUnavailable
+   */
+  async has(familyId: string | null): Promise<boolean | null> {
+    const isAsked = familyId !== null && isUuid(familyId) && this.database.knows(Session);
+    return (isAsked ? await this.lookUp(familyId) : null) ?? (this.config.routes ? false : null);
+  }
+
+  /** Whether the table is there. */
+  async hasTable(): Promise<boolean> {
+    return this.database.knows(Session) && (await this.isEmpty()) !== null;
+  }
+
+  /**
+   * Whether this process issues tokens from the table. One without routes may have a table of its own, with no more in
+   * it than the ends of sessions that others started.
+   */
+  async isIssuer(): Promise<boolean> {
+    return this.database.knows(Session) && (this.config.routes || (await this.isEmpty()) === false);
+  }
+
+  /**
+   * Sessions that were ended less than `life` seconds ago, by time, in batches; begins after `last`.
+   *
+   * A session whose end commits while batches are read may be missed. `StoredDenylist.deny` writes such an end again
+   * after its commit.
+   */
+  since(life: number, last?: EndedSince): Promise<EndedSince[]> {
+    const after = [last?.revokedAt ?? '-infinity', last?.id ?? '00000000-0000-0000-0000-000000000000'];
+    return this.database.query<EndedSince>(this.statements().since, [this.clock.offset, life, ...after]);
+  }
+
+  /** Ends the sessions of a denylist that PostgreSQL takes for live, as after a failover that lost commits. */
+  async end(ids: readonly string[]): Promise<number> {
+    const uuids = ids.filter(isUuid);
+    let ended = 0;
+    for (let from = 0; from < uuids.length; from += BATCH) {
+      const batch = [this.clock.offset, uuids.slice(from, from + BATCH)];
+      ended += (await this.database.query(this.statements().end, batch)).length;
+    }
+    return ended;
+  }
+
+  /**
+   * The database and its timeline, which changes when a standby is promoted: that one may lack the last commits. Null
+   * for an engine that has no timeline.
+   */
+  async timeline(): Promise<Timeline | null> {
+    try {
+      const [row] = await this.database.query<Timeline>(this.statements().timeline);
+      return row ?? null;
+    } catch (error) {
+      // 42883: no such function; 42501: not allowed; 0A000: not supported.
+      if (['42883', '42501', '0A000'].includes(String((error as { code?: unknown }).code))) return null;
+      throw error;
+    }
+  }
+
+  private async includes(ids: string[]): Promise<(boolean | null)[]> {
+    const rows = await this.unlessMissing<{ id: string; ended: boolean | null }>(this.statements().ended, [ids]);
+    const known = new Map(rows?.map(({ id, ended }) => [id, ended]));
+    return ids.map((id) => known.get(id.toLowerCase()) ?? null);
+  }
+
+  private async isEmpty(): Promise<boolean | null> {
+    const rows = await this.unlessMissing(this.statements().any);
+    return rows && !rows.length;
+  }
+
+  private async unlessMissing<Row>(statement: string, values: unknown[] = []): Promise<Row[] | null> {
+    try {
+      return await this.database.query<Row>(statement, values);
+    } catch (error) {
+      if (isMissingTable(error)) return null;
+      throw error;
+    }
+  }
+}
+
+/** Lists the ended sessions among those of a parameter, for a statement that reads something else besides. */
+export const endedAmong = (database: Database, parameter: string): string =>
+  `SELECT array_agg(id::text) FROM ${database.table(Session)} WHERE id = ANY(${parameter}::uuid[]) AND revoked_at IS NOT NULL`;
+
+function statementsOn(database: Database) {
+  const sessions = database.table(Session);
+  // Stable within a statement, so that an index is entered at it.
+  const now = 'statement_timestamp() + $1::interval';
+  return {
+    any: `SELECT 1 FROM ${sessions} WHERE user_id <> '' LIMIT 1`,
+    // A standby may lag behind: it knows that a session ended, and not that it lives.
+    ended: `SELECT id, CASE WHEN revoked_at IS NOT NULL THEN true WHEN NOT pg_is_in_recovery() THEN false END AS ended
+              FROM ${sessions} WHERE id = ANY($1::uuid[])`,
+    since: `SELECT id, revoked_at::text AS "revokedAt",
+                   extract(epoch FROM revoked_at - (${now}) + $2::float8 * interval '1 second')::float8 AS seconds
+              FROM ${sessions}
+             WHERE revoked_at > ${now} - $2::float8 * interval '1 second'
+               AND (revoked_at, id) > ($3::timestamptz, $4::uuid)
+             ORDER BY revoked_at, id LIMIT ${BATCH}`,
+    // Locked in the order in which the end of all sessions locks them.
+    end: `UPDATE ${sessions} SET revoked_at = ${now} WHERE id IN (
+            SELECT id FROM ${sessions} WHERE id = ANY($2::uuid[]) AND revoked_at IS NULL ORDER BY id FOR UPDATE) RETURNING 1`,
+    timeline: `SELECT system_identifier || ':' || current_database() AS database, pg_is_in_recovery() AS "isStandby",
+                      CASE WHEN pg_is_in_recovery() THEN ''
+                           ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END AS timeline
+                 FROM pg_control_system()`,
+  };
+}

@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto';
+import { LEASE, deniedKey, storeEnded } from '../../../../../test/support/denylist-state';
+import { describeWithOwnRedis } from '../../../../../test/support/with-redis';
+import { BATCH, Nodes } from './nodes.testkit';
+
+describeWithOwnRedis('the monitor of the denylist, on a timeline of PostgreSQL that the store does not name,', () => {
+  const nodes = Nodes.forFile();
+  const { t } = nodes;
+
+  const timelineKeys = () => nodes.client.keys('svc:db:*');
+  const deny = (ids: readonly string[]): Promise<unknown> =>
+    Promise.all(ids.map((id) => nodes.client.set(deniedKey(id), 'true', { EX: 600 })));
+
+  it('ends there what the store denies, and leaves the other sessions alone', async () => {
+    const lost = await nodes.storeLive(2);
+    const [live] = await nodes.storeLive();
+    const before = await storeEnded(t.database, 1);
+    await deny([...lost, ...before, randomUUID()]);
+    await (await nodes.start()).monitor.look();
+    expect(await nodes.endedIds()).toEqual([...lost, ...before].toSorted());
+    expect(await nodes.denied()).not.toContain(deniedKey(live));
+  });
+
+  it('notes the timeline under the name of the database, and does it once for each', async () => {
+    const { monitor, ended } = await nodes.start();
+    await monitor.look();
+    const [{ name, file }] = await t.database.query(
+      `SELECT system_identifier || ':' || current_database() AS name, pg_walfile_name(pg_current_wal_lsn()) AS file
+         FROM pg_control_system()`,
+    );
+    expect(await timelineKeys()).toEqual([`svc:db:${name}`]);
+    expect(await nodes.client.get(`svc:db:${name}`)).toBe(file.slice(0, 8));
+    const end = jest.spyOn(ended, 'end');
+    const kept = await nodes.storeLive();
+    await deny(kept);
+    await monitor.look();
+    expect(end).not.toHaveBeenCalled();
+    expect(await nodes.endedIds()).toEqual([]);
+    // Another timeline than the one that was noted.
+    await nodes.client.set(`svc:db:${name}`, '00000000');
+    await monitor.look();
+    expect(await nodes.endedIds()).toEqual(kept);
+    expect(await nodes.client.get(`svc:db:${name}`)).toBe(file.slice(0, 8));
+  });
+
+  it('ends thousands, and does not trip over what no session of ours is called', async () => {
+    const lost = await nodes.storeLive(2 * BATCH + 1);
+    await deny(['session 7', `sha256:${'f'.repeat(64)}`, '', ...lost]);
+    await (await nodes.start()).monitor.look();
+    expect(await nodes.endedIds()).toHaveLength(lost.length);
+  });
+
+  it('waits for the node that does it, and keeps the note back where the store changed meanwhile', async () => {
+    const lost = await nodes.storeLive();
+    await deny(lost);
+    await nodes.client.set(LEASE, 'another node', { PX: 60_000 });
+    const { monitor, ended } = await nodes.start();
+    await monitor.look();
+    expect(await nodes.endedIds()).toEqual([]);
+    await nodes.client.del(LEASE);
+    const end = ended.end.bind(ended);
+    const emptied = jest.spyOn(ended, 'end').mockImplementation(async (ids) => {
+      // What a store was emptied of in the middle was not read to its end.
+      await nodes.client.flushAll();
+      return end(ids);
+    });
+    await monitor.look();
+    expect(await timelineKeys()).toEqual([]);
+    emptied.mockRestore();
+    await monitor.look();
+    expect(await timelineKeys()).toHaveLength(1);
+  });
+
+  it('does nothing where PostgreSQL is a standby, which may know of fewer ends than the store', async () => {
+    await storeEnded(t.database, 10);
+    const lost = await nodes.storeLive();
+    await deny(lost);
+    const { monitor, ended, isComplete } = await nodes.start();
+    const timeline = { database: 'a:b', timeline: '', isStandby: true };
+    const asked = jest.spyOn(ended, 'timeline').mockResolvedValue(timeline);
+    await monitor.look();
+    expect(await isComplete()).toBe(false);
+    expect(await nodes.endedIds()).toHaveLength(10);
+    expect(await timelineKeys()).toEqual([]);
+    asked.mockRestore();
+    await monitor.look();
+    expect(await isComplete()).toBe(true);
+    expect(await nodes.endedIds()).toHaveLength(11);
+  });
+
+  it('marks the store complete where PostgreSQL tells no timeline, and ends nothing', async () => {
+    const lost = await nodes.storeLive();
+    await deny(lost);
+    const { monitor, ended, isComplete } = await nodes.start();
+    jest.spyOn(ended, 'timeline').mockResolvedValue(null);
+    await monitor.look();
+    expect(await isComplete()).toBe(true);
+    expect(await nodes.endedIds()).toEqual([]);
+  });
+});

@@ -1,0 +1,176 @@
+import { randomUUID } from 'node:crypto';
+import { redisCache } from '../../../../../apps/sample/src/redis-cache';
+import { MovableClock } from '../../../../../test/support/app';
+import { eventually } from '../../../../../test/support/eventually';
+import { type RedisClient, RedisServer } from '../../../../../test/support/redis';
+import { TcpProxy } from '../../../../../test/support/tcp-proxy';
+import { describeWithOwnRedis } from '../../../../../test/support/with-redis';
+import type { AuthConfig } from '../../foundation/config/auth-config';
+import { StoreUnavailable } from '../../foundation/platform/errors';
+import { MemorySecurityStore } from '../../foundation/security-store/memory-security-store';
+import { redisClientOf } from '../../foundation/security-store/redis-client';
+import { RedisSecurityStore } from '../../foundation/security-store/redis-security-store';
+import type { SecurityStore } from '../../foundation/security-store/security-store';
+import { StoreContinuity } from './store-continuity';
+
+const TIMEOUT_MS = 5000;
+
+const continuityOf = (store: SecurityStore, storeTimeoutMs = TIMEOUT_MS): StoreContinuity =>
+  new StoreContinuity(store, { storeTimeoutMs } as AuthConfig);
+
+describeWithOwnRedis('the continuity of a Redis', () => {
+  let redis: RedisServer;
+  let address: TcpProxy;
+  const clients: RedisClient[] = [];
+
+  beforeAll(async () => {
+    redis = await RedisServer.start();
+    address = await TcpProxy.to(redis.port);
+  });
+  beforeEach(() => redis.flush());
+  afterEach(async () => {
+    for (const client of clients.splice(0)) await client.disconnect();
+  });
+  afterAll(async () => {
+    await address.close();
+    await redis.stop();
+  });
+
+  /** What one node knows of it. */
+  async function node(url = redis.url): Promise<{ store: SecurityStore; continuity: StoreContinuity }> {
+    const { client } = await redisCache(url);
+    clients.push(client);
+    const store = new RedisSecurityStore(redisClientOf(client)!, TIMEOUT_MS);
+    await eventually(async () => store.identify().then(() => store.instance !== null));
+    return { store, continuity: continuityOf(store) };
+  }
+
+  it('is not known before somebody asked for it, and the same for every node and every time then', async () => {
+    const [one, other] = [await node(), await node()];
+    expect(await one.continuity.read([])).toEqual({ values: [], continuity: null });
+    const id = await one.continuity.current();
+    for (const { continuity } of [one, other, one]) {
+      expect(await continuity.current()).toBe(id);
+      expect(await continuity.read([])).toEqual({ values: [], continuity: id });
+    }
+  });
+
+  it('is the same for nodes that ask for it at once in an empty Redis', async () => {
+    const nodes = await Promise.all(Array.from({ length: 5 }, () => node()));
+    for (let round = 0; round < 20; round++) {
+      await redis.flush();
+      const ids = await Promise.all(nodes.flatMap(({ continuity }) => [continuity.current(), continuity.current()]));
+      expect(new Set(ids).size).toBe(1);
+    }
+  });
+
+  it('is read with the values that were asked for, in their order', async () => {
+    const { store, continuity } = await node();
+    await store.setMany(['a'], 'first', 60);
+    await store.setMany(['b'], 'second', 60);
+    const id = await continuity.current();
+    expect(await continuity.read(['b', 'none', 'a'])).toEqual({ values: ['second', null, 'first'], continuity: id });
+  });
+
+  it('is another one after a flush', async () => {
+    const { continuity } = await node();
+    const ids: (string | null)[] = [];
+    for (let round = 0; round < 3; round++) {
+      ids.push(await continuity.current());
+      await redis.flush();
+      expect((await continuity.read([])).continuity).toBeNull();
+    }
+    expect(new Set(ids).size).toBe(3);
+  });
+
+  it('is another one in another process with the same data', async () => {
+    const { store, continuity } = await node(address.through(redis.url));
+    const id = await continuity.current();
+    const copy = await RedisServer.start('--replicaof', '127.0.0.1', String(redis.port));
+    const { client } = await redisCache(copy.url);
+    await eventually(async () => (await client.exists('svc:store')) === 1);
+    await client.sendCommand(['REPLICAOF', 'NO', 'ONE']);
+    address.target = copy.port;
+    address.cut();
+    await eventually(async () =>
+      store.identify().then(
+        () => true,
+        () => false,
+      ),
+    );
+    expect(await continuity.current()).not.toBe(id);
+    expect(await store.getMany(['svc:store'])).not.toEqual([null]);
+    await client.disconnect();
+    await copy.stop();
+  });
+
+  it('is unknown at a replica, which may lag behind, and cannot be asked for', async () => {
+    const primary = await RedisServer.start();
+    await (await node(primary.url)).continuity.current();
+    const replica = await RedisServer.start('--replicaof', '127.0.0.1', String(primary.port));
+    const { client } = await redisCache(replica.url);
+    clients.push(client);
+    await eventually(async () => (await client.exists('svc:store')) === 1);
+    const store = new RedisSecurityStore(redisClientOf(client)!, TIMEOUT_MS);
+    await store.identify();
+    const continuity = continuityOf(store);
+    expect((await continuity.read([])).continuity).toBeNull();
+    await expect(continuity.current()).rejects.toBeInstanceOf(StoreUnavailable);
+    await primary.stop();
+    await replica.stop();
+  });
+
+  it('tells nobody the name of the server', async () => {
+    const { store, continuity } = await node();
+    const id = await continuity.current();
+    expect(id).toMatch(/^[0-9a-f]{32}$/);
+    expect(store.instance!.split(':').some((part) => part.includes(id) || id.includes(part))).toBe(false);
+  });
+});
+
+describe('the continuity of any store', () => {
+  /** A store that changes its server while it is read. */
+  class Moving extends MemorySecurityStore {
+    names: (string | null)[] = ['a'];
+
+    override get instance(): string | null {
+      return this.names.length > 1 ? this.names.shift()! : this.names[0]!;
+    }
+  }
+
+  const nonce = 'svc:store';
+
+  it.each<[what: string, names: (string | null)[]]>([
+    ['was not known before', [null, 'a']],
+    ['was not known afterwards', ['a', null]],
+    ['was not known at all', [null, null]],
+    ['was another one before', ['a', 'b']],
+  ])('is not known for a read whose server %s', async (_, names) => {
+    const store = new Moving(new MovableClock());
+    await store.setMany([nonce], randomUUID(), 60);
+    const continuity = continuityOf(store);
+    expect((await continuity.read([])).continuity).not.toBeNull();
+    store.names = names;
+    expect((await continuity.read([])).continuity).toBeNull();
+  });
+
+  it('is that of the random key and of the server: either alone makes another one', async () => {
+    const store = new Moving(new MovableClock());
+    const continuity = continuityOf(store);
+    const seen = new Set<string>();
+    for (const server of ['a', 'b', '']) {
+      for (const value of ['1', '2']) {
+        store.names = [server];
+        await store.setMany([nonce], value, 60);
+        seen.add(await continuity.current());
+      }
+    }
+    expect(seen.size).toBe(6);
+  });
+
+  it('cannot be asked for where the server never tells its name, and nobody waits for longer than for a store', async () => {
+    const store = new Moving(new MovableClock());
+    store.names = [null];
+    await expect(continuityOf(store, 100).current()).rejects.toBeInstanceOf(StoreUnavailable);
+  });
+});

@@ -1,0 +1,120 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { AuthConfigError } from '../../foundation/platform/errors';
+import { Argon2Hasher } from './argon2-hasher';
+import { type Argon2Library, argon2Library } from './argon2-hasher';
+import { WorkQueue } from './hash-queue';
+
+interface Vectors {
+  vectors: { password: string; encoded: string }[];
+  hostile_stored_hash_params: string[];
+}
+
+const { vectors, hostile_stored_hash_params: hostile }: Vectors = JSON.parse(
+  readFileSync(join(__dirname, '../../../../../test/vectors/argon2/argon2id.json'), 'utf8'),
+);
+
+const PASSWORD = 'correct-horse-battery';
+const CHEAP = { memoryCost: 64, timeCost: 1, parallelism: 1 };
+const queue = (): WorkQueue => new WorkQueue(2, 10);
+
+const load = createRequire(__filename);
+const without =
+  (...missing: string[]) =>
+  (name: string): unknown => {
+    if (!missing.includes(name)) return load(name);
+    throw Object.assign(new Error(`Cannot find module '${name}'`), { code: 'MODULE_NOT_FOUND' });
+  };
+
+const brokenNative = (name: string): unknown => {
+  if (name === 'argon2') return load(name);
+  throw new Error('Failed to load native binding');
+};
+
+const libraries = [argon2Library(without('@node-rs/argon2')), argon2Library(without('argon2'))] as const;
+
+describe('the argon2 library', () => {
+  it('is @node-rs/argon2 where it can be loaded, else argon2', () => {
+    expect(libraries.map(({ name }) => name)).toEqual(['argon2', '@node-rs/argon2']);
+    expect(argon2Library(load).name).toBe('@node-rs/argon2');
+    expect(argon2Library().name).toBe('@node-rs/argon2');
+  });
+
+  it('is argon2 where the other is installed but does not run on this machine', () => {
+    expect(argon2Library(brokenNative).name).toBe('argon2');
+  });
+
+  it('is named with the command that installs it where there is none', () => {
+    const none = without('argon2', '@node-rs/argon2');
+    expect(() => argon2Library(none)).toThrow(AuthConfigError);
+    expect(() => argon2Library(none)).toThrow('Run: npm install argon2');
+  });
+
+  it.each([
+    ['argon2', '@node-rs/argon2', ...libraries],
+    ['@node-rs/argon2', 'argon2', libraries[1], libraries[0]],
+  ])('hashes with %s what %s verifies', async (_, __, maker, checker) => {
+    for (const password of [PASSWORD, 'пароль 🔑', ' ', 'x'.repeat(1000)]) {
+      const digest = await maker.hash(password, { memoryCost: 128, timeCost: 2, parallelism: 2 });
+      expect(digest).toMatch(/^\$argon2id\$v=19\$m=128,t=2,p=2\$/);
+      expect(await checker.verify(digest, password)).toBe(true);
+      expect(await checker.verify(digest, `${password}x`)).toBe(false);
+      expect(new Argon2Hasher({ memoryCost: 128, timeCost: 2, parallelism: 2 }, queue()).needsRehash(digest)).toBe(
+        false,
+      );
+    }
+  });
+});
+
+describe.each(libraries.map((library) => [library.name, library] as const))('the hasher on %s', (_, library) => {
+  let hasher: Argon2Hasher;
+  let hashes: jest.SpyInstance;
+
+  beforeEach(() => {
+    hasher = new Argon2Hasher(CHEAP, queue(), library);
+    hashes = jest.spyOn(library, 'verify');
+  });
+
+  it.each(vectors)('verifies the vector $encoded', async ({ password, encoded }) => {
+    expect(await hasher.verify(encoded, password)).toBe(true);
+    expect(await hasher.verify(encoded, `${password}x`)).toBe(false);
+  });
+
+  it('makes another digest of the same password each time', async () => {
+    const digests = await Promise.all([hasher.hash(PASSWORD), hasher.hash(PASSWORD)]);
+    expect(new Set(digests).size).toBe(2);
+    for (const digest of digests) expect(await hasher.verify(digest, PASSWORD)).toBe(true);
+  });
+
+  it('wants a digest renewed that was made with other parameters, or is none', async () => {
+    const digest = await hasher.hash(PASSWORD);
+    expect(hasher.needsRehash(digest)).toBe(false);
+    for (const [name, value] of Object.entries({ memoryCost: 65, timeCost: 2, parallelism: 2 })) {
+      expect(new Argon2Hasher({ ...CHEAP, [name]: value }, queue(), library).needsRehash(digest)).toBe(true);
+    }
+    for (const other of ['', 'no digest', digest.replace('argon2id', 'argon2i'), ...hostile]) {
+      expect(hasher.needsRehash(other)).toBe(true);
+    }
+  });
+
+  const unusable: [string, string | null][] = [
+    ['null', null],
+    ['an empty text', ''],
+    ['a password in clear', PASSWORD],
+    ['another algorithm', '$2b$10$N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy'],
+    ...hostile.map((digest): [string, string] => ['a hostile digest', digest]),
+  ];
+  it.each(unusable)('takes %s for no match, at the price of one hash: %s', async (_name, digest) => {
+    expect(await hasher.verify(digest, PASSWORD)).toBe(false);
+    // Of the decoy, whatever the digest would cost.
+    expect(hashes.mock.calls).toEqual([[expect.stringContaining('$m=64,t=1,p=1$'), PASSWORD]]);
+  });
+
+  it('says so to the caller when it cannot hash, and ends no process', async () => {
+    const broken: Argon2Library = { ...library, hash: async () => Promise.reject(new Error('out of memory')) };
+    const one = new Argon2Hasher(CHEAP, queue(), broken);
+    await expect(one.hash(PASSWORD)).rejects.toThrow('out of memory');
+    await expect(one.verify(null, PASSWORD)).rejects.toThrow('out of memory');
+  });
+});

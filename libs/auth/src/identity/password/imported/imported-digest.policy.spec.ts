@@ -1,0 +1,89 @@
+import { isAffordableBcrypt, pbkdf2Digest, scryptDigest } from './digests';
+
+const BCRYPT = 'CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW';
+const SALT = 'c2FsdHNhbHQ';
+const KEY = 'A'.repeat(43);
+
+describe('a bcrypt digest', () => {
+  it.each([
+    ['$2a$05$', 14],
+    ['$2b$10$', 14],
+    ['$2y$12$', 12],
+    ['$2b$14$', 14],
+    ['$2b$04$', 4],
+  ])('%s… is recognised up to %d', (head, most) => {
+    expect(isAffordableBcrypt(head + BCRYPT, most)).toBe(true);
+  });
+
+  it.each(['$2x$05$', '$2$05$', '$2b$15$', '$2b$31$', '$2b$03$', '$2b$99$', '$2b$5$'])('%s… is not', (head) => {
+    expect(isAffordableBcrypt(head + BCRYPT, 14)).toBe(false);
+  });
+
+  it('is not recognised above what may be paid', () => {
+    expect(isAffordableBcrypt(`$2b$13$${BCRYPT}`, 12)).toBe(false);
+  });
+
+  it.each(['', '$2b$10$', `$2b$10$${BCRYPT}x`, `$2b$10$${BCRYPT}\n`, `x$2b$10$${BCRYPT}`])('%j is not', (digest) => {
+    expect(isAffordableBcrypt(digest, 14)).toBe(false);
+  });
+});
+
+describe('a scrypt digest', () => {
+  it('is taken apart', () => {
+    const { cost, salt, key } = scryptDigest(`$scrypt$ln=14,r=8,p=1$${SALT}$${KEY}`)!;
+    expect(cost).toEqual({ ln: 14, r: 8, p: 1 });
+    expect(Buffer.from(salt).toString()).toBe('saltsalt');
+    expect(key).toHaveLength(32);
+  });
+
+  it.each(['ln=17,r=8,p=1', 'ln=13,r=8,p=10', 'ln=15,r=1,p=1', 'ln=1,r=1,p=1'])('of %s can be paid', (cost) => {
+    expect(scryptDigest(`$scrypt$${cost}$${SALT}$${KEY}`)).toBeDefined();
+  });
+
+  it.each([
+    'ln=0,r=8,p=1',
+    'ln=16,r=0,p=1',
+    'ln=16,r=8,p=0',
+    'ln=18,r=8,p=1',
+    'ln=17,r=8,p=2',
+    'ln=16,r=1,p=1',
+    'ln=31,r=8,p=1',
+    'ln=99,r=8,p=1',
+    'ln=14,r=999,p=1',
+    'ln=14,r=8,p=999',
+    'r=8,ln=14,p=1',
+  ])('that asks for %s is none', (cost) => {
+    expect(scryptDigest(`$scrypt$${cost}$${SALT}$${KEY}`)).toBeUndefined();
+  });
+});
+
+describe('a PBKDF2 digest', () => {
+  it.each([
+    [`pbkdf2_sha256$870000$saltsalt$${KEY}=`, 'sha256', 870_000],
+    [`pbkdf2_sha1$1000$saltsalt$${KEY}=`, 'sha1', 1000],
+    [`$pbkdf2-sha256$29000$${SALT}$${KEY}`, 'sha256', 29_000],
+    [`$pbkdf2-sha512$i=29000$${SALT}$${KEY}`, 'sha512', 29_000],
+    [`$pbkdf2$29000$${SALT}$${KEY}`, 'sha1', 29_000],
+    [`$pbkdf2-sha256$1500000$${SALT}$${KEY}`, 'sha256', 1_500_000],
+    [`$pbkdf2-sha1$750000$${SALT}$${KEY}`, 'sha1', 750_000],
+  ])('%s is taken apart', (digest, hash, iterations) => {
+    const { cost, salt, key } = pbkdf2Digest(digest)!;
+    expect(cost).toEqual({ hash, iterations });
+    expect(Buffer.from(salt).toString()).toBe('saltsalt');
+    expect(key).toHaveLength(32);
+  });
+
+  it.each([
+    `pbkdf2_sha256$0$saltsalt$${KEY}=`,
+    `pbkdf2_sha256$99999999$saltsalt$${KEY}=`,
+    `pbkdf2_md5$1000$saltsalt$${KEY}=`,
+    `$pbkdf2-sha256$1500001$${SALT}$${KEY}`,
+    `$pbkdf2-sha1$750001$${SALT}$${KEY}`,
+    `$pbkdf2-sha256$300001$${SALT}$${'A'.repeat(172)}`,
+    `$pbkdf2-sha256$-1$${SALT}$${KEY}`,
+    `$pbkdf2-sha256$1000$$${KEY}`,
+    'pbkdf2_sha256$1000$salt$',
+  ])('%s is none', (digest) => {
+    expect(pbkdf2Digest(digest)).toBeUndefined();
+  });
+});

@@ -1,0 +1,25 @@
+import { mostAtOnce, poolSize } from './hash-queue';
+
+describe('the threads of libuv', () => {
+  it.each([
+    [undefined, 4],
+    ['', 1],
+    ['8', 8],
+    ['8x', 8],
+    ['x', 1],
+    ['0', 1],
+    ['-1', 1024],
+    ['5000', 1024],
+  ])('with UV_THREADPOOL_SIZE=%s are %d', (variable, size) => expect(poolSize(variable)).toBe(size));
+
+  it.each([
+    [1, 4, 1],
+    [3, 4, 3],
+    [4, 4, 3],
+    [64, 4, 3],
+    [8, 9, 8],
+    [8, 1, 1],
+  ])('give %d hashes of %d threads %d at once: one stays free', (wanted, threads, most) => {
+    expect(mostAtOnce(wanted, threads)).toBe(most);
+  });
+});

@@ -1,0 +1,73 @@
+import { type KeyObject, createPrivateKey, createPublicKey, createSecretKey } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import type { Algorithm } from '../../foundation/config/auth-options';
+import { AuthConfigError } from '../../foundation/platform/errors';
+
+const MIN_SECRET_BYTES = 32;
+const MIN_RSA_BITS = 2048;
+
+/** An HMAC key of the secret's UTF-8 bytes. @throws AuthConfigError under 256 bits (RFC 7518 §3.2) */
+export function hmacKey(secret: string, option: string): KeyObject {
+  const bytes = Buffer.from(secret, 'utf8');
+  if (bytes.length >= MIN_SECRET_BYTES) return createSecretKey(bytes);
+  throw new AuthConfigError(
+    `${option} has ${bytes.length * 8} bits; HS256 needs at least 256. Make one with: svc:secret --show`,
+  );
+}
+
+/** Reads an inline PEM, or the file a path names; undefined when there is nothing to read. */
+export function readPem(source: string | undefined): string | undefined {
+  if (!source?.trim()) return undefined;
+  if (source.includes('-----BEGIN')) return source.replace(/\\n/g, '\n');
+  const path = source.replace(/^@/, '');
+  return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
+}
+
+/** Whether a key is of the kind the algorithm signs with. */
+export function fits(key: KeyObject, algorithm: Algorithm): boolean {
+  if (algorithm === 'ES256') {
+    return key.asymmetricKeyType === 'ec' && key.asymmetricKeyDetails?.namedCurve === 'prime256v1';
+  }
+  return algorithm === 'RS256' && key.asymmetricKeyType === 'rsa';
+}
+
+/** A public key, or undefined where the text is none: a bad entry is left out of the ring. */
+export function publicKey(source: string, option: string): KeyObject | undefined {
+  const pem = readPem(source);
+  if (!pem) return undefined;
+  try {
+    const key = createPublicKey(pem);
+    refuseWeakRsa(key, option);
+    return key;
+  } catch (error) {
+    if (error instanceof AuthConfigError) throw error;
+    return undefined;
+  }
+}
+
+/** The private key that signs. @throws AuthConfigError for every reason it cannot, with the cure */
+export function privateKey(source: string, passphrase: string | undefined, option: string): KeyObject {
+  const pem = readPem(source);
+  if (!pem) throw new AuthConfigError(`${option} names no readable key file. Give a PEM or the path of one.`);
+  let key: KeyObject;
+  try {
+    key = createPrivateKey({ key: pem, passphrase });
+  } catch {
+    throw new AuthConfigError(
+      `${option} cannot be read: it is no private key, or keys.passphrase (SVC_KEY_PASSPHRASE) is missing or wrong.`,
+    );
+  }
+  refuseWeakRsa(key, option);
+  return key;
+}
+
+/** Whether a key is an RSA key under 2048 bits (RFC 7518 §3.3). */
+export const isWeakRsa = ({ asymmetricKeyDetails: { modulusLength = MIN_RSA_BITS } = {} }: KeyObject): boolean =>
+  modulusLength < MIN_RSA_BITS;
+
+function refuseWeakRsa(key: KeyObject, option: string): void {
+  if (!isWeakRsa(key)) return;
+  throw new AuthConfigError(
+    `${option} is an RSA key of ${key.asymmetricKeyDetails?.modulusLength} bits; at least 2048 are needed. Make one with: svc:keygen --algorithm=RS256`,
+  );
+}

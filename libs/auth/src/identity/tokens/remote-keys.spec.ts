@@ -1,0 +1,96 @@
+import { Logger } from '@nestjs/common';
+import { type JsonWebKey, generateKeyPairSync } from 'node:crypto';
+import type { GuardConfig } from '../../foundation/config/auth-config';
+import { StoreUnavailable } from '../../foundation/platform/errors';
+import { MovableClock } from '../../../../../test/support/app';
+import { keySetSource } from './remote-keys';
+import { Keyring } from './keyring';
+import { RemoteKeys } from './remote-keys';
+
+const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const jwk = (kid: string): JsonWebKey => ({ ...publicKey.export({ format: 'jwk' }), kid });
+
+/** Keys from a function that counts how often it is called. */
+function keysFrom(read: () => Promise<{ keys: JsonWebKey[] }>, timeoutMs = 30_000) {
+  const [clock, jwks] = [new MovableClock(), jest.fn(read)];
+  clock.stop();
+  return { clock, jwks, remote: new RemoteKeys(keySetSource(jwks), 'ES256', timeoutMs, clock) };
+}
+
+describe('keys that a function reads', () => {
+  beforeEach(() => jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined));
+
+  it('are waited for only where the key is not known, and where one is named', async () => {
+    const { remote, jwks } = keysFrom(async () => ({ keys: [jwk('k1')] }));
+    for (const kid of [undefined, null, 1, {}, ['k1']]) expect(remote.prepare(kid)).toBeUndefined();
+    expect(jwks).not.toHaveBeenCalled();
+    await remote.prepare('k1');
+    expect(remote.prepare('k1')).toBeUndefined();
+    expect(jwks).toHaveBeenCalledTimes(1);
+  });
+
+  it('are fresh for 10 minutes, and re-read then without a wait', async () => {
+    const { remote, jwks, clock } = keysFrom(async () => ({ keys: [jwk('k1')] }));
+    await remote.prepare('k1');
+    clock.advance(599);
+    remote.prepare('k1');
+    expect(jwks).toHaveBeenCalledTimes(1);
+    clock.advance(1);
+    expect(remote.prepare('k1')).toBeUndefined();
+    expect(jwks).toHaveBeenCalledTimes(2);
+  });
+
+  it('are not read a second time while a read lasts longer than 10 seconds', async () => {
+    const answer: { give?: () => void } = {};
+    const set = { keys: [jwk('k1')] };
+    const { remote, jwks, clock } = keysFrom(() => new Promise((resolve) => (answer.give = () => resolve(set))));
+    const waiting = [remote.prepare('k1')];
+    clock.advance(20);
+    waiting.push(remote.prepare('k1'));
+    answer.give!();
+    await Promise.all(waiting);
+    expect(jwks).toHaveBeenCalledTimes(1);
+    expect(remote.prepare('k1')).toBeUndefined();
+  });
+
+  it('are read again after the clock was set back', async () => {
+    const { remote, jwks, clock } = keysFrom(async () => ({ keys: [jwk('k1')] }));
+    await remote.prepare('k1');
+    clock.advance(-3600);
+    await remote.prepare('k2');
+    expect(jwks).toHaveBeenCalledTimes(2);
+  });
+
+  it.each<[string, () => Promise<{ keys: JsonWebKey[] }>]>([
+    ['rejects', () => Promise.reject(new Error('no'))],
+    ['rejects with nothing', () => Promise.reject(undefined)],
+    [
+      'throws',
+      () => {
+        throw new Error('no');
+      },
+    ],
+    ['answers nothing', async () => undefined as never],
+    ['never answers', () => new Promise<never>(() => undefined)],
+  ])('cannot be known while it %s', async (_, read) => {
+    const { remote, jwks, clock } = keysFrom(read, 50);
+    await expect(remote.prepare('k1')).rejects.toThrow(StoreUnavailable);
+    await expect(remote.hasAny()).rejects.toThrow(StoreUnavailable);
+    expect(jwks).toHaveBeenCalledTimes(1);
+    clock.advance(10);
+    jwks.mockResolvedValue({ keys: [jwk('k1')] });
+    expect(await remote.hasAny()).toBe(true);
+    expect(remote.keys.has('k1')).toBe(true);
+  });
+
+  it('are what a ring verifies with and publishes, and it signs nothing', async () => {
+    const { remote } = keysFrom(async () => ({ keys: [jwk('k1')] }));
+    const options = { algorithm: 'ES256', keys: { active: 'default', public: {} }, previousSecrets: [] };
+    const ring = new Keyring({ ...options, nameOf: (name: string) => name } as unknown as GuardConfig, remote);
+    expect(ring.jwks()).toEqual({ keys: [] });
+    await remote.prepare('k1');
+    expect(ring.candidates('k1')).toEqual([remote.keys.get('k1')]);
+    expect(ring.jwks()).toEqual({ keys: [{ ...jwk('k1'), use: 'sig', alg: 'ES256' }] });
+    expect(ring.canSign).toBe(false);
+  });
+});

@@ -1,0 +1,57 @@
+import { Controller, Get, Header } from '@nestjs/common';
+import type { JsonWebKey } from 'node:crypto';
+import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
+import { Clock } from '../../foundation/platform/clock';
+import { AuthConfigError } from '../../foundation/platform/errors';
+import { type Feature, PublicRoute } from '../../foundation/realm/feature';
+import { Realm } from '../../foundation/realm/realm';
+import { Denylist, NoDenylist, StoredDenylist } from '../denylist/denylist';
+import { AccessTokens } from './access-tokens';
+import { Authenticator } from './authenticator';
+import { CallerReader } from './caller-reader';
+import { Keyring } from './keyring';
+import { PurposeTokens } from './purpose-tokens';
+import { RemoteKeys, keySetSource } from './remote-keys';
+
+@Controller('jwks')
+export class JwksController {
+  constructor(private readonly keyring: Keyring) {}
+
+  /** The realm's public keys; an empty set under HS256, whose key is secret. */
+  @Get()
+  @PublicRoute(true)
+  @Header('Cache-Control', 'max-age=3600, public')
+  keys(): { keys: JsonWebKey[] } {
+    return this.keyring.jwks();
+  }
+}
+
+/** Routes issue tokens, so they need a key that signs; a deployment without routes may only verify. */
+function keyringOf({ options }: Realm, { routes, storeTimeoutMs }: AuthConfig, clock: Clock): Keyring {
+  const { algorithm, keys } = options;
+  const remote =
+    keys.jwks === undefined ? undefined : new RemoteKeys(keySetSource(keys.jwks), algorithm, storeTimeoutMs, clock);
+  const ring = new Keyring(options, remote);
+  if (!routes || ring.canSign) return ring;
+  throw new AuthConfigError(
+    'keys.private (SVC_PRIVATE_KEY) is missing. Set it, or set routes to false to verify only.',
+  );
+}
+
+/** Verifying, minting and publishing: what every realm has. */
+export const tokens: Feature = {
+  controllers: [JwksController],
+  providers: [
+    { provide: Keyring, useFactory: keyringOf, inject: [Realm, AUTH_CONFIG, Clock] },
+    AccessTokens,
+    PurposeTokens,
+    CallerReader,
+    Authenticator,
+  ],
+};
+
+export const denylist: Feature = {
+  flags: ['denylist'],
+  providers: [{ provide: Denylist, useClass: StoredDenylist }],
+  whenOff: [{ provide: Denylist, useClass: NoDenylist }],
+};

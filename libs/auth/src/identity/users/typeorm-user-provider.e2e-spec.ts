@@ -1,0 +1,224 @@
+import { AuthConfigError } from '@svc/auth';
+import { randomUUID } from 'node:crypto';
+import { DataSource, type ObjectLiteral } from 'typeorm';
+import { createEmptyDatabase } from '../../../../../test/support/database';
+import { ACCOUNTS, ByAlias, ByBigint, ByInt, ByName, ByUuid, Eager, Plain } from '../../../../../test/support/accounts';
+import { Database } from '../../foundation/platform/database';
+import { TypeormUserProvider } from './typeorm-user-provider';
+
+type Entity = new () => ObjectLiteral;
+
+describe('the users of a TypeORM entity', () => {
+  let database: Awaited<ReturnType<typeof createEmptyDatabase>>;
+  let source: DataSource;
+
+  beforeAll(async () => {
+    database = await createEmptyDatabase();
+    source = await new DataSource({
+      type: 'postgres',
+      url: database.url,
+      entities: ACCOUNTS,
+      installExtensions: false,
+      uuidExtension: 'pgcrypto',
+    }).initialize();
+    await source.query('CREATE SCHEMA crm');
+    await source.synchronize();
+  });
+  afterAll(async () => {
+    await source.destroy();
+    await database.drop();
+  });
+
+  const usersOf = (entity: Entity, username = 'email') =>
+    new TypeormUserProvider(new Database(source, 5000), entity, username);
+  const create = async (entity: Entity, email: string, more: object = {}): Promise<ObjectLiteral> =>
+    source.getRepository(entity).save({ email, passwordHash: 'digest', ...more } as ObjectLiteral);
+
+  it.each<[string, Entity, object]>([
+    ['a uuid', ByUuid, {}],
+    ['an int', ByInt, {}],
+    ['a bigint', ByBigint, {}],
+    ['a text', ByName, { id: ' ada/7 ' }],
+    ['an int, not prepared', Eager, {}],
+  ])('are found by %s, which is told as text', async (_, entity, more) => {
+    const users = usersOf(entity);
+    const { id } = await create(entity, 'ada@example.com', more);
+    const user = await users.findById(String(id));
+    expect(user).toBeInstanceOf(entity);
+    expect(user).toMatchObject({ id, email: 'ada@example.com' });
+    expect(users.idOf(user!)).toBe(String(id));
+  });
+
+  it('are told apart by bigints that no number can hold', async () => {
+    const users = usersOf(ByBigint);
+    await source.query(
+      "INSERT INTO by_bigint (id, email) OVERRIDING SYSTEM VALUE VALUES (9007199254740993, 'big@x.test')",
+    );
+    expect(await users.findById('9007199254740993')).toMatchObject({ id: '9007199254740993' });
+    expect(await users.findById('9007199254740992')).toBeNull();
+  });
+
+  const strange = [
+    '',
+    ' ',
+    '0',
+    '-1',
+    '1.5',
+    '1e0',
+    'abc',
+    'null',
+    'NaN',
+    '1 OR 1=1',
+    "1'; DROP TABLE by_int; --",
+    '99999999999999999999999999',
+    '2147483648',
+    '9223372036854775808',
+    '1\0',
+    '\0',
+    '\ud800',
+    '🔑',
+    '[object Object]',
+    '{1}',
+    'x'.repeat(100_000),
+    randomUUID(),
+    `${randomUUID()}0`,
+    '00000000-0000-0000-0000-000000000000',
+  ];
+  it.each<[string, Entity]>([
+    ['a uuid', ByUuid],
+    ['an int', ByInt],
+    ['a bigint', ByBigint],
+    ['a text', ByName],
+    ['an int, not prepared', Eager],
+  ])('whose id is %s are nobody under ids that are none', async (_, entity) => {
+    const users = usersOf(entity);
+    for (const id of strange) expect([id.slice(0, 40), await users.findById(id)]).toEqual([id.slice(0, 40), null]);
+  });
+
+  it.each<[string, Entity, (id: string) => string[]]>([
+    [
+      'an int',
+      ByInt,
+      (id) => [`0${id}`, ` ${id}`, `${id} `, `+${id}`, `${id}.0`, `\t${id}`, `0x${(+id).toString(16)}`],
+    ],
+    ['a bigint', ByBigint, (id) => [`0${id}`, ` ${id}`, `${id}\n`, `0b${(+id).toString(2)}`]],
+    ['an int, not prepared', Eager, (id) => [`0${id}`, ` ${id}`, `+${id}`]],
+    ['a uuid', ByUuid, (id) => [id.toUpperCase(), `{${id}}`, id.replaceAll('-', ''), ` ${id}`]],
+    ['a text', ByName, (id) => [id.toUpperCase(), ` ${id}`, `${id} `]],
+  ])('are found under one spelling of %s only', async (_, entity, spellings) => {
+    const users = usersOf(entity);
+    const { id } = await create(entity, 'spelled@example.com', entity === ByName ? { id: 'spelled' } : {});
+    expect(await users.findById(String(id))).not.toBeNull();
+    for (const other of spellings(String(id))) expect([other, await users.findById(other)]).toEqual([other, null]);
+  });
+
+  it('throw when they cannot be asked: an error is never "no such user"', async () => {
+    const closed = await new DataSource({ ...source.options } as never).initialize();
+    const users = new TypeormUserProvider(new Database(closed, 5000), ByInt, 'email');
+    await closed.destroy();
+    await expect(users.findById('1')).rejects.toThrow();
+    await expect(users.findByIdentifier('ada@example.com')).rejects.toThrow();
+    await source.query('ALTER TABLE by_name RENAME TO elsewhere');
+    await expect(usersOf(ByName).findById('ada')).rejects.toThrow(/does not exist/);
+    await source.query('ALTER TABLE elsewhere RENAME TO by_name');
+  });
+
+  it('are known by their email in any case and with spaces around it', async () => {
+    const users = usersOf(ByInt);
+    const { id } = await create(ByInt, '  Grace@Example.COM ');
+    for (const identifier of ['grace@example.com', 'GRACE@example.com', ' Grace@Example.com\t']) {
+      expect((await users.findByIdentifier(identifier))?.user).toMatchObject({ id, email: 'grace@example.com' });
+    }
+    await expect(create(ByInt, 'GRACE@EXAMPLE.COM')).rejects.toThrow(/duplicate key/);
+  });
+
+  it('are known to the letter by an identifier of the host`s own', async () => {
+    const users = usersOf(Plain, 'handle');
+    await source.getRepository(Plain).save([{ handle: 'Ada' }, { handle: 'ada' }]);
+    expect((await users.findByIdentifier('Ada'))?.user).toMatchObject({ handle: 'Ada' });
+    expect((await users.findByIdentifier('ada'))?.user).toMatchObject({ handle: 'ada' });
+    for (const other of ['ADA', ' Ada', 'Ad', 'Ad_', '%', '']) expect(await users.findByIdentifier(other)).toBeNull();
+  });
+
+  it('are known by one spelling of an identifier that is no text: every other would be counted apart', async () => {
+    const users = usersOf(ByInt, 'id');
+    const { id } = await create(ByInt, 'badge@example.com');
+    expect((await users.findByIdentifier(String(id)))?.user).toMatchObject({ id });
+    for (const spelling of [`0${id}`, `00${id}`, `+${id}`]) expect(await users.findByIdentifier(spelling)).toBeNull();
+
+    const byUuid = usersOf(ByUuid, 'id');
+    const { id: uuid } = await create(ByUuid, 'uuid@example.com');
+    for (const spelling of [uuid, uuid.toUpperCase()]) expect(await byUuid.findByIdentifier(spelling)).not.toBeNull();
+    for (const spelling of [`{${uuid}}`, uuid.replaceAll('-', '')])
+      expect(await byUuid.findByIdentifier(spelling)).toBeNull();
+  });
+
+  it('have their hash read by id too, in the one spelling of the id', async () => {
+    const users = usersOf(ByInt);
+    const { id } = await create(ByInt, 'by-id@example.com');
+    expect(await users.passwordHashOf(String(id))).toBe('digest');
+    for (const stranger of [`0${id}`, '-1', 'x', '', 'a\0b']) expect(await users.passwordHashOf(stranger)).toBeNull();
+  });
+
+  it('are nobody under an identifier that nobody has, or nobody can have', async () => {
+    const strangers = ['', 'nobody@example.com', 'a\0b', '\ud800', "' OR 1=1 --", '%', 'x'.repeat(100_000)];
+    for (const identifier of strangers) expect(await usersOf(ByInt).findByIdentifier(identifier)).toBeNull();
+  });
+
+  it('come with their hash at a login, and never carry it', async () => {
+    await create(ByInt, 'hashed@example.com');
+    await create(ByInt, 'keyless@example.com', { passwordHash: null });
+    await source.getRepository(Plain).save({ handle: 'hashed', passwordHash: 'digest' });
+    for (const [users, identifier, hash] of [
+      [usersOf(ByInt), 'hashed@example.com', 'digest'],
+      [usersOf(ByInt), 'keyless@example.com', null],
+      [usersOf(Plain, 'handle'), 'hashed', 'digest'],
+    ] as const) {
+      const found = await users.findByIdentifier(identifier);
+      expect(found?.passwordHash).toBe(hash);
+      expect(found?.user).not.toHaveProperty('passwordHash');
+    }
+    const { user } = (await usersOf(ByInt).findByIdentifier('hashed@example.com'))!;
+    expect(await usersOf(ByInt).findById(String(user.id))).not.toHaveProperty('passwordHash');
+  });
+
+  it('come with their eager relations at a login too', async () => {
+    const [{ id: team }] = await source.query("INSERT INTO teams (name) VALUES ('Red') RETURNING id");
+    await create(Eager, 'eager@example.com', { team: { id: team } });
+    expect((await usersOf(Eager).findByIdentifier('eager@example.com'))?.user).toMatchObject({ team: { name: 'Red' } });
+  });
+
+  it('get a new hash, but none in place of a newer one', async () => {
+    const users = usersOf(ByInt);
+    const { id } = await create(ByInt, 'renewed@example.com', { passwordHash: 'old' });
+    const { id: other } = await create(ByInt, 'untouched@example.com', { passwordHash: 'old' });
+    const hash = async (email: string) => (await users.findByIdentifier(email))?.passwordHash;
+
+    await users.savePasswordHash(String(id), 'renewed', 'old');
+    expect(await hash('renewed@example.com')).toBe('renewed');
+    await users.savePasswordHash(String(id), 'stale renewal', 'old');
+    expect(await hash('renewed@example.com')).toBe('renewed');
+    await users.savePasswordHash(String(id), 'changed');
+    expect(await hash('renewed@example.com')).toBe('changed');
+    expect(await hash('untouched@example.com')).toBe('old');
+    expect((await source.getRepository(ByInt).findOneBy({ id: other }))?.email).toBe('untouched@example.com');
+  });
+
+  it('need an entity of this data source that has the columns, or it says what to do', () => {
+    class Stranger {}
+    expect(() => usersOf(Stranger)).toThrow(AuthConfigError);
+    expect(() => usersOf(Stranger)).toThrow(/Stranger is not an entity of this data source\. Add it to the entities/);
+    expect(() => usersOf(ByInt, 'login')).toThrow(/ByInt has no column "login".*SVC_USERNAME/);
+    expect(() => usersOf(Plain)).toThrow(/Plain has no column "email"\. Extend withAuthColumns\(\)/);
+  });
+
+  it('say who is there, and nothing where their ids are other ones in the table', async () => {
+    const { id } = await create(ByName, 'there@example.com', { id: 'there' });
+    expect(await usersOf(ByName).present([id, 'gone'])).toEqual(new Set(['there']));
+    const aliased = await create(ByAlias, 'there@example.com', { id: 'usr_there' });
+    const users = usersOf(ByAlias);
+    expect(await users.findById(aliased.id)).toMatchObject({ id: 'usr_there' });
+    // The sweep deletes what belongs to whoever is not there.
+    expect(await users.present(['usr_there', 'usr_gone'])).toBeNull();
+  });
+});

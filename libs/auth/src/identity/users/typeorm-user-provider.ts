@@ -1,0 +1,241 @@
+import type { EntityManager, EntityMetadata, FindOptionsWhere, ObjectLiteral, Repository } from 'typeorm';
+import { AuthConfigError } from '../../foundation/platform/errors';
+import { batched } from '../../foundation/platform/batching';
+import type { Database } from '../../foundation/platform/database';
+import { quoted, quotedPath } from '../../foundation/platform/ids';
+import { AccountRows } from './typeorm-accounts';
+import { CredentialRows } from './prepared-users';
+import { foldedIdentifier, keptAs } from './identifiers';
+import type { StoredSecondFactor } from '../../foundation/ports/user-provider';
+import { SecondFactorRows } from './second-factor.store';
+import { isUnique } from './typeorm-accounts';
+import { type NewAccount, type StoredCredentials, UserProvider } from '../../foundation/ports/user-provider';
+import { type CallerKey, type FoundCaller, rowReader } from './prepared-users';
+
+const TEXT: ReadonlySet<unknown> = new Set([String, 'text', 'varchar', 'character varying', 'citext']);
+
+// 22P02 invalid text, 22003 out of range, 22021 bad encoding.
+const NOT_OF_THE_TYPE = new Set(['22P02', '22003', '22021']);
+
+/** A text that is no value of its column's type names nobody. Every other error passes. */
+function nobody(error: { code?: string }): null {
+  if (NOT_OF_THE_TYPE.has(error.code ?? '')) return null;
+  throw error;
+}
+
+/** An email of a column with an idea of its own of case is kept as it was given, or as registration folds it. */
+const spellings = (property: string, text: string): string[] => [...new Set([text, keptAs(property, text)])];
+
+/** Users of one TypeORM entity. The identifier column is the guard's `username` option. */
+export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> extends UserProvider<User> {
+  private readonly repository: Repository<User>;
+  protected readonly metadata: EntityMetadata;
+  private readonly secondFactors: SecondFactorRows;
+  private readonly accounts: AccountRows<User>;
+  private readonly credentials: CredentialRows<User>;
+  private readonly row: ((key: CallerKey) => Promise<FoundCaller | null>) | undefined;
+  private readonly hasRow = batched<boolean>((ids) => this.haveRows(ids));
+
+  constructor(
+    protected readonly database: Database,
+    entity: new () => User,
+    private readonly username: string,
+  ) {
+    super();
+    if (!database.knows(entity)) {
+      throw new AuthConfigError(
+        `${entity.name} is not an entity of this data source. Add it to the entities of TypeOrmModule.forRoot().`,
+      );
+    }
+    this.repository = database.source.getRepository(entity);
+    this.metadata = this.repository.metadata;
+    for (const property of [username, 'passwordHash']) this.requireColumn(property);
+    this.secondFactors = new SecondFactorRows(database, this.metadata);
+    this.accounts = new AccountRows(this.repository, username, database);
+    this.credentials = new CredentialRows(this.repository, database);
+    this.row = rowReader(database, this.metadata);
+  }
+
+  async findById(id: string): Promise<User | null> {
+    return (await this.find({ id, familyId: null }))?.user ?? null;
+  }
+
+  /** Whether {@link findWithSession} is there: not for an entity that is more than the columns of its table. */
+  get readsSessions(): boolean {
+    return this.row !== undefined;
+  }
+
+  /** The user, and whether a session was ended, in one statement on the primary, which requests share. */
+  findWithSession(id: string, familyId: string | null): Promise<{ user: User; ended: boolean } | null> {
+    return this.find({ id, familyId });
+  }
+
+  private async find(key: CallerKey): Promise<{ user: User; ended: boolean } | null> {
+    const { id } = key;
+    if (id.includes('\0')) return null;
+    const found = await (this.row?.(key) ?? this.findEntity(id)).catch(nobody);
+    // PostgreSQL reads " 7" and "07" as 7; a subject names its user in one spelling only.
+    return found && this.idOf(found.user as User) === id ? (found as { user: User; ended: boolean }) : null;
+  }
+
+  /** On the primary: the repository would read a replica where the data source has some. */
+  private async findEntity(id: string): Promise<FoundCaller | null> {
+    const user = await this.database.using((manager) => manager.findOneBy(this.repository.target, this.byId(id)));
+    return user && { user, ended: false };
+  }
+
+  async findByIdentifier(identifier: string): Promise<StoredCredentials<User> | null> {
+    if (identifier.includes('\0')) return null;
+    const found = await this.credentials.by(this.username, spellings(this.username, identifier)).catch(nobody);
+    const isExact = ({ user }: StoredCredentials<User>): boolean => this.textOf(user, this.username) === identifier;
+    const closest = found?.find(isExact) ?? found?.[0];
+    return closest && this.isSpelled(closest.user, identifier) ? closest : null;
+  }
+
+  async passwordHashOf(id: string): Promise<string | null> {
+    if (id.includes('\0')) return null;
+    const [found] =
+      (await this.credentials.by(this.metadata.primaryColumns[0]!.propertyName, [id]).catch(nobody)) ?? [];
+    return found && this.idOf(found.user) === id ? found.passwordHash : null;
+  }
+
+  /** Read off a column `emailVerifiedAt`, where the entity has one. */
+  override isEmailVerified(user: User): boolean | null {
+    const column = this.metadata.findColumnWithPropertyName('emailVerifiedAt');
+    return column ? (column.getEntityValue(user) ?? null) !== null : null;
+  }
+
+  override identifierOf(user: User): string | null {
+    return this.textOf(user, this.username);
+  }
+
+  override emailOf(user: User): string | null {
+    return this.textOf(user, this.accounts.email);
+  }
+
+  override async findByEmail(email: string): Promise<User | null> {
+    if (email.includes('\0')) return null;
+    const property = this.accounts.email;
+    const where = spellings(property, email).map((value) => ({ [property]: value }) as FindOptionsWhere<User>);
+    const users = await this.database.using((manager) => manager.findBy(this.repository.target, where)).catch(nobody);
+    return users?.find((user) => this.textOf(user, property) === email) ?? users?.[0] ?? null;
+  }
+
+  /** The name of the entity's column, where two rows might share what is in it; null where none can. */
+  sharedColumn(kind: 'identifier' | 'email'): string | null {
+    const property = kind === 'email' ? this.accounts.email : this.username;
+    return isUnique(this.metadata, property) ? null : `${this.metadata.name}.${property}`;
+  }
+
+  /** Where there is a column `name` for what everybody is asked. */
+  override createsAccounts(): boolean {
+    return this.accounts.has('name');
+  }
+
+  override async create(account: NewAccount): Promise<User | null> {
+    const created = await this.accounts.create(account);
+    // Read anew: what was saved carries the hash.
+    return created && this.findById(this.idOf(created));
+  }
+
+  /** Where there is a `@CreateDateColumn` with a time zone. */
+  override tellsNewAccounts(): boolean {
+    return this.accounts.areDated;
+  }
+
+  override mark(): Promise<string> {
+    return this.accounts.mark();
+  }
+
+  override isNewerThan(id: string, mark: string): Promise<boolean> {
+    return this.accounts.isNewerThan(id, mark);
+  }
+
+  override verifiesEmails(): boolean {
+    return this.accounts.has('emailVerifiedAt');
+  }
+
+  override markEmailVerified(id: string, email: string, at: Date): Promise<boolean> {
+    return this.accounts.markVerified(this.byId(id), email, at);
+  }
+
+  override deletesAccounts(): boolean {
+    return true;
+  }
+
+  override delete(id: string, manager: EntityManager): Promise<boolean> {
+    return this.accounts.delete(this.byId(id), manager);
+  }
+
+  override storesSecondFactors(): boolean {
+    return this.secondFactors.exist;
+  }
+
+  override async secondFactorOf(id: string): Promise<StoredSecondFactor | null> {
+    if (id.includes('\0')) return null;
+    return this.secondFactors.find(id).catch(nobody);
+  }
+
+  override replaceSecondFactor(id: string, current: StoredSecondFactor, next: StoredSecondFactor): Promise<boolean> {
+    return this.secondFactors.replace(id, current, next);
+  }
+
+  override async present(ids: readonly string[]): Promise<ReadonlySet<string> | null> {
+    // The table knows its ids by other names than the entity does: nobody is to be missed for want of a translation.
+    if (this.metadata.primaryColumns[0]!.transformer) return null;
+    // An id that is no value of its column cannot be asked for, so its user counts as there.
+    const found = await Promise.all(ids.map((id) => this.hasRow(id).catch((error) => nobody(error) === null)));
+    return new Set(ids.filter((_, i) => found[i]));
+  }
+
+  idOf(user: User): string {
+    return String(this.metadata.primaryColumns[0]?.getEntityValue(user));
+  }
+
+  async savePasswordHash(id: string, passwordHash: string, replacing?: string): Promise<boolean> {
+    const current = replacing === undefined ? {} : { passwordHash: replacing };
+    // A transaction, so that a change that was answered 503 does not happen behind its back.
+    return this.database.transaction(async (_, manager) => {
+      const where = { ...this.byId(id), ...current };
+      return (await manager.update(this.metadata.target, where, { passwordHash } as never)).affected === 1;
+    });
+  }
+
+  /**
+   * Whether the identifier is the one spelling of its value. A column that is no text reads "007" as 7, and
+   * every spelling would be counted as another account.
+   */
+  private isSpelled(user: User, identifier: string): boolean {
+    const column = this.metadata.findColumnWithPropertyName(this.username)!;
+    if (TEXT.has(column.type)) return true;
+    return foldedIdentifier(String(column.getEntityValue(user))) === foldedIdentifier(identifier);
+  }
+
+  /** Soft-deleted rows are rows. */
+  private async haveRows(ids: string[]): Promise<boolean[]> {
+    const id = quoted(this.metadata.primaryColumns[0]!.databaseName);
+    const rows: { id: string }[] = await this.repository.query(
+      `SELECT ${id}::text AS id FROM ${quotedPath(this.metadata.tablePath)} WHERE ${id} = ANY($1)`,
+      [ids],
+    );
+    const known = new Set(rows.map((row) => row.id));
+    return ids.map((one) => known.has(one));
+  }
+
+  private textOf(user: User, property: string): string | null {
+    const value = this.metadata.findColumnWithPropertyName(property)!.getEntityValue(user);
+    return value === null || value === undefined ? null : String(value);
+  }
+
+  private byId(id: string): FindOptionsWhere<User> {
+    return { [this.metadata.primaryColumns[0]!.propertyName]: id } as FindOptionsWhere<User>;
+  }
+
+  private requireColumn(property: string): void {
+    if (this.metadata.findColumnWithPropertyName(property)) return;
+    throw new AuthConfigError(
+      `${this.metadata.name} has no column "${property}". Extend withAuthColumns(), or add the column` +
+        (property === this.username ? ', or set username (SVC_USERNAME) to the identifier column.' : '.'),
+    );
+  }
+}

@@ -1,8 +1,0 @@
-import type { Feature } from '../realm/feature';
-import { PasswordCheck } from './password-check';
-import { PasswordRules } from './password-rules';
-
-/** What is asked of passwords: of new ones, and of those that are tried. */
-export const password: Feature = {
-  providers: [PasswordRules, PasswordCheck],
-};

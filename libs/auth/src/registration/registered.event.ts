@@ -1,8 +1,0 @@
-/**
- * A user registered.
- *
- * @publicApi
- */
-export class Registered {
-  constructor(readonly user: object) {}
-}

@@ -1,0 +1,36 @@
+import { AuthConfigError } from '../../foundation/platform/errors';
+import { Grant } from '../../identity/tokens/caller';
+import { AbilityGate, Requirements } from './ability.gate';
+import { defineAbilities } from './abilities';
+import { Gates } from '../gates/route-plan';
+
+describe('declared abilities', () => {
+  const { Abilities, AnyAbility, tokenCan, names } = defineAbilities('orders.read', 'orders.write', '0');
+
+  it('are known to the compiler', () => {
+    class Host {
+      @Abilities('orders.read', '0')
+      right() {}
+
+      // @ts-expect-error -- mistyped
+      @Abilities('orders.raed')
+      mistyped() {}
+
+      // @ts-expect-error -- not declared
+      @AnyAbility('orders.read', 'users.read')
+      undeclared() {}
+    }
+    const caller = { guard: 'api', grant: new Grant(['orders.*']) } as never;
+    expect(tokenCan(caller, 'orders.read')).toBe(true);
+    // @ts-expect-error -- not declared
+    expect(tokenCan(caller, 'users.read')).toBe(false);
+    const listed: readonly ('orders.read' | 'orders.write' | '0')[] = names;
+    expect(listed).toEqual(['orders.read', 'orders.write', '0']);
+    expect(Requirements.on(Host.prototype.right)).toEqual([{ abilities: ['orders.read', '0'], met: 'every' }]);
+    expect(Gates.on(Host.prototype.right)).toContain(AbilityGate);
+  });
+
+  it.each([['a,b'], ['a b'], [''], ['é'], ['x'.repeat(129)]])('cannot be named %j', (name) => {
+    expect(() => defineAbilities('a', name)).toThrow(AuthConfigError);
+  });
+});

@@ -1,0 +1,54 @@
+import type { ExecutionContext } from '@nestjs/common';
+import { AuthEvents } from '../../foundation/platform/auth-events';
+import { recordCaller } from '../../identity/tokens/caller';
+import { Grant } from '../../identity/tokens/caller';
+import { Denials } from './ability.gate';
+import { InsufficientScope } from './ability.gate';
+import { PinnedNeeds } from './pinned-ability.gate';
+import { PinnedAbilityGate } from './pinned-ability.gate';
+
+class Account {
+  @PinnedNeeds('svc.account')
+  confirm() {}
+
+  @PinnedNeeds('svc.account.delete', true)
+  erase() {}
+}
+
+const contextOf = (handler: () => void): ExecutionContext =>
+  ({ getClass: () => Account, getHandler: () => handler }) as unknown as ExecutionContext;
+
+/** Whether a session pinned to `abilities` passes. */
+async function passes(handler: () => void, abilities: string[], gateAuthRoutes: boolean): Promise<boolean> {
+  const realm = { guard: 'api', options: { features: { gateAuthRoutes } } };
+  const gate = new PinnedAbilityGate(realm as never, { isPinned: async () => false }, new Denials(new AuthEvents()));
+  const request = {};
+  const caller = { guard: 'api', userId: '1', familyId: 'f', grant: new Grant(abilities), claims: { pin: true } };
+  recordCaller(request, caller as never);
+  const refusal = await gate.check(contextOf(handler), request).catch((error: unknown) => error);
+  return !(refusal instanceof InsufficientScope);
+}
+
+describe('the ability to delete the account', () => {
+  const { confirm, erase } = Account.prototype;
+
+  it.each<[string[], boolean]>([
+    [[], false],
+    [['svc.account'], false],
+    [['svc.*'], true],
+    [['svc.account.*'], true],
+    [['svc.account.delete'], true],
+    [['*'], true],
+  ])(
+    'is held by a session pinned to %j: %s, also where the library`s routes are not gated',
+    async (abilities, held) => {
+      expect(await passes(erase, abilities, true)).toBe(held);
+      expect(await passes(erase, abilities, false)).toBe(held);
+    },
+  );
+
+  it('is the only one that holds there', async () => {
+    expect(await passes(confirm, [], true)).toBe(false);
+    expect(await passes(confirm, [], false)).toBe(true);
+  });
+});

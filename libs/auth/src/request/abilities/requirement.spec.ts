@@ -1,0 +1,78 @@
+import * as fc from 'fast-check';
+import { AuthConfigError } from '../../foundation/platform/errors';
+import { Grant } from '../../identity/tokens/caller';
+import { isMet, requirement } from './requirement';
+
+describe('a requirement', () => {
+  it.each<[unknown[], string[]]>([
+    [['a'], ['a']],
+    [
+      ['b', 'a'],
+      ['b', 'a'],
+    ],
+    [['a', 'a'], ['a']],
+    [['a,b'], ['a', 'b']],
+    [[' a , b ,, '], ['a', 'b']],
+    [['0'], ['0']],
+    [['', '0', ','], ['0']],
+    [['a.*'], ['a.*']],
+    [['x'.repeat(128)], ['x'.repeat(128)]],
+  ])('given as %j asks for %j', (given, abilities) => {
+    expect(requirement(given, 'every')).toEqual({ abilities, met: 'every' });
+    expect(requirement(given, 'some')).toEqual({ abilities, met: 'some' });
+  });
+
+  it.each<[unknown[]]>([
+    [[]],
+    [['']],
+    [[' , ,']],
+    [['a b']],
+    [['"a"']],
+    [['a', 'é']],
+    [['x'.repeat(129)]],
+    [[7]],
+    [[null]],
+    [[['a']]],
+  ])('cannot be %j', (given) => {
+    expect(() => requirement(given, 'every')).toThrow(AuthConfigError);
+    expect(() => requirement(given, 'some')).toThrow(AuthConfigError);
+  });
+
+  it.each<[string[], string[], boolean, boolean]>([
+    [['a', 'b'], ['a', 'b'], true, true],
+    [['a', 'b'], ['b'], false, true],
+    [['a', 'b'], [], false, false],
+    [['a', 'b'], ['*'], true, true],
+    [['a.x', 'b'], ['a.*'], false, true],
+    [['a.*'], ['a.*'], true, true],
+    [['a.*'], ['a.x'], false, false],
+    [[], ['*'], false, false],
+  ])('of %j is met by %j: all of it %s, any of it %s', (abilities, granted, every, some) => {
+    const grant = new Grant(granted);
+    expect([isMet({ abilities, met: 'every' }, grant), isMet({ abilities, met: 'some' }, grant)]).toEqual([
+      every,
+      some,
+    ]);
+  });
+
+  it('is met as a second reading of the rules meets it', () => {
+    const name = fc.constantFrom('orders', 'orders.read', 'ordersX.read', 'Orders.read', 'orders.*', 'o.*', '*', '0');
+    const covers = (granted: string[], wanted: string): boolean =>
+      granted.some(
+        (one) => one === '*' || one === wanted || (one.endsWith('.*') && wanted.indexOf(one.slice(0, -1)) === 0),
+      );
+    fc.assert(
+      fc.property(
+        fc.array(name, { minLength: 1, maxLength: 4 }),
+        fc.array(name, { maxLength: 3 }),
+        (wanted, granted) => {
+          const held = [...new Set(wanted)].filter((one) => covers(granted, one)).length;
+          const grant = new Grant(granted);
+          expect(isMet(requirement(wanted, 'every'), grant)).toBe(held === new Set(wanted).size);
+          expect(isMet(requirement(wanted, 'some'), grant)).toBe(held > 0);
+        },
+      ),
+      { numRuns: 3000 },
+    );
+  });
+});

@@ -1,0 +1,53 @@
+import { type MetadataScanner, type ModulesContainer } from '@nestjs/core';
+import { AuthConfigError } from '../../foundation/platform/errors';
+import type { RealmScope, Realms } from '../../foundation/realm/realm';
+import { type GateType, Gates } from './route-plan';
+import { routePlan } from './route-plan';
+
+/**
+ * Reads the plan of every route, resolver and gateway of the application once, at boot, so that a contradiction, a mistyped
+ * guard name or a requirement nobody can meet does not wait for its first request.
+ *
+ * @throws AuthConfigError naming the route
+ */
+export function refuseRoutes(modules: ModulesContainer, scanner: MetadataScanner, realms: Realms): void {
+  const wrappers = [...modules.values()].flatMap((module) => [
+    ...module.controllers.values(),
+    ...module.providers.values(),
+  ]);
+  for (const metatype of new Set(wrappers.map((wrapper) => wrapper.metatype))) {
+    // Arrow functions, which factories may be, have no prototype.
+    if (typeof metatype !== 'function' || !metatype.prototype) continue;
+    for (const name of scanner.getAllMethodNames(metatype.prototype)) {
+      try {
+        refuseRoute(metatype, name, realms);
+      } catch (error) {
+        throw new AuthConfigError(`${metatype.name}.${name}: ${(error as Error).message}`);
+      }
+    }
+  }
+}
+
+function refuseRoute(controller: { prototype: object }, name: string, realms: Realms): void {
+  const handler = (controller.prototype as Record<string, object>)[name]!;
+  if (Gates.isLost(controller.prototype, name, handler)) {
+    throw new AuthConfigError('A route lost its gates: put its guard decorators above those that wrap it.');
+  }
+  const { guard, gates } = routePlan(controller, handler);
+  const named = realms.named(guard);
+  // Without a name, whichever guard authenticates the request answers it.
+  const scopes = named ? [named] : [realms.default, ...realms.all];
+  for (const gate of gates) acceptedByOne(gate, scopes, controller, handler);
+}
+
+function acceptedByOne(gate: GateType, scopes: readonly RealmScope[], controller: object, handler: object): void {
+  const refusals: unknown[] = [];
+  for (const scope of scopes) {
+    try {
+      return scope.get(gate).accept?.(controller, handler);
+    } catch (error) {
+      refusals.push(error);
+    }
+  }
+  throw refusals[0];
+}

@@ -1,0 +1,62 @@
+import { RequestMethod, type Type } from '@nestjs/common';
+import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants';
+import type { MetadataScanner, ModulesContainer } from '@nestjs/core';
+import { trimSlashes } from '../../foundation/config/resolve-options';
+import { type Operation, operationAt } from '../../foundation/platform/catalogue';
+import { GuardName, Mounted } from '../../foundation/realm/feature';
+
+/** A route of the library as it is mounted. */
+export interface MountedRoute {
+  readonly guard: string;
+  readonly controller: Type;
+  /** Its handler, and the name of that in the controller. */
+  readonly handler: object;
+  readonly name: string;
+  /** In capitals. */
+  readonly method: string;
+  /** Without slashes around it and without the application's global prefix; parameters as `:name`. */
+  readonly path: string;
+}
+
+/** Every mounted route of the library. */
+export function mountedRoutes(modules: ModulesContainer, scanner: MetadataScanner): MountedRoute[] {
+  const controllers = [...modules.values()].flatMap((module) => [...module.controllers.values()]);
+  return controllers
+    .flatMap(({ metatype }) => (typeof metatype === 'function' ? metatype : []))
+    .filter((controller) => Reflect.getMetadata(Mounted.KEY, controller))
+    .flatMap((controller) =>
+      scanner.getAllMethodNames(controller.prototype).flatMap((name) => routeOf(controller as Type, name)),
+    );
+}
+
+function routeOf(controller: Type, name: string): MountedRoute[] {
+  const handler = controller.prototype[name] as object;
+  const method: RequestMethod | undefined = Reflect.getMetadata(METHOD_METADATA, handler);
+  if (method === undefined) return [];
+  const own = [controller, handler].map((target) => trimSlashes(Reflect.getMetadata(PATH_METADATA, target) as string));
+  const guard = Reflect.getMetadata(GuardName.KEY, controller) as string;
+  return [{ guard, controller, handler, name, method: RequestMethod[method], path: own.filter(Boolean).join('/') }];
+}
+
+/** Paths of the mounted controllers, below their guard's prefix. */
+const paths = new WeakMap<object, string>();
+
+/** Remembers where a controller is mounted. */
+export const mountedAt = (controller: Type, path: string): void => void paths.set(controller, path);
+
+const operations = new WeakMap<object, Operation | undefined>();
+
+/** What a handler of a mounted controller does; undefined for the host's own. */
+export function operationOf(controller: object, handler: object): Operation | undefined {
+  const path = paths.get(controller);
+  if (path === undefined) return undefined;
+  // However often a controller is mounted, its handlers are the same.
+  if (!operations.has(handler)) operations.set(handler, read(path, handler));
+  return operations.get(handler);
+}
+
+function read(path: string, handler: object): Operation | undefined {
+  const method = RequestMethod[Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod];
+  const below = (Reflect.getMetadata(PATH_METADATA, handler) as string).replace(/^\/$/, '');
+  return operationAt(`${method} ${[path, below].filter(Boolean).join('/')}`);
+}

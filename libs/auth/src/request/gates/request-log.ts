@@ -1,0 +1,97 @@
+import { Injectable } from '@nestjs/common';
+import { decode } from 'jsonwebtoken';
+import { SecurityLog } from '../../foundation/observability/security-log';
+import { type Span, reasonOf, telemetry } from '../../foundation/observability/telemetry';
+import {
+  type Operation,
+  type Outcome,
+  QUIET,
+  type Reason,
+  type SecurityLine,
+} from '../../foundation/platform/catalogue';
+import { AuthException } from '../../foundation/platform/errors';
+import { Realm } from '../../foundation/realm/realm';
+import { callerOf } from '../../identity/tokens/caller';
+import { operationOf } from './library-routes';
+
+/** Whom a line of the security log is about. */
+export type About = Pick<SecurityLine, 'user_id' | 'session_id' | 'ip'>;
+
+/** Who sent a request, as far as it was authenticated. */
+export function aboutRequest(request: { ip?: unknown }): About {
+  const caller = callerOf(request);
+  return {
+    user_id: caller?.userId,
+    session_id: caller?.familyId ?? undefined,
+    ip: typeof request.ip === 'string' ? request.ip : undefined,
+  };
+}
+
+/** Who was just signed in or challenged: read from the token of our own that answers. */
+export function aboutAnswer(answer: unknown): About {
+  const { access_token: access, challenge_token: challenge } = (answer ?? {}) as Record<string, unknown>;
+  const token = access ?? challenge;
+  const claims = typeof token === 'string' ? decode(token, { json: true }) : null;
+  if (!claims) return {};
+  return { user_id: claims.sub, ...(typeof claims.fid === 'string' && { session_id: claims.fid }) };
+}
+
+type Work = () => Promise<unknown>;
+
+/**
+ * Tells operators how every request to the library's routes ended: a span, a metric, and a line of the security
+ * log. The one place that does; what a gate refused before it is told by `RouteGuard`.
+ */
+@Injectable()
+export class RequestObserver {
+  constructor(
+    private readonly realm: Realm,
+    private readonly log: SecurityLog,
+  ) {}
+
+  /** Does what a handler's request asks for, and tells how it ended. */
+  observe(controller: object, handler: object, request: object, work: Work): Promise<unknown> {
+    const operation = operationOf(controller, handler);
+    if (!operation) return work();
+    return telemetry.span(`svc.auth.${operation}`, this.attributes(operation), (span) =>
+      this.observed(operation, request, work, span),
+    );
+  }
+
+  private async observed(operation: Operation, request: object, work: Work, span?: Span): Promise<unknown> {
+    const start = performance.now();
+    try {
+      const answer = await work();
+      const outcome = isChallenge(answer) ? 'challenged' : 'succeeded';
+      this.told(operation, outcome, start, span);
+      if (!QUIET.has(operation)) this.write(operation, outcome, { ...aboutRequest(request), ...aboutAnswer(answer) });
+      return answer;
+    } catch (error) {
+      const reason = reasonOf(error);
+      this.told(operation, 'failed', start, span, reason);
+      const { userId } = error instanceof AuthException ? error.background : {};
+      this.write(operation, 'failed', { ...aboutRequest(request), ...(userId && { user_id: userId }) }, reason);
+      throw error;
+    }
+  }
+
+  private told(operation: Operation, outcome: Outcome, start: number, span?: Span, reason?: Reason): void {
+    const ended = { 'svc.auth.outcome': outcome, ...(reason && { 'error.type': reason }) };
+    span?.setAttributes(ended);
+    telemetry.duration('svc.auth.operation.duration', start, { ...this.attributes(operation), ...ended });
+    if (reason === 'too_many_failures') telemetry.count('svc.auth.rate_limit.refusals', this.attributes(operation));
+  }
+
+  private write(operation: Operation, outcome: Outcome, about: About, reason?: Reason): void {
+    const { guard } = this.realm;
+    const severity = outcome === 'failed' ? 'warning' : 'info';
+    this.log.write(severity, { event: `auth.${operation}.${outcome}`, reason, guard, ...about });
+  }
+
+  private attributes(operation: Operation) {
+    return { 'svc.auth.guard': this.realm.guard, 'svc.auth.operation': operation };
+  }
+}
+
+const isChallenge = (answer: unknown): boolean =>
+  typeof answer === 'object' && answer !== null && 'challenge_token' in answer;

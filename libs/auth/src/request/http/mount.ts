@@ -1,0 +1,25 @@
+import { Controller, type Type, UseFilters, UseInterceptors, VERSION_NEUTRAL } from '@nestjs/common';
+import { PATH_METADATA } from '@nestjs/common/constants';
+import type { GuardStructure } from '../../foundation/config/auth-options';
+import { trimSlashes } from '../../foundation/config/resolve-options';
+import { AuthExceptionFilter } from './error.filter';
+import { mountedAt } from '../gates/library-routes';
+import { OwnRoute } from './route.interceptor';
+import { GuardName, Mounted } from '../../foundation/realm/feature';
+
+/** Binds a controller to one realm: its own route prefix and guard, the library's bodies and errors. */
+export function mount(controller: Type, guard: string, { path: prefix = '', domain }: GuardStructure): Type {
+  const path: string = Reflect.getMetadata(PATH_METADATA, controller);
+  const mounted = { [controller.name]: class extends controller {} }[controller.name] as Type;
+  Controller({ path: `${trimSlashes(prefix)}/${path}`, host: domain ?? undefined, version: VERSION_NEUTRAL })(mounted);
+  for (const decorate of [
+    GuardName(guard),
+    Mounted(true),
+    UseFilters(AuthExceptionFilter),
+    UseInterceptors(OwnRoute),
+  ]) {
+    decorate(mounted);
+  }
+  mountedAt(mounted, path);
+  return mounted;
+}

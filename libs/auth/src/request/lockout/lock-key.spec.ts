@@ -1,0 +1,50 @@
+import { sha256 } from '../../foundation/platform/crypto';
+import { LOCK_PURPOSES, loginLock, userLock } from './lock-key';
+
+const hashed = (text: string): string => `sha256:${sha256(text)}`;
+const ULID = '01ARZ3NDEKTSV4RRFFQ69G5FAV';
+
+describe('the lock of a login', () => {
+  it.each<[string, string | null, string, string]>([
+    ['is the account`s, whatever it was called', '7', ' ADA@example.com', 'id:7'],
+    ['is the account`s without an identifier', '7', '', 'id:7'],
+    ['takes the id to the letter', ULID, 'ada', `id:${ULID}`],
+    ['keeps an id in another case apart', ULID.toLowerCase(), 'ada', `id:${ULID.toLowerCase()}`],
+    ['takes an id of 190 bytes', 'x'.repeat(190), 'ada', `id:${'x'.repeat(190)}`],
+    ['hashes a longer id', 'x'.repeat(191), 'ada', `id:${hashed('x'.repeat(191))}`],
+    ['is the identifier`s without an account', null, 'ada@example.com', 'idn:ada@example.com'],
+    ['is the same in every case and with spaces around it', null, ' ADA@example.com ', 'idn:ada@example.com'],
+    ['is another one`s for what looks alike', null, '\u0410DA@example.com', 'idn:\u0430da@example.com'],
+    ['hashes an identifier that is too long', null, 'x'.repeat(191), `idn:${hashed('x'.repeat(191))}`],
+    ['is nobody`s without account and identifier', null, '', ''],
+    ['is nobody`s for blank text', null, ' \t\u00a0', ''],
+    ['is an identifier`s that poses as an account', null, 'id:7', 'idn:id:7'],
+  ])('%s', (_, userId, identifier, subject) => {
+    expect(loginLock(userId, identifier)).toEqual({ purpose: 'login', subject });
+  });
+
+  it('fits into its column, whatever was given', () => {
+    for (const text of ['x'.repeat(190), 'x'.repeat(191), 'я'.repeat(1000), '😀'.repeat(100)]) {
+      for (const { subject } of [loginLock(text, ''), loginLock(null, text)]) {
+        expect(Buffer.byteLength(subject)).toBeLessThanOrEqual(255);
+      }
+    }
+  });
+});
+
+describe('the lock of a user', () => {
+  it.each<['two_factor' | 'confirm', string, string]>([
+    ['two_factor', '7', '7'],
+    ['confirm', '7', '7'],
+    ['two_factor', ULID, ULID],
+    ['confirm', ` ${ULID.toLowerCase()}`, ` ${ULID.toLowerCase()}`],
+    ['confirm', 'x'.repeat(191), hashed('x'.repeat(191))],
+    ['two_factor', '', ''],
+  ])('at %s with the id "%s" is counted as "%s"', (purpose, id, subject) => {
+    expect(userLock(purpose, id)).toEqual({ purpose, subject });
+  });
+});
+
+describe('the purposes', () => {
+  it('are these', () => expect(LOCK_PURPOSES).toEqual(['login', 'two_factor', 'confirm']));
+});

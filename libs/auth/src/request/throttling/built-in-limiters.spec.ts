@@ -1,0 +1,78 @@
+import { rateLimits } from '../../foundation/config/resolve-options';
+import type { LimitRule, LimiterContext } from '../../foundation/config/auth-options';
+import { LIMITERS } from './limiters';
+
+// Every number another one, so that none can stand in for another.
+const LIMITS = rateLimits({
+  login: { maxAttempts: 1, decaySeconds: 2, ipMaxAttempts: 3, accountMaxAttempts: 4 },
+  twoFactor: { maxAttempts: 5, decaySeconds: 6 },
+  confirm: { maxAttempts: 7, decaySeconds: 8 },
+  refresh: { maxAttempts: 9, decaySeconds: 10 },
+  passkeys: { maxAttempts: 11, decaySeconds: 12 },
+  emailVerification: { maxAttempts: 13, decaySeconds: 14 },
+  passwordReset: { maxAttempts: 15, decaySeconds: 16 },
+  registration: { maxAttempts: 17, decaySeconds: 18 },
+});
+
+// What a limiter might be tempted to count by.
+const REQUEST = {
+  ip: '198.51.100.1',
+  body: { email: 'ada@example.com', username: 'ada', password: 'secret', refresh_token: 'token' },
+  headers: { authorization: 'Bearer token', 'x-forwarded-for': '198.51.100.2' },
+  user: { id: 'of the request' },
+};
+const STRANGER: LimiterContext = { guard: 'api', client: '203.0.113.7', userId: null };
+const USER: LimiterContext = { ...STRANGER, userId: '7' };
+
+const rules = (name: string, context: LimiterContext, request: unknown = REQUEST): LimitRule[] =>
+  [LIMITERS[name]!(LIMITS)(request, context)].flat() as LimitRule[];
+
+const NUMBERS: [name: string, maxAttempts: number, decaySeconds: number][] = [
+  ['svc-login', 3, 2],
+  ['svc-refresh', 9, 10],
+  ['svc-2fa', 5, 6],
+  ['svc-passkeys', 11, 12],
+  ['svc-confirm', 7, 8],
+  ['svc-email-verification', 13, 14],
+  ['svc-password-reset', 15, 16],
+  ['svc-register', 17, 18],
+];
+const BY_USER = ['svc-confirm', 'svc-email-verification'];
+
+describe('the library`s limiters', () => {
+  it('are these', () => expect(Object.keys(LIMITERS).sort()).toEqual(NUMBERS.map(([name]) => name).sort()));
+
+  it.each(NUMBERS)('of %s allow a client %d attempts in %d seconds', (name, maxAttempts, decaySeconds) => {
+    expect(rules(name, STRANGER)).toEqual([{ key: 'ip|203.0.113.7', maxAttempts, decaySeconds }]);
+  });
+
+  it.each(NUMBERS.filter(([name]) => BY_USER.includes(name)))(
+    'of %s allow a user as much from all clients together: %d in %d seconds',
+    (name, maxAttempts, decaySeconds) => {
+      expect(rules(name, USER)).toEqual([
+        { key: 'ip|203.0.113.7', maxAttempts, decaySeconds },
+        { key: 'user|api|7', maxAttempts, decaySeconds },
+      ]);
+    },
+  );
+
+  it.each(BY_USER)('of %s tell users and guards apart', (name) => {
+    const keys = [USER, { ...USER, userId: '8' }, { ...USER, guard: 'admin' }].map((one) => rules(name, one)[1]!.key);
+    expect(new Set(keys).size).toBe(3);
+  });
+
+  it.each(NUMBERS.filter(([name]) => !BY_USER.includes(name)))('of %s count the client alone', (name) => {
+    expect(rules(name, USER)).toEqual(rules(name, STRANGER));
+    expect(rules(name, { ...USER, guard: 'admin', userId: '8' })).toEqual(rules(name, STRANGER));
+  });
+
+  it.each(NUMBERS)('of %s tell clients apart', (name) => {
+    expect(rules(name, { ...STRANGER, client: '203.0.113.8' })[0]!.key).toBe('ip|203.0.113.8');
+  });
+
+  it.each(NUMBERS)('of %s need nothing of the request', (name) => {
+    for (const request of [undefined, null, {}, { body: null }, 'text']) {
+      expect(rules(name, USER, request)).toEqual(rules(name, USER));
+    }
+  });
+});

@@ -1,0 +1,85 @@
+import { randomUUID } from 'node:crypto';
+import { limitedForFile } from '../../../../../test/support/clients';
+import { StoreUnavailable } from '../../foundation/platform/errors';
+import { Realms } from '../../foundation/realm/realm';
+import { SecurityStore } from '../../foundation/security-store/security-store';
+import { FailureLimiter } from './failure-limiter';
+import { FailureLimits } from './failure-limiter';
+
+describe('attempts that run at once', () => {
+  const t = limitedForFile({ rateLimits: {} });
+  let failures: FailureLimiter;
+  beforeAll(() => (failures = t.app.get(Realms).default.get(FailureLimiter)));
+
+  const fresh = () => [{ key: `svc:test:${randomUUID()}`, max: 3, seconds: 60 }];
+  const refusal = (seconds: number): Error => new Error(`wait ${seconds}`);
+
+  it('wait for those before them, which may succeed', async () => {
+    const [three, ended]: [ReturnType<typeof fresh>, ((ok: boolean) => void)[]] = [fresh(), []];
+    const slow = () => new Promise<boolean | null>((resolve) => ended.push((ok) => resolve(ok || null)));
+    const all = Promise.all(Array.from({ length: 9 }, () => failures.attempt(three, slow, refusal)));
+    let started = 0;
+    while (started < 9) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      expect(ended.length - started).toBeLessThanOrEqual(3);
+      for (; started < ended.length; started++) ended[started]!(true);
+    }
+    expect(await all).toEqual(Array.from({ length: 9 }, () => true));
+  });
+
+  it('are refused once those before them have failed', async () => {
+    const three = fresh();
+    let verified = 0;
+    const wrong = async (): Promise<null> => {
+      verified++;
+      return null;
+    };
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 50 }, () => failures.attempt(three, wrong, refusal)),
+    );
+    expect(verified).toBe(3);
+    expect(outcomes.filter(({ status }) => status === 'rejected')).toHaveLength(47);
+    expect(outcomes.at(-1)).toMatchObject({ reason: { message: expect.stringMatching(/^wait (5\d|60)$/) } });
+  });
+
+  it('count as failed when host code throws, and as nothing when a store does not answer', async () => {
+    const three = fresh();
+    const attempt = async (thrown: Error): Promise<string> => {
+      const verify = async (): Promise<null> => {
+        throw thrown;
+      };
+      return String(await failures.attempt(three, verify, refusal).catch(({ message }: Error) => message));
+    };
+    for (let i = 0; i < 5; i++) expect(await attempt(new StoreUnavailable('Redis'))).toBe('Redis did not answer');
+    for (let i = 0; i < 3; i++) expect(await attempt(new Error('wrong!'))).toBe('wrong!');
+    expect(await attempt(new Error('wrong!'))).toMatch(/^wait/);
+  });
+
+  it('are not waited for beyond a second, however slow the store, and another try is due soon', async () => {
+    const store = t.app.get(SecurityStore);
+    const three = fresh();
+    for (let i = 0; i < 3; i++) await store.count(three, true);
+    const count = store.count.bind(store);
+    let now = performance.now();
+    const began = now;
+    jest.spyOn(performance, 'now').mockImplementation(() => now);
+    jest.spyOn(store, 'count').mockImplementation(async (...args) => {
+      now += 300;
+      return count(...args);
+    });
+    await expect(failures.attempt(three, async () => true, refusal)).rejects.toThrow(/^wait 1$/);
+    // The answer of the fourth call is the first one after a second.
+    expect(now - began).toBe(1200);
+  });
+
+  it('are limited for second factors too, by guard and user', async () => {
+    const [api, admin] = ['api', 'admin'].map((guard) => t.app.get(Realms).get(guard).get(FailureLimits));
+    const id = randomUUID();
+    const attempt = (limits: typeof api, user: string = id): Promise<unknown> =>
+      failures.attempt(limits!.ofTwoFactor(user), async () => null, refusal).catch(() => 'refused');
+    for (let i = 0; i < 5; i++) expect(await attempt(api)).toBeNull();
+    expect(await attempt(api)).toBe('refused');
+    expect(await attempt(api, 'another')).toBeNull();
+    expect(await attempt(admin)).toBeNull();
+  });
+});

@@ -1,0 +1,94 @@
+import * as fc from 'fast-check';
+import type { Bucket, Limit } from '../../foundation/security-store/security-store';
+import { type Standing, standing } from './rate-limit.policy';
+
+const limitOf = (max: number): Limit => ({ key: 'k', max, seconds: 60 });
+const bucket = (counted: number, secondsLeft = 60, pending = 0): Bucket => ({ counted, pending, secondsLeft });
+
+type Case = [string, boolean, [max: number, bucket: Bucket][], Standing];
+
+const cases: Case[] = [
+  ['has the rest of its limit left', true, [[5, bucket(1)]], { limit: 5, remaining: 4, retryAfter: 0 }],
+  ['has nothing left after the last attempt', true, [[5, bucket(5)]], { limit: 5, remaining: 0, retryAfter: 0 }],
+  ['counts what is pending', true, [[5, bucket(1, 60, 3)]], { limit: 5, remaining: 1, retryAfter: 0 }],
+  ['never has less than nothing left', true, [[5, bucket(9)]], { limit: 5, remaining: 0, retryAfter: 0 }],
+  [
+    'is told the limit with the fewest left',
+    true,
+    [
+      [30, bucket(2)],
+      [5, bucket(2)],
+      [20, bucket(10)],
+    ],
+    { limit: 5, remaining: 3, retryAfter: 0 },
+  ],
+  [
+    'is told the first of equally tight limits',
+    true,
+    [
+      [6, bucket(3)],
+      [5, bucket(2)],
+    ],
+    { limit: 6, remaining: 3, retryAfter: 0 },
+  ],
+  ['waits for the end of the window', false, [[5, bucket(5, 42)]], { limit: 5, remaining: 0, retryAfter: 42 }],
+  [
+    'waits a whole second for a part of one',
+    false,
+    [[5, bucket(5, 41.001)]],
+    { limit: 5, remaining: 0, retryAfter: 42 },
+  ],
+  ['waits a second at least', false, [[5, bucket(5, 0.001)]], { limit: 5, remaining: 0, retryAfter: 1 }],
+  ['waits a second though the window is over', false, [[5, bucket(5, 0)]], { limit: 5, remaining: 0, retryAfter: 1 }],
+  ['waits for what is pending', false, [[5, bucket(2, 9, 3)]], { limit: 5, remaining: 0, retryAfter: 9 }],
+  [
+    'waits for the last of the limits that refuse',
+    false,
+    [
+      [5, bucket(5, 10)],
+      [20, bucket(20, 50)],
+      [9, bucket(9, 30)],
+    ],
+    { limit: 20, remaining: 0, retryAfter: 50 },
+  ],
+  [
+    'waits for no limit that has room',
+    false,
+    [
+      [30, bucket(29, 3600)],
+      [5, bucket(5, 10)],
+    ],
+    { limit: 5, remaining: 0, retryAfter: 10 },
+  ],
+];
+
+describe('a caller', () => {
+  it.each(cases)('%s', (_, admitted, all, told) => {
+    const limits = all.map(([max]) => limitOf(max));
+    expect(standing(limits, { admitted, buckets: all.map(([, one]) => one) })).toEqual(told);
+  });
+
+  it('is told whole numbers, and to wait exactly when it was refused', () => {
+    const one = fc.record({
+      max: fc.integer({ min: 1, max: 9 }),
+      counted: fc.integer({ min: 0, max: 9 }),
+      pending: fc.integer({ min: 0, max: 9 }),
+      secondsLeft: fc.double({ min: 0, max: 3600, noNaN: true }),
+    });
+    fc.assert(
+      fc.property(fc.array(one, { minLength: 1, maxLength: 4 }), (all) => {
+        const full = all.filter(({ max, counted, pending }) => counted + pending >= max);
+        const admitted = full.length === 0;
+        const { limit, remaining, retryAfter } = standing(
+          all.map(({ max }) => limitOf(max)),
+          { admitted, buckets: all },
+        );
+        expect([limit, remaining, retryAfter].every(Number.isSafeInteger)).toBe(true);
+        expect(all.map(({ max }) => max)).toContain(limit);
+        expect(remaining === 0).toBe(!admitted);
+        expect(retryAfter > 0).toBe(!admitted);
+        for (const { secondsLeft } of full) expect(retryAfter).toBeGreaterThanOrEqual(secondsLeft);
+      }),
+    );
+  });
+});

@@ -1,0 +1,104 @@
+import { type ThrottlerStorage, ThrottlerStorageService } from '@nestjs/throttler';
+import { Clock } from '../../foundation/platform/clock';
+import { MemorySecurityStore } from '../../foundation/security-store/memory-security-store';
+import type { SecurityStore, Tally } from '../../foundation/security-store/security-store';
+import { SharedThrottlerStorage, type ThrottlerRecord } from './throttler-storage';
+
+const TTL = 60_000;
+
+describe('the storage for the host`s own throttler', () => {
+  let now: number;
+  let storage: ThrottlerStorage;
+  let own: ThrottlerStorageService;
+
+  beforeEach(() => {
+    now = 1_700_000_000_000;
+    jest.spyOn(Date, 'now').mockImplementation(() => now);
+    storage = new SharedThrottlerStorage(new MemorySecurityStore(new Clock()));
+    own = new ThrottlerStorageService();
+  });
+  afterEach(() => own.onApplicationShutdown());
+
+  const wait = (seconds: number): void => void (now += seconds * 1000);
+  const hit = (limit: number, block = TTL, key = 'k', name = 'default'): Promise<ThrottlerRecord> =>
+    storage.increment(key, TTL, limit, block, name);
+
+  async function both(limit: number, block: number): Promise<{ mine: ThrottlerRecord; theirs: ThrottlerRecord }> {
+    const mine = await storage.increment('k', TTL, limit, block, 'default');
+    return { mine, theirs: await own.increment('k', TTL, limit, block, 'default') };
+  }
+
+  it.each([
+    ['as long as the window', 60_000],
+    ['longer than the window', 600_000],
+    ['shorter than the window', 5000],
+  ])('answers what the throttler`s own does, with a block %s', async (_, block) => {
+    for (let hits = 1; hits <= 8; hits++) {
+      const { mine, theirs } = await both(3, block);
+      expect(mine).toMatchObject({ totalHits: theirs.totalHits, isBlocked: theirs.isBlocked });
+      expect(mine).toMatchObject(
+        mine.isBlocked
+          ? { totalHits: 4, timeToBlockExpire: theirs.timeToBlockExpire }
+          : { totalHits: hits, timeToExpire: theirs.timeToExpire, timeToBlockExpire: 0 },
+      );
+      expect(mine.isBlocked).toBe(hits > 3);
+    }
+    wait(block / 1000 - 1);
+    const late = await both(3, block);
+    expect(late.mine).toMatchObject({ isBlocked: true, timeToBlockExpire: 1 });
+    expect(late.theirs).toMatchObject({ isBlocked: true, timeToBlockExpire: 1 });
+    wait(1);
+    const fresh = await both(3, block);
+    expect(fresh.mine).toEqual({ totalHits: 1, timeToExpire: 60, isBlocked: false, timeToBlockExpire: 0 });
+    expect(fresh.theirs).toMatchObject({ totalHits: 1, isBlocked: false });
+  });
+
+  it('counts down to the end of the window, in whole seconds', async () => {
+    expect(await hit(5)).toEqual({ totalHits: 1, timeToExpire: 60, isBlocked: false, timeToBlockExpire: 0 });
+    wait(17.5);
+    expect(await hit(5)).toEqual({ totalHits: 2, timeToExpire: 43, isBlocked: false, timeToBlockExpire: 0 });
+    wait(42.5);
+    expect(await hit(5)).toMatchObject({ totalHits: 1, timeToExpire: 60 });
+  });
+
+  it('blocks from the first refusal on, and no longer for another one', async () => {
+    await hit(1, 90_000);
+    wait(50);
+    expect(await hit(1, 90_000)).toMatchObject({ isBlocked: true, timeToBlockExpire: 90 });
+    wait(80);
+    expect(await hit(1, 90_000)).toMatchObject({ isBlocked: true, timeToBlockExpire: 10, totalHits: 2 });
+    wait(10);
+    expect(await hit(1, 90_000)).toMatchObject({ isBlocked: false, totalHits: 1 });
+  });
+
+  it('refuses every request where the limit is 0', async () => {
+    expect(await hit(0)).toMatchObject({ isBlocked: true, totalHits: 1 });
+    expect(await hit(0)).toMatchObject({ isBlocked: true, totalHits: 1 });
+  });
+
+  it('counts every key and every throttler by itself', async () => {
+    for (const [key, name] of [
+      ['a', 'short'],
+      ['b', 'short'],
+      ['a', 'long'],
+    ] as const) {
+      expect(await hit(1, TTL, key, name)).toMatchObject({ isBlocked: false, totalHits: 1 });
+    }
+    expect(await hit(1, TTL, 'a', 'short')).toMatchObject({ isBlocked: true, totalHits: 2 });
+    expect(await hit(1, TTL, 'c', 'short')).toMatchObject({ isBlocked: false, totalHits: 1 });
+  });
+
+  it('counts in seconds, once, under a name of its own', async () => {
+    const tally: Tally = { admitted: true, buckets: [{ counted: 2, pending: 0, secondsLeft: 0.2 }] };
+    const count = jest.fn().mockResolvedValue(tally);
+    const shared = new SharedThrottlerStorage({ count } as unknown as SecurityStore);
+    expect(await shared.increment('abc', 1500, 9, 2500, 'short')).toMatchObject({ totalHits: 2, timeToExpire: 1 });
+    expect(count.mock.calls).toEqual([[[{ key: 'svc:th:short:abc', max: 9, seconds: 1.5, blockSeconds: 2.5 }]]]);
+  });
+
+  it('fails with the store', async () => {
+    const count = jest.fn().mockRejectedValue(new Error('gone'));
+    const shared = new SharedThrottlerStorage({ count } as unknown as SecurityStore);
+    await expect(shared.increment('k', TTL, 9, TTL, 'default')).rejects.toThrow('gone');
+  });
+});

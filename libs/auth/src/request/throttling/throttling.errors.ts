@@ -1,0 +1,30 @@
+import { AuthException } from '../../foundation/platform/errors';
+import type { Standing } from './rate-limit.policy';
+
+/** Too many failed attempts of an account: 429 under the field of the endpoint, with the wait. */
+export class TooManyFailures extends AuthException {
+  constructor(field: string, seconds: number) {
+    super('too_many_failures', {
+      status: 429,
+      errors: { [field]: [{ key: 'auth.throttled', params: { seconds } }] },
+      headers: { 'Retry-After': String(seconds) },
+    });
+  }
+}
+
+/** A rate limit of the route is exhausted: 429 with the wait (RFC 6585 §4), and nothing was tried. */
+export class TooManyRequests extends AuthException {
+  /** @param now unix seconds */
+  constructor({ limit, retryAfter }: Standing, now: number) {
+    super('too_many_requests', {
+      status: 429,
+      text: { key: 'auth.throttled', params: { seconds: retryAfter } },
+      headers: {
+        'Retry-After': String(retryAfter),
+        'X-RateLimit-Limit': String(limit),
+        'X-RateLimit-Remaining': '0',
+        'X-RateLimit-Reset': String(now + retryAfter),
+      },
+    });
+  }
+}

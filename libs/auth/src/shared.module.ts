@@ -1,0 +1,117 @@
+import { type DynamicModule, Module, type Provider, type Type } from '@nestjs/common';
+import { TypeOrmModule, getDataSourceToken } from '@nestjs/typeorm';
+import type { DataSource } from 'typeorm';
+import { AUTH_CONFIG, type AuthConfig } from './foundation/config/auth-config';
+import type { AuthModuleOptions, AuthModuleAsyncOptions, AuthStructure } from './foundation/config/auth-options';
+import { accountRefusals } from './foundation/config/mailed-urls.policy';
+import { keySetRefusals } from './foundation/config/guard-isolation.policy';
+import { refusals } from './foundation/config/guard-isolation.policy';
+import { relyingPartyRefusals } from './foundation/config/relying-party';
+import { resolveOptions } from './foundation/config/resolve-options';
+import { authEntities } from './entities';
+import { AuthConfigError } from './foundation/platform/errors';
+import { AuthEvents } from './foundation/platform/auth-events';
+import { Clock } from './foundation/platform/clock';
+import { Database } from './foundation/platform/database';
+import { Encryption } from './foundation/platform/crypto';
+import { Argon2Hasher } from './identity/password/argon2-hasher';
+import { PasswordHasher } from './identity/password/password-hasher';
+import { hashQueue } from './identity/password/hash-queue';
+import { WorkQueue } from './identity/password/hash-queue';
+import { SecurityLog } from './foundation/observability/security-log';
+import { Refusals } from './request/gates/refusal-log';
+import { TransportAnswers } from './request/gates/transport-errors';
+import { Realms } from './foundation/realm/realm';
+import { SecurityStore } from './foundation/security-store/security-store';
+import { selectStore } from './foundation/security-store/select-store';
+import { DenylistMonitor } from './identity/denylist/denylist-monitor';
+import { EndedSessions } from './identity/denylist/ended-sessions';
+import { StoreContinuity } from './identity/denylist/store-continuity';
+import { ProxyWatch } from './request/throttling/proxy-warning';
+import { SharedThrottlerStorage } from './request/throttling/throttler-storage';
+
+interface OptionsFactory {
+  inject?: AuthModuleAsyncOptions['inject'];
+  useFactory: (...args: never[]) => AuthModuleOptions | Promise<AuthModuleOptions>;
+}
+
+/** What all realms share: options, time, stores, hasher and events. */
+@Module({})
+export class AuthCoreModule {
+  static forOptions(structure: AuthStructure, { inject = [], useFactory }: OptionsFactory): DynamicModule {
+    const shared: Provider[] = [
+      {
+        provide: AUTH_CONFIG,
+        inject,
+        useFactory: async (...args: unknown[]) => accepted(await useFactory(...(args as never[]))),
+      },
+      {
+        provide: Database,
+        inject: [AUTH_CONFIG, { token: getDataSourceToken(structure.dataSource), optional: true }],
+        useFactory: ({ storeTimeoutMs }: AuthConfig, source?: DataSource) => new Database(source, storeTimeoutMs),
+      },
+      {
+        provide: SecurityStore,
+        inject: [AUTH_CONFIG, Clock],
+        useFactory: (config: AuthConfig, clock: Clock) => selectStore(config, clock, isProduction()),
+      },
+      {
+        provide: Encryption,
+        inject: [AUTH_CONFIG],
+        useFactory: ({ encryption: { key, previousKeys } }: AuthConfig) =>
+          new Encryption(key === undefined ? [] : [key, ...previousKeys]),
+      },
+      // One for hashes of every kind and all guards: `hashing.concurrency` bounds what a process computes at once.
+      {
+        provide: WorkQueue,
+        inject: [AUTH_CONFIG],
+        useFactory: ({ hashing }: AuthConfig) => hashQueue(hashing),
+      },
+      {
+        provide: PasswordHasher,
+        inject: [AUTH_CONFIG, WorkQueue],
+        useFactory: ({ hashing }: AuthConfig, queue: WorkQueue) => new Argon2Hasher(hashing, queue),
+      },
+      SecurityLog,
+      Refusals,
+      TransportAnswers,
+      Clock,
+      AuthEvents,
+      Realms,
+      EndedSessions,
+      StoreContinuity,
+      DenylistMonitor,
+      ProxyWatch,
+      SharedThrottlerStorage,
+    ];
+    return {
+      module: AuthCoreModule,
+      imports: [...(structure.imports ?? []), ...entityModule(structure)],
+      providers: shared,
+      exports: shared,
+    };
+  }
+}
+
+const isProduction = (): boolean => process.env.NODE_ENV === 'production';
+
+/** Completes the options, and refuses to start with unsafe ones. */
+function accepted(options: AuthModuleOptions): AuthConfig {
+  const config = resolveOptions(options);
+  const names = [...Object.keys(options.guards ?? {}), config.guards.at(-1)!.guard];
+  const problems = [
+    ...refusals(config, names),
+    ...keySetRefusals(config, isProduction()),
+    ...relyingPartyRefusals(config),
+    ...accountRefusals(config, isProduction()),
+  ];
+  if (problems.length) throw new AuthConfigError(problems.join('\n'));
+  return config;
+}
+
+/** Makes the entities known to data sources that load them automatically; none are needed to verify only. */
+function entityModule({ routes = true, users, guards = {}, dataSource }: AuthStructure): DynamicModule[] {
+  const userEntities = [users, ...Object.values(guards).map((guard) => guard.users)].flatMap((of) => of?.entity ?? []);
+  if (!routes && !userEntities.length) return [];
+  return [TypeOrmModule.forFeature([...authEntities, ...(new Set(userEntities) as Set<Type>)], dataSource)];
+}

@@ -1,0 +1,44 @@
+import { type INestApplicationContext, Inject, Injectable, Optional } from '@nestjs/common';
+import { ModuleRef } from '@nestjs/core';
+import { Realms } from '../../foundation/realm/realm';
+import { Refused } from './command-error';
+
+/** A started application: what `NestFactory.createApplicationContext` resolves to. */
+export type OpenApplication = Pick<INestApplicationContext, 'get' | 'close'>;
+
+/** Starts the host's application for a command that needs it. */
+export type OpensApplication = () => Promise<OpenApplication>;
+
+export const OPENS_APPLICATION = Symbol('OPENS_APPLICATION');
+
+/** The host's application, for commands that act on its data. */
+@Injectable()
+export class Application {
+  constructor(
+    private readonly own: ModuleRef,
+    @Optional() @Inject(OPENS_APPLICATION) private readonly open?: OpensApplication,
+  ) {}
+
+  /** Runs `work` with the application started, and closes it again. @throws Refused where there is none */
+  async use<T>(work: (application: Pick<OpenApplication, 'get'>) => Promise<T>): Promise<T> {
+    const application = await (this.open?.() ?? this.beside());
+    try {
+      return await work(application);
+    } finally {
+      await application.close();
+    }
+  }
+
+  /** The application that this command runs in, where it imports `AuthModule`. */
+  private beside(): OpenApplication {
+    try {
+      this.own.get(Realms, { strict: false });
+    } catch {
+      throw new Refused(
+        'This command needs your application. Name it: AuthConsoleModule.forApplication(() => ' +
+          'NestFactory.createApplicationContext(AppModule)).',
+      );
+    }
+    return { get: this.own.get.bind(this.own) as OpenApplication['get'], close: async () => undefined };
+  }
+}

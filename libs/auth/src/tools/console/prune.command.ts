@@ -1,0 +1,39 @@
+import { Command, CommandRunner, Option } from 'nest-commander';
+import { Pruning } from '../retention/pruning';
+import { Application } from './application';
+import { Refused, reported } from './command-error';
+
+interface PruneOptions {
+  lockoutDays?: string;
+}
+
+/** Sweeps rows that are of no more use, and prints how many there were. */
+@Command({ name: 'svc:prune', description: 'Delete rows that are of no more use' })
+export class PruneCommand extends CommandRunner {
+  constructor(private readonly application: Application) {
+    super();
+  }
+
+  run(_arguments: string[], { lockoutDays }: PruneOptions = {}): Promise<void> {
+    return reported(async () => {
+      const days = lockoutDays === undefined ? undefined : wholeDays(lockoutDays);
+      const pruned = await this.application.use((app) => app.get(Pruning, { strict: false }).run(days));
+      process.stdout.write(
+        `sessions: ${pruned.sessions}\nlockout counters: ${pruned.lockoutCounters}\npasskeys: ${pruned.passkeys}\nreset tokens: ${pruned.resetTokens}\n`,
+      );
+    });
+  }
+
+  @Option({
+    flags: '--lockout-days <days>',
+    description: 'keep unlocked counters for so many days after their last failure (default: retention.lockoutDays)',
+  })
+  lockoutDays(days: string): string {
+    return days;
+  }
+}
+
+function wholeDays(text: string): number {
+  if (/^\d{1,5}$/.test(text)) return Number(text);
+  throw new Refused(`"${text}" is no number of days. Use a whole number, at least 1.`);
+}

@@ -1,0 +1,46 @@
+import { Command, CommandRunner } from 'nest-commander';
+import { VerificationNotices } from '../../features/email-verification/verification-mails';
+import { Realms } from '../../foundation/realm/realm';
+import { UserProvider } from '../../foundation/ports/user-provider';
+import { Application } from './application';
+import { Refused, reported } from './command-error';
+
+/**
+ * Mails an account another link to verify its address: for those who are kept from signing in until they have
+ * opened one, and let theirs lapse. It proves the mailbox as every link does, so an operator need not ask who asks.
+ */
+@Command({
+  name: 'svc:verification-link',
+  arguments: '<identifier>',
+  description: 'Mail an account another link to verify its email address',
+  argsDescription: { identifier: 'what the account signs in with' },
+})
+export class VerificationLinkCommand extends CommandRunner {
+  constructor(private readonly application: Application) {
+    super();
+  }
+
+  run([identifier = '']: string[]): Promise<void> {
+    return reported(async () => {
+      const to = await this.application.use(async (app) => {
+        const { realm, ...scope } = scopeOf(app.get(Realms, { strict: false }));
+        if (!realm.options.features.emailVerification) throw new Refused('features.emailVerification is off.');
+        const found = await scope.users.findByIdentifier(identifier.trim());
+        if (!found) throw new Refused(`No account signs in as "${identifier}".`);
+        const mail = await scope.notices.mailFor(scope.users.idOf(found.user));
+        if (!mail)
+          throw new Refused(`Nothing was mailed: the address of "${identifier}" is verified, or there is none.`);
+        // Not behind an answer: who waits here wants to know whether it was sent.
+        await realm.options.mail.mailer!.send(mail);
+        return mail.to;
+      });
+      process.stdout.write(`Mailed a link to ${to}.\n`);
+    });
+  }
+}
+
+const scopeOf = ({ default: scope }: Realms) => ({
+  realm: scope.realm,
+  users: scope.get(UserProvider),
+  notices: scope.get(VerificationNotices),
+});

@@ -1,0 +1,46 @@
+import { Logger } from '@nestjs/common';
+import type { GuardConfig } from '../../foundation/config/auth-config';
+import { Realm, RealmScope, Realms } from '../../foundation/realm/realm';
+import { Keyring } from '../../identity/tokens/keyring';
+import { AuthHealth } from './auth-health';
+
+const SECRET = 'a-secret-of-a-guard-that-is-long-enough-0123456789';
+
+const ringOf = (): Keyring =>
+  new Keyring({
+    algorithm: 'HS256',
+    secret: SECRET,
+    previousSecrets: [],
+    nameOf: (option: string) => option,
+  } as unknown as GuardConfig);
+
+/** The health of an application with these guards. */
+function healthOf(rings: Record<string, Keyring>): AuthHealth {
+  const realms = new Realms();
+  for (const [guard, ring] of Object.entries(rings)) {
+    realms.add(new RealmScope(new Realm({ guard } as GuardConfig), { get: () => ring } as never));
+  }
+  return new AuthHealth(undefined as never, undefined as never, realms, undefined as never, []);
+}
+
+describe('the health of the keys', () => {
+  const DOWN = { auth_keys: { status: 'down', reason: 'failed' } };
+
+  it('is up where the keys of every guard verify what they sign', async () => {
+    expect(await healthOf({ api: ringOf(), admin: ringOf() }).keys()).toEqual({ auth_keys: { status: 'up' } });
+  });
+
+  it('is down where those of any guard do not, and says no more than that', async () => {
+    const error = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
+    const broken = ringOf();
+    const health = healthOf({ api: ringOf(), admin: broken });
+    const candidates = jest.spyOn(broken, 'candidates').mockReturnValue([]);
+    expect(await health.keys()).toEqual(DOWN);
+    expect(error).not.toHaveBeenCalled();
+    candidates.mockImplementation(() => {
+      throw new Error(SECRET);
+    });
+    expect(await health.keys()).toEqual(DOWN);
+    expect(error).toHaveBeenCalledTimes(1);
+  });
+});

@@ -1,0 +1,118 @@
+import type { ExportedAccount } from '../../features/account/account-export';
+import type { GuardConfig } from '../../foundation/config/auth-config';
+import type { LoginChallenge } from '../../request/http/token-response';
+import type { TokenBody } from '../../request/http/token-response';
+import type { FailureBody } from '../../foundation/platform/errors';
+import type { PasskeyList } from '../../features/passkeys/passkey-enrolment';
+import type { ListedPasskey } from '../../features/passkeys/passkey.store';
+import type { creationOptions, requestOptions } from '../../features/passkeys/webauthn/options';
+import type { RegisteredOnly } from '../../features/registration/registration';
+import type { ListedSession } from '../../features/sessions/session-list';
+import { FLAG, INTEGER, OBJECT, type Schema, TEXT, TIME, UUID, listOf, of, oneOf, orNull, record } from './schema';
+
+const TOKEN = {
+  access_token: of(TEXT, 'A JWT, sent as the bearer credential.'),
+  token_type: oneOf('Bearer'),
+  expires_in: of(INTEGER, 'Seconds the access token lives.'),
+};
+const UNIX = of(INTEGER, 'Unix seconds.');
+const USER_VERIFICATION = oneOf('required', 'preferred', 'discouraged');
+
+type CreationOptions = ReturnType<typeof creationOptions>;
+type RequestOptions = ReturnType<typeof requestOptions>;
+
+/** Every named body, held against its type. */
+export const BODIES = {
+  AuthMessage: record<Pick<FailureBody, 'message'>>({ message: TEXT }),
+  AuthReason: record<Pick<FailureBody, 'message' | 'reason'>>({ message: TEXT, reason: TEXT }),
+  AuthErrors: record<Pick<FailureBody, 'message' | 'errors'>>({
+    message: of(TEXT, 'The first of the errors, and how many more there are.'),
+    errors: of({ type: 'object', additionalProperties: listOf(TEXT) }, 'Texts by request field.'),
+  }),
+  AuthTokens: record<TokenBody>({
+    ...TOKEN,
+    refresh_token: of(TEXT, 'Good for one refresh. Kept by the client and sent nowhere else.'),
+  }),
+  AuthTokensBesideCookie: record<Omit<TokenBody, 'refresh_token'>>(TOKEN),
+  AuthChallenge: record<LoginChallenge>({
+    two_factor: oneOf(true),
+    challenge_token: of(TEXT, 'For the second step; good for one.'),
+    methods: listOf(oneOf('totp', 'recovery_code', 'passkey')),
+  }),
+  AuthRegistered: record<RegisteredOnly>({ registered: oneOf(true), requires_verification: FLAG }),
+  AuthConfirmation: record<{ confirmation_token: string }>({
+    confirmation_token: of(TEXT, 'A proof for this session, good for every request until it expires.'),
+  }),
+  AuthSession: record<ListedSession>({
+    id: UUID,
+    created_at: TIME,
+    last_used_at: TIME,
+    ip: orNull(TEXT),
+    user_agent: orNull(TEXT),
+    label: orNull(TEXT),
+    current: of(FLAG, 'Whether it is the one that asks.'),
+  }),
+  AuthPasskey: record<ListedPasskey>({ id: TEXT, name: orNull(TEXT), last_used_at: orNull(UNIX) }),
+  AuthPasskeyRequestOptions: record<Omit<RequestOptions, 'hints' | 'extensions'>>({
+    challenge: TEXT,
+    rpId: TEXT,
+    timeout: INTEGER,
+    allowCredentials: listOf(OBJECT),
+    userVerification: USER_VERIFICATION,
+  }),
+  AuthPasskeyCreationOptions: record<Omit<CreationOptions, 'hints' | 'extensions' | 'attestationFormats'>>({
+    rp: record<{ id: string; name: string }>({ id: TEXT, name: TEXT }),
+    user: record<CreationOptions['user']>({ id: TEXT, name: TEXT, displayName: TEXT }),
+    challenge: TEXT,
+    pubKeyCredParams: listOf(record<{ type: string; alg: number }>({ type: oneOf('public-key'), alg: INTEGER })),
+    timeout: INTEGER,
+    excludeCredentials: listOf(
+      record<{ id: string; type: string; transports: string[] }>({
+        id: TEXT,
+        type: oneOf('public-key'),
+        transports: listOf(TEXT),
+      }),
+    ),
+    authenticatorSelection: record<{ residentKey: string; requireResidentKey: boolean; userVerification: string }>({
+      residentKey: oneOf('required'),
+      requireResidentKey: oneOf(true),
+      userVerification: USER_VERIFICATION,
+    }),
+    attestation: oneOf('none'),
+  }),
+  AuthAccount: record<ExportedAccount>({
+    generated_at: TIME,
+    account: record<ExportedAccount['account']>({ id: TEXT, identifier: orNull(TEXT) }),
+    sessions: listOf(
+      record<ExportedAccount['sessions'][number]>({
+        session: UUID,
+        created_at: TIME,
+        last_rotated_at: orNull(TIME),
+        revoked_at: orNull(TIME),
+        expires_at: TIME,
+      }),
+    ),
+    passkeys: listOf(
+      record<ExportedAccount['passkeys'][number]>({
+        credential_id: TEXT,
+        name: orNull(TEXT),
+        last_used_at: orNull(UNIX),
+      }),
+    ),
+    two_factor: record<ExportedAccount['two_factor']>({ enabled: FLAG, confirmed_at: orNull(TIME) }),
+  }),
+} satisfies Record<string, Schema>;
+
+/** A named body, by reference. */
+export const body = (name: keyof typeof BODIES): Schema => ({ $ref: `#/components/schemas/${name}` });
+
+/** Session tokens in the output mode of a guard. */
+export const tokens = ({ cookieMode }: GuardConfig): Schema =>
+  body(cookieMode ? 'AuthTokensBesideCookie' : 'AuthTokens');
+
+export const PASSKEYS: Schema = record<PasskeyList>({
+  passkeys: listOf(body('AuthPasskey')),
+  rp_id: TEXT,
+  user_handle: TEXT,
+  all_accepted_credential_ids: listOf(TEXT),
+});

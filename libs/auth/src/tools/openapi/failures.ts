@@ -1,0 +1,104 @@
+import { ConfirmationGate } from '../../features/step-up/require-confirmation';
+import { ConfirmationOfAnotherSession, ConfirmationRequired } from '../../features/step-up/step-up.errors';
+import type { GuardConfig } from '../../foundation/config/auth-config';
+import {
+  type AuthException,
+  StoreUnavailable,
+  Unauthenticated,
+  ValidationFailed,
+} from '../../foundation/platform/errors';
+import { MESSAGES } from '../../foundation/platform/messages';
+import { InsufficientScope } from '../../request/abilities/ability.gate';
+import { PinnedAbilityGate, PinnedRequirements } from '../../request/abilities/pinned-ability.gate';
+import { AuthenticationGate } from '../../request/gates/authenticated';
+import type { MountedRoute } from '../../request/gates/library-routes';
+import { ForeignPage, OriginGate } from '../../request/gates/origin.gate';
+import type { GateType } from '../../request/gates/route-plan';
+import { UNREADABLE, UnreadableRequest } from '../../request/http/parser-errors';
+import { ThrottleGate } from '../../request/throttling/throttled';
+import { TooManyRequests } from '../../request/throttling/throttling.errors';
+import { body } from './bodies';
+import { type HeaderObject, type Schema, anyOf, header } from './schema';
+
+/** An answer of an operation. */
+export interface ResponseObject {
+  readonly description: string;
+  readonly headers?: Readonly<Record<string, HeaderObject>>;
+  readonly content?: Readonly<Record<string, { readonly schema: Schema }>>;
+}
+
+export const json = (schema: Schema) => ({ 'application/json': { schema } });
+
+/** Failures as answers, each told by the exceptions that are thrown for it. */
+export class Failures {
+  /** Those with one cause, by name: many operations have them. */
+  readonly shared: Record<string, ResponseObject> = {};
+
+  /** Every failure of an operation by status. */
+  of(exceptions: readonly AuthException[]): Record<string, object> {
+    const statuses = [...new Set(exceptions.map((exception) => exception.getStatus()))];
+    const causesOf = (status: number) => exceptions.filter((exception) => exception.getStatus() === status);
+    return Object.fromEntries(statuses.map((status) => [status, this.failure(causesOf(status))]));
+  }
+
+  private failure(causes: readonly AuthException[]): object {
+    const response = responseOf(causes);
+    if (causes.length > 1) return response;
+    const name = `Auth${causes[0]!.name}${causes[0]!.getStatus()}`;
+    const known = (this.shared[name] ??= response);
+    // The texts of one exception may differ from guard to guard.
+    return known.description === response.description ? { $ref: `#/components/responses/${name}` } : response;
+  }
+}
+
+function responseOf(causes: readonly AuthException[]): ResponseObject {
+  const names = [...new Set(causes.flatMap(({ headers }) => Object.keys(headers)))];
+  const always = (name: string): boolean => causes.every(({ headers }) => name in headers);
+  return {
+    description: [...new Set(causes.map(textOf))].join(' Or: '),
+    ...(names.length && { headers: Object.fromEntries(names.map((name) => [name, header(name, always(name))])) }),
+    content: json(anyOf(causes.map(bodyOf))),
+  };
+}
+
+/** The text as it stands before it is filled: what is filled in is of one request. */
+function textOf({ failure: { text, errors = {} } }: AuthException): string {
+  return MESSAGES[(text ?? Object.values(errors)[0]![0]!).key];
+}
+
+const bodyOf = ({ failure: { errors, reason } }: AuthException): Schema =>
+  body(errors ? 'AuthErrors' : reason ? 'AuthReason' : 'AuthMessage');
+
+type Refusals = (options: GuardConfig, route: MountedRoute) => AuthException[];
+
+const OF_GATES = new Map<GateType, Refusals>([
+  [OriginGate, ({ cookieMode }) => (cookieMode ? [new ForeignPage()] : [])],
+  [AuthenticationGate, () => [new Unauthenticated(true)]],
+  [
+    PinnedAbilityGate,
+    ({ features }, { controller, handler }) =>
+      PinnedRequirements.of(controller, handler)
+        .filter(({ always }) => always || features.gateAuthRoutes)
+        .map(({ abilities, met }) => new InsufficientScope(abilities, met)),
+  ],
+  [ThrottleGate, () => [new TooManyRequests({ limit: 1, remaining: 0, retryAfter: 1 }, 0)]],
+  [ConfirmationGate, ({ confirm }) => [new ConfirmationRequired(confirm.ttl), new ConfirmationOfAnotherSession()]],
+]);
+
+/** What stands before a route refuses, and reading its request does. */
+export function routeFailures(
+  route: MountedRoute,
+  gates: readonly GateType[],
+  options: GuardConfig,
+  readsBody: boolean,
+): AuthException[] {
+  const takesBody = !['GET', 'HEAD'].includes(route.method);
+  // A broken escape in the path is unreadable, too.
+  const unreadable = takesBody ? UNREADABLE : UNREADABLE.slice(0, route.path.includes(':') ? 1 : 0);
+  return [
+    ...unreadable.map((outcome) => new UnreadableRequest(outcome)),
+    ...gates.flatMap((gate) => OF_GATES.get(gate)!(options, route)),
+    ...(readsBody ? [new ValidationFailed({ field: [{ key: 'validation.invalid' }] })] : []),
+    ...(gates.length ? [new StoreUnavailable('A store')] : []),
+  ];
+}

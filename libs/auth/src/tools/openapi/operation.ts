@@ -1,0 +1,143 @@
+import { HEADERS_METADATA, HTTP_CODE_METADATA, INTERCEPTORS_METADATA } from '@nestjs/common/constants';
+import { ConfirmationGate } from '../../features/step-up/require-confirmation';
+import type { GuardConfig } from '../../foundation/config/auth-config';
+import type { Operation } from '../../foundation/platform/catalogue';
+import type { RealmScope } from '../../foundation/realm/realm';
+import { AuthenticationGate } from '../../request/gates/authenticated';
+import { type MountedRoute, operationOf } from '../../request/gates/library-routes';
+import { OriginGate } from '../../request/gates/origin.gate';
+import { type GateType, routePlan } from '../../request/gates/route-plan';
+import { CookieRemoval } from '../../request/http/refresh-cookie';
+import { FIELD_MAX } from '../../request/http/request-body';
+import { ThrottleGate } from '../../request/throttling/throttled';
+import { type Failures, type ResponseObject, json, routeFailures } from './failures';
+import { type Answers, DESCRIBED, type Described } from './operations';
+import { requestBody } from './request-body';
+import { type Schema, TEXT, UUID, header, of } from './schema';
+
+type Requirement = Readonly<Record<string, readonly string[]>>;
+
+const accessToken = (guard: string): string => `${guard}_access_token`;
+const refreshCookie = (guard: string): string => `${guard}_refresh_cookie`;
+const confirmation = (guard: string): string => `${guard}_confirmation`;
+
+/** What a guard's routes, and the host's behind it, are opened with: `@ApiSecurity('api_access_token')`. */
+export const schemesOf = ({ guard, cookieMode, cookie, confirm }: GuardConfig): Record<string, object> => ({
+  [accessToken(guard)]: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'JWT',
+    description: `An access token of the guard "${guard}".`,
+  },
+  [confirmation(guard)]: {
+    type: 'apiKey',
+    in: 'header',
+    name: confirm.header,
+    description: `A confirmation token of the same session, good for ${confirm.ttl} seconds.`,
+  },
+  ...(cookieMode && {
+    [refreshCookie(guard)]: { type: 'apiKey', in: 'cookie', name: cookie.refreshName, description: 'A refresh token.' },
+  }),
+});
+
+/** What a request needs for these gates: any of the requirements; none for a public route. */
+export function security(
+  { guard, cookieMode }: GuardConfig,
+  gates: readonly GateType[],
+  operation: Operation,
+): Requirement[] {
+  // The cookie, or the refresh token in the body.
+  if (operation === 'refresh') return cookieMode ? [{ [refreshCookie(guard)]: [] }, {}] : [];
+  if (!gates.includes(AuthenticationGate)) return [];
+  const confirmed = gates.includes(ConfirmationGate);
+  return [{ [accessToken(guard)]: [], ...(confirmed && { [confirmation(guard)]: [] }) }];
+}
+
+const CREDENTIAL_ID: Schema = { ...TEXT, maxLength: FIELD_MAX };
+
+/** Every parameter of a path or a query. */
+const PARAMETERS: Readonly<Record<string, Schema>> = {
+  svcSession: of(UUID, 'The id of a session.'),
+  svcPasskey: of(CREDENTIAL_ID, 'The id of a passkey.'),
+  id: of(TEXT, 'As the mailed link has it.'),
+  hash: of(TEXT, 'As the mailed link has it.'),
+  expires: of(TEXT, 'As the mailed link has it.'),
+  signature: of(TEXT, 'As the mailed link has it.'),
+};
+
+/** Describes one mounted route as an Operation Object (OpenAPI §4.8.10). */
+export function operationObject(route: MountedRoute, scope: RealmScope, failures: Failures): object {
+  const { options } = scope.realm;
+  const operation = operationOf(route.controller, route.handler)!;
+  const described = DESCRIBED[operation];
+  const { gates } = routePlan(route.controller, route.handler);
+  const body = requestBody(route, scope);
+  const refusals = [
+    ...routeFailures(route, gates, options, body !== null && operation !== 'refresh'),
+    ...(described.refusals?.(options) ?? []),
+  ];
+  const parameters = parametersOf(route);
+  return {
+    operationId: `${route.guard}_${operation}`,
+    summary: described.summary,
+    tags: [tagOf(options)],
+    security: security(options, gates, operation),
+    ...(parameters.length && { parameters }),
+    ...(body && { requestBody: { required: 'required' in body, content: json(body) } }),
+    responses: { ...successes(route, described, gates, options), ...failures.of(refusals) },
+  };
+}
+
+export const tagOf = ({ guard, isDefault }: GuardConfig): string =>
+  isDefault ? 'Authentication' : `Authentication: ${guard}`;
+
+function parametersOf({ path }: MountedRoute): object[] {
+  const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!);
+  const query = names.includes('hash') ? ['expires', 'signature'] : [];
+  const parameter = (name: string, place: string) => {
+    const { description, ...schema } = PARAMETERS[name]!;
+    return { name, in: place, required: true, description, schema };
+  };
+  return [...names.map((name) => parameter(name, 'path')), ...query.map((name) => parameter(name, 'query'))];
+}
+
+function successes(
+  route: MountedRoute,
+  { answer, answers }: Described,
+  gates: readonly GateType[],
+  options: GuardConfig,
+): Record<string, ResponseObject> {
+  const status: number = Reflect.getMetadata(HTTP_CODE_METADATA, route.handler) ?? 200;
+  const schema = typeof answer === 'function' ? answer(options) : (answer ?? null);
+  const all: Answers = answers?.(options) ?? { [status]: schema };
+  const headers = headersOf(route.handler, gates, options);
+  const response = (code: string, body: Schema | null): ResponseObject => ({
+    description: DESCRIPTIONS[code]!,
+    headers: { ...headers, ...(code === '302' && { Location: header('Location', true) }) },
+    ...(body && { content: json(body) }),
+  });
+  return Object.fromEntries(Object.entries(all).map(([code, body]) => [code, response(code, body)]));
+}
+
+const DESCRIPTIONS: Readonly<Record<string, string>> = {
+  200: 'It is done.',
+  201: 'It is created, and nobody is signed in.',
+  202: 'It will be done.',
+  204: 'It is done; there is nothing to say.',
+  302: 'It is done; a browser is sent on.',
+};
+
+function headersOf(handler: object, gates: readonly GateType[], { cookieMode }: GuardConfig) {
+  const fixed: { name: string; value: string }[] = Reflect.getMetadata(HEADERS_METADATA, handler) ?? [];
+  const interceptors: unknown[] = Reflect.getMetadata(INTERCEPTORS_METADATA, handler) ?? [];
+  // The origin is asked for where tokens are delivered.
+  const touchesCookie = cookieMode && (gates.includes(OriginGate) || interceptors.includes(CookieRemoval));
+  const varying = [
+    ...(gates.includes(ThrottleGate) ? ['X-RateLimit-Limit', 'X-RateLimit-Remaining'] : []),
+    ...(touchesCookie ? ['Set-Cookie'] : []),
+  ];
+  return Object.fromEntries([
+    ...fixed.map(({ name, value }) => [name, header(name, true, value)] as const),
+    ...varying.map((name) => [name, header(name, false)] as const),
+  ]);
+}

@@ -1,0 +1,179 @@
+import { AccountIsLocked } from '../../request/lockout/lockout';
+import type { GuardConfig } from '../../foundation/config/auth-config';
+import { WrongPassword } from '../../features/step-up/step-up.errors';
+import { BadLink, OutdatedLink } from '../../features/email-verification/email-verification.errors';
+import { type AuthException, Unauthenticated } from '../../foundation/platform/errors';
+import { UnverifiedLogin } from '../../features/login/unverified-block';
+import { WrongCredentials } from '../../features/login/login.errors';
+import type { Operation } from '../../foundation/platform/catalogue';
+import { NoSuchPasskey } from '../../features/passkeys/passkeys.errors';
+import { PasskeyRefused } from '../../features/passkeys/passkeys.errors';
+import { HasherBusy } from '../../identity/password/hash-queue';
+import { ResetFailed } from '../../features/password-reset/password-reset.errors';
+import { IdentifierTaken } from '../../features/registration/registration-form';
+import { BadChallenge } from '../../features/login-challenge/challenge.errors';
+import { WrongCode } from '../../features/login-challenge/challenge.errors';
+import { InvalidRefreshToken, NoSuchSession } from '../../features/sessions/sessions.errors';
+import { TooManyFailures } from '../../request/throttling/throttling.errors';
+import { AlreadyEnrolled, NotEnrolled } from '../../features/two-factor/two-factor.errors';
+import { PASSKEYS, body, tokens } from './bodies';
+import { INTEGER, OBJECT, type Schema, TEXT, anyOf, listOf, oneOf, record } from './schema';
+
+/** Bodies of an operation's successes by status; null for none. */
+export type Answers = Readonly<Partial<Record<200 | 201 | 202 | 204 | 302, Schema | null>>>;
+
+/** What cannot be read from an operation's route: what it is for, what it answers, what its own work refuses. */
+export interface Described {
+  readonly summary: string;
+  /** The body of its success, under the status of its route; or all of them. Left out for none. */
+  readonly answer?: Schema | ((options: GuardConfig) => Schema);
+  readonly answers?: (options: GuardConfig) => Answers;
+  readonly refusals?: (options: GuardConfig) => readonly AuthException[];
+}
+
+const A_MINUTE = 60;
+
+const status = (text: string): Schema => record<{ status: string }>({ status: oneOf(text) });
+const recoveryCodes = { recovery_codes: listOf(TEXT) };
+
+const lock = (field: string, { features, lockout }: GuardConfig): AuthException[] =>
+  features.lockout ? [new AccountIsLocked(field, lockout.releaseAfter || Infinity)] : [];
+const unverified = ({ emailVerification }: GuardConfig): AuthException[] =>
+  emailVerification.blockUnverifiedLogin ? [new UnverifiedLogin()] : [];
+const secondStep = ({ isDefault, features, passkeys }: GuardConfig): boolean =>
+  features.twoFactor || (isDefault && features.passkeys && passkeys.required !== false);
+const tokensOrChallenge = (options: GuardConfig): Schema =>
+  anyOf([tokens(options), ...(secondStep(options) ? [body('AuthChallenge')] : [])]);
+const passkeyRefused = (): AuthException[] => [new PasskeyRefused('not_verified')];
+
+/** Every operation. */
+export const DESCRIBED: Readonly<Record<Operation, Described>> = {
+  login: {
+    summary: 'Signs in with a password',
+    answer: tokensOrChallenge,
+    refusals: (options) => [
+      new WrongCredentials(options.username),
+      new TooManyFailures(options.username, A_MINUTE),
+      new HasherBusy(),
+      ...lock(options.username, options),
+      ...unverified(options),
+    ],
+  },
+  challenge: {
+    summary: 'Completes a sign-in with a second factor',
+    answer: tokens,
+    refusals: (options) => [
+      new BadChallenge(),
+      new WrongCode(),
+      new TooManyFailures('code', A_MINUTE),
+      new HasherBusy(),
+      ...lock('code', options),
+      ...unverified(options),
+    ],
+  },
+  refresh: {
+    summary: 'Exchanges a refresh token for new tokens',
+    answer: tokens,
+    refusals: () => [new InvalidRefreshToken()],
+  },
+  logout: { summary: 'Ends the calling session' },
+  sessions_list: {
+    summary: 'Lists the live sessions of the caller',
+    answer: record<{ data: unknown }>({ data: listOf(body('AuthSession')) }),
+  },
+  session_end: { summary: 'Ends one session of the caller', refusals: () => [new NoSuchSession()] },
+  sessions_end_all: { summary: 'Ends every session of the caller' },
+  sessions_end_others: { summary: 'Ends every other session of the caller' },
+  jwks: {
+    summary: 'The public keys that tokens are verified with (RFC 7517)',
+    answer: record<{ keys: unknown }>({ keys: listOf(OBJECT) }),
+  },
+  register: {
+    summary: 'Creates an account',
+    answers: (options) => ({
+      ...(options.registration.login && { 200: tokensOrChallenge(options) }),
+      201: body('AuthRegistered'),
+    }),
+    refusals: ({ username }) => [new IdentifierTaken(username), new HasherBusy()],
+  },
+  email_verify: {
+    summary: 'Opens a mailed verification link',
+    answers: ({ emailVerification }) => ({
+      204: null,
+      ...(emailVerification.frontendUrl !== undefined && { 302: null }),
+    }),
+    refusals: () => [new BadLink(), new OutdatedLink()],
+  },
+  email_verify_probe: { summary: 'Looks at a verification link without opening it' },
+  email_verification_send: { summary: 'Mails another verification link', answer: status('verification-link-sent') },
+  password_forgot: {
+    summary: 'Mails a link to reset the password',
+    answer: status('password-reset-link-sent'),
+    refusals: () => [new HasherBusy()],
+  },
+  password_reset: {
+    summary: 'Sets a new password with a mailed token',
+    answer: status('password-reset'),
+    refusals: () => [new ResetFailed(), new HasherBusy()],
+  },
+  password_change: {
+    summary: 'Sets a new password with the current one',
+    answer: status('password-changed'),
+    refusals: (options) => [
+      new WrongPassword('current_password'),
+      new HasherBusy(),
+      ...lock('current_password', options),
+    ],
+  },
+  confirm_password: {
+    summary: 'Proves with the password that the user is there',
+    answer: body('AuthConfirmation'),
+    refusals: (options) => [new WrongPassword('password'), new HasherBusy(), ...lock('password', options)],
+  },
+  confirm_passkey: {
+    summary: 'Proves with a passkey that the user is there',
+    answer: body('AuthConfirmation'),
+    refusals: () => [...passkeyRefused(), new PasskeyRefused('not_yours')],
+  },
+  two_factor_enrol: {
+    summary: 'Begins to set up an authenticator',
+    answer: record<{ otpauth_uri: string; recovery_codes: string[] }>({ otpauth_uri: TEXT, ...recoveryCodes }),
+    refusals: () => [new AlreadyEnrolled(), new HasherBusy()],
+  },
+  two_factor_confirm: {
+    summary: 'Switches the second factor on with a first code',
+    refusals: () => [new WrongCode()],
+  },
+  two_factor_disable: { summary: 'Switches the second factor off' },
+  recovery_codes_count: {
+    summary: 'How many recovery codes are left',
+    answer: record<{ remaining: number; total: number }>({ remaining: INTEGER, total: INTEGER }),
+  },
+  recovery_codes_renew: {
+    summary: 'Replaces the recovery codes',
+    answer: record<{ recovery_codes: string[] }>(recoveryCodes),
+    refusals: () => [new NotEnrolled(), new HasherBusy()],
+  },
+  passkey_login_options: {
+    summary: 'Begins a sign-in, second step or confirmation with a passkey',
+    answer: record<{ ceremony_id: string; options: unknown }>({
+      ceremony_id: TEXT,
+      options: body('AuthPasskeyRequestOptions'),
+    }),
+  },
+  passkey_login: {
+    summary: 'Signs in with a passkey',
+    answer: tokens,
+    refusals: (options) => [...passkeyRefused(), new Unauthenticated(false), ...unverified(options)],
+  },
+  passkey_register_options: { summary: 'Begins to set up a passkey', answer: body('AuthPasskeyCreationOptions') },
+  passkey_register: {
+    summary: 'Stores a passkey',
+    refusals: () => [new PasskeyRefused('not_registered')],
+  },
+  passkeys_list: { summary: 'Lists the passkeys of the caller', answer: PASSKEYS },
+  passkey_rename: { summary: 'Names a passkey', refusals: () => [new NoSuchPasskey()] },
+  passkey_delete: { summary: 'Deletes a passkey' },
+  account_export: { summary: 'What is known of the account', answer: body('AuthAccount') },
+  account_delete: { summary: 'Deletes the account' },
+};

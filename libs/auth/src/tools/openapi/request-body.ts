@@ -1,0 +1,74 @@
+import type { Type } from '@nestjs/common';
+import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants';
+import type { GuardConfig } from '../../foundation/config/auth-config';
+import { rulesOf } from '../../request/http/request-body';
+import { FIELD_MAX, wireName } from '../../request/http/request-body';
+import type { MountedRoute } from '../../request/gates/library-routes';
+import { NewPasswordRequest } from '../../request/http/request-body';
+import { RefreshTokenPipe } from '../../request/http/refresh-cookie';
+import type { RealmScope } from '../../foundation/realm/realm';
+import { RegisterController } from '../../features/registration/registration.controller';
+import { RegistrationForm } from '../../features/registration/registration-form';
+import type { RegistrationField, RegistrationRules } from '../../foundation/config/registration-rules';
+import { OBJECT, type Schema, TEXT, of } from './schema';
+
+const ANY: Schema = of(OBJECT, 'As hooks.registerRules says for each request.');
+
+/** The body that a route reads; null for one that reads none. */
+export function requestBody({ controller, name }: MountedRoute, scope: RealmScope): Schema | null {
+  const { options } = scope.realm;
+  const pipes = pipesOf(controller, name);
+  const request = pipes.find((pipe) => pipe.request)?.request;
+  if (request) return fieldsOf(request, options);
+  if (pipes.includes(RefreshTokenPipe)) return refreshToken(options);
+  return controller.prototype instanceof RegisterController ? registration(scope) : null;
+}
+
+function pipesOf(controller: Type, name: string): (Type & { request?: Type })[] {
+  const args: Record<string, { pipes?: Type[] }> = Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, name) ?? {};
+  return Object.values(args).flatMap(({ pipes = [] }) => pipes);
+}
+
+/** In cookie mode the cookie may carry it. */
+const refreshToken = ({ cookieMode }: GuardConfig): Schema => fields({ refresh_token: TEXT }, () => !cookieMode);
+
+function fieldsOf(request: Type, { username, passwords }: GuardConfig): Schema {
+  const choosesPassword = request.prototype instanceof NewPasswordRequest;
+  const rules = new Map([...rulesOf(request)].map(([field, set]) => [wireName(request, field, username), set]));
+  const schemas = Object.fromEntries([...rules].map(([field, set]) => [field, schemaOf(set)]));
+  if (choosesPassword) schemas.password = { ...schemas.password, minLength: passwords.minLength };
+  const confirms = (field: string): boolean => choosesPassword && field === 'password_confirmation';
+  return fields(schemas, (field) => rules.get(field)!.has('isDefined') || confirms(field));
+}
+
+const schemaOf = (rules: ReadonlySet<string>): Schema => ({
+  type: rules.has('isObject') ? 'object' : 'string',
+  ...(rules.has('maxLength') && { maxLength: FIELD_MAX }),
+  ...(rules.has('isEmail') && { format: 'email' }),
+});
+
+function registration(scope: RealmScope): Schema {
+  let rules: RegistrationRules;
+  try {
+    rules = scope.get(RegistrationForm).rules({});
+  } catch {
+    // Rules that depend on the request are known with the request alone.
+    return ANY;
+  }
+  const schemas = Object.fromEntries(Object.entries(rules).map(([name, rule]) => [name, fieldOf(rule)]));
+  if (!rules.password) return fields(schemas, (name) => !rules[name]!.optional);
+  const { minLength } = scope.realm.options.passwords;
+  schemas.password = { ...schemas.password, minLength };
+  return fields({ ...schemas, password_confirmation: schemas.password }, (name) => !rules[name]?.optional);
+}
+
+const fieldOf = ({ type = 'string', maxLength = FIELD_MAX, email = false }: RegistrationField): Schema => ({
+  type,
+  ...(type === 'string' && { maxLength }),
+  ...(email && { format: 'email' }),
+});
+
+function fields(properties: Record<string, Schema>, isRequired: (field: string) => boolean): Schema {
+  const required = Object.keys(properties).filter(isRequired);
+  return { type: 'object', ...(required.length && { required }), properties };
+}

@@ -1,0 +1,61 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
+import { wholeNumber } from '../../foundation/config/merge';
+import { MOST_DAYS } from '../../foundation/config/resolve-options';
+import { LapsedCounters } from '../../request/lockout/lockout.store';
+import { OrphanedPasskeys } from '../../features/passkeys/passkey-pruning';
+import { ExpiredResets } from '../../features/password-reset/reset-token.store';
+import { Realms } from '../../foundation/realm/realm';
+import { SessionPruning } from '../../features/sessions/session-pruning';
+
+/** What a sweep deleted. */
+export interface Pruned {
+  sessions: number;
+  lockoutCounters: number;
+  passkeys: number;
+  resetTokens: number;
+}
+
+/**
+ * Sweeps rows that are of no more use: sessions past their deadline, lockout counters that count no more, passkeys
+ * whose user is gone, and reset tokens that are too old. In small batches, so that any number of rows may be swept
+ * beside running requests.
+ *
+ * @publicApi
+ */
+@Injectable()
+export class Pruning {
+  constructor(
+    private readonly realms: Realms,
+    @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
+  ) {}
+
+  /**
+   * Runs one sweep over all guards.
+   *
+   * A stage that fails does not keep the others from running.
+   *
+   * @param lockoutDays replaces `retention.lockoutDays`; at least 1
+   * @throws AggregateError with an error for each stage that failed, named in its message, after the others have run
+   */
+  async run(lockoutDays = this.config.retention.lockoutDays): Promise<Pruned> {
+    const pruned: Pruned = { sessions: 0, lockoutCounters: 0, passkeys: 0, resetTokens: 0 };
+    const errors: Error[] = [];
+    const stage = async (name: keyof Pruned, prune: () => Promise<number>): Promise<void> => {
+      try {
+        pruned[name] += await prune();
+      } catch (error) {
+        errors.push(new Error(`${name}: ${(error as Error).message}`, { cause: error }));
+      }
+    };
+    const days = wholeNumber(lockoutDays, this.config.retention.lockoutDays, 1, MOST_DAYS);
+    await stage('sessions', () => this.realms.default.get(SessionPruning).prune());
+    await stage('resetTokens', () => this.realms.default.get(ExpiredResets).prune());
+    for (const realm of this.realms.all) {
+      await stage('lockoutCounters', () => realm.get(LapsedCounters).prune(days));
+      await stage('passkeys', () => realm.get(OrphanedPasskeys).prune());
+    }
+    if (errors.length) throw new AggregateError(errors, errors.map(({ message }) => message).join('; '));
+    return pruned;
+  }
+}

@@ -1,0 +1,153 @@
+import { type KeyObject, createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
+import { loadWebauthn } from '../../features/passkeys/webauthn/library';
+
+/** What of the answer of `POST /passkeys/registration-options` makes a passkey. */
+export interface CreationOptions {
+  rp: { id?: string };
+  user: { id: string };
+  challenge: string;
+}
+
+/** What of the options of `POST /passkeys/login-options` is signed. */
+export interface RequestOptions {
+  challenge: string;
+  rpId?: string;
+}
+
+/** What authenticators write in CBOR. */
+export type Cbor = number | string | Uint8Array | Map<Cbor, Cbor>;
+
+/** What an authenticator or a page may do otherwise than they should. */
+export interface Change {
+  /** Members of the client data that replace the right ones; undefined leaves one out. */
+  clientData?: Record<string, unknown>;
+  rpId?: string;
+  up?: boolean;
+  uv?: boolean;
+  be?: boolean;
+  bs?: boolean;
+  count?: number;
+  format?: string;
+  credentialId?: Buffer;
+  coseKey?: Map<Cbor, Cbor>;
+  userHandle?: string;
+}
+
+/** A credential as JSON, as a browser's `toJSON()` gives it: what the routes take as `credential`. */
+export interface Sent {
+  id: string;
+  rawId: string;
+  type: string;
+  clientExtensionResults: object;
+  response: Record<string, unknown>;
+}
+
+interface Held {
+  key: KeyObject;
+  userHandle: string;
+  count: number;
+}
+
+const sha256 = (data: string | Uint8Array): Buffer => createHash('sha256').update(data).digest();
+const cbor = (value: Cbor): Uint8Array => loadWebauthn().isoCBOR.encode(value as never);
+const b64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64url');
+const bytesOf = (text: unknown): Buffer => Buffer.from(String(text), 'base64url');
+
+/** The COSE key of a public key of P-256 or RSA. */
+function coseKeyOf(publicKey: KeyObject): Map<Cbor, Cbor> {
+  const { kty, x, y, n, e } = publicKey.export({ format: 'jwk' });
+  const members: [Cbor, Cbor][] =
+    kty === 'RSA'
+      ? [
+          [1, 3],
+          [3, -257],
+          [-1, bytesOf(n)],
+          [-2, bytesOf(e)],
+        ]
+      : [
+          [1, 2],
+          [3, -7],
+          [-1, 1],
+          [-2, bytesOf(x)],
+          [-3, bytesOf(y)],
+        ];
+  return new Map(members);
+}
+
+/**
+ * An authenticator and its browser in software (WebAuthn Level 3 §6), honest unless told otherwise.
+ *
+ * @example
+ * const device = new SoftAuthenticator('https://app.example.com'); // one of passkeys.origins
+ * const credential = device.create(options); // of POST /passkeys/registration-options
+ * @throws AuthConfigError where the optional peer `@simplewebauthn/server` is not installed
+ * @publicApi
+ */
+export class SoftAuthenticator {
+  readonly held = new Map<string, Held>();
+  /** Whether it counts its signatures. */
+  counts = true;
+  /** Flags of every response, unless one is changed. */
+  flags = { up: true, uv: true, be: true, bs: true };
+
+  constructor(
+    private readonly origin: string,
+    private readonly algorithm: 'ES256' | 'RS256' = 'ES256',
+  ) {}
+
+  /** A passkey; registered only if the server says so. */
+  create({ rp, user, challenge }: CreationOptions, change: Change = {}): Sent {
+    const { publicKey, privateKey } =
+      this.algorithm === 'ES256'
+        ? generateKeyPairSync('ec', { namedCurve: 'P-256' })
+        : generateKeyPairSync('rsa', { modulusLength: 2048 });
+    const id = change.credentialId ?? randomBytes(32);
+    this.held.set(b64(id), { key: privateKey, userHandle: user.id, count: 0 });
+    const length = Buffer.from([id.length >> 8, id.length & 255]);
+    const attested = Buffer.concat([Buffer.alloc(16), length, id, cbor(change.coseKey ?? coseKeyOf(publicKey))]);
+    const authData = this.authData(rp.id!, { count: 0, ...change }, attested);
+    const attestation = new Map<Cbor, Cbor>([
+      ['fmt', change.format ?? 'none'],
+      ['attStmt', new Map()],
+      ['authData', authData],
+    ]);
+    const clientDataJSON = b64(this.clientData('webauthn.create', challenge, change));
+    const response = { clientDataJSON, attestationObject: b64(cbor(attestation)), transports: ['internal', 'hybrid'] };
+    return sent(b64(id), response);
+  }
+
+  /** An assertion of the passkey made last, or of `id`. */
+  get({ challenge, rpId }: RequestOptions, change: Change = {}, id: string = [...this.held.keys()].at(-1)!): Sent {
+    const held = this.held.get(id)!;
+    if (this.counts) held.count++;
+    const authData = this.authData(rpId!, { count: held.count, ...change });
+    const clientData = this.clientData('webauthn.get', challenge, change);
+    const signature = sign('sha256', Buffer.concat([authData, sha256(clientData)]), held.key);
+    return sent(id, {
+      clientDataJSON: b64(clientData),
+      authenticatorData: b64(authData),
+      signature: b64(signature),
+      userHandle: change.userHandle ?? held.userHandle,
+    });
+  }
+
+  private authData(rpId: string, change: Change, attested = Buffer.alloc(0)): Buffer {
+    const { up, uv, be, bs } = { ...this.flags, ...change };
+    const flags = Number(up) | (Number(uv) << 2) | (Number(be) << 3) | (Number(bs) << 4) | (attested.length ? 0x40 : 0);
+    const count = Buffer.alloc(4);
+    count.writeUInt32BE(change.count ?? 0);
+    return Buffer.concat([sha256(change.rpId ?? rpId), Buffer.from([flags]), count, attested]);
+  }
+
+  private clientData(type: string, challenge: string, { clientData }: Change): Buffer {
+    return Buffer.from(JSON.stringify({ type, challenge, origin: this.origin, crossOrigin: false, ...clientData }));
+  }
+}
+
+const sent = (id: string, response: Record<string, unknown>): Sent => ({
+  id,
+  rawId: id,
+  type: 'public-key',
+  clientExtensionResults: {},
+  response,
+});
