@@ -1,13 +1,5 @@
 import { Controller, Get, type INestApplication, Module } from '@nestjs/common';
-import {
-  Auth,
-  AuthModule,
-  type AuthModuleOptions,
-  Authenticated,
-  type Caller,
-  CurrentCaller,
-  UserProvider,
-} from '@svc/auth';
+import { Auth, AuthModule, type AuthModuleOptions, Authenticated, type Caller, CurrentCaller } from '@svc/auth';
 import request from 'supertest';
 import { redisCache } from '../../apps/sample/src/redis-cache';
 import { startHost } from '../support/adapter';
@@ -18,18 +10,10 @@ import { publicKey, startIssuer } from '../support/issuer';
 import { RedisServer } from '../support/redis';
 import { eventually } from '../support/eventually';
 import { describeWithOwnRedis } from '../support/with-redis';
+import { Subjects } from '../support/verifying';
 
 /** Far beyond what a refusal takes, and far below what a test may take. */
 const STORE_TIMEOUT_MS = 30_000;
-
-/** The service knows no users; it takes the issuer's word. */
-class Subjects extends UserProvider<{ id: string }> {
-  findById = async (id: string) => ({ id });
-  findByIdentifier = async () => null;
-  idOf = ({ id }: { id: string }) => id;
-  passwordHashOf = async () => null;
-  savePasswordHash = async () => undefined;
-}
 
 @Controller()
 class Reports {

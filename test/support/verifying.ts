@@ -7,7 +7,7 @@ import { eventually } from './eventually';
 import { SECRET } from './host.module';
 
 /** The service knows no users; it takes the issuer's word. */
-class Subjects extends UserProvider<{ id: string }> {
+export class Subjects extends UserProvider<{ id: string }> {
   findById = async (id: string) => ({ id });
   findByIdentifier = async () => null;
   idOf = ({ id }: { id: string }) => id;

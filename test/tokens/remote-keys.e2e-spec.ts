@@ -10,7 +10,6 @@ import {
   Clock,
   CurrentCaller,
   RequireConfirmation,
-  UserProvider,
 } from '@svc/auth';
 import { MovableClock } from '@svc/auth/testing';
 import type { ServerResponse } from 'node:http';
@@ -21,20 +20,13 @@ import { httpAdapter } from '../support/adapter';
 import { TestApp } from '../support/app';
 import { eventually } from '../support/eventually';
 import { KeyServer, type SigningKey, signingKey } from '../support/key-server';
+import { Subjects } from '../support/verifying';
 
 /** Far beyond what an answer takes. */
 const STORE_TIMEOUT_MS = 30_000;
 const AUDIENCE = 'https://reports.example.com';
 const ISSUER = 'https://api.example.com';
 const MOST_BYTES = 262_144;
-
-class Subjects extends UserProvider<{ id: string }> {
-  findById = async (id: string) => ({ id });
-  findByIdentifier = async () => null;
-  idOf = ({ id }: { id: string }) => id;
-  passwordHashOf = async () => null;
-  savePasswordHash = async () => undefined;
-}
 
 @Controller()
 class Reports {

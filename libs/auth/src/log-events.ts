@@ -2,16 +2,17 @@ import type { Type } from '@nestjs/common';
 import { AccountDeleted } from './features/account/account.events';
 import { Verified } from './features/email-verification/email-verification.events';
 import type { AuthEvents } from './foundation/platform/auth-events';
-import { AccountLocked } from './request/lockout/lockout.events';
-import { AccountReleased } from './request/lockout/lockout.events';
+import { AccountLocked, AccountReleased } from './request/lockout/lockout.events';
 import { MailFailed } from './features/mail/mail-queue';
 import type { HAPPENINGS, SecurityLine } from './foundation/platform/catalogue';
 import type { SecurityLog, Severity } from './foundation/observability/security-log';
 import { telemetry } from './foundation/observability/telemetry';
-import { PasskeyAdded } from './features/passkeys/passkeys.events';
-import { PasskeyBackupChanged } from './features/passkeys/passkeys.events';
-import { PasskeyCloneDetected } from './features/passkeys/passkeys.events';
-import { PasskeyRemoved } from './features/passkeys/passkeys.events';
+import {
+  PasskeyAdded,
+  PasskeyBackupChanged,
+  PasskeyCloneDetected,
+  PasskeyRemoved,
+} from './features/passkeys/passkeys.events';
 import type { Realms } from './foundation/realm/realm';
 import {
   RefreshFamilyForked,
@@ -20,10 +21,12 @@ import {
   SessionRecovered,
   SessionStarted,
 } from './features/sessions/sessions.events';
-import { RecoveryCodeUsed } from './features/two-factor/two-factor.events';
-import { RecoveryCodesReplaced } from './features/two-factor/two-factor.events';
-import { TwoFactorDisabled } from './features/two-factor/two-factor.events';
-import { TwoFactorEnabled } from './features/two-factor/two-factor.events';
+import {
+  RecoveryCodeUsed,
+  RecoveryCodesReplaced,
+  TwoFactorDisabled,
+  TwoFactorEnabled,
+} from './features/two-factor/two-factor.events';
 import { UserProvider } from './foundation/ports/user-provider';
 
 type Told = Omit<SecurityLine, 'event'>;

@@ -1,10 +1,8 @@
 import type { Feature } from '../../foundation/realm/feature';
 import { AccountExport } from './account-export';
-import { AccountRowsStore } from './account-rows.store';
+import { AccountRowsStore, Tables } from './account-rows.store';
 import { AccountController } from './account.controller';
-import { Erasure } from './account-deletion';
-import { ErasureClaims } from './account-deletion';
-import { Tables } from './account-rows.store';
+import { Erasure, ErasureClaims } from './account-deletion';
 
 /** An account's data, for its owner to take along or to have erased. */
 export const account: Feature = {

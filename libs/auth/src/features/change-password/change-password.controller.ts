@@ -5,8 +5,7 @@ import { RequestBody } from '../../request/http/request-body';
 import { NoStore } from '../../request/http/token-response';
 import { Throttled } from '../../request/throttling/throttled';
 import type { Caller } from '../../identity/tokens/caller';
-import { ChangePasswordRequest } from './change-password';
-import { PasswordChange } from './change-password';
+import { ChangePasswordRequest, PasswordChange } from './change-password';
 
 @Controller('password')
 export class ChangePasswordController {

@@ -3,9 +3,11 @@ import { AddressProofs, NoProofs, StoredProofs } from './verified-emails';
 import { EmailProof } from './email-verification';
 import { VerificationLinks } from './verification-links';
 import { MailedNotices, NoVerificationNotices, VerificationNotices } from './verification-mails';
-import { VerificationNotificationController } from './email-verification.controller';
-import { VerifiedAnswer } from './email-verification.controller';
-import { VerifyEmailController } from './email-verification.controller';
+import {
+  VerificationNotificationController,
+  VerifiedAnswer,
+  VerifyEmailController,
+} from './email-verification.controller';
 
 /** Proof of an email address through a mailed link. */
 export const emailVerification: Feature = {

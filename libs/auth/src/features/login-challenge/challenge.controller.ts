@@ -1,11 +1,9 @@
 import { Controller, Post, Req } from '@nestjs/common';
 import { Public } from '../../request/gates/authenticated';
 import { RequestBody } from '../../request/http/request-body';
-import type { SessionTokens } from '../../request/http/token-response';
-import { DeliversTokens } from '../../request/http/token-response';
+import { type SessionTokens, DeliversTokens } from '../../request/http/token-response';
 import { Throttled } from '../../request/throttling/throttled';
-import { ChallengeCompletion } from './challenge';
-import { TwoFactorChallengeRequest } from './challenge';
+import { ChallengeCompletion, TwoFactorChallengeRequest } from './challenge';
 
 @Controller('two-factor-challenge')
 export class TwoFactorChallengeController {

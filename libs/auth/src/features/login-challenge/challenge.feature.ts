@@ -1,7 +1,6 @@
 import { NoSecondStep, SecondStep } from '../login/second-step';
 import type { Feature } from '../../foundation/realm/feature';
-import { ChallengeAttempts } from './challenge';
-import { ChallengeCompletion } from './challenge';
+import { ChallengeAttempts, ChallengeCompletion } from './challenge';
 import { LoginChallenges } from './challenge-tokens';
 import { RequiredSecondStep } from './required-second-step';
 import { TwoFactorChallengeController } from './challenge.controller';

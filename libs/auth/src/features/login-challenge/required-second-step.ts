@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { LoginChallenge } from '../../request/http/token-response';
 import { SecondStep } from '../login/second-step';
-import { CodeFactor } from './second-factors';
+import { CodeFactor, PasskeyFactor } from './second-factors';
 import { LoginChallenges } from './challenge-tokens';
-import { PasskeyFactor } from './second-factors';
 
 /** Challenges whoever enabled a second factor, and whoever has a passkey where `passkeys.required` says so. */
 @Injectable()

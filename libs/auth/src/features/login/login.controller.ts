@@ -1,9 +1,7 @@
 import { Controller, Post, Req } from '@nestjs/common';
 import { Public } from '../../request/gates/authenticated';
 import { RequestBody } from '../../request/http/request-body';
-import type { LoginChallenge } from '../../request/http/token-response';
-import type { SessionTokens } from '../../request/http/token-response';
-import { DeliversTokens } from '../../request/http/token-response';
+import { type LoginChallenge, type SessionTokens, DeliversTokens } from '../../request/http/token-response';
 import { Throttled } from '../../request/throttling/throttled';
 import { Login } from './login';
 import { LoginRequest } from './credentials';

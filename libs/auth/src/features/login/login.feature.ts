@@ -1,10 +1,8 @@
 import type { Feature } from '../../foundation/realm/feature';
-import { Credentials } from './credentials';
-import { Login } from './login';
-import { LoginAttempts } from './login';
+import { Credentials, StandingPassword } from './credentials';
+import { Login, LoginAttempts } from './login';
 import { LoginController } from './login.controller';
 import { PasswordReplacement } from './password-replacement';
-import { StandingPassword } from './credentials';
 import { UnverifiedBlock } from './unverified-block';
 
 export const login: Feature = {

@@ -1,7 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
-import { cleanUp } from '../../foundation/platform/deadline';
-import { answered, isUndecided } from '../../foundation/platform/deadline';
+import { cleanUp, answered, isUndecided } from '../../foundation/platform/deadline';
 import { AccountLockout } from '../../request/lockout/lockout';
 import { loginLock, userLock } from '../../request/lockout/lock-key';
 import { UserProvider } from '../../foundation/ports/user-provider';

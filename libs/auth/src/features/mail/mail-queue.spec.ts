@@ -2,8 +2,7 @@ import { Logger } from '@nestjs/common';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import type { Realm } from '../../foundation/realm/realm';
-import { MailFailed } from './mail-queue';
-import { MailQueue } from './mail-queue';
+import { MailFailed, MailQueue } from './mail-queue';
 import type { Mail } from '../../foundation/ports/mail';
 
 const MAIL: Mail = { to: 'ada@example.com', subject: 'Hello', text: 'A text' };

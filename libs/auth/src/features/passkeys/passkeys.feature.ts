@@ -2,18 +2,18 @@ import type { Feature } from '../../foundation/realm/feature';
 import { NoPasskeyFactor, PasskeyFactor } from '../login-challenge/second-factors';
 import { AssertionVerifier } from './webauthn/verify-assertion';
 import { Ceremonies } from './challenges';
-import { ConfirmPasskeyController } from './passkeys.controller';
+import {
+  ConfirmPasskeyController,
+  PasskeyEnrolmentController,
+  PasskeyLoginController,
+  PasskeysController,
+} from './passkeys.controller';
 import { OrphanedPasskeys } from './passkey-pruning';
-import { OwnPasskeys } from './passkey-enrolment';
+import { OwnPasskeys, PasskeyEnrolment } from './passkey-enrolment';
 import { PasskeyAssertions } from './passkey-assertions';
-import { PasskeyConfirmation } from './passkey-login';
-import { PasskeyEnrolment } from './passkey-enrolment';
-import { PasskeyEnrolmentController } from './passkeys.controller';
-import { PasskeyLogin } from './passkey-login';
-import { PasskeyLoginController } from './passkeys.controller';
+import { PasskeyConfirmation, PasskeyLogin } from './passkey-login';
 import { PasskeySecondStep } from './passkey-factor';
 import { PasskeyStore } from './passkey.store';
-import { PasskeysController } from './passkeys.controller';
 import { RegistrationVerifier } from './webauthn/verify-registration';
 import { SealedKeys } from './encrypted-keys';
 import { WEBAUTHN, webauthnOnDemand } from './webauthn/library';

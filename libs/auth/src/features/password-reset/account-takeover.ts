@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AddressProofs } from '../email-verification/verified-emails';
 import { Realm } from '../../foundation/realm/realm';
-import { CodeFactor } from '../login-challenge/second-factors';
-import { PasskeyFactor } from '../login-challenge/second-factors';
+import { CodeFactor, PasskeyFactor } from '../login-challenge/second-factors';
 import { AccountTurns } from '../sessions/account-lock';
 import { Sessions } from '../sessions/sessions';
 import type { ResetAccount } from './reset-tokens';

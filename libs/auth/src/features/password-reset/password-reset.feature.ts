@@ -1,11 +1,8 @@
 import type { Feature } from '../../foundation/realm/feature';
-import { ExpiredResets } from './reset-token.store';
-import { ForgotPasswordController } from './password-reset.controller';
-import { ForgottenPassword } from './password-reset';
+import { ExpiredResets, ResetTokenStore } from './reset-token.store';
+import { ForgotPasswordController, ResetPasswordController } from './password-reset.controller';
+import { ForgottenPassword, PasswordResetting } from './password-reset';
 import { Handover } from './account-takeover';
-import { PasswordResetting } from './password-reset';
-import { ResetPasswordController } from './password-reset.controller';
-import { ResetTokenStore } from './reset-token.store';
 import { ResetTokens } from './reset-tokens';
 
 /** A forgotten password, and the mailed link that replaces it. */

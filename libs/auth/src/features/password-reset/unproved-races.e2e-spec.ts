@@ -1,7 +1,6 @@
 import { RegistrationVerifier } from '../passkeys/webauthn/verify-registration';
 import { PasskeyFactor } from '../login-challenge/second-factors';
-import { SessionGrounds } from '../sessions/sessions';
-import { Sessions } from '../sessions/sessions';
+import { SessionGrounds, Sessions } from '../sessions/sessions';
 import { RecoveryCodes } from '../two-factor/recovery-codes';
 import { SpentCodes } from '../two-factor/totp';
 import { proofOf } from '../../../../../test/support/confirming';

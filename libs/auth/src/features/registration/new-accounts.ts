@@ -7,8 +7,7 @@ import { Realm } from '../../foundation/realm/realm';
 import { SecurityStore } from '../../foundation/security-store/security-store';
 import { foldedIdentifier } from '../../identity/users/identifiers';
 import { UserProvider } from '../../foundation/ports/user-provider';
-import { IdentifierTaken } from './registration-form';
-import type { RegistrationFields } from './registration-form';
+import { IdentifierTaken, type RegistrationFields } from './registration-form';
 
 /** Seconds in which a user that was registered cannot be registered once more. */
 const CLAIM_SECONDS = 3600;

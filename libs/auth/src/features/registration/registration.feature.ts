@@ -1,8 +1,7 @@
 import type { Feature } from '../../foundation/realm/feature';
-import { FirstLogin } from './registration';
+import { FirstLogin, Registration } from './registration';
 import { NewAccounts } from './new-accounts';
 import { RegisterController } from './registration.controller';
-import { Registration } from './registration';
 import { RegistrationForm } from './registration-form';
 
 /** New accounts. */

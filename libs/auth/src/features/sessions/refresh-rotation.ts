@@ -13,8 +13,7 @@ import { RefreshFamilyForked, RefreshTokenReused, SessionRecovered } from './ses
 import { type ParsedRefreshToken, RefreshTokens, parseRefreshToken } from './refresh-tokens';
 import { type Verdict, endsSession, judge } from './rotation.policy';
 import { type FoundSession, SessionStore } from './session.store';
-import { Sessions } from './sessions';
-import { TokenClaims } from './sessions';
+import { Sessions, TokenClaims } from './sessions';
 
 type Honoured = 'first' | 'replay' | 'ahead';
 

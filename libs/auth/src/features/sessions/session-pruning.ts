@@ -3,8 +3,7 @@ import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-confi
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { Clock } from '../../foundation/platform/clock';
 import { Database, isMissingTable } from '../../foundation/platform/database';
-import { inBatches } from '../../foundation/platform/sweep';
-import { once } from '../../foundation/platform/sweep';
+import { inBatches, once } from '../../foundation/platform/sweep';
 import { longestLife } from '../../identity/denylist/denylist-keys';
 import { Session } from '../../identity/denylist/session.entity';
 import { SessionEnded } from './sessions.events';

@@ -1,12 +1,9 @@
 import { Controller, Delete, Get, HttpCode, Param, Post, Req } from '@nestjs/common';
 import { PinnedNeeds } from '../../request/abilities/pinned-ability.gate';
 import { Authenticated, CurrentCaller, Public } from '../../request/gates/authenticated';
-import { NoStore } from '../../request/http/token-response';
-import { PresentedRefreshToken } from '../../request/http/refresh-cookie';
+import { NoStore, type SessionTokens, DeliversTokens } from '../../request/http/token-response';
+import { PresentedRefreshToken, EndsSession } from '../../request/http/refresh-cookie';
 import { HandsOnItsScope } from '../../request/gates/route-plan';
-import { EndsSession } from '../../request/http/refresh-cookie';
-import type { SessionTokens } from '../../request/http/token-response';
-import { DeliversTokens } from '../../request/http/token-response';
 import { RequestScope } from '../../foundation/platform/deadline';
 import { Throttled } from '../../request/throttling/throttled';
 import type { Caller } from '../../identity/tokens/caller';

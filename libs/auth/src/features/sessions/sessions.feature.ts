@@ -10,12 +10,10 @@ import {
 } from './sessions.controller';
 import { RefreshRotation } from './refresh-rotation';
 import { RefreshTokens } from './refresh-tokens';
-import { SessionGrounds } from './sessions';
+import { SessionGrounds, Sessions, TokenClaims } from './sessions';
 import { SessionList } from './session-list';
 import { SessionPruning } from './session-pruning';
 import { SessionStore } from './session.store';
-import { Sessions } from './sessions';
-import { TokenClaims } from './sessions';
 
 /** Sessions that start, renew and end. */
 export const sessions: Feature = {

@@ -2,8 +2,7 @@ import type { Feature } from '../../foundation/realm/feature';
 import { ConfirmPasswordController } from './confirm-password.controller';
 import { ConfirmationGate } from './require-confirmation';
 import { Confirmations } from './confirmations';
-import { OwnPassword } from './password-confirmation';
-import { PasswordConfirmation } from './password-confirmation';
+import { OwnPassword, PasswordConfirmation } from './password-confirmation';
 
 /** Step-up: proofs that the user was just there. */
 export const confirmation: Feature = {

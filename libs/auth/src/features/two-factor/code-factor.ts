@@ -2,14 +2,11 @@ import { Injectable } from '@nestjs/common';
 import type { SecondFactorMethod } from '../../request/http/token-response';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { Realm } from '../../foundation/realm/realm';
-import { CodeFactor } from '../login-challenge/second-factors';
-import type { FactorMatch } from '../login-challenge/second-factors';
+import { CodeFactor, type FactorMatch } from '../login-challenge/second-factors';
 import { RecoveryCodeUsed } from './two-factor.events';
-import { hashesIn, without } from './recovery-codes';
-import { RecoveryCodes } from './recovery-codes';
+import { hashesIn, without, RecoveryCodes } from './recovery-codes';
 import { SecondFactors, isEnabled } from './stored-factors';
-import { SpentCodes } from './totp';
-import { Totp } from './totp';
+import { SpentCodes, Totp } from './totp';
 import { TwoFactor } from './two-factor';
 
 // One-time password (RFC 8176 §2); a recovery code is one, too.

@@ -4,8 +4,7 @@ import { AuthConfigError, StoreUnavailable } from '../../foundation/platform/err
 import { Encryption } from '../../foundation/platform/crypto';
 import { answered } from '../../foundation/platform/deadline';
 import { Realm } from '../../foundation/realm/realm';
-import { NO_SECOND_FACTOR, type StoredSecondFactor } from '../../foundation/ports/user-provider';
-import { UserProvider } from '../../foundation/ports/user-provider';
+import { NO_SECOND_FACTOR, type StoredSecondFactor, UserProvider } from '../../foundation/ports/user-provider';
 
 /** Changes of one user that overtake another one before it is given up. */
 const MOST_ATTEMPTS = 100;

@@ -1,13 +1,11 @@
 import type { Feature } from '../../foundation/realm/feature';
 import { CodeFactor, NoCodeFactor } from '../login-challenge/second-factors';
 import { RecoveryCodes } from './recovery-codes';
-import { RecoveryCodesController } from './two-factor.controller';
+import { RecoveryCodesController, TwoFactorController } from './two-factor.controller';
 import { SecondFactors } from './stored-factors';
-import { SpentCodes } from './totp';
-import { Totp } from './totp';
+import { SpentCodes, Totp } from './totp';
 import { TwoFactor } from './two-factor';
 import { TwoFactorCodes } from './code-factor';
-import { TwoFactorController } from './two-factor.controller';
 
 /** TOTP and recovery codes. */
 export const twoFactor: Feature = {

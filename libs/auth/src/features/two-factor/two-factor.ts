@@ -4,18 +4,12 @@ import { AuthEvents } from '../../foundation/platform/auth-events';
 import { Clock } from '../../foundation/platform/clock';
 import { Realm } from '../../foundation/realm/realm';
 import { WrongCode } from '../login-challenge/challenge.errors';
-import { NO_SECOND_FACTOR } from '../../foundation/ports/user-provider';
-import { UserProvider } from '../../foundation/ports/user-provider';
+import { NO_SECOND_FACTOR, UserProvider } from '../../foundation/ports/user-provider';
 import { AlreadyEnrolled, NotEnrolled } from './two-factor.errors';
-import { otpauthUri } from './totp';
-import { hashesIn } from './recovery-codes';
-import { RecoveryCodes } from './recovery-codes';
-import { RecoveryCodesReplaced } from './two-factor.events';
+import { otpauthUri, SpentCodes, Totp } from './totp';
+import { hashesIn, RecoveryCodes } from './recovery-codes';
+import { RecoveryCodesReplaced, TwoFactorDisabled, TwoFactorEnabled } from './two-factor.events';
 import { SecondFactors, isEnabled } from './stored-factors';
-import { SpentCodes } from './totp';
-import { Totp } from './totp';
-import { TwoFactorDisabled } from './two-factor.events';
-import { TwoFactorEnabled } from './two-factor.events';
 
 /** What a user is shown at enrolment, this once. */
 export interface Enrolment {

@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { METRICS } from './metrics';
-import { OPERATIONS, QUIET } from '../platform/catalogue';
-import { REASONS } from '../platform/catalogue';
-import { HAPPENINGS } from '../platform/catalogue';
+import { OPERATIONS, QUIET, REASONS, HAPPENINGS } from '../platform/catalogue';
 
 const page = readFileSync(join(__dirname, '../../../../../docs/operations.md'), 'utf8').replaceAll(/ +/g, ' ');
 

@@ -1,5 +1,4 @@
-import { RequestScope } from './deadline';
-import { isUndecided } from './deadline';
+import { RequestScope, isUndecided } from './deadline';
 
 interface Waiting<K, V> {
   key: K;

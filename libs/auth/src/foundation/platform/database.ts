@@ -1,7 +1,6 @@
 import type { DataSource, EntityManager, EntityTarget, ObjectLiteral, QueryRunner } from 'typeorm';
-import { type Abandonable, abandon } from './pg-connection';
+import { type Abandonable, abandon, type Preparing, isStale, statementName } from './pg-connection';
 import { AuthConfigError, StoreUnavailable } from './errors';
-import { type Preparing, isStale, statementName } from './pg-connection';
 import { quotedPath } from './ids';
 import { answered } from './deadline';
 

@@ -1,10 +1,9 @@
 import { Logger } from '@nestjs/common';
 import { AuthConfigError } from '../platform/errors';
 import type { Clock } from '../platform/clock';
-import { evictionProblem } from './redis-security-store';
+import { evictionProblem, RedisSecurityStore } from './redis-security-store';
 import { MemorySecurityStore } from './memory-security-store';
 import { redisClientOf } from './redis-client';
-import { RedisSecurityStore } from './redis-security-store';
 import { SecurityStore } from './security-store';
 
 /** What the host says of its store. */

@@ -1,8 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { batched } from '../../foundation/platform/batching';
-import type { Patience } from '../../foundation/platform/deadline';
-import { answered } from '../../foundation/platform/deadline';
+import { type Patience, answered } from '../../foundation/platform/deadline';
 import { Realm } from '../../foundation/realm/realm';
 import { SecurityStore, UNNAMED } from '../../foundation/security-store/security-store';
 import { familyKey, longestLife, tokenKey } from './denylist-keys';

@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { AuthConfigError } from '../../foundation/platform/errors';
-import { Argon2Hasher } from './argon2-hasher';
-import { type Argon2Library, argon2Library } from './argon2-hasher';
+import { Argon2Hasher, type Argon2Library, argon2Library } from './argon2-hasher';
 import { WorkQueue } from './hash-queue';
 
 interface Vectors {

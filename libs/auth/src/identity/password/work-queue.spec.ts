@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { setImmediate as tick } from 'node:timers/promises';
-import { HasherBusy } from './hash-queue';
+import { HasherBusy, WorkQueue } from './hash-queue';
 import { RequestScope } from '../../foundation/platform/deadline';
-import { WorkQueue } from './hash-queue';
 
 /** A job that ends when the test says so. */
 function job<T = void>() {

@@ -6,10 +6,9 @@ import { Realm } from '../../foundation/realm/realm';
 import { denylistVerdict } from '../denylist/denylist.policy';
 import type { AccessClaims } from './access-token.policy';
 import { AccessTokens } from './access-tokens';
-import { type Caller, callerOf, recordCaller } from './caller';
+import { type Caller, callerOf, recordCaller, Grant } from './caller';
 import { CallerReader } from './caller-reader';
 import { Denylist } from '../denylist/denylist';
-import { Grant } from './caller';
 
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;
 

@@ -3,9 +3,8 @@ import { type JsonWebKey, generateKeyPairSync } from 'node:crypto';
 import type { GuardConfig } from '../../foundation/config/auth-config';
 import { StoreUnavailable } from '../../foundation/platform/errors';
 import { MovableClock } from '../../../../../test/support/app';
-import { keySetSource } from './remote-keys';
+import { keySetSource, RemoteKeys } from './remote-keys';
 import { Keyring } from './keyring';
-import { RemoteKeys } from './remote-keys';
 
 const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const jwk = (kid: string): JsonWebKey => ({ ...publicKey.export({ format: 'jwk' }), kid });

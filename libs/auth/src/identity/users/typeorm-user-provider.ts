@@ -3,14 +3,16 @@ import { AuthConfigError } from '../../foundation/platform/errors';
 import { batched } from '../../foundation/platform/batching';
 import type { Database } from '../../foundation/platform/database';
 import { quoted, quotedPath } from '../../foundation/platform/ids';
-import { AccountRows } from './typeorm-accounts';
-import { CredentialRows } from './prepared-users';
+import { AccountRows, isUnique } from './typeorm-accounts';
+import { CredentialRows, type CallerKey, type FoundCaller, rowReader } from './prepared-users';
 import { foldedIdentifier, keptAs } from './identifiers';
-import type { StoredSecondFactor } from '../../foundation/ports/user-provider';
+import {
+  type StoredSecondFactor,
+  type NewAccount,
+  type StoredCredentials,
+  UserProvider,
+} from '../../foundation/ports/user-provider';
 import { SecondFactorRows } from './second-factor.store';
-import { isUnique } from './typeorm-accounts';
-import { type NewAccount, type StoredCredentials, UserProvider } from '../../foundation/ports/user-provider';
-import { type CallerKey, type FoundCaller, rowReader } from './prepared-users';
 
 const TEXT: ReadonlySet<unknown> = new Set([String, 'text', 'varchar', 'character varying', 'citext']);
 

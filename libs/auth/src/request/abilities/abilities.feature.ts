@@ -1,6 +1,5 @@
 import type { Feature } from '../../foundation/realm/feature';
-import { AbilityGate } from './ability.gate';
-import { Denials } from './ability.gate';
+import { AbilityGate, Denials } from './ability.gate';
 import { Grants } from './granted-scope';
 import { PinnedAbilityGate } from './pinned-ability.gate';
 import { UserResources } from './user-resource';

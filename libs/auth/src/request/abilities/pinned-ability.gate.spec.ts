@@ -1,11 +1,8 @@
 import type { ExecutionContext } from '@nestjs/common';
 import { AuthEvents } from '../../foundation/platform/auth-events';
-import { recordCaller } from '../../identity/tokens/caller';
-import { Grant } from '../../identity/tokens/caller';
-import { Denials } from './ability.gate';
-import { InsufficientScope } from './ability.gate';
-import { PinnedNeeds } from './pinned-ability.gate';
-import { PinnedAbilityGate } from './pinned-ability.gate';
+import { recordCaller, Grant } from '../../identity/tokens/caller';
+import { Denials, InsufficientScope } from './ability.gate';
+import { PinnedNeeds, PinnedAbilityGate } from './pinned-ability.gate';
 
 class Account {
   @PinnedNeeds('svc.account')

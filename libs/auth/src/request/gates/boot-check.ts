@@ -1,8 +1,7 @@
 import { type MetadataScanner, type ModulesContainer } from '@nestjs/core';
 import { AuthConfigError } from '../../foundation/platform/errors';
 import type { RealmScope, Realms } from '../../foundation/realm/realm';
-import { type GateType, Gates } from './route-plan';
-import { routePlan } from './route-plan';
+import { type GateType, Gates, routePlan } from './route-plan';
 
 /**
  * Reads the plan of every route, resolver and gateway of the application once, at boot, so that a contradiction, a mistyped

@@ -1,8 +1,7 @@
 import { type ExecutionContext, Injectable } from '@nestjs/common';
 import { AuthException } from '../../foundation/platform/errors';
-import { reasonOf } from '../../foundation/observability/telemetry';
+import { reasonOf, telemetry } from '../../foundation/observability/telemetry';
 import { SecurityLog } from '../../foundation/observability/security-log';
-import { telemetry } from '../../foundation/observability/telemetry';
 import { aboutRequest } from './request-log';
 import { operationOf } from './library-routes';
 

@@ -1,9 +1,7 @@
 import type { Feature } from '../../foundation/realm/feature';
-import { AccountLockout, NoLockout } from './lockout';
-import { LapsedCounters } from './lockout.store';
-import { LockoutStore } from './lockout.store';
+import { AccountLockout, NoLockout, PersistentLockout } from './lockout';
+import { LapsedCounters, LockoutStore } from './lockout.store';
 import { Releases } from './lock-release';
-import { PersistentLockout } from './lockout';
 
 // On or off: rows from before the switch was turned off are still pruned.
 const ALWAYS = [LockoutStore, LapsedCounters, Releases];

@@ -3,8 +3,7 @@ import { limitedForFile } from '../../../../../test/support/clients';
 import { StoreUnavailable } from '../../foundation/platform/errors';
 import { Realms } from '../../foundation/realm/realm';
 import { SecurityStore } from '../../foundation/security-store/security-store';
-import { FailureLimiter } from './failure-limiter';
-import { FailureLimits } from './failure-limiter';
+import { FailureLimiter, FailureLimits } from './failure-limiter';
 
 describe('attempts that run at once', () => {
   const t = limitedForFile({ rateLimits: {} });

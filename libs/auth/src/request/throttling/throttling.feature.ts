@@ -1,9 +1,7 @@
 import type { Feature } from '../../foundation/realm/feature';
 import { Applicants } from '../http/route.interceptor';
-import { ApplicantsOfRequests } from './clients';
-import { Clients } from './clients';
-import { FailureLimiter } from './failure-limiter';
-import { FailureLimits } from './failure-limiter';
+import { ApplicantsOfRequests, Clients } from './clients';
+import { FailureLimiter, FailureLimits } from './failure-limiter';
 import { Limiters } from './limiters';
 import { ThrottleGate } from './throttled';
 

@@ -1,9 +1,8 @@
 import { Command, CommandRunner, Option } from 'nest-commander';
 import { envName } from '../../foundation/config/env';
 import { newSecret } from '../../foundation/platform/crypto';
-import { confirm } from './command-error';
+import { confirm, Refused, reported } from './command-error';
 import { EnvFile } from './env-file';
-import { Refused, reported } from './command-error';
 
 interface SecretOptions {
   guard?: string;

@@ -4,10 +4,9 @@ import { trimSlashes } from '../../foundation/config/resolve-options';
 import { type MountedRoute, mountedRoutes } from '../../request/gates/library-routes';
 import { Realms } from '../../foundation/realm/realm';
 import { BODIES } from './bodies';
-import { operationObject, tagOf } from './operation';
+import { operationObject, tagOf, schemesOf } from './operation';
 import { Failures } from './failures';
 import { inVersion } from './schema';
-import { schemesOf } from './operation';
 
 /** An OpenAPI document, as far as the library writes in it: 3.0 or 3.1, as `SwaggerModule.createDocument` makes it. */
 export interface ApiDocument {

@@ -6,13 +6,11 @@ import { type AuthException, Unauthenticated } from '../../foundation/platform/e
 import { UnverifiedLogin } from '../../features/login/unverified-block';
 import { WrongCredentials } from '../../features/login/login.errors';
 import type { Operation } from '../../foundation/platform/catalogue';
-import { NoSuchPasskey } from '../../features/passkeys/passkeys.errors';
-import { PasskeyRefused } from '../../features/passkeys/passkeys.errors';
+import { NoSuchPasskey, PasskeyRefused } from '../../features/passkeys/passkeys.errors';
 import { HasherBusy } from '../../identity/password/hash-queue';
 import { ResetFailed } from '../../features/password-reset/password-reset.errors';
 import { IdentifierTaken } from '../../features/registration/registration-form';
-import { BadChallenge } from '../../features/login-challenge/challenge.errors';
-import { WrongCode } from '../../features/login-challenge/challenge.errors';
+import { BadChallenge, WrongCode } from '../../features/login-challenge/challenge.errors';
 import { InvalidRefreshToken, NoSuchSession } from '../../features/sessions/sessions.errors';
 import { TooManyFailures } from '../../request/throttling/throttling.errors';
 import { AlreadyEnrolled, NotEnrolled } from '../../features/two-factor/two-factor.errors';

@@ -1,10 +1,8 @@
 import type { Type } from '@nestjs/common';
 import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants';
 import type { GuardConfig } from '../../foundation/config/auth-config';
-import { rulesOf } from '../../request/http/request-body';
-import { FIELD_MAX, wireName } from '../../request/http/request-body';
+import { rulesOf, FIELD_MAX, wireName, NewPasswordRequest } from '../../request/http/request-body';
 import type { MountedRoute } from '../../request/gates/library-routes';
-import { NewPasswordRequest } from '../../request/http/request-body';
 import { RefreshTokenPipe } from '../../request/http/refresh-cookie';
 import type { RealmScope } from '../../foundation/realm/realm';
 import { RegisterController } from '../../features/registration/registration.controller';

@@ -2,8 +2,7 @@ import type { AuthenticationResponseJSON } from '@simplewebauthn/server';
 import { Inject, Injectable } from '@nestjs/common';
 import { Realm } from '../../../foundation/realm/realm';
 import { isTopLevel } from './responses';
-import { isEcdsaKey, isSound } from './public-key';
-import { isEcdsaSignature } from './public-key';
+import { isEcdsaKey, isSound, isEcdsaSignature } from './public-key';
 import type { Usage } from '../sign-count.policy';
 import { WEBAUTHN, type Webauthn } from './library';
 
