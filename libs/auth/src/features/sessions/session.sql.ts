@@ -60,20 +60,23 @@ export function sessionStatements(database: Database) {
   /**
    * Changes a page of sessions and commits. $1 guard, $2 offset, $3 and $4 where the page begins. The row with a
    * size tells the size of the page and its last session; the others are the sessions that were live.
+   *
+   * Rows are looked up by an array of ids and not by a join: with statistics that are out of date, the planner may
+   * choose to scan the table, and does so once for an array, but once for each row of a join.
    */
   const paged = (page: string, set: string, which: string): string => `
     WITH moment AS MATERIALIZED (SELECT ${now('$2')} AS now),
          page AS MATERIALIZED (${page}),
          locked AS MATERIALIZED (
-           SELECT s.id, s.revoked_at IS NULL AS live FROM ${sessions} s JOIN page ON page.id = s.id
-            ORDER BY s.id FOR UPDATE OF s),
-         before AS MATERIALIZED (SELECT ${ROW} FROM ${sessions} s JOIN locked USING (id) WHERE live),
-         changed AS (UPDATE ${sessions} s SET ${set} FROM locked, moment WHERE s.id = locked.id AND ${which})
+           SELECT ${ROW}, s.revoked_at IS NULL AS live FROM ${sessions} s
+            WHERE s.id = ANY(ARRAY(SELECT id FROM page)) ORDER BY s.id FOR UPDATE),
+         changed AS (
+           UPDATE ${sessions} s SET ${set} FROM moment WHERE s.id = ANY(ARRAY(SELECT id FROM locked WHERE ${which})))
     SELECT * FROM (
       SELECT id, '' AS "userId", '{}'::text[] AS amr, NULL AS ip, NULL AS "userAgent",
              (SELECT count(*)::int FROM page) AS size, created_at::text AS "createdAt"
         FROM page ORDER BY created_at, id LIMIT 1) AS summary
-    UNION ALL SELECT *, 0, '' FROM before`;
+    UNION ALL SELECT id, "userId", amr, ip, "userAgent", 0, '' FROM locked WHERE live`;
 
   return {
     find: `
@@ -105,9 +108,9 @@ export function sessionStatements(database: Database) {
              SELECT id FROM others ORDER BY last_used_at, id
               LIMIT least(${PAGE}, greatest(0, (SELECT count(*) FROM others) - $4))),
            locked AS MATERIALIZED (
-             SELECT s.id FROM ${sessions} s JOIN surplus ON surplus.id = s.id WHERE s.revoked_at IS NULL
-              ORDER BY s.id FOR UPDATE OF s)
-      UPDATE ${sessions} s SET revoked_at = moment.now FROM locked, moment WHERE s.id = locked.id
+             SELECT id FROM ${sessions} WHERE id = ANY(ARRAY(SELECT id FROM surplus)) AND revoked_at IS NULL
+              ORDER BY id FOR UPDATE)
+      UPDATE ${sessions} s SET revoked_at = moment.now FROM moment WHERE s.id = ANY(ARRAY(SELECT id FROM locked))
       RETURNING ${ROW}`,
     discard: `DELETE FROM ${sessions} WHERE id = $1 AND guard = $2`,
     endOne: `
@@ -130,7 +133,7 @@ export function sessionStatements(database: Database) {
        SELECT id, created_at FROM ${sessions} WHERE id = $7::uuid AND guard = $1 AND user_id = $5 AND revoked_at IS NULL
        LIMIT ${PAGE}`,
       'revoked_at = moment.now',
-      'locked.live',
+      'live',
     ),
     erasePage: paged(
       `(SELECT id, created_at FROM ${sessions}
@@ -148,7 +151,7 @@ export function sessionStatements(database: Database) {
     eraseEnded: `
       WITH locked AS MATERIALIZED (
         SELECT id FROM ${sessions} WHERE guard = $1 AND user_id = $2 AND revoked_at IS NOT NULL ORDER BY id FOR UPDATE)
-      UPDATE ${sessions} s SET ${erased('s.revoked_at')} FROM locked WHERE s.id = locked.id`,
+      UPDATE ${sessions} s SET ${erased('s.revoked_at')} WHERE s.id = ANY(ARRAY(SELECT id FROM locked))`,
     isOf: `SELECT 1 FROM ${sessions} WHERE id = $1 AND guard = $2 AND user_id = $3`,
     hasEnded: `SELECT 1 FROM ${sessions} WHERE id = $1 AND guard = $2 AND revoked_at IS NOT NULL`,
     isPinned: `SELECT 1 FROM ${sessions} WHERE id = $1 AND guard = $2 AND scope IS NOT NULL`,
