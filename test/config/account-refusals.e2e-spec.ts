@@ -132,7 +132,7 @@ describe('the module refuses to start', () => {
         features: { registration: true, accountDeletion: false },
         hooks: { register: async () => ({}) },
       },
-      /Implement tellsNewAccounts, mark and isNewerThan/,
+      /Implement datesAccounts, currentMark and wasCreatedSince/,
     ],
     [
       'with hooks.register and users without an identifier to compare',

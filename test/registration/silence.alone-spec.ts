@@ -31,11 +31,11 @@ class Silent extends UserProvider<Known> {
   override identifierOf = ({ email }: Known) => email;
   override createsAccounts = () => true;
   override create = ({ identifier }: NewAccount) => this.answer('create', this.add(identifier));
-  override tellsNewAccounts = () => true;
-  override mark = () => this.answer('mark', String(performance.now()));
-  override isNewerThan = (id: string, mark: string) =>
+  override datesAccounts = () => true;
+  override currentMark = () => this.answer('mark', String(performance.now()));
+  override wasCreatedSince = (id: string, mark: string) =>
     this.answer(
-      'isNewerThan',
+      'wasCreatedSince',
       this.known.some((user) => user.id === id && user.at >= Number(mark)),
     );
 
@@ -74,7 +74,7 @@ describe.each<[string, boolean, [question: string, calls: number][]]>([
       ['findByIdentifier', 0],
       ['mark', 0],
       ['findById', 1],
-      ['isNewerThan', 1],
+      ['wasCreatedSince', 1],
     ],
   ],
 ])('a registration %s whose users do not answer', (_, byHost, questions) => {

@@ -1,4 +1,4 @@
-import { type Limit, type Outcome, SecurityStore } from '@svc/auth';
+import { type Limit, type AttemptOutcome, SecurityStore } from '@svc/auth';
 import { randomUUID } from 'node:crypto';
 import { redisCache } from '../../apps/sample/src/redis-cache';
 import { TestApp, type Tokens, claimsOf } from '../support/app';
@@ -224,7 +224,7 @@ class OwnStore extends SecurityStore {
   take = (key: string) => this.below.take(this.named(key));
   advance = (key: string, to: number, ttl: number) => this.below.advance(this.named(key), to, ttl);
   count = (limits: readonly Limit[], pending?: boolean) => this.below.count(limits.map(this.limit), pending);
-  settle = (limits: readonly Limit[], outcome: Outcome) => this.below.settle(limits.map(this.limit), outcome);
+  settle = (limits: readonly Limit[], outcome: AttemptOutcome) => this.below.settle(limits.map(this.limit), outcome);
 
   private named = (key: string): string => `${this.life}:${key}`;
   private limit = (limit: Limit): Limit => ({ ...limit, key: this.named(limit.key) });

@@ -22,7 +22,7 @@ export class Addressed extends Strangers {
 
 /** The same, who tell since when they are there. */
 export class Dated extends Strangers {
-  override tellsNewAccounts = (): boolean => true;
+  override datesAccounts = (): boolean => true;
 }
 
 /** The same, whose email is verified, whatever it is. */
@@ -33,7 +33,7 @@ export class Verifying extends Strangers {
 /** Users of a provider of the host's that do all there is. */
 export class Complete extends Readers {
   override createsAccounts = (): boolean => true;
-  override tellsNewAccounts = (): boolean => true;
+  override datesAccounts = (): boolean => true;
   override deletesAccounts = (): boolean => true;
   override verifiesEmails = (): boolean => true;
 }

@@ -99,7 +99,7 @@ export class Auth {
    * @param fields what the host adds; it cannot replace ours
    */
   userResource(user: object, from?: TokenSource, fields: object = {}): UserResource {
-    return this.scope.get(UserResources).of(user, callerIn(from, this.scope.realm.guard), fields);
+    return this.scope.get(UserResources).describe(user, callerIn(from, this.scope.realm.guard), fields);
   }
 
   private get sessions(): Sessions {

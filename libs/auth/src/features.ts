@@ -6,7 +6,7 @@ import { passwordReset } from './features/password-reset/password-reset.feature'
 import { password } from './identity/password/password.feature';
 import { account } from './features/account/account.feature';
 import { abilities } from './request/abilities/abilities.feature';
-import { confirmation } from './features/step-up/step-up.feature';
+import { stepUp } from './features/step-up/step-up.feature';
 import { emailVerification } from './features/email-verification/email-verification.feature';
 import { registration } from './features/registration/registration.feature';
 import { lockout } from './request/lockout/lockout.feature';
@@ -15,7 +15,7 @@ import { passkeys } from './features/passkeys/passkeys.feature';
 import type { Feature } from './foundation/realm/feature';
 import { verifiedEmail } from './features/email-verification/require-verified-email';
 import { logoutAll, sessions } from './features/sessions/sessions.feature';
-import { secondStep } from './features/login-challenge/challenge.feature';
+import { loginChallenge } from './features/login-challenge/challenge.feature';
 import { throttling } from './request/throttling/throttling.feature';
 import { twoFactor } from './features/two-factor/two-factor.feature';
 import { denylist, tokens } from './identity/tokens/tokens.feature';
@@ -32,9 +32,9 @@ export const FEATURES: readonly Feature[] = [
   login,
   sessions,
   logoutAll,
-  confirmation,
+  stepUp,
   verifiedEmail,
-  secondStep,
+  loginChallenge,
   twoFactor,
   passkeys,
   mail,
@@ -46,4 +46,4 @@ export const FEATURES: readonly Feature[] = [
 ];
 
 /** Features that no extra guard has, whatever it inherits. */
-export const OF_DEFAULT_GUARD: readonly (keyof FeatureOptions)[] = ['passkeys'];
+export const DEFAULT_GUARD_FEATURES: readonly (keyof FeatureOptions)[] = ['passkeys'];

@@ -82,7 +82,7 @@ export {
 } from './features/sessions/sessions.events';
 
 // Exceptions
-export { BadLink, OutdatedLink } from './features/email-verification/email-verification.errors';
+export { InvalidLink, OutdatedLink } from './features/email-verification/email-verification.errors';
 export { IdentifierTaken } from './features/registration/registration-form';
 export { ResetFailed } from './features/password-reset/password-reset.errors';
 export {
@@ -98,9 +98,9 @@ export { HasherBusy } from './identity/password/hash-queue';
 export { ConfirmationOfAnotherSession, ConfirmationRequired } from './features/step-up/step-up.errors';
 export { EmailUnverified } from './features/email-verification/require-verified-email';
 export { InsufficientScope } from './request/abilities/ability.gate';
-export { NoSuchPasskey } from './features/passkeys/passkeys.errors';
+export { PasskeyNotFound } from './features/passkeys/passkeys.errors';
 export { PasskeyRefused } from './features/passkeys/passkeys.errors';
-export { InvalidRefreshToken, NoSuchSession } from './features/sessions/sessions.errors';
+export { InvalidRefreshToken, SessionNotFound } from './features/sessions/sessions.errors';
 export { WrongCode } from './features/login-challenge/challenge.errors';
 export { WrongPassword } from './features/step-up/step-up.errors';
 export { AccountIsLocked } from './request/lockout/lockout';
@@ -124,7 +124,7 @@ export { PasswordHasher } from './identity/password/password-hasher';
 export {
   type Bucket,
   type Limit,
-  type Outcome,
+  type AttemptOutcome,
   SecurityStore,
   type Tally,
 } from './foundation/security-store/security-store';

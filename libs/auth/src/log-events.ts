@@ -4,7 +4,7 @@ import { Verified } from './features/email-verification/email-verification.event
 import type { AuthEvents } from './foundation/platform/auth-events';
 import { AccountLocked, AccountReleased } from './request/lockout/lockout.events';
 import { MailFailed } from './features/mail/mail-queue';
-import type { HAPPENINGS, SecurityLine } from './foundation/platform/catalogue';
+import type { SECURITY_EVENTS, SecurityLine } from './foundation/platform/catalogue';
 import type { SecurityLog, Severity } from './foundation/observability/security-log';
 import { telemetry } from './foundation/observability/telemetry';
 import {
@@ -54,7 +54,7 @@ export function observeEvents(events: AuthEvents, log: SecurityLog, realms: Real
   const tell = <E extends object>(
     event: Type<E>,
     severity: Severity,
-    name: keyof typeof HAPPENINGS,
+    name: keyof typeof SECURITY_EVENTS,
     told: (event: E) => Told,
   ): void => void events.on(event, (one) => log.write(severity, { event: name, ...told(one) }));
 

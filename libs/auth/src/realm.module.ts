@@ -5,7 +5,7 @@ import type { FeatureOptions, GuardStructure, UsersOptions } from './foundation/
 import { DEFAULT_FEATURES } from './foundation/config/defaults';
 import { merge } from './foundation/config/merge';
 import { sharedPath } from './foundation/config/guard-isolation.policy';
-import { FEATURES, OF_DEFAULT_GUARD } from './features';
+import { FEATURES, DEFAULT_GUARD_FEATURES } from './features';
 import type { Feature } from './foundation/realm/feature';
 import { mount } from './request/http/mount';
 import { AuthConfigError } from './foundation/platform/errors';
@@ -60,7 +60,7 @@ export class RealmModule implements NestModule {
     const { guard, isDefault, routes, users, imports } = structure;
     const switches = merge(DEFAULT_FEATURES, structure.features) as typeof DEFAULT_FEATURES;
     const has = (flag: keyof FeatureOptions): boolean =>
-      switches[flag] && (isDefault || !OF_DEFAULT_GUARD.includes(flag));
+      switches[flag] && (isDefault || !DEFAULT_GUARD_FEATURES.includes(flag));
     const isOn = ({ flags }: Feature): boolean => flags === undefined || flags.some(has);
     const mounted = ({ controllers = [], defaultGuardControllers = [] }: Feature): readonly Type[] =>
       isDefault ? [...controllers, ...defaultGuardControllers] : controllers;

@@ -15,17 +15,17 @@ import { Database } from './foundation/platform/database';
 import { Encryption } from './foundation/platform/crypto';
 import { Argon2Hasher } from './identity/password/argon2-hasher';
 import { PasswordHasher } from './identity/password/password-hasher';
-import { hashQueue, WorkQueue } from './identity/password/hash-queue';
+import { createHashQueue, HashQueue } from './identity/password/hash-queue';
 import { SecurityLog } from './foundation/observability/security-log';
-import { Refusals } from './request/gates/refusal-log';
-import { TransportAnswers } from './request/gates/transport-errors';
+import { GateRefusalLog } from './request/gates/refusal-log';
+import { TransportErrors } from './request/gates/transport-errors';
 import { Realms } from './foundation/realm/realm';
 import { SecurityStore } from './foundation/security-store/security-store';
 import { selectStore } from './foundation/security-store/select-store';
 import { DenylistMonitor } from './identity/denylist/denylist-monitor';
 import { EndedSessions } from './identity/denylist/ended-sessions';
 import { StoreContinuity } from './identity/denylist/store-continuity';
-import { ProxyWatch } from './request/throttling/proxy-warning';
+import { ProxyWarning } from './request/throttling/proxy-warning';
 import { SharedThrottlerStorage } from './request/throttling/throttler-storage';
 
 interface OptionsFactory {
@@ -61,25 +61,25 @@ export class AuthCoreModule {
       },
       // One for hashes of every kind and all guards: `hashing.concurrency` bounds what a process computes at once.
       {
-        provide: WorkQueue,
+        provide: HashQueue,
         inject: [AUTH_CONFIG],
-        useFactory: ({ hashing }: AuthConfig) => hashQueue(hashing),
+        useFactory: ({ hashing }: AuthConfig) => createHashQueue(hashing),
       },
       {
         provide: PasswordHasher,
-        inject: [AUTH_CONFIG, WorkQueue],
-        useFactory: ({ hashing }: AuthConfig, queue: WorkQueue) => new Argon2Hasher(hashing, queue),
+        inject: [AUTH_CONFIG, HashQueue],
+        useFactory: ({ hashing }: AuthConfig, queue: HashQueue) => new Argon2Hasher(hashing, queue),
       },
       SecurityLog,
-      Refusals,
-      TransportAnswers,
+      GateRefusalLog,
+      TransportErrors,
       Clock,
       AuthEvents,
       Realms,
       EndedSessions,
       StoreContinuity,
       DenylistMonitor,
-      ProxyWatch,
+      ProxyWarning,
       SharedThrottlerStorage,
     ];
     return {

@@ -1,7 +1,7 @@
 const { default: Sequencer } = require('@jest/test-sequencer');
 
-/** What starts processes or browsers takes longest, whatever the length of its file. */
-const SLOW = /[\\/]test[\\/](?:faults|sample|concurrency|console|attacks)[\\/]/;
+/** What starts processes or browsers, or waits for a failover, takes longest, whatever the length of its file. */
+const SLOW = /[\\/]test[\\/](?:faults|sample|concurrency|console|attacks)[\\/]|sentinel|lost-redis|many-sessions/;
 
 /** Begins with slow files, so that no worker is left alone with one at the end. */
 module.exports = class SlowFirstSequencer extends Sequencer {

@@ -3,15 +3,15 @@ import type { EntityManager } from 'typeorm';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { Database } from '../../foundation/platform/database';
-import { answered } from '../../foundation/platform/deadline';
+import { withTimeout } from '../../foundation/platform/deadline';
 import { AuthConfigError, Unauthenticated } from '../../foundation/platform/errors';
 import { unitOfWork } from '../../foundation/platform/host-transaction';
-import { Turns } from '../../foundation/platform/sweep';
+import { SerialQueue } from '../../foundation/platform/sweep';
 import { UserProvider } from '../../foundation/ports/user-provider';
 import { Realm } from '../../foundation/realm/realm';
 import type { Caller } from '../../identity/tokens/caller';
 import { Sessions } from '../sessions/sessions';
-import { AccountRowsStore, type ErasedAccount } from './account-rows.store';
+import { AccountRowsStore, type DeletedAccount } from './account-rows.store';
 import { AccountDeleted, AccountDeleting } from './account.events';
 
 /**
@@ -19,7 +19,7 @@ import { AccountDeleted, AccountDeleting } from './account.events';
  * came with. The database decides who that is. To every other its token is dead, and it is told so.
  */
 @Injectable()
-export class ErasureClaims {
+export class DeletionClaims {
   /** Erasures of this process by user: the others wait for its first step, without a connection. */
   private readonly claims = new Map<string, Promise<string | null>>();
 
@@ -29,7 +29,7 @@ export class ErasureClaims {
    * @param erase is told the caller's session; null where it has no row here, as a co-issuer's
    * @throws Unauthenticated for all but one
    */
-  async one(caller: Caller, erase: (session: string | null) => Promise<void>): Promise<void> {
+  async claimExclusive(caller: Caller, erase: (session: string | null) => Promise<void>): Promise<void> {
     const first = this.claims.get(caller.userId);
     if (first) {
       await first;
@@ -60,14 +60,14 @@ const PATIENCE_MS = 30_000;
  * they ended. Then everything else is deleted in one transaction.
  */
 @Injectable()
-export class Erasure {
+export class AccountDeletion {
   private readonly logger = new Logger('Auth');
   // One transaction at a time: what the host does beside it must find a connection, in a pool of two as well.
-  private readonly turns = new Turns();
+  private readonly serialQueue = new SerialQueue();
 
   constructor(
     private readonly users: UserProvider,
-    private readonly claims: ErasureClaims,
+    private readonly claims: DeletionClaims,
     private readonly rows: AccountRowsStore,
     private readonly sessions: Sessions,
     private readonly events: AuthEvents,
@@ -86,29 +86,29 @@ export class Erasure {
    * @throws Unauthenticated where another request erases the account
    * @throws whatever a listener of `AccountDeleting` or `hooks.deleteUser` throws; the account stays then
    */
-  erase(caller: Caller): Promise<void> {
+  delete(caller: Caller): Promise<void> {
     const account = { userId: caller.userId, identifier: this.users.identifierOf(caller.user) };
-    return this.claims.one(caller, async (session) => {
+    return this.claims.claimExclusive(caller, async (session) => {
       const { guard } = this.realm;
       // Before the transaction: listeners hold neither its locks nor its connection.
       const announced = this.events.announce(new AccountDeleting(caller.user, guard));
-      await answered('A listener of AccountDeleting', PATIENCE_MS, announced);
+      await withTimeout('A listener of AccountDeleting', PATIENCE_MS, announced);
       // In pages, and so before the transaction: there may be any number of sessions.
       await this.sessions.eraseAll(account.userId, session);
-      const erased = await this.turns.run(() => this.eraseRows(caller.user, account, session));
+      const erased = await this.serialQueue.run(() => this.eraseRows(caller.user, account, session));
       await this.sweepAgain(account);
       if (erased) this.events.emit(new AccountDeleted(account.userId, account.identifier, guard));
     });
   }
 
-  private eraseRows(user: object, account: ErasedAccount, session: string | null): Promise<boolean> {
+  private eraseRows(user: object, account: DeletedAccount, session: string | null): Promise<boolean> {
     return unitOfWork(this.database.source, PATIENCE_MS, async (manager) => {
       const sql = <Row>(text: string, params?: unknown[]): Promise<Row[]> => manager.query(text, params);
       const { userId } = account;
       if (!(await this.rows.take(sql, account))) throw new Unauthenticated(true);
       // Another process that has erased the account since has erased this session with it. Of two at work, the one whose
       // session ended last leaves no trace of the other's.
-      if (session !== null && !(await this.sessions.isOf(userId, session, sql))) throw new Unauthenticated(true);
+      if (session !== null && !(await this.sessions.belongsTo(userId, session, sql))) throw new Unauthenticated(true);
       await this.rows.erase(sql, account);
       const isDisposed = await this.dispose(user, userId, manager);
       // Last: who comes second waits for no row, and is told that its session is dead.
@@ -126,7 +126,7 @@ export class Erasure {
   }
 
   /** A request that was under way has found the user until the commit, and may have written of it after the first sweep. */
-  private async sweepAgain(account: ErasedAccount): Promise<void> {
+  private async sweepAgain(account: DeletedAccount): Promise<void> {
     try {
       await this.sessions.eraseAll(account.userId);
       await this.database.transaction((sql) => this.rows.erase(sql, account));

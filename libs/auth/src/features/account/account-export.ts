@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { Clock } from '../../foundation/platform/clock';
 import { Database, isMissing } from '../../foundation/platform/database';
-import { answered } from '../../foundation/platform/deadline';
+import { withTimeout } from '../../foundation/platform/deadline';
 import { PasskeyStore } from '../passkeys/passkey.store';
 import { Realm } from '../../foundation/realm/realm';
 import { Session } from '../../identity/denylist/session.entity';
@@ -55,7 +55,7 @@ export class AccountExport {
     @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
   ) {}
 
-  async of({ user, userId }: Caller): Promise<ExportedAccount> {
+  async export({ user, userId }: Caller): Promise<ExportedAccount> {
     return {
       generated_at: new Date(this.clock.now()).toISOString(),
       account: { id: userId, identifier: this.users.identifierOf(user) },
@@ -98,7 +98,7 @@ export class AccountExport {
   }
 
   private async passkeys(userId: string): Promise<ExportedAccount['passkeys']> {
-    const stored = await this.passkeyRows.of(userId).catch((error) => {
+    const stored = await this.passkeyRows.list(userId).catch((error) => {
       // Not a table of ours, or none: its migration has not run.
       if (isMissing(error)) return [];
       throw error;
@@ -108,7 +108,7 @@ export class AccountExport {
 
   private async twoFactor(userId: string): Promise<ExportedAccount['two_factor']> {
     const factor = this.users.storesSecondFactors()
-      ? await answered('The user store', this.config.storeTimeoutMs, this.users.secondFactorOf(userId))
+      ? await withTimeout('The user store', this.config.storeTimeoutMs, this.users.secondFactorOf(userId))
       : null;
     const confirmedAt = factor?.secret ? factor.confirmedAt : null;
     return { enabled: confirmedAt !== null, confirmed_at: confirmedAt?.toISOString() ?? null };

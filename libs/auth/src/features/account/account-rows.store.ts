@@ -50,7 +50,7 @@ export class Tables {
 }
 
 /** Whose rows are erased. */
-export interface ErasedAccount {
+export interface DeletedAccount {
   readonly userId: string;
   readonly identifier: string | null;
 }
@@ -64,7 +64,7 @@ export class AccountRowsStore {
   ) {}
 
   /** Takes the account for this transaction; false while another one has it. Waits for nobody. */
-  async take(sql: Sql, { userId }: ErasedAccount): Promise<boolean> {
+  async take(sql: Sql, { userId }: DeletedAccount): Promise<boolean> {
     const [lock] = await sql<{ taken: boolean }>('SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0)) AS taken', [
       `svc:erase:${this.realm.guard}:${userId}`,
     ]);
@@ -74,7 +74,7 @@ export class AccountRowsStore {
   /**
    * Deletes every row of ours that tells of the account, but for its sessions: see `Sessions.eraseAll`.
    */
-  async erase(sql: Sql, { userId, identifier }: ErasedAccount): Promise<void> {
+  async erase(sql: Sql, { userId, identifier }: DeletedAccount): Promise<void> {
     const { lockouts, passwordResets, passkeys } = this.tables;
     await this.delete(sql, passkeys, 'user_id = $2', userId);
     await this.delete(sql, passwordResets, 'user_id = $2', userId);

@@ -1,5 +1,5 @@
 import { Controller, Delete, Get } from '@nestjs/common';
-import { PinnedNeeds } from '../../request/abilities/pinned-ability.gate';
+import { RequireIfPinned } from '../../request/abilities/pinned-ability.gate';
 import { RequireConfirmation } from '../step-up/require-confirmation';
 import { Authenticated, CurrentCaller } from '../../request/gates/authenticated';
 import { NoStore } from '../../request/http/token-response';
@@ -7,31 +7,31 @@ import { EndsSession } from '../../request/http/refresh-cookie';
 import { Throttled } from '../../request/throttling/throttled';
 import type { Caller } from '../../identity/tokens/caller';
 import { AccountExport, type ExportedAccount } from './account-export';
-import { Erasure } from './account-deletion';
+import { AccountDeletion } from './account-deletion';
 
 @Controller('account')
 @Authenticated()
 export class AccountController {
   constructor(
     private readonly account: AccountExport,
-    private readonly erasure: Erasure,
+    private readonly accountDeletion: AccountDeletion,
   ) {}
 
   @Get('export')
   @NoStore()
-  @PinnedNeeds('svc.account.delete', true)
+  @RequireIfPinned('svc.account.delete', true)
   @Throttled('svc-confirm')
   @RequireConfirmation()
   export(@CurrentCaller() caller: Caller): Promise<ExportedAccount> {
-    return this.account.of(caller);
+    return this.account.export(caller);
   }
 
   @Delete()
   @NoStore()
-  @PinnedNeeds('svc.account.delete', true)
+  @RequireIfPinned('svc.account.delete', true)
   @RequireConfirmation()
   @EndsSession()
   delete(@CurrentCaller() caller: Caller): Promise<void> {
-    return this.erasure.erase(caller);
+    return this.accountDeletion.delete(caller);
   }
 }

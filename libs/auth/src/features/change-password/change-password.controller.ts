@@ -1,5 +1,5 @@
 import { Controller, HttpCode, Post } from '@nestjs/common';
-import { PinnedNeeds } from '../../request/abilities/pinned-ability.gate';
+import { RequireIfPinned } from '../../request/abilities/pinned-ability.gate';
 import { Authenticated, CurrentCaller } from '../../request/gates/authenticated';
 import { RequestBody } from '../../request/http/request-body';
 import { NoStore } from '../../request/http/token-response';
@@ -15,13 +15,13 @@ export class ChangePasswordController {
   @HttpCode(200)
   @NoStore()
   @Authenticated()
-  @PinnedNeeds('svc.account')
+  @RequireIfPinned('svc.account')
   @Throttled('svc-confirm')
   async replace(
     @CurrentCaller() caller: Caller,
     @RequestBody(ChangePasswordRequest) wanted: ChangePasswordRequest,
   ): Promise<{ status: string }> {
-    await this.change.make(caller, wanted);
+    await this.change.change(caller, wanted);
     return { status: 'password-changed' };
   }
 }

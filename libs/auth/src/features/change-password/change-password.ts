@@ -8,7 +8,7 @@ import type { Caller } from '../../identity/tokens/caller';
 import { NewPasswordRequest, RequiredText } from '../../request/http/request-body';
 import { PasswordReplacement } from '../login/password-replacement';
 import { Sessions } from '../sessions/sessions';
-import { OwnPassword } from '../step-up/password-confirmation';
+import { CurrentPassword } from '../step-up/password-confirmation';
 import { WrongPassword } from '../step-up/step-up.errors';
 
 /**
@@ -30,7 +30,7 @@ const ATTEMPTS = 3;
 export class PasswordChange {
   constructor(
     private readonly rules: PasswordRules,
-    private readonly ownPassword: OwnPassword,
+    private readonly currentPassword: CurrentPassword,
     private readonly hasher: PasswordHasher,
     private readonly replacement: PasswordReplacement,
     private readonly users: UserProvider,
@@ -39,7 +39,7 @@ export class PasswordChange {
   ) {}
 
   /** @throws ValidationFailed before anything is tried or counted; AccountIsLocked, WrongPassword */
-  async make(caller: Caller, wanted: ChangePasswordRequest): Promise<void> {
+  async change(caller: Caller, wanted: ChangePasswordRequest): Promise<void> {
     const { user } = caller;
     if (wanted.password === wanted.current_password) {
       throw new ValidationFailed({ password: [{ key: 'password.unchanged' }] });
@@ -53,10 +53,10 @@ export class PasswordChange {
   private async replace({ userId, familyId }: Caller, wanted: ChangePasswordRequest): Promise<void> {
     let digest: string | undefined;
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const former = await this.ownPassword.prove(userId, wanted.current_password, FIELD);
+      const former = await this.currentPassword.verify(userId, wanted.current_password, FIELD);
       digest ??= await this.hasher.hash(wanted.password);
       const renewed = digest;
-      const isMade = await this.replacement.make({
+      const isMade = await this.replacement.replace({
         userId,
         digest: renewed,
         replacing: former,

@@ -5,8 +5,8 @@ import { Realm } from '../../foundation/realm/realm';
 import { Authenticated, CurrentUser, Public } from '../../request/gates/authenticated';
 import { NoStore } from '../../request/http/token-response';
 import { Throttled } from '../../request/throttling/throttled';
-import { EmailProof } from './email-verification';
-import { VerificationNotices } from './verification-mails';
+import { EmailVerification } from './email-verification';
+import { VerificationMails } from './verification-mails';
 
 /**
  * Whether a client would rather have JSON than a page: the type it likes best decides, the first of equals. A
@@ -40,7 +40,7 @@ export class VerifiedAnswer {
 @Controller('email/verify')
 export class VerifyEmailController {
   constructor(
-    private readonly proof: EmailProof,
+    private readonly emailVerification: EmailVerification,
     private readonly answer: VerifiedAnswer,
   ) {}
 
@@ -66,14 +66,14 @@ export class VerifyEmailController {
     @Headers('accept') accept: string | undefined,
     @Res() response: object,
   ): Promise<void> {
-    await this.proof.accept({ id, hash, query: originalUrl.split('?').slice(1).join('?') });
+    await this.emailVerification.verify({ id, hash, query: originalUrl.split('?').slice(1).join('?') });
     this.answer.write(accept, response);
   }
 }
 
 @Controller('email/verification-notification')
 export class VerificationNotificationController {
-  constructor(private readonly notices: VerificationNotices) {}
+  constructor(private readonly verificationMails: VerificationMails) {}
 
   /** Mails another link to the caller. */
   @Post()
@@ -82,7 +82,7 @@ export class VerificationNotificationController {
   @Authenticated()
   @Throttled('svc-email-verification')
   resend(@CurrentUser() user: object): { status: string } {
-    this.notices.send(user);
+    this.verificationMails.send(user);
     return { status: 'verification-link-sent' };
   }
 }

@@ -1,7 +1,7 @@
 import { AuthException } from '../../foundation/platform/errors';
 
 /** The link is not signed by us, was changed on its way, or is too old: 403. */
-export class BadLink extends AuthException {
+export class InvalidLink extends AuthException {
   constructor() {
     super('bad_link', { status: 403, text: { key: 'auth.bad_link' } });
   }

@@ -1,8 +1,8 @@
 import type { Feature } from '../../foundation/realm/feature';
-import { AddressProofs, NoProofs, StoredProofs } from './verified-emails';
-import { EmailProof } from './email-verification';
+import { VerifiedEmails, NoVerifiedEmails, StoredVerifiedEmails } from './verified-emails';
+import { EmailVerification } from './email-verification';
 import { VerificationLinks } from './verification-links';
-import { MailedNotices, NoVerificationNotices, VerificationNotices } from './verification-mails';
+import { QueuedVerificationMails, NoVerificationMails, VerificationMails } from './verification-mails';
 import {
   VerificationNotificationController,
   VerifiedAnswer,
@@ -15,13 +15,13 @@ export const emailVerification: Feature = {
   defaultGuardControllers: [VerifyEmailController, VerificationNotificationController],
   providers: [
     VerificationLinks,
-    EmailProof,
+    EmailVerification,
     VerifiedAnswer,
-    { provide: AddressProofs, useClass: StoredProofs },
-    { provide: VerificationNotices, useClass: MailedNotices },
+    { provide: VerifiedEmails, useClass: StoredVerifiedEmails },
+    { provide: VerificationMails, useClass: QueuedVerificationMails },
   ],
   whenOff: [
-    { provide: AddressProofs, useClass: NoProofs },
-    { provide: VerificationNotices, useClass: NoVerificationNotices },
+    { provide: VerifiedEmails, useClass: NoVerifiedEmails },
+    { provide: VerificationMails, useClass: NoVerificationMails },
   ],
 };

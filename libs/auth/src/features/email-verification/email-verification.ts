@@ -1,20 +1,20 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { AuthConfigError } from '../../foundation/platform/errors';
-import { answered } from '../../foundation/platform/deadline';
+import { withTimeout } from '../../foundation/platform/deadline';
 import { Realm } from '../../foundation/realm/realm';
 import { UserProvider } from '../../foundation/ports/user-provider';
-import { AddressProofs } from './verified-emails';
-import { BadLink, OutdatedLink } from './email-verification.errors';
+import { VerifiedEmails } from './verified-emails';
+import { InvalidLink, OutdatedLink } from './email-verification.errors';
 import { type PresentedLink, VerificationLinks } from './verification-links';
 
 /** `GET /email/verify/…`: from a link that was opened to a verified address. */
 @Injectable()
-export class EmailProof {
+export class EmailVerification {
   constructor(
     private readonly links: VerificationLinks,
     private readonly users: UserProvider,
-    private readonly proofs: AddressProofs,
+    private readonly verifiedEmails: VerifiedEmails,
     @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
     realm: Realm,
   ) {
@@ -26,11 +26,11 @@ export class EmailProof {
     );
   }
 
-  /** Opened twice, it verifies once. @throws BadLink, OutdatedLink */
-  async accept(link: PresentedLink): Promise<void> {
-    if (!this.links.isGenuine(link)) throw new BadLink();
+  /** Opened twice, it verifies once. @throws InvalidLink, OutdatedLink */
+  async verify(link: PresentedLink): Promise<void> {
+    if (!this.links.isGenuine(link)) throw new InvalidLink();
     const { user, email } = await this.addresseeOf(link);
-    if (await this.proofs.note(user, email)) return;
+    if (await this.verifiedEmails.record(user, email)) return;
     // Verified before, unless the address has just become another one.
     const current = await this.addresseeOf(link);
     if (this.users.isEmailVerified(current.user) !== true) throw new OutdatedLink();
@@ -45,6 +45,6 @@ export class EmailProof {
   }
 
   private inTime<T>(work: Promise<T>): Promise<T> {
-    return answered('The user store', this.config.storeTimeoutMs, work);
+    return withTimeout('The user store', this.config.storeTimeoutMs, work);
   }
 }

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
-import { answered } from '../../foundation/platform/deadline';
+import { withTimeout } from '../../foundation/platform/deadline';
 import { AccountMails } from '../mail/mail.feature';
 import { MailQueue } from '../mail/mail-queue';
 import type { Mail } from '../../foundation/ports/mail';
@@ -9,7 +9,7 @@ import { UserProvider } from '../../foundation/ports/user-provider';
 import { VerificationLinks } from './verification-links';
 
 /** Asks users to prove that their email address is theirs. */
-export abstract class VerificationNotices {
+export abstract class VerificationMails {
   /** Mails a link, behind the answer; nothing to whoever is verified already. */
   abstract send(user: object): void;
 
@@ -19,7 +19,7 @@ export abstract class VerificationNotices {
 
 /** Stands in when `features.emailVerification` is off. */
 @Injectable()
-export class NoVerificationNotices extends VerificationNotices {
+export class NoVerificationMails extends VerificationMails {
   send(): void {}
 
   async mailFor(): Promise<null> {
@@ -28,7 +28,7 @@ export class NoVerificationNotices extends VerificationNotices {
 }
 
 @Injectable()
-export class MailedNotices extends VerificationNotices {
+export class QueuedVerificationMails extends VerificationMails {
   constructor(
     private readonly users: UserProvider,
     private readonly links: VerificationLinks,
@@ -48,7 +48,7 @@ export class MailedNotices extends VerificationNotices {
   }
 
   async mailFor(userId: string): Promise<Mail | null> {
-    const user = await answered('The user store', this.config.storeTimeoutMs, this.users.findById(userId));
+    const user = await withTimeout('The user store', this.config.storeTimeoutMs, this.users.findById(userId));
     const to = user && this.addressToProve(user);
     if (!user || to === null) return null;
     const minutes = this.realm.options.emailVerification.expire;

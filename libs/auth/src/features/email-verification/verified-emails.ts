@@ -2,22 +2,22 @@ import { Inject, Injectable } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { Clock } from '../../foundation/platform/clock';
-import { answered } from '../../foundation/platform/deadline';
+import { withTimeout } from '../../foundation/platform/deadline';
 import { UserProvider } from '../../foundation/ports/user-provider';
 import { Verified } from './email-verification.events';
 
 /** Which addresses were proved by a mail that reached them. */
-export abstract class AddressProofs {
+export abstract class VerifiedEmails {
   /** Whether nobody has proved the user's address yet, as this user was read. */
   abstract isMissing(user: object): boolean;
 
   /** Notes the proof of an address, if it is still the user's and lacked one, and says whether it did. */
-  abstract note(user: object, email: string): Promise<boolean>;
+  abstract record(user: object, email: string): Promise<boolean>;
 }
 
 /** The proofs that the users of the realm keep. */
 @Injectable()
-export class StoredProofs extends AddressProofs {
+export class StoredVerifiedEmails extends VerifiedEmails {
   constructor(
     private readonly users: UserProvider,
     private readonly events: AuthEvents,
@@ -31,9 +31,9 @@ export class StoredProofs extends AddressProofs {
     return this.users.isEmailVerified(user) === false;
   }
 
-  async note(user: object, email: string): Promise<boolean> {
+  async record(user: object, email: string): Promise<boolean> {
     const marking = this.users.markEmailVerified(this.users.idOf(user), email, new Date(this.clock.now()));
-    const changed = await answered('The user store', this.config.storeTimeoutMs, marking);
+    const changed = await withTimeout('The user store', this.config.storeTimeoutMs, marking);
     if (changed) this.events.emit(new Verified(user));
     return changed;
   }
@@ -41,12 +41,12 @@ export class StoredProofs extends AddressProofs {
 
 /** Stands in when `features.emailVerification` is off: no address asks for a proof. */
 @Injectable()
-export class NoProofs extends AddressProofs {
+export class NoVerifiedEmails extends VerifiedEmails {
   isMissing(): boolean {
     return false;
   }
 
-  async note(): Promise<boolean> {
+  async record(): Promise<boolean> {
     return false;
   }
 }

@@ -40,12 +40,12 @@ export class LoginChallenges {
   }
 
   /** Whether the password that earned the challenge is the one whose hash is stored. */
-  stands({ jti, fpr }: PurposeClaims, stored: string | null): boolean {
+  isCurrent({ jti, fpr }: PurposeClaims, stored: string | null): boolean {
     return fpr !== undefined && this.fingerprints.verify(printed(jti, stored), fpr);
   }
 
   /** Uses a challenge up; false where it is already. Of many at once, one. */
-  burn(challenge: PurposeClaims): Promise<boolean> {
+  consume(challenge: PurposeClaims): Promise<boolean> {
     return this.tokens.spend(challenge);
   }
 

@@ -7,7 +7,7 @@ export class BadChallenge extends AuthException {
   }
 
   /** Where several answers to one challenge race, the others were no guesses. */
-  override get isUndecided(): boolean {
+  override get isInconclusive(): boolean {
     return true;
   }
 }

@@ -1,19 +1,19 @@
-import { NoSecondStep, SecondStep } from '../login/second-step';
+import { NoLoginChallengeIssuer, LoginChallengeIssuer } from '../login/second-step';
 import type { Feature } from '../../foundation/realm/feature';
 import { ChallengeAttempts, ChallengeCompletion } from './challenge';
 import { LoginChallenges } from './challenge-tokens';
-import { RequiredSecondStep } from './required-second-step';
+import { SecondFactorChallengeIssuer } from './required-second-step';
 import { TwoFactorChallengeController } from './challenge.controller';
 
 /** The challenge between a right password and a session, at every guard whose login can ask for it. */
-export const secondStep: Feature = {
+export const loginChallenge: Feature = {
   flags: ['twoFactor', 'passkeys'],
   controllers: [TwoFactorChallengeController],
   providers: [
     LoginChallenges,
     ChallengeAttempts,
     ChallengeCompletion,
-    { provide: SecondStep, useClass: RequiredSecondStep },
+    { provide: LoginChallengeIssuer, useClass: SecondFactorChallengeIssuer },
   ],
-  whenOff: [{ provide: SecondStep, useClass: NoSecondStep }],
+  whenOff: [{ provide: LoginChallengeIssuer, useClass: NoLoginChallengeIssuer }],
 };

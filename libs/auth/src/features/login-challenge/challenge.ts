@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
-import { answered } from '../../foundation/platform/deadline';
+import { withTimeout } from '../../foundation/platform/deadline';
 import { ValidationFailed } from '../../foundation/platform/errors';
 import type { Text } from '../../foundation/platform/messages';
 import { UserProvider } from '../../foundation/ports/user-provider';
@@ -66,7 +66,7 @@ export class ChallengeAttempts {
   private async redeem(challenge: PurposeClaims, answer: ChallengeAnswer): Promise<Completed | null> {
     const user = await this.inTime(this.users.findById(challenge.sub));
     const stored = user && (await this.inTime(this.users.passwordHashOf(challenge.sub)));
-    if (user && !this.challenges.stands(challenge, stored)) throw new BadChallenge();
+    if (user && !this.challenges.isCurrent(challenge, stored)) throw new BadChallenge();
     const match = user && (await this.matchOf(challenge.sub, answer));
     if (!match) return null;
     // Whoever may not sign in keeps challenge and factor.
@@ -75,7 +75,7 @@ export class ChallengeAttempts {
   }
 
   private inTime<T>(work: Promise<T>): Promise<T> {
-    return answered('The user store', this.config.storeTimeoutMs, work);
+    return withTimeout('The user store', this.config.storeTimeoutMs, work);
   }
 
   private matchOf(userId: string, answer: ChallengeAnswer): Promise<FactorMatch | null> {
@@ -86,7 +86,7 @@ export class ChallengeAttempts {
 
   /** The challenge first: of two factors at once, the second one is not lost to a challenge that is. */
   private async spend(challenge: PurposeClaims, match: FactorMatch): Promise<boolean> {
-    if (!(await this.challenges.burn(challenge))) throw new BadChallenge();
+    if (!(await this.challenges.consume(challenge))) throw new BadChallenge();
     let spent = false;
     try {
       spent = await match.spend();
@@ -115,7 +115,7 @@ export class ChallengeCompletion {
     if (!challenge) throw new BadChallenge();
     const { user, amr } = await this.attempts.verify(challenge, answer);
     const start = { userId: this.users.idOf(user), amr: ['pwd', amr], client: clientInfo(request) };
-    const tokens = await this.sessions.start(start, (stored) => this.challenges.stands(challenge, stored));
+    const tokens = await this.sessions.start(start, (stored) => this.challenges.isCurrent(challenge, stored));
     if (!tokens) throw new BadChallenge();
     return tokens;
   }

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { LoginChallenge } from '../../request/http/token-response';
-import { SecondStep } from '../login/second-step';
+import { LoginChallengeIssuer } from '../login/second-step';
 import { CodeFactor, PasskeyFactor } from './second-factors';
 import { LoginChallenges } from './challenge-tokens';
 
 /** Challenges whoever enabled a second factor, and whoever has a passkey where `passkeys.required` says so. */
 @Injectable()
-export class RequiredSecondStep extends SecondStep {
+export class SecondFactorChallengeIssuer extends LoginChallengeIssuer {
   constructor(
     private readonly codes: CodeFactor,
     private readonly passkeys: PasskeyFactor,

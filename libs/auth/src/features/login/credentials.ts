@@ -1,13 +1,13 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
-import { answered } from '../../foundation/platform/deadline';
+import { withTimeout } from '../../foundation/platform/deadline';
 import { UserProvider } from '../../foundation/ports/user-provider';
 import { PasswordCheck } from '../../identity/password/password-check';
 import { PasswordHasher } from '../../identity/password/password-hasher';
 import { OptionalText, UsernameField } from '../../request/http/request-body';
 
 /** A password that was right, and the hash that it was right for. */
-export interface ProvedPassword {
+export interface VerifiedPassword {
   readonly password: string;
   /** Null where the host signs in users who have no password here. */
   readonly digest: string | null;
@@ -15,7 +15,7 @@ export interface ProvedPassword {
 
 /** Tells whether a password that was right a moment ago still is. */
 @Injectable()
-export class StandingPassword {
+export class PasswordRecheck {
   constructor(
     private readonly users: UserProvider,
     private readonly passwords: PasswordCheck,
@@ -23,22 +23,22 @@ export class StandingPassword {
   ) {}
 
   /** The same password with the hash that is stored now; null where that is of another one. */
-  async now(userId: string, proved: ProvedPassword): Promise<ProvedPassword | null> {
-    const digest = await answered('The user store', this.config.storeTimeoutMs, this.users.passwordHashOf(userId));
-    return (await this.holds(proved, digest)) ? { ...proved, digest } : null;
+  async current(userId: string, proved: VerifiedPassword): Promise<VerifiedPassword | null> {
+    const digest = await withTimeout('The user store', this.config.storeTimeoutMs, this.users.passwordHashOf(userId));
+    return (await this.stillMatches(proved, digest)) ? { ...proved, digest } : null;
   }
 
   /**
    * Whether the password gives the stored hash. Another hash alone says nothing: of parallel logins that renew
    * one, one stores its own.
    */
-  async holds({ password, digest }: ProvedPassword, stored: string | null): Promise<boolean> {
+  async stillMatches({ password, digest }: VerifiedPassword, stored: string | null): Promise<boolean> {
     return stored === digest || (stored !== null && this.passwords.matches(stored, password));
   }
 }
 
 /** What a login is about to be checked against. */
-export interface Candidate {
+export interface LoginCandidate {
   /** The account the identifier names, or null. */
   readonly user: object | null;
   readonly userId: string | null;
@@ -47,9 +47,9 @@ export interface Candidate {
 }
 
 /** Who signs in, and by what. */
-export interface Verified {
+export interface VerifiedCredentials {
   readonly user: object;
-  readonly proved: ProvedPassword;
+  readonly password: VerifiedPassword;
 }
 
 /** Checks an identifier and a password in time that depends on neither: one look-up and one hash. */
@@ -61,7 +61,7 @@ export class Credentials {
     private readonly users: UserProvider,
     private readonly passwords: PasswordCheck,
     private readonly hasher: PasswordHasher,
-    private readonly standing: StandingPassword,
+    private readonly recheck: PasswordRecheck,
     @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
   ) {}
 
@@ -71,7 +71,7 @@ export class Credentials {
   }
 
   /** Looks the identifier up, known or not. */
-  async find({ identifier, password }: LoginRequest): Promise<Candidate> {
+  async find({ identifier, password }: LoginRequest): Promise<LoginCandidate> {
     const found = await this.inTime(this.users.findByIdentifier(identifier ?? ''));
     const user = found?.user ?? null;
     const userId = user && this.users.idOf(user);
@@ -79,23 +79,23 @@ export class Credentials {
   }
 
   /** The user, if the password is right. An unknown one costs a hash too. */
-  async check({ user, userId, digest, password }: Candidate): Promise<Verified | null> {
+  async check({ user, userId, digest, password }: LoginCandidate): Promise<VerifiedCredentials | null> {
     const matches = await this.passwords.matches(digest, password);
     if (user === null || userId === null || digest === null || !matches) return null;
-    return { user, proved: await this.renewed(userId, digest, password) };
+    return { user, password: await this.renewed(userId, digest, password) };
   }
 
   /**
    * What a login of the host's own stands on: the hash from before the host was asked, so that a password that was
    * replaced meanwhile ends this login, too.
    */
-  async provedByHost({ userId, digest, password }: Candidate, provedId: string): Promise<ProvedPassword> {
+  async verifiedByHost({ userId, digest, password }: LoginCandidate, provedId: string): Promise<VerifiedPassword> {
     if (userId === provedId) return { password, digest };
     return { password, digest: await this.inTime(this.users.passwordHashOf(provedId)) };
   }
 
   /** Replaces a hash of another system or with former parameters, now that the password is known. */
-  private async renewed(userId: string, former: string, password: string): Promise<ProvedPassword> {
+  private async renewed(userId: string, former: string, password: string): Promise<VerifiedPassword> {
     const proved = { password, digest: former };
     if (!this.hasher.needsRehash(former)) return proved;
     try {
@@ -103,7 +103,7 @@ export class Credentials {
       const isStored = await this.inTime(this.users.savePasswordHash(userId, digest, former));
       if (isStored) return { password, digest };
       // Someone was faster. A hash of another password leaves the former one, which opens nothing any more.
-      return (await this.standing.now(userId, { password, digest })) ?? proved;
+      return (await this.recheck.current(userId, { password, digest })) ?? proved;
     } catch (error) {
       // The password was right: that the better hash has to wait for another login stops nobody.
       this.logger.warn(`a password hash could not be renewed: ${(error as Error).message}`);
@@ -112,7 +112,7 @@ export class Credentials {
   }
 
   private inTime<T>(work: Promise<T>): Promise<T> {
-    return answered('The user store', this.config.storeTimeoutMs, work);
+    return withTimeout('The user store', this.config.storeTimeoutMs, work);
   }
 }
 

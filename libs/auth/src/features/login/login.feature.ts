@@ -1,5 +1,5 @@
 import type { Feature } from '../../foundation/realm/feature';
-import { Credentials, StandingPassword } from './credentials';
+import { Credentials, PasswordRecheck } from './credentials';
 import { Login, LoginAttempts } from './login';
 import { LoginController } from './login.controller';
 import { PasswordReplacement } from './password-replacement';
@@ -7,5 +7,5 @@ import { UnverifiedBlock } from './unverified-block';
 
 export const login: Feature = {
   controllers: [LoginController],
-  providers: [StandingPassword, Credentials, LoginAttempts, UnverifiedBlock, Login, PasswordReplacement],
+  providers: [PasswordRecheck, Credentials, LoginAttempts, UnverifiedBlock, Login, PasswordReplacement],
 };

@@ -10,9 +10,15 @@ import { AccountLockout } from '../../request/lockout/lockout';
 import { FailureLimiter, FailureLimits } from '../../request/throttling/failure-limiter';
 import { TooManyFailures } from '../../request/throttling/throttling.errors';
 import { Sessions } from '../sessions/sessions';
-import { type Candidate, Credentials, type LoginRequest, StandingPassword, type Verified } from './credentials';
+import {
+  type LoginCandidate,
+  Credentials,
+  type LoginRequest,
+  PasswordRecheck,
+  type VerifiedCredentials,
+} from './credentials';
 import { WrongCredentials } from './login.errors';
-import { SecondStep } from './second-step';
+import { LoginChallengeIssuer } from './second-step';
 import { UnverifiedBlock } from './unverified-block';
 
 /**
@@ -43,7 +49,7 @@ export class LoginAttempts {
    *
    * @throws HasherBusy, AccountIsLocked, TooManyFailures, WrongCredentials
    */
-  async verify(login: LoginRequest, request: object): Promise<Verified> {
+  async verify(login: LoginRequest, request: object): Promise<VerifiedCredentials> {
     const { username: field } = this.realm.options;
     const identifier = login.identifier ?? '';
     // Before any store is asked: what a flood is refused for is to cost next to nothing.
@@ -59,26 +65,26 @@ export class LoginAttempts {
       (seconds) => this.refusal(field, seconds, request),
       this.limits.clearedBy(identifier) ? 'succeeded' : 'undone',
     );
-    if (!verified) throw new WrongCredentials(field).because(this.reason(candidate), candidate.userId);
+    if (!verified) throw new WrongCredentials(field).withReason(this.reason(candidate), candidate.userId);
     const userId = this.users.idOf(verified.user);
     await this.lockout.release([lock, loginLock(userId, identifier), userLock('confirm', userId)]);
     return verified;
   }
 
-  private reason({ userId }: Candidate): Reason {
+  private reason({ userId }: LoginCandidate): Reason {
     if (this.realm.options.hooks.authenticate) return 'wrong_credentials';
     return userId === null ? 'unknown_user' : 'wrong_password';
   }
 
-  private async authenticate(candidate: Candidate, request: object): Promise<Verified | null> {
+  private async authenticate(loginCandidate: LoginCandidate, request: object): Promise<VerifiedCredentials | null> {
     const { authenticate } = this.realm.options.hooks;
-    if (!authenticate) return this.credentials.check(candidate);
+    if (!authenticate) return this.credentials.check(loginCandidate);
     const user = await authenticate(request, { guard: this.realm.guard });
     // A success clears the counters of the account that was named; nobody clears another's with a login of their own.
     if (!user) return null;
     const userId = this.users.idOf(user);
-    if (candidate.userId !== null && candidate.userId !== userId) return null;
-    return { user, proved: await this.credentials.provedByHost(candidate, userId) };
+    if (loginCandidate.userId !== null && loginCandidate.userId !== userId) return null;
+    return { user, password: await this.credentials.verifiedByHost(loginCandidate, userId) };
   }
 
   private refusal(field: string, seconds: number, request: object): Error {
@@ -94,21 +100,21 @@ export class Login {
     private readonly attempts: LoginAttempts,
     private readonly sessions: Sessions,
     private readonly users: UserProvider,
-    private readonly secondStep: SecondStep,
+    private readonly loginChallengeIssuer: LoginChallengeIssuer,
     private readonly unverified: UnverifiedBlock,
-    private readonly standing: StandingPassword,
+    private readonly recheck: PasswordRecheck,
     private readonly realm: Realm,
   ) {}
 
   /** @throws AccountIsLocked, TooManyFailures, WrongCredentials, also for a password replaced meanwhile; UnverifiedLogin */
   async attempt(login: LoginRequest, request: object): Promise<SessionTokens | LoginChallenge> {
-    const { user, proved } = await this.attempts.verify(login, request);
+    const { user, password: proved } = await this.attempts.verify(login, request);
     const userId = this.users.idOf(user);
-    const challenge = await this.secondStep.challengeFor(user, userId, proved.digest);
+    const challenge = await this.loginChallengeIssuer.challengeFor(user, userId, proved.digest);
     if (challenge) return challenge;
     this.unverified.refuse(user);
     const start = { userId, amr: ['pwd'], client: clientInfo(request) };
-    const tokens = await this.sessions.start(start, (stored) => this.standing.holds(proved, stored));
+    const tokens = await this.sessions.start(start, (stored) => this.recheck.stillMatches(proved, stored));
     if (!tokens) throw new WrongCredentials(this.realm.options.username);
     return tokens;
   }

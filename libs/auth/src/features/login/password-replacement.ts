@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
-import { cleanUp, answered, isUndecided } from '../../foundation/platform/deadline';
+import { bestEffort, withTimeout, isInconclusive } from '../../foundation/platform/deadline';
 import { AccountLockout } from '../../request/lockout/lockout';
 import { loginLock, userLock } from '../../request/lockout/lock-key';
 import { UserProvider } from '../../foundation/ports/user-provider';
@@ -34,7 +34,7 @@ export class PasswordReplacement {
   ) {}
 
   /** Whether the password was stored: false where the user is gone, or the hash to replace. */
-  async make(replacement: Replacement): Promise<boolean> {
+  async replace(replacement: Replacement): Promise<boolean> {
     const { userId, endSessions, finish, undo } = replacement;
     let isSaved: boolean | undefined;
     try {
@@ -47,8 +47,8 @@ export class PasswordReplacement {
       return true;
     } catch (error) {
       // What was not answered may have been stored all the same, or yet be.
-      const isUnknown = isSaved === undefined && isUndecided(error);
-      await cleanUp('undoing a change of password', Promise.all([undo(), isUnknown && endSessions()]));
+      const isUnknown = isSaved === undefined && isInconclusive(error);
+      await bestEffort('undoing a change of password', Promise.all([undo(), isUnknown && endSessions()]));
       throw error;
     }
   }
@@ -59,6 +59,6 @@ export class PasswordReplacement {
   }
 
   private inTime<T>(work: Promise<T>): Promise<T> {
-    return answered('The user store', this.config.storeTimeoutMs, work);
+    return withTimeout('The user store', this.config.storeTimeoutMs, work);
   }
 }

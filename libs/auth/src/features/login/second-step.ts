@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { LoginChallenge } from '../../request/http/token-response';
 
 /** What may stand between a right password and a session. */
-export abstract class SecondStep {
+export abstract class LoginChallengeIssuer {
   /**
    * The challenge this user has to complete, or null where the password is enough.
    *
@@ -13,7 +13,7 @@ export abstract class SecondStep {
 
 /** Stands in where no second factor is switched on. */
 @Injectable()
-export class NoSecondStep extends SecondStep {
+export class NoLoginChallengeIssuer extends LoginChallengeIssuer {
   async challengeFor(): Promise<null> {
     return null;
   }

@@ -10,7 +10,7 @@ export class UnverifiedLogin extends AuthException {
   }
 
   /** Whoever gets here guessed nothing. */
-  override get isUndecided(): boolean {
+  override get isInconclusive(): boolean {
     return true;
   }
 }
@@ -24,13 +24,13 @@ export class UnverifiedBlock {
   ) {}
 
   /** Whether the user has to verify the email first. Users that know no verification pass. */
-  holds(user: object): boolean {
+  isBlocked(user: object): boolean {
     const { blockUnverifiedLogin } = this.realm.options.emailVerification;
     return blockUnverifiedLogin && this.users.isEmailVerified(user) === false;
   }
 
   /** For the moment before a session starts, whatever the user signed in with. @throws UnverifiedLogin */
   refuse(user: object): void {
-    if (this.holds(user)) throw new UnverifiedLogin();
+    if (this.isBlocked(user)) throw new UnverifiedLogin();
   }
 }

@@ -1,7 +1,7 @@
 import { type BeforeApplicationShutdown, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AuthEvents } from '../../foundation/platform/auth-events';
-import { answered } from '../../foundation/platform/deadline';
+import { withTimeout } from '../../foundation/platform/deadline';
 import { StoreUnavailable } from '../../foundation/platform/errors';
 import type { Mail, MailKind } from '../../foundation/ports/mail';
 import { Realm } from '../../foundation/realm/realm';
@@ -83,7 +83,7 @@ export class MailQueue implements BeforeApplicationShutdown, OnApplicationShutdo
       if (mail && !failed) await this.realm.options.mail.mailer!.send(mail);
     };
     try {
-      await answered('The mail', PATIENCE_MS, work());
+      await withTimeout('The mail', PATIENCE_MS, work());
     } catch (error) {
       failed = true;
       this.report(kind, error);

@@ -10,18 +10,18 @@ export interface KeyOwner {
 
 /** Public keys as they are stored: whoever can write to the table must not sign in with a key of their own. */
 @Injectable()
-export class SealedKeys {
+export class EncryptedKeys {
   constructor(
     private readonly encryption: Encryption,
     private readonly realm: Realm,
   ) {}
 
-  seal(owner: KeyOwner, publicKey: Uint8Array): string {
+  encrypt(owner: KeyOwner, publicKey: Uint8Array): string {
     return this.encryption.encrypt(publicKey, this.contextOf(owner));
   }
 
   /** @throws Error for a key that was damaged, moved, or encrypted under a key that is no longer configured: no fault of the caller's */
-  open(owner: KeyOwner, sealed: string): Uint8Array<ArrayBuffer> {
+  decrypt(owner: KeyOwner, sealed: string): Uint8Array<ArrayBuffer> {
     const publicKey = this.encryption.decrypt(sealed, this.contextOf(owner));
     if (publicKey) return new Uint8Array(publicKey);
     throw new Error(

@@ -9,7 +9,7 @@ import { PasskeyBackupChanged, PasskeyCloneDetected } from './passkeys.events';
 import { requestOptions } from './webauthn/options';
 import { PasskeyRefused } from './passkeys.errors';
 import { PasskeyStore } from './passkey.store';
-import { type KeyOwner, SealedKeys } from './encrypted-keys';
+import { type KeyOwner, EncryptedKeys } from './encrypted-keys';
 import type { Usage } from './sign-count.policy';
 
 /** Proves who has a passkey. Sign-in, step-up and second step all stand on {@link verify}. */
@@ -18,7 +18,7 @@ export class PasskeyAssertions {
   constructor(
     private readonly ceremonies: Ceremonies,
     private readonly store: PasskeyStore,
-    private readonly keys: SealedKeys,
+    private readonly keys: EncryptedKeys,
     private readonly verifier: AssertionVerifier,
     private readonly events: AuthEvents,
     private readonly realm: Realm,
@@ -45,7 +45,7 @@ export class PasskeyAssertions {
     if (!passkey || response.response.userHandle !== userHandleOf(passkey.userId))
       throw new PasskeyRefused('not_verified');
     const owner = { credentialId: response.id, userId: passkey.userId };
-    const publicKey = this.keys.open(owner, passkey.publicKey);
+    const publicKey = this.keys.decrypt(owner, passkey.publicKey);
     const used = await this.verifier.verify(response, challenge, publicKey);
     if (!used) throw new PasskeyRefused('not_verified');
     await this.record(owner, used);
@@ -56,8 +56,8 @@ export class PasskeyAssertions {
    * Whether a passkey that was verified is still there. Asked once what it was verified for is stored: whoever removes
    * all passkeys ends the sessions after that, so either meets the other.
    */
-  stands({ credentialId }: KeyOwner): Promise<boolean> {
-    return this.store.isThere(credentialId);
+  isCurrent({ credentialId }: KeyOwner): Promise<boolean> {
+    return this.store.exists(credentialId);
   }
 
   /** Only what is signed gets here, so only its authenticator or a copy of it can raise an alarm. */

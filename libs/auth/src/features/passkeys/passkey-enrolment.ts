@@ -6,11 +6,11 @@ import { Realm } from '../../foundation/realm/realm';
 import type { Caller } from '../../identity/tokens/caller';
 import { clip } from '../../request/http/client-info';
 import { FIELD_MAX } from '../../request/http/request-body';
-import { AccountTurns } from '../sessions/account-lock';
+import { AccountLock } from '../sessions/account-lock';
 import { Ceremonies } from './challenges';
-import { SealedKeys } from './encrypted-keys';
+import { EncryptedKeys } from './encrypted-keys';
 import { type ListedPasskey, PasskeyStore } from './passkey.store';
-import { NoSuchPasskey, PasskeyRefused } from './passkeys.errors';
+import { PasskeyNotFound, PasskeyRefused } from './passkeys.errors';
 import { PasskeyAdded, PasskeyRemoved } from './passkeys.events';
 import { creationOptions } from './webauthn/options';
 import { ALGORITHMS, isCredentialId, userHandleOf } from './webauthn/responses';
@@ -23,8 +23,8 @@ export class PasskeyEnrolment {
     private readonly ceremonies: Ceremonies,
     private readonly verifier: RegistrationVerifier,
     private readonly store: PasskeyStore,
-    private readonly keys: SealedKeys,
-    private readonly turns: AccountTurns,
+    private readonly keys: EncryptedKeys,
+    private readonly accountLock: AccountLock,
     private readonly users: UserProvider,
     private readonly events: AuthEvents,
     private readonly realm: Realm,
@@ -34,7 +34,7 @@ export class PasskeyEnrolment {
     const holder = {
       handle: userHandleOf(userId),
       name: this.users.identifierOf(user) || userId,
-      passkeys: await this.store.of(userId),
+      passkeys: await this.store.list(userId),
     };
     return creationOptions(
       this.realm.options.passkeys,
@@ -50,9 +50,9 @@ export class PasskeyEnrolment {
     const challenge = await this.ceremonies.takeRegistration(userId);
     const found = challenge && (await this.verifier.verify(credential, challenge));
     if (!found) throw new PasskeyRefused('not_registered');
-    const publicKey = this.keys.seal({ credentialId: found.credentialId, userId }, found.publicKey);
+    const publicKey = this.keys.encrypt({ credentialId: found.credentialId, userId }, found.publicKey);
     const passkey = { ...found, userId, name: clip(name, FIELD_MAX), publicKey };
-    const stored = await this.turns.asSession(caller, (sql) => this.store.add(sql, passkey));
+    const stored = await this.accountLock.exclusiveForSession(caller, (sql) => this.store.add(sql, passkey));
     if (!stored) throw new PasskeyRefused('not_registered');
     this.events.emit(new PasskeyAdded(userId, found.credentialId, guard));
   }
@@ -68,15 +68,15 @@ export interface PasskeyList {
 
 /** The passkeys of one user, to look at, to name and to delete. */
 @Injectable()
-export class OwnPasskeys {
+export class PasskeyManagement {
   constructor(
     private readonly store: PasskeyStore,
     private readonly events: AuthEvents,
     private readonly realm: Realm,
   ) {}
 
-  async of(userId: string): Promise<PasskeyList> {
-    const stored = await this.store.of(userId);
+  async list(userId: string): Promise<PasskeyList> {
+    const stored = await this.store.list(userId);
     return {
       passkeys: stored.map(({ id, name, last_used_at }) => ({ id, name, last_used_at })),
       rp_id: this.realm.options.passkeys.rpId!,
@@ -85,10 +85,10 @@ export class OwnPasskeys {
     };
   }
 
-  /** @throws NoSuchPasskey for every id that is not one of the user's */
+  /** @throws PasskeyNotFound for every id that is not one of the user's */
   async rename(userId: string, id: string, name: string | null): Promise<void> {
     const renamed = isCredentialId(id) && (await this.store.rename(userId, id, clip(name, FIELD_MAX)));
-    if (!renamed) throw new NoSuchPasskey();
+    if (!renamed) throw new PasskeyNotFound();
   }
 
   /** Deletes one that is the user's; for every other id there is nothing to do. */

@@ -10,7 +10,7 @@ import { PasskeyStore } from './passkey.store';
 
 /** A passkey as the second step of a password login. */
 @Injectable()
-export class PasskeySecondStep extends PasskeyFactor {
+export class PasskeyAsSecondFactor extends PasskeyFactor {
   constructor(
     private readonly assertions: PasskeyAssertions,
     private readonly store: PasskeyStore,

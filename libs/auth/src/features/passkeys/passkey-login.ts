@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
-import { answered } from '../../foundation/platform/deadline';
+import { withTimeout } from '../../foundation/platform/deadline';
 import { Unauthenticated } from '../../foundation/platform/errors';
 import { UserProvider } from '../../foundation/ports/user-provider';
 import type { Caller } from '../../identity/tokens/caller';
@@ -32,12 +32,12 @@ export class PasskeyLogin {
     const passkey = await this.assertions.verify(ceremonyId, credential);
     const { userId } = passkey;
     // A passkey outlives its user until the next sweep.
-    const user = await answered('The user store', this.config.storeTimeoutMs, this.users.findById(userId));
-    if (!user) throw new Unauthenticated(false).because('unknown_user', userId);
+    const user = await withTimeout('The user store', this.config.storeTimeoutMs, this.users.findById(userId));
+    if (!user) throw new Unauthenticated(false).withReason('unknown_user', userId);
     this.unverified.refuse(user);
     await this.lockout.release([userLock('confirm', userId)]);
     const session = { userId, amr: ['webauthn'], client: clientInfo(request) };
-    const tokens = await this.sessions.start(session, () => this.assertions.stands(passkey));
+    const tokens = await this.sessions.start(session, () => this.assertions.isCurrent(passkey));
     if (!tokens) throw new Unauthenticated(false);
     return tokens;
   }

@@ -9,7 +9,7 @@ const PAGE = 250;
 
 /** Sweeps the realm's passkeys whose user is no longer there. */
 @Injectable()
-export class OrphanedPasskeys {
+export class PasskeyPruning {
   constructor(
     private readonly store: PasskeyStore,
     private readonly users: UserProvider,

@@ -90,7 +90,7 @@ export class PasskeyStore {
   }
 
   /** The user's passkeys, the oldest first. */
-  of(userId: string): Promise<(ListedPasskey & { transports: string[] })[]> {
+  list(userId: string): Promise<(ListedPasskey & { transports: string[] })[]> {
     return this.database.query(
       `SELECT credential_id AS id, name, floor(extract(epoch FROM last_used_at))::float8 AS last_used_at, transports
          FROM ${this.table()} WHERE guard = $1 AND user_id = $2 ORDER BY created_at, credential_id`,
@@ -114,7 +114,7 @@ export class PasskeyStore {
   }
 
   /** Whether a passkey is there. Waits for whoever is removing it. */
-  async isThere(credentialId: string): Promise<boolean> {
+  async exists(credentialId: string): Promise<boolean> {
     const statement = `SELECT 1 FROM ${this.table()} WHERE credential_id = $1 AND guard = $2 FOR KEY SHARE`;
     return (await this.database.query(statement, [credentialId, this.realm.guard])).length > 0;
   }

@@ -1,13 +1,13 @@
 import { Controller, Delete, Get, HttpCode, Param, Patch, Post, Req } from '@nestjs/common';
 import type { Caller } from '../../identity/tokens/caller';
-import { PinnedNeeds } from '../../request/abilities/pinned-ability.gate';
+import { RequireIfPinned } from '../../request/abilities/pinned-ability.gate';
 import { Authenticated, CurrentCaller, Public } from '../../request/gates/authenticated';
 import { OptionalText, RequestBody, RequiredObject } from '../../request/http/request-body';
 import { DeliversTokens, NoStore, type SessionTokens } from '../../request/http/token-response';
 import { Throttled } from '../../request/throttling/throttled';
 import { RequireConfirmation } from '../step-up/require-confirmation';
 import { PasskeyAssertions } from './passkey-assertions';
-import { OwnPasskeys, PasskeyEnrolment } from './passkey-enrolment';
+import { PasskeyManagement, PasskeyEnrolment } from './passkey-enrolment';
 import { AssertionRequest, PasskeyConfirmation, PasskeyLogin } from './passkey-login';
 
 /** Body of `PATCH /passkeys/:id`. Without a name the passkey has none. */
@@ -18,14 +18,14 @@ export class RenameRequest {
 
 @Controller('passkeys')
 export class PasskeysController {
-  constructor(private readonly passkeys: OwnPasskeys) {}
+  constructor(private readonly passkeys: PasskeyManagement) {}
 
   @Get()
   @NoStore()
   @Authenticated()
-  @PinnedNeeds('svc.account')
+  @RequireIfPinned('svc.account')
   list(@CurrentCaller() { userId }: Caller) {
-    return this.passkeys.of(userId);
+    return this.passkeys.list(userId);
   }
 
   @Patch(':svcPasskey')
@@ -117,7 +117,7 @@ export class ConfirmPasskeyController {
   @HttpCode(200)
   @NoStore()
   @Authenticated()
-  @PinnedNeeds('svc.account')
+  @RequireIfPinned('svc.account')
   @Throttled('svc-confirm')
   confirm(@CurrentCaller() caller: Caller, @RequestBody(AssertionRequest) assertion: AssertionRequest) {
     return this.confirmation.confirm(caller, assertion);

@@ -8,18 +8,18 @@ import {
   PasskeyLoginController,
   PasskeysController,
 } from './passkeys.controller';
-import { OrphanedPasskeys } from './passkey-pruning';
-import { OwnPasskeys, PasskeyEnrolment } from './passkey-enrolment';
+import { PasskeyPruning } from './passkey-pruning';
+import { PasskeyManagement, PasskeyEnrolment } from './passkey-enrolment';
 import { PasskeyAssertions } from './passkey-assertions';
 import { PasskeyConfirmation, PasskeyLogin } from './passkey-login';
-import { PasskeySecondStep } from './passkey-factor';
+import { PasskeyAsSecondFactor } from './passkey-factor';
 import { PasskeyStore } from './passkey.store';
 import { RegistrationVerifier } from './webauthn/verify-registration';
-import { SealedKeys } from './encrypted-keys';
+import { EncryptedKeys } from './encrypted-keys';
 import { WEBAUTHN, webauthnOnDemand } from './webauthn/library';
 
 // On or off: rows from before the switch was turned off are still pruned.
-const ALWAYS = [PasskeyStore, OrphanedPasskeys];
+const ALWAYS = [PasskeyStore, PasskeyPruning];
 
 /** Passkeys: registration, sign-in and step-up with WebAuthn. */
 export const passkeys: Feature = {
@@ -34,15 +34,15 @@ export const passkeys: Feature = {
     ...ALWAYS,
     { provide: WEBAUTHN, useFactory: () => webauthnOnDemand() },
     Ceremonies,
-    SealedKeys,
+    EncryptedKeys,
     RegistrationVerifier,
     AssertionVerifier,
     PasskeyAssertions,
     PasskeyEnrolment,
     PasskeyLogin,
     PasskeyConfirmation,
-    OwnPasskeys,
-    { provide: PasskeyFactor, useClass: PasskeySecondStep },
+    PasskeyManagement,
+    { provide: PasskeyFactor, useClass: PasskeyAsSecondFactor },
   ],
   whenOff: [...ALWAYS, { provide: PasskeyFactor, useClass: NoPasskeyFactor }],
 };

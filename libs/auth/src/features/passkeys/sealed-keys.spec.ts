@@ -1,29 +1,29 @@
 import { Encryption } from '../../foundation/platform/crypto';
 import type { GuardConfig } from '../../foundation/config/auth-config';
 import { Realm } from '../../foundation/realm/realm';
-import { SealedKeys } from './encrypted-keys';
+import { EncryptedKeys } from './encrypted-keys';
 
 const KEY = 'a-key-of-encryption-at-rest-0123456789';
 const NEXT = 'the-next-key-of-encryption-at-rest-0123';
-const keysOf = (guard: string, ...keys: string[]): SealedKeys =>
-  new SealedKeys(new Encryption(keys.length ? keys : [KEY]), new Realm({ guard } as GuardConfig));
+const keysOf = (guard: string, ...keys: string[]): EncryptedKeys =>
+  new EncryptedKeys(new Encryption(keys.length ? keys : [KEY]), new Realm({ guard } as GuardConfig));
 
 describe('a sealed key', () => {
   const owner = { credentialId: 'AAAA', userId: '1' };
   const key = Buffer.from('the public key');
-  const sealed = keysOf('api').seal(owner, key);
+  const sealed = keysOf('api').encrypt(owner, key);
 
   it('is opened for its own guard, user and passkey, also under a former key', () => {
-    expect(Buffer.from(keysOf('api').open(owner, sealed))).toEqual(key);
-    expect(Buffer.from(keysOf('api', NEXT, KEY).open(owner, sealed))).toEqual(key);
+    expect(Buffer.from(keysOf('api').decrypt(owner, sealed))).toEqual(key);
+    expect(Buffer.from(keysOf('api', NEXT, KEY).decrypt(owner, sealed))).toEqual(key);
   });
 
-  it.each<[string, SealedKeys, typeof owner]>([
+  it.each<[string, EncryptedKeys, typeof owner]>([
     ['another guard', keysOf('admin'), owner],
     ['another user', keysOf('api'), { ...owner, userId: '2' }],
     ['another passkey', keysOf('api'), { ...owner, credentialId: 'AAAB' }],
     ['another key of encryption', keysOf('api', NEXT), owner],
   ])('is not opened for %s: that is an error', (_, keys, whose) => {
-    expect(() => keys.open(whose, sealed)).toThrow(`The public key of the passkey ${whose.credentialId} cannot be`);
+    expect(() => keys.decrypt(whose, sealed)).toThrow(`The public key of the passkey ${whose.credentialId} cannot be`);
   });
 });

@@ -59,7 +59,7 @@ async function registered(algorithm: Algorithm = 'ES256') {
   const assertions = new PasskeyAssertions(
     { takeLogin: async () => CHALLENGE } as never,
     store as never,
-    { open: () => publicKey } as never,
+    { decrypt: () => publicKey } as never,
     new AssertionVerifier(webauthn, realm),
     { emit: () => undefined } as never,
     realm,

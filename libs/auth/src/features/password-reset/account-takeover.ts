@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { AddressProofs } from '../email-verification/verified-emails';
+import { VerifiedEmails } from '../email-verification/verified-emails';
 import { Realm } from '../../foundation/realm/realm';
 import { CodeFactor, PasskeyFactor } from '../login-challenge/second-factors';
-import { AccountTurns } from '../sessions/account-lock';
+import { AccountLock } from '../sessions/account-lock';
 import { Sessions } from '../sessions/sessions';
 import type { ResetAccount } from './reset-tokens';
 
@@ -14,10 +14,10 @@ import type { ResetAccount } from './reset-tokens';
  * by mail. Of an account whose address was proved they are its owner's, and stay.
  */
 @Injectable()
-export class Handover {
+export class ResetCleanup {
   constructor(
-    private readonly proofs: AddressProofs,
-    private readonly turns: AccountTurns,
+    private readonly verifiedEmails: VerifiedEmails,
+    private readonly accountLock: AccountLock,
     private readonly sessions: Sessions,
     private readonly codes: CodeFactor,
     private readonly passkeys: PasskeyFactor,
@@ -25,11 +25,11 @@ export class Handover {
   ) {}
 
   /** Ends what is to end with the former password. Done again, it does what is left. */
-  async make({ user, userId }: ResetAccount): Promise<void> {
+  async run({ user, userId }: ResetAccount): Promise<void> {
     const endSessions = (): Promise<unknown> => this.sessions.endAll(userId, 'password_reset');
     const { revokeSessions } = this.realm.options.passwordReset;
     if (revokeSessions) await endSessions();
-    if (!this.proofs.isMissing(user)) return;
+    if (!this.verifiedEmails.isMissing(user)) return;
     // A session that lived until now may have added a passkey, and a passkey may have started a session. So both are
     // removed in turn, until there is no passkey left that could have started one.
     for (;;) {
@@ -42,13 +42,13 @@ export class Handover {
   }
 
   private async removePasskeys(userId: string): Promise<number> {
-    const { removed, tell } = await this.turns.alone(userId, (sql) => this.passkeys.removeAll(sql, userId));
+    const { removed, tell } = await this.accountLock.exclusive(userId, (sql) => this.passkeys.removeAll(sql, userId));
     tell();
     return removed;
   }
 
   /** The mail arrived, as one that verifies. Comes last, so that a reset that has to be tried again is made whole. */
-  async prove({ user, email }: ResetAccount): Promise<void> {
-    if (this.proofs.isMissing(user)) await this.proofs.note(user, email);
+  async recordVerifiedEmail({ user, email }: ResetAccount): Promise<void> {
+    if (this.verifiedEmails.isMissing(user)) await this.verifiedEmails.record(user, email);
   }
 }

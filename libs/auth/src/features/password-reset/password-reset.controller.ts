@@ -3,11 +3,11 @@ import { Public } from '../../request/gates/authenticated';
 import { RequestBody } from '../../request/http/request-body';
 import { NoStore } from '../../request/http/token-response';
 import { Throttled } from '../../request/throttling/throttled';
-import { ForgotPasswordRequest, ForgottenPassword, PasswordResetting, ResetPasswordRequest } from './password-reset';
+import { ForgotPasswordRequest, ResetLinks, PasswordResets, ResetPasswordRequest } from './password-reset';
 
 @Controller('forgot-password')
 export class ForgotPasswordController {
-  constructor(private readonly forgotten: ForgottenPassword) {}
+  constructor(private readonly resetLinks: ResetLinks) {}
 
   @Post()
   @HttpCode(200)
@@ -15,14 +15,14 @@ export class ForgotPasswordController {
   @Public()
   @Throttled('svc-password-reset')
   async request(@RequestBody(ForgotPasswordRequest) { email }: ForgotPasswordRequest): Promise<{ status: string }> {
-    await this.forgotten.request(email);
+    await this.resetLinks.request(email);
     return { status: 'password-reset-link-sent' };
   }
 }
 
 @Controller('reset-password')
 export class ResetPasswordController {
-  constructor(private readonly resetting: PasswordResetting) {}
+  constructor(private readonly passwordResets: PasswordResets) {}
 
   @Post()
   @HttpCode(200)
@@ -30,7 +30,7 @@ export class ResetPasswordController {
   @Public()
   @Throttled('svc-password-reset')
   async reset(@RequestBody(ResetPasswordRequest) wanted: ResetPasswordRequest): Promise<{ status: string }> {
-    await this.resetting.reset(wanted);
+    await this.passwordResets.reset(wanted);
     return { status: 'password-reset' };
   }
 }

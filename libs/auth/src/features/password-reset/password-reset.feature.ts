@@ -1,15 +1,15 @@
 import type { Feature } from '../../foundation/realm/feature';
-import { ExpiredResets, ResetTokenStore } from './reset-token.store';
+import { ResetTokenPruning, ResetTokenStore } from './reset-token.store';
 import { ForgotPasswordController, ResetPasswordController } from './password-reset.controller';
-import { ForgottenPassword, PasswordResetting } from './password-reset';
-import { Handover } from './account-takeover';
+import { ResetLinks, PasswordResets } from './password-reset';
+import { ResetCleanup } from './account-takeover';
 import { ResetTokens } from './reset-tokens';
 
 /** A forgotten password, and the mailed link that replaces it. */
 export const passwordReset: Feature = {
   flags: ['passwordReset'],
   defaultGuardControllers: [ForgotPasswordController, ResetPasswordController],
-  providers: [ExpiredResets, ResetTokenStore, ResetTokens, ForgottenPassword, Handover, PasswordResetting],
+  providers: [ResetTokenPruning, ResetTokenStore, ResetTokens, ResetLinks, ResetCleanup, PasswordResets],
   // Rows from before the switch was turned off are still pruned.
-  whenOff: [ExpiredResets],
+  whenOff: [ResetTokenPruning],
 };

@@ -9,7 +9,7 @@ import { NewPasswordRequest, RequiredEmail, RequiredText } from '../../request/h
 import { PasswordReplacement } from '../login/password-replacement';
 import { MailQueue } from '../mail/mail-queue';
 import { AccountMails } from '../mail/mail.feature';
-import { Handover } from './account-takeover';
+import { ResetCleanup } from './account-takeover';
 import { ResetFailed } from './password-reset.errors';
 import { PasswordReset } from './password-reset.events';
 import { RESET_TTL } from './reset-token.store';
@@ -17,13 +17,13 @@ import { type Redeemed, ResetTokens } from './reset-tokens';
 
 /** `POST /reset-password`: from a mailed token to another password. Signs nobody in. */
 @Injectable()
-export class PasswordResetting {
+export class PasswordResets {
   constructor(
     private readonly rules: PasswordRules,
     private readonly hasher: PasswordHasher,
     private readonly tokens: ResetTokens,
     private readonly replacement: PasswordReplacement,
-    private readonly handover: Handover,
+    private readonly resetCleanup: ResetCleanup,
     private readonly events: AuthEvents,
   ) {}
 
@@ -46,15 +46,15 @@ export class PasswordResetting {
       await restore();
       throw fault;
     }
-    const endSessions = (): Promise<void> => this.handover.make(account);
-    const finish = (): Promise<void> => this.handover.prove(account);
-    return this.replacement.make({ userId, digest, endSessions, finish, undo: restore });
+    const endSessions = (): Promise<void> => this.resetCleanup.run(account);
+    const finish = (): Promise<void> => this.resetCleanup.recordVerifiedEmail(account);
+    return this.replacement.replace({ userId, digest, endSessions, finish, undo: restore });
   }
 }
 
 /** `POST /forgot-password`: mails a link to the owner of an account. */
 @Injectable()
-export class ForgottenPassword {
+export class ResetLinks {
   constructor(
     private readonly tokens: ResetTokens,
     private readonly queue: MailQueue,

@@ -86,7 +86,7 @@ interface Place {
  * account may be gone.
  */
 @Injectable()
-export class ExpiredResets {
+export class ResetTokenPruning {
   private readonly table = once(() => this.database.table(PasswordResetToken));
 
   constructor(

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { newSecret, sha256 } from '../../foundation/platform/crypto';
-import { answered } from '../../foundation/platform/deadline';
+import { withTimeout } from '../../foundation/platform/deadline';
 import { UserProvider } from '../../foundation/ports/user-provider';
 import { ResetTokenStore } from './reset-token.store';
 
@@ -32,7 +32,7 @@ export class ResetTokens {
   ) {}
 
   async accountOf(address: string): Promise<ResetAccount | null> {
-    const user = await answered('The user store', this.config.storeTimeoutMs, this.users.findByEmail(address));
+    const user = await withTimeout('The user store', this.config.storeTimeoutMs, this.users.findByEmail(address));
     const email = user && this.users.emailOf(user);
     if (!user || !email) return null;
     return { user, userId: this.users.idOf(user), email, identifier: this.users.identifierOf(user) };

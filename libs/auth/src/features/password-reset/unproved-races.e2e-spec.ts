@@ -1,8 +1,8 @@
 import { RegistrationVerifier } from '../passkeys/webauthn/verify-registration';
 import { PasskeyFactor } from '../login-challenge/second-factors';
-import { SessionGrounds, Sessions } from '../sessions/sessions';
+import { SessionPrecondition, Sessions } from '../sessions/sessions';
 import { RecoveryCodes } from '../two-factor/recovery-codes';
-import { SpentCodes } from '../two-factor/totp';
+import { UsedCodes } from '../two-factor/totp';
 import { proofOf } from '../../../../../test/support/confirming';
 import { eventually } from '../../../../../test/support/eventually';
 import { Checkpoint, whileStopped } from '../../../../../test/support/checkpoint';
@@ -34,9 +34,11 @@ describe('a reset of the password of an account whose address nobody has proved'
     [
       'stored already',
       () => {
-        const grounds = account.own(SessionGrounds);
-        const hold = grounds.hold.bind(grounds);
-        jest.spyOn(grounds, 'hold').mockImplementation(async (...args) => checkpoint.pass().then(() => hold(...args)));
+        const grounds = account.own(SessionPrecondition);
+        const hold = grounds.stillValid.bind(grounds);
+        jest
+          .spyOn(grounds, 'stillValid')
+          .mockImplementation(async (...args) => checkpoint.pass().then(() => hold(...args)));
       },
     ],
   ];
@@ -66,7 +68,7 @@ describe('a reset of the password of an account whose address nobody has proved'
     const { access_token: token } = await account.t.session();
     const proof = await proofOf(account.t, token);
     const { body } = await asConfirmed(account.t, 'post', '/auth/two-factor', token, proof).expect(200);
-    const spent = account.own(SpentCodes);
+    const spent = account.own(UsedCodes);
     const claim = spent.claim.bind(spent);
     jest.spyOn(spent, 'claim').mockImplementation(async (...args) => checkpoint.pass().then(() => claim(...args)));
     const confirm = asConfirmed(account.t, 'post', '/auth/two-factor/confirm', token, proof);

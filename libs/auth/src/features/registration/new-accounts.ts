@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { AuthConfigError } from '../../foundation/platform/errors';
-import { answered } from '../../foundation/platform/deadline';
+import { withTimeout } from '../../foundation/platform/deadline';
 import { PasswordHasher } from '../../identity/password/password-hasher';
 import { Realm } from '../../foundation/realm/realm';
 import { SecurityStore } from '../../foundation/security-store/security-store';
@@ -30,12 +30,12 @@ export class NewAccounts {
    */
   async create(fields: RegistrationFields): Promise<object> {
     const { hooks, username } = this.realm.options;
-    const user = await (hooks.register ? this.byHost(fields) : this.byUs(fields));
+    const user = await (hooks.register ? this.createByHook(fields) : this.createInternally(fields));
     if (!user) throw new IdentifierTaken(username);
     return withoutHash(user);
   }
 
-  private async byUs(fields: RegistrationFields): Promise<object | null> {
+  private async createInternally(fields: RegistrationFields): Promise<object | null> {
     const { name, [this.realm.options.username]: identifier, password } = fields;
     if (typeof name !== 'string' || typeof identifier !== 'string' || typeof password !== 'string') {
       throw new AuthConfigError(
@@ -47,9 +47,9 @@ export class NewAccounts {
     return this.inTime(this.users.create({ name, identifier, passwordHash }));
   }
 
-  private async byHost(fields: RegistrationFields): Promise<object | null> {
+  private async createByHook(fields: RegistrationFields): Promise<object | null> {
     const { guard, options } = this.realm;
-    const mark = await this.inTime(this.users.mark());
+    const mark = await this.inTime(this.users.currentMark());
     const made = await options.hooks.register!(fields, { guard });
     if (!made) return null;
     const user = await this.ofThisForm(this.users.idOf(made), fields, mark);
@@ -68,7 +68,7 @@ export class NewAccounts {
   private async ofThisForm(id: string, fields: RegistrationFields, mark: string): Promise<object | null> {
     const user = await this.inTime(this.users.findById(id));
     if (!user || !this.isNamed(user, fields[this.realm.options.username])) return null;
-    if (!(await this.inTime(this.users.isNewerThan(id, mark)))) return null;
+    if (!(await this.inTime(this.users.wasCreatedSince(id, mark)))) return null;
     const isFirst = await this.store.add(`svc:registered:${this.realm.guard}:${id}`, 'true', CLAIM_SECONDS);
     return isFirst ? user : null;
   }
@@ -81,7 +81,7 @@ export class NewAccounts {
   }
 
   private inTime<T>(work: Promise<T>): Promise<T> {
-    return answered('The user store', this.config.storeTimeoutMs, work);
+    return withTimeout('The user store', this.config.storeTimeoutMs, work);
   }
 }
 

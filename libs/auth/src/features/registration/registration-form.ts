@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import type { RegistrationField, RegistrationRules } from '../../foundation/config/registration-rules';
-import { answered } from '../../foundation/platform/deadline';
+import { withTimeout } from '../../foundation/platform/deadline';
 import { AuthConfigError, AuthException, ValidationFailed } from '../../foundation/platform/errors';
 import type { MessageKey, Text } from '../../foundation/platform/messages';
 import { UserProvider } from '../../foundation/ports/user-provider';
@@ -92,7 +92,7 @@ export class RegistrationForm {
 
   private async isTaken(identifier: string): Promise<boolean> {
     const found = this.users.findByIdentifier(identifier);
-    return (await answered('The user store', this.config.storeTimeoutMs, found)) !== null;
+    return (await withTimeout('The user store', this.config.storeTimeoutMs, found)) !== null;
   }
 }
 

@@ -1,13 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { AuthEvents } from '../../foundation/platform/auth-events';
-import { answered } from '../../foundation/platform/deadline';
+import { withTimeout } from '../../foundation/platform/deadline';
 import { UserProvider } from '../../foundation/ports/user-provider';
 import { Realm } from '../../foundation/realm/realm';
 import { type ClientInfo, clientInfo } from '../../request/http/client-info';
 import type { LoginChallenge, SessionTokens } from '../../request/http/token-response';
-import { VerificationNotices } from '../email-verification/verification-mails';
-import { SecondStep } from '../login/second-step';
+import { VerificationMails } from '../email-verification/verification-mails';
+import { LoginChallengeIssuer } from '../login/second-step';
 import { UnverifiedBlock } from '../login/unverified-block';
 import { Sessions } from '../sessions/sessions';
 import { NewAccounts } from './new-accounts';
@@ -18,20 +18,20 @@ import { RegistrationForm } from './registration-form';
 export class FirstLogin {
   constructor(
     private readonly users: UserProvider,
-    private readonly secondStep: SecondStep,
+    private readonly loginChallengeIssuer: LoginChallengeIssuer,
     private readonly unverified: UnverifiedBlock,
     private readonly sessions: Sessions,
     private readonly realm: Realm,
     @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
   ) {}
 
-  async of(user: object, client: ClientInfo): Promise<RegistrationAnswer> {
-    const blocked = this.unverified.holds(user);
+  async logIn(user: object, client: ClientInfo): Promise<RegistrationAnswer> {
+    const blocked = this.unverified.isBlocked(user);
     const withoutSession = { registered: true, requires_verification: blocked } as const;
     if (!this.realm.options.registration.login) return withoutSession;
     const userId = this.users.idOf(user);
-    const digest = await answered('The user store', this.config.storeTimeoutMs, this.users.passwordHashOf(userId));
-    const challenge = await this.secondStep.challengeFor(user, userId, digest);
+    const digest = await withTimeout('The user store', this.config.storeTimeoutMs, this.users.passwordHashOf(userId));
+    const challenge = await this.loginChallengeIssuer.challengeFor(user, userId, digest);
     if (challenge) return challenge;
     if (blocked) return withoutSession;
     // Who was deleted or given another password already has registered, and no more than that.
@@ -64,7 +64,7 @@ export class Registration {
   constructor(
     private readonly form: RegistrationForm,
     private readonly accounts: NewAccounts,
-    private readonly notices: VerificationNotices,
+    private readonly verificationMails: VerificationMails,
     private readonly events: AuthEvents,
     private readonly firstLogin: FirstLogin,
   ) {}
@@ -73,7 +73,7 @@ export class Registration {
   async register(request: object): Promise<RegistrationAnswer> {
     const user = await this.accounts.create(await this.form.read(request));
     this.events.emit(new Registered(user));
-    this.notices.send(user);
-    return this.firstLogin.of(user, clientInfo(request));
+    this.verificationMails.send(user);
+    return this.firstLogin.logIn(user, clientInfo(request));
   }
 }

@@ -10,7 +10,7 @@ import { Sessions } from './sessions';
  * added before is missed.
  */
 @Injectable()
-export class AccountTurns {
+export class AccountLock {
   constructor(
     private readonly database: Database,
     private readonly sessions: Sessions,
@@ -18,20 +18,20 @@ export class AccountTurns {
   ) {}
 
   /** Runs `add` in a transaction, while the session lives. @throws Unauthenticated where it was ended */
-  asSession<T>(
+  exclusiveForSession<T>(
     { userId, familyId }: { userId: string; familyId: string | null },
     add: (sql: Sql) => Promise<T>,
   ): Promise<T> {
-    return this.alone(userId, async (sql) => {
+    return this.exclusive(userId, async (sql) => {
       // A statement of its own: it sees what was committed while this one waited for its turn.
       if (!(await this.sessions.isAlive(familyId, sql)))
-        throw new Unauthenticated(true).because('revoked_token', userId);
+        throw new Unauthenticated(true).withReason('revoked_token', userId);
       return add(sql);
     });
   }
 
   /** Runs `work` in a transaction, as the only one for this account. */
-  alone<T>(userId: string, work: (sql: Sql) => Promise<T>): Promise<T> {
+  exclusive<T>(userId: string, work: (sql: Sql) => Promise<T>): Promise<T> {
     return this.database.transaction(async (sql) => {
       await sql('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`svc:turns:${this.realm.guard}:${userId}`]);
       return work(sql);

@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { Grants } from '../../request/abilities/granted-scope';
+import { AbilityResolver } from '../../request/abilities/granted-scope';
 import type { SessionTokens } from '../../request/http/token-response';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { StoreUnavailable } from '../../foundation/platform/errors';
@@ -32,7 +32,7 @@ const REASONS: Readonly<Record<Exclude<Verdict, Honoured>, Reason>> = {
 const ATTEMPTS = 10;
 
 /** What the host adds to the next access token. */
-type Additions = Awaited<ReturnType<Grants['granted']>> & { custom: object };
+type Additions = Awaited<ReturnType<AbilityResolver['resolve']>> & { custom: object };
 
 /** Exchanges a refresh token for its successor. The rule is {@link judge}; this carries it out. */
 @Injectable()
@@ -42,7 +42,7 @@ export class RefreshRotation {
   constructor(
     private readonly store: SessionStore,
     private readonly refreshTokens: RefreshTokens,
-    private readonly grants: Grants,
+    private readonly abilityResolver: AbilityResolver,
     private readonly tokenClaims: TokenClaims,
     private readonly accessTokens: AccessTokens,
     private readonly denylist: Denylist,
@@ -57,14 +57,14 @@ export class RefreshRotation {
    */
   async rotate(refreshToken: string, scope: RequestScope): Promise<SessionTokens> {
     const presented = parseRefreshToken(refreshToken);
-    if (!presented) throw new InvalidRefreshToken().because(refreshToken ? 'unknown_token' : 'missing_token');
+    if (!presented) throw new InvalidRefreshToken().withReason(refreshToken ? 'unknown_token' : 'missing_token');
     const { familyId, generation } = presented;
     let [additions, since]: [Additions | undefined, number | undefined] = [undefined, undefined];
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       // Read anew each time. The denylist is asked once: an end that came later is seen by the statement.
       const [session, denied] = await Promise.all([
         this.genuine(presented, scope),
-        attempt === 0 && this.denylist.deniesFamily(familyId, scope.waiting),
+        attempt === 0 && this.denylist.deniesFamily(familyId, scope.deadline),
       ]);
       // A rotation that came after this request is a replay, however long the host's callbacks took meanwhile.
       since ??= session?.now;
@@ -73,7 +73,7 @@ export class RefreshRotation {
       if (denied) {
         // The end of the session reached the store, and its row was never written, or was lost.
         await scope.run(() => this.sessions.end(familyId, 'revoked'));
-        throw new InvalidRefreshToken().because('revoked_token', session.userId);
+        throw new InvalidRefreshToken().withReason('revoked_token', session.userId);
       }
       // Host callbacks run here, before anything is changed: slow or failing ones hold no lock and consume nothing.
       additions ??= await this.additions(session, scope);
@@ -85,7 +85,10 @@ export class RefreshRotation {
   }
 
   /** The session of a token that this server made; null for every other token. */
-  private async genuine(presented: ParsedRefreshToken, { waiting }: RequestScope): Promise<FoundSession | null> {
+  private async genuine(
+    presented: ParsedRefreshToken,
+    { deadline: waiting }: RequestScope,
+  ): Promise<FoundSession | null> {
     const session = await this.store.find(presented.familyId, waiting);
     return session && this.refreshTokens.isGenuine(presented, session.salt) ? session : null;
   }
@@ -96,7 +99,7 @@ export class RefreshRotation {
     generation: number,
     { verdict, isFirstTry }: { verdict: Honoured; isFirstTry: boolean },
     additions: Additions,
-    { waiting }: RequestScope,
+    { deadline: waiting }: RequestScope,
   ): Promise<SessionTokens | null> {
     const rotates = verdict !== 'replay' && this.realm.options.features.rotation;
     const current = verdict === 'replay' ? session.generation : generation + (rotates ? 1 : 0);
@@ -116,8 +119,8 @@ export class RefreshRotation {
 
   private additions({ scope: stored, userId, familyId }: FoundSession, scope: RequestScope): Promise<Additions> {
     const asked = async (): Promise<Additions> => ({
-      ...(await this.grants.granted(stored, userId, familyId)),
-      custom: await this.tokenClaims.of(userId, familyId),
+      ...(await this.abilityResolver.resolve(stored, userId, familyId)),
+      custom: await this.tokenClaims.claimsFor(userId, familyId),
     });
     const { abilities, tokenClaims } = this.realm.options.hooks;
     // What the host does may wait for stores, and hash.
@@ -157,7 +160,7 @@ export class RefreshRotation {
     }
     // Its deadline ended it already. This tells the host, once, and ends its last access tokens.
     if (session && verdict === 'expired') await scope.run(() => this.sessions.end(session.familyId, 'expired'));
-    return new InvalidRefreshToken().because(REASONS[verdict], session?.userId);
+    return new InvalidRefreshToken().withReason(REASONS[verdict], session?.userId);
   }
 }
 

@@ -3,7 +3,7 @@ import { Clock } from '../../foundation/platform/clock';
 import { Database } from '../../foundation/platform/database';
 import { isUuid } from '../../foundation/platform/ids';
 import { Realm } from '../../foundation/realm/realm';
-import { NoSuchSession } from './sessions.errors';
+import { SessionNotFound } from './sessions.errors';
 import { Session } from '../../identity/denylist/session.entity';
 import { Sessions } from './sessions';
 
@@ -42,7 +42,7 @@ export class SessionList {
    *
    * @param current the session that asks; null for a token without one
    */
-  async of(userId: string, current: string | null): Promise<ListedSession[]> {
+  async list(userId: string, current: string | null): Promise<ListedSession[]> {
     const rows = await this.database.query<Row>(
       `SELECT id, extract(epoch FROM created_at)::float8 AS "createdAt", ip, user_agent AS "userAgent", label,
               extract(epoch FROM last_used_at)::float8 AS "lastUsedAt"
@@ -64,9 +64,9 @@ export class SessionList {
     }));
   }
 
-  /** Ends a session of the user's own. @throws NoSuchSession for every other id */
+  /** Ends a session of the user's own. @throws SessionNotFound for every other id */
   async end(userId: string, id: string): Promise<void> {
-    if (!isUuid(id) || !(await this.isOwn(userId, id))) throw new NoSuchSession();
+    if (!isUuid(id) || !(await this.isOwn(userId, id))) throw new SessionNotFound();
     await this.sessions.end(id, 'revoked');
   }
 

@@ -1,11 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Pins } from '../../request/abilities/pinned-ability.gate';
+import { PinnedSessions } from '../../request/abilities/pinned-ability.gate';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
-import { batched } from '../../foundation/platform/batching';
+import { batchPerTick } from '../../foundation/platform/batching';
 import { Clock } from '../../foundation/platform/clock';
 import { Database, type Sql } from '../../foundation/platform/database';
 import { once } from '../../foundation/platform/sweep';
-import { Patience, answered, patienceNow } from '../../foundation/platform/deadline';
+import { RequestDeadline, withTimeout, currentDeadline } from '../../foundation/platform/deadline';
 import { isUuid } from '../../foundation/platform/ids';
 import { Realm } from '../../foundation/realm/realm';
 import { type RecentChange, type SessionState, recentChange } from './rotation.policy';
@@ -62,10 +62,10 @@ type BeforeCommit = (familyIds: string[]) => Promise<void>;
 
 /** Every query of sessions. Adds the guard itself: another guard's session is unknown here. */
 @Injectable()
-export class SessionStore extends Pins {
+export class SessionStore extends PinnedSessions {
   private readonly statements = once((): SessionStatements => sessionStatements(this.database));
-  private readonly found = batched<FoundSession | null>((ids) => this.findAll(ids));
-  private readonly joined = batched((exchanges: Exchange[]) => this.exchangeAll(exchanges, 'exchangeJoined'));
+  private readonly found = batchPerTick<FoundSession | null>((ids) => this.findAll(ids));
+  private readonly joined = batchPerTick((exchanges: Exchange[]) => this.exchangeAll(exchanges, 'exchangeJoined'));
 
   constructor(
     private readonly database: Database,
@@ -77,8 +77,8 @@ export class SessionStore extends Pins {
   }
 
   /** Reads a session on the primary, without a lock. Those of one turn of the event loop share the statement. */
-  find(familyId: string, patience?: Patience): Promise<FoundSession | null> {
-    return answered('PostgreSQL', this.config.storeTimeoutMs, this.found(familyId), patience);
+  find(familyId: string, requestDeadline?: RequestDeadline): Promise<FoundSession | null> {
+    return withTimeout('PostgreSQL', this.config.storeTimeoutMs, this.found(familyId), requestDeadline);
   }
 
   /**
@@ -88,9 +88,19 @@ export class SessionStore extends Pins {
    * @param joined shares the statement with those of the same turn of the event loop, and waits for no lock
    * @returns whether it did; otherwise nothing was changed, and the session is to be read and judged again
    */
-  async rotate(session: FoundSession, generation: number, joined: boolean, patience?: Patience): Promise<boolean> {
+  async rotate(
+    session: FoundSession,
+    generation: number,
+    joined: boolean,
+    requestDeadline?: RequestDeadline,
+  ): Promise<boolean> {
     const change = recentChange(session, generation, this.realm.options.graceSeconds);
-    const holders = await this.exchange(session, { ...change, generation: generation + 1, more: 0 }, joined, patience);
+    const holders = await this.exchange(
+      session,
+      { ...change, generation: generation + 1, more: 0 },
+      joined,
+      requestDeadline,
+    );
     return holders !== null;
   }
 
@@ -99,9 +109,9 @@ export class SessionStore extends Pins {
    *
    * @returns how often that token was handed out in all; null where nothing was changed
    */
-  handOut(session: FoundSession, more: 0 | 1, patience?: Patience): Promise<number | null> {
+  handOut(session: FoundSession, more: 0 | 1, requestDeadline?: RequestDeadline): Promise<number | null> {
     const { generation } = session;
-    return this.exchange(session, { generation, more, dropped: 0, added: 0 }, false, patience);
+    return this.exchange(session, { generation, more, dropped: 0, added: 0 }, false, requestDeadline);
   }
 
   /**
@@ -188,7 +198,7 @@ export class SessionStore extends Pins {
   }
 
   /** Whether a session is the user's. One that was erased is nobody's. */
-  async isOf(userId: string, familyId: string, sql: Sql): Promise<boolean> {
+  async belongsTo(userId: string, familyId: string, sql: Sql): Promise<boolean> {
     return (await sql(this.statements().isOf, [familyId, this.realm.guard, userId])).length > 0;
   }
 
@@ -238,15 +248,15 @@ export class SessionStore extends Pins {
     { familyId: id, generation: seen, now, readAt }: FoundSession,
     change: Pick<Exchange, 'generation' | 'more' | 'dropped' | 'added'>,
     joined: boolean,
-    patience = patienceNow() ?? new Patience(),
+    requestDeadline = currentDeadline() ?? new RequestDeadline(),
   ): Promise<number | null> {
     const ms = this.config.storeTimeoutMs;
     // By the database's clock. A server that comes to the statement after the client was answered 503, as after a pause,
     // leaves the session alone: the client may come back with the same token only after the grace period.
-    const until = now + (performance.now() - readAt + patience.left(ms)) / 1000;
+    const until = now + (performance.now() - readAt + requestDeadline.left(ms)) / 1000;
     const one: Exchange = { id, seen, until, ...change };
     const asked = joined ? this.joined(one) : this.exchangeAll([one], 'exchangeOne').then(([holders]) => holders!);
-    return answered('PostgreSQL', ms, asked, patience);
+    return withTimeout('PostgreSQL', ms, asked, requestDeadline);
   }
 
   private async exchangeAll(

@@ -1,9 +1,9 @@
 import { Controller, Delete, Get, HttpCode, Param, Post, Req } from '@nestjs/common';
-import { PinnedNeeds } from '../../request/abilities/pinned-ability.gate';
+import { RequireIfPinned } from '../../request/abilities/pinned-ability.gate';
 import { Authenticated, CurrentCaller, Public } from '../../request/gates/authenticated';
 import { NoStore, type SessionTokens, DeliversTokens } from '../../request/http/token-response';
 import { PresentedRefreshToken, EndsSession } from '../../request/http/refresh-cookie';
-import { HandsOnItsScope } from '../../request/gates/route-plan';
+import { PassesScope } from '../../request/gates/route-plan';
 import { RequestScope } from '../../foundation/platform/deadline';
 import { Throttled } from '../../request/throttling/throttled';
 import type { Caller } from '../../identity/tokens/caller';
@@ -20,7 +20,7 @@ export class RefreshController {
   @Public()
   @Throttled('svc-refresh')
   @DeliversTokens()
-  @HandsOnItsScope()
+  @PassesScope()
   refresh(@PresentedRefreshToken() refreshToken: string, @Req() request: object): Promise<SessionTokens> {
     return this.rotation.rotate(refreshToken, RequestScope.of(request));
   }
@@ -46,7 +46,7 @@ export class RevokeAllController {
   /** Ends every session of the caller on this guard, the calling one included. */
   @Delete()
   @Authenticated()
-  @PinnedNeeds('svc.sessions')
+  @RequireIfPinned('svc.sessions')
   @EndsSession()
   async revokeAll(@CurrentCaller() { userId, familyId }: Caller): Promise<void> {
     await this.sessions.endAll(userId, 'revoked', familyId);
@@ -61,7 +61,7 @@ export class RevokeOthersController {
   @Delete()
   @HttpCode(204)
   @Authenticated()
-  @PinnedNeeds('svc.sessions')
+  @RequireIfPinned('svc.sessions')
   async revokeOthers(@CurrentCaller() { userId, familyId }: Caller): Promise<void> {
     if (familyId !== null) await this.sessions.endOthers(userId, familyId);
   }
@@ -75,15 +75,15 @@ export class SessionsController {
   @Get()
   @NoStore()
   @Authenticated()
-  @PinnedNeeds('svc.sessions')
+  @RequireIfPinned('svc.sessions')
   async own(@CurrentCaller() { userId, familyId }: Caller): Promise<{ data: ListedSession[] }> {
-    return { data: await this.list.of(userId, familyId) };
+    return { data: await this.list.list(userId, familyId) };
   }
 
   /** Ends one session of the caller. */
   @Delete(':svcSession')
   @Authenticated()
-  @PinnedNeeds('svc.sessions')
+  @RequireIfPinned('svc.sessions')
   @EndsSession()
   end(@CurrentCaller() { userId }: Caller, @Param('svcSession') id: string): Promise<void> {
     return this.list.end(userId, id);

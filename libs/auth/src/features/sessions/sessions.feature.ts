@@ -1,6 +1,6 @@
-import { Pins } from '../../request/abilities/pinned-ability.gate';
+import { PinnedSessions } from '../../request/abilities/pinned-ability.gate';
 import type { Feature } from '../../foundation/realm/feature';
-import { AccountTurns } from './account-lock';
+import { AccountLock } from './account-lock';
 import {
   LogoutController,
   RefreshController,
@@ -10,7 +10,7 @@ import {
 } from './sessions.controller';
 import { RefreshRotation } from './refresh-rotation';
 import { RefreshTokens } from './refresh-tokens';
-import { SessionGrounds, Sessions, TokenClaims } from './sessions';
+import { SessionPrecondition, Sessions, TokenClaims } from './sessions';
 import { SessionList } from './session-list';
 import { SessionPruning } from './session-pruning';
 import { SessionStore } from './session.store';
@@ -21,11 +21,11 @@ export const sessions: Feature = {
   providers: [
     TokenClaims,
     SessionStore,
-    { provide: Pins, useExisting: SessionStore },
-    SessionGrounds,
+    { provide: PinnedSessions, useExisting: SessionStore },
+    SessionPrecondition,
     RefreshTokens,
     Sessions,
-    AccountTurns,
+    AccountLock,
     RefreshRotation,
     SessionPruning,
     SessionList,

@@ -3,14 +3,14 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import type { Sql } from '../../foundation/platform/database';
-import { RequestScope, answered, cleanUp } from '../../foundation/platform/deadline';
+import { RequestScope, withTimeout, bestEffort } from '../../foundation/platform/deadline';
 import { StoreUnavailable } from '../../foundation/platform/errors';
 import { canonicalId, isUuid } from '../../foundation/platform/ids';
 import { UserProvider } from '../../foundation/ports/user-provider';
 import { Realm } from '../../foundation/realm/realm';
 import { Denylist } from '../../identity/denylist/denylist';
 import { AccessTokens } from '../../identity/tokens/access-tokens';
-import { Grants } from '../../request/abilities/granted-scope';
+import { AbilityResolver } from '../../request/abilities/granted-scope';
 import { type ClientInfo, clip } from '../../request/http/client-info';
 import type { SessionTokens } from '../../request/http/token-response';
 import { RefreshTokens } from './refresh-tokens';
@@ -18,7 +18,7 @@ import { type EndedPage, type EndedRow, type PageStart, SessionStore } from './s
 import { type SessionEndReason, SessionEnded, SessionStarted } from './sessions.events';
 
 /** Whether what a session is granted for still holds, given the password hash that is stored now. */
-export type Grounds = (passwordHash: string | null) => boolean | Promise<boolean>;
+export type PasswordHashCheck = (passwordHash: string | null) => boolean | Promise<boolean>;
 
 /**
  * Asks of a session that was just stored whether it may go out.
@@ -28,22 +28,22 @@ export type Grounds = (passwordHash: string | null) => boolean | Promise<boolean
  * So the sweep meets the session, or this look meets what was stored, whatever the order.
  */
 @Injectable()
-export class SessionGrounds {
+export class SessionPrecondition {
   constructor(
     private readonly users: UserProvider,
     @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
   ) {}
 
-  /** @param grounds left out where the user's being there is enough */
-  async hold(userId: string, grounds?: Grounds): Promise<boolean> {
-    const digest = grounds ? await this.inTime(this.users.passwordHashOf(userId)) : null;
-    if (grounds && !(await grounds(digest))) return false;
+  /** @param passwordHashCheck left out where the user's being there is enough */
+  async stillValid(userId: string, passwordHashCheck?: PasswordHashCheck): Promise<boolean> {
+    const digest = passwordHashCheck ? await this.inTime(this.users.passwordHashOf(userId)) : null;
+    if (passwordHashCheck && !(await passwordHashCheck(digest))) return false;
     // Who has a password hash is there.
     return digest !== null || (await this.inTime(this.users.findById(userId))) !== null;
   }
 
   private inTime<T>(work: Promise<T>): Promise<T> {
-    return answered('The user store', this.config.storeTimeoutMs, work);
+    return withTimeout('The user store', this.config.storeTimeoutMs, work);
   }
 }
 
@@ -53,7 +53,7 @@ export class TokenClaims {
   constructor(private readonly realm: Realm) {}
 
   /** What `hooks.tokenClaims` returns; no claims where it returns no object. @throws whatever it throws */
-  async of(userId: string, familyId: string): Promise<object> {
+  async claimsFor(userId: string, familyId: string): Promise<object> {
     const { guard, options } = this.realm;
     const claims = await options.hooks.tokenClaims?.(userId, { guard, userId, familyId });
     return typeof claims === 'object' && claims !== null && !Array.isArray(claims) ? claims : {};
@@ -95,12 +95,12 @@ export interface SessionStart {
 export class Sessions {
   constructor(
     private readonly store: SessionStore,
-    private readonly grants: Grants,
+    private readonly abilityResolver: AbilityResolver,
     private readonly tokenClaims: TokenClaims,
     private readonly accessTokens: AccessTokens,
     private readonly refreshTokens: RefreshTokens,
     private readonly denylist: Denylist,
-    private readonly sessionGrounds: SessionGrounds,
+    private readonly sessionPrecondition: SessionPrecondition,
     private readonly events: AuthEvents,
     private readonly realm: Realm,
   ) {}
@@ -113,13 +113,13 @@ export class Sessions {
    */
   async start(
     { userId, claims = {}, abilities, amr = [], authTime, client, label }: SessionStart,
-    grounds?: Grounds,
+    passwordHashCheck?: PasswordHashCheck,
   ): Promise<SessionTokens | null> {
     const [familyId, salt] = [randomUUID(), randomBytes(SALT_BYTES)];
     const refreshToken = this.refreshTokens.mint(familyId, 0, salt);
-    const pinned = this.grants.pin(abilities);
-    const granted = await this.grants.granted(pinned, userId, familyId);
-    const custom = { ...(await this.tokenClaims.of(userId, familyId)), ...claims };
+    const pinned = this.abilityResolver.pin(abilities);
+    const granted = await this.abilityResolver.resolve(pinned, userId, familyId);
+    const custom = { ...(await this.tokenClaims.claimsFor(userId, familyId)), ...claims };
 
     const { ip = null, userAgent = null } = client ?? {};
     let isStored = false;
@@ -143,24 +143,24 @@ export class Sessions {
       return { result: minted, ended };
     });
     const accessToken = await started.catch(async (error: unknown) => {
-      if (isStored) await cleanUp('discarding a session', this.store.discard(familyId));
+      if (isStored) await bestEffort('discarding a session', this.store.discard(familyId));
       throw error;
     });
-    if (!(await this.isGrounded(familyId, userId, grounds))) return null;
+    if (!(await this.isGrounded(familyId, userId, passwordHashCheck))) return null;
     this.events.emit(new SessionStarted(this.realm.guard, userId, familyId, { ip, userAgent }, [...amr]));
     const { refreshTtl: refreshExpiresIn } = this.realm.options;
     return { accessToken, refreshToken, expiresIn: this.accessTokens.ttl, refreshExpiresIn };
   }
 
-  private async isGrounded(familyId: string, userId: string, grounds?: Grounds): Promise<boolean> {
+  private async isGrounded(familyId: string, userId: string, passwordHashCheck?: PasswordHashCheck): Promise<boolean> {
     // Nobody was given its tokens, so there is nothing to deny, and no replay to recognise.
     const discard = (): Promise<void> => this.store.discard(familyId);
     try {
-      const hold = await this.sessionGrounds.hold(userId, grounds);
+      const hold = await this.sessionPrecondition.stillValid(userId, passwordHashCheck);
       if (!hold) await discard();
       return hold;
     } catch (error) {
-      await cleanUp('discarding a session', discard());
+      await bestEffort('discarding a session', discard());
       throw error;
     }
   }
@@ -222,8 +222,8 @@ export class Sessions {
   }
 
   /** Whether a session is still known as the user's: not after an erasure. */
-  isOf(userId: string, familyId: string, sql: Sql): Promise<boolean> {
-    return this.store.isOf(userId, familyId, sql);
+  belongsTo(userId: string, familyId: string, sql: Sql): Promise<boolean> {
+    return this.store.belongsTo(userId, familyId, sql);
   }
 
   /** Whether a session was not ended. Nothing is known of a co-issuer's, nor of a token that names none: they were not. */
@@ -247,7 +247,7 @@ export class Sessions {
           return { result: next, ended };
         });
       // The first page waits as long as the request may; each further one has a store's time of its own.
-      start = await (from === null ? ending() : RequestScope.apart(ending));
+      start = await (from === null ? ending() : RequestScope.detached(ending));
     } while (start !== null);
   }
 
@@ -263,13 +263,13 @@ export class Sessions {
     const { result, ended } = await work(async (familyIds) => {
       confirm = familyIds.length ? await this.denylist.deny(familyIds) : undefined;
     });
-    for (const row of ended) this.tellEnded(row, reason);
+    for (const row of ended) this.emitEnded(row, reason);
     await confirm?.();
     return result;
   }
 
   /** Tells the host that a session has ended. */
-  tellEnded({ id, userId, ip, userAgent, amr }: EndedRow, reason: SessionEndReason): void {
+  emitEnded({ id, userId, ip, userAgent, amr }: EndedRow, reason: SessionEndReason): void {
     this.events.emit(new SessionEnded(this.realm.guard, userId, id, { ip, userAgent }, amr, reason));
   }
 }

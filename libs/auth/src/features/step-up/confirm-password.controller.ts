@@ -1,6 +1,6 @@
 import { Controller, HttpCode, Post } from '@nestjs/common';
 import type { Caller } from '../../identity/tokens/caller';
-import { PinnedNeeds } from '../../request/abilities/pinned-ability.gate';
+import { RequireIfPinned } from '../../request/abilities/pinned-ability.gate';
 import { Authenticated, CurrentCaller } from '../../request/gates/authenticated';
 import { RequestBody, RequiredText } from '../../request/http/request-body';
 import { NoStore } from '../../request/http/token-response';
@@ -21,7 +21,7 @@ export class ConfirmPasswordController {
   @HttpCode(200)
   @NoStore()
   @Authenticated()
-  @PinnedNeeds('svc.account')
+  @RequireIfPinned('svc.account')
   @Throttled('svc-confirm')
   confirm(@CurrentCaller() caller: Caller, @RequestBody(ConfirmPasswordRequest) { password }: ConfirmPasswordRequest) {
     return this.confirmation.confirm(caller, password);

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
-import { answered } from '../../foundation/platform/deadline';
+import { withTimeout } from '../../foundation/platform/deadline';
 import { UserProvider } from '../../foundation/ports/user-provider';
 import { PasswordCheck } from '../../identity/password/password-check';
 import type { Caller } from '../../identity/tokens/caller';
@@ -11,7 +11,7 @@ import { WrongPassword } from './step-up.errors';
 
 /** Has a signed-in user prove the own password, within the `confirm` lock. */
 @Injectable()
-export class OwnPassword {
+export class CurrentPassword {
   constructor(
     private readonly users: UserProvider,
     private readonly passwords: PasswordCheck,
@@ -26,11 +26,11 @@ export class OwnPassword {
    * @param field the request field that carries the password, under which a refusal is told
    * @throws AccountIsLocked, WrongPassword
    */
-  async prove(userId: string, password: string, field: string): Promise<string> {
+  async verify(userId: string, password: string, field: string): Promise<string> {
     const lock = userLock('confirm', userId);
     await this.lockout.refuseLocked(lock, field);
     const proved = await this.lockout.attempt(lock, field, async () => {
-      const digest = await answered('The user store', this.config.storeTimeoutMs, this.users.passwordHashOf(userId));
+      const digest = await withTimeout('The user store', this.config.storeTimeoutMs, this.users.passwordHashOf(userId));
       return (await this.passwords.matches(digest, password)) ? digest : null;
     });
     if (proved === null) throw new WrongPassword(field);
@@ -42,14 +42,14 @@ export class OwnPassword {
 @Injectable()
 export class PasswordConfirmation {
   constructor(
-    private readonly ownPassword: OwnPassword,
+    private readonly currentPassword: CurrentPassword,
     private readonly lockout: AccountLockout,
     private readonly confirmations: Confirmations,
   ) {}
 
   /** @throws AccountIsLocked, WrongPassword */
   async confirm(caller: Caller, password: string): Promise<{ confirmation_token: string }> {
-    await this.ownPassword.prove(caller.userId, password, 'password');
+    await this.currentPassword.verify(caller.userId, password, 'password');
     await this.lockout.release([userLock('confirm', caller.userId)]);
     return { confirmation_token: this.confirmations.mint(caller) };
   }

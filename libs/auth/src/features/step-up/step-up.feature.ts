@@ -2,10 +2,10 @@ import type { Feature } from '../../foundation/realm/feature';
 import { ConfirmPasswordController } from './confirm-password.controller';
 import { ConfirmationGate } from './require-confirmation';
 import { Confirmations } from './confirmations';
-import { OwnPassword, PasswordConfirmation } from './password-confirmation';
+import { CurrentPassword, PasswordConfirmation } from './password-confirmation';
 
 /** Step-up: proofs that the user was just there. */
-export const confirmation: Feature = {
+export const stepUp: Feature = {
   controllers: [ConfirmPasswordController],
-  providers: [Confirmations, OwnPassword, PasswordConfirmation, ConfirmationGate],
+  providers: [Confirmations, CurrentPassword, PasswordConfirmation, ConfirmationGate],
 };

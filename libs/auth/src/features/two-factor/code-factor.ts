@@ -6,7 +6,7 @@ import { CodeFactor, type FactorMatch } from '../login-challenge/second-factors'
 import { RecoveryCodeUsed } from './two-factor.events';
 import { hashesIn, without, RecoveryCodes } from './recovery-codes';
 import { SecondFactors, isEnabled } from './stored-factors';
-import { SpentCodes, Totp } from './totp';
+import { UsedCodes, Totp } from './totp';
 import { TwoFactor } from './two-factor';
 
 // One-time password (RFC 8176 §2); a recovery code is one, too.
@@ -18,7 +18,7 @@ export class TwoFactorCodes extends CodeFactor {
   constructor(
     private readonly factors: SecondFactors,
     private readonly totp: Totp,
-    private readonly spent: SpentCodes,
+    private readonly usedCodes: UsedCodes,
     private readonly recoveryCodes: RecoveryCodes,
     private readonly twoFactor: TwoFactor,
     private readonly events: AuthEvents,
@@ -28,7 +28,7 @@ export class TwoFactorCodes extends CodeFactor {
   }
 
   async methodsOf(userId: string): Promise<SecondFactorMethod[] | null> {
-    const factor = await this.factors.of(userId);
+    const factor = await this.factors.read(userId);
     if (!isEnabled(factor)) return null;
     const readable = this.factors.secretOf(userId, factor) !== null;
     const left = hashesIn(factor.recoveryCodes).length > 0;
@@ -36,13 +36,13 @@ export class TwoFactorCodes extends CodeFactor {
   }
 
   async matchCode(userId: string, given: string): Promise<FactorMatch | null> {
-    const factor = await this.factors.of(userId);
+    const factor = await this.factors.read(userId);
     const match = isEnabled(factor) ? this.totp.match(this.factors.secretOf(userId, factor), given) : null;
-    return match && { amr: AMR, spend: () => this.spent.claim(match) };
+    return match && { amr: AMR, spend: () => this.usedCodes.claim(match) };
   }
 
   async matchRecoveryCode(userId: string, code: string): Promise<FactorMatch | null> {
-    const factor = await this.factors.of(userId);
+    const factor = await this.factors.read(userId);
     const hash = isEnabled(factor) ? await this.recoveryCodes.find(factor.recoveryCodes, code) : null;
     return hash === null ? null : { amr: AMR, spend: () => this.spendRecoveryCode(userId, hash) };
   }

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { AuthConfigError, StoreUnavailable } from '../../foundation/platform/errors';
 import { Encryption } from '../../foundation/platform/crypto';
-import { answered } from '../../foundation/platform/deadline';
+import { withTimeout } from '../../foundation/platform/deadline';
 import { Realm } from '../../foundation/realm/realm';
 import { NO_SECOND_FACTOR, type StoredSecondFactor, UserProvider } from '../../foundation/ports/user-provider';
 
@@ -26,7 +26,7 @@ export class SecondFactors {
     );
   }
 
-  async of(userId: string): Promise<StoredSecondFactor> {
+  async read(userId: string): Promise<StoredSecondFactor> {
     return (await this.inTime(this.users.secondFactorOf(userId))) ?? NO_SECOND_FACTOR;
   }
 
@@ -61,7 +61,7 @@ export class SecondFactors {
   }
 
   private inTime<T>(work: Promise<T>): Promise<T> {
-    return answered('The user store', this.config.storeTimeoutMs, work);
+    return withTimeout('The user store', this.config.storeTimeoutMs, work);
   }
 }
 

@@ -74,7 +74,7 @@ const segment = (text: string): string => encodeURIComponent(text.replaceAll(/\s
  * guards share has one history.
  */
 @Injectable()
-export class SpentCodes {
+export class UsedCodes {
   constructor(
     private readonly store: SecurityStore,
     private readonly totp: Totp,

@@ -1,6 +1,6 @@
 import { Controller, Delete, Get, HttpCode, Post } from '@nestjs/common';
 import type { Caller } from '../../identity/tokens/caller';
-import { PinnedNeeds } from '../../request/abilities/pinned-ability.gate';
+import { RequireIfPinned } from '../../request/abilities/pinned-ability.gate';
 import { Authenticated, CurrentCaller } from '../../request/gates/authenticated';
 import { OptionalText, RequestBody } from '../../request/http/request-body';
 import { NoStore } from '../../request/http/token-response';
@@ -54,7 +54,7 @@ export class RecoveryCodesController {
 
   @Get()
   @NoStore()
-  @PinnedNeeds('svc.account')
+  @RequireIfPinned('svc.account')
   count(@CurrentCaller() { userId }: Caller): Promise<{ remaining: number; total: number }> {
     return this.twoFactor.recoveryCodeCount(userId);
   }

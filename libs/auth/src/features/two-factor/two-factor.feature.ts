@@ -3,7 +3,7 @@ import { CodeFactor, NoCodeFactor } from '../login-challenge/second-factors';
 import { RecoveryCodes } from './recovery-codes';
 import { RecoveryCodesController, TwoFactorController } from './two-factor.controller';
 import { SecondFactors } from './stored-factors';
-import { SpentCodes, Totp } from './totp';
+import { UsedCodes, Totp } from './totp';
 import { TwoFactor } from './two-factor';
 import { TwoFactorCodes } from './code-factor';
 
@@ -13,7 +13,7 @@ export const twoFactor: Feature = {
   defaultGuardControllers: [TwoFactorController, RecoveryCodesController],
   providers: [
     Totp,
-    SpentCodes,
+    UsedCodes,
     SecondFactors,
     RecoveryCodes,
     TwoFactor,

@@ -6,7 +6,7 @@ import { Realm } from '../../foundation/realm/realm';
 import { WrongCode } from '../login-challenge/challenge.errors';
 import { NO_SECOND_FACTOR, UserProvider } from '../../foundation/ports/user-provider';
 import { AlreadyEnrolled, NotEnrolled } from './two-factor.errors';
-import { otpauthUri, SpentCodes, Totp } from './totp';
+import { otpauthUri, UsedCodes, Totp } from './totp';
 import { hashesIn, RecoveryCodes } from './recovery-codes';
 import { RecoveryCodesReplaced, TwoFactorDisabled, TwoFactorEnabled } from './two-factor.events';
 import { SecondFactors, isEnabled } from './stored-factors';
@@ -31,7 +31,7 @@ export class TwoFactor {
   constructor(
     private readonly factors: SecondFactors,
     private readonly totp: Totp,
-    private readonly spent: SpentCodes,
+    private readonly usedCodes: UsedCodes,
     private readonly codes: RecoveryCodes,
     private readonly users: UserProvider,
     private readonly events: AuthEvents,
@@ -47,7 +47,7 @@ export class TwoFactor {
    */
   async enrol(user: object, isWanted: () => Promise<boolean> = async () => true): Promise<Enrolment> {
     const userId = this.users.idOf(user);
-    if (isEnabled(await this.factors.of(userId))) throw new AlreadyEnrolled();
+    if (isEnabled(await this.factors.read(userId))) throw new AlreadyEnrolled();
     const secret = this.totp.newSecret();
     const { codes, column } = await this.codes.generate();
     const pending = { secret: this.factors.encrypted(userId, secret), recoveryCodes: column, confirmedAt: null };
@@ -56,7 +56,7 @@ export class TwoFactor {
     if (!stored) throw new AlreadyEnrolled();
     if (!(await isWanted())) {
       await this.factors.change(userId, ({ secret: now }) => (now === pending.secret ? NO_SECOND_FACTOR : null));
-      throw new Unauthenticated(true).because('revoked_token', userId);
+      throw new Unauthenticated(true).withReason('revoked_token', userId);
     }
     const holder = this.users.identifierOf(user) ?? userId;
     return { otpauthUri: otpauthUri(this.realm.options.twoFactor.issuer, holder, secret), recoveryCodes: codes };
@@ -64,9 +64,9 @@ export class TwoFactor {
 
   /** Enables the second factor that is pending, with a code of it. That code is used up. @throws WrongCode */
   async confirm(userId: string, code: string): Promise<void> {
-    const factor = await this.factors.of(userId);
+    const factor = await this.factors.read(userId);
     const match = this.totp.match(this.factors.secretOf(userId, factor), code);
-    if (!match || !(await this.spent.claim(match))) throw new WrongCode();
+    if (!match || !(await this.usedCodes.claim(match))) throw new WrongCode();
     const confirmedAt = new Date(this.clock.now());
     let wasEnabled = false;
     const stored = await this.factors.change(userId, (current) => {
@@ -90,12 +90,12 @@ export class TwoFactor {
 
   /** Whether the login asks this user for a second factor. */
   async isEnabled(userId: string): Promise<boolean> {
-    return isEnabled(await this.factors.of(userId));
+    return isEnabled(await this.factors.read(userId));
   }
 
   /** How many recovery codes are left, and how many a set has. */
   async recoveryCodeCount(userId: string): Promise<{ remaining: number; total: number }> {
-    const { recoveryCodes } = await this.factors.of(userId);
+    const { recoveryCodes } = await this.factors.read(userId);
     return { remaining: hashesIn(recoveryCodes).length, total: this.realm.options.twoFactor.recoveryCodes };
   }
 

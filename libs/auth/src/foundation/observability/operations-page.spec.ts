@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { METRICS } from './metrics';
-import { OPERATIONS, QUIET, REASONS, HAPPENINGS } from '../platform/catalogue';
+import { OPERATIONS, QUIET, REASONS, SECURITY_EVENTS } from '../platform/catalogue';
 
 const page = readFileSync(join(__dirname, '../../../../../docs/operations.md'), 'utf8').replaceAll(/ +/g, ' ');
 
@@ -11,7 +11,8 @@ describe('the page of operations', () => {
   });
 
   it('gives every event, with the name that the log has for it', () => {
-    for (const [name, event] of Object.entries(HAPPENINGS)) expect(page).toContain(`| \`${name}\` | \`${event}\` |`);
+    for (const [name, event] of Object.entries(SECURITY_EVENTS))
+      expect(page).toContain(`| \`${name}\` | \`${event}\` |`);
   });
 
   it('gives every operation, and says whether its successes are logged', () => {

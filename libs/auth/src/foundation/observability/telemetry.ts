@@ -43,7 +43,7 @@ export const ERROR = 2;
 
 /** The reason that an error stands for: the one it was given, else its code. */
 export function reasonOf(error: unknown): Reason {
-  if (error instanceof AuthException) return error.background.reason ?? (isReason(error.code) ? error.code : 'other');
+  if (error instanceof AuthException) return error.logDetails.reason ?? (isReason(error.code) ? error.code : 'other');
   if (isUnavailable(error)) return 'store_unavailable';
   return error instanceof HttpException ? 'other' : 'unexpected';
 }

@@ -60,8 +60,8 @@ describe('the body of a failure', () => {
 describe('a failure', () => {
   it('is said in the language of who speaks first', () => {
     const failure = new ValidationFailed({ email: [required('email')], b: [string('b')] });
-    expect(failure.in(german)).toBe(failure);
-    expect(failure.in(() => 'someone else').getResponse()).toEqual({
+    expect(failure.translatedBy(german)).toBe(failure);
+    expect(failure.translatedBy(() => 'someone else').getResponse()).toEqual({
       message: 'de:validation.more:de:validation.required:email|1|error',
       errors: { email: ['de:validation.required:email'], b: ['de:validation.string:b'] },
     });

@@ -1,4 +1,4 @@
-import { RequestScope, isUndecided } from './deadline';
+import { RequestScope, isInconclusive } from './deadline';
 
 interface Waiting<K, V> {
   key: K;
@@ -15,7 +15,7 @@ interface Waiting<K, V> {
  * @param inTurn whether a call waits for the one before it, and takes along whoever arrives meanwhile: a rush
  * costs the database one statement at a time
  */
-export function batched<V, K = string>(load: (keys: K[]) => Promise<V[]>, inTurn = false): (key: K) => Promise<V> {
+export function batchPerTick<V, K = string>(load: (keys: K[]) => Promise<V[]>, inTurn = false): (key: K) => Promise<V> {
   let waiting: Waiting<K, V>[] = [];
   let busy = false;
 
@@ -25,7 +25,7 @@ export function batched<V, K = string>(load: (keys: K[]) => Promise<V[]>, inTurn
       batch.forEach(({ resolve }, i) => resolve(values[i]!));
     } catch (error) {
       // A database that is down would be asked once more by everyone.
-      if (batch.length > 1 && !isUndecided(error)) await Promise.all(batch.map((one) => answer([one])));
+      if (batch.length > 1 && !isInconclusive(error)) await Promise.all(batch.map((one) => answer([one])));
       else for (const { reject } of batch) reject(error);
     }
   };
@@ -43,6 +43,6 @@ export function batched<V, K = string>(load: (keys: K[]) => Promise<V[]>, inTurn
     new Promise((resolve, reject) => {
       // Runs after the sockets of this turn were read: every request that came with it is in.
       // Each waits with a patience of its own; the call is nobody's.
-      if (waiting.push({ key, resolve, reject }) === 1) RequestScope.apart(() => setImmediate(() => void flush()));
+      if (waiting.push({ key, resolve, reject }) === 1) RequestScope.detached(() => setImmediate(() => void flush()));
     });
 }

@@ -106,7 +106,7 @@ export type Reason = keyof typeof REASONS;
 export const isReason = (code: string): code is Reason => Object.hasOwn(REASONS, code);
 
 /** What happened besides the outcomes of requests, and where it is told. */
-export const HAPPENINGS = {
+export const SECURITY_EVENTS = {
   'auth.account.deleted': 'AccountDeleted',
   'auth.account.locked': 'AccountLocked',
   'auth.account.released': 'AccountReleased',
@@ -127,7 +127,7 @@ export const HAPPENINGS = {
   'auth.two_factor.enabled': 'TwoFactorEnabled',
 } as const;
 
-export type SecurityEvent = `auth.${Operation}.${Outcome}` | 'auth.guard.refused' | keyof typeof HAPPENINGS;
+export type SecurityEvent = `auth.${Operation}.${Outcome}` | 'auth.guard.refused' | keyof typeof SECURITY_EVENTS;
 
 /**
  * One line of the security log. It holds no secret, no identifier and no text of a client; every value is one

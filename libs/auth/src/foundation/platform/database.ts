@@ -1,12 +1,12 @@
 import type { DataSource, EntityManager, EntityTarget, ObjectLiteral, QueryRunner } from 'typeorm';
-import { type Abandonable, abandon, type Preparing, isStale, statementName } from './pg-connection';
+import { type CancellableClient, cancelAndClose, type PreparingClient, isStale, statementName } from './pg-connection';
 import { AuthConfigError, StoreUnavailable } from './errors';
 import { quotedPath } from './ids';
-import { answered } from './deadline';
+import { withTimeout } from './deadline';
 
-interface Client extends Preparing, Abandonable {
+interface Client extends PreparingClient, CancellableClient {
   query(text: string): Promise<unknown>;
-  query(...config: Parameters<Preparing['query']>): ReturnType<Preparing['query']>;
+  query(...config: Parameters<PreparingClient['query']>): ReturnType<PreparingClient['query']>;
 }
 
 interface Connection {
@@ -67,7 +67,7 @@ export class Database {
   }
 
   /** Whether the host's connection has this entity at all; one that only verifies may have none. */
-  knows(entity: EntityTarget<ObjectLiteral>): boolean {
+  hasEntity(entity: EntityTarget<ObjectLiteral>): boolean {
     return this.dataSource?.hasMetadata(entity) ?? false;
   }
 
@@ -79,7 +79,7 @@ export class Database {
   query: Sql = (statement, params = []) => this.connected(({ sql }) => sql(statement, params));
 
   /** Runs `work` with an entity manager on one connection, for the host's own tables. */
-  using<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+  withManager<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
     return this.connected(({ manager }) => work(manager));
   }
 
@@ -143,11 +143,11 @@ export class Database {
       return runner.release().catch(() => undefined);
     };
     try {
-      return await answered('PostgreSQL', this.timeoutMs, run().finally(release));
+      return await withTimeout('PostgreSQL', this.timeoutMs, run().finally(release));
     } finally {
       awaited = false;
       // Whatever the server bounds has ended by then.
-      if (held) setTimeout(() => held && abandon(held), this.timeoutMs).unref();
+      if (held) setTimeout(() => held && cancelAndClose(held), this.timeoutMs).unref();
     }
   }
 

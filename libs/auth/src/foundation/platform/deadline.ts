@@ -10,7 +10,7 @@ const LEAST_MS = 50;
  * How long one request waits for its stores, all waits together; those that run at once count once. Otherwise a
  * request that asks ten times would wait ten times as long as a store may keep silent.
  */
-export class Patience {
+export class RequestDeadline {
   private spent = 0;
   private waits = 0;
   private since = 0;
@@ -39,8 +39,8 @@ let running = 0;
 /** What belongs to one request to the library's routes, whatever is done for it. */
 export class RequestScope {
   /** For whom something is hashed: the client, then the account it names. Asked for only then. */
-  applicant: () => readonly string[] = () => [];
-  private readonly patience = new Patience();
+  fairShareKeys: () => readonly string[] = () => [];
+  private readonly requestDeadline = new RequestDeadline();
   private isAnswered = false;
 
   private constructor() {}
@@ -55,7 +55,7 @@ export class RequestScope {
   }
 
   /** Does `work` for no request: it waits for something else than a store, or has a bound of its own. */
-  static apart<T>(work: () => T): T {
+  static detached<T>(work: () => T): T {
     return this.current ? storage.run(undefined, work) : work();
   }
 
@@ -66,7 +66,7 @@ export class RequestScope {
       return await storage.run(this, work);
     } finally {
       // Before Node 24 a storage in use makes every promise of the process dearer, those of guarded requests too.
-      // The busiest route of the library therefore hands its scope on: see `HandsOnItsScope`.
+      // The busiest route of the library therefore hands its scope on: see `PassesScope`.
       if (--running === 0) storage.disable();
     }
   }
@@ -77,8 +77,8 @@ export class RequestScope {
   }
 
   /** How long the request waits for its stores; nothing where it is answered. */
-  get waiting(): Patience | undefined {
-    return this.isAnswered ? undefined : this.patience;
+  get deadline(): RequestDeadline | undefined {
+    return this.isAnswered ? undefined : this.requestDeadline;
   }
 }
 
@@ -103,8 +103,8 @@ export function isUnavailable(error: unknown): boolean {
  * Whether a failure says nothing about what was being checked: a store or a queue could not be asked, or
  * something else stood in the way. Any other, a refusal that host code throws among them, is an answer.
  */
-export const isUndecided = (error: unknown): boolean =>
-  isUnavailable(error) || (error instanceof AuthException && error.isUndecided);
+export const isInconclusive = (error: unknown): boolean =>
+  isUnavailable(error) || (error instanceof AuthException && error.isInconclusive);
 
 /**
  * Waits at most `ms` for a store, less what the request has waited for stores already, and turns silence and
@@ -112,7 +112,7 @@ export const isUndecided = (error: unknown): boolean =>
  *
  * @param patience of the request, where the work for it does not run in its scope
  */
-export function answered<T>(store: string, ms: number, work: Promise<T>, patience = patienceNow()): Promise<T> {
+export function withTimeout<T>(store: string, ms: number, work: Promise<T>, patience = currentDeadline()): Promise<T> {
   const left = patience?.begin(ms) ?? ms;
   // Every guarded request waits here, and `Promise.race` costs several times as much.
   return new Promise((resolve, reject) => {
@@ -137,7 +137,7 @@ export function answered<T>(store: string, ms: number, work: Promise<T>, patienc
 }
 
 /** Of the request that is worked on, if one is. */
-export const patienceNow = (): Patience | undefined => RequestScope.current?.waiting;
+export const currentDeadline = (): RequestDeadline | undefined => RequestScope.current?.deadline;
 
 /** Milliseconds. A store that did not answer is told within a second, of which waiting for it took most. */
 const PATIENCE_MS = 150;
@@ -148,7 +148,7 @@ const PATIENCE_MS = 150;
  *
  * @param what completes "… failed" in the log
  */
-export async function cleanUp(what: string, work: Promise<unknown>): Promise<void> {
+export async function bestEffort(what: string, work: Promise<unknown>): Promise<void> {
   const done = work.catch((error: unknown) => new Logger('Auth').error(`${what} failed: ${(error as Error)?.message}`));
   await Promise.race([done, sleep(PATIENCE_MS, undefined, { ref: false })]);
 }

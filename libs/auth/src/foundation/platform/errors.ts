@@ -29,7 +29,7 @@ export interface FailureBody {
  */
 export class AuthException extends HttpException {
   private translate?: Translate;
-  private told?: { readonly reason: Reason; readonly userId?: string };
+  private details?: { readonly reason: Reason; readonly userId?: string };
 
   /**
    * @param code stable name of the outcome for logs and host code; never sent to the client
@@ -49,13 +49,13 @@ export class AuthException extends HttpException {
   }
 
   /** Whether it says nothing about what was being checked, so that the attempt counts as none. */
-  get isUndecided(): boolean {
+  get isInconclusive(): boolean {
     return this.failure.status === 503;
   }
 
-  /** What operators are told beyond the code, and no client; see {@link because}. @internal */
-  get background(): Readonly<{ reason?: Reason; userId?: string }> {
-    return this.told ?? {};
+  /** What operators are told beyond the code, and no client; see {@link withReason}. @internal */
+  get logDetails(): Readonly<{ reason?: Reason; userId?: string }> {
+    return this.details ?? {};
   }
 
   /**
@@ -63,13 +63,13 @@ export class AuthException extends HttpException {
    *
    * @internal
    */
-  because(reason: Reason, userId?: string | null): this {
-    this.told = { reason, userId: userId ?? undefined };
+  withReason(reason: Reason, userId?: string | null): this {
+    this.details = { reason, userId: userId ?? undefined };
     return this;
   }
 
   /** Says the same in the language of `translate`; who speaks first is heard. */
-  in(translate: Translate): this {
+  translatedBy(translate: Translate): this {
     this.translate ??= translate;
     return this;
   }

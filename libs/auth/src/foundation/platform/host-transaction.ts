@@ -1,6 +1,6 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { StoreUnavailable } from './errors';
-import { answered } from './deadline';
+import { withTimeout } from './deadline';
 
 /**
  * Runs `work`, host code among it, in one transaction; a throw rolls everything back. Unlike
@@ -27,7 +27,7 @@ export async function unitOfWork<T>(
       await runner.startTransaction('READ COMMITTED');
       await runner.query(`SET LOCAL statement_timeout = ${ms}`);
       working = true;
-      const result = await answered(
+      const result = await withTimeout(
         'PostgreSQL',
         ms,
         work(runner.manager).finally(() => (working = false)),
@@ -45,7 +45,7 @@ export async function unitOfWork<T>(
     }
   };
   try {
-    return await answered(
+    return await withTimeout(
       'PostgreSQL',
       ms,
       run().finally(() => runner.release().catch(() => undefined)),

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { sha256 } from './crypto';
 
 /** node-postgres' client and pool: unlike TypeORM's `query` they can prepare a statement by name. */
-export interface Preparing {
+export interface PreparingClient {
   query(config: { name?: string; text: string; values: unknown[] }): Promise<{ rows: Record<string, unknown>[] }>;
 }
 
@@ -21,7 +21,7 @@ const STALE = new Set(['26000', '42P05', '0A000']);
 export const isStale = (error: unknown): boolean => STALE.has((error as { code?: string } | null)?.code ?? '');
 
 /** What of a node-postgres client is needed to give it up. */
-export interface Abandonable {
+export interface CancellableClient {
   readonly host?: string;
   readonly port?: number;
   readonly processID?: number | null;
@@ -40,7 +40,7 @@ const PATIENCE_MS = 1000;
  * have gone without a word. Where the server is there after all, the statement is cancelled, or it would wait for
  * its lock as long as that is held, and every connection after it would too.
  */
-export function abandon(client: Abandonable): void {
+export function cancelAndClose(client: CancellableClient): void {
   const { host, port, processID, secretKey } = client;
   void client.end().catch(() => undefined);
   if (!host || !port || typeof processID !== 'number' || typeof secretKey !== 'number') return;

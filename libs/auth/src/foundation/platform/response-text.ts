@@ -3,7 +3,7 @@
  *
  * @throws Error in the name of `who` for more than `mostBytes`, counted after decompression
  */
-export async function textOf({ body }: Response, mostBytes: number, who: string): Promise<string> {
+export async function responseText({ body }: Response, mostBytes: number, who: string): Promise<string> {
   const pieces: Uint8Array[] = [];
   let bytes = 0;
   for await (const piece of body ?? []) {

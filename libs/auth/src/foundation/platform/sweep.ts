@@ -16,7 +16,7 @@ export async function inBatches(batch: () => Promise<boolean>): Promise<void> {
 }
 
 /** Runs jobs one after the other, in the order in which they come. */
-export class Turns {
+export class SerialQueue {
   private last: Promise<unknown> = Promise.resolve();
 
   run<T>(job: () => Promise<T>): Promise<T> {

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs';
 import { AuthConfigError, StoreUnavailable } from './errors';
-import { answered, isUnavailable } from './deadline';
+import { withTimeout, isUnavailable } from './deadline';
 
 const withCode = (code: unknown, message = 'failed') => Object.assign(new Error(message), { code });
 
@@ -60,13 +60,13 @@ describe('an error says nothing of the kind', () => {
 describe('a store', () => {
   it('that answers in time is left to say what it says', async () => {
     const mistake = new TypeError('not ours');
-    await expect(answered('Redis', 1000, Promise.resolve('PONG'))).resolves.toBe('PONG');
-    await expect(answered('Redis', 1000, Promise.reject(mistake))).rejects.toBe(mistake);
+    await expect(withTimeout('Redis', 1000, Promise.resolve('PONG'))).resolves.toBe('PONG');
+    await expect(withTimeout('Redis', 1000, Promise.reject(mistake))).rejects.toBe(mistake);
   });
 
   it('that is silent is unavailable when its time is up', async () => {
     const start = performance.now();
-    const answer = answered('Redis', 50, new Promise(() => undefined));
+    const answer = withTimeout('Redis', 50, new Promise(() => undefined));
     await expect(answer).rejects.toThrow(StoreUnavailable);
     await expect(answer).rejects.toThrow('Redis did not answer');
     expect(performance.now() - start).toBeGreaterThanOrEqual(45);
@@ -76,7 +76,7 @@ describe('a store', () => {
   it('that answered while the process was busy with something else has answered', async () => {
     // From here on the event loop comes by its timers before it reads.
     await new Promise(setImmediate);
-    const answer = answered('Redis', 20, new Promise((resolve) => stat(__filename, () => resolve('PONG'))));
+    const answer = withTimeout('Redis', 20, new Promise((resolve) => stat(__filename, () => resolve('PONG'))));
     const busyUntil = performance.now() + 100;
     while (performance.now() < busyUntil);
     await expect(answer).resolves.toBe('PONG');
@@ -84,7 +84,7 @@ describe('a store', () => {
 
   it('that cannot be reached is unavailable, and the cause is kept for the log', async () => {
     const cause = withCode('ECONNREFUSED');
-    const error: StoreUnavailable = await answered('PostgreSQL', 1000, Promise.reject(cause)).catch((e) => e);
+    const error: StoreUnavailable = await withTimeout('PostgreSQL', 1000, Promise.reject(cause)).catch((e) => e);
     expect(error).toBeInstanceOf(StoreUnavailable);
     expect([error.message, error.cause]).toEqual(['PostgreSQL did not answer', cause]);
     expect([error.getStatus(), error.headers]).toEqual([503, { 'Retry-After': '1' }]);
@@ -95,8 +95,8 @@ describe('a store', () => {
 
   it('leaves no timer behind', async () => {
     jest.useFakeTimers();
-    await answered('Redis', 60_000, Promise.resolve());
-    await answered('Redis', 60_000, Promise.reject(new Error('x'))).catch(() => undefined);
+    await withTimeout('Redis', 60_000, Promise.resolve());
+    await withTimeout('Redis', 60_000, Promise.reject(new Error('x'))).catch(() => undefined);
     expect(jest.getTimerCount()).toBe(0);
     jest.useRealTimers();
   });
@@ -105,7 +105,7 @@ describe('a store', () => {
     const unhandled = jest.fn();
     process.once('unhandledRejection', unhandled);
     const late = new Promise((_, reject) => setTimeout(() => reject(new Error('late')), 40));
-    await expect(answered('Redis', 10, late)).rejects.toThrow(StoreUnavailable);
+    await expect(withTimeout('Redis', 10, late)).rejects.toThrow(StoreUnavailable);
     await new Promise((resolve) => setTimeout(resolve, 60));
     expect(unhandled).not.toHaveBeenCalled();
     process.off('unhandledRejection', unhandled);

@@ -70,18 +70,18 @@ export abstract class UserProvider<User extends object = object> {
     throw new Error('This user provider creates no accounts.');
   }
 
-  /** Whether {@link mark} and {@link isNewerThan} are there; `hooks.register` needs them. */
-  tellsNewAccounts(): boolean {
+  /** Whether {@link currentMark} and {@link wasCreatedSince} are there; `hooks.register` needs them. */
+  datesAccounts(): boolean {
     return false;
   }
 
-  /** This moment, as {@link isNewerThan} understands it: by the clock that users are dated by. */
-  mark(): Promise<string> {
+  /** This moment, as {@link wasCreatedSince} understands it: by the clock that users are dated by. */
+  currentMark(): Promise<string> {
     throw new Error('This user provider cannot tell new accounts from others.');
   }
 
   /** Whether this user was created since that moment. One that was only changed since is not new. */
-  isNewerThan(_id: string, _mark: string): Promise<boolean> {
+  wasCreatedSince(_id: string, _mark: string): Promise<boolean> {
     throw new Error('This user provider cannot tell new accounts from others.');
   }
 

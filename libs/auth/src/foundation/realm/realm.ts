@@ -18,7 +18,7 @@ export class Realm {
   }
 
   /** Renders texts for the client of `request`, as the host wants them said. */
-  speakTo(request: unknown): Translate {
+  translatorFor(request: unknown): Translate {
     const { messages } = this.options;
     if (typeof messages === 'function') return (key, params) => messages(key, params, request);
     return (key, params) => fill(messages[key] ?? MESSAGES[key], params);

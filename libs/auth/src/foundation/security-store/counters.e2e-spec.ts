@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { randomUUID } from 'node:crypto';
 import { describeWithRedis, sharedRedisUrl } from '../../../../../test/support/with-redis';
-import type { Bucket, Limit, Outcome } from './security-store';
+import type { Bucket, Limit, AttemptOutcome } from './security-store';
 import {
   Counters,
   EMPTY,
@@ -90,7 +90,7 @@ describeStores('counters', (start) => {
     expect(await counters.read(limit)).toMatchObject({ counted: 200, pending: 0 });
   });
 
-  it.each<[Outcome, counted: number]>([
+  it.each<[AttemptOutcome, counted: number]>([
     ['failed', 2],
     ['succeeded', 0],
     ['undone', 1],
@@ -185,7 +185,7 @@ describeStores('a counter`s window', (start) => {
     }
   });
 
-  it.each<[Outcome]>([['succeeded'], ['undone']])('forgets a counter that %s emptied', async (outcome) => {
+  it.each<[AttemptOutcome]>([['succeeded'], ['undone']])('forgets a counter that %s emptied', async (outcome) => {
     const limit = counters.limit(9);
     await counters.count([limit], true);
     await counters.age(40, limit);

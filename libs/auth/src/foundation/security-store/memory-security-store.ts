@@ -1,5 +1,5 @@
 import type { Clock } from '../platform/clock';
-import { type Bucket, type Limit, type Outcome, SecurityStore, type Tally } from './security-store';
+import { type Bucket, type Limit, type AttemptOutcome, SecurityStore, type Tally } from './security-store';
 
 interface Counter {
   counted: number;
@@ -22,14 +22,14 @@ export class MemoryCounters {
     return { admitted: !full.length, buckets: limits.map(({ key }) => this.bucket(key, now)) };
   }
 
-  settle(limits: readonly Limit[], outcome: Outcome): void {
+  settle(limits: readonly Limit[], attemptOutcome: AttemptOutcome): void {
     const now = this.clock.now();
     for (const limit of limits) {
-      if (outcome === 'failed') this.opened(limit, now).counted++;
+      if (attemptOutcome === 'failed') this.opened(limit, now).counted++;
       const counter = this.live(limit.key, now);
       if (!counter) continue;
       counter.pending = Math.max(0, counter.pending - 1);
-      if (outcome === 'succeeded') counter.counted = 0;
+      if (attemptOutcome === 'succeeded') counter.counted = 0;
       if (counter.counted + counter.pending === 0) this.counters.delete(limit.key);
     }
   }
@@ -122,8 +122,8 @@ export class MemorySecurityStore extends SecurityStore {
     return this.counters.count(limits, pending);
   }
 
-  async settle(limits: readonly Limit[], outcome: Outcome): Promise<void> {
-    this.counters.settle(limits, outcome);
+  async settle(limits: readonly Limit[], attemptOutcome: AttemptOutcome): Promise<void> {
+    this.counters.settle(limits, attemptOutcome);
   }
 
   private live(key: string): string | null {

@@ -1,8 +1,8 @@
 import { Logger } from '@nestjs/common';
-import { answered } from '../platform/deadline';
+import { withTimeout } from '../platform/deadline';
 import { StoreUnavailable } from '../platform/errors';
 import { Liveness, type RedisClient, type RedisSource, mendReplyParser, onMaster } from './redis-client';
-import { type Bucket, type Limit, type Outcome, SecurityStore, type Tally } from './security-store';
+import { type Bucket, type Limit, type AttemptOutcome, SecurityStore, type Tally } from './security-store';
 import { ServerNames } from './server-name';
 
 /**
@@ -179,8 +179,8 @@ export class RedisSecurityStore extends SecurityStore {
     return { admitted: admitted === 1, buckets: limits.map((_, at) => bucket(at)) };
   }
 
-  async settle(limits: readonly Limit[], outcome: Outcome): Promise<void> {
-    await this.script(SETTLE, limits, settleArguments(limits, outcome));
+  async settle(limits: readonly Limit[], attemptOutcome: AttemptOutcome): Promise<void> {
+    await this.script(SETTLE, limits, settleArguments(limits, attemptOutcome));
   }
 
   /** What it does when its memory is full; null where it does not tell, as managed services may not. */
@@ -219,7 +219,7 @@ export class RedisSecurityStore extends SecurityStore {
     try {
       const reply = onMaster(this.client, once);
       this.liveness.watch(reply);
-      return await answered('Redis', this.timeoutMs, reply);
+      return await withTimeout('Redis', this.timeoutMs, reply);
     } catch (error) {
       if (error instanceof StoreUnavailable && error.cause === undefined) this.liveness.missed(sentAt);
       throw error instanceof StoreUnavailable ? error : new StoreUnavailable('Redis', error);

@@ -28,7 +28,7 @@ export interface Tally {
 }
 
 /** How a pending attempt ended: it counts, it empties the counter, or it never was. */
-export type Outcome = 'failed' | 'succeeded' | 'undone';
+export type AttemptOutcome = 'failed' | 'succeeded' | 'undone';
 
 /**
  * The name of a server that does not say its name, such as one that refuses `INFO`. It does not change where another
@@ -100,5 +100,5 @@ export abstract class SecurityStore {
   abstract count(limits: readonly Limit[], pending?: boolean): Promise<Tally>;
 
   /** Ends a pending attempt under every limit it was counted under. One atomic operation. */
-  abstract settle(limits: readonly Limit[], outcome: Outcome): Promise<void>;
+  abstract settle(limits: readonly Limit[], attemptOutcome: AttemptOutcome): Promise<void>;
 }

@@ -4,7 +4,7 @@ import { redisCache } from '../../../../../apps/sample/src/redis-cache';
 import { MemorySecurityStore } from './memory-security-store';
 import { redisClientOf } from './redis-client';
 import { RedisSecurityStore } from './redis-security-store';
-import type { Bucket, Limit, Outcome, SecurityStore, Tally } from './security-store';
+import type { Bucket, Limit, AttemptOutcome, SecurityStore, Tally } from './security-store';
 import { MovableClock } from '../../../../../test/support/app';
 import { RedisSentinels } from '../../../../../test/support/redis-sentinels';
 import { describeWithOwnRedis, describeWithRedis, sharedRedisUrl } from '../../../../../test/support/with-redis';
@@ -33,7 +33,7 @@ export function expectLeft(secondsLeft: number, seconds: number): void {
 }
 
 /** Every way an attempt can end. */
-export const OUTCOMES: Outcome[] = ['failed', 'succeeded', 'undone'];
+export const OUTCOMES: AttemptOutcome[] = ['failed', 'succeeded', 'undone'];
 
 export function inMemory(): Subject {
   const clock = new MovableClock();
@@ -167,8 +167,8 @@ export class Counters {
     return this.store.count(limits, pending);
   }
 
-  settle(limits: Limit[], outcome: Outcome): Promise<void> {
-    return this.store.settle(limits, outcome);
+  settle(limits: Limit[], attemptOutcome: AttemptOutcome): Promise<void> {
+    return this.store.settle(limits, attemptOutcome);
   }
 
   key(): string {

@@ -2,7 +2,7 @@ import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnModuleD
 import { randomUUID } from 'node:crypto';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { AuthConfigError, StoreUnavailable } from '../../foundation/platform/errors';
-import { answered } from '../../foundation/platform/deadline';
+import { withTimeout } from '../../foundation/platform/deadline';
 import { SecurityStore, UNNAMED } from '../../foundation/security-store/security-store';
 import { FAMILY_KEYS, familyKey, longestLife } from './denylist-keys';
 import { type EndedSince, EndedSessions } from './ended-sessions';
@@ -64,7 +64,7 @@ export class DenylistMonitor implements OnApplicationBootstrap, OnModuleDestroy 
 
   /** @throws AuthConfigError where sessions are to be started and their table is missing */
   async onApplicationBootstrap(): Promise<void> {
-    const started = answered('The denylist', this.config.storeTimeoutMs, this.start());
+    const started = withTimeout('The denylist', this.config.storeTimeoutMs, this.start());
     await started.catch((error: unknown) => {
       // A store that is not reachable yet does not keep the application from starting: requests get 503 until it is.
       if (!(error instanceof StoreUnavailable)) throw error;

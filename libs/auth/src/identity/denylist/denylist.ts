@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
-import { batched } from '../../foundation/platform/batching';
-import { type Patience, answered } from '../../foundation/platform/deadline';
+import { batchPerTick } from '../../foundation/platform/batching';
+import { type RequestDeadline, withTimeout } from '../../foundation/platform/deadline';
 import { Realm } from '../../foundation/realm/realm';
 import { SecurityStore, UNNAMED } from '../../foundation/security-store/security-store';
 import { familyKey, longestLife, tokenKey } from './denylist-keys';
@@ -36,15 +36,15 @@ export abstract class Denylist {
   /**
    * Whether a session is denied. Sessions that are asked about in one turn of the event loop share the round trip.
    *
-   * @param patience of the request, where the work for it does not run in its scope
+   * @param requestDeadline of the request, where the work for it does not run in its scope
    * @throws StoreUnavailable
    */
-  abstract deniesFamily(familyId: string, patience?: Patience): Promise<boolean>;
+  abstract deniesFamily(familyId: string, requestDeadline?: RequestDeadline): Promise<boolean>;
 }
 
 @Injectable()
 export class StoredDenylist extends Denylist {
-  private readonly family = batched((ids) => this.store.getMany(ids.map(familyKey)));
+  private readonly family = batchPerTick((ids) => this.store.getMany(ids.map(familyKey)));
 
   constructor(
     private readonly store: SecurityStore,
@@ -82,9 +82,9 @@ export class StoredDenylist extends Denylist {
     return { denied: entries.some((entry) => entry !== null), complete: isComplete };
   }
 
-  async deniesFamily(familyId: string, patience?: Patience): Promise<boolean> {
+  async deniesFamily(familyId: string, requestDeadline?: RequestDeadline): Promise<boolean> {
     const asked = this.family(familyId);
-    return (await answered('The denylist', this.config.storeTimeoutMs, asked, patience)) !== null;
+    return (await withTimeout('The denylist', this.config.storeTimeoutMs, asked, requestDeadline)) !== null;
   }
 }
 

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
-import { batched } from '../../foundation/platform/batching';
+import { batchPerTick } from '../../foundation/platform/batching';
 import { Clock } from '../../foundation/platform/clock';
 import { Database, isMissingTable } from '../../foundation/platform/database';
 import { once } from '../../foundation/platform/sweep';
@@ -32,7 +32,7 @@ export interface Timeline {
 @Injectable()
 export class EndedSessions {
   private readonly statements = once(() => statementsOn(this.database));
-  private readonly lookUp = batched<boolean | null>((ids) => this.includes(ids));
+  private readonly lookUp = batchPerTick<boolean | null>((ids) => this.includes(ids));
 
   constructor(
     private readonly database: Database,
@@ -47,13 +47,13 @@ export class EndedSessions {
    * @throws StoreUnavailable
    */
   async has(familyId: string | null): Promise<boolean | null> {
-    const isAsked = familyId !== null && isUuid(familyId) && this.database.knows(Session);
+    const isAsked = familyId !== null && isUuid(familyId) && this.database.hasEntity(Session);
     return (isAsked ? await this.lookUp(familyId) : null) ?? (this.config.routes ? false : null);
   }
 
   /** Whether the table is there. */
   async hasTable(): Promise<boolean> {
-    return this.database.knows(Session) && (await this.isEmpty()) !== null;
+    return this.database.hasEntity(Session) && (await this.isEmpty()) !== null;
   }
 
   /**
@@ -61,7 +61,7 @@ export class EndedSessions {
    * it than the ends of sessions that others started.
    */
   async isIssuer(): Promise<boolean> {
-    return this.database.knows(Session) && (this.config.routes || (await this.isEmpty()) === false);
+    return this.database.hasEntity(Session) && (this.config.routes || (await this.isEmpty()) === false);
   }
 
   /**

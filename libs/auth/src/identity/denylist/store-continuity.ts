@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { StoreUnavailable } from '../../foundation/platform/errors';
 import { sha256 } from '../../foundation/platform/crypto';
-import { answered } from '../../foundation/platform/deadline';
+import { withTimeout } from '../../foundation/platform/deadline';
 import { SecurityStore } from '../../foundation/security-store/security-store';
 
 /** A random value that is in the store for as long as the store has not been emptied. */
@@ -43,7 +43,7 @@ export class StoreContinuity {
 
   /** The id of now. Creates the random key where it is missing. @throws StoreUnavailable where there is none in time */
   current(): Promise<string> {
-    return answered('The store', this.config.storeTimeoutMs, this.find());
+    return withTimeout('The store', this.config.storeTimeoutMs, this.find());
   }
 
   /** Hashed, because it leaves the application in login challenges. */

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { AuthConfigError } from '../../foundation/platform/errors';
 import { Argon2Hasher, type Argon2Library, argon2Library } from './argon2-hasher';
-import { WorkQueue } from './hash-queue';
+import { HashQueue } from './hash-queue';
 
 interface Vectors {
   vectors: { password: string; encoded: string }[];
@@ -16,7 +16,7 @@ const { vectors, hostile_stored_hash_params: hostile }: Vectors = JSON.parse(
 
 const PASSWORD = 'correct-horse-battery';
 const CHEAP = { memoryCost: 64, timeCost: 1, parallelism: 1 };
-const queue = (): WorkQueue => new WorkQueue(2, 10);
+const queue = (): HashQueue => new HashQueue(2, 10);
 
 const load = createRequire(__filename);
 const without =

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import type { HashingOptions } from '../../foundation/config/auth-options';
 import { newSecret } from '../../foundation/platform/crypto';
 import { AuthConfigError } from '../../foundation/platform/errors';
-import type { WorkQueue } from './hash-queue';
+import type { HashQueue } from './hash-queue';
 import { PasswordHasher } from './password-hasher';
 
 /** Parameters of one argon2id hash. `memoryCost` is in KiB. */
@@ -97,7 +97,7 @@ export class Argon2Hasher extends PasswordHasher {
 
   constructor(
     private readonly options: Required<Pick<HashingOptions, 'memoryCost' | 'timeCost' | 'parallelism'>>,
-    private readonly queue: WorkQueue,
+    private readonly queue: HashQueue,
     private readonly library: Argon2Library = argon2Library(),
   ) {
     super();

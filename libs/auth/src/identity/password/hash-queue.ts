@@ -3,7 +3,7 @@ import type { AuthConfig } from '../../foundation/config/auth-config';
 import { telemetry } from '../../foundation/observability/telemetry';
 import { RequestScope } from '../../foundation/platform/deadline';
 import { AuthException } from '../../foundation/platform/errors';
-import { type Applicant, RecentUse, compared, lastOf, nextOf } from './fair-share.policy';
+import { type FairShareEntry, RecentUse, compared, lastOf, nextOf } from './fair-share.policy';
 
 const RETRY_AFTER_SECONDS = 2;
 
@@ -31,7 +31,7 @@ interface Waiting {
  * Runs at most `concurrency` jobs at once and lets at most `maxQueue` wait, none longer than `maxWaitMs`. Who has
  * had the least lately is next, and of equals who came first: whoever floods the queue waits behind everybody else.
  */
-export class WorkQueue {
+export class HashQueue {
   private running = 0;
   private readonly waiting: Waiting[] = [];
 
@@ -78,7 +78,7 @@ export class WorkQueue {
   }
 
   /** What everybody who waits has had by now, what others were given meanwhile included. */
-  private claims(): Applicant[] {
+  private claims(): FairShareEntry[] {
     const of = this.use.reading();
     return this.waiting.map(({ applicant }) => ({ uses: applicant.map(of) }));
   }
@@ -127,7 +127,7 @@ export class WorkQueue {
   }
 }
 
-const currentApplicant = (): readonly string[] => RequestScope.current?.applicant() ?? [];
+const currentApplicant = (): readonly string[] => RequestScope.current?.fairShareKeys() ?? [];
 
 const [BY_DEFAULT, MOST] = [4, 1024];
 
@@ -146,7 +146,7 @@ export const mostAtOnce = (wanted: number, threads: number): number => Math.max(
  * The queue of everything that is slow on purpose, one for the process: its concurrency times `hashing.memoryCost` is
  * the memory that hashing takes, whatever arrives.
  */
-export function hashQueue({ concurrency, maxQueue, maxWaitMs }: AuthConfig['hashing']): WorkQueue {
+export function createHashQueue({ concurrency, maxQueue, maxWaitMs }: AuthConfig['hashing']): HashQueue {
   const threads = poolSize(process.env.UV_THREADPOOL_SIZE);
   const most = mostAtOnce(concurrency, threads);
   if (most < concurrency) {
@@ -155,5 +155,5 @@ export function hashQueue({ concurrency, maxQueue, maxWaitMs }: AuthConfig['hash
         `${most} hashes run at once. Start the process with UV_THREADPOOL_SIZE=${concurrency + 1}.`,
     );
   }
-  return new WorkQueue(most, maxQueue, maxWaitMs);
+  return new HashQueue(most, maxQueue, maxWaitMs);
 }

@@ -3,7 +3,7 @@ import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-confi
 import { PasswordHasher } from './password-hasher';
 import type { PasswordVerifier } from '../../foundation/ports/passwords';
 import { usable } from './imported/usable-verifier';
-import { WorkQueue } from './hash-queue';
+import { HashQueue } from './hash-queue';
 
 /**
  * Checks the password that someone tries. Costs one argon2id hash and one of every kind that is imported,
@@ -16,7 +16,7 @@ export class PasswordCheck {
   /** @throws AuthConfigError for a verifier that would not do for the logins it has nothing to do with */
   constructor(
     private readonly hasher: PasswordHasher,
-    private readonly queue: WorkQueue,
+    private readonly queue: HashQueue,
     @Inject(AUTH_CONFIG) { hashing }: AuthConfig,
   ) {
     this.verifiers = hashing.verifiers.map((verifier, i) =>

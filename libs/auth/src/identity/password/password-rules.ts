@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { createRequire } from 'node:module';
-import { RequestScope, answered } from '../../foundation/platform/deadline';
+import { RequestScope, withTimeout } from '../../foundation/platform/deadline';
 import { StoreUnavailable, ValidationFailed } from '../../foundation/platform/errors';
 import type { Text } from '../../foundation/platform/messages';
 import { once } from '../../foundation/platform/sweep';
@@ -70,7 +70,7 @@ export class PasswordRules {
     const { check, timeoutMs, onOutage } = breached;
     try {
       const asked = (): Promise<boolean> => check.has(password, AbortSignal.timeout(timeoutMs));
-      return await RequestScope.apart(() => answered('The breach check', timeoutMs, asked()));
+      return await RequestScope.detached(() => withTimeout('The breach check', timeoutMs, asked()));
     } catch (error) {
       // The name alone: what a library says of a request may quote it.
       this.logger.warn(`the breach check did not answer (${(error as Error)?.name}); passwords: ${onOutage}`);

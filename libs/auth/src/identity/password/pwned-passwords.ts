@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { textOf } from '../../foundation/platform/response-text';
+import { responseText } from '../../foundation/platform/response-text';
 import { BreachedPasswords } from '../../foundation/ports/passwords';
 
 const PREFIX = 5;
@@ -32,7 +32,7 @@ export class PwnedPasswords extends BreachedPasswords {
       signal,
     });
     if (!response.ok) throw new Error(`the range service answered ${response.status}`);
-    const range = rangeIn(await textOf(response, MOST_BYTES, 'the range service'));
+    const range = rangeIn(await responseText(response, MOST_BYTES, 'the range service'));
     // Padding has a count of 0.
     return range.some(([suffix, count]) => suffix === digest.slice(PREFIX) && count > 0);
   }

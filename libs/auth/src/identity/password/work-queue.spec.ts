@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { setImmediate as tick } from 'node:timers/promises';
-import { HasherBusy, WorkQueue } from './hash-queue';
+import { HasherBusy, HashQueue } from './hash-queue';
 import { RequestScope } from '../../foundation/platform/deadline';
 
 /** A job that ends when the test says so. */
@@ -16,13 +16,13 @@ const started = (jobs: { run: jest.Mock }[]): number[] =>
 
 describe('a work queue', () => {
   it('answers what the job answers', async () => {
-    const queue = new WorkQueue(1, 0);
+    const queue = new HashQueue(1, 0);
     await expect(queue.run(async () => 'hash')).resolves.toBe('hash');
     await expect(queue.run(async () => Promise.reject(new Error('bad salt')))).rejects.toThrow('bad salt');
   });
 
   it('runs so many at once, and the others in the order they came', async () => {
-    const queue = new WorkQueue(2, 10);
+    const queue = new HashQueue(2, 10);
     const jobs = Array.from({ length: 5 }, () => job());
     const all = jobs.map(({ run }) => queue.run(run));
     await tick();
@@ -40,7 +40,7 @@ describe('a work queue', () => {
   });
 
   it('lets no newcomer overtake the one that waits', async () => {
-    const queue = new WorkQueue(1, 1);
+    const queue = new HashQueue(1, 1);
     const order: string[] = [];
     const first = queue.run(async () => void order.push('first'));
     const waiting = queue.run(async () => void order.push('waiting'));
@@ -50,7 +50,7 @@ describe('a work queue', () => {
   });
 
   it.each([0, 1, 3])('with %d places to wait refuses one more at once, with 503 and Retry-After', async (maxQueue) => {
-    const queue = new WorkQueue(1, maxQueue);
+    const queue = new HashQueue(1, maxQueue);
     const running = job();
     const others = [
       queue.run(running.run),
@@ -79,7 +79,7 @@ describe('a work queue', () => {
       },
     ],
   ])('frees the place of a job that %s', async (_, broken) => {
-    const queue = new WorkQueue(1, 1);
+    const queue = new HashQueue(1, 1);
     for (let i = 0; i < 3; i++) {
       const [first, second] = [queue.run(broken), queue.run(async () => 'next')];
       await expect(first).rejects.toThrow('broken');
@@ -91,7 +91,7 @@ describe('a work queue', () => {
     const jobs = fc.array(fc.record({ arrives: fc.nat(4), lasts: fc.nat(4), breaks: fc.boolean() }), { maxLength: 25 });
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 4 }), fc.nat(6), jobs, async (concurrency, maxQueue, plan) => {
-        const queue = new WorkQueue(concurrency, maxQueue);
+        const queue = new HashQueue(concurrency, maxQueue);
         const begun: number[] = [];
         const queued: number[] = [];
         let [running, most, present] = [0, 0, 0];
@@ -125,18 +125,18 @@ describe('a work queue', () => {
   describe('whose jobs come from several clients', () => {
     const from = <T>(client: string, work: () => Promise<T>): Promise<T> => {
       const scope = RequestScope.of({});
-      scope.applicant = () => [client];
+      scope.fairShareKeys = () => [client];
       return scope.run(work);
     };
     const order: string[] = [];
-    const ask = (queue: WorkQueue, client: string): Promise<void> =>
+    const ask = (queue: HashQueue, client: string): Promise<void> =>
       from(client, () => queue.run(async () => void order.push(client))).catch((error: Error) => {
         order.push(`${client}: ${error.name}`);
       });
     beforeEach(() => order.splice(0));
 
     it('lets who has had least go first, also before those that came earlier', async () => {
-      const queue = new WorkQueue(1, 100);
+      const queue = new HashQueue(1, 100);
       await Promise.all([...'aaaaaabbb'].map((client) => ask(queue, client)));
       expect(order.join('')).toBe('abababaaa');
       order.splice(0);
@@ -145,7 +145,7 @@ describe('a work queue', () => {
     });
 
     it('lets a flood give way to a newcomer when it is full, and refuses who floods', async () => {
-      const queue = new WorkQueue(1, 3);
+      const queue = new HashQueue(1, 3);
       await ask(queue, 'flood');
       order.splice(0);
       await Promise.all(['flood', 'flood', 'flood', 'flood', 'flood', 'ada'].map((client) => ask(queue, client)));
@@ -154,14 +154,14 @@ describe('a work queue', () => {
     });
 
     it('refuses a newcomer among equals', async () => {
-      const queue = new WorkQueue(1, 2);
+      const queue = new HashQueue(1, 2);
       await Promise.all([...'abcd'].map((client) => ask(queue, client)));
       expect(order.toSorted()).toEqual(['a', 'b', 'c', 'd: HasherBusy']);
     });
   });
 
   it.each([0, 1, 3])('with %d places to wait admits who would be taken, and nobody else', async (maxQueue) => {
-    const queue = new WorkQueue(1, maxQueue);
+    const queue = new HashQueue(1, maxQueue);
     expect(() => queue.admit()).not.toThrow();
     const first = job();
     const all = [queue.run(first.run)];
@@ -177,7 +177,7 @@ describe('a work queue', () => {
 
   it('refuses what has waited too long, and goes on', async () => {
     jest.useFakeTimers();
-    const queue = new WorkQueue(1, 10, 2500);
+    const queue = new HashQueue(1, 10, 2500);
     const first = job();
     const running = queue.run(first.run);
     const late = queue.run(async () => 'late');

@@ -39,11 +39,11 @@ export class Authenticator {
     const known = callerOf(request, this.realm.guard);
     if (known) return recordCaller(request, known);
     const token = bearerOf(request.headers);
-    if (!token) throw new Unauthenticated(false).because('missing_token');
+    if (!token) throw new Unauthenticated(false).withReason('missing_token');
     const preparing = this.accessTokens.prepare(token);
     if (preparing) await preparing;
     const claims = this.accessTokens.read(token);
-    if (typeof claims === 'string') throw new Unauthenticated(true).because(claims);
+    if (typeof claims === 'string') throw new Unauthenticated(true).withReason(claims);
     return this.admit(request, claims);
   }
 
@@ -57,8 +57,8 @@ export class Authenticator {
     ]);
     const verdict = denylistVerdict({ ...stored, ended });
     if (verdict === 'unknown') throw new StoreUnavailable('The denylist');
-    if (verdict === 'ended') throw new Unauthenticated(true).because('revoked_token', claims.sub);
-    if (!user) throw new Unauthenticated(true).because('unknown_user', claims.sub);
+    if (verdict === 'ended') throw new Unauthenticated(true).withReason('revoked_token', claims.sub);
+    if (!user) throw new Unauthenticated(true).withReason('unknown_user', claims.sub);
     const caller: Caller = {
       guard: this.realm.guard,
       userId: claims.sub,

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { isUuid } from '../../foundation/platform/ids';
-import { answered } from '../../foundation/platform/deadline';
+import { withTimeout } from '../../foundation/platform/deadline';
 import { EndedSessions } from '../denylist/ended-sessions';
 import { TypeormUserProvider } from '../users/typeorm-user-provider';
 import { UserProvider } from '../../foundation/ports/user-provider';
@@ -35,14 +35,14 @@ export class CallerReader {
     const ms = this.config.storeTimeoutMs;
     // With `features.denylist` off, access tokens live until they expire.
     if (!this.denylist.lifetime)
-      return { user: await answered('The user store', ms, this.userOf(userId)), ended: false };
+      return { user: await withTimeout('The user store', ms, this.userOf(userId)), ended: false };
     if (this.joined) {
       const session = familyId !== null && isUuid(familyId) ? familyId : null;
-      const found = await answered('The user store', ms, this.joined.findWithSession(userId, session));
+      const found = await withTimeout('The user store', ms, this.joined.findWithSession(userId, session));
       return found ?? { user: null, ended: false };
     }
     const [user, ended] = await Promise.all([
-      answered('The user store', ms, this.userOf(userId)),
+      withTimeout('The user store', ms, this.userOf(userId)),
       this.endedSessions.has(familyId),
     ]);
     return { user, ended };

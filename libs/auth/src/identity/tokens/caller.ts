@@ -36,7 +36,7 @@ export function recordCaller(request: object, caller: Caller): Caller {
 /** The caller that `guard` authenticated on this request. @throws Unauthenticated where it authenticated none */
 export function callerAt(request: object, guard: string): Caller {
   const caller = callerOf(request, guard);
-  if (!caller) throw new Unauthenticated(false).because('missing_token');
+  if (!caller) throw new Unauthenticated(false).withReason('missing_token');
   return caller;
 }
 

@@ -2,9 +2,9 @@ import { Logger } from '@nestjs/common';
 import { type JsonWebKey, type KeyObject, createPublicKey } from 'node:crypto';
 import type { Algorithm, KeyOptions } from '../../foundation/config/auth-options';
 import type { Clock } from '../../foundation/platform/clock';
-import { RequestScope, answered } from '../../foundation/platform/deadline';
+import { RequestScope, withTimeout } from '../../foundation/platform/deadline';
 import { StoreUnavailable } from '../../foundation/platform/errors';
-import { textOf } from '../../foundation/platform/response-text';
+import { responseText } from '../../foundation/platform/response-text';
 import { fits, isWeakRsa } from './key-material';
 
 /** Most keys of a set. An issuer that rotates its keys lists two or three. */
@@ -89,11 +89,11 @@ export class RemoteKeys {
     if (this.reading || !this.hasPassed(this.startedAt, COOLDOWN_MS)) return;
     this.startedAt = this.clock.now();
     // All requests share the read, so the one that started it must not shorten it by what it has waited already.
-    this.reading = RequestScope.apart(() => this.read()).finally(() => (this.reading = undefined));
+    this.reading = RequestScope.detached(() => this.read()).finally(() => (this.reading = undefined));
   }
 
   private async outcome(): Promise<void> {
-    if (this.reading) await answered(NAME, this.timeoutMs, this.reading);
+    if (this.reading) await withTimeout(NAME, this.timeoutMs, this.reading);
     if (this.failure) throw new StoreUnavailable(NAME, this.failure.cause);
   }
 
@@ -101,7 +101,7 @@ export class RemoteKeys {
   private async read(): Promise<void> {
     const stop = new AbortController();
     try {
-      const { set, freshMs } = await answered(NAME, this.timeoutMs, this.source(stop.signal));
+      const { set, freshMs } = await withTimeout(NAME, this.timeoutMs, this.source(stop.signal));
       this.listed = verifyingKeys(set, this.algorithm);
       this.freshMs = freshMs;
       this.readAt = this.startedAt;
@@ -148,7 +148,7 @@ async function fetched(url: string, signal: AbortSignal): ReturnType<KeySetSourc
     throw error.cause ?? error;
   });
   if (!response.ok) throw new Error(`the key set was answered with ${response.status}`);
-  const set: unknown = JSON.parse(await textOf(response, MOST_BYTES, 'the key set'));
+  const set: unknown = JSON.parse(await responseText(response, MOST_BYTES, 'the key set'));
   return { set, freshMs: maxAgeMs(response.headers.get('cache-control')) };
 }
 

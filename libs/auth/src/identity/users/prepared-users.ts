@@ -1,6 +1,6 @@
 import type { DataSource, EntityMetadata, ObjectLiteral, Repository } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
-import { batched } from '../../foundation/platform/batching';
+import { batchPerTick } from '../../foundation/platform/batching';
 import type { Database } from '../../foundation/platform/database';
 import { quoted, quotedPath } from '../../foundation/platform/ids';
 import { once } from '../../foundation/platform/sweep';
@@ -28,7 +28,7 @@ export function rowReader(
 
   const columns = ownColumns(metadata);
   const rows = rowsById(metadata, primary, columns, database);
-  const read = batched<Row | null, CallerKey>(async (keys) => {
+  const read = batchPerTick<Row | null, CallerKey>(async (keys) => {
     // Two requests of one user get a row each: a value that one of them changes must not be the other's.
     const rounds = byOccurrence(keys.map(({ id }) => id));
     const families = keys.flatMap(({ familyId }) => familyId ?? []);
@@ -177,7 +177,7 @@ export class CredentialRows<User extends ObjectLiteral> {
     property: string,
     values: readonly string[],
   ): Promise<StoredCredentials<User>[]> => {
-    const users = await this.database.using((manager) =>
+    const users = await this.database.withManager((manager) =>
       manager
         .createQueryBuilder(this.repository.target, 'u')
         .addSelect('u.passwordHash')

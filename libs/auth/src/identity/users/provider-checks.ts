@@ -30,9 +30,9 @@ const created = (users: UserProvider, guard: string): string | false =>
     'column name, implement createsAccounts and create in your UserProvider, or set hooks.register.';
 
 const registered = (users: UserProvider, implement: (methods: string) => string): string | false =>
-  !users.tellsNewAccounts() &&
+  !users.datesAccounts() &&
   "hooks.register needs users that tell when they were created. Give the entity a @CreateDateColumn({ type: 'timestamptz' }). " +
-    `Without an entity: ${implement('tellsNewAccounts, mark and isNewerThan')}.`;
+    `Without an entity: ${implement('datesAccounts, currentMark and wasCreatedSince')}.`;
 
 function shared(users: UserProvider, kind: 'identifier' | 'email', feature: string): string | false {
   const column = users instanceof TypeormUserProvider ? users.sharedColumn(kind) : null;

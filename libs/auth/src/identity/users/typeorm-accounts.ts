@@ -54,7 +54,7 @@ export class AccountRows<User extends ObjectLiteral> {
   }
 
   /** The database's time. */
-  async mark(): Promise<string> {
+  async currentMark(): Promise<string> {
     const [row] = await this.repository.query(
       `SELECT to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS mark`,
     );
@@ -62,7 +62,7 @@ export class AccountRows<User extends ObjectLiteral> {
   }
 
   /** Whether a row was created since the mark. Its date stays what it was through every update. */
-  async isNewerThan(id: string, mark: string): Promise<boolean> {
+  async wasCreatedSince(id: string, mark: string): Promise<boolean> {
     const { createDateColumn, primaryColumns, tablePath } = this.repository.metadata;
     const { databaseName, precision } = createDateColumn!;
     const [row] = await this.repository.query(

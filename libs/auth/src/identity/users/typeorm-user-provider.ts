@@ -1,6 +1,6 @@
 import type { EntityManager, EntityMetadata, FindOptionsWhere, ObjectLiteral, Repository } from 'typeorm';
 import { AuthConfigError } from '../../foundation/platform/errors';
-import { batched } from '../../foundation/platform/batching';
+import { batchPerTick } from '../../foundation/platform/batching';
 import type { Database } from '../../foundation/platform/database';
 import { quoted, quotedPath } from '../../foundation/platform/ids';
 import { AccountRows, isUnique } from './typeorm-accounts';
@@ -36,7 +36,7 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
   private readonly accounts: AccountRows<User>;
   private readonly credentials: CredentialRows<User>;
   private readonly row: ((key: CallerKey) => Promise<FoundCaller | null>) | undefined;
-  private readonly hasRow = batched<boolean>((ids) => this.haveRows(ids));
+  private readonly hasRow = batchPerTick<boolean>((ids) => this.haveRows(ids));
 
   constructor(
     protected readonly database: Database,
@@ -44,7 +44,7 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
     private readonly username: string,
   ) {
     super();
-    if (!database.knows(entity)) {
+    if (!database.hasEntity(entity)) {
       throw new AuthConfigError(
         `${entity.name} is not an entity of this data source. Add it to the entities of TypeOrmModule.forRoot().`,
       );
@@ -82,7 +82,7 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
 
   /** On the primary: the repository would read a replica where the data source has some. */
   private async findEntity(id: string): Promise<FoundCaller | null> {
-    const user = await this.database.using((manager) => manager.findOneBy(this.repository.target, this.byId(id)));
+    const user = await this.database.withManager((manager) => manager.findOneBy(this.repository.target, this.byId(id)));
     return user && { user, ended: false };
   }
 
@@ -119,7 +119,9 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
     if (email.includes('\0')) return null;
     const property = this.accounts.email;
     const where = spellings(property, email).map((value) => ({ [property]: value }) as FindOptionsWhere<User>);
-    const users = await this.database.using((manager) => manager.findBy(this.repository.target, where)).catch(nobody);
+    const users = await this.database
+      .withManager((manager) => manager.findBy(this.repository.target, where))
+      .catch(nobody);
     return users?.find((user) => this.textOf(user, property) === email) ?? users?.[0] ?? null;
   }
 
@@ -141,16 +143,16 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
   }
 
   /** Where there is a `@CreateDateColumn` with a time zone. */
-  override tellsNewAccounts(): boolean {
+  override datesAccounts(): boolean {
     return this.accounts.areDated;
   }
 
-  override mark(): Promise<string> {
-    return this.accounts.mark();
+  override currentMark(): Promise<string> {
+    return this.accounts.currentMark();
   }
 
-  override isNewerThan(id: string, mark: string): Promise<boolean> {
-    return this.accounts.isNewerThan(id, mark);
+  override wasCreatedSince(id: string, mark: string): Promise<boolean> {
+    return this.accounts.wasCreatedSince(id, mark);
   }
 
   override verifiesEmails(): boolean {

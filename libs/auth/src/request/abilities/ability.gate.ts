@@ -42,7 +42,7 @@ export class TokenAbilityDenied {
 
 /** Refuses callers for want of an ability, and tells the host. */
 @Injectable()
-export class Denials {
+export class AbilityDenials {
   constructor(private readonly events: AuthEvents) {}
 
   refusal({ userId, guard, familyId }: Caller, { abilities, met }: Requirement): InsufficientScope {
@@ -61,13 +61,13 @@ export class AbilityGate implements Gate {
 
   constructor(
     private readonly realm: Realm,
-    private readonly denials: Denials,
+    private readonly abilityDenials: AbilityDenials,
   ) {}
 
   check(context: ExecutionContext, request: object): void {
     const caller = callerAt(request, this.realm.guard);
     const required = Requirements.of(context.getClass(), context.getHandler());
     const unmet = required.find((one) => !isMet(one, caller.grant));
-    if (unmet) throw this.denials.refusal(caller, unmet);
+    if (unmet) throw this.abilityDenials.refusal(caller, unmet);
   }
 }

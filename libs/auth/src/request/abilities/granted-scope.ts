@@ -12,7 +12,7 @@ export interface GrantedScope {
 
 /** Decides what a token may do: a pinned list word for word, else what the host derives at each mint. */
 @Injectable()
-export class Grants {
+export class AbilityResolver {
   constructor(private readonly realm: Realm) {}
 
   /** The stored form of a list to pin; null for a session whose abilities are derived. */
@@ -24,7 +24,7 @@ export class Grants {
    * @param stored the session's `scope` column: null derives, the empty string grants nothing
    * @throws whatever the host's callback throws; nothing has been consumed by then
    */
-  async granted(stored: string | null, userId: string, familyId: string): Promise<GrantedScope> {
+  async resolve(stored: string | null, userId: string, familyId: string): Promise<GrantedScope> {
     if (stored !== null) return { scope: stored, pinned: true };
     if (!this.realm.abilitiesInUse) return { scope: undefined, pinned: false };
     const { guard, options } = this.realm;

@@ -1,14 +1,14 @@
 import type { ExecutionContext } from '@nestjs/common';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { recordCaller, Grant } from '../../identity/tokens/caller';
-import { Denials, InsufficientScope } from './ability.gate';
-import { PinnedNeeds, PinnedAbilityGate } from './pinned-ability.gate';
+import { AbilityDenials, InsufficientScope } from './ability.gate';
+import { RequireIfPinned, PinnedAbilityGate } from './pinned-ability.gate';
 
 class Account {
-  @PinnedNeeds('svc.account')
+  @RequireIfPinned('svc.account')
   confirm() {}
 
-  @PinnedNeeds('svc.account.delete', true)
+  @RequireIfPinned('svc.account.delete', true)
   erase() {}
 }
 
@@ -18,7 +18,11 @@ const contextOf = (handler: () => void): ExecutionContext =>
 /** Whether a session pinned to `abilities` passes. */
 async function passes(handler: () => void, abilities: string[], gateAuthRoutes: boolean): Promise<boolean> {
   const realm = { guard: 'api', options: { features: { gateAuthRoutes } } };
-  const gate = new PinnedAbilityGate(realm as never, { isPinned: async () => false }, new Denials(new AuthEvents()));
+  const gate = new PinnedAbilityGate(
+    realm as never,
+    { isPinned: async () => false },
+    new AbilityDenials(new AuthEvents()),
+  );
   const request = {};
   const caller = { guard: 'api', userId: '1', familyId: 'f', grant: new Grant(abilities), claims: { pin: true } };
   recordCaller(request, caller as never);

@@ -3,11 +3,11 @@ import { Realm } from '../../foundation/realm/realm';
 import { type Caller, callerAt } from '../../identity/tokens/caller';
 import { requires } from '../gates/route-guard';
 import { type Gate, RouteList } from '../gates/route-plan';
-import { Denials } from './ability.gate';
+import { AbilityDenials } from './ability.gate';
 import { type Requirement, isMet } from './requirement';
 
 /** Which sessions were started with an explicit list of abilities. The sessions know. */
-export abstract class Pins {
+export abstract class PinnedSessions {
   /** Asks the primary. @throws StoreUnavailable */
   abstract isPinned(familyId: string): Promise<boolean>;
 }
@@ -31,8 +31,8 @@ export class PinnedAbilityGate implements Gate {
 
   constructor(
     private readonly realm: Realm,
-    private readonly pins: Pins,
-    private readonly denials: Denials,
+    private readonly pinnedSessions: PinnedSessions,
+    private readonly abilityDenials: AbilityDenials,
   ) {}
 
   async check(context: ExecutionContext, request: object): Promise<void> {
@@ -40,13 +40,13 @@ export class PinnedAbilityGate implements Gate {
     const { gateAuthRoutes } = this.realm.options.features;
     const required = PinnedRequirements.of(context.getClass(), context.getHandler());
     const unmet = required.find((one) => (one.always || gateAuthRoutes) && !isMet(one, caller.grant));
-    if (unmet && (await this.isPinned(caller))) throw this.denials.refusal(caller, unmet);
+    if (unmet && (await this.isPinned(caller))) throw this.abilityDenials.refusal(caller, unmet);
   }
 
   /** An issuer that forgets the claim must not unpin a session, so without it the session itself is asked. */
   private async isPinned({ claims, familyId }: Caller): Promise<boolean> {
     if (claims.pin === true) return true;
-    return familyId !== null && (await this.pins.isPinned(familyId));
+    return familyId !== null && (await this.pinnedSessions.isPinned(familyId));
   }
 }
 
@@ -58,5 +58,5 @@ export type BuiltInAbility = 'svc.sessions' | 'svc.account' | 'svc.account.delet
  *
  * @param always whether it holds although `features.gateAuthRoutes` is off
  */
-export const PinnedNeeds = (ability: BuiltInAbility, always = false): MethodDecorator =>
+export const RequireIfPinned = (ability: BuiltInAbility, always = false): MethodDecorator =>
   applyDecorators(PinnedRequirements.with({ abilities: [ability], met: 'some', always }), requires(PinnedAbilityGate));

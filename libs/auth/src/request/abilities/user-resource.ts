@@ -29,7 +29,7 @@ export class UserResources {
     private readonly realm: Realm,
   ) {}
 
-  of(user: object, caller: Caller | undefined, fields: object): UserResource {
+  describe(user: object, caller: Caller | undefined, fields: object): UserResource {
     const id = this.users.idOf(user);
     const own = caller?.userId === id && caller.user.constructor === user.constructor;
     const known = {

@@ -5,7 +5,7 @@ import { isOwnPage } from './origin.policy';
 import type { Gate } from './route-plan';
 
 /** A page of another origin tries to use or to set the refresh cookie: 403, and nothing was done. */
-export class ForeignPage extends AuthException {
+export class CrossOriginRequest extends AuthException {
   constructor() {
     super('foreign_page', { status: 403, text: { key: 'auth.foreign_page' } });
   }
@@ -37,7 +37,7 @@ export class OriginGate implements Gate {
       origin: text(headers.origin),
       host: text(host) ?? text(headers.host),
     };
-    if (!isOwnPage(page, cookie.origins)) throw new ForeignPage();
+    if (!isOwnPage(page, cookie.origins)) throw new CrossOriginRequest();
   }
 }
 

@@ -69,7 +69,7 @@ export class RequestObserver {
     } catch (error) {
       const reason = reasonOf(error);
       this.told(operation, 'failed', start, span, reason);
-      const { userId } = error instanceof AuthException ? error.background : {};
+      const { userId } = error instanceof AuthException ? error.logDetails : {};
       this.write(operation, 'failed', { ...aboutRequest(request), ...(userId && { user_id: userId }) }, reason);
       throw error;
     }

@@ -7,14 +7,14 @@ import {
   applyDecorators,
 } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
-import { RequestScope, answered } from '../../foundation/platform/deadline';
+import { RequestScope, withTimeout } from '../../foundation/platform/deadline';
 import { AuthConfigError } from '../../foundation/platform/errors';
 import { Realms } from '../../foundation/realm/realm';
 import { callerOf } from '../../identity/tokens/caller';
-import { Refusals } from './refusal-log';
+import { GateRefusalLog } from './refusal-log';
 import { requestOfCall } from './request-of';
 import { type GateType, Gates, type RoutePlan, routePlan } from './route-plan';
-import { TransportAnswers } from './transport-errors';
+import { TransportErrors } from './transport-errors';
 
 const PASSED = Symbol('svc.passed');
 
@@ -33,8 +33,8 @@ export class RouteGuard implements CanActivate {
 
   constructor(
     private readonly realms: Realms,
-    private readonly refusals: Refusals,
-    private readonly answers: TransportAnswers,
+    private readonly gateRefusalLog: GateRefusalLog,
+    private readonly transportErrors: TransportErrors,
     @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
   ) {}
 
@@ -71,13 +71,13 @@ export class RouteGuard implements CanActivate {
         const checked = scope.get(gate).check(context, request);
         // One that asks no store has passed by now.
         if (checked)
-          await (given ? answered('The store', this.config.storeTimeoutMs, checked, given.waiting) : checked);
+          await (given ? withTimeout('The store', this.config.storeTimeoutMs, checked, given.deadline) : checked);
         passed.add(gate);
       }
     } catch (error) {
       const { realm } = scope;
-      this.refusals.tell(error, realm.guard, context, request);
-      throw this.answers.to(context, error, realm.speakTo(request));
+      this.gateRefusalLog.write(error, realm.guard, context, request);
+      throw this.transportErrors.errorFor(context, error, realm.translatorFor(request));
     }
   }
 

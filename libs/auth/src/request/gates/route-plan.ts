@@ -74,14 +74,14 @@ export const inOrder = (gates: readonly GateType[]): GateType[] =>
  * no password: what every such request asks for need not run *in* the scope, which before Node 24 would cost half as much
  * as the work itself.
  */
-export const HandsOnItsScope = Reflector.createDecorator<void, true>({ transform: () => true });
+export const PassesScope = Reflector.createDecorator<void, true>({ transform: () => true });
 
 /** What a request's scope is to the work for it: all of it runs inside, or is given it, or there is none. */
 export type Scoping = 'inside' | 'given' | 'none';
 
 export function scopingOf(controller: object, handler: object): Scoping {
   if (Reflect.getMetadata(Mounted.KEY, controller) !== true) return 'none';
-  return Reflect.getMetadata(HandsOnItsScope.KEY, handler) ? 'given' : 'inside';
+  return Reflect.getMetadata(PassesScope.KEY, handler) ? 'given' : 'inside';
 }
 
 /** What a route requires, read from its decorators. */

@@ -29,15 +29,15 @@ function told(refusal: AuthException): AuthException {
 
 /** Gives refusals of gates before a host's handlers the shape of what brought the call. */
 @Injectable()
-export class TransportAnswers {
+export class TransportErrors {
   constructor(private readonly adapterHost: HttpAdapterHost) {}
 
   /** What to throw for `error`, so that the host's own filters and formats still apply. */
-  to(context: ExecutionContext, error: unknown, translate: Translate): unknown {
+  errorFor(context: ExecutionContext, error: unknown, translate: Translate): unknown {
     const type = context.getType<string>();
     if (type === 'http') return this.overHttp(context, error, translate);
     if (isForeign(error)) return error;
-    const refusal = refusalOf(error).in(translate);
+    const refusal = refusalOf(error).translatedBy(translate);
     return type === 'ws' ? overSocket(context, refusal) : overGraphql(refusal);
   }
 
@@ -48,7 +48,7 @@ export class TransportAnswers {
     for (const [name, value] of Object.entries(error.headers)) {
       this.adapterHost.httpAdapter.setHeader(response, name, value);
     }
-    return error.in(translate);
+    return error.translatedBy(translate);
   }
 }
 

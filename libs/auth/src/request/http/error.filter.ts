@@ -40,7 +40,7 @@ export class AuthExceptionFilter implements ExceptionFilter {
 
   private answer(error: unknown, request: object): Answer {
     if (isForeign(error)) return { status: error.getStatus(), headers: {}, body: { message: error.message } };
-    const refusal = refusalOf(error).in(this.realm.speakTo(request));
+    const refusal = refusalOf(error).translatedBy(this.realm.translatorFor(request));
     return { status: refusal.getStatus(), headers: refusal.headers, body: refusal.getResponse() };
   }
 }

@@ -4,7 +4,7 @@ import type { GuardStructure } from '../../foundation/config/auth-options';
 import { trimSlashes } from '../../foundation/config/resolve-options';
 import { AuthExceptionFilter } from './error.filter';
 import { mountedAt } from '../gates/library-routes';
-import { OwnRoute } from './route.interceptor';
+import { LibraryRouteInterceptor } from './route.interceptor';
 import { GuardName, Mounted } from '../../foundation/realm/feature';
 
 /** Binds a controller to one realm: its own route prefix and guard, the library's bodies and errors. */
@@ -16,7 +16,7 @@ export function mount(controller: Type, guard: string, { path: prefix = '', doma
     GuardName(guard),
     Mounted(true),
     UseFilters(AuthExceptionFilter),
-    UseInterceptors(OwnRoute),
+    UseInterceptors(LibraryRouteInterceptor),
   ]) {
     decorate(mounted);
   }

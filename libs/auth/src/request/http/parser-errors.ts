@@ -16,7 +16,7 @@ type Handler = (error: unknown, request: object, response: object) => unknown;
  * Has `answer` look first at every failure before a handler of the application. What it leaves goes to the host. To be
  * called while modules are initialized. Other adapters than these, and a console, have no such thing.
  */
-export function answersFirst(adapter: HttpServer | undefined, answer: Answer): void {
+export function prependErrorHandler(adapter: HttpServer | undefined, answer: Answer): void {
   const type = adapter?.getType();
   if (type === 'express') {
     // Express takes a handler of four parameters for errors.
@@ -46,7 +46,7 @@ export interface Chosen {
 }
 
 /** A mounted route of the library. */
-export interface OwnRoute {
+export interface LibraryRoute {
   readonly guard: string;
   matches(request: Chosen): boolean;
 }
@@ -56,7 +56,7 @@ export interface OwnRoute {
  *
  * @param prefix the application's global prefix
  */
-export function ownRoutes(modules: ModulesContainer, scanner: MetadataScanner, prefix: string): OwnRoute[] {
+export function libraryRoutes(modules: ModulesContainer, scanner: MetadataScanner, prefix: string): LibraryRoute[] {
   return mountedRoutes(modules, scanner).map(({ guard, controller, method, path }) => {
     const host: string | undefined = Reflect.getMetadata(HOST_METADATA, controller);
     const pattern = patternOf(path, trimSlashes(prefix));
@@ -126,8 +126,8 @@ export class UnreadableRequests implements OnModuleInit {
 
   onModuleInit(): void {
     const { httpAdapter } = this.adapterHost;
-    const routes = ownRoutes(this.modules, new MetadataScanner(), this.application.getGlobalPrefix());
-    answersFirst(httpAdapter, (error, request: Chosen, response) => {
+    const routes = libraryRoutes(this.modules, new MetadataScanner(), this.application.getGlobalPrefix());
+    prependErrorHandler(httpAdapter, (error, request: Chosen, response) => {
       const route = httpAdapter.isHeadersSent(response) ? undefined : routes.find((own) => own.matches(request));
       const refusal = route && this.refusal(error, route, request);
       if (refusal) httpAdapter.reply(response, refusal.getResponse(), refusal.getStatus());
@@ -135,8 +135,8 @@ export class UnreadableRequests implements OnModuleInit {
     });
   }
 
-  private refusal(error: unknown, { guard }: OwnRoute, request: Chosen): AuthException | null {
+  private refusal(error: unknown, { guard }: LibraryRoute, request: Chosen): AuthException | null {
     const outcome = unreadable(error);
-    return outcome && new UnreadableRequest(outcome).in(this.realms.get(guard).realm.speakTo(request));
+    return outcome && new UnreadableRequest(outcome).translatedBy(this.realms.get(guard).realm.translatorFor(request));
   }
 }

@@ -6,9 +6,9 @@ import { scopingOf } from '../gates/route-plan';
 import { TokenDelivery } from './token-response';
 
 /** Who a request comes from, as a fair share of the hasher is counted. */
-export abstract class Applicants {
+export abstract class FairShareKeys {
   /** The client, then the account it names. Neither is kept: both are hashed. */
-  abstract of(request: object): readonly string[];
+  abstract keysOf(request: object): readonly string[];
 }
 
 /**
@@ -17,9 +17,9 @@ export abstract class Applicants {
  * says; and an end that operators are told. One interceptor, because each costs Nest several observables a request.
  */
 @Injectable()
-export class OwnRoute implements NestInterceptor {
+export class LibraryRouteInterceptor implements NestInterceptor {
   constructor(
-    private readonly applicants: Applicants,
+    private readonly fairShareKeys: FairShareKeys,
     private readonly delivery: TokenDelivery,
     private readonly observer: RequestObserver,
   ) {}
@@ -28,7 +28,7 @@ export class OwnRoute implements NestInterceptor {
     const [controller, handler] = [context.getClass(), context.getHandler()];
     const request: object = context.switchToHttp().getRequest();
     const scope = RequestScope.of(request);
-    scope.applicant = () => this.applicants.of(request);
+    scope.fairShareKeys = () => this.fairShareKeys.keysOf(request);
     const handled = (): Promise<unknown> => lastValueFrom(next.handle(), { defaultValue: undefined });
     const scoped = async (): Promise<unknown> => {
       try {

@@ -6,7 +6,7 @@ import { type LockKey, type LockPurpose, loginLock, userLock } from './lock-key'
 
 /** Releases locks for an operator, who knows an account by its identifier. */
 @Injectable()
-export class Releases {
+export class LockRelease {
   constructor(
     private readonly lockout: AccountLockout,
     private readonly users: UserProvider,

@@ -1,10 +1,10 @@
 import type { Feature } from '../../foundation/realm/feature';
 import { AccountLockout, NoLockout, PersistentLockout } from './lockout';
-import { LapsedCounters, LockoutStore } from './lockout.store';
-import { Releases } from './lock-release';
+import { LockoutPruning, LockoutStore } from './lockout.store';
+import { LockRelease } from './lock-release';
 
 // On or off: rows from before the switch was turned off are still pruned.
-const ALWAYS = [LockoutStore, LapsedCounters, Releases];
+const ALWAYS = [LockoutStore, LockoutPruning, LockRelease];
 
 /** Persistent lockout after consecutive failures. */
 export const lockout: Feature = {

@@ -67,7 +67,7 @@ export class LockoutStore {
   }
 
   /** Takes an attempt back that was never verified. What it locked stays locked. */
-  async giveBack({ purpose, subject }: LockKey): Promise<void> {
+  async returnAttempt({ purpose, subject }: LockKey): Promise<void> {
     await this.database.query(
       `UPDATE ${this.table()} SET attempts = attempts - 1
         WHERE purpose = $1 AND subject = $2 AND guard = $3 AND locked_at IS NULL AND attempts > 0`,
@@ -114,7 +114,7 @@ export class LockoutStore {
 
 /** Sweeps the realm's lockout counters. */
 @Injectable()
-export class LapsedCounters {
+export class LockoutPruning {
   constructor(private readonly store: LockoutStore) {}
 
   /**

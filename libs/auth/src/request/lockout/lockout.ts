@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { isMissingTable } from '../../foundation/platform/database';
-import { isUndecided } from '../../foundation/platform/deadline';
+import { isInconclusive } from '../../foundation/platform/deadline';
 import { AuthException } from '../../foundation/platform/errors';
 import type { Text } from '../../foundation/platform/messages';
 import { Realm } from '../../foundation/realm/realm';
@@ -83,7 +83,7 @@ export class PersistentLockout extends AccountLockout {
     try {
       return await verify();
     } catch (error) {
-      if (isUndecided(error)) await this.giveBack(key);
+      if (isInconclusive(error)) await this.giveBack(key);
       throw error;
     }
   }
@@ -108,7 +108,7 @@ export class PersistentLockout extends AccountLockout {
 
   private async giveBack(key: LockKey): Promise<void> {
     try {
-      await this.store.giveBack(key);
+      await this.store.returnAttempt(key);
     } catch (error) {
       this.logger.warn(`an attempt that was not verified stays counted: ${(error as Error).message}`);
     }

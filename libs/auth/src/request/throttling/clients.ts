@@ -5,7 +5,7 @@ import { sha256 } from '../../foundation/platform/crypto';
 import { Realm } from '../../foundation/realm/realm';
 import { normalizedIdentifier } from '../../identity/users/identifiers';
 import { FIELD_MAX, ownField } from '../http/request-body';
-import { Applicants } from '../http/route.interceptor';
+import { FairShareKeys } from '../http/route.interceptor';
 
 const IPV4_IN_IPV6 = ['::ffff:0:0/96', '64:ff9b::/96'].map((range) => ipaddr.IPv6.parseCIDR(range));
 
@@ -40,7 +40,7 @@ export class Clients {
   constructor(private readonly realm: Realm) {}
 
   /** What the host's callback names the client, or its address. Never empty: one counter would stand for everybody. */
-  of(request: { ip?: unknown }): string {
+  addressOf(request: { ip?: unknown }): string {
     return this.named(request) || clientAddress(request.ip, this.realm.options.rateLimits.ipv6Prefix);
   }
 
@@ -58,7 +58,7 @@ export class Clients {
 
 /** Names applicants as the rate limits do, whether or not there is such an account. */
 @Injectable()
-export class ApplicantsOfRequests extends Applicants {
+export class RequestFairShareKeys extends FairShareKeys {
   constructor(
     private readonly realm: Realm,
     private readonly clients: Clients,
@@ -66,10 +66,10 @@ export class ApplicantsOfRequests extends Applicants {
     super();
   }
 
-  of(request: { ip?: unknown; body?: unknown }): readonly string[] {
+  keysOf(request: { ip?: unknown; body?: unknown }): readonly string[] {
     const { guard, options } = this.realm;
     const identifier = ownField(request.body, options.username);
     const account = typeof identifier === 'string' ? normalizedIdentifier(identifier.slice(0, FIELD_MAX)) : '';
-    return [`client|${this.clients.of(request)}`, `account|${guard}|${account}`].map(sha256);
+    return [`client|${this.clients.addressOf(request)}`, `account|${guard}|${account}`].map(sha256);
   }
 }

@@ -1,12 +1,17 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { RequestScope, isUndecided } from '../../foundation/platform/deadline';
+import { RequestScope, isInconclusive } from '../../foundation/platform/deadline';
 import { Realm } from '../../foundation/realm/realm';
-import { type Limit, type Outcome, SecurityStore, type Tally } from '../../foundation/security-store/security-store';
+import {
+  type Limit,
+  type AttemptOutcome,
+  SecurityStore,
+  type Tally,
+} from '../../foundation/security-store/security-store';
 import { foldedIdentifier, normalizedIdentifier } from '../../identity/users/identifiers';
 import { Clients } from './clients';
 import { limit } from './limiters';
-import { standing } from './rate-limit.policy';
+import { limitState } from './rate-limit.policy';
 
 /** How long an attempt waits for others to end before it is refused on their account, in milliseconds. */
 const PATIENCE = { total: 1000, step: 25 };
@@ -32,29 +37,29 @@ export class FailureLimiter {
     limits: readonly Limit[],
     verify: () => Promise<T | null>,
     refuse: (seconds: number) => Error,
-    onSuccess: Outcome = 'succeeded',
+    onSuccess: AttemptOutcome = 'succeeded',
   ): Promise<T | null> {
     const tally = await this.reserve(limits);
-    if (!tally.admitted) throw refuse(isExhausted(limits, tally) ? standing(limits, tally).retryAfter : 1);
-    let outcome: Outcome = 'undone';
+    if (!tally.admitted) throw refuse(isExhausted(limits, tally) ? limitState(limits, tally).retryAfter : 1);
+    let attemptOutcome: AttemptOutcome = 'undone';
     try {
       const verified = await verify();
-      outcome = verified === null ? 'failed' : onSuccess;
+      attemptOutcome = verified === null ? 'failed' : onSuccess;
       return verified;
     } catch (error) {
-      if (!isUndecided(error)) outcome = 'failed';
+      if (!isInconclusive(error)) attemptOutcome = 'failed';
       throw error;
     } finally {
-      await this.settle(limits, outcome);
+      await this.settle(limits, attemptOutcome);
     }
   }
 
-  private async settle(limits: readonly Limit[], outcome: Outcome): Promise<void> {
+  private async settle(limits: readonly Limit[], attemptOutcome: AttemptOutcome): Promise<void> {
     try {
-      await this.store.settle(limits, outcome);
+      await this.store.settle(limits, attemptOutcome);
     } catch (error) {
       // A failure must be counted. What succeeded has happened, and is not undone by counters that stay.
-      if (outcome === 'failed') throw error;
+      if (attemptOutcome === 'failed') throw error;
       this.logger.warn(`failed attempts stay counted: ${(error as Error).message}`);
     }
   }
@@ -64,7 +69,7 @@ export class FailureLimiter {
     const deadline = performance.now() + PATIENCE.total;
     for (;;) {
       // However often it asks: it waits for other attempts, and not for the store.
-      const tally = await RequestScope.apart(() => this.store.count(limits, true));
+      const tally = await RequestScope.detached(() => this.store.count(limits, true));
       if (tally.admitted || isExhausted(limits, tally) || performance.now() >= deadline) return tally;
       await sleep(PATIENCE.step);
     }
@@ -91,7 +96,7 @@ export class FailureLimits {
     const { guard, options } = this.realm;
     const { maxAttempts, accountMaxAttempts, decaySeconds } = options.rateLimits.login;
     const account = normalizedIdentifier(identifier);
-    const byClient = { key: `${guard}|${account}|${this.clients.of(request)}`, maxAttempts, decaySeconds };
+    const byClient = { key: `${guard}|${account}|${this.clients.addressOf(request)}`, maxAttempts, decaySeconds };
     const byAccount = { key: `acct|${guard}|${account}`, maxAttempts: accountMaxAttempts, decaySeconds };
     return [limit('login-failures', byClient), ...(account ? [limit('account-failures', byAccount)] : [])];
   }

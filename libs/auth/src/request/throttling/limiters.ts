@@ -48,7 +48,11 @@ export class Limiters {
   /** What these limiters count for a request, every rule of each. */
   of(names: readonly string[], request: object): Limit[] {
     const { guard } = this.realm;
-    const context = { guard, client: this.clients.of(request), userId: callerOf(request, guard)?.userId ?? null };
+    const context = {
+      guard,
+      client: this.clients.addressOf(request),
+      userId: callerOf(request, guard)?.userId ?? null,
+    };
     return names.flatMap((name) => {
       const rules = [this.limiter(name)(request, context)].flat() as LimitRule[];
       // By position: two rules of one key, such as a minute's and an hour's, are two counters.

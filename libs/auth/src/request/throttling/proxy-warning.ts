@@ -14,7 +14,7 @@ const SAMPLE = 20;
  * is a proxy, and every user would share its rate limits.
  */
 @Injectable()
-export class ProxyWatch {
+export class ProxyWarning {
   private readonly logger = new Logger('Auth');
   private left = SAMPLE;
   private first?: unknown;

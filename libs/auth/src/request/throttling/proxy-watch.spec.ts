@@ -1,17 +1,17 @@
 import { Logger } from '@nestjs/common';
-import { ProxyWatch } from './proxy-warning';
+import { ProxyWarning } from './proxy-warning';
 
-type Seen = Parameters<ProxyWatch['observe']>[0];
+type Seen = Parameters<ProxyWarning['observe']>[0];
 
 const FORWARDED = { 'x-forwarded-for': '203.0.113.7' };
 
 describe('the watch for proxies', () => {
   let warned: jest.SpyInstance;
-  let watch: ProxyWatch;
+  let watch: ProxyWarning;
 
   beforeEach(() => {
     warned = jest.spyOn(Logger.prototype, 'warn').mockImplementation();
-    watch = new ProxyWatch();
+    watch = new ProxyWarning();
   });
 
   const observe = (times: number, seen: Seen): void => {

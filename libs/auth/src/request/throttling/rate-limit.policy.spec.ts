@@ -1,11 +1,11 @@
 import * as fc from 'fast-check';
 import type { Bucket, Limit } from '../../foundation/security-store/security-store';
-import { type Standing, standing } from './rate-limit.policy';
+import { type LimitState, limitState } from './rate-limit.policy';
 
 const limitOf = (max: number): Limit => ({ key: 'k', max, seconds: 60 });
 const bucket = (counted: number, secondsLeft = 60, pending = 0): Bucket => ({ counted, pending, secondsLeft });
 
-type Case = [string, boolean, [max: number, bucket: Bucket][], Standing];
+type Case = [string, boolean, [max: number, bucket: Bucket][], LimitState];
 
 const cases: Case[] = [
   ['has the rest of its limit left', true, [[5, bucket(1)]], { limit: 5, remaining: 4, retryAfter: 0 }],
@@ -65,7 +65,7 @@ const cases: Case[] = [
 describe('a caller', () => {
   it.each(cases)('%s', (_, admitted, all, told) => {
     const limits = all.map(([max]) => limitOf(max));
-    expect(standing(limits, { admitted, buckets: all.map(([, one]) => one) })).toEqual(told);
+    expect(limitState(limits, { admitted, buckets: all.map(([, one]) => one) })).toEqual(told);
   });
 
   it('is told whole numbers, and to wait exactly when it was refused', () => {
@@ -79,7 +79,7 @@ describe('a caller', () => {
       fc.property(fc.array(one, { minLength: 1, maxLength: 4 }), (all) => {
         const full = all.filter(({ max, counted, pending }) => counted + pending >= max);
         const admitted = full.length === 0;
-        const { limit, remaining, retryAfter } = standing(
+        const { limit, remaining, retryAfter } = limitState(
           all.map(({ max }) => limitOf(max)),
           { admitted, buckets: all },
         );

@@ -6,8 +6,8 @@ import { SecurityStore } from '../../foundation/security-store/security-store';
 import { requires } from '../gates/route-guard';
 import { type Gate, RouteList } from '../gates/route-plan';
 import { Limiters } from './limiters';
-import { ProxyWatch } from './proxy-warning';
-import { standing } from './rate-limit.policy';
+import { ProxyWarning } from './proxy-warning';
+import { limitState } from './rate-limit.policy';
 import { TooManyRequests } from './throttling.errors';
 
 /** The names of a route's limiters. */
@@ -23,7 +23,7 @@ export class ThrottleGate implements Gate {
     private readonly limiters: Limiters,
     private readonly store: SecurityStore,
     private readonly clock: Clock,
-    private readonly proxies: ProxyWatch,
+    private readonly proxyWarning: ProxyWarning,
     private readonly adapterHost: HttpAdapterHost,
   ) {}
 
@@ -32,12 +32,12 @@ export class ThrottleGate implements Gate {
   }
 
   async check(context: ExecutionContext, request: object): Promise<void> {
-    this.proxies.observe(request);
+    this.proxyWarning.observe(request);
     const names = new Set(LimiterNames.of(context.getClass(), context.getHandler()));
     const limits = this.limiters.of([...names], request);
     if (!limits.length) return;
     const tally = await this.store.count(limits);
-    const now = standing(limits, tally);
+    const now = limitState(limits, tally);
     if (!tally.admitted) throw new TooManyRequests(now, this.clock.seconds());
     if (context.getType() !== 'http') return;
     const [{ httpAdapter }, response] = [this.adapterHost, context.switchToHttp().getResponse()];

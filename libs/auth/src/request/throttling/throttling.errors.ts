@@ -1,5 +1,5 @@
 import { AuthException } from '../../foundation/platform/errors';
-import type { Standing } from './rate-limit.policy';
+import type { LimitState } from './rate-limit.policy';
 
 /** Too many failed attempts of an account: 429 under the field of the endpoint, with the wait. */
 export class TooManyFailures extends AuthException {
@@ -15,7 +15,7 @@ export class TooManyFailures extends AuthException {
 /** A rate limit of the route is exhausted: 429 with the wait (RFC 6585 §4), and nothing was tried. */
 export class TooManyRequests extends AuthException {
   /** @param now unix seconds */
-  constructor({ limit, retryAfter }: Standing, now: number) {
+  constructor({ limit, retryAfter }: LimitState, now: number) {
     super('too_many_requests', {
       status: 429,
       text: { key: 'auth.throttled', params: { seconds: retryAfter } },

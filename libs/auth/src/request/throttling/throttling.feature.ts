@@ -1,6 +1,6 @@
 import type { Feature } from '../../foundation/realm/feature';
-import { Applicants } from '../http/route.interceptor';
-import { ApplicantsOfRequests, Clients } from './clients';
+import { FairShareKeys } from '../http/route.interceptor';
+import { RequestFairShareKeys, Clients } from './clients';
 import { FailureLimiter, FailureLimits } from './failure-limiter';
 import { Limiters } from './limiters';
 import { ThrottleGate } from './throttled';
@@ -9,7 +9,7 @@ import { ThrottleGate } from './throttled';
 export const throttling: Feature = {
   providers: [
     Clients,
-    { provide: Applicants, useClass: ApplicantsOfRequests },
+    { provide: FairShareKeys, useClass: RequestFairShareKeys },
     Limiters,
     FailureLimiter,
     FailureLimits,

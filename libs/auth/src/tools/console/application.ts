@@ -1,7 +1,7 @@
 import { type INestApplicationContext, Inject, Injectable, Optional } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { Realms } from '../../foundation/realm/realm';
-import { Refused } from './command-error';
+import { CommandRefused } from './command-error';
 
 /** A started application: what `NestFactory.createApplicationContext` resolves to. */
 export type OpenApplication = Pick<INestApplicationContext, 'get' | 'close'>;
@@ -34,7 +34,7 @@ export class Application {
     try {
       this.own.get(Realms, { strict: false });
     } catch {
-      throw new Refused(
+      throw new CommandRefused(
         'This command needs your application. Name it: AuthConsoleModule.forApplication(() => ' +
           'NestFactory.createApplicationContext(AppModule)).',
       );

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline';
 
 /** A command that does not do what it was asked. The message names the cure. */
-export class Refused extends Error {
+export class CommandRefused extends Error {
   override readonly name = 'Refused';
 }
 
@@ -12,7 +12,7 @@ export async function reported(work: () => void | Promise<void>): Promise<void> 
   } catch (error) {
     // Set here for unexpected errors too: nest-commander only prints what it catches and would exit with 0.
     process.exitCode = 1;
-    if (!(error instanceof Refused)) throw error;
+    if (!(error instanceof CommandRefused)) throw error;
     process.stderr.write(`${error.message}\n`);
   }
 }

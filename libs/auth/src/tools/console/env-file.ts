@@ -1,6 +1,6 @@
 import { chmodSync, chownSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { newSecret } from '../../foundation/platform/crypto';
-import { Refused } from './command-error';
+import { CommandRefused } from './command-error';
 
 // The value ends before a comment. A quoted one is matched whole: it may span lines, and a line of it may
 // look like an assignment.
@@ -41,7 +41,7 @@ export class EnvFile {
   /** @throws Refused where there is no such file: one made here might not be the one the application reads */
   constructor(private readonly path: string) {
     if (statSync(path, { throwIfNoEntry: false })?.isFile()) return;
-    throw new Refused(`There is no env file ${path}. Create it, or print a secret with: svc:secret --show`);
+    throw new CommandRefused(`There is no env file ${path}. Create it, or print a secret with: svc:secret --show`);
   }
 
   has(name: string): boolean {

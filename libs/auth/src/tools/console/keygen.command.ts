@@ -3,7 +3,7 @@ import { type KeyPairKeyObjectResult, generateKeyPairSync } from 'node:crypto';
 import { DEFAULTS } from '../../foundation/config/defaults';
 import { authOptionsFromEnv } from '../../foundation/config/env';
 import { newSecret } from '../../foundation/platform/crypto';
-import { Refused, reported } from './command-error';
+import { CommandRefused, reported } from './command-error';
 
 /** The key that signs now, as far as the environment tells. */
 export interface RunningKey {
@@ -31,7 +31,9 @@ SVC_PUBLIC_KEY=${quoted(publicKey)}
  */
 export function rotationText(key: SigningKey, running: RunningKey): string {
   if (key.kid === running.kid) {
-    throw new Refused(`"${key.kid}" names the running key. Give the new one another --kid, or leave it to chance.`);
+    throw new CommandRefused(
+      `"${key.kid}" names the running key. Give the new one another --kid, or leave it to chance.`,
+    );
   }
   const { kid = 'RUNNING_KID', publicKey = 'RUNNING_PUBLIC_KEY' } = running;
   return `${otherAlgorithm(key, running)}
@@ -86,10 +88,10 @@ const GENERATE: Readonly<Record<KeyAlgorithm, () => KeyPairKeyObjectResult>> = {
 /** @throws Refused for an algorithm without key pairs, or a kid that an env file could not carry as it is */
 export function newSigningKey(algorithm: string, kid = ''): SigningKey {
   if (!isSupported(algorithm)) {
-    throw new Refused(`"${algorithm}" is not supported. Use one of: ${Object.keys(GENERATE).join(', ')}.`);
+    throw new CommandRefused(`"${algorithm}" is not supported. Use one of: ${Object.keys(GENERATE).join(', ')}.`);
   }
   if (!/^[\w.:/@+=~-]*$/.test(kid)) {
-    throw new Refused(`"${kid}" cannot be a kid. Use letters, digits and _ . : / @ + = ~ - only.`);
+    throw new CommandRefused(`"${kid}" cannot be a kid. Use letters, digits and _ . : / @ + = ~ - only.`);
   }
   const { privateKey, publicKey } = GENERATE[algorithm]();
   return {

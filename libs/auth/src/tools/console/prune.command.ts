@@ -1,7 +1,7 @@
 import { Command, CommandRunner, Option } from 'nest-commander';
 import { Pruning } from '../retention/pruning';
 import { Application } from './application';
-import { Refused, reported } from './command-error';
+import { CommandRefused, reported } from './command-error';
 
 interface PruneOptions {
   lockoutDays?: string;
@@ -35,5 +35,5 @@ export class PruneCommand extends CommandRunner {
 
 function wholeDays(text: string): number {
   if (/^\d{1,5}$/.test(text)) return Number(text);
-  throw new Refused(`"${text}" is no number of days. Use a whole number, at least 1.`);
+  throw new CommandRefused(`"${text}" is no number of days. Use a whole number, at least 1.`);
 }

@@ -1,9 +1,9 @@
 import { Command, CommandRunner, Option } from 'nest-commander';
 import { LOCK_PURPOSES, type LockPurpose } from '../../request/lockout/lock-key';
-import { Releases } from '../../request/lockout/lock-release';
+import { LockRelease } from '../../request/lockout/lock-release';
 import { type RealmScope, Realms } from '../../foundation/realm/realm';
 import { Application, type OpenApplication } from './application';
-import { Refused, reported } from './command-error';
+import { CommandRefused, reported } from './command-error';
 
 interface ReleaseOptions {
   purpose?: string;
@@ -25,14 +25,15 @@ export class ReleaseCommand extends CommandRunner {
   run([subject = '']: string[], { purpose = 'login', guard }: ReleaseOptions = {}): Promise<void> {
     return reported(async () => {
       if (!isPurpose(purpose)) {
-        throw new Refused(`"${purpose}" is no purpose. Use one of: ${LOCK_PURPOSES.join(', ')}.`);
+        throw new CommandRefused(`"${purpose}" is no purpose. Use one of: ${LOCK_PURPOSES.join(', ')}.`);
       }
       const released = await this.application.use(async (app) => {
         const scope = scopeOf(app, guard);
-        const keys = await scope.get(Releases).release(purpose, subject);
+        const keys = await scope.get(LockRelease).release(purpose, subject);
         return keys.map((key) => `Released ${key.subject} (${key.purpose}, guard ${scope.realm.guard}).\n`);
       });
-      if (!released.length) throw new Refused(`Nothing was released: "${subject}" has no counter for ${purpose}.`);
+      if (!released.length)
+        throw new CommandRefused(`Nothing was released: "${subject}" has no counter for ${purpose}.`);
       process.stdout.write(released.join(''));
     });
   }
@@ -55,5 +56,5 @@ function scopeOf(app: Pick<OpenApplication, 'get'>, guard: string | undefined): 
   const scope = guard === undefined ? realms.default : realms.all.find(({ realm }) => realm.guard === guard);
   if (scope) return scope;
   const declared = realms.all.map(({ realm }) => realm.guard).join(', ');
-  throw new Refused(`There is no guard "${guard}". Declared: ${declared}.`);
+  throw new CommandRefused(`There is no guard "${guard}". Declared: ${declared}.`);
 }

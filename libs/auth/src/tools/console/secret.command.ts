@@ -1,7 +1,7 @@
 import { Command, CommandRunner, Option } from 'nest-commander';
 import { envName } from '../../foundation/config/env';
 import { newSecret } from '../../foundation/platform/crypto';
-import { confirm, Refused, reported } from './command-error';
+import { confirm, CommandRefused, reported } from './command-error';
 import { EnvFile } from './env-file';
 
 interface SecretOptions {
@@ -47,7 +47,7 @@ function variable(guard: string | undefined): string {
   if (guard === undefined) return 'SVC_SECRET';
   // An empty name, as of an unset shell variable, must not reach the default guard's secret.
   if (/^[\w-]+$/.test(guard)) return `SVC_${envName(guard)}_SECRET`;
-  throw new Refused(`"${guard}" is no guard name. Use letters, digits, "_" and "-" only.`);
+  throw new CommandRefused(`"${guard}" is no guard name. Use letters, digits, "_" and "-" only.`);
 }
 
 async function write(name: string, path: string, force = false): Promise<void> {
@@ -57,7 +57,7 @@ async function write(name: string, path: string, force = false): Promise<void> {
       `${name} is already set in ${path}. Tokens signed with it stop working, unless it moves to ` +
       `${name.replace(/SECRET$/, 'PREVIOUS_SECRETS')}. Overwrite it?`;
     if (!(await confirm(question))) {
-      throw new Refused(`${name} is already set in ${path} and was left as it is. Overwrite it with: --force`);
+      throw new CommandRefused(`${name} is already set in ${path} and was left as it is. Overwrite it with: --force`);
     }
   }
   file.set(name, newSecret());

@@ -1,9 +1,9 @@
 import { Command, CommandRunner } from 'nest-commander';
-import { VerificationNotices } from '../../features/email-verification/verification-mails';
+import { VerificationMails } from '../../features/email-verification/verification-mails';
 import { Realms } from '../../foundation/realm/realm';
 import { UserProvider } from '../../foundation/ports/user-provider';
 import { Application } from './application';
-import { Refused, reported } from './command-error';
+import { CommandRefused, reported } from './command-error';
 
 /**
  * Mails an account another link to verify its address: for those who are kept from signing in until they have
@@ -24,12 +24,12 @@ export class VerificationLinkCommand extends CommandRunner {
     return reported(async () => {
       const to = await this.application.use(async (app) => {
         const { realm, ...scope } = scopeOf(app.get(Realms, { strict: false }));
-        if (!realm.options.features.emailVerification) throw new Refused('features.emailVerification is off.');
+        if (!realm.options.features.emailVerification) throw new CommandRefused('features.emailVerification is off.');
         const found = await scope.users.findByIdentifier(identifier.trim());
-        if (!found) throw new Refused(`No account signs in as "${identifier}".`);
+        if (!found) throw new CommandRefused(`No account signs in as "${identifier}".`);
         const mail = await scope.notices.mailFor(scope.users.idOf(found.user));
         if (!mail)
-          throw new Refused(`Nothing was mailed: the address of "${identifier}" is verified, or there is none.`);
+          throw new CommandRefused(`Nothing was mailed: the address of "${identifier}" is verified, or there is none.`);
         // Not behind an answer: who waits here wants to know whether it was sent.
         await realm.options.mail.mailer!.send(mail);
         return mail.to;
@@ -42,5 +42,5 @@ export class VerificationLinkCommand extends CommandRunner {
 const scopeOf = ({ default: scope }: Realms) => ({
   realm: scope.realm,
   users: scope.get(UserProvider),
-  notices: scope.get(VerificationNotices),
+  notices: scope.get(VerificationMails),
 });

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { EntityTarget, ObjectLiteral } from 'typeorm';
 import type { AuthConfig } from '../../foundation/config/auth-config';
 import { Database } from '../../foundation/platform/database';
-import { answered, isUndecided } from '../../foundation/platform/deadline';
+import { withTimeout, isInconclusive } from '../../foundation/platform/deadline';
 import { Realms } from '../../foundation/realm/realm';
 import { SecurityStore } from '../../foundation/security-store/security-store';
 import { signJws, verifyJws } from '../../identity/tokens/jws';
@@ -119,12 +119,14 @@ export class AuthHealth {
     key: Key,
     check: () => Promise<HealthFault | null>,
   ): Promise<HealthResult<Key>> {
-    const fault = await answered('The health check', PATIENCE_MS, check()).catch((error) => this.faultOf(key, error));
+    const fault = await withTimeout('The health check', PATIENCE_MS, check()).catch((error) =>
+      this.faultOf(key, error),
+    );
     return { [key]: fault ? { status: 'down', reason: fault } : { status: 'up' } } as HealthResult<Key>;
   }
 
   private faultOf(key: string, error: unknown): HealthFault {
-    if (isUndecided(error)) return 'unreachable';
+    if (isInconclusive(error)) return 'unreachable';
     // The log alone is told: a driver's message may name hosts and users.
     this.logger.error(`the health check ${key} failed`, (error as Error)?.stack);
     return 'failed';

@@ -12,7 +12,7 @@ import { InsufficientScope } from '../../request/abilities/ability.gate';
 import { PinnedAbilityGate, PinnedRequirements } from '../../request/abilities/pinned-ability.gate';
 import { AuthenticationGate } from '../../request/gates/authenticated';
 import type { MountedRoute } from '../../request/gates/library-routes';
-import { ForeignPage, OriginGate } from '../../request/gates/origin.gate';
+import { CrossOriginRequest, OriginGate } from '../../request/gates/origin.gate';
 import type { GateType } from '../../request/gates/route-plan';
 import { UNREADABLE, UnreadableRequest } from '../../request/http/parser-errors';
 import { ThrottleGate } from '../../request/throttling/throttled';
@@ -72,7 +72,7 @@ const bodyOf = ({ failure: { errors, reason } }: AuthException): Schema =>
 type Refusals = (options: GuardConfig, route: MountedRoute) => AuthException[];
 
 const OF_GATES = new Map<GateType, Refusals>([
-  [OriginGate, ({ cookieMode }) => (cookieMode ? [new ForeignPage()] : [])],
+  [OriginGate, ({ cookieMode }) => (cookieMode ? [new CrossOriginRequest()] : [])],
   [AuthenticationGate, () => [new Unauthenticated(true)]],
   [
     PinnedAbilityGate,

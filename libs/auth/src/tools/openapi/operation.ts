@@ -11,7 +11,7 @@ import { CookieRemoval } from '../../request/http/refresh-cookie';
 import { FIELD_MAX } from '../../request/http/request-body';
 import { ThrottleGate } from '../../request/throttling/throttled';
 import { type Failures, type ResponseObject, json, routeFailures } from './failures';
-import { type Answers, DESCRIBED, type Described } from './operations';
+import { type Answers, OPERATION_DOCS, type OperationDoc } from './operations';
 import { requestBody } from './request-body';
 import { type Schema, TEXT, UUID, header, of } from './schema';
 
@@ -69,7 +69,7 @@ const PARAMETERS: Readonly<Record<string, Schema>> = {
 export function operationObject(route: MountedRoute, scope: RealmScope, failures: Failures): object {
   const { options } = scope.realm;
   const operation = operationOf(route.controller, route.handler)!;
-  const described = DESCRIBED[operation];
+  const described = OPERATION_DOCS[operation];
   const { gates } = routePlan(route.controller, route.handler);
   const body = requestBody(route, scope);
   const refusals = [
@@ -103,7 +103,7 @@ function parametersOf({ path }: MountedRoute): object[] {
 
 function successes(
   route: MountedRoute,
-  { answer, answers }: Described,
+  { answer, answers }: OperationDoc,
   gates: readonly GateType[],
   options: GuardConfig,
 ): Record<string, ResponseObject> {

@@ -1,17 +1,17 @@
 import { AccountIsLocked } from '../../request/lockout/lockout';
 import type { GuardConfig } from '../../foundation/config/auth-config';
 import { WrongPassword } from '../../features/step-up/step-up.errors';
-import { BadLink, OutdatedLink } from '../../features/email-verification/email-verification.errors';
+import { InvalidLink, OutdatedLink } from '../../features/email-verification/email-verification.errors';
 import { type AuthException, Unauthenticated } from '../../foundation/platform/errors';
 import { UnverifiedLogin } from '../../features/login/unverified-block';
 import { WrongCredentials } from '../../features/login/login.errors';
 import type { Operation } from '../../foundation/platform/catalogue';
-import { NoSuchPasskey, PasskeyRefused } from '../../features/passkeys/passkeys.errors';
+import { PasskeyNotFound, PasskeyRefused } from '../../features/passkeys/passkeys.errors';
 import { HasherBusy } from '../../identity/password/hash-queue';
 import { ResetFailed } from '../../features/password-reset/password-reset.errors';
 import { IdentifierTaken } from '../../features/registration/registration-form';
 import { BadChallenge, WrongCode } from '../../features/login-challenge/challenge.errors';
-import { InvalidRefreshToken, NoSuchSession } from '../../features/sessions/sessions.errors';
+import { InvalidRefreshToken, SessionNotFound } from '../../features/sessions/sessions.errors';
 import { TooManyFailures } from '../../request/throttling/throttling.errors';
 import { AlreadyEnrolled, NotEnrolled } from '../../features/two-factor/two-factor.errors';
 import { PASSKEYS, body, tokens } from './bodies';
@@ -21,7 +21,7 @@ import { INTEGER, OBJECT, type Schema, TEXT, anyOf, listOf, oneOf, record } from
 export type Answers = Readonly<Partial<Record<200 | 201 | 202 | 204 | 302, Schema | null>>>;
 
 /** What cannot be read from an operation's route: what it is for, what it answers, what its own work refuses. */
-export interface Described {
+export interface OperationDoc {
   readonly summary: string;
   /** The body of its success, under the status of its route; or all of them. Left out for none. */
   readonly answer?: Schema | ((options: GuardConfig) => Schema);
@@ -45,7 +45,7 @@ const tokensOrChallenge = (options: GuardConfig): Schema =>
 const passkeyRefused = (): AuthException[] => [new PasskeyRefused('not_verified')];
 
 /** Every operation. */
-export const DESCRIBED: Readonly<Record<Operation, Described>> = {
+export const OPERATION_DOCS: Readonly<Record<Operation, OperationDoc>> = {
   login: {
     summary: 'Signs in with a password',
     answer: tokensOrChallenge,
@@ -79,7 +79,7 @@ export const DESCRIBED: Readonly<Record<Operation, Described>> = {
     summary: 'Lists the live sessions of the caller',
     answer: record<{ data: unknown }>({ data: listOf(body('AuthSession')) }),
   },
-  session_end: { summary: 'Ends one session of the caller', refusals: () => [new NoSuchSession()] },
+  session_end: { summary: 'Ends one session of the caller', refusals: () => [new SessionNotFound()] },
   sessions_end_all: { summary: 'Ends every session of the caller' },
   sessions_end_others: { summary: 'Ends every other session of the caller' },
   jwks: {
@@ -100,7 +100,7 @@ export const DESCRIBED: Readonly<Record<Operation, Described>> = {
       204: null,
       ...(emailVerification.frontendUrl !== undefined && { 302: null }),
     }),
-    refusals: () => [new BadLink(), new OutdatedLink()],
+    refusals: () => [new InvalidLink(), new OutdatedLink()],
   },
   email_verify_probe: { summary: 'Looks at a verification link without opening it' },
   email_verification_send: { summary: 'Mails another verification link', answer: status('verification-link-sent') },
@@ -170,7 +170,7 @@ export const DESCRIBED: Readonly<Record<Operation, Described>> = {
     refusals: () => [new PasskeyRefused('not_registered')],
   },
   passkeys_list: { summary: 'Lists the passkeys of the caller', answer: PASSKEYS },
-  passkey_rename: { summary: 'Names a passkey', refusals: () => [new NoSuchPasskey()] },
+  passkey_rename: { summary: 'Names a passkey', refusals: () => [new PasskeyNotFound()] },
   passkey_delete: { summary: 'Deletes a passkey' },
   account_export: { summary: 'What is known of the account', answer: body('AuthAccount') },
   account_delete: { summary: 'Deletes the account' },

@@ -2,9 +2,9 @@ import { Inject, Injectable } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { wholeNumber } from '../../foundation/config/merge';
 import { MOST_DAYS } from '../../foundation/config/resolve-options';
-import { LapsedCounters } from '../../request/lockout/lockout.store';
-import { OrphanedPasskeys } from '../../features/passkeys/passkey-pruning';
-import { ExpiredResets } from '../../features/password-reset/reset-token.store';
+import { LockoutPruning } from '../../request/lockout/lockout.store';
+import { PasskeyPruning } from '../../features/passkeys/passkey-pruning';
+import { ResetTokenPruning } from '../../features/password-reset/reset-token.store';
 import { Realms } from '../../foundation/realm/realm';
 import { SessionPruning } from '../../features/sessions/session-pruning';
 
@@ -50,10 +50,10 @@ export class Pruning {
     };
     const days = wholeNumber(lockoutDays, this.config.retention.lockoutDays, 1, MOST_DAYS);
     await stage('sessions', () => this.realms.default.get(SessionPruning).prune());
-    await stage('resetTokens', () => this.realms.default.get(ExpiredResets).prune());
+    await stage('resetTokens', () => this.realms.default.get(ResetTokenPruning).prune());
     for (const realm of this.realms.all) {
-      await stage('lockoutCounters', () => realm.get(LapsedCounters).prune(days));
-      await stage('passkeys', () => realm.get(OrphanedPasskeys).prune());
+      await stage('lockoutCounters', () => realm.get(LockoutPruning).prune(days));
+      await stage('passkeys', () => realm.get(PasskeyPruning).prune());
     }
     if (errors.length) throw new AggregateError(errors, errors.map(({ message }) => message).join('; '));
     return pruned;
