@@ -14,6 +14,7 @@ import { Realm, RealmScope, Realms } from './foundation/realm/realm';
 import { accessTokenStrategy } from './identity/tokens/passport.strategy';
 import { TypeormUserProvider } from './identity/users/typeorm-user-provider';
 import { UserProvider } from './foundation/ports/user-provider';
+import { TimedUserProvider } from './identity/users/timed-user-provider';
 import { userRefusals } from './identity/users/provider-checks';
 
 /** What the structure says of one realm. */
@@ -78,6 +79,7 @@ export class RealmModule implements NestModule {
           inject: [AUTH_CONFIG],
         },
         userProvider(users),
+        TimedUserProvider,
         accessTokenStrategy(guard),
         ...on.flatMap((feature) => feature.providers ?? []),
         ...FEATURES.filter((feature) => !isOn(feature)).flatMap((feature) => feature.whenOff ?? []),

@@ -1,13 +1,11 @@
-import { Inject, Injectable } from '@nestjs/common';
-import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
+import { Injectable } from '@nestjs/common';
 import { Clock } from '../../foundation/platform/clock';
 import { Database, isMissing } from '../../foundation/platform/database';
-import { withTimeout } from '../../foundation/platform/deadline';
 import { PasskeyStore } from '../passkeys/passkey.store';
 import { Realm } from '../../foundation/realm/realm';
 import { Session } from '../../identity/denylist/session.entity';
 import type { Caller } from '../../identity/tokens/caller';
-import { UserProvider } from '../../foundation/ports/user-provider';
+import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
 /** What the library knows of an account, as its owner may take it along. Times are ISO 8601 in UTC. */
 export interface ExportedAccount {
@@ -47,12 +45,11 @@ const seconds = (column: string): string => `extract(epoch FROM ${column})::floa
 @Injectable()
 export class AccountExport {
   constructor(
-    private readonly users: UserProvider,
+    private readonly users: TimedUserProvider,
     private readonly passkeyRows: PasskeyStore,
     private readonly database: Database,
     private readonly clock: Clock,
     private readonly realm: Realm,
-    @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
   ) {}
 
   async export({ user, userId }: Caller): Promise<ExportedAccount> {
@@ -107,9 +104,7 @@ export class AccountExport {
   }
 
   private async twoFactor(userId: string): Promise<ExportedAccount['two_factor']> {
-    const factor = this.users.storesSecondFactors()
-      ? await withTimeout('The user store', this.config.storeTimeoutMs, this.users.secondFactorOf(userId))
-      : null;
+    const factor = this.users.storesSecondFactors() ? await this.users.secondFactorOf(userId) : null;
     const confirmedAt = factor?.secret ? factor.confirmedAt : null;
     return { enabled: confirmedAt !== null, confirmed_at: confirmedAt?.toISOString() ?? null };
   }

@@ -1,24 +1,25 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { AuthConfigError } from '../../foundation/platform/errors';
-import { withTimeout } from '../../foundation/platform/deadline';
 import { Realm } from '../../foundation/realm/realm';
 import { UserProvider } from '../../foundation/ports/user-provider';
 import { VerifiedEmails } from './verified-emails';
 import { InvalidLink, OutdatedLink } from './email-verification.errors';
 import { type PresentedLink, VerificationLinks } from './verification-links';
+import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
 /** `GET /email/verify/…`: from a link that was opened to a verified address. */
 @Injectable()
 export class EmailVerification {
   constructor(
     private readonly links: VerificationLinks,
-    private readonly users: UserProvider,
+    private readonly users: TimedUserProvider,
     private readonly verifiedEmails: VerifiedEmails,
-    @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
+    provider: UserProvider,
     realm: Realm,
+    @Inject(AUTH_CONFIG) { routes }: AuthConfig,
   ) {
-    if (!config.routes || !realm.options.isDefault || users.verifiesEmails()) return;
+    if (!routes || !realm.options.isDefault || provider.verifiesEmails()) return;
     throw new AuthConfigError(
       `features.emailVerification is on, but the users of the guard "${realm.guard}" have no verified email. Give ` +
         'the entity a column emailVerifiedAt (timestamptz, nullable), or implement isEmailVerified, verifiesEmails ' +
@@ -38,13 +39,9 @@ export class EmailVerification {
 
   /** The user as stored now. @throws OutdatedLink unless the link was mailed to the address they have */
   private async addresseeOf(link: PresentedLink): Promise<{ user: object; email: string }> {
-    const user = await this.inTime(this.users.findById(link.id));
+    const user = await this.users.findById(link.id);
     const email = user && this.users.emailOf(user);
     if (!user || email === null || !this.links.isFor(link, email)) throw new OutdatedLink();
     return { user, email };
-  }
-
-  private inTime<T>(work: Promise<T>): Promise<T> {
-    return withTimeout('The user store', this.config.storeTimeoutMs, work);
   }
 }

@@ -1,12 +1,10 @@
-import { Inject, Injectable } from '@nestjs/common';
-import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
-import { withTimeout } from '../../foundation/platform/deadline';
+import { Injectable } from '@nestjs/common';
 import { AccountMails } from '../mail/mail.feature';
 import { MailQueue } from '../mail/mail-queue';
 import type { Mail } from '../../foundation/ports/mail';
 import { Realm } from '../../foundation/realm/realm';
-import { UserProvider } from '../../foundation/ports/user-provider';
 import { VerificationLinks } from './verification-links';
+import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
 /** Asks users to prove that their email address is theirs. */
 export abstract class VerificationMails {
@@ -30,12 +28,11 @@ export class NoVerificationMails extends VerificationMails {
 @Injectable()
 export class QueuedVerificationMails extends VerificationMails {
   constructor(
-    private readonly users: UserProvider,
+    private readonly users: TimedUserProvider,
     private readonly links: VerificationLinks,
     private readonly queue: MailQueue,
     private readonly mails: AccountMails,
     private readonly realm: Realm,
-    @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
   ) {
     super();
   }
@@ -48,7 +45,7 @@ export class QueuedVerificationMails extends VerificationMails {
   }
 
   async mailFor(userId: string): Promise<Mail | null> {
-    const user = await withTimeout('The user store', this.config.storeTimeoutMs, this.users.findById(userId));
+    const user = await this.users.findById(userId);
     const to = user && this.addressToProve(user);
     if (!user || to === null) return null;
     const minutes = this.realm.options.emailVerification.expire;

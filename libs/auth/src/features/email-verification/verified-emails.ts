@@ -1,10 +1,8 @@
-import { Inject, Injectable } from '@nestjs/common';
-import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
+import { Injectable } from '@nestjs/common';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { Clock } from '../../foundation/platform/clock';
-import { withTimeout } from '../../foundation/platform/deadline';
-import { UserProvider } from '../../foundation/ports/user-provider';
 import { Verified } from './email-verification.events';
+import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
 /** Which addresses were proved by a mail that reached them. */
 export abstract class VerifiedEmails {
@@ -19,10 +17,9 @@ export abstract class VerifiedEmails {
 @Injectable()
 export class StoredVerifiedEmails extends VerifiedEmails {
   constructor(
-    private readonly users: UserProvider,
+    private readonly users: TimedUserProvider,
     private readonly events: AuthEvents,
     private readonly clock: Clock,
-    @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
   ) {
     super();
   }
@@ -32,8 +29,7 @@ export class StoredVerifiedEmails extends VerifiedEmails {
   }
 
   async record(user: object, email: string): Promise<boolean> {
-    const marking = this.users.markEmailVerified(this.users.idOf(user), email, new Date(this.clock.now()));
-    const changed = await withTimeout('The user store', this.config.storeTimeoutMs, marking);
+    const changed = await this.users.markEmailVerified(this.users.idOf(user), email, new Date(this.clock.now()));
     if (changed) this.events.emit(new Verified(user));
     return changed;
   }

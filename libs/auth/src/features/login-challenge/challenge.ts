@@ -1,23 +1,20 @@
-import { Inject, Injectable } from '@nestjs/common';
-import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
-import { withTimeout } from '../../foundation/platform/deadline';
+import { Injectable } from '@nestjs/common';
 import { ValidationFailed } from '../../foundation/platform/errors';
 import type { Text } from '../../foundation/platform/messages';
-import { UserProvider } from '../../foundation/ports/user-provider';
 import type { PurposeClaims } from '../../identity/tokens/purpose-token.policy';
 import { clientInfo } from '../../request/http/client-info';
 import { OptionalObject, OptionalText, RequiredString, named } from '../../request/http/request-body';
 import type { SessionTokens } from '../../request/http/token-response';
 import { userLock } from '../../request/lockout/lock-key';
-import { AccountLockout } from '../../request/lockout/lockout';
-import { FailureLimiter, FailureLimits } from '../../request/throttling/failure-limiter';
-import { TooManyFailures } from '../../request/throttling/throttling.errors';
+import { AttemptGuard, type GuardedAttempt } from '../../request/lockout/attempt-guard';
+import { FailureLimits } from '../../request/throttling/failure-limiter';
 import { UnverifiedBlock } from '../login/unverified-block';
 import { Sessions } from '../sessions/sessions';
 import { type ChallengeAnswer, type NoAnswer, answerIn } from './challenge-answer.policy';
-import { LoginChallenges } from './challenge-tokens';
+import { LoginChallenges } from './login-challenges';
 import { BadChallenge, WrongCode } from './challenge.errors';
 import { CodeFactor, type FactorMatch, PasskeyFactor } from './second-factors';
+import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
 /** Who completed a challenge, and how. */
 export interface Completed {
@@ -32,12 +29,10 @@ export class ChallengeAttempts {
     private readonly codes: CodeFactor,
     private readonly passkeys: PasskeyFactor,
     private readonly challenges: LoginChallenges,
-    private readonly lockout: AccountLockout,
-    private readonly failures: FailureLimiter,
+    private readonly attempts: AttemptGuard,
     private readonly limits: FailureLimits,
-    private readonly users: UserProvider,
+    private readonly users: TimedUserProvider,
     private readonly unverified: UnverifiedBlock,
-    @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
   ) {}
 
   /**
@@ -47,35 +42,27 @@ export class ChallengeAttempts {
    */
   async verify(challenge: PurposeClaims, answer: ChallengeAnswer): Promise<Completed> {
     const lock = userLock('two_factor', challenge.sub);
-    const attempt = (): Promise<Completed | null> => this.redeem(challenge, answer);
-    // Only a code can be guessed. The others are the way back in for whoever is locked out.
-    const lockable = answer.kind === 'code';
-    const field = answer.kind === 'passkey' ? 'credential' : 'code';
-    if (lockable) await this.lockout.refuseLocked(lock, field);
-    const completed = await this.failures.attempt(
-      this.limits.ofTwoFactor(challenge.sub),
-      lockable ? () => this.lockout.attempt(lock, field, attempt) : attempt,
-      (seconds) => new TooManyFailures(field, seconds),
-    );
+    const attempt: GuardedAttempt<Completed> = {
+      // Only a code can be guessed. With the other factors, a user who is locked out can still sign in.
+      lock: answer.kind === 'code' ? lock : undefined,
+      limits: this.limits.ofTwoFactor(challenge.sub),
+      field: answer.kind === 'passkey' ? 'credential' : 'code',
+      released: () => (answer.kind === 'passkey' ? [lock, userLock('confirm', challenge.sub)] : [lock]),
+    };
+    const completed = await this.attempts.run(attempt, () => this.redeem(challenge, answer));
     if (!completed) throw new WrongCode();
-    const confirm = userLock('confirm', challenge.sub);
-    await this.lockout.release(answer.kind === 'passkey' ? [lock, confirm] : [lock]);
     return completed;
   }
 
   private async redeem(challenge: PurposeClaims, answer: ChallengeAnswer): Promise<Completed | null> {
-    const user = await this.inTime(this.users.findById(challenge.sub));
-    const stored = user && (await this.inTime(this.users.passwordHashOf(challenge.sub)));
+    const user = await this.users.findById(challenge.sub);
+    const stored = user && (await this.users.passwordHashOf(challenge.sub));
     if (user && !this.challenges.isCurrent(challenge, stored)) throw new BadChallenge();
     const match = user && (await this.matchOf(challenge.sub, answer));
     if (!match) return null;
     // Whoever may not sign in keeps challenge and factor.
     this.unverified.refuse(user);
     return (await this.spend(challenge, match)) ? { user, amr: match.amr } : null;
-  }
-
-  private inTime<T>(work: Promise<T>): Promise<T> {
-    return withTimeout('The user store', this.config.storeTimeoutMs, work);
   }
 
   private matchOf(userId: string, answer: ChallengeAnswer): Promise<FactorMatch | null> {
@@ -103,7 +90,7 @@ export class ChallengeCompletion {
   constructor(
     private readonly challenges: LoginChallenges,
     private readonly attempts: ChallengeAttempts,
-    private readonly users: UserProvider,
+    private readonly users: TimedUserProvider,
     private readonly sessions: Sessions,
   ) {}
 

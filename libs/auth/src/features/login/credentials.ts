@@ -1,10 +1,8 @@
-import { Inject, Injectable, Logger } from '@nestjs/common';
-import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
-import { withTimeout } from '../../foundation/platform/deadline';
-import { UserProvider } from '../../foundation/ports/user-provider';
+import { Injectable, Logger } from '@nestjs/common';
 import { PasswordCheck } from '../../identity/password/password-check';
 import { PasswordHasher } from '../../identity/password/password-hasher';
 import { OptionalText, UsernameField } from '../../request/http/request-body';
+import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
 /** A password that was right, and the hash that it was right for. */
 export interface VerifiedPassword {
@@ -17,14 +15,13 @@ export interface VerifiedPassword {
 @Injectable()
 export class PasswordRecheck {
   constructor(
-    private readonly users: UserProvider,
+    private readonly users: TimedUserProvider,
     private readonly passwords: PasswordCheck,
-    @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
   ) {}
 
   /** The same password with the hash that is stored now; null where that is of another one. */
   async current(userId: string, proved: VerifiedPassword): Promise<VerifiedPassword | null> {
-    const digest = await withTimeout('The user store', this.config.storeTimeoutMs, this.users.passwordHashOf(userId));
+    const digest = await this.users.passwordHashOf(userId);
     return (await this.stillMatches(proved, digest)) ? { ...proved, digest } : null;
   }
 
@@ -58,11 +55,10 @@ export class Credentials {
   private readonly logger = new Logger(Credentials.name);
 
   constructor(
-    private readonly users: UserProvider,
+    private readonly users: TimedUserProvider,
     private readonly passwords: PasswordCheck,
     private readonly hasher: PasswordHasher,
     private readonly recheck: PasswordRecheck,
-    @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
   ) {}
 
   /** @throws HasherBusy where a check would be refused at once */
@@ -72,7 +68,7 @@ export class Credentials {
 
   /** Looks the identifier up, known or not. */
   async find({ identifier, password }: LoginRequest): Promise<LoginCandidate> {
-    const found = await this.inTime(this.users.findByIdentifier(identifier ?? ''));
+    const found = await this.users.findByIdentifier(identifier ?? '');
     const user = found?.user ?? null;
     const userId = user && this.users.idOf(user);
     return { user, userId, digest: found?.passwordHash ?? null, password: password ?? '' };
@@ -91,7 +87,7 @@ export class Credentials {
    */
   async verifiedByHost({ userId, digest, password }: LoginCandidate, provedId: string): Promise<VerifiedPassword> {
     if (userId === provedId) return { password, digest };
-    return { password, digest: await this.inTime(this.users.passwordHashOf(provedId)) };
+    return { password, digest: await this.users.passwordHashOf(provedId) };
   }
 
   /** Replaces a hash of another system or with former parameters, now that the password is known. */
@@ -100,7 +96,7 @@ export class Credentials {
     if (!this.hasher.needsRehash(former)) return proved;
     try {
       const digest = await this.hasher.hash(password);
-      const isStored = await this.inTime(this.users.savePasswordHash(userId, digest, former));
+      const isStored = await this.users.savePasswordHash(userId, digest, former);
       if (isStored) return { password, digest };
       // Someone was faster. A hash of another password leaves the former one, which opens nothing any more.
       return (await this.recheck.current(userId, { password, digest })) ?? proved;
@@ -109,10 +105,6 @@ export class Credentials {
       this.logger.warn(`a password hash could not be renewed: ${(error as Error).message}`);
       return proved;
     }
-  }
-
-  private inTime<T>(work: Promise<T>): Promise<T> {
-    return withTimeout('The user store', this.config.storeTimeoutMs, work);
   }
 }
 

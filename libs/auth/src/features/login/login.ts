@@ -6,9 +6,8 @@ import { Realm } from '../../foundation/realm/realm';
 import { clientInfo } from '../../request/http/client-info';
 import type { LoginChallenge, SessionTokens } from '../../request/http/token-response';
 import { loginLock, userLock } from '../../request/lockout/lock-key';
-import { AccountLockout } from '../../request/lockout/lockout';
-import { FailureLimiter, FailureLimits } from '../../request/throttling/failure-limiter';
-import { TooManyFailures } from '../../request/throttling/throttling.errors';
+import { AttemptGuard, type GuardedAttempt } from '../../request/lockout/attempt-guard';
+import { FailureLimits } from '../../request/throttling/failure-limiter';
 import { Sessions } from '../sessions/sessions';
 import {
   type LoginCandidate,
@@ -18,7 +17,7 @@ import {
   type VerifiedCredentials,
 } from './credentials';
 import { WrongCredentials } from './login.errors';
-import { LoginChallengeIssuer } from './second-step';
+import { LoginChallengeIssuer } from './login-challenge-issuer';
 import { UnverifiedBlock } from './unverified-block';
 
 /**
@@ -36,8 +35,7 @@ export class Lockout {
 export class LoginAttempts {
   constructor(
     private readonly credentials: Credentials,
-    private readonly lockout: AccountLockout,
-    private readonly failures: FailureLimiter,
+    private readonly attempts: AttemptGuard,
     private readonly limits: FailureLimits,
     private readonly users: UserProvider,
     private readonly events: AuthEvents,
@@ -56,18 +54,19 @@ export class LoginAttempts {
     if (!this.realm.options.hooks.authenticate) this.credentials.admit();
     const candidate = await this.credentials.find(login);
     const lock = loginLock(candidate.userId, identifier);
-
-    // The lock first: "try again in a minute" would be a lie to someone who is locked out.
-    await this.lockout.refuseLocked(lock, field);
-    const verified = await this.failures.attempt(
-      this.limits.ofLogin(identifier, request),
-      () => this.lockout.attempt(lock, field, () => this.authenticate(candidate, request)),
-      (seconds) => this.refusal(field, seconds, request),
-      this.limits.clearedBy(identifier) ? 'succeeded' : 'undone',
-    );
+    const attempt: GuardedAttempt<VerifiedCredentials> = {
+      lock,
+      limits: this.limits.ofLogin(identifier, request),
+      field,
+      onSuccess: this.limits.clearedBy(identifier) ? 'succeeded' : 'undone',
+      onLimit: () => this.events.emit(new Lockout(request)),
+      released: ({ user }) => {
+        const userId = this.users.idOf(user);
+        return [lock, loginLock(userId, identifier), userLock('confirm', userId)];
+      },
+    };
+    const verified = await this.attempts.run(attempt, () => this.authenticate(candidate, request));
     if (!verified) throw new WrongCredentials(field).withReason(this.reason(candidate), candidate.userId);
-    const userId = this.users.idOf(verified.user);
-    await this.lockout.release([lock, loginLock(userId, identifier), userLock('confirm', userId)]);
     return verified;
   }
 
@@ -85,11 +84,6 @@ export class LoginAttempts {
     const userId = this.users.idOf(user);
     if (loginCandidate.userId !== null && loginCandidate.userId !== userId) return null;
     return { user, password: await this.credentials.verifiedByHost(loginCandidate, userId) };
-  }
-
-  private refusal(field: string, seconds: number, request: object): Error {
-    this.events.emit(new Lockout(request));
-    return new TooManyFailures(field, seconds);
   }
 }
 

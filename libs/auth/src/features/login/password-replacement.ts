@@ -1,9 +1,8 @@
-import { Inject, Injectable } from '@nestjs/common';
-import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
-import { bestEffort, withTimeout, isInconclusive } from '../../foundation/platform/deadline';
+import { Injectable } from '@nestjs/common';
+import { bestEffort, isInconclusive } from '../../foundation/platform/deadline';
 import { AccountLockout } from '../../request/lockout/lockout';
 import { loginLock, userLock } from '../../request/lockout/lock-key';
-import { UserProvider } from '../../foundation/ports/user-provider';
+import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
 /** One password in the place of another. */
 export interface Replacement {
@@ -28,17 +27,16 @@ export interface Replacement {
 @Injectable()
 export class PasswordReplacement {
   constructor(
-    private readonly users: UserProvider,
+    private readonly users: TimedUserProvider,
     private readonly lockout: AccountLockout,
-    @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
   ) {}
 
   /** Whether the password was stored: false where the user is gone, or the hash to replace. */
   async replace(replacement: Replacement): Promise<boolean> {
-    const { userId, endSessions, finish, undo } = replacement;
+    const { userId, digest, replacing, endSessions, finish, undo } = replacement;
     let isSaved: boolean | undefined;
     try {
-      isSaved = await this.save(replacement);
+      isSaved = await this.users.savePasswordHash(userId, digest, replacing);
       if (!isSaved) return false;
       await endSessions();
       // The login, too: whoever made a stranger's guesses pointless is not to stay locked out by them.
@@ -51,14 +49,5 @@ export class PasswordReplacement {
       await bestEffort('undoing a change of password', Promise.all([undo(), isUnknown && endSessions()]));
       throw error;
     }
-  }
-
-  private async save({ userId, digest, replacing }: Replacement): Promise<boolean> {
-    const stored = await this.inTime(this.users.savePasswordHash(userId, digest, replacing));
-    return stored ?? (await this.inTime(this.users.passwordHashOf(userId))) === digest;
-  }
-
-  private inTime<T>(work: Promise<T>): Promise<T> {
-    return withTimeout('The user store', this.config.storeTimeoutMs, work);
   }
 }

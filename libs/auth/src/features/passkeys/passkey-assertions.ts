@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { Realm } from '../../foundation/realm/realm';
 import { AssertionVerifier } from './webauthn/verify-assertion';
-import { Ceremonies } from './challenges';
+import { Ceremonies } from './ceremonies';
 import { assertionFrom, userHandleOf } from './webauthn/responses';
 import { PasskeyBackupChanged, PasskeyCloneDetected } from './passkeys.events';
 import { requestOptions } from './webauthn/options';

@@ -7,7 +7,7 @@ import type { Caller } from '../../identity/tokens/caller';
 import { clip } from '../../request/http/client-info';
 import { FIELD_MAX } from '../../request/http/request-body';
 import { AccountLock } from '../sessions/account-lock';
-import { Ceremonies } from './challenges';
+import { Ceremonies } from './ceremonies';
 import { EncryptedKeys } from './encrypted-keys';
 import { type ListedPasskey, PasskeyStore } from './passkey.store';
 import { PasskeyNotFound, PasskeyRefused } from './passkeys.errors';

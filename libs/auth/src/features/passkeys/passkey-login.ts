@@ -1,8 +1,5 @@
-import { Inject, Injectable } from '@nestjs/common';
-import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
-import { withTimeout } from '../../foundation/platform/deadline';
+import { Injectable } from '@nestjs/common';
 import { Unauthenticated } from '../../foundation/platform/errors';
-import { UserProvider } from '../../foundation/ports/user-provider';
 import type { Caller } from '../../identity/tokens/caller';
 import { clientInfo } from '../../request/http/client-info';
 import { RequiredObject, RequiredText } from '../../request/http/request-body';
@@ -14,17 +11,17 @@ import { Sessions } from '../sessions/sessions';
 import { Confirmations } from '../step-up/confirmations';
 import { PasskeyAssertions } from './passkey-assertions';
 import { PasskeyRefused } from './passkeys.errors';
+import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
 /** `POST /passkeys/login`: from a passkey to a session. A passkey is two factors in one: no second step follows. */
 @Injectable()
 export class PasskeyLogin {
   constructor(
     private readonly assertions: PasskeyAssertions,
-    private readonly users: UserProvider,
+    private readonly users: TimedUserProvider,
     private readonly unverified: UnverifiedBlock,
     private readonly lockout: AccountLockout,
     private readonly sessions: Sessions,
-    @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
   ) {}
 
   /** @throws PasskeyRefused, Unauthenticated for a user who is gone, UnverifiedLogin */
@@ -32,7 +29,7 @@ export class PasskeyLogin {
     const passkey = await this.assertions.verify(ceremonyId, credential);
     const { userId } = passkey;
     // A passkey outlives its user until the next sweep.
-    const user = await withTimeout('The user store', this.config.storeTimeoutMs, this.users.findById(userId));
+    const user = await this.users.findById(userId);
     if (!user) throw new Unauthenticated(false).withReason('unknown_user', userId);
     this.unverified.refuse(user);
     await this.lockout.release([userLock('confirm', userId)]);

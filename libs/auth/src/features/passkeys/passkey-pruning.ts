@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { isMissing } from '../../foundation/platform/database';
-import { inBatches } from '../../foundation/platform/sweep';
+import { type SweptPage, sweep } from '../../foundation/platform/sweep';
 import { UserProvider } from '../../foundation/ports/user-provider';
 import { PasskeyStore } from './passkey.store';
 
@@ -16,21 +16,15 @@ export class PasskeyPruning {
   ) {}
 
   /** Deletes them, and resolves to how many there were; none where a table is missing, or nobody can say who is there. */
-  async prune(): Promise<number> {
-    let [removed, after] = [0, ''];
-    try {
-      await inBatches(async () => {
-        const page = await this.store.page(after, PAGE);
-        const present = page.length ? await this.users.present([...new Set(page.map(({ userId }) => userId))]) : null;
-        if (!present) return false;
-        const orphans = page.filter(({ userId }) => !present.has(userId));
-        removed += await this.store.removeAll(orphans.map(({ id }) => id));
-        after = page.at(-1)!.id;
-        return true;
-      });
-    } catch (error) {
-      if (!isMissing(error)) throw error;
-    }
-    return removed;
+  prune(): Promise<number> {
+    return sweep('', (after) => this.page(after), isMissing);
+  }
+
+  private async page(after: string): Promise<SweptPage<string>> {
+    const page = await this.store.page(after, PAGE);
+    const present = page.length ? await this.users.present([...new Set(page.map(({ userId }) => userId))]) : null;
+    if (!present) return { removed: 0, next: null };
+    const orphans = page.filter(({ userId }) => !present.has(userId));
+    return { removed: await this.store.removeAll(orphans.map(({ id }) => id)), next: page.at(-1)!.id };
   }
 }

@@ -1,7 +1,7 @@
 import type { Feature } from '../../foundation/realm/feature';
 import { NoPasskeyFactor, PasskeyFactor } from '../login-challenge/second-factors';
 import { AssertionVerifier } from './webauthn/verify-assertion';
-import { Ceremonies } from './challenges';
+import { Ceremonies } from './ceremonies';
 import {
   ConfirmPasskeyController,
   PasskeyEnrolmentController,

@@ -9,7 +9,7 @@ import { NewPasswordRequest, RequiredEmail, RequiredText } from '../../request/h
 import { PasswordReplacement } from '../login/password-replacement';
 import { MailQueue } from '../mail/mail-queue';
 import { AccountMails } from '../mail/mail.feature';
-import { ResetCleanup } from './account-takeover';
+import { ResetCleanup } from './reset-cleanup';
 import { ResetFailed } from './password-reset.errors';
 import { PasswordReset } from './password-reset.events';
 import { RESET_TTL } from './reset-token.store';

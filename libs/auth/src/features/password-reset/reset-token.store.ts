@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../foundation/platform/clock';
-import { Database, isMissingTable } from '../../foundation/platform/database';
-import { inBatches, once } from '../../foundation/platform/sweep';
+import { Database } from '../../foundation/platform/database';
+import { type SweptPage, once, sweep } from '../../foundation/platform/sweep';
 import { Realm } from '../../foundation/realm/realm';
 import { PasswordResetToken } from './reset-token.entity';
 
@@ -95,24 +95,12 @@ export class ResetTokenPruning {
   ) {}
 
   /** Deletes them, and resolves to how many there were; none without the table. */
-  async prune(): Promise<number> {
-    let removed = 0;
-    let after: Place | null = { guard: '', broker: '', userId: '' };
-    try {
-      await inBatches(async () => {
-        const swept = await this.sweep(after!);
-        removed += swept.removed;
-        after = swept.last;
-        return after !== null;
-      });
-    } catch (error) {
-      if (!isMissingTable(error)) throw error;
-    }
-    return removed;
+  prune(): Promise<number> {
+    return sweep<Place>({ guard: '', broker: '', userId: '' }, (after) => this.page(after));
   }
 
   /** One page of rows in the order of their key, without those that someone is using or making anew. */
-  private async sweep({ guard, broker, userId }: Place): Promise<{ removed: number; last: Place | null }> {
+  private async page({ guard, broker, userId }: Place): Promise<SweptPage<Place>> {
     const key = 'guard, broker, user_id';
     const statement = `
       WITH page AS MATERIALIZED (
@@ -124,9 +112,9 @@ export class ResetTokenPruning {
            gone AS (DELETE FROM ${this.table()} WHERE (${key}) IN (SELECT ${key} FROM expired) RETURNING 1)
       SELECT (SELECT count(*)::int FROM gone) AS removed,
              (SELECT json_build_object('guard', guard, 'broker', broker, 'userId', user_id)
-                FROM page ORDER BY (${key}) DESC LIMIT 1) AS last`;
+                FROM page ORDER BY (${key}) DESC LIMIT 1) AS next`;
     const values = [guard, broker, userId, this.clock.offset];
-    const [swept] = await this.database.query<{ removed: number; last: Place | null }>(statement, values);
+    const [swept] = await this.database.query<SweptPage<Place>>(statement, values);
     return swept!;
   }
 }

@@ -1,9 +1,7 @@
-import { Inject, Injectable } from '@nestjs/common';
-import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
+import { Injectable } from '@nestjs/common';
 import { newSecret, sha256 } from '../../foundation/platform/crypto';
-import { withTimeout } from '../../foundation/platform/deadline';
-import { UserProvider } from '../../foundation/ports/user-provider';
 import { ResetTokenStore } from './reset-token.store';
+import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
 /** An account that may have its password reset. */
 export interface ResetAccount {
@@ -26,13 +24,12 @@ export interface Redeemed {
 @Injectable()
 export class ResetTokens {
   constructor(
-    private readonly users: UserProvider,
+    private readonly users: TimedUserProvider,
     private readonly store: ResetTokenStore,
-    @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
   ) {}
 
   async accountOf(address: string): Promise<ResetAccount | null> {
-    const user = await withTimeout('The user store', this.config.storeTimeoutMs, this.users.findByEmail(address));
+    const user = await this.users.findByEmail(address);
     const email = user && this.users.emailOf(user);
     if (!user || !email) return null;
     return { user, userId: this.users.idOf(user), email, identifier: this.users.identifierOf(user) };

@@ -1,13 +1,11 @@
-import { Inject, Injectable } from '@nestjs/common';
-import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
+import { Injectable } from '@nestjs/common';
 import { AuthConfigError } from '../../foundation/platform/errors';
-import { withTimeout } from '../../foundation/platform/deadline';
 import { PasswordHasher } from '../../identity/password/password-hasher';
 import { Realm } from '../../foundation/realm/realm';
 import { SecurityStore } from '../../foundation/security-store/security-store';
 import { foldedIdentifier } from '../../identity/users/identifiers';
-import { UserProvider } from '../../foundation/ports/user-provider';
 import { IdentifierTaken, type RegistrationFields } from './registration-form';
+import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
 /** Seconds in which a user that was registered cannot be registered once more. */
 const CLAIM_SECONDS = 3600;
@@ -16,11 +14,10 @@ const CLAIM_SECONDS = 3600;
 @Injectable()
 export class NewAccounts {
   constructor(
-    private readonly users: UserProvider,
+    private readonly users: TimedUserProvider,
     private readonly hasher: PasswordHasher,
     private readonly store: SecurityStore,
     private readonly realm: Realm,
-    @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
   ) {}
 
   /**
@@ -44,12 +41,12 @@ export class NewAccounts {
       );
     }
     const passwordHash = await this.hasher.hash(password);
-    return this.inTime(this.users.create({ name, identifier, passwordHash }));
+    return this.users.create({ name, identifier, passwordHash });
   }
 
   private async createByHook(fields: RegistrationFields): Promise<object | null> {
     const { guard, options } = this.realm;
-    const mark = await this.inTime(this.users.currentMark());
+    const mark = await this.users.currentMark();
     const made = await options.hooks.register!(fields, { guard });
     if (!made) return null;
     const user = await this.ofThisForm(this.users.idOf(made), fields, mark);
@@ -66,9 +63,9 @@ export class NewAccounts {
    * this moment, or give the identifier to a user that was there before.
    */
   private async ofThisForm(id: string, fields: RegistrationFields, mark: string): Promise<object | null> {
-    const user = await this.inTime(this.users.findById(id));
+    const user = await this.users.findById(id);
     if (!user || !this.isNamed(user, fields[this.realm.options.username])) return null;
-    if (!(await this.inTime(this.users.wasCreatedSince(id, mark)))) return null;
+    if (!(await this.users.wasCreatedSince(id, mark))) return null;
     const isFirst = await this.store.add(`svc:registered:${this.realm.guard}:${id}`, 'true', CLAIM_SECONDS);
     return isFirst ? user : null;
   }
@@ -78,10 +75,6 @@ export class NewAccounts {
     if (typeof submitted !== 'string') return true;
     const identifier = this.users.identifierOf(user);
     return identifier !== null && foldedIdentifier(identifier) === foldedIdentifier(submitted);
-  }
-
-  private inTime<T>(work: Promise<T>): Promise<T> {
-    return withTimeout('The user store', this.config.storeTimeoutMs, work);
   }
 }
 

@@ -1,14 +1,12 @@
-import { Inject, Injectable } from '@nestjs/common';
-import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
+import { Injectable } from '@nestjs/common';
 import type { RegistrationField, RegistrationRules } from '../../foundation/config/registration-rules';
-import { withTimeout } from '../../foundation/platform/deadline';
 import { AuthConfigError, AuthException, ValidationFailed } from '../../foundation/platform/errors';
 import type { MessageKey, Text } from '../../foundation/platform/messages';
-import { UserProvider } from '../../foundation/ports/user-provider';
 import { Realm } from '../../foundation/realm/realm';
 import { PasswordRules } from '../../identity/password/password-rules';
 import { keptAs } from '../../identity/users/identifiers';
 import { FIELD_MAX, isEmailAddress, isLongerThan, ownField } from '../../request/http/request-body';
+import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
 /**
  * Why a value is none for a field; null for one that is. {@link RegistrationField.check} is asked separately, and so
@@ -41,9 +39,8 @@ export type RegistrationFields = Readonly<Record<string, unknown>>;
 export class RegistrationForm {
   constructor(
     private readonly passwords: PasswordRules,
-    private readonly users: UserProvider,
+    private readonly users: TimedUserProvider,
     private readonly realm: Realm,
-    @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
   ) {}
 
   /** @throws ValidationFailed, IdentifierTaken */
@@ -91,8 +88,7 @@ export class RegistrationForm {
   }
 
   private async isTaken(identifier: string): Promise<boolean> {
-    const found = this.users.findByIdentifier(identifier);
-    return (await withTimeout('The user store', this.config.storeTimeoutMs, found)) !== null;
+    return (await this.users.findByIdentifier(identifier)) !== null;
   }
 }
 

@@ -1,28 +1,25 @@
-import { Inject, Injectable } from '@nestjs/common';
-import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
+import { Injectable } from '@nestjs/common';
 import { AuthEvents } from '../../foundation/platform/auth-events';
-import { withTimeout } from '../../foundation/platform/deadline';
-import { UserProvider } from '../../foundation/ports/user-provider';
 import { Realm } from '../../foundation/realm/realm';
 import { type ClientInfo, clientInfo } from '../../request/http/client-info';
 import type { LoginChallenge, SessionTokens } from '../../request/http/token-response';
 import { VerificationMails } from '../email-verification/verification-mails';
-import { LoginChallengeIssuer } from '../login/second-step';
+import { LoginChallengeIssuer } from '../login/login-challenge-issuer';
 import { UnverifiedBlock } from '../login/unverified-block';
 import { Sessions } from '../sessions/sessions';
 import { NewAccounts } from './new-accounts';
 import { RegistrationForm } from './registration-form';
+import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
 /** Signs a new user in, as a login with the password just chosen would. */
 @Injectable()
 export class FirstLogin {
   constructor(
-    private readonly users: UserProvider,
+    private readonly users: TimedUserProvider,
     private readonly loginChallengeIssuer: LoginChallengeIssuer,
     private readonly unverified: UnverifiedBlock,
     private readonly sessions: Sessions,
     private readonly realm: Realm,
-    @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
   ) {}
 
   async logIn(user: object, client: ClientInfo): Promise<RegistrationAnswer> {
@@ -30,7 +27,7 @@ export class FirstLogin {
     const withoutSession = { registered: true, requires_verification: blocked } as const;
     if (!this.realm.options.registration.login) return withoutSession;
     const userId = this.users.idOf(user);
-    const digest = await withTimeout('The user store', this.config.storeTimeoutMs, this.users.passwordHashOf(userId));
+    const digest = await this.users.passwordHashOf(userId);
     const challenge = await this.loginChallengeIssuer.challengeFor(user, userId, digest);
     if (challenge) return challenge;
     if (blocked) return withoutSession;

@@ -2,8 +2,8 @@ import { Inject, Injectable } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { Clock } from '../../foundation/platform/clock';
-import { Database, isMissingTable } from '../../foundation/platform/database';
-import { inBatches, once } from '../../foundation/platform/sweep';
+import { Database } from '../../foundation/platform/database';
+import { once, sweep } from '../../foundation/platform/sweep';
 import { longestLife } from '../../identity/denylist/denylist-keys';
 import { Session } from '../../identity/denylist/session.entity';
 import { SessionEnded } from './sessions.events';
@@ -28,27 +28,18 @@ export class SessionPruning {
   ) {}
 
   /** @returns how many were deleted */
-  async prune(): Promise<number> {
-    let [gone, from] = [0, '-infinity'];
+  prune(): Promise<number> {
     const life = Math.max(...this.config.guards.map(longestLife));
-    try {
-      await inBatches(async () => {
-        const rows = await this.database.query<Deleted>(this.statement(), [this.clock.offset, from, life]);
-        gone += rows.length;
-        for (const row of rows) if (!row.revoked) this.tell(row);
-        // The next page starts here: the index still holds what was deleted before it.
-        from = rows.map(({ deadline }) => deadline).reduce((last, one) => (one > last ? one : last), from);
-        // Where nothing could be deleted, another node is at work, or all is done.
-        return rows.length > 0;
-      });
-    } catch (error) {
-      if (!isMissingTable(error)) throw error;
-    }
-    return gone;
-  }
-
-  private tell({ guard, userId, id, ip, userAgent, amr }: Deleted): void {
-    this.events.emit(new SessionEnded(guard, userId, id, { ip, userAgent }, amr, 'expired'));
+    return sweep('-infinity', async (from) => {
+      const rows = await this.database.query<Deleted>(this.statement(), [this.clock.offset, from, life]);
+      for (const { guard, userId, id, ip, userAgent, amr, revoked } of rows) {
+        if (!revoked) this.events.emit(new SessionEnded(guard, userId, id, { ip, userAgent }, amr, 'expired'));
+      }
+      // The next page starts here: the index still holds what was deleted before it.
+      const last = rows.map(({ deadline }) => deadline).reduce((latest, one) => (one > latest ? one : latest), from);
+      // Where nothing could be deleted, another node deletes it, or all is done.
+      return { removed: rows.length, next: rows.length ? last : null };
+    });
   }
 }
 

@@ -1,12 +1,10 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import type { Sql } from '../../foundation/platform/database';
-import { RequestScope, withTimeout, bestEffort } from '../../foundation/platform/deadline';
+import { RequestScope, bestEffort } from '../../foundation/platform/deadline';
 import { StoreUnavailable } from '../../foundation/platform/errors';
 import { canonicalId, isUuid } from '../../foundation/platform/ids';
-import { UserProvider } from '../../foundation/ports/user-provider';
 import { Realm } from '../../foundation/realm/realm';
 import { Denylist } from '../../identity/denylist/denylist';
 import { AccessTokens } from '../../identity/tokens/access-tokens';
@@ -16,6 +14,7 @@ import type { SessionTokens } from '../../request/http/token-response';
 import { RefreshTokens } from './refresh-tokens';
 import { type EndedPage, type EndedRow, type PageStart, SessionStore } from './session.store';
 import { type SessionEndReason, SessionEnded, SessionStarted } from './sessions.events';
+import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
 /** Whether what a session is granted for still holds, given the password hash that is stored now. */
 export type PasswordHashCheck = (passwordHash: string | null) => boolean | Promise<boolean>;
@@ -29,21 +28,14 @@ export type PasswordHashCheck = (passwordHash: string | null) => boolean | Promi
  */
 @Injectable()
 export class SessionPrecondition {
-  constructor(
-    private readonly users: UserProvider,
-    @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
-  ) {}
+  constructor(private readonly users: TimedUserProvider) {}
 
   /** @param passwordHashCheck left out where the user's being there is enough */
   async stillValid(userId: string, passwordHashCheck?: PasswordHashCheck): Promise<boolean> {
-    const digest = passwordHashCheck ? await this.inTime(this.users.passwordHashOf(userId)) : null;
+    const digest = passwordHashCheck ? await this.users.passwordHashOf(userId) : null;
     if (passwordHashCheck && !(await passwordHashCheck(digest))) return false;
     // Who has a password hash is there.
-    return digest !== null || (await this.inTime(this.users.findById(userId))) !== null;
-  }
-
-  private inTime<T>(work: Promise<T>): Promise<T> {
-    return withTimeout('The user store', this.config.storeTimeoutMs, work);
+    return digest !== null || (await this.users.findById(userId)) !== null;
   }
 }
 

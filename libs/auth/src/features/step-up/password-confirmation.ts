@@ -1,22 +1,20 @@
-import { Inject, Injectable } from '@nestjs/common';
-import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
-import { withTimeout } from '../../foundation/platform/deadline';
-import { UserProvider } from '../../foundation/ports/user-provider';
+import { Injectable } from '@nestjs/common';
 import { PasswordCheck } from '../../identity/password/password-check';
 import type { Caller } from '../../identity/tokens/caller';
 import { userLock } from '../../request/lockout/lock-key';
+import { AttemptGuard } from '../../request/lockout/attempt-guard';
 import { AccountLockout } from '../../request/lockout/lockout';
 import { Confirmations } from './confirmations';
 import { WrongPassword } from './step-up.errors';
+import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
 /** Has a signed-in user prove the own password, within the `confirm` lock. */
 @Injectable()
 export class CurrentPassword {
   constructor(
-    private readonly users: UserProvider,
+    private readonly users: TimedUserProvider,
     private readonly passwords: PasswordCheck,
-    private readonly lockout: AccountLockout,
-    @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
+    private readonly attempts: AttemptGuard,
   ) {}
 
   /**
@@ -28,13 +26,12 @@ export class CurrentPassword {
    */
   async verify(userId: string, password: string, field: string): Promise<string> {
     const lock = userLock('confirm', userId);
-    await this.lockout.refuseLocked(lock, field);
-    const proved = await this.lockout.attempt(lock, field, async () => {
-      const digest = await withTimeout('The user store', this.config.storeTimeoutMs, this.users.passwordHashOf(userId));
+    const verified = await this.attempts.run({ lock, field }, async () => {
+      const digest = await this.users.passwordHashOf(userId);
       return (await this.passwords.matches(digest, password)) ? digest : null;
     });
-    if (proved === null) throw new WrongPassword(field);
-    return proved;
+    if (verified === null) throw new WrongPassword(field);
+    return verified;
   }
 }
 

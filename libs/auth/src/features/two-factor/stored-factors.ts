@@ -1,10 +1,9 @@
-import { Inject, Injectable } from '@nestjs/common';
-import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
+import { Injectable } from '@nestjs/common';
 import { AuthConfigError, StoreUnavailable } from '../../foundation/platform/errors';
 import { Encryption } from '../../foundation/platform/crypto';
-import { withTimeout } from '../../foundation/platform/deadline';
 import { Realm } from '../../foundation/realm/realm';
-import { NO_SECOND_FACTOR, type StoredSecondFactor, UserProvider } from '../../foundation/ports/user-provider';
+import { NO_SECOND_FACTOR, type StoredSecondFactor } from '../../foundation/ports/user-provider';
+import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
 /** Changes of one user that overtake another one before it is given up. */
 const MOST_ATTEMPTS = 100;
@@ -13,9 +12,8 @@ const MOST_ATTEMPTS = 100;
 @Injectable()
 export class SecondFactors {
   constructor(
-    private readonly users: UserProvider,
+    private readonly users: TimedUserProvider,
     private readonly encryption: Encryption,
-    @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
     realm: Realm,
   ) {
     if (users.storesSecondFactors()) return;
@@ -27,7 +25,7 @@ export class SecondFactors {
   }
 
   async read(userId: string): Promise<StoredSecondFactor> {
-    return (await this.inTime(this.users.secondFactorOf(userId))) ?? NO_SECOND_FACTOR;
+    return (await this.users.secondFactorOf(userId)) ?? NO_SECOND_FACTOR;
   }
 
   /**
@@ -43,10 +41,10 @@ export class SecondFactors {
     change: (current: StoredSecondFactor) => StoredSecondFactor | null,
   ): Promise<StoredSecondFactor | null> {
     for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
-      const current = await this.inTime(this.users.secondFactorOf(userId));
+      const current = await this.users.secondFactorOf(userId);
       // Of a user who is gone there is nothing to change, however often it is tried.
       const next = current && change(current);
-      if (!next || (await this.inTime(this.users.replaceSecondFactor(userId, current, next)))) return next;
+      if (!next || (await this.users.replaceSecondFactor(userId, current, next))) return next;
     }
     throw new StoreUnavailable('The user store');
   }
@@ -58,10 +56,6 @@ export class SecondFactors {
   /** The TOTP secret in base32; null where there is none, or none that can be read. */
   secretOf(userId: string, { secret }: StoredSecondFactor): string | null {
     return (secret && this.encryption.decrypt(secret, contextOf(userId))?.toString()) || null;
-  }
-
-  private inTime<T>(work: Promise<T>): Promise<T> {
-    return withTimeout('The user store', this.config.storeTimeoutMs, work);
   }
 }
 

@@ -1,18 +1,41 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isMissingTable } from './database';
 
-/** A third of the time is worked: nobody waits for a sweep. */
+/** How many times as long as a page took a sweep rests after it, so that requests beside it have room. */
 const REST = 2;
 
+/** What one page of a sweep did. */
+export interface SweptPage<Place> {
+  /** Rows that the page removed. */
+  readonly removed: number;
+  /** Where the next page begins; null after the last one. */
+  readonly next: Place | null;
+}
+
 /**
- * Runs `batch` until it resolves to false. Rests after each one for twice as long as it took, so that a sweep
- * of any size leaves room for the requests beside it.
+ * Runs `page` from `first` on until there is no next page. A table that does not exist has no rows to remove.
+ *
+ * @param isAbsent whether an error means that there is nothing to sweep
+ * @returns how many rows were removed
  */
-export async function inBatches(batch: () => Promise<boolean>): Promise<void> {
-  for (;;) {
-    const start = performance.now();
-    if (!(await batch())) return;
-    await sleep(REST * (performance.now() - start));
+export async function sweep<Place>(
+  first: Place,
+  page: (from: Place) => Promise<SweptPage<Place>>,
+  isAbsent: (error: unknown) => boolean = isMissingTable,
+): Promise<number> {
+  let removed = 0;
+  try {
+    for (let from: Place | null = first; from !== null;) {
+      const start = performance.now();
+      const swept: SweptPage<Place> = await page(from);
+      removed += swept.removed;
+      from = swept.next;
+      if (from !== null) await sleep(REST * (performance.now() - start));
+    }
+  } catch (error) {
+    if (!isAbsent(error)) throw error;
   }
+  return removed;
 }
 
 /** Runs jobs one after the other, in the order in which they come. */

@@ -5,6 +5,7 @@ import { withTimeout } from '../../foundation/platform/deadline';
 import { EndedSessions } from '../denylist/ended-sessions';
 import { TypeormUserProvider } from '../users/typeorm-user-provider';
 import { UserProvider } from '../../foundation/ports/user-provider';
+import { TimedUserProvider } from '../users/timed-user-provider';
 import { Denylist } from '../denylist/denylist';
 
 /** What PostgreSQL knows of a caller. */
@@ -20,36 +21,28 @@ export class CallerReader {
   private readonly joined: TypeormUserProvider | undefined;
 
   constructor(
-    private readonly users: UserProvider,
+    private readonly users: TimedUserProvider,
+    provider: UserProvider,
     private readonly endedSessions: EndedSessions,
     private readonly denylist: Denylist,
     @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
   ) {
     // A service without routes may have users and no table of sessions: it asks for each apart.
-    const isJoined = config.routes && users instanceof TypeormUserProvider && users.readsSessions;
-    this.joined = isJoined ? (users as TypeormUserProvider) : undefined;
+    const isJoined = config.routes && provider instanceof TypeormUserProvider && provider.readsSessions;
+    this.joined = isJoined ? provider : undefined;
   }
 
   /** @param familyId in its one spelling; null for a token that names no session */
   async read(userId: string, familyId: string | null): Promise<StoredCaller> {
-    const ms = this.config.storeTimeoutMs;
     // With `features.denylist` off, access tokens live until they expire.
-    if (!this.denylist.lifetime)
-      return { user: await withTimeout('The user store', ms, this.userOf(userId)), ended: false };
+    if (!this.denylist.lifetime) return { user: await this.users.findById(userId), ended: false };
     if (this.joined) {
       const session = familyId !== null && isUuid(familyId) ? familyId : null;
-      const found = await withTimeout('The user store', ms, this.joined.findWithSession(userId, session));
+      const reading = this.joined.findWithSession(userId, session);
+      const found = await withTimeout('The user store', this.config.storeTimeoutMs, reading);
       return found ?? { user: null, ended: false };
     }
-    const [user, ended] = await Promise.all([
-      withTimeout('The user store', ms, this.userOf(userId)),
-      this.endedSessions.has(familyId),
-    ]);
+    const [user, ended] = await Promise.all([this.users.findById(userId), this.endedSessions.has(familyId)]);
     return { user, ended };
-  }
-
-  /** Async, so that a provider which throws at once rejects like any other. */
-  private async userOf(userId: string): Promise<object | null> {
-    return this.users.findById(userId);
   }
 }

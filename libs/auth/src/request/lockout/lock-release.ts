@@ -1,15 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import { UserProvider } from '../../foundation/ports/user-provider';
 import { normalizedIdentifier } from '../../identity/users/identifiers';
 import { AccountLockout } from './lockout';
 import { type LockKey, type LockPurpose, loginLock, userLock } from './lock-key';
+import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
 /** Releases locks for an operator, who knows an account by its identifier. */
 @Injectable()
 export class LockRelease {
   constructor(
     private readonly lockout: AccountLockout,
-    private readonly users: UserProvider,
+    private readonly users: TimedUserProvider,
   ) {}
 
   /**

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { ulid } from 'ulid';
 import { Clock } from '../../foundation/platform/clock';
-import { Database, isMissingTable } from '../../foundation/platform/database';
-import { inBatches, once } from '../../foundation/platform/sweep';
+import { Database } from '../../foundation/platform/database';
+import { type SweptPage, once, sweep } from '../../foundation/platform/sweep';
 import { Realm } from '../../foundation/realm/realm';
 import type { LockKey } from './lock-key';
 import { LockoutCounter } from './lockout.entity';
@@ -93,7 +93,7 @@ export class LockoutStore {
    * @param after where the page starts: the last id of the page before
    * @returns how many were deleted, and the last id of the page; null when there are no more
    */
-  async prune(days: number, after: string): Promise<{ removed: number; last: string | null }> {
+  async prune(days: number, after: string): Promise<SweptPage<string>> {
     const statement = `
       WITH moment AS (SELECT clock_timestamp() + $5::interval AS now),
            page AS MATERIALIZED (SELECT id FROM ${this.table()} WHERE id > $1 ORDER BY id LIMIT ${PAGE}),
@@ -104,10 +104,10 @@ export class LockoutStore {
                   OR ($4::float8 > 0 AND l.locked_at + $4 * interval '1 second' <= now))
                 FOR UPDATE OF l SKIP LOCKED),
            gone AS (DELETE FROM ${this.table()} WHERE id IN (SELECT id FROM lapsed) RETURNING 1)
-      SELECT (SELECT count(*)::int FROM gone) AS removed, (SELECT max(id) FROM page) AS last`;
+      SELECT (SELECT count(*)::int FROM gone) AS removed, (SELECT max(id) FROM page) AS next`;
     const { guard, options } = this.realm;
     const values = [after, guard, days, options.lockout.releaseAfter, this.clock.offset];
-    const [swept] = await this.database.query<{ removed: number; last: string | null }>(statement, values);
+    const [swept] = await this.database.query<SweptPage<string>>(statement, values);
     return swept!;
   }
 }
@@ -122,18 +122,7 @@ export class LockoutPruning {
    *
    * @param days since the last failure after which an unlocked counter goes
    */
-  async prune(days: number): Promise<number> {
-    let [removed, after] = [0, ''];
-    try {
-      await inBatches(async () => {
-        const swept = await this.store.prune(days, after);
-        removed += swept.removed;
-        after = swept.last ?? after;
-        return swept.last !== null;
-      });
-    } catch (error) {
-      if (!isMissingTable(error)) throw error;
-    }
-    return removed;
+  prune(days: number): Promise<number> {
+    return sweep('', (after) => this.store.prune(days, after));
   }
 }

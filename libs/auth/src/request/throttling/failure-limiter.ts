@@ -39,6 +39,7 @@ export class FailureLimiter {
     refuse: (seconds: number) => Error,
     onSuccess: AttemptOutcome = 'succeeded',
   ): Promise<T | null> {
+    if (!limits.length) return verify();
     const tally = await this.reserve(limits);
     if (!tally.admitted) throw refuse(isExhausted(limits, tally) ? limitState(limits, tally).retryAfter : 1);
     let attemptOutcome: AttemptOutcome = 'undone';

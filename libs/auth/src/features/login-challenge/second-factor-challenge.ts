@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { LoginChallenge } from '../../request/http/token-response';
-import { LoginChallengeIssuer } from '../login/second-step';
+import { LoginChallengeIssuer } from '../login/login-challenge-issuer';
 import { CodeFactor, PasskeyFactor } from './second-factors';
-import { LoginChallenges } from './challenge-tokens';
+import { LoginChallenges } from './login-challenges';
 
 /** Challenges whoever enabled a second factor, and whoever has a passkey where `passkeys.required` says so. */
 @Injectable()

@@ -1,0 +1,96 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
+import { withTimeout } from '../../foundation/platform/deadline';
+import {
+  type NewAccount,
+  type StoredCredentials,
+  type StoredSecondFactor,
+  UserProvider,
+} from '../../foundation/ports/user-provider';
+
+/**
+ * The realm's user provider, with a time limit on every call that asks a store: `storeTimeoutMs`, less what the request
+ * has waited already.
+ *
+ * Deletion and pruning call the provider itself: they run in transactions and sweeps with limits of their own.
+ *
+ * @throws StoreUnavailable where the store does not answer in time or cannot be reached
+ */
+@Injectable()
+export class TimedUserProvider {
+  constructor(
+    private readonly provider: UserProvider,
+    @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
+  ) {}
+
+  findById(id: string): Promise<object | null> {
+    return this.timed(() => this.provider.findById(id));
+  }
+
+  findByIdentifier(identifier: string): Promise<StoredCredentials | null> {
+    return this.timed(() => this.provider.findByIdentifier(identifier));
+  }
+
+  findByEmail(email: string): Promise<object | null> {
+    return this.timed(() => this.provider.findByEmail(email));
+  }
+
+  passwordHashOf(id: string): Promise<string | null> {
+    return this.timed(() => this.provider.passwordHashOf(id));
+  }
+
+  /** Whether the hash was stored. A provider that does not say so is asked for the hash that it stores now. */
+  async savePasswordHash(id: string, passwordHash: string, replacing?: string): Promise<boolean> {
+    const isStored = await this.timed(() => this.provider.savePasswordHash(id, passwordHash, replacing));
+    return isStored ?? (await this.passwordHashOf(id)) === passwordHash;
+  }
+
+  create(account: NewAccount): Promise<object | null> {
+    return this.timed(() => this.provider.create(account));
+  }
+
+  currentMark(): Promise<string> {
+    return this.timed(() => this.provider.currentMark());
+  }
+
+  wasCreatedSince(id: string, mark: string): Promise<boolean> {
+    return this.timed(() => this.provider.wasCreatedSince(id, mark));
+  }
+
+  markEmailVerified(id: string, email: string, at: Date): Promise<boolean> {
+    return this.timed(() => this.provider.markEmailVerified(id, email, at));
+  }
+
+  secondFactorOf(id: string): Promise<StoredSecondFactor | null> {
+    return this.timed(() => this.provider.secondFactorOf(id));
+  }
+
+  replaceSecondFactor(id: string, current: StoredSecondFactor, next: StoredSecondFactor): Promise<boolean> {
+    return this.timed(() => this.provider.replaceSecondFactor(id, current, next));
+  }
+
+  idOf(user: object): string {
+    return this.provider.idOf(user);
+  }
+
+  identifierOf(user: object): string | null {
+    return this.provider.identifierOf(user);
+  }
+
+  emailOf(user: object): string | null {
+    return this.provider.emailOf(user);
+  }
+
+  isEmailVerified(user: object): boolean | null {
+    return this.provider.isEmailVerified(user);
+  }
+
+  storesSecondFactors(): boolean {
+    return this.provider.storesSecondFactors();
+  }
+
+  /** `async`, so that a provider that throws at once rejects like any other. */
+  private timed<T>(ask: () => Promise<T>): Promise<T> {
+    return withTimeout('The user store', this.config.storeTimeoutMs, (async () => ask())());
+  }
+}
