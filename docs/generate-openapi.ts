@@ -6,6 +6,7 @@ import { apiDocument } from '../apps/sample/src/api-document';
 import { AppModule } from '../apps/sample/src/app.module';
 import { dataSourceOptions } from '../apps/sample/src/data-source';
 import type { Environment } from '../apps/sample/src/environment';
+import { Unconnected } from './unconnected';
 
 const TARGET = join(__dirname, 'openapi.json');
 const URL = 'http://localhost:3000';
@@ -32,14 +33,6 @@ const VARIABLES = {
   SVC_PASSKEY_RP_ID: 'localhost',
   SVC_PASSKEY_ORIGINS: URL,
 };
-
-/** Knows the tables, and never connects. */
-class Unconnected extends DataSource {
-  override async initialize(): Promise<this> {
-    await this.buildMetadatas();
-    return this;
-  }
-}
 
 /** The sample's OpenAPI document as a file. Made without stores: nothing in it comes from one. */
 export async function openApiFile(): Promise<string> {

@@ -4,6 +4,7 @@ import * as surface from '@svc/auth';
 import { openApiFile } from '../../docs/generate-openapi';
 import * as ts from 'typescript';
 import { optionsPage } from '../../docs/generate-options';
+import { routesPage } from '../../docs/generate-routes';
 import { PAGES, SHOWN } from '../docs/blocks';
 
 const ROOT = join(__dirname, '../..');
@@ -112,6 +113,10 @@ describe('the documentation', () => {
 
   it('has the OpenAPI document that the source makes: npm run docs', async () => {
     expect(read('docs/openapi.json')).toBe(await openApiFile());
+  });
+
+  it('has the page of routes that the source makes: npm run docs', async () => {
+    expect(read('docs/routes.md')).toBe(await routesPage());
   });
 
   it('links to pages and headings that exist', () => {

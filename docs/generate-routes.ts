@@ -1,0 +1,379 @@
+import type { Type } from '@nestjs/common';
+import { MetadataScanner, ModulesContainer } from '@nestjs/core';
+import { Test } from '@nestjs/testing';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { AuthModule, authEntities, describeAuth, withAuthColumns, withTwoFactorColumns } from '@svc/auth';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Column, DataSource, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import type { FeatureOptions, LimitRule } from '../libs/auth/src/foundation/config/auth-options';
+import { DEFAULT_FEATURES } from '../libs/auth/src/foundation/config/defaults';
+import type { Feature } from '../libs/auth/src/foundation/realm/feature';
+import { Realms } from '../libs/auth/src/foundation/realm/realm';
+import { PinnedRequirements } from '../libs/auth/src/request/abilities/pinned-ability.gate';
+import { type MountedRoute, mountedRoutes } from '../libs/auth/src/request/gates/library-routes';
+import { routePlan } from '../libs/auth/src/request/gates/route-plan';
+import { Limiters } from '../libs/auth/src/request/throttling/limiters';
+import { LimiterNames } from '../libs/auth/src/request/throttling/throttled';
+import { Unconnected } from './unconnected';
+
+const ROOT = join(__dirname, '..');
+const SOURCE = 'libs/auth/src';
+const TARGET = join(ROOT, 'docs/routes.md');
+
+const PATH = 'auth';
+const URL = 'https://app.example.com';
+
+/** Pages about a capability, by its folder. */
+const PAGES: Readonly<Record<string, string>> = {
+  account: 'account.md',
+  'change-password': 'passwords.md',
+  'email-verification': 'email-verification.md',
+  login: 'rate-limits.md',
+  'login-challenge': 'two-factor.md',
+  passkeys: 'passkeys.md',
+  'password-reset': 'passwords.md',
+  registration: 'registration.md',
+  'step-up': 'step-up.md',
+  'two-factor': 'two-factor.md',
+};
+
+/** What the description of an operation does not hold, by operation. */
+const NOTES: Readonly<Record<string, string>> = {
+  login: 'Wrong credentials get one answer, whatever is wrong with them.',
+  refresh:
+    'The tokens are of the same session. A repetition inside the grace window gets the same refresh token. Every refusal has the same text.',
+  sessions_list: 'Lists 100 sessions at most.',
+  session_end: 'A session of another user is 404.',
+  sessions_end_all: 'A 503 can have ended some of the sessions: repeat the request.',
+  jwks: 'The list is empty under HS256.',
+  password_change: 'Ends all other sessions.',
+  password_forgot: 'Gives the same answer whether the account exists or not.',
+  password_reset: 'Ends all sessions of the user. Every link that is not accepted gets the same text.',
+  email_verify: 'Answers 302 to the configured page (`emailVerification.frontendUrl`), and 204 to JSON clients.',
+  email_verify_probe: 'Does nothing, for any link: it answers programs that check the links in mails.',
+  passkey_rename: 'A passkey of another user is 404.',
+  register:
+    'Answers 201 where no session is started: `registration.login` is off, or the email must be verified first.',
+  passkey_login: 'Answers 401 where the user of the passkey no longer exists.',
+  account_export: 'Returns the data that the library has of the account.',
+  account_delete: 'Succeeds once. Afterwards every request of the account is answered 401.',
+};
+
+/** Why a request needs what a gate checks, by the gate's stage. */
+const NEEDS: Readonly<Record<string, string>> = {
+  origin: 'own origin (cookie mode)',
+  authentication: 'access token',
+  confirmation: 'confirmation token',
+};
+
+@Entity()
+class Account extends withTwoFactorColumns(withAuthColumns()) {
+  @PrimaryGeneratedColumn('uuid') id!: string;
+  @Column() name!: string;
+  @Column({ name: 'email_verified_at', type: 'timestamptz', nullable: true }) emailVerifiedAt!: Date | null;
+}
+
+type Schema = Readonly<Record<string, unknown>>;
+
+interface Answer {
+  readonly $ref?: string;
+  readonly description: string;
+  readonly content?: { 'application/json': { schema: Schema } };
+}
+
+interface Operation {
+  /** `{guard}_{operation}` */
+  readonly operationId: string;
+  readonly summary: string;
+  readonly requestBody?: { content: { 'application/json': { schema: Schema } } };
+  readonly responses: Readonly<Record<string, Answer>>;
+}
+
+interface Document {
+  openapi: string;
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, Schema>; responses: Record<string, Answer> };
+}
+
+/** A capability: its folder, its manifest, and the controllers that it mounts. */
+interface Capability {
+  readonly folder: string;
+  readonly file: string;
+  readonly feature: Feature;
+}
+
+/** A route with everything that is said of it. */
+interface Described {
+  readonly route: MountedRoute;
+  readonly capability: Capability;
+  readonly operation: Operation;
+  readonly needs: string;
+  readonly limits: string;
+}
+
+/** Every capability whose manifest is in `features.ts`, in the order of that list. */
+function capabilities(): Capability[] {
+  const list = readFileSync(join(ROOT, SOURCE, 'features.ts'), 'utf8');
+  const order = [...list.split('FEATURES: readonly Feature[] = [')[1]!.split(']')[0]!.matchAll(/\w+/g)].map(
+    ([name]) => name,
+  );
+  const files = [...list.matchAll(/^import \{([^}]*)\} from '\.\/(.*)';$/gm)];
+  return order.flatMap((name) => {
+    const [, , file] = files.find(([, names]) => names!.split(',').some((one) => one.trim() === name))!;
+    const feature = (require(join(ROOT, SOURCE, file!)) as Record<string, Feature>)[name]!;
+    return { folder: file!.split('/').at(-2)!, file: `${SOURCE}/${file}.ts`, feature };
+  });
+}
+
+const controllersOf = ({ feature }: Capability): readonly Type[] => [
+  ...(feature.controllers ?? []),
+  ...(feature.defaultGuardControllers ?? []),
+];
+
+/** What mounts a route: the guards that have it, and the options that switch it on. */
+function mountedBy({ capability: { feature }, route }: Described): string {
+  const everyGuard = feature.controllers?.includes(Object.getPrototypeOf(route.controller) as Type);
+  const flags = (feature.flags ?? []) as (keyof FeatureOptions)[];
+  const isDefault = flags.some((flag) => DEFAULT_FEATURES[flag]);
+  const switched = flags.map((flag) => `\`features.${flag}\``).join(' or ');
+  return [everyGuard ? 'every guard' : 'default guard', switched && `${switched} (${isDefault ? 'on' : 'off'})`]
+    .filter(Boolean)
+    .join('; ');
+}
+
+/** What is sent with the request besides its body. */
+function needsOf({ controller, handler }: MountedRoute): string {
+  const { gates } = routePlan(controller, handler);
+  const abilities = PinnedRequirements.of(controller, handler).map(
+    (one) => `pinned session: ${one.abilities.map(code).join(', ')}`,
+  );
+  return [...gates.flatMap(({ stage }) => NEEDS[stage] ?? []), ...abilities].join('; ') || '–';
+}
+
+/** The limits that count each request, as the limiters count them. */
+function limitsOf({ controller, handler, guard }: MountedRoute, realms: Realms, needsCaller: boolean): string {
+  const limiters = realms.get(guard).get(Limiters);
+  const context = { guard, client: 'client', userId: needsCaller ? 'user' : null };
+  return (
+    LimiterNames.of(controller, handler)
+      .map((name) => {
+        const rules = [limiters.limiter(name)({}, context)].flat() as LimitRule[];
+        const counted = rules.map(({ key }) => (key.startsWith('user|') ? 'user' : 'client'));
+        const { maxAttempts, decaySeconds } = rules[0]!;
+        return `\`${name}\`: ${maxAttempts} in ${decaySeconds} s for each ${counted.join(' and each ')}`;
+      })
+      .join('; ') || '–'
+  );
+}
+
+const code = (text: string): string => `\`${text}\``;
+const bodyName = (ref: string): string => ref.split('/').at(-1)!;
+
+/** A schema in a table cell: named bodies link to their table. */
+function shown(schema: Schema): string {
+  if (schema.$ref) return link(bodyName(schema.$ref as string));
+  if (schema.anyOf) return (schema.anyOf as Schema[]).map(shown).join(' or ');
+  const fields = Object.entries((schema.properties ?? {}) as Record<string, Schema>);
+  if (schema.type !== 'object' || !fields.length) return code(typeOf(schema));
+  return fields.map(([name, field]) => `\`${name}\`: ${typeShown(field)}`).join('; ');
+}
+
+const link = (name: string): string => `[\`${name}\`](#${name.toLowerCase()})`;
+
+function typeShown(schema: Schema): string {
+  if (schema.type === 'array') return `list of ${typeShown(schema.items as Schema)}`;
+  if (schema.$ref) return link(bodyName(schema.$ref as string));
+  if (schema.enum) return (schema.enum as unknown[]).map((value) => code(JSON.stringify(value))).join(' or ');
+  if (schema.properties) return `object (${shown(schema)})`;
+  return typeOf(schema) + (schema.nullable ? ' or null' : '');
+}
+
+const FORMATS: Readonly<Record<string, string>> = { uuid: 'UUID', 'date-time': 'time in ISO 8601' };
+
+const typeOf = ({ type, format }: Schema): string => FORMATS[format as string] ?? (type as string);
+
+/** The fields that a request reads; an optional one in brackets. */
+function fieldsOf({ requestBody }: Operation): string {
+  const schema = requestBody?.content['application/json'].schema;
+  if (!schema) return '–';
+  const required = (schema.required ?? []) as string[];
+  const fields = Object.keys((schema.properties ?? {}) as object);
+  return fields.map((field) => (required.includes(field) ? code(field) : `[${code(field)}]`)).join(', ') || 'object';
+}
+
+/** The causes of a failure by status, each with its text. */
+function causesOf({ responses }: Operation, document: Document): [status: string, text: string][] {
+  return Object.entries(responses)
+    .filter(([status]) => Number(status) >= 400)
+    .flatMap(([status, answer]) => {
+      const { description } = answer.$ref ? document.components.responses[bodyName(answer.$ref)]! : answer;
+      return description.split(' Or: ').map((text): [string, string] => [status, text]);
+    });
+}
+
+/** Causes that operations of at least this many capabilities share stand in one table. */
+const SHARED_BY = 3;
+
+/** Routes that are named beside a shared cause; more are counted. */
+const LISTED = 12;
+
+function sharedCauses(all: readonly Described[], document: Document): Map<string, Described[]> {
+  const routes = new Map<string, Described[]>();
+  for (const one of all)
+    for (const [status, text] of causesOf(one.operation, document)) {
+      const key = `${status} ${text}`;
+      routes.set(key, [...(routes.get(key) ?? []), one]);
+    }
+  const isShared = (ones: Described[]): boolean =>
+    new Set(ones.map(({ capability }) => capability.folder)).size >= SHARED_BY;
+  return new Map([...routes].filter(([, ones]) => isShared(ones)).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function answersOf({ operation }: Described, document: Document, shared: ReadonlyMap<string, unknown>): string {
+  const successes = Object.entries(operation.responses)
+    .filter(([status]) => Number(status) < 400)
+    .map(([status, { content }]) => `**${status}**${content ? ` ${shown(content['application/json'].schema)}` : ''}`);
+  const causes = causesOf(operation, document);
+  const own = causes.filter(([status, text]) => !shared.has(`${status} ${text}`));
+  const usual = [...new Set(causes.filter((cause) => !own.includes(cause)).map(([status]) => status))];
+  return [
+    ...successes,
+    ...own.map(([status, text]) => `**${status}** ${text}`),
+    ...(usual.length ? [`[also](#answers-of-several-routes) ${usual.join(', ')}`] : []),
+  ].join('<br>');
+}
+
+const cell = (text: string): string => text.replaceAll('|', '\\|');
+const table = (head: string[], rows: string[][]): string =>
+  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.map(cell).join(' | ')} |`).join('\n');
+
+const titleOf = (folder: string): string => folder.charAt(0).toUpperCase() + folder.slice(1).replaceAll('-', ' ');
+const pathOf = ({ method, path }: MountedRoute): string =>
+  `\`${method} ${path.slice(PATH.length).replaceAll(/:svc\w+/g, ':id')}\``;
+
+const HEAD = `# Routes
+
+Generated from the manifests and the OpenAPI description of the library, with every feature on: \`npm run docs\`.
+
+- A guard mounts its routes below its \`path\` (\`auth\`): \`POST /login\` is \`POST /auth/login\`. \`routes: false\` mounts none.
+- **Mounted** names the guards that have the route, and the option that switches it on, with its default.
+- **Needs** is what a request carries besides its body: an access token as \`Authorization: Bearer …\`, a
+  [confirmation token](step-up.md) in the header \`X-Svc-Confirmation\`. With \`cookieMode\`, routes that set or read the
+  refresh cookie answer 403 to [pages of other origins](deployment.md#cookie-mode). A [pinned session](abilities.md) needs
+  the named ability.
+- **Body** lists the fields of the JSON body. A field in square brackets is optional. The login field is \`email\`
+  (option \`username\`).
+- **Answers** lists every status with its body or its text. The limits on failed attempts and the lockout are not in
+  **Limit**; they are in [rate limits](rate-limits.md).
+`;
+
+/** The routes page. Made without stores: nothing in it comes from one. */
+export async function routesPage(): Promise<string> {
+  const testing = await Test.createTestingModule({
+    imports: [
+      TypeOrmModule.forRoot({ type: 'postgres', entities: [...authEntities, Account] }),
+      AuthModule.forRoot({
+        secret: 'of-a-document-that-signs-nothing-0123456789',
+        encryption: { key: 'of-a-document-that-encrypts-nothing-012345' },
+        users: { entity: Account },
+        features: Object.fromEntries(Object.keys(DEFAULT_FEATURES).map((flag) => [flag, true])),
+        passkeys: { rpId: 'example.com', rpName: 'Example', origins: [URL] },
+        passwordReset: { frontendUrl: URL },
+        emailVerification: { apiUrl: URL, frontendUrl: URL },
+        mail: { mailer: { send: async () => undefined } },
+      }),
+    ],
+  })
+    .overrideProvider(DataSource)
+    .useFactory({
+      factory: () => new Unconnected({ type: 'postgres', entities: [...authEntities, Account] }).initialize(),
+    })
+    .compile();
+  const app = testing.createNestApplication({ logger: false });
+  const document = describeAuth(app, { openapi: '3.0.0', paths: {} }) as unknown as Document;
+  return pageOf(mountedRoutes(app.get(ModulesContainer), new MetadataScanner()), app.get(Realms), document);
+}
+
+function pageOf(routes: readonly MountedRoute[], realms: Realms, document: Document): string {
+  const list = capabilities();
+  const all = routes.map((route): Described => {
+    const capability = list.find((one) => controllersOf(one).includes(Object.getPrototypeOf(route.controller) as Type));
+    if (!capability) throw new Error(`No manifest mounts ${route.method} ${route.path}.`);
+    const place = `/${route.path.replaceAll(/:(\w+)/g, '{$1}')}`;
+    const operation = document.paths[place]![route.method.toLowerCase()]!;
+    const needs = needsOf(route);
+    const limits = limitsOf(route, realms, needs.includes(NEEDS.authentication!));
+    return { route, capability, operation, needs, limits };
+  });
+  const shared = sharedCauses(all, document);
+  const sections = [...new Set(list.map(({ folder }) => folder))].flatMap((folder) => {
+    const own = all.filter(({ capability }) => capability.folder === folder);
+    return own.length ? [sectionOf(folder, own, document, shared)] : [];
+  });
+  return [HEAD, ...sections, sharedSection(shared), bodiesSection(document)].join('\n');
+}
+
+function sectionOf(
+  folder: string,
+  own: readonly Described[],
+  document: Document,
+  shared: ReadonlyMap<string, unknown>,
+): string {
+  const files = [...new Set(own.map(({ capability }) => capability.file))];
+  const sources = files.map((file) => `[the manifest](../${file})`).join(', ');
+  const about = PAGES[folder] ? ` About it: [${PAGES[folder]}](${PAGES[folder]}).` : '';
+  const rows = own.map((one) => [
+    pathOf(one.route),
+    one.operation.summary,
+    mountedBy(one),
+    one.needs,
+    fieldsOf(one.operation),
+    answersOf(one, document, shared),
+    one.limits,
+  ]);
+  const head = ['Route', 'Purpose', 'Mounted', 'Needs', 'Body', 'Answers', 'Limit'];
+  const notes = own.flatMap(({ route, operation }) => {
+    const note = NOTES[operation.operationId.slice(route.guard.length + 1)];
+    return note ? [`- ${pathOf(route)}: ${note}`] : [];
+  });
+  return [
+    `## ${titleOf(folder)}`,
+    `Mounted by ${sources}.${about}`,
+    table(head, rows),
+    ...(notes.length ? [notes.join('\n')] : []),
+    '',
+  ]
+    .join('\n\n')
+    .trimEnd()
+    .concat('\n');
+}
+
+function sharedSection(shared: ReadonlyMap<string, readonly Described[]>): string {
+  const where = (ones: readonly Described[]): string =>
+    ones.length > LISTED ? `${ones.length} routes` : ones.map(({ route }) => pathOf(route)).join(', ');
+  const rows = [...shared].map(([cause, ones]) => [cause.slice(0, 3), cause.slice(4), where(ones)]);
+  return `## Answers of several routes
+
+Every failure is \`{ "message": … }\`, with \`errors\` by field where a field is wrong. The texts are the defaults of
+\`messages\`. A 429, and a 503 that names a wait, carry \`Retry-After\`. A store that does not answer gives 503 within a
+second. "This account is locked" needs \`features.lockout\`.
+
+${table(['Status', 'Text', 'Routes'], rows)}
+`;
+}
+
+function bodiesSection({ components: { schemas } }: Document): string {
+  const tables = Object.entries(schemas).map(([name, schema]) => {
+    const required = (schema.required ?? []) as string[];
+    const rows = Object.entries((schema.properties ?? {}) as Record<string, Schema>).map(([field, one]) => [
+      code(field) + (required.includes(field) ? '' : ' (optional)'),
+      typeShown(one),
+      (one.description as string | undefined) ?? '',
+    ]);
+    return `### ${name}\n\n${table(['Field', 'Type', 'Meaning'], rows)}\n`;
+  });
+  return `## Bodies\n\n${tables.join('\n')}`;
+}
+
+if (require.main === module) void routesPage().then((text) => writeFileSync(TARGET, text));
