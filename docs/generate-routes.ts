@@ -49,7 +49,8 @@ const NOTES: Readonly<Record<string, string>> = {
   jwks: 'The list is empty under HS256.',
   password_change: 'Ends all other sessions.',
   password_forgot: 'Gives the same answer whether the account exists or not.',
-  password_reset: 'Ends all sessions of the user. Every link that is not accepted gets the same text.',
+  password_reset:
+    'Ends all sessions of the user (`passwordReset.revokeSessions`). Every link that is not accepted gets the same text.',
   email_verify: 'Answers 302 to the configured page (`emailVerification.frontendUrl`), and 204 to JSON clients.',
   email_verify_probe: 'Does nothing, for any link: it answers programs that check the links in mails.',
   passkey_rename: 'A passkey of another user is 404.',
