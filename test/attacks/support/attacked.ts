@@ -85,7 +85,7 @@ export class Attacked {
   static async start({ options = {}, bodyLimit, fastify = onFastify }: AttackedOptions = {}): Promise<Attacked> {
     const main = packedHost();
     const { url: databaseUrl, drop } = await createDatabase();
-    const own = { ...EVERYTHING, keyPrefix: `${randomUUID()}:`, ...options };
+    const own = { ...EVERYTHING, storeTimeoutMs: 30_000, keyPrefix: `${randomUUID()}:`, ...options };
     const host = JSON.stringify({
       databaseUrl,
       redisUrl: sharedRedisUrl(),
