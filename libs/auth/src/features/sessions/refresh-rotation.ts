@@ -3,7 +3,6 @@ import { AbilityResolver } from '../../request/abilities/granted-scope';
 import type { SessionTokens } from '../../request/http/token-response';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { StoreUnavailable } from '../../foundation/platform/errors';
-import type { RequestScope } from '../../foundation/platform/deadline';
 import type { Reason } from '../../foundation/platform/catalogue';
 import { Realm } from '../../foundation/realm/realm';
 import { AccessTokens } from '../../identity/tokens/access-tokens';
@@ -51,11 +50,8 @@ export class RefreshRotation {
     private readonly realm: Realm,
   ) {}
 
-  /**
-   * @param scope of the request: what is asked of every refresh is given it, and all else runs in it
-   * @throws InvalidRefreshToken whatever the reason; anything else has consumed nothing
-   */
-  async rotate(refreshToken: string, scope: RequestScope): Promise<SessionTokens> {
+  /** @throws InvalidRefreshToken whatever the reason; anything else has consumed nothing */
+  async rotate(refreshToken: string): Promise<SessionTokens> {
     const presented = parseRefreshToken(refreshToken);
     if (!presented) throw new InvalidRefreshToken().withReason(refreshToken ? 'unknown_token' : 'missing_token');
     const { familyId, generation } = presented;
@@ -63,33 +59,30 @@ export class RefreshRotation {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       // Read anew each time. The denylist is asked once: an end that came later is seen by the statement.
       const [session, denied] = await Promise.all([
-        this.genuine(presented, scope),
-        attempt === 0 && this.denylist.deniesFamily(familyId, scope.deadline),
+        this.genuine(presented),
+        attempt === 0 && this.denylist.deniesFamily(familyId),
       ]);
       // A rotation that came after this request is a replay, however long the host's callbacks took meanwhile.
       since ??= session?.now;
       const verdict = judge(session && { ...session, now: since! }, generation, this.realm.options.graceSeconds);
-      if (!session || !isHonoured(verdict)) throw await this.refusal(session, verdict as keyof typeof REASONS, scope);
+      if (!session || !isHonoured(verdict)) throw await this.refusal(session, verdict as keyof typeof REASONS);
       if (denied) {
         // The end of the session reached the store, and its row was never written, or was lost.
-        await scope.run(() => this.sessions.end(familyId, 'revoked'));
+        await this.sessions.end(familyId, 'revoked');
         throw new InvalidRefreshToken().withReason('revoked_token', session.userId);
       }
       // Host callbacks run here, before anything is changed: slow or failing ones hold no lock and consume nothing.
-      additions ??= await this.additions(session, scope);
+      additions ??= await this.additions(session);
       const isFirstTry = attempt === 0;
-      const tokens = await this.exchange(session, generation, { verdict, isFirstTry }, additions, scope);
+      const tokens = await this.exchange(session, generation, { verdict, isFirstTry }, additions);
       if (tokens) return tokens;
     }
     throw new StoreUnavailable('PostgreSQL');
   }
 
   /** The session of a token that this server made; null for every other token. */
-  private async genuine(
-    presented: ParsedRefreshToken,
-    { deadline: waiting }: RequestScope,
-  ): Promise<FoundSession | null> {
-    const session = await this.store.find(presented.familyId, waiting);
+  private async genuine(presented: ParsedRefreshToken): Promise<FoundSession | null> {
+    const session = await this.store.find(presented.familyId);
     return session && this.refreshTokens.isGenuine(presented, session.salt) ? session : null;
   }
 
@@ -99,7 +92,6 @@ export class RefreshRotation {
     generation: number,
     { verdict, isFirstTry }: { verdict: Honoured; isFirstTry: boolean },
     additions: Additions,
-    { deadline: waiting }: RequestScope,
   ): Promise<SessionTokens | null> {
     const rotates = verdict !== 'replay' && this.realm.options.features.rotation;
     const current = verdict === 'replay' ? session.generation : generation + (rotates ? 1 : 0);
@@ -107,24 +99,19 @@ export class RefreshRotation {
     const tokens = this.tokens(session, current, additions);
     if (rotates) {
       // A session that another request has locked is waited for at the second try.
-      if (!(await this.store.rotate(session, generation, isFirstTry, waiting))) return null;
+      if (!(await this.store.rotate(session, generation, isFirstTry))) return null;
       if (verdict === 'ahead') this.reportRecovery(session, generation);
       return tokens;
     }
-    const holders = await this.store.handOut(session, verdict === 'replay' ? 1 : 0, waiting);
+    const holders = await this.store.handOut(session, verdict === 'replay' ? 1 : 0);
     if (holders === null) return null;
     if (verdict === 'replay') this.reportFork(session, holders);
     return tokens;
   }
 
-  private additions({ scope: stored, userId, familyId }: FoundSession, scope: RequestScope): Promise<Additions> {
-    const asked = async (): Promise<Additions> => ({
-      ...(await this.abilityResolver.resolve(stored, userId, familyId)),
-      custom: await this.tokenClaims.claimsFor(userId, familyId),
-    });
-    const { abilities, tokenClaims } = this.realm.options.hooks;
-    // What the host does may wait for stores, and hash.
-    return abilities || tokenClaims ? scope.run(asked) : asked();
+  private async additions({ scope, userId, familyId }: FoundSession): Promise<Additions> {
+    const granted = await this.abilityResolver.resolve(scope, userId, familyId);
+    return { ...granted, custom: await this.tokenClaims.claimsFor(userId, familyId) };
   }
 
   private tokens(session: FoundSession, generation: number, additions: Additions): SessionTokens {
@@ -149,17 +136,13 @@ export class RefreshRotation {
     this.events.emit(new SessionRecovered(this.realm.guard, userId, familyId, lost));
   }
 
-  private async refusal(
-    session: FoundSession | null,
-    verdict: keyof typeof REASONS,
-    scope: RequestScope,
-  ): Promise<InvalidRefreshToken> {
+  private async refusal(session: FoundSession | null, verdict: keyof typeof REASONS): Promise<InvalidRefreshToken> {
     if (session && endsSession(verdict, this.realm.options.features.reuseDetection)) {
-      const isEnded = await scope.run(() => this.sessions.end(session.familyId, 'reuse'));
+      const isEnded = await this.sessions.end(session.familyId, 'reuse');
       if (isEnded) this.events.emit(new RefreshTokenReused(session.familyId));
     }
     // Its deadline ended it already. This tells the host, once, and ends its last access tokens.
-    if (session && verdict === 'expired') await scope.run(() => this.sessions.end(session.familyId, 'expired'));
+    if (session && verdict === 'expired') await this.sessions.end(session.familyId, 'expired');
     return new InvalidRefreshToken().withReason(REASONS[verdict], session?.userId);
   }
 }

@@ -5,7 +5,7 @@ import { batchPerTick } from '../../foundation/platform/batching';
 import { Clock } from '../../foundation/platform/clock';
 import { Database, type Sql } from '../../foundation/platform/database';
 import { once } from '../../foundation/platform/sweep';
-import { RequestDeadline, withTimeout, currentDeadline } from '../../foundation/platform/deadline';
+import { withTimeout, currentDeadline } from '../../foundation/platform/deadline';
 import { isUuid } from '../../foundation/platform/ids';
 import { Realm } from '../../foundation/realm/realm';
 import { type RecentChange, type SessionState, recentChange } from './rotation.policy';
@@ -77,8 +77,8 @@ export class SessionStore extends PinnedSessions {
   }
 
   /** Reads a session on the primary, without a lock. Those of one turn of the event loop share the statement. */
-  find(familyId: string, requestDeadline?: RequestDeadline): Promise<FoundSession | null> {
-    return withTimeout('PostgreSQL', this.config.storeTimeoutMs, this.found(familyId), requestDeadline);
+  find(familyId: string): Promise<FoundSession | null> {
+    return withTimeout('PostgreSQL', this.config.storeTimeoutMs, this.found(familyId));
   }
 
   /**
@@ -88,19 +88,9 @@ export class SessionStore extends PinnedSessions {
    * @param joined shares the statement with those of the same turn of the event loop, and waits for no lock
    * @returns whether it did; otherwise nothing was changed, and the session is to be read and judged again
    */
-  async rotate(
-    session: FoundSession,
-    generation: number,
-    joined: boolean,
-    requestDeadline?: RequestDeadline,
-  ): Promise<boolean> {
+  async rotate(session: FoundSession, generation: number, joined: boolean): Promise<boolean> {
     const change = recentChange(session, generation, this.realm.options.graceSeconds);
-    const holders = await this.exchange(
-      session,
-      { ...change, generation: generation + 1, more: 0 },
-      joined,
-      requestDeadline,
-    );
+    const holders = await this.exchange(session, { ...change, generation: generation + 1, more: 0 }, joined);
     return holders !== null;
   }
 
@@ -109,9 +99,9 @@ export class SessionStore extends PinnedSessions {
    *
    * @returns how often that token was handed out in all; null where nothing was changed
    */
-  handOut(session: FoundSession, more: 0 | 1, requestDeadline?: RequestDeadline): Promise<number | null> {
+  handOut(session: FoundSession, more: 0 | 1): Promise<number | null> {
     const { generation } = session;
-    return this.exchange(session, { generation, more, dropped: 0, added: 0 }, false, requestDeadline);
+    return this.exchange(session, { generation, more, dropped: 0, added: 0 }, false);
   }
 
   /**
@@ -248,15 +238,14 @@ export class SessionStore extends PinnedSessions {
     { familyId: id, generation: seen, now, readAt }: FoundSession,
     change: Pick<Exchange, 'generation' | 'more' | 'dropped' | 'added'>,
     joined: boolean,
-    requestDeadline = currentDeadline() ?? new RequestDeadline(),
   ): Promise<number | null> {
     const ms = this.config.storeTimeoutMs;
     // By the database's clock. A server that comes to the statement after the client was answered 503, as after a pause,
     // leaves the session alone: the client may come back with the same token only after the grace period.
-    const until = now + (performance.now() - readAt + requestDeadline.left(ms)) / 1000;
+    const until = now + (performance.now() - readAt + (currentDeadline()?.left(ms) ?? ms)) / 1000;
     const one: Exchange = { id, seen, until, ...change };
     const asked = joined ? this.joined(one) : this.exchangeAll([one], 'exchangeOne').then(([holders]) => holders!);
-    return withTimeout('PostgreSQL', ms, asked, requestDeadline);
+    return withTimeout('PostgreSQL', ms, asked);
   }
 
   private async exchangeAll(

@@ -1,10 +1,8 @@
-import { Controller, Delete, Get, HttpCode, Param, Post, Req } from '@nestjs/common';
+import { Controller, Delete, Get, HttpCode, Param, Post } from '@nestjs/common';
 import { RequireIfPinned } from '../../request/abilities/pinned-ability.gate';
 import { Authenticated, CurrentCaller, Public } from '../../request/gates/authenticated';
 import { NoStore, type SessionTokens, DeliversTokens } from '../../request/http/token-response';
 import { PresentedRefreshToken, EndsSession } from '../../request/http/refresh-cookie';
-import { PassesScope } from '../../request/gates/route-plan';
-import { RequestScope } from '../../foundation/platform/deadline';
 import { Throttled } from '../../request/throttling/throttled';
 import type { Caller } from '../../identity/tokens/caller';
 import { RefreshRotation } from './refresh-rotation';
@@ -20,9 +18,8 @@ export class RefreshController {
   @Public()
   @Throttled('svc-refresh')
   @DeliversTokens()
-  @PassesScope()
-  refresh(@PresentedRefreshToken() refreshToken: string, @Req() request: object): Promise<SessionTokens> {
-    return this.rotation.rotate(refreshToken, RequestScope.of(request));
+  refresh(@PresentedRefreshToken() refreshToken: string): Promise<SessionTokens> {
+    return this.rotation.rotate(refreshToken);
   }
 }
 

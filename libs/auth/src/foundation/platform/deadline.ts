@@ -65,8 +65,7 @@ export class RequestScope {
     try {
       return await storage.run(this, work);
     } finally {
-      // Before Node 24 a storage in use makes every promise of the process dearer, those of guarded requests too.
-      // The busiest route of the library therefore hands its scope on: see `PassesScope`.
+      // Before Node 24 a storage in use slows down every promise of the process, those of guarded requests too.
       if (--running === 0) storage.disable();
     }
   }
@@ -109,11 +108,10 @@ export const isInconclusive = (error: unknown): boolean =>
 /**
  * Waits at most `ms` for a store, less what the request has waited for stores already, and turns silence and
  * unreachability into {@link StoreUnavailable}. Every other error passes untouched.
- *
- * @param patience of the request, where the work for it does not run in its scope
  */
-export function withTimeout<T>(store: string, ms: number, work: Promise<T>, patience = currentDeadline()): Promise<T> {
-  const left = patience?.begin(ms) ?? ms;
+export function withTimeout<T>(store: string, ms: number, work: Promise<T>): Promise<T> {
+  const deadline = currentDeadline();
+  const left = deadline?.begin(ms) ?? ms;
   // Every guarded request waits here, and `Promise.race` costs several times as much.
   return new Promise((resolve, reject) => {
     let isOver = false;
@@ -123,7 +121,7 @@ export function withTimeout<T>(store: string, ms: number, work: Promise<T>, pati
     const end = (): boolean => {
       if (isOver) return false;
       clearTimeout(timer);
-      patience?.end();
+      deadline?.end();
       return (isOver = true);
     };
     const failed = (error: unknown): unknown =>

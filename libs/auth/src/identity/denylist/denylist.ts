@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { batchPerTick } from '../../foundation/platform/batching';
-import { type RequestDeadline, withTimeout } from '../../foundation/platform/deadline';
+import { withTimeout } from '../../foundation/platform/deadline';
 import { Realm } from '../../foundation/realm/realm';
 import { SecurityStore, UNNAMED } from '../../foundation/security-store/security-store';
 import { familyKey, longestLife, tokenKey } from './denylist-keys';
@@ -36,10 +36,9 @@ export abstract class Denylist {
   /**
    * Whether a session is denied. Sessions that are asked about in one turn of the event loop share the round trip.
    *
-   * @param requestDeadline of the request, where the work for it does not run in its scope
    * @throws StoreUnavailable
    */
-  abstract deniesFamily(familyId: string, requestDeadline?: RequestDeadline): Promise<boolean>;
+  abstract deniesFamily(familyId: string): Promise<boolean>;
 }
 
 @Injectable()
@@ -82,9 +81,9 @@ export class StoredDenylist extends Denylist {
     return { denied: entries.some((entry) => entry !== null), complete: isComplete };
   }
 
-  async deniesFamily(familyId: string, requestDeadline?: RequestDeadline): Promise<boolean> {
+  async deniesFamily(familyId: string): Promise<boolean> {
     const asked = this.family(familyId);
-    return (await withTimeout('The denylist', this.config.storeTimeoutMs, asked, requestDeadline)) !== null;
+    return (await withTimeout('The denylist', this.config.storeTimeoutMs, asked)) !== null;
   }
 }
 

@@ -7,7 +7,7 @@ import {
   applyDecorators,
 } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
-import { RequestScope, withTimeout } from '../../foundation/platform/deadline';
+import { RequestScope } from '../../foundation/platform/deadline';
 import { AuthConfigError } from '../../foundation/platform/errors';
 import { Realms } from '../../foundation/realm/realm';
 import { callerOf } from '../../identity/tokens/caller';
@@ -45,10 +45,9 @@ export class RouteGuard implements CanActivate {
     // A controller and its handler may both bring this guard, or one of more gates; each gate is passed once.
     const due = plan.gates.filter((gate) => !passed.has(gate));
     if (!due.length) return true;
-    const own = plan.scoping === 'none' ? undefined : RequestScope.of(context.switchToHttp().getRequest());
-    const given = plan.scoping === 'given' ? own : undefined;
-    const passing = (): Promise<void> => this.pass(due, plan.guard, context, passed, given);
-    await (own && !given ? own.run(passing) : passing());
+    const passing = (): Promise<void> => this.pass(due, plan.guard, context, passed);
+    const scope = plan.isMounted ? RequestScope.of(context.switchToHttp().getRequest()) : undefined;
+    await (scope ? scope.run(passing) : passing());
     return true;
   }
 
@@ -57,7 +56,6 @@ export class RouteGuard implements CanActivate {
     guard: string | undefined,
     context: ExecutionContext,
     passed: Set<GateType>,
-    given?: RequestScope,
   ): Promise<void> {
     const named = this.realms.named(guard);
     let scope = named ?? this.realms.default;
@@ -70,8 +68,7 @@ export class RouteGuard implements CanActivate {
         scope = named ?? this.realms.named(active) ?? this.realms.default;
         const checked = scope.get(gate).check(context, request);
         // One that asks no store has passed by now.
-        if (checked)
-          await (given ? withTimeout('The store', this.config.storeTimeoutMs, checked, given.deadline) : checked);
+        if (checked) await checked;
         passed.add(gate);
       }
     } catch (error) {

@@ -1,6 +1,5 @@
 import type { ExecutionContext, Type } from '@nestjs/common';
 import { GUARDS_METADATA } from '@nestjs/common/constants';
-import { Reflector } from '@nestjs/core';
 import { AuthConfigError } from '../../foundation/platform/errors';
 import { GuardName, Mounted, PublicRoute } from '../../foundation/realm/feature';
 
@@ -69,27 +68,12 @@ export const Gates = new RouteList<GateType>('svc:gates');
 export const inOrder = (gates: readonly GateType[]): GateType[] =>
   [...new Set(gates)].sort((a, b) => STAGES.indexOf(a.stage) - STAGES.indexOf(b.stage));
 
-/**
- * Marks a handler of the library's own that gives its `RequestScope` to everything that waits for a store, and hashes
- * no password: what every such request asks for need not run *in* the scope, which before Node 24 would cost half as much
- * as the work itself.
- */
-export const PassesScope = Reflector.createDecorator<void, true>({ transform: () => true });
-
-/** What a request's scope is to the work for it: all of it runs inside, or is given it, or there is none. */
-export type Scoping = 'inside' | 'given' | 'none';
-
-export function scopingOf(controller: object, handler: object): Scoping {
-  if (Reflect.getMetadata(Mounted.KEY, controller) !== true) return 'none';
-  return Reflect.getMetadata(PassesScope.KEY, handler) ? 'given' : 'inside';
-}
-
 /** What a route requires, read from its decorators. */
 export interface RoutePlan {
   readonly gates: readonly GateType[];
   readonly isPublic: boolean;
-  /** How the gates are passed: the library's own routes have a scope for each request. */
-  readonly scoping: Scoping;
+  /** Whether it is one of the library's own routes: each request to them has a {@link RequestScope}. */
+  readonly isMounted: boolean;
   /** The guard it names; undefined leaves it to the default one. */
   readonly guard: string | undefined;
 }
@@ -106,7 +90,7 @@ export function routePlan(controller: object, handler: object, always: readonly 
   return {
     gates: isPublic ? gates.filter((gate) => gate.public) : gates,
     isPublic,
-    scoping: scopingOf(controller, handler),
+    isMounted: Reflect.getMetadata(Mounted.KEY, controller) === true,
     guard: (Reflect.getMetadata(GuardName.KEY, handler) ?? Reflect.getMetadata(GuardName.KEY, controller)) as
       string | undefined,
   };

@@ -2,7 +2,6 @@ import { type CallHandler, type ExecutionContext, Injectable, type NestIntercept
 import { type Observable, defer, lastValueFrom } from 'rxjs';
 import { RequestScope } from '../../foundation/platform/deadline';
 import { RequestObserver } from '../gates/request-log';
-import { scopingOf } from '../gates/route-plan';
 import { TokenDelivery } from './token-response';
 
 /** Who a request comes from, as a fair share of the hasher is counted. */
@@ -32,7 +31,7 @@ export class LibraryRouteInterceptor implements NestInterceptor {
     const handled = (): Promise<unknown> => lastValueFrom(next.handle(), { defaultValue: undefined });
     const scoped = async (): Promise<unknown> => {
       try {
-        const answer = await (scopingOf(controller, handler) === 'given' ? handled() : scope.run(handled));
+        const answer = await scope.run(handled);
         return this.delivery.of(answer, context);
       } finally {
         scope.end();

@@ -1,0 +1,84 @@
+import { Session } from 'node:inspector/promises';
+import { join } from 'node:path';
+import { ADA } from '../support/confirming';
+import { linkIn, member, membersForFile } from '../support/members';
+import { PASSWORD } from '../support/people';
+
+const SRC = join(__dirname, '../../libs/auth/src/');
+
+/** The files of the library in which a function ran during `work`, by V8's precise coverage. */
+async function filesRunBy(work: () => Promise<unknown>): Promise<string[]> {
+  const session = new Session();
+  session.connect();
+  await session.post('Profiler.enable');
+  // Counters begin at zero here: what ran at the start of the application does not count.
+  await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
+  await work();
+  const { result } = await session.post('Profiler.takePreciseCoverage');
+  session.disconnect();
+  const files = result
+    .map(({ url, functions }) => ({ file: url.replace('file://', ''), functions }))
+    .filter(({ file }) => file.startsWith(SRC) && !file.includes('/testing/'))
+    .filter(({ file, functions }) => {
+      // The compiler exports by getters, which run wherever an import is used.
+      const getters = new Set(Object.keys(require(file) as object).map((name) => `get ${name}`));
+      return functions.some(
+        ({ functionName, ranges }) => functionName !== '' && ranges[0]!.count > 0 && !getters.has(functionName),
+      );
+    })
+    .map(({ file }) => file.slice(SRC.length));
+  return [...new Set(files)].toSorted();
+}
+
+describe('what a reader has to open to follow one request', () => {
+  const { t, mailbox } = membersForFile({ features: { twoFactor: true, lockout: true } });
+
+  beforeEach(() => member(t, ADA));
+
+  it.each<[name: string, most: number, prepare: () => Promise<() => Promise<{ status: number }>>]>([
+    ['a login', 50, async () => async () => t.login(ADA)],
+    [
+      'a refresh',
+      30,
+      async () => {
+        const { refresh_token } = await t.session(ADA);
+        return async () => t.refresh(refresh_token);
+      },
+    ],
+    [
+      'a guarded request',
+      22,
+      async () => {
+        const { access_token } = await t.session(ADA);
+        return async () => t.get('/private', access_token);
+      },
+    ],
+    [
+      'a reset of the password',
+      45,
+      async () => {
+        await t.http.post('/auth/forgot-password').send({ email: ADA }).expect(200);
+        const token = linkIn(await mailbox.to(ADA)).searchParams.get('token');
+        const next = `${PASSWORD} and more`;
+        return async () =>
+          t.http
+            .post('/auth/reset-password')
+            .send({ email: ADA, token, password: next, password_confirmation: next });
+      },
+    ],
+  ])('is within the budget for %s: at most %i files', async (_, most, prepare) => {
+    // What runs once for a process does not count.
+    await (await prepare())();
+    await t.reset();
+    await member(t, ADA);
+    const request = await prepare();
+    let status = 0;
+    const files = await filesRunBy(async () => ({ status } = await request()));
+    expect(status).toBe(200);
+    // The list is printed where there are too many.
+    expect(files.length > most ? files : []).toEqual([]);
+    // Fewer than these would mean that nothing was counted.
+    expect(files).toEqual(expect.arrayContaining(['request/gates/route-guard.ts']));
+    if (process.env.TEST_PRINT) console.log(files.length, files);
+  });
+});
