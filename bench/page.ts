@@ -2,11 +2,11 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 
-const PAGE = join(__dirname, '../docs/performance.md');
+const PAGE = join(__dirname, 'figures.md');
 
 /**
- * Prints a run's figures; with `BENCH_WRITE` they take the place of those between `<!-- name -->` and `<!-- /name -->` of
- * `docs/performance.md`.
+ * Prints the figures of a run. With `BENCH_WRITE` it also replaces those between `<!-- name -->` and `<!-- /name -->` in
+ * `bench/figures.md`.
  *
  * @throws where the page has no such place
  */
