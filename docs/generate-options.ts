@@ -6,60 +6,196 @@ const ROOT = join(__dirname, '..');
 const SOURCE = join(ROOT, 'libs/auth/src/foundation/config/auth-options.ts');
 const TARGET = join(ROOT, 'docs/options.md');
 
+/** The interfaces that a host's options are made of. Their top level is what {@link GROUPS} sorts. */
+const INTERFACES = ['AuthStructure', 'GuardStructure', 'AuthValues', 'SharedValues'];
+
+/** The groups of the page. An entry stands for an option and, if it is a block, for all options of the block. */
+const GROUPS: readonly (readonly [title: string, ...options: string[]])[] = [
+  [
+    'Module and guards',
+    'guard',
+    'guards',
+    'path',
+    'domain',
+    'routes',
+    'dataSource',
+    'imports',
+    'features',
+    'hooks',
+    'requestOf',
+  ],
+  ['Users', 'users', 'username', 'appName'],
+  [
+    'Tokens and keys',
+    'algorithm',
+    'secret',
+    'previousSecrets',
+    'keys',
+    'encryption',
+    'issuer',
+    'audience',
+    'accessTtl',
+    'leeway',
+    'hooks.tokenClaims',
+  ],
+  [
+    'Sessions and revocation',
+    'features.rotation',
+    'features.reuseDetection',
+    'features.denylist',
+    'features.logoutAll',
+    'refreshTtl',
+    'graceSeconds',
+    'forkThreshold',
+    'sessions',
+  ],
+  ['Cookies', 'cookieMode', 'cookie'],
+  ['Login and lockout', 'features.lockout', 'lockout', 'hooks.authenticate'],
+  ['Throttling', 'rateLimits', 'hooks.rateLimitKey'],
+  ['Abilities', 'features.abilities', 'features.gateAuthRoutes', 'hooks.abilities'],
+  ['Two-factor', 'features.twoFactor', 'twoFactor'],
+  ['Passkeys', 'features.passkeys', 'passkeys'],
+  ['Step-up', 'confirm'],
+  ['Passwords and hashing', 'features.changePassword', 'passwords', 'hashing'],
+  ['Password reset', 'features.passwordReset', 'passwordReset'],
+  ['Registration', 'features.registration', 'registration', 'hooks.register', 'hooks.registerRules'],
+  ['Email verification', 'features.emailVerification', 'emailVerification'],
+  ['Account', 'features.accountDeletion', 'hooks.deleteUser'],
+  ['Mail and messages', 'mail', 'messages'],
+  ['Stores and timeouts', 'cache', 'stores', 'denylistStore', 'keyPrefix', 'storeTimeoutMs', 'retention'],
+  ['Observability', 'securityLog'],
+];
+
+const anchor = (title: string): string => title.toLowerCase().replaceAll(' ', '-');
+
 const HEAD = `# Options
 
-Generated from \`libs/auth/src/foundation/config/auth-options.ts\`: \`npm run docs\`. Host values are merged over the defaults: objects
-recurse, lists and scalars replace. Extra guards read \`SVC_{GUARD}_*\` through \`authOptionsFromEnv(process.env, guard)\`.
+Generated from \`libs/auth/src/foundation/config/auth-options.ts\` by \`npm run docs\`.
+
+- The options of the host are merged over the defaults: objects are merged member by member, lists and scalars replace.
+- \`authOptionsFromEnv(process.env)\` reads the variables. \`authOptionsFromEnv(process.env, guard)\` reads those of an extra
+  guard, \`SVC_{GUARD}_*\`.
+- An option without a default is optional, unless its meaning says that it is required.
+- The tables give the first sentences of each meaning. The rest is below the table.
+
+${GROUPS.map(([title]) => `- [${title}](#${anchor(title)})`).join('\n')}
 `;
 
 interface Row {
   option: string;
+  type: string;
   fallback: string;
   variable: string;
   meaning: string;
 }
 
-/** The options table, read from the documented interfaces. */
+/** Sentences of a meaning that stand in the table, and the length of a rest that stands there with them. */
+const SENTENCES = 2;
+const SHORT_REST = 60;
+
+type Interfaces = ReadonlyMap<string, ts.InterfaceDeclaration>;
+
+/** The tables of options, read from the documented interfaces. */
 export function optionsPage(): string {
   const file = ts.createSourceFile(SOURCE, readFileSync(SOURCE, 'utf8'), ts.ScriptTarget.Latest, true);
   const interfaces = new Map(file.statements.filter(ts.isInterfaceDeclaration).map((node) => [node.name.text, node]));
-  const rows = ['AuthStructure', 'GuardStructure', 'AuthValues', 'SharedValues'].flatMap((name) =>
-    rowsOf(interfaces, name, ''),
-  );
-  const lines = rows.map(
-    ({ option, fallback, variable, meaning }) => `| ${option} | ${fallback} | ${variable} | ${meaning} |`,
-  );
-  return `${HEAD}\n| Option | Default | Variable | Meaning |\n| --- | --- | --- | --- |\n${lines.join('\n')}\n`;
+  const aliases = new Map(file.statements.filter(ts.isTypeAliasDeclaration).map(({ name, type }) => [name.text, type]));
+  const rows = INTERFACES.flatMap((name) => rowsOf(interfaces, name, '')).map((row) => ({
+    ...row,
+    type: isChoice(aliases.get(row.type)) ? aliases.get(row.type)!.getText() : row.type,
+  }));
+  return [HEAD, ...GROUPS.map(([title, ...order]) => section(title, order, rows))].join('\n');
 }
 
-function rowsOf(interfaces: Map<string, ts.InterfaceDeclaration>, name: string, prefix: string): Row[] {
+/** The group with the most exact entry: `features.lockout` before `features`. */
+function groupOf(option: string): string {
+  const parts = option.split('.');
+  for (let length = parts.length; length > 0; length--) {
+    const name = parts.slice(0, length).join('.');
+    const group = GROUPS.find(([, ...options]) => options.includes(name));
+    if (group) return group[0];
+  }
+  throw new Error(`${option} is in no group of docs/generate-options.ts.`);
+}
+
+function section(title: string, order: readonly string[], rows: readonly Row[]): string {
+  const entryOf = ({ option }: Row): number => order.findIndex((entry) => `${option}.`.startsWith(`${entry}.`));
+  const own = rows.filter(({ option }) => groupOf(option) === title);
+  const sorted = own.toSorted((a, b) => entryOf(a) - entryOf(b));
+  const table = sorted.map(({ option, type, fallback, variable, meaning }) =>
+    cells(`\`${option}\``, `\`${type}\``, fallback, variable, split(meaning)[0]),
+  );
+  const notes = sorted
+    .map(({ option, meaning }) => [option, split(meaning)[1]] as const)
+    .filter(([, rest]) => rest)
+    .map(([option, rest]) => `- \`${option}\`: ${rest}`);
+  const head = [cells('Option', 'Type', 'Default', 'Variable', 'Meaning'), cells('---', '---', '---', '---', '---')];
+  return [`## ${title}`, '', ...head, ...table, ...(notes.length ? ['', ...notes] : []), ''].join('\n');
+}
+
+const cells = (...texts: string[]): string => `| ${texts.map((text) => text.replaceAll('|', '\\|')).join(' | ')} |`;
+
+/** A meaning as the table has it, and what is left for the notes. A sentence ends before a capital, a digit or code. */
+function split(meaning: string): [inTable: string, rest: string] {
+  const sentences = meaning.split(/(?<=\.\)?) (?=[A-Z\d`])/);
+  const rest = sentences.slice(SENTENCES).join(' ');
+  return rest.length < SHORT_REST ? [meaning, ''] : [sentences.slice(0, SENTENCES).join(' '), rest];
+}
+
+function rowsOf(interfaces: Interfaces, name: string, prefix: string, parent?: Row): Row[] {
   const node = interfaces.get(name)!;
   const inherited = (node.heritageClauses ?? []).flatMap(({ types }) =>
     types.map(({ expression }) => expression.getText()),
   );
   const own = node.members.filter(ts.isPropertySignature).flatMap((member) => {
     const [type, option] = [member.type!.getText(), prefix + member.name.getText()];
-    const row = rowOf(member, option);
-    return interfaces.has(type) ? [row, ...rowsOf(interfaces, type, `${option}.`)] : [row];
+    const row = rowOf(member, option, interfaces.has(type), parent);
+    return interfaces.has(type) ? [isWhole(row), ...rowsOf(interfaces, type, `${option}.`, row)] : [row];
   });
   // The top level lists structure and values itself; blocks bring along what they extend.
-  return prefix ? [...own, ...inherited.flatMap((base) => rowsOf(interfaces, base, prefix))] : own;
+  return prefix ? [...own, ...inherited.flatMap((base) => rowsOf(interfaces, base, prefix, parent))] : own;
 }
 
-function rowOf(member: ts.PropertySignature, option: string): Row {
+/** A block whose members are listed with their own defaults and variables does not repeat them. */
+const isWhole = (row: Row): Row => ({ ...row, fallback: '', variable: '' });
+
+function rowOf(member: ts.PropertySignature, option: string, isBlock: boolean, parent?: Row): Row {
   const doc = ts.getJSDocCommentsAndTags(member).find(ts.isJSDoc);
   const tag = (name: string): string =>
     plain(ts.getTextOfJSDocComment(doc?.tags?.find(({ tagName }) => tagName.text === name)?.comment) ?? '');
-  const variables = tag('env').replace(/SVC_[A-Z0-9_]+/g, '`$&`');
-  const fallback = tag('default');
+  const name = member.name.getText();
+  const fallback = tag('default') || memberOf(parent?.fallback ?? '', name);
   return {
-    option: `\`${option}\``,
+    option,
+    type: isBlock ? 'object' : typeOf(member.type!),
     fallback: /^['[{\d]|^(true|false|null)$/.test(fallback) ? `\`${fallback}\`` : fallback,
-    variable: variables,
+    variable: tag('env').replace(/SVC_[A-Z0-9_]+/g, '`$&`') || variableOf(parent?.variable ?? '', name),
     meaning: plain(ts.getTextOfJSDocComment(doc?.comment) ?? '').replace(/\{@link (\w+)\}/g, '`$1`'),
   };
 }
 
-const plain = (text: string): string => text.replace(/\s+/g, ' ').replaceAll('|', '\\|').trim();
+/** The value of a member in the default of its block: of `maxAttempts` in `{ maxAttempts: 5, decaySeconds: 60 }`, 5. */
+const memberOf = (block: string, name: string): string =>
+  new RegExp(`\\b${name}: ([^,}]+?) ?[,}]`).exec(block)?.[1] ?? '';
+
+/** The variable of a member among those of its block: of `maxAttempts`, the one that ends in `_MAX_ATTEMPTS`. */
+const variableOf = (block: string, name: string): string => {
+  const ending = { maxAttempts: 'MAX_ATTEMPTS', decaySeconds: 'DECAY' }[name];
+  return ending ? (new RegExp(`\`SVC_[A-Z0-9]+_${ending}\``).exec(block)?.[0] ?? '') : '';
+};
+
+/** Whether a type is one of several texts, which a reader wants to see. */
+const isChoice = (type: ts.TypeNode | undefined): boolean =>
+  type !== undefined && ts.isUnionTypeNode(type) && type.types.every(ts.isLiteralTypeNode);
+
+/** The type as a reader needs it: a function is called one, whatever it takes. */
+function typeOf(node: ts.TypeNode): string {
+  if (ts.isFunctionTypeNode(node)) return 'function';
+  if (ts.isParenthesizedTypeNode(node)) return typeOf(node.type);
+  if (ts.isUnionTypeNode(node)) return node.types.map(typeOf).join(' | ');
+  return plain(node.getText());
+}
+
+const plain = (text: string): string => text.replace(/\s+/g, ' ').trim();
 
 if (require.main === module) writeFileSync(TARGET, optionsPage());
