@@ -6,10 +6,10 @@ const ROOT = join(__dirname, '..');
 const SOURCE = join(ROOT, 'libs/auth/src/foundation/config/auth-options.ts');
 const TARGET = join(ROOT, 'docs/options.md');
 
-/** The interfaces that a host's options are made of. Their top level is what {@link GROUPS} sorts. */
+/** The interfaces that a host's options are made of. {@link GROUPS} sorts them. */
 const INTERFACES = ['AuthStructure', 'GuardStructure', 'AuthValues', 'SharedValues'];
 
-/** The groups of the page. An entry stands for an option and, if it is a block, for all options of the block. */
+/** The groups of the page. An entry is an option; an entry that is a block includes all options of the block. */
 const GROUPS: readonly (readonly [title: string, ...options: string[]])[] = [
   [
     'Module and guards',
@@ -76,7 +76,7 @@ Generated from \`libs/auth/src/foundation/config/auth-options.ts\` by \`npm run 
 - \`authOptionsFromEnv(process.env)\` reads the variables. \`authOptionsFromEnv(process.env, guard)\` reads those of an extra
   guard, \`SVC_{GUARD}_*\`.
 - An option without a default is optional, unless its meaning says that it is required.
-- The tables give the first sentences of each meaning. The rest is below the table.
+- A table has the first sentences of each meaning. The rest is below the table.
 
 ${GROUPS.map(([title]) => `- [${title}](#${anchor(title)})`).join('\n')}
 `;
@@ -89,8 +89,10 @@ interface Row {
   meaning: string;
 }
 
-/** Sentences of a meaning that stand in the table, and the length of a rest that stands there with them. */
+/** The sentences of a meaning that the table has. */
 const SENTENCES = 2;
+
+/** A rest that is shorter is in the table too. */
 const SHORT_REST = 60;
 
 type Interfaces = ReadonlyMap<string, ts.InterfaceDeclaration>;
@@ -104,6 +106,11 @@ export function optionsPage(): string {
     ...row,
     type: isChoice(aliases.get(row.type)) ? aliases.get(row.type)!.getText() : row.type,
   }));
+  const unknown = GROUPS.flatMap(([, ...options]) => options).filter(
+    (name) => !rows.some(({ option }) => option === name),
+  );
+  if (unknown.length)
+    throw new Error(`The groups of docs/generate-options.ts name unknown options: ${unknown.join(', ')}.`);
   return [HEAD, ...GROUPS.map(([title, ...order]) => section(title, order, rows))].join('\n');
 }
 
@@ -135,7 +142,7 @@ function section(title: string, order: readonly string[], rows: readonly Row[]):
 
 const cells = (...texts: string[]): string => `| ${texts.map((text) => text.replaceAll('|', '\\|')).join(' | ')} |`;
 
-/** A meaning as the table has it, and what is left for the notes. A sentence ends before a capital, a digit or code. */
+/** The part of a meaning for the table, and the rest for the notes. A sentence begins with a capital, a digit or code. */
 function split(meaning: string): [inTable: string, rest: string] {
   const sentences = meaning.split(/(?<=\.\)?) (?=[A-Z\d`])/);
   const rest = sentences.slice(SENTENCES).join(' ');
@@ -150,14 +157,14 @@ function rowsOf(interfaces: Interfaces, name: string, prefix: string, parent?: R
   const own = node.members.filter(ts.isPropertySignature).flatMap((member) => {
     const [type, option] = [member.type!.getText(), prefix + member.name.getText()];
     const row = rowOf(member, option, interfaces.has(type), parent);
-    return interfaces.has(type) ? [isWhole(row), ...rowsOf(interfaces, type, `${option}.`, row)] : [row];
+    return interfaces.has(type) ? [withoutValues(row), ...rowsOf(interfaces, type, `${option}.`, row)] : [row];
   });
-  // The top level lists structure and values itself; blocks bring along what they extend.
+  // `INTERFACES` has all of the top level; a block also has the members of the interfaces that it extends.
   return prefix ? [...own, ...inherited.flatMap((base) => rowsOf(interfaces, base, prefix, parent))] : own;
 }
 
-/** A block whose members are listed with their own defaults and variables does not repeat them. */
-const isWhole = (row: Row): Row => ({ ...row, fallback: '', variable: '' });
+/** The row of a block: its members have the defaults and variables. */
+const withoutValues = (row: Row): Row => ({ ...row, fallback: '', variable: '' });
 
 function rowOf(member: ts.PropertySignature, option: string, isBlock: boolean, parent?: Row): Row {
   const doc = ts.getJSDocCommentsAndTags(member).find(ts.isJSDoc);
@@ -184,11 +191,11 @@ const variableOf = (block: string, name: string): string => {
   return ending ? (new RegExp(`\`SVC_[A-Z0-9]+_${ending}\``).exec(block)?.[0] ?? '') : '';
 };
 
-/** Whether a type is one of several texts, which a reader wants to see. */
+/** Whether a type is a union of literals. */
 const isChoice = (type: ts.TypeNode | undefined): boolean =>
   type !== undefined && ts.isUnionTypeNode(type) && type.types.every(ts.isLiteralTypeNode);
 
-/** The type as a reader needs it: a function is called one, whatever it takes. */
+/** The type without the parameters of functions. */
 function typeOf(node: ts.TypeNode): string {
   if (ts.isFunctionTypeNode(node)) return 'function';
   if (ts.isParenthesizedTypeNode(node)) return typeOf(node.type);
