@@ -1,11 +1,15 @@
 const { availableParallelism } = require('node:os');
-const { swcOptions } = require('./test/support/swc-options.cjs');
+const { join } = require('node:path');
+const { swcOptions } = require('../support/swc-options.cjs');
+
+const rootDir = join(__dirname, '../..');
 
 const base = {
+  rootDir,
   // Our TypeScript, compiled by swc; packages are loaded as they are.
   transform: { '^.+\\.ts$': ['@swc/jest', swcOptions] },
-  runtime: '<rootDir>/test/support/jest/node-runtime.cjs',
-  testEnvironment: '<rootDir>/test/support/jest/process-environment.cjs',
+  runtime: '<rootDir>/test/jest/node-runtime.cjs',
+  testEnvironment: '<rootDir>/test/jest/process-environment.cjs',
   moduleNameMapper: {
     '^@svc/auth$': '<rootDir>/libs/auth/src/index.ts',
     '^@svc/auth/console$': '<rootDir>/libs/auth/src/tools/console/index.ts',
@@ -18,14 +22,15 @@ const base = {
 
 const onStores = {
   ...base,
-  globalSetup: '<rootDir>/test/support/global-setup.cjs',
-  globalTeardown: '<rootDir>/test/support/global-teardown.cjs',
+  globalSetup: '<rootDir>/test/jest/global-setup.cjs',
+  globalTeardown: '<rootDir>/test/jest/global-teardown.cjs',
 };
 
 /** @type {import('jest').Config} */
 module.exports = {
-  reporters: ['default', '<rootDir>/test/support/jest/counting-reporter.cjs'],
-  testSequencer: '<rootDir>/test/support/jest/slow-first-sequencer.cjs',
+  rootDir,
+  reporters: ['default', '<rootDir>/test/jest/counting-reporter.cjs'],
+  testSequencer: '<rootDir>/test/jest/slow-first-sequencer.cjs',
   testTimeout: 60_000,
   // What a file leaves in memory goes with its worker.
   workerIdleMemoryLimit: '1GB',
@@ -37,7 +42,7 @@ module.exports = {
     {
       ...onStores,
       displayName: 'alone',
-      runner: '<rootDir>/test/support/jest/alone-runner.cjs',
+      runner: '<rootDir>/test/jest/alone-runner.cjs',
       testMatch: ['<rootDir>/{libs,test}/**/*.alone-spec.ts'],
     },
   ],

@@ -2,8 +2,8 @@ import { chmodSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../apps/sample/src/embedded-postgres';
-import { createTemplate } from './database';
-import { RedisServer, redisBinary } from './redis';
+import { createTemplate } from '../support/database';
+import { RedisServer, redisBinary } from '../support/redis';
 
 declare global {
   var stores: { directory?: string; postgres?: EmbeddedPostgres; redis?: RedisServer };

@@ -1,7 +1,7 @@
 const { createRequire, isBuiltin } = require('node:module');
 const { compileFunction } = require('node:vm');
 const { default: JestRuntime } = require('jest-runtime');
-require('../nest-11.cjs');
+require('../support/nest-11.cjs');
 
 const OURS = /^(?:[./]|@svc\/auth)/;
 
