@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hash } from 'argon2';
-import { startEmbeddedPostgres } from '../apps/sample/src/embedded-postgres';
+import { startEmbeddedPostgres } from '../apps/sample/src/dev/embedded-postgres';
 import { DEFAULT_HASHING } from '../libs/auth/src/foundation/config/defaults';
 import { createDatabase, createTemplate, dataSourceOf } from '../test/support/database';
 import { RedisServer, redisBinary } from '../test/support/redis';

@@ -5,6 +5,7 @@ import { DataSource } from 'typeorm';
 import { apiDocument } from '../apps/sample/src/api-document';
 import { AppModule } from '../apps/sample/src/app.module';
 import { dataSourceOptions } from '../apps/sample/src/data-source';
+import { Mailbox } from '../apps/sample/src/dev/mailbox';
 import type { Environment } from '../apps/sample/src/environment';
 import { Unconnected } from './unconnected';
 
@@ -12,17 +13,16 @@ const TARGET = join(__dirname, 'openapi.json');
 const URL = 'http://localhost:3000';
 const NOWHERE = 'postgres://localhost/none';
 
+const mailbox = new Mailbox();
+
 const ENVIRONMENT: Environment = {
   host: '127.0.0.1',
   port: 3000,
+  url: URL,
   databaseUrl: NOWHERE,
   redisUrl: undefined,
-  dataDir: '.data',
-  seedDemo: false,
-  url: URL,
-  showsMails: true,
-  smtpUrl: undefined,
-  mailFrom: 'sample@example.com',
+  mailer: mailbox,
+  development: { dataDir: '.data', seedDemo: false, mailbox },
 };
 
 /** What the sample sets for itself during development. */

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as ts from 'typescript';
-import { freePort } from '../../apps/sample/src/embedded-postgres';
+import { freePort } from '../../apps/sample/src/dev/embedded-postgres';
 import { createEmptyDatabase } from '../support/database';
 import { send } from '../support/processes';
 import { describeWithOwnRedis } from '../support/with-redis';

@@ -2,7 +2,7 @@ import { NestFactory } from '@nestjs/core';
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { AppModule } from '../../apps/sample/src/app.module';
+import { DevModule } from '../../apps/sample/src/dev/dev.module';
 import { readEnvironment } from '../../apps/sample/src/environment';
 import { createEmptyDatabase } from '../support/database';
 import { ROOT } from './blocks';
@@ -20,7 +20,7 @@ export async function routesOfTheSample(): Promise<string[]> {
   process.env = { ...env, DATA_DIR: directory };
   const environment = readEnvironment(process.env, ['--mailbox']);
   try {
-    const app = await NestFactory.create(AppModule.forEnvironment(environment, database.url, 0), { logger: false });
+    const app = await NestFactory.create(DevModule.forEnvironment(environment, database.url, 0), { logger: false });
     await app.init();
     const { router } = app.getHttpAdapter().getInstance() as { router: { stack: Layer[] } };
     const routes = router.stack.flatMap(({ route }) =>

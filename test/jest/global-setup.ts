@@ -1,7 +1,7 @@
 import { chmodSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../apps/sample/src/embedded-postgres';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../apps/sample/src/dev/embedded-postgres';
 import { createTemplate } from '../support/database';
 import { RedisServer, redisBinary } from '../support/redis';
 

@@ -1,5 +1,5 @@
 import generate from 'qrcode-generator';
-import { DEMO } from '../../apps/sample/src/users/seed';
+import { DEMO } from '../../apps/sample/src/dev/demo-accounts';
 import { PHONE, findingsIn } from '../support/accessibility';
 import { Authenticator, describeWithBrowser } from '../support/browser';
 import { SampleVisit, type Tab } from '../support/sample-page';

@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../apps/sample/src/embedded-postgres';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../apps/sample/src/dev/embedded-postgres';
 import { prepareDatabase } from './database';
 import { eventually } from './eventually';
 import { TcpProxy } from './tcp-proxy';

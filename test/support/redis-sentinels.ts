@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient, createSentinel } from 'redis-5';
-import { freePort } from '../../apps/sample/src/embedded-postgres';
+import { freePort } from '../../apps/sample/src/dev/embedded-postgres';
 import { eventually } from './eventually';
 import { RedisServer, redisBinary } from './redis';
 

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '../../apps/sample/src/embedded-postgres';
+import { freePort } from '../../apps/sample/src/dev/embedded-postgres';
 import { redisCache } from '../../apps/sample/src/redis-cache';
 
 export type RedisClient = Awaited<ReturnType<typeof redisCache>>['client'];

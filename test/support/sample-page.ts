@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
-import { DEMO } from '../../apps/sample/src/users/seed';
+import { DEMO } from '../../apps/sample/src/dev/demo-accounts';
 import { openBrowser } from './browser';
 import { type TestDatabase, createEmptyDatabase } from './database';
 import { eventually } from './eventually';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../../apps/sample/src/embedded-postgres';
+import { freePort } from '../../apps/sample/src/dev/embedded-postgres';
 import { eventually } from './eventually';
 import { PASSWORD } from './people';
 import { type Answer, send } from './processes';

@@ -2,7 +2,7 @@ import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { describeAuth } from '@svc/auth';
 
-/** What clients call; pages are for people. */
+/** The routes of the API. The web page is not documented. */
 const API = /^\/(admin|auth|health|orders|user)(\/|$)/;
 
 /** The sample's OpenAPI document. */

@@ -1,25 +1,29 @@
-import type { NestApplicationOptions } from '@nestjs/common';
+import { Logger, type NestApplicationOptions } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { SwaggerModule } from '@nestjs/swagger';
 import { apiDocument } from './api-document';
-import { AppModule } from './app.module';
-import { openDatabase } from './database';
+import { createDemoAccounts } from './dev/demo-accounts';
+import { DevModule } from './dev/dev.module';
+import { openDatabase } from './dev/open-database';
 import type { Environment } from './environment';
-import { Seed } from './users/seed';
 
-/** Starts the server on its database. @returns what stops both */
+/** Opens the database and starts the server. @returns a function that stops both */
 export async function startApplication(
   environment: Environment,
   options: NestApplicationOptions = {},
 ): Promise<() => Promise<void>> {
   const database = await openDatabase(environment);
-  const module = AppModule.forEnvironment(environment, database.url);
+  // Without a mailbox this is `AppModule`.
+  const module = DevModule.forEnvironment(environment, database.url);
   const app = await NestFactory.create<NestExpressApplication>(module, options);
   app.disable('x-powered-by');
   if (process.env.NODE_ENV !== 'production') SwaggerModule.setup('docs', app, () => apiDocument(app));
-  const { host, port, seedDemo } = environment;
-  if (seedDemo) await app.get(Seed).run();
+  const { host, port, development } = environment;
+  if (development.seedDemo) {
+    await createDemoAccounts(app);
+    new Logger('Sample').log('demo accounts are ready');
+  }
   await (host ? app.listen(port, host) : app.listen(port));
   return async () => {
     await app.close();

@@ -2,7 +2,7 @@ import { type DynamicModule, Module, type OnApplicationShutdown } from '@nestjs/
 import type { Cache } from 'cache-manager';
 import { redisCache } from './redis-cache';
 
-/** The cache on Redis, where one is configured, open as long as the application is. */
+/** The cache on Redis, if a Redis is configured. Without it, the library keeps its state in memory. */
 export class SharedCache implements OnApplicationShutdown {
   private constructor(
     readonly cache: Cache | undefined,
@@ -15,7 +15,7 @@ export class SharedCache implements OnApplicationShutdown {
     return new SharedCache(cache, () => client.disconnect());
   }
 
-  /** An open connection would keep a console command from ending. */
+  /** An open connection keeps a console command from ending. */
   async onApplicationShutdown(): Promise<void> {
     await this.close();
   }
@@ -23,7 +23,7 @@ export class SharedCache implements OnApplicationShutdown {
 
 @Module({})
 export class CacheModule {
-  static on(redisUrl: string | undefined): DynamicModule {
+  static forRedis(redisUrl: string | undefined): DynamicModule {
     const provider = { provide: SharedCache, useFactory: () => SharedCache.open(redisUrl) };
     return { module: CacheModule, providers: [provider], exports: [SharedCache] };
   }

@@ -4,10 +4,10 @@ import { NestFactory } from '@nestjs/core';
 import { AuthConsoleModule, type OpenApplication } from '@svc/auth/console';
 import { CommandFactory } from 'nest-commander';
 import { AppModule } from './app.module';
-import { openDatabase } from './database';
+import { openDatabase } from './dev/open-database';
 import { readEnvironment } from './environment';
 
-/** The application that the server runs, on the same data. */
+/** The application of the server on the same database, without its HTTP server. */
 async function openApplication(): Promise<OpenApplication> {
   const environment = readEnvironment();
   const database = await openDatabase(environment);
@@ -25,10 +25,10 @@ function fail(error: Error): void {
   process.exitCode = 1;
 }
 
-/** Runs the command that the arguments of the process name. */
+/** Runs the command in the arguments of the process. */
 export async function main(): Promise<void> {
   try {
-    // The environment that the server has, without its development secret: a command makes only what it is asked for.
+    // Reads `.env`, but generates no development secret: a command writes only what it is asked to write.
     if (existsSync('.env')) process.loadEnvFile();
     await CommandFactory.run(AuthConsoleModule.forApplication(openApplication), {
       logger: ['warn', 'error'],

@@ -9,7 +9,7 @@ export class HealthController {
     private readonly auth: AuthHealth,
   ) {}
 
-  /** 200 when everything the service stands on works, 503 when something does not. */
+  /** Answers 200 when every dependency works, 503 when one fails. */
   @Get()
   @HealthCheck()
   check() {

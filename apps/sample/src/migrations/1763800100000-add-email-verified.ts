@@ -5,7 +5,7 @@ export class AddEmailVerified1763800100000 implements MigrationInterface {
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query('ALTER TABLE users ADD email_verified_at timestamptz');
-    // Whoever is there already was let in without being asked.
+    // Existing users signed up before verification existed: they count as verified.
     await runner.query('UPDATE users SET email_verified_at = now()');
   }
 

@@ -1,6 +1,6 @@
 import { defineAbilities } from '@svc/auth';
 
-/** What tokens of this application may be allowed to do. A mistyped name does not compile. */
+/** The abilities that a token of this application can have. A mistyped name does not compile. */
 export const { Abilities, AnyAbility, tokenCan, names } = defineAbilities(
   'orders.read',
   'orders.write',

@@ -30,7 +30,7 @@ import { Order } from './order.entity';
 
 const MENU = ['tea', 'coffee', 'cake'];
 
-/** Every route needs a token of the default guard, but the public one. */
+/** Every route requires an access token of the default guard, except the public one. */
 @Controller('orders')
 @ApiSecurity('api_access_token')
 @Authenticated()
@@ -49,7 +49,7 @@ export class OrdersController {
     return { data: await this.of(userId) };
   }
 
-  /** For spreadsheets, six times a minute: see the limiter `export` in the options. */
+  /** A CSV file. The limiter `export` of `auth.options.ts` allows six requests a minute. */
   @Get('export')
   @AnyAbility('orders.export', 'orders.read')
   @Throttled('export')
@@ -68,13 +68,13 @@ export class OrdersController {
     return { data: await this.orders.save({ userId: user.id, item }) };
   }
 
-  /** Needs a confirmation token beside the access token: see `POST /auth/confirm-password`. */
+  /** Requires a confirmation token besides the access token: see `POST /auth/confirm-password`. */
   @Delete(':id')
   @HttpCode(204)
   @Abilities('orders.write')
   @RequireConfirmation()
   async cancel(@CurrentCaller() { userId }: Caller, @Param('id', ParseUUIDPipe) id: string): Promise<void> {
-    // The owner is part of the condition: someone else's order does not exist here.
+    // The owner is part of the condition: an order of another user is answered with 404.
     const { affected } = await this.orders.delete({ id, userId });
     if (!affected) throw new NotFoundException('No such order.');
   }

@@ -5,7 +5,7 @@ import { Authenticated } from '@svc/auth';
 import type { Repository } from 'typeorm';
 import { User } from './user.entity';
 
-/** A route of the second guard: a customer's token is no token here. */
+/** A route of the second guard. It refuses the tokens of customers. */
 @Controller('admin/users')
 @ApiSecurity('admin_access_token')
 @Authenticated('admin')

@@ -1,7 +1,7 @@
 import { withAuthColumns, withTwoFactorColumns } from '@svc/auth';
 import { Entity, PrimaryGeneratedColumn } from 'typeorm';
 
-/** An operator: signs in at `admin/auth`, guard `admin`. Another table, so no customer is ever one. */
+/** An operator, who signs in at `admin/auth` (guard `admin`). Customers are in another table. */
 @Entity('admins')
 export class Admin extends withTwoFactorColumns(withAuthColumns()) {
   @PrimaryGeneratedColumn('uuid', { primaryKeyConstraintName: 'admins_pkey' })

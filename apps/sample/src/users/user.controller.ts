@@ -15,7 +15,7 @@ export class UserController {
     @InjectRepository(User) private readonly users: Repository<User>,
   ) {}
 
-  /** The signed-in user, and what the asking token may do. */
+  /** The signed-in user and the abilities of the token. */
   @Get()
   async show(@CurrentUser() { id, name, email }: User, @CurrentCaller() caller: Caller) {
     const confirmed = { id, twoFactorConfirmedAt: Not(IsNull()) };
@@ -24,8 +24,8 @@ export class UserController {
   }
 
   /**
-   * A session for a machine, pinned to a list of abilities for ever: `{ "label": "CI", "abilities": ["orders.read"] }`.
-   * Its tokens can neither be widened nor manage the account.
+   * A session for a machine, permanently pinned to a list of abilities: `{ "label": "CI", "abilities": ["orders.read"] }`.
+   * Its tokens cannot get more abilities and cannot manage the account.
    */
   @Post('tokens')
   @Header('Cache-Control', 'no-store')
@@ -34,7 +34,7 @@ export class UserController {
     const wanted = names.filter((name) => Array.isArray(abilities) && abilities.includes(name));
     if (typeof label !== 'string' || !wanted.length)
       throw new BadRequestException(`label must be a text, abilities a list of ${names.join(', ')}`);
-    // Nobody hands out more than the own token may do.
+    // A token cannot issue abilities that it does not have.
     if (!wanted.every((name) => tokenCan(caller, name))) throw new ForbiddenException('Your token may do less.');
     const { accessToken, refreshToken, expiresIn } = await this.auth.startSession(caller.userId, { label }, wanted);
     return { access_token: accessToken, refresh_token: refreshToken, expires_in: expiresIn };

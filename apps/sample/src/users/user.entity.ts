@@ -1,7 +1,7 @@
 import { withAuthColumns, withTwoFactorColumns } from '@svc/auth';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 
-/** A customer: signs in at `auth`, guard `api`. */
+/** A customer, who signs in at `auth` (guard `api`). */
 @Entity('users')
 export class User extends withTwoFactorColumns(withAuthColumns()) {
   @PrimaryGeneratedColumn('uuid', { primaryKeyConstraintName: 'users_pkey' })
@@ -10,7 +10,7 @@ export class User extends withTwoFactorColumns(withAuthColumns()) {
   @Column({ type: 'text' })
   name!: string;
 
-  /** Read by `@RequireVerifiedEmail()` and `email_verified`. */
+  /** `@RequireVerifiedEmail()` and `email_verified` read it. */
   @Column({ name: 'email_verified_at', type: 'timestamptz', nullable: true })
   emailVerifiedAt!: Date | null;
 }

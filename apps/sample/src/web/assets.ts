@@ -13,10 +13,11 @@ export interface Asset {
 }
 
 /**
- * The files of the page by path, read once. What is not among them is not served, so no path leads elsewhere.
+ * Reads the files of the page once. Only these files are served: a path of a request never reaches the file system.
  *
- * @param folder where they are
- * @param others files of packages, by the path that they are served at
+ * @param folder the folder of the page
+ * @param others files of packages, by the path at which they are served
+ * @returns the files by path
  */
 export function readAssets(folder: string, others: Readonly<Record<string, string>>): ReadonlyMap<string, Asset> {
   const own = readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => [name, join(folder, name)]);

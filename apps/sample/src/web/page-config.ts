@@ -1,28 +1,29 @@
-import type { AuthModuleOptions } from '@svc/auth';
-import type { Environment } from '../environment';
-import { DEMO } from '../users/seed';
+import { type FeatureOptions, authOptionsFromEnv } from '@svc/auth';
+import { DEMO } from '../dev/demo-accounts';
+import type { Development } from '../dev/development';
 
-/** What the page must know of the server to show what works here. Everybody may read it. */
+/** The settings that the page needs from the server, as JSON at `/web/config`. Every client can read them. */
 export class PageConfig {
   readonly appName: string;
-  /** Whether refresh tokens are in a cookie; else the page keeps them. */
+  /** Whether the refresh token is in a cookie. Otherwise the page stores it. */
   readonly cookieMode: boolean;
   readonly confirmationHeader: string;
   readonly features: Readonly<Record<string, boolean>>;
-  /** Pages that passkeys work on. */
+  /** The origins at which passkeys work. */
   readonly passkeyOrigins: readonly string[];
   /** Whether mails are shown at `/mailbox`. */
   readonly mailbox: boolean;
-  /** An account to try, where a developer sits at the machine. */
+  /** An account to try the page with, in development only. */
   readonly demo: { email: string; password: string } | null;
 
-  constructor({ seedDemo, showsMails }: Environment, options: Partial<AuthModuleOptions>) {
+  constructor({ seedDemo, mailbox }: Development, features?: FeatureOptions) {
+    const options = authOptionsFromEnv();
     this.appName = options.appName ?? 'Orders';
     this.cookieMode = options.cookieMode ?? false;
     this.confirmationHeader = options.confirm?.header ?? 'X-Svc-Confirmation';
-    this.features = { logoutAll: true, changePassword: true, accountDeletion: true, ...options.features };
+    this.features = { logoutAll: true, changePassword: true, accountDeletion: true, ...features };
     this.passkeyOrigins = options.passkeys?.origins ?? [];
-    this.mailbox = showsMails;
-    this.demo = seedDemo && showsMails ? { email: DEMO.user, password: DEMO.password } : null;
+    this.mailbox = mailbox !== undefined;
+    this.demo = seedDemo && mailbox ? { email: DEMO.user, password: DEMO.password } : null;
   }
 }

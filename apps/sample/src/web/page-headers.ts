@@ -1,6 +1,6 @@
 import { Header, applyDecorators } from '@nestjs/common';
 
-/** Nothing but this server's own files, no markup made from text, and nobody may frame the page. */
+/** Allows files of this server only, forbids HTML made from text (Trusted Types), and forbids frames. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -14,7 +14,7 @@ const CONTENT_SECURITY_POLICY = [
   "trusted-types 'none'",
 ].join('; ');
 
-/** An HTML page whose address, or whose content, may be a secret. */
+/** The headers of an HTML page whose URL or content can contain a secret. */
 export const PageHeaders = (): MethodDecorator =>
   applyDecorators(
     Header('Content-Type', 'text/html; charset=utf-8'),

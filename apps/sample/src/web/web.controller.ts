@@ -9,7 +9,7 @@ import { PageHeaders } from './page-headers';
 const APP = join(__dirname, 'app');
 const QR_CODES = join(dirname(require.resolve('qrcode-generator')), 'qrcode.mjs');
 
-/** The page of the sample: one document, and the files that it loads. */
+/** Serves the page of the sample: one document and its files. */
 @Controller()
 export class WebController {
   private readonly page = readFileSync(join(APP, 'index.html'), 'utf8');
@@ -17,7 +17,7 @@ export class WebController {
 
   constructor(private readonly config: PageConfig) {}
 
-  /** Mailed links lead here as well. The page reads what they bring along; the server does not. */
+  /** Links in mails open the page, too. Only the page reads their parameters. */
   @Get(['', 'reset-password', 'verified'])
   @PageHeaders()
   show(): string {

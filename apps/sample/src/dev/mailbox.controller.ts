@@ -1,13 +1,13 @@
 import { Controller, Get, Header } from '@nestjs/common';
 import { PageHeaders } from '../web/page-headers';
-import { type Html, html, page } from './html';
+import { type Html, html, page } from './mailbox-page';
 import { Mailbox } from './mailbox';
 
-/** A text with its links to click on. */
+/** A text as HTML, in which each URL is a link. */
 const linked = (text: string): Html[] =>
   text.split(/(https?:\S+)/).map((part, i) => (i % 2 ? html`<a href="${part}">${part}</a>` : html`${part}`));
 
-/** Shows the mails that would have been sent, links to other people's accounts among them. Mounted for developers only. */
+/** Shows the mails of the mailbox. They contain links into accounts of other users, so it is mounted in development only. */
 @Controller('mailbox')
 export class MailboxController {
   constructor(private readonly mailbox: Mailbox) {}

@@ -1,4 +1,4 @@
-/** Text that is HTML already. */
+/** A text that is HTML. */
 export class Html {
   constructor(readonly text: string) {}
 }
@@ -11,11 +11,11 @@ function escaped(value: unknown): string {
   return String(value ?? '').replace(/[&<>"']/g, (char) => ENTITIES[char]!);
 }
 
-/** A template whose values are escaped, unless they are templates. */
+/** An HTML template. Its values are escaped, except those that are templates. */
 export const html = (strings: TemplateStringsArray, ...values: unknown[]): Html =>
   new Html(String.raw({ raw: strings }, ...values.map(escaped)));
 
-/** A whole page, in the style of the sample's own. */
+/** A complete HTML page with the style sheets of the sample's page. */
 export const page = (title: string, body: unknown): string =>
   html`<!doctype html>
     <html lang="en">

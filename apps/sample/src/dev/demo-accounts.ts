@@ -1,0 +1,17 @@
+import type { INestApplicationContext } from '@nestjs/common';
+import { PasswordHasher } from '@svc/auth';
+import { DataSource } from 'typeorm';
+import { Admin } from '../users/admin.entity';
+import { User } from '../users/user.entity';
+
+export const DEMO = { user: 'demo@example.com', admin: 'root@example.com', password: 'correct-horse-battery' };
+
+/** Creates the demo accounts that do not exist. Two processes can do this at the same time. */
+export async function createDemoAccounts(app: INestApplicationContext): Promise<void> {
+  const { manager } = app.get(DataSource);
+  const passwordHash = await app.get(PasswordHasher).hash(DEMO.password);
+  const user = { email: DEMO.user, name: 'Demo', passwordHash, emailVerifiedAt: new Date() };
+  await manager.createQueryBuilder().insert().into(User).values(user).orIgnore().execute();
+  const admin = { email: DEMO.admin, passwordHash };
+  await manager.createQueryBuilder().insert().into(Admin).values(admin).orIgnore().execute();
+}

@@ -1,0 +1,22 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { AppModule } from '../app.module';
+import type { Environment } from '../environment';
+import { Mailbox } from './mailbox';
+import { MailboxController } from './mailbox.controller';
+
+/** The application and, where there is a mailbox, its page. */
+@Module({})
+export class DevModule {
+  /** The parameters are those of {@link AppModule.forEnvironment}. */
+  static forEnvironment(environment: Environment, databaseUrl: string, retryAttempts?: number): DynamicModule {
+    const app = AppModule.forEnvironment(environment, databaseUrl, retryAttempts);
+    const { mailbox } = environment.development;
+    if (!mailbox) return app;
+    return {
+      module: DevModule,
+      imports: [app],
+      controllers: [MailboxController],
+      providers: [{ provide: Mailbox, useValue: mailbox }],
+    };
+  }
+}

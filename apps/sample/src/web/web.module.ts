@@ -1,0 +1,14 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import type { FeatureOptions } from '@svc/auth';
+import type { Environment } from '../environment';
+import { PageConfig } from './page-config';
+import { WebController } from './web.controller';
+
+/** The web page of the sample. */
+@Module({ controllers: [WebController] })
+export class WebModule {
+  static forPage(environment: Environment, features?: FeatureOptions): DynamicModule {
+    const config = { provide: PageConfig, useValue: new PageConfig(environment.development, features) };
+    return { module: WebModule, providers: [config] };
+  }
+}
