@@ -2,10 +2,10 @@ import { h, newId } from './dom.js';
 import { form } from './form.js';
 
 /**
- * Shows a dialog. The browser keeps the focus in it, and gives it back afterwards.
+ * Shows a modal dialog. The browser keeps the focus inside and restores it afterwards.
  *
- * @param build `(close) => nodes`, where `close(result)` ends it
- * @returns the result; null when the user leaves it, or is not signed in any more
+ * @param build `(close) => nodes`; `close(result)` closes the dialog
+ * @returns the result; null if the user cancels or is signed out
  */
 export function openDialog(title, build) {
   return new Promise((resolve) => {
@@ -26,12 +26,12 @@ export function openDialog(title, build) {
   });
 }
 
-/** What was asked of one user is not for the next one to answer. */
+/** Closes all dialogs: the next user must not answer a question to the previous one. */
 export const closeDialogs = () => document.querySelectorAll('dialog').forEach((dialog) => dialog.close());
 
 export const cancel = (close) => h('button', { type: 'button', onclick: () => close() }, 'Cancel');
 
-/** Asks before something that cannot be undone, and for the fields it takes. Resolves their values, or null. */
+/** Asks before an action that cannot be undone. @returns the values of the fields; null if the user cancels */
 export const ask = (title, text, label, { fields = [], danger = true } = {}) =>
   openDialog(title, (close) => [
     h('p', {}, text),

@@ -1,12 +1,12 @@
 /**
- * An element: `h('p', { class: 'note', onclick }, 'text', child)`. Texts stay texts, never markup. Properties and
+ * Creates an element: `h('p', { class: 'note', onclick }, 'text', child)`. A text is never parsed as HTML. Properties and
  * children that are null, undefined or false are left out.
  */
 export function h(tag, props = {}, ...children) {
   return fill(document.createElement(tag), props, children);
 }
 
-/** The same of SVG. */
+/** The same for SVG. */
 export function svg(tag, props = {}, ...children) {
   return fill(document.createElementNS('http://www.w3.org/2000/svg', tag), props, children);
 }
@@ -23,21 +23,21 @@ function fill(element, props, children) {
 
 let ids = 0;
 
-/** An id that nothing else on the page has. */
+/** An id that is unique on the page. */
 export const newId = (what) => `${what}-${++ids}`;
 
 const format = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 
-/** A moment, in the reader's words. @param when what `Date` takes */
+/** A time in the format of the user's language. @param when an argument of `new Date()` */
 export function time(when) {
   const date = new Date(when);
   return h('time', { datetime: date.toISOString() }, format.format(date));
 }
 
-/** Hands a file to the browser to keep. */
+/** Saves a text as a file. */
 export function download(name, type, text) {
   const url = URL.createObjectURL(new Blob([text], { type }));
   h('a', { href: url, download: name }).click();
-  // The browser has begun to read it by then.
+  // The browser has started the download by then.
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }

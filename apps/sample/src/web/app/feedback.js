@@ -1,5 +1,5 @@
 import { h } from './dom.js';
-import { Cancelled, textOf } from './errors.js';
+import { Cancelled, textOf } from './client/errors.js';
 
 const SHOWN_MS = 8000;
 
@@ -14,25 +14,25 @@ function show(place, text) {
   );
 }
 
-/** Takes away what was said last. */
+/** Removes the current message. */
 export function quiet() {
   clearTimeout(timer);
   status.replaceChildren();
   alert.replaceChildren();
 }
 
-/** Says that something was done, also to screen readers. */
+/** Shows a success message. Screen readers read it. */
 export function say(text) {
   show(status, text);
   timer = setTimeout(quiet, SHOWN_MS);
 }
 
-/** Says what went wrong, until it is dismissed or something else is said. */
+/** Shows an error until the user dismisses it or the next message replaces it. */
 export function complain(error) {
   if (!(error instanceof Cancelled)) show(alert, textOf(error));
 }
 
-/** A button that does `work`, once at a time. What that throws is told. */
+/** A button that runs `work`, once at a time. An error of `work` is shown. */
 export function button(label, work, props = {}) {
   let busy = false;
   const element = h('button', { type: 'button', ...props }, label);

@@ -1,12 +1,12 @@
 import { h, newId } from './dom.js';
-import { Cancelled, textOf } from './errors.js';
+import { Cancelled, textOf } from './client/errors.js';
 
 /**
- * A form. What the API refuses is shown in a summary, which is read out, and at the fields.
+ * A form. Errors of the API are shown at the fields and in a summary, which screen readers read.
  *
  * @param fields `{ name, label, hint?, ...attributes of the input }`
- * @param submit `{ label, work(values) }`; what `work` throws is shown
- * @param more what stands beside the button
+ * @param submit `{ label, work(values) }`; an error of `work` is shown
+ * @param more elements beside the button
  */
 export function form(fields, submit, ...more) {
   const summary = h('div', { class: 'summary', role: 'alert', tabindex: -1 });
@@ -65,7 +65,7 @@ export function form(fields, submit, ...more) {
   return element;
 }
 
-/** The text of an error, leading to its field. */
+/** The text of an error, as a link to its field. */
 function linked(row, text) {
   if (!row) return text;
   const focus = (event) => {
@@ -101,7 +101,7 @@ function field({ name, label, hint, type = 'text', ...attributes }) {
   return { name, row, input, show };
 }
 
-/** Shows a password to whoever types it, which spares typing it twice. */
+/** A button that shows the password, so that the user types it only once. */
 function reveal(input, label) {
   const button = h(
     'button',
@@ -116,7 +116,7 @@ function reveal(input, label) {
   return button;
 }
 
-/** Fields that several forms have. */
+/** Fields of several forms. */
 export const EMAIL = { name: 'email', label: 'Email', type: 'email', autocomplete: 'username', maxlength: 255 };
 export const PASSWORD = { name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password' };
 export const NEW_PASSWORD = {
@@ -128,7 +128,7 @@ export const NEW_PASSWORD = {
   hint: 'At least 8 characters. A few words are better than a few signs.',
 };
 
-/** The account that a password is for, where no field asks for it: for password managers. */
+/** The username for password managers, in a form without a field for it. */
 export const hiddenUsername = (email) =>
   h('input', {
     class: 'away',
@@ -139,5 +139,5 @@ export const hiddenUsername = (email) =>
     'aria-hidden': 'true',
   });
 
-/** A new password, as the API wants it: typed once, as it can be looked at. */
+/** A new password in the format of the API. The user types it once. */
 export const twice = (password) => ({ password, password_confirmation: password });

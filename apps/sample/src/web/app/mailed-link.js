@@ -1,12 +1,12 @@
-/** What a mailed link brought along. Kept in memory, for the form that sends it. */
+/** The parameters of a link in a mail. They are kept in memory for the form that sends them. */
 let link = null;
 
-/** The token and the address of a link to reset a password; null without one. */
+/** `{ token, email }` of a password reset link, or null. */
 export const resetLink = () => link;
 
 export const forgetLink = () => (link = null);
 
-/** Takes a mailed link out of the address bar, where others could read it: over a shoulder, in the history, in a sync. */
+/** Removes the token of a link from the URL: the browser stores URLs in its history and synchronizes them. */
 export function takeLink() {
   const { pathname, searchParams } = new URL(location.href);
   if (pathname === '/') return;

@@ -1,11 +1,11 @@
 import { takeLink } from './mailed-link.js';
 import './step-up.js';
-import { config, hasPasskeys } from './config.js';
+import { config, hasPasskeys } from './client/config.js';
+import * as session from './client/session.js';
 import { closeDialogs } from './dialog.js';
 import { h } from './dom.js';
 import { button, complain, say } from './feedback.js';
 import { address, present, register, show } from './router.js';
-import * as session from './session.js';
 import { signOut } from './sign-out.js';
 import { account } from './views/account.js';
 import { forgotPassword } from './views/forgot-password.js';
@@ -63,7 +63,7 @@ document.querySelector('.skip').addEventListener('click', (event) => {
 document.addEventListener('moved', drawFrame);
 
 session.onChange(async (access, before, notice) => {
-  // A renewed token changes nothing that is shown, but to the views that show it.
+  // A new token of the same user changes only the views that show the token.
   if (access?.payload.sub === before?.payload.sub) return;
   closeDialogs();
   drawFrame();
@@ -71,7 +71,7 @@ session.onChange(async (access, before, notice) => {
   if (!access && notice) say(notice);
 });
 
-/** Finds out who is here, and asks again if the server cannot say. */
+/** Restores the session. If the server does not respond, the user can try again. */
 async function start() {
   try {
     await session.restore();

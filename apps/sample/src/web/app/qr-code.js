@@ -1,10 +1,10 @@
 import { svg } from './dom.js';
 import qrcode from './vendor/qrcode-generator.js';
 
-/** Light modules around a code, as ISO/IEC 18004 wants them. */
+/** The width of the quiet zone, in modules (ISO/IEC 18004). */
 const QUIET = 4;
 
-/** A text as a QR code: dark on light whatever the page's colours are, or cameras would not read it. */
+/** A text as a QR code. It is dark on light in every colour scheme: many cameras do not read the opposite. */
 export function qrCode(text, label) {
   const code = qrcode(0, 'M');
   code.addData(text);

@@ -1,11 +1,14 @@
 import { h } from './dom.js';
 import { complain, quiet, button } from './feedback.js';
-import { Cancelled, textOf } from './errors.js';
-import * as session from './session.js';
+import { Cancelled, textOf } from './client/errors.js';
+import * as session from './client/session.js';
 
 const main = document.getElementById('main');
 
-/** `{ title, access: 'in' | 'out' | 'any', view }` by address. `view(left)` returns nodes; `left` is aborted after it. */
+/**
+ * `{ title, access: 'in' | 'out' | 'any', view }` by address. `view(left)` returns nodes; `left` is a signal that is
+ * aborted when the user leaves the view.
+ */
 const routes = new Map();
 let left = new AbortController();
 
@@ -16,13 +19,13 @@ export function register(entries) {
   for (const [path, title, access, view] of entries) routes.set(path, { title, access, view });
 }
 
-/** Goes to an address, and is there when it resolves. */
+/** Goes to an address. @returns a promise that is resolved when the view is shown */
 export function go(path) {
   history.pushState(null, '', `/#${path}`);
   return show();
 }
 
-/** Shows what belongs to the address, or to whoever is signed in or not. */
+/** Shows the view of the address, or the home view if the address does not fit: signed in or signed out. */
 export function show() {
   const home = session.current() ? '/' : '/sign-in';
   const route = routes.get(address());
@@ -35,7 +38,7 @@ export function show() {
   return present(route.title, route.view);
 }
 
-/** Puts a view in the place of the current one, and the focus on its heading. */
+/** Replaces the current view, and moves the focus to the new heading. */
 export async function present(title, view) {
   left.abort();
   const mine = (left = new AbortController());
@@ -49,20 +52,20 @@ export async function present(title, view) {
   } catch (error) {
     nodes = error instanceof Cancelled ? [] : [h('p', { role: 'alert' }, textOf(error)), button('Try again', show)];
   }
-  // The user has gone on meanwhile.
+  // The user went to another view in the meantime.
   if (mine.signal.aborted) return;
   main.replaceChildren(heading, ...nodes.filter(Boolean));
   main.removeAttribute('aria-busy');
   document.title = `${title} · ${document.querySelector('.brand').textContent}`;
-  // A page that has just been opened is read from its beginning.
+  // Screen readers read a new page from its beginning.
   if (!isFirst) heading.focus();
   window.scrollTo(0, 0);
 }
 
 /**
- * A part of a view that is drawn again after a change. The focus that was in it goes to its beginning.
+ * A part of a view that is drawn again after a change. If it had the focus, the focus moves to its beginning.
  *
- * @param draw returns its nodes
+ * @param draw `(again) => nodes`; `again()` draws the part again
  */
 export async function part(tag, props, draw) {
   const element = h(tag, { tabindex: -1, ...props });
@@ -77,7 +80,7 @@ export async function part(tag, props, draw) {
 
 window.addEventListener('hashchange', () => void Promise.resolve(show()).catch(complain));
 
-// A link to where we are already changes no address, but a view that has no address of its own may be in its place.
+// A link to the current address fires no `hashchange`, but a view without an address can be shown in its place.
 document.addEventListener('click', (event) => {
   const link = event.target.closest('a[href^="#/"]');
   if (link?.hash !== location.hash) return;

@@ -1,7 +1,7 @@
-import { call } from './api.js';
-import * as session from './session.js';
+import { call } from './client/api.js';
+import * as session from './client/session.js';
 
-/** Runs a request that ends the session, and has all tabs forget it. */
+/** Sends a request that ends the session, then forgets the session in all tabs. */
 export async function leaveBy(method, path, notice) {
   const ended = session.current();
   await call(method, path);

@@ -1,24 +1,24 @@
-import { asUser, confirmBy, keepProof } from './api.js';
-import { hasPasskeys } from './config.js';
+import { callUnconfirmed, keepConfirmation, onConfirmationRequired } from './client/api.js';
+import { hasPasskeys } from './client/config.js';
+import { get } from './client/webauthn.js';
 import { cancel, openDialog } from './dialog.js';
 import { h } from './dom.js';
 import { button } from './feedback.js';
 import { PASSWORD, form, hiddenUsername } from './form.js';
 import { user } from './user.js';
-import { get } from './webauthn.js';
 
-/** Asks who is at the keyboard, by password or passkey, and keeps the proof. Resolves whether there is one. */
+/** Asks for the password or a passkey, and keeps the confirmation token. @returns whether the user confirmed */
 async function confirm() {
   const { email } = await user();
   const confirmed = await openDialog('Is it you?', (close) => {
-    const earn = async (path, body) => {
-      keepProof((await asUser('POST', path, body)).confirmation_token);
+    const send = async (path, body) => {
+      keepConfirmation((await callUnconfirmed('POST', path, body)).confirmation_token);
       close(true);
     };
-    const work = (body) => earn('auth/confirm-password', body);
+    const work = (body) => send('auth/confirm-password', body);
     const byPassword = form([PASSWORD], { label: 'Confirm', work }, cancel(close));
     byPassword.prepend(hiddenUsername(email));
-    const byPasskey = async () => earn('auth/confirm-passkey', await get());
+    const byPasskey = async () => send('auth/confirm-passkey', await get());
     return [
       h('p', {}, 'Please confirm before this is done. It holds for a few minutes.'),
       byPassword,
@@ -30,5 +30,5 @@ async function confirm() {
 
 let asking = null;
 
-/** One dialog, however many requests wait for it. */
-confirmBy(() => (asking ??= confirm().finally(() => (asking = null))));
+/** All requests that need a confirmation share one dialog. */
+onConfirmationRequired(() => (asking ??= confirm().finally(() => (asking = null))));

@@ -1,9 +1,9 @@
-import { call } from './api.js';
-import * as session from './session.js';
+import { call } from './client/api.js';
+import * as session from './client/session.js';
 
 let known = null;
 
-/** The signed-in user, as `GET /user` says. */
+/** The signed-in user: the response of `GET /user`. */
 export const user = () => (known ??= fetchUser());
 
 async function fetchUser() {
@@ -15,7 +15,7 @@ async function fetchUser() {
   }
 }
 
-/** Has it asked for anew. */
+/** The next call of `user()` sends the request again. */
 export const changed = () => (known = null);
 
 session.onChange((access, before) => access?.payload.sub !== before?.payload.sub && changed());

@@ -1,4 +1,4 @@
-import { call } from '../api.js';
+import { call } from '../client/api.js';
 import { ask } from '../dialog.js';
 import { download, h } from '../dom.js';
 import { button, say } from '../feedback.js';

@@ -1,6 +1,6 @@
 import { h } from '../dom.js';
 import { EMAIL, form } from '../form.js';
-import { request } from '../http.js';
+import { request } from '../client/http.js';
 import { present } from '../router.js';
 import { mailboxHint } from './registration.js';
 
@@ -16,7 +16,7 @@ export function forgotPassword() {
   ];
 }
 
-// The same for everybody: who has an account here is nobody's business.
+// The same text for every address: it must not show whether there is an account.
 const sent = (email) => [
   h('p', {}, 'If there is an account for ', h('strong', {}, email), ', a link is on its way.'),
   mailboxHint(),

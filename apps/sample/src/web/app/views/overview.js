@@ -1,8 +1,8 @@
-import { call } from '../api.js';
-import { config } from '../config.js';
+import { call } from '../client/api.js';
+import { config } from '../client/config.js';
 import { h, time } from '../dom.js';
 import { button, say } from '../feedback.js';
-import { current } from '../session.js';
+import { current } from '../client/session.js';
 import { changed, user } from '../user.js';
 import { mailboxHint } from './registration.js';
 import { tokenCard } from './token.js';
@@ -10,7 +10,7 @@ import { tokenCard } from './token.js';
 const METHODS = { pwd: 'password', otp: 'one-time code', webauthn: 'passkey' };
 
 export async function overview(left) {
-  // Another tab, or a link in a mail, may have changed it.
+  // Another tab or a link in a mail can have changed the user.
   changed();
   const { name, email, email_verified, two_factor } = await user();
   const { amr = [], auth_time } = current().payload;

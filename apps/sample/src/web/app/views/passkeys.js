@@ -1,17 +1,17 @@
-import { call } from '../api.js';
+import { call } from '../client/api.js';
 import { ask } from '../dialog.js';
 import { h, time } from '../dom.js';
 import { button, say } from '../feedback.js';
 import { form } from '../form.js';
 import { part } from '../router.js';
-import { create, stopAutofill, tellBrowser } from '../webauthn.js';
+import { create, stopAutofill, signalAcceptedCredentials } from '../client/webauthn.js';
 
 const NAME = { name: 'name', label: 'Name', maxlength: 255, required: false, autocomplete: 'off' };
 
 export async function passkeys() {
   const list = await part('div', { 'aria-label': 'Your passkeys', role: 'group' }, async (again) => {
     const listed = await call('GET', 'auth/passkeys');
-    void tellBrowser(listed);
+    void signalAcceptedCredentials(listed);
     const done = async (text) => {
       await again();
       say(text);

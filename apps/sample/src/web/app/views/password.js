@@ -1,4 +1,4 @@
-import { call } from '../api.js';
+import { call } from '../client/api.js';
 import { h } from '../dom.js';
 import { say } from '../feedback.js';
 import { NEW_PASSWORD, PASSWORD, form, hiddenUsername, twice } from '../form.js';

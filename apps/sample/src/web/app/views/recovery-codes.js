@@ -1,8 +1,8 @@
-import { config } from '../config.js';
+import { config } from '../client/config.js';
 import { download, h } from '../dom.js';
 import { button, say } from '../feedback.js';
 
-/** Recovery codes, the only time that they are shown. */
+/** New recovery codes. They are shown only once. */
 export function recoveryCodes(codes) {
   const text = `${codes.join('\n')}\n`;
   const copy = async () => {

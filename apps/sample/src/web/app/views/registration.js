@@ -1,4 +1,4 @@
-import { config } from '../config.js';
+import { config } from '../client/config.js';
 import { h } from '../dom.js';
 import { EMAIL, NEW_PASSWORD, form, twice } from '../form.js';
 import { present } from '../router.js';
@@ -24,7 +24,7 @@ const created = ({ requires_verification }) => [
   requires_verification && mailboxHint(),
 ];
 
-/** Where mails are at a developer's machine. */
+/** In development: where the mails are. */
 export const mailboxHint = () =>
   config.mailbox &&
   h('p', { class: 'note' }, 'This server sends no mail: look into its ', h('a', { href: '/mailbox' }, 'mailbox'), '.');

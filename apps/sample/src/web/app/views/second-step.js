@@ -1,10 +1,10 @@
-import { hasPasskeys } from '../config.js';
+import { hasPasskeys } from '../client/config.js';
 import { h } from '../dom.js';
 import { button, complain } from '../feedback.js';
 import { form } from '../form.js';
 import { show } from '../router.js';
-import * as session from '../session.js';
-import { get } from '../webauthn.js';
+import * as session from '../client/session.js';
+import { get } from '../client/webauthn.js';
 
 const CODE = {
   name: 'code',
@@ -23,7 +23,7 @@ const RECOVERY_CODE = {
   hint: 'One of the codes that you kept. It works once.',
 };
 
-/** Asks for the factor that a challenge wants. `methods` lists those that the user has. */
+/** Asks for the second factor of a login challenge. `methods` lists the factors of the user. */
 export function secondStep({ challenge_token, methods }) {
   const answer = async (factor) => {
     try {

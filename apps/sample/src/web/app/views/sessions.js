@@ -1,5 +1,5 @@
-import { call } from '../api.js';
-import { config } from '../config.js';
+import { call } from '../client/api.js';
+import { config } from '../client/config.js';
 import { ask } from '../dialog.js';
 import { h, time } from '../dom.js';
 import { button, say } from '../feedback.js';
@@ -10,7 +10,7 @@ const BROWSERS = ['Edg', 'OPR', 'Firefox', 'HeadlessChrome', 'Chrome', 'Safari',
 const SYSTEMS = ['Android', 'iPhone', 'iPad', 'Windows', 'Mac OS', 'Linux'];
 const NAMES = { Edg: 'Edge', OPR: 'Opera', HeadlessChrome: 'Chrome', 'Mac OS': 'Mac' };
 
-/** A user agent in two words. It says what it likes: to be recognised by its owner, no more. */
+/** A short name for a user agent, so that users recognise their devices. Clients can send any user agent. */
 function deviceOf(userAgent) {
   const [browser, system] = [BROWSERS, SYSTEMS].map((names) => names.find((name) => userAgent?.includes(name)));
   return (

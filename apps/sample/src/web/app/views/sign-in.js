@@ -1,13 +1,13 @@
-import { config, hasPasskeys } from '../config.js';
+import { config, hasPasskeys } from '../client/config.js';
 import { h } from '../dom.js';
 import { button, complain } from '../feedback.js';
 import { EMAIL, PASSWORD, form } from '../form.js';
 import { present } from '../router.js';
-import * as session from '../session.js';
-import { autofill, get, stopAutofill } from '../webauthn.js';
+import * as session from '../client/session.js';
+import { autofill, get, stopAutofill } from '../client/webauthn.js';
 import { secondStep } from './second-step.js';
 
-/** Signs in, or goes on to the second step. */
+/** Signs in, or shows the login challenge. */
 export async function enter(path, body) {
   stopAutofill();
   const challenge = await session.signIn(path, body);

@@ -1,13 +1,13 @@
-import { config } from '../config.js';
+import { config } from '../client/config.js';
 import { h } from '../dom.js';
 import { button, say } from '../feedback.js';
-import { current, onChange, refresh } from '../session.js';
+import { current, onChange, refresh } from '../client/session.js';
 
 const KEPT = config.cookieMode
   ? 'The refresh token is in a cookie that no script can read. A script that got into this page could act as you while the page is open, and take away no more than a short-lived access token.'
   : 'The refresh token is in localStorage, so that all tabs share it. A script that got into this page could take it away, and use it elsewhere until the session ends. Cookie mode (SVC_COOKIE_MODE=true) prevents that.';
 
-/** The access token as it is, and what is left of its life. Renewing goes by itself. */
+/** The access token and the time until it expires. It is refreshed automatically. */
 export function tokenCard(left) {
   const [remaining, bar] = [
     h('span', { class: 'remaining' }),

@@ -1,4 +1,4 @@
-import { call } from '../api.js';
+import { call } from '../client/api.js';
 import { ask } from '../dialog.js';
 import { h } from '../dom.js';
 import { button, say } from '../feedback.js';
@@ -20,7 +20,7 @@ const CODE = {
 export async function twoFactor() {
   let next = null;
   const steps = await part('div', { 'aria-label': 'Two-factor authentication', role: 'group' }, async (again) => {
-    // What is shown once is shown until the view is left, or the next thing is done.
+    // Secrets and codes are shown until the user leaves the view or starts the next step.
     const shown = next;
     next = null;
     const to = async (draw) => {

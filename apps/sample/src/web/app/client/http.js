@@ -1,28 +1,28 @@
 import { config } from './config.js';
 import { ApiError } from './errors.js';
 
-const PATIENCE_MS = 15_000;
+const TIMEOUT_MS = 15_000;
 const UNREACHABLE = 'The server cannot be reached. Please try again shortly.';
 
 /**
- * One request to the API, nothing more.
+ * Sends one request to the API.
  *
- * @param sent `body`; the access token `token`; the confirmation token `proof`
- * @returns the body of the answer, or null where it has none
+ * @param sent `body`, sent as JSON; `token`, the access token; `confirmationToken`
+ * @returns the body of the response, or null if it has none
  * @throws ApiError
  */
-export async function request(method, path, { body, token, proof } = {}) {
+export async function request(method, path, { body, token, confirmationToken } = {}) {
   const headers = {
     Accept: 'application/json',
     ...(body && { 'Content-Type': 'application/json' }),
     ...(token && { Authorization: `Bearer ${token}` }),
-    ...(proof && { [config.confirmationHeader]: proof }),
+    ...(confirmationToken && { [config.confirmationHeader]: confirmationToken }),
   };
   const options = { method, headers, cache: 'no-store', credentials: 'same-origin', redirect: 'error' };
   let response;
   try {
-    // Without an end of its own, a request that hangs would keep all tabs from renewing the session.
-    const signal = AbortSignal.timeout(PATIENCE_MS);
+    // The tab that refreshes holds a lock: without a timeout, a request that hangs would block all other tabs.
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
     response = await fetch(`/${path}`, { ...options, signal, ...(body && { body: JSON.stringify(body) }) });
     if (response.status === 204) return null;
     const answer = await response.json();
@@ -35,6 +35,7 @@ export async function request(method, path, { body, token, proof } = {}) {
 }
 
 function refusal({ status, headers }, { message = UNREACHABLE, errors }) {
+  // RFC 9470: the request needs a recent confirmation of the user (step-up).
   const needsConfirmation = !!headers.get('WWW-Authenticate')?.includes('insufficient_user_authentication');
   const retryAfter = Number(headers.get('Retry-After')) || null;
   return new ApiError({ status, message, errors, needsConfirmation, retryAfter });
