@@ -6,7 +6,7 @@ import { openLoad } from './growth/open-load';
 import { plansOf } from './growth/plans';
 import { KINDS, type Kind, type Size, report } from './growth/report';
 import { revokeCrowds } from './growth/revoking';
-import { Side } from './growth/side';
+import { Side } from './growth/deployment';
 import { measureWrites } from './growth/writes';
 import { publish } from './page';
 import { readSettings, readSizes } from './settings';

@@ -7,7 +7,7 @@ import { Client } from './growth/client';
 import { fill } from './growth/fill';
 import type { Load } from './load';
 import { publish } from './page';
-import { CROSSING_SESSIONS, cross } from './processes/crossing';
+import { CROSSING_SESSIONS, cross } from './processes/cross-process';
 import { SETTINGS, type Scaled, type Setting, report } from './processes/report';
 import { spreadLoad } from './processes/spread-load';
 import { Server } from './server';

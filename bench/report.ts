@@ -1,5 +1,5 @@
 import { totalmem } from 'node:os';
-import { BARS, type Bar, roundsOf, verdictOf } from './bars';
+import { BARS, type Bar, roundsOf, verdictOf } from './targets';
 import type { Scenario } from './groups/group';
 import { GROUPS } from './groups';
 import type { Sample } from './load';

@@ -1,7 +1,7 @@
 import { Cleanup } from './cleanup';
 import { GROUPS } from './groups';
 import type { Bench, Group, Scenarios } from './groups/group';
-import { liveIn } from './lived-in';
+import { liveIn } from './fill-tables';
 import { type Sample, WARM_UP_SECONDS } from './load';
 import { type LoginTiming, timeLogins } from './login-timing';
 import { publish } from './page';

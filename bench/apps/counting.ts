@@ -1,7 +1,7 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import { Client } from 'pg';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { textOf } from './text-of';
+import { textOf } from './pg-text';
 
 /** What a server process has spent since it started, and how it is. */
 export interface Spent {

@@ -1,9 +1,9 @@
 import { Client as Postgres } from 'pg';
-import { type Access, type PlanKind, accessesOf } from '../../test/support/plans';
+import { type Access, type PlanKind, accessesOf } from '../../test/support/query-plans';
 import type { Tokens } from '../apps/serve';
 import { ADA } from '../stores';
 import type { Answer } from './client';
-import type { Side } from './side';
+import type { Side } from './deployment';
 
 /** How the statements of one operation reach their tables. */
 export interface Planned {

@@ -1,5 +1,5 @@
 import type { Tokens } from '../apps/serve';
-import type { Side } from './side';
+import type { Side } from './deployment';
 
 /** Milliseconds that ending all sessions of a user took, by how many there were. */
 export type Revoked = Record<number, number[]>;

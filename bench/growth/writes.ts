@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { dataSourceOf } from '../../test/support/database';
 import type { DataSource } from 'typeorm';
-import type { Side } from './side';
+import type { Side } from './deployment';
 
 /** What refreshes wrote. */
 export interface Writes {

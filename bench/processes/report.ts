@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { machine, spread, table } from '../markdown';
 import { median } from '../statistics';
-import type { Crossed } from './crossing';
+import type { Crossed } from './cross-process';
 import type { SpreadSample } from './spread-load';
 
 /** One process, two that share their stores, and two that share nothing but the machine. */

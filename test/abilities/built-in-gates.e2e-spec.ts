@@ -5,7 +5,7 @@ import { forge } from '../support/forge';
 import { ADMIN_AUDIENCE } from '../support/host.module';
 import { member, startMembers } from '../support/members';
 import { PASSKEYS } from '../support/passkeys';
-import { PASSWORD } from '../support/people';
+import { PASSWORD } from '../support/user-entities';
 import { routesOf } from '../support/routes';
 
 const NONE = 'none';

@@ -17,7 +17,7 @@ import { Column, DataSource, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { startHost } from '../support/adapter';
 import { createDatabase } from '../support/database';
 import { SECRET, UNLIMITED } from '../support/host.module';
-import { Operator } from '../support/people';
+import { Operator } from '../support/user-entities';
 
 @Entity('people')
 class Customer extends withAuthColumns() {

@@ -1,12 +1,12 @@
 import { ConflictException } from '@nestjs/common';
 import { AccountDeleted, AccountDeleting, type AuthHooks, Pruning } from '@svc/auth';
-import { Checkpoint } from '../support/checkpoint';
-import { ADA } from '../support/confirming';
-import { LivingAccount } from '../support/living-account';
+import { Checkpoint } from '../support/pause-point';
+import { ADA } from '../support/step-up';
+import { LivingAccount } from '../support/full-account';
 import { member } from '../support/members';
-import { mentions } from '../support/mentions';
+import { mentions } from '../support/find-texts';
 import { storePasskey } from '../support/passkeys';
-import { type Member, PASSWORD } from '../support/people';
+import { type Member, PASSWORD } from '../support/user-entities';
 
 /** Seconds that an access token may be presented for, with leeway and margin for clocks. */
 const LIFE = 900 + 5 + 60;

@@ -1,9 +1,9 @@
 import { UserProvider } from '@svc/auth';
 import { randomUUID } from 'node:crypto';
 import { type TestApp, claimsOf } from '../support/app';
-import { ADA, HEADER, confirmingForFile, proofOf, startConfirming } from '../support/confirming';
+import { ADA, HEADER, confirmingForFile, proofOf, startConfirming } from '../support/step-up';
 import { ORIGIN, PasskeyApp, storePasskey } from '../support/passkeys';
-import { SoftAuthenticator } from '../support/soft-authenticator';
+import { SoftAuthenticator } from '../support/cose-key';
 import { enrol } from '../support/two-factor';
 
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;

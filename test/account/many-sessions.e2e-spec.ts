@@ -1,9 +1,9 @@
 import { type SessionEndReason, SessionEnded } from '@svc/auth';
 import { type Tokens, claimsOf } from '../support/app';
-import { ADA, HEADER, proofOf } from '../support/confirming';
+import { ADA, HEADER, proofOf } from '../support/step-up';
 import { linkIn, member, membersForFile } from '../support/members';
-import { PASSWORD } from '../support/people';
-import { refuseAfter } from '../support/refused';
+import { PASSWORD } from '../support/user-entities';
+import { refuseAfter } from '../support/failing-statements';
 import { RACES_MS } from '../support/rounds';
 
 /** `TEST_SESSIONS=100000 npx jest test/account/many-sessions` ends as many. */

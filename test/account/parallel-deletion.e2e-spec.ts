@@ -1,10 +1,10 @@
 import { AccountDeleted, AccountDeleting, type AuthHooks, type AuthModuleOptions } from '@svc/auth';
 import type { TestApp } from '../support/app';
-import { Checkpoint } from '../support/checkpoint';
-import { HEADER, proofOf } from '../support/confirming';
+import { Checkpoint } from '../support/pause-point';
+import { HEADER, proofOf } from '../support/step-up';
 import { eventually } from '../support/eventually';
 import { member, membersForFile } from '../support/members';
-import type { Member } from '../support/people';
+import type { Member } from '../support/user-entities';
 
 const AT_ONCE = 20;
 const POOL = { max: 5 };

@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib';
-import { type Attack, Attacked } from './support/attacked';
+import { type Attack, Attacked } from './support/attacked-host';
 import { ROUTES, type Route } from './support/routes';
-import { share } from './support/share';
-import type { Sent } from './support/wire';
+import { share } from './support/partition';
+import type { Sent } from './support/raw-client';
 import { describeWithRedis } from '../support/with-redis';
 
 const JSON_TYPE = { 'Content-Type': 'application/json' };

@@ -1,7 +1,7 @@
-import { type Attack, Attacked, type Visitor } from './support/attacked';
-import { life } from './support/life';
+import { type Attack, Attacked, type Visitor } from './support/attacked-host';
+import { life } from './support/valid-requests';
 import { ROUTES, type Route, credentials, routeNamed } from './support/routes';
-import type { Answer } from './support/wire';
+import type { Answer } from './support/raw-client';
 import { describeWithRedis } from '../support/with-redis';
 
 const PAGE = 'https://app.example.com';

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
-import { type Attack, Attacked, type Visitor } from './support/attacked';
+import { type Attack, Attacked, type Visitor } from './support/attacked-host';
 import { ROUTES, type Route, credentials, routeNamed } from './support/routes';
-import { share } from './support/share';
+import { share } from './support/partition';
 import { CHALLENGE, purposeToken } from './support/jws';
-import { CREDENTIALS, NO_OBJECTS, NO_TEXTS, SEGMENTS, TEXTS, reachesPrototypes } from './support/values';
+import { CREDENTIALS, NO_OBJECTS, NO_TEXTS, SEGMENTS, TEXTS, reachesPrototypes } from './support/hostile-values';
 import { MAX_PARAM_LENGTH, onFastify } from '../support/adapter';
 import { describeWithRedis } from '../support/with-redis';
 

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Attack, Attacked, type Visitor } from './support/attacked';
+import { type Attack, Attacked, type Visitor } from './support/attacked-host';
 import { ROUTES, credentials, routeNamed } from './support/routes';
 import { CHALLENGE, CONFIRMATION, claimsOf, proofFor, purposeToken } from './support/jws';
-import type { Answer, Sent } from './support/wire';
-import { HEADER } from '../support/confirming';
+import type { Answer, Sent } from './support/raw-client';
+import { HEADER } from '../support/step-up';
 import { linkIn } from '../support/members';
 import { describeWithRedis } from '../support/with-redis';
 

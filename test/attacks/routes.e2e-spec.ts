@@ -1,10 +1,10 @@
 import { METHODS } from 'node:http';
-import { type Attack, Attacked, type Visitor } from './support/attacked';
+import { type Attack, Attacked, type Visitor } from './support/attacked-host';
 import { CHALLENGE, purposeToken } from './support/jws';
-import { life } from './support/life';
-import { faultsOf } from './support/oracle';
+import { life } from './support/valid-requests';
+import { faultsOf } from './support/response-checks';
 import { ROUTES, type Route, credentials, routeNamed } from './support/routes';
-import { each } from './support/wire';
+import { each } from './support/raw-client';
 import { onFastify } from '../support/adapter';
 import { API_URL, RESET_URL, linkIn } from '../support/members';
 import { describeWithRedis } from '../support/with-redis';

@@ -1,7 +1,7 @@
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
-import { type Attack, Attacked, type Visitor } from './support/attacked';
+import { type Attack, Attacked, type Visitor } from './support/attacked-host';
 import { ROUTES, credentials, routeNamed } from './support/routes';
-import { share } from './support/share';
+import { share } from './support/partition';
 import { CHALLENGE, CONFIRMATION, claimsOf, proofFor, purposeToken } from './support/jws';
 import {
   type Hostile,
@@ -11,9 +11,9 @@ import {
   hostileToKeyPairs,
   refreshToken,
 } from './support/tokens';
-import { HEADER } from '../support/confirming';
+import { HEADER } from '../support/step-up';
 import { ENCRYPTION_KEY, UNLIMITED } from '../support/host.module';
-import { PASSWORD } from '../support/people';
+import { PASSWORD } from '../support/user-entities';
 import { describeWithRedis } from '../support/with-redis';
 
 const GUARDED = ROUTES.filter(({ needs }) => needs !== 'nothing');

@@ -9,13 +9,13 @@ import {
 import { hash as bcrypt } from 'bcryptjs';
 import { randomUUID } from 'node:crypto';
 import { TestApp } from '../support/app';
-import { Checkpoint, whileStopped } from '../support/checkpoint';
-import { ADA, confirm } from '../support/confirming';
+import { Checkpoint, whileStopped } from '../support/pause-point';
+import { ADA, confirm } from '../support/step-up';
 import { eventually } from '../support/eventually';
 import { forge } from '../support/forge';
 import { linkIn, member, membersForFile } from '../support/members';
-import { PASSWORD } from '../support/people';
-import { refuse, whileRefused } from '../support/refused';
+import { PASSWORD } from '../support/user-entities';
+import { refuse, whileRefused } from '../support/failing-statements';
 
 const NEXT = 'another horse entirely';
 const WRONG = {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { TestApp } from '../support/app';
-import { someone } from '../support/clients';
+import { someone } from '../support/rate-limited-host';
 import { UNLIMITED } from '../support/host.module';
-import { PASSWORD } from '../support/people';
+import { PASSWORD } from '../support/user-entities';
 import { type Answer, type HostProcess, type Seen, seenBy, send, startProcesses } from '../support/processes';
 import { RACES_MS, rounds } from '../support/rounds';
 import { describeWithRedis, sharedRedisUrl } from '../support/with-redis';

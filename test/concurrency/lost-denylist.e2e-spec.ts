@@ -6,7 +6,7 @@ import { Client as Postgres } from 'pg';
 import { SecurityStore } from '@svc/auth';
 import { redisCache } from '../../apps/sample/src/redis-cache';
 import { TestApp, claimsOf } from '../support/app';
-import { Checkpoint } from '../support/checkpoint';
+import { Checkpoint } from '../support/pause-point';
 import { COMPLETE, LEASE, READS_BATCH, deniedKey, onStatement } from '../support/denylist-state';
 import { eventually } from '../support/eventually';
 import { send } from '../support/processes';
@@ -133,7 +133,7 @@ describeWithOwnRedis('while Redis loses the denylist', () => {
 
     async function launch(): Promise<Process> {
       const stores = { databaseUrl: t.databaseUrl, redisUrl: redis.url, options: OPTIONS };
-      const child = fork(join(__dirname, '../support/dying-process.ts'), {
+      const child = fork(join(__dirname, '../support/crashing-host-process.ts'), {
         execArgv: ['--require', join(__dirname, '../support/register-ts.cjs')],
         env: { ...process.env, HOST_OPTIONS: JSON.stringify(stores) },
       });

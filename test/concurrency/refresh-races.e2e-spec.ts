@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { redisCache } from '../../apps/sample/src/redis-cache';
 import { TestApp, claimsOf } from '../support/app';
-import { HEADER, proofOf } from '../support/confirming';
+import { HEADER, proofOf } from '../support/step-up';
 import { deniedKey } from '../support/denylist-state';
-import { PASSWORD } from '../support/people';
+import { PASSWORD } from '../support/user-entities';
 import { type Answer, type HostProcess, send, startProcesses } from '../support/processes';
 import { RACES_MS, rounds } from '../support/rounds';
 import { describeWithRedis, sharedRedisUrl } from '../support/with-redis';

@@ -2,7 +2,7 @@ import type { Response } from 'supertest';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tokens } from '../support/app';
 import { linkIn, member, membersForFile } from '../support/members';
-import { PASSWORD } from '../support/people';
+import { PASSWORD } from '../support/user-entities';
 import { RACES_MS, rounds } from '../support/rounds';
 
 const ROUNDS = rounds(4);

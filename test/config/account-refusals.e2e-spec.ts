@@ -3,7 +3,7 @@ import type { AuthModuleOptions } from '@svc/auth';
 import { createDatabase } from '../support/database';
 import { HostModule } from '../support/host.module';
 import { API_URL, Mailbox, RESET_URL } from '../support/members';
-import { Member, Person } from '../support/people';
+import { Member, Person } from '../support/user-entities';
 import {
   Strangers,
   Readers,
@@ -18,7 +18,7 @@ import {
   Unique,
   Live,
   OWN,
-} from '../support/unfit-users';
+} from '../support/incomplete-users';
 
 describe('the module refuses to start', () => {
   let database: Awaited<ReturnType<typeof createDatabase>>;

@@ -5,7 +5,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { redisCache } from '../../apps/sample/src/redis-cache';
 import { createDatabase } from '../support/database';
 import { HostModule, SECRET } from '../support/host.module';
-import { Operator, Person } from '../support/people';
+import { Operator, Person } from '../support/user-entities';
 import { RedisServer } from '../support/redis';
 import { describeWithOwnRedis } from '../support/with-redis';
 

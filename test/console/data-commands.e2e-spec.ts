@@ -3,13 +3,13 @@ import { AuthConsoleModule } from '@svc/auth/console';
 import { CommandFactory } from 'nest-commander';
 import { Client } from 'pg';
 import type { TestApp } from '../support/app';
-import { ADA } from '../support/confirming';
+import { ADA } from '../support/step-up';
 import { createEmptyDatabase } from '../support/database';
 import { SECRET } from '../support/host.module';
 import { API_URL, linkIn, member, membersForFile } from '../support/members';
-import { PASSWORD } from '../support/people';
+import { PASSWORD } from '../support/user-entities';
 import { runInProcess } from './in-process';
-import { WorkPlace } from './work-place';
+import { WorkPlace } from './working-directory';
 
 describe('the commands that act on data', () => {
   const place = new WorkPlace();

@@ -3,7 +3,7 @@ import { parseEnv } from 'node:util';
 import { runInNewContext } from 'node:vm';
 import { type AuthModuleOptions, authOptionsFromEnv } from '@svc/auth';
 import { TestApp, type Tokens } from '../support/app';
-import { WorkPlace } from './work-place';
+import { WorkPlace } from './working-directory';
 
 const MESSAGE = Buffer.from('a message');
 

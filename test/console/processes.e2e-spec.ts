@@ -2,7 +2,7 @@ import { parseEnv } from 'node:util';
 import { createEmptyDatabase } from '../support/database';
 import { SECRET } from '../support/host.module';
 import { sharedRedisUrl } from '../support/with-redis';
-import { WorkPlace } from './work-place';
+import { WorkPlace } from './working-directory';
 
 // The other tests of the console run its commands inside the process of the tests.
 describe('a command in a process of its own', () => {

@@ -1,6 +1,6 @@
 import { chmodSync, lstatSync, statSync, symlinkSync } from 'node:fs';
 import { parseEnv } from 'node:util';
-import { WorkPlace } from './work-place';
+import { WorkPlace } from './working-directory';
 
 const SECRET = /^[0-9a-f]{64}$/;
 const OLD = 'the-old-secret';

@@ -3,7 +3,7 @@ import * as ts from 'typescript';
 import { createDatabase } from '../support/database';
 import { type Block, PAGES, SHOWN, blocksOf, routesIn } from './blocks';
 import { judgeVariable, mistakesOf as mistakesOfShell } from './shell';
-import { commandsOfTheConsole, routesOfTheSample } from './surroundings';
+import { commandsOfTheConsole, routesOfTheSample } from './known-names';
 import { mistakesOf as mistakesOfTypeScript } from './typescript';
 
 const BROKEN = blocksOf(

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import * as ts from 'typescript';
 import { type Block, ROOT, fileOf } from './blocks';
 
-const PRESUPPOSED = join(ROOT, 'test/docs/presupposed.ts');
+const PRESUPPOSED = join(ROOT, 'test/docs/block-context.ts');
 const LIBRARY = join(ROOT, 'libs/auth/src/index.ts');
 
 /** `await` outside a function, and names that a fragment does not go on to use. */
@@ -26,7 +26,7 @@ export function mistakesOf(blocks: readonly Block[]): string[] {
   const files = blocks.map((block, i) => {
     const folder = join(ROOT, 'test/docs/.blocks', block.page.replaceAll('/', '_'));
     const users = join(folder, 'src/users.ts');
-    if (!virtual.has(users)) virtual.set(users, `export { Order, User } from '../../../presupposed';`);
+    if (!virtual.has(users)) virtual.set(users, `export { Order, User } from '../../../block-context';`);
     const file = join(folder, fileOf(block) ?? `fragment-${i}.ts`);
     virtual.set(file, fileOf(block) ? block.text : asModule(block.text, known));
     return { block, file, isFragment: !fileOf(block) };
@@ -86,7 +86,7 @@ function asModule(text: string, known: ReadonlyMap<string, boolean>): string {
   const { own, used } = namesOf(whole);
   const missing = [...used].filter((name) => known.has(name) && !own.has(name));
   const imports = missing.map((name) => (known.get(name) ? name : `type ${name}`)).join(', ');
-  return `import { ${imports} } from '../../presupposed'; export {}; ${whole}`;
+  return `import { ${imports} } from '../../block-context'; export {}; ${whole}`;
 }
 
 function namesOf(text: string): { own: Set<string>; used: Set<string> } {

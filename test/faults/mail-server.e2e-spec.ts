@@ -1,7 +1,7 @@
 import { MailFailed, nodemailerMailer } from '@svc/auth';
 import { type AddressInfo, type Server, createServer } from 'node:net';
 import type { TestApp } from '../support/app';
-import { ADA } from '../support/confirming';
+import { ADA } from '../support/step-up';
 import { eventually } from '../support/eventually';
 import { member, startMembers } from '../support/members';
 import { TcpProxy } from '../support/tcp-proxy';

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { RefreshTokenReused, SessionEnded } from '@svc/auth';
 import { Client } from 'pg';
 import { TestApp, type Tokens, claimsOf } from '../support/app';
-import { Checkpoint } from '../support/checkpoint';
+import { Checkpoint } from '../support/pause-point';
 import { createDatabase } from '../support/database';
 import { onStatement } from '../support/denylist-state';
 import { eventually } from '../support/eventually';

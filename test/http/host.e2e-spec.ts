@@ -33,7 +33,7 @@ import { TestApp, type TestAppOptions } from '../support/app';
 import { createDatabase } from '../support/database';
 import { forge } from '../support/forge';
 import { hostOptions } from '../support/host.module';
-import { Operator, Person } from '../support/people';
+import { Operator, Person } from '../support/user-entities';
 
 @Catch(HttpException)
 class ProblemFilter implements ExceptionFilter {

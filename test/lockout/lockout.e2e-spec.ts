@@ -11,8 +11,8 @@ import * as fc from 'fast-check';
 import { randomUUID } from 'node:crypto';
 import type { Response } from 'supertest';
 import { TestApp, type TestAppOptions } from '../support/app';
-import { confirm } from '../support/confirming';
-import { PASSWORD } from '../support/people';
+import { confirm } from '../support/step-up';
+import { PASSWORD } from '../support/user-entities';
 
 const locking = (lockout: AuthModuleOptions['lockout'], more: Partial<AuthModuleOptions> = {}): TestAppOptions => ({
   options: { features: { lockout: true }, lockout, ...more },

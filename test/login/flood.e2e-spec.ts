@@ -1,10 +1,10 @@
 import { type AuthModuleOptions, PasswordHasher } from '@svc/auth';
 import type { TestApp } from '../support/app';
-import { someone, startLimited } from '../support/clients';
+import { someone, startLimited } from '../support/rate-limited-host';
 import { eventually } from '../support/eventually';
 import { UNLIMITED } from '../support/host.module';
-import { PASSWORD } from '../support/people';
-import { statementsOf } from '../support/statements';
+import { PASSWORD } from '../support/user-entities';
+import { statementsOf } from '../support/request-statements';
 
 const WRONG = 'wrong-horse-battery';
 const BUSY = { message: 'The service is busy. Please try again in 2 seconds.' };

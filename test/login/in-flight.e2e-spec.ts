@@ -1,11 +1,11 @@
 import { type AuthModuleOptions, PasswordHasher, UserProvider, bcryptVerifier } from '@svc/auth';
 import { hash as bcrypt } from 'bcryptjs';
 import type { TestApp } from '../support/app';
-import { Checkpoint, whileStopped } from '../support/checkpoint';
-import { ADA, HEADER, proofOf } from '../support/confirming';
+import { Checkpoint, whileStopped } from '../support/pause-point';
+import { ADA, HEADER, proofOf } from '../support/step-up';
 import { type Mailbox, linkIn, member, membersForFile, startMembers } from '../support/members';
-import { mentions } from '../support/mentions';
-import { PASSWORD } from '../support/people';
+import { mentions } from '../support/find-texts';
+import { PASSWORD } from '../support/user-entities';
 
 const NEXT = 'another horse entirely';
 

@@ -2,7 +2,7 @@ import type { Response } from 'supertest';
 import { PasswordHasher } from '@svc/auth';
 import { TestApp, claimsOf } from '../support/app';
 import { member } from '../support/members';
-import { Member, PASSWORD } from '../support/people';
+import { Member, PASSWORD } from '../support/user-entities';
 
 describe('POST /login', () => {
   const t = TestApp.forFile();

@@ -2,12 +2,12 @@ import { ForbiddenException, type LoggerService } from '@nestjs/common';
 import { HasherBusy, PasswordHasher, type SecurityLine, SecurityStore, StoreUnavailable } from '@svc/auth';
 import { randomUUID } from 'node:crypto';
 import { TestApp, claimsOf } from '../support/app';
-import { someone, startLimited } from '../support/clients';
+import { someone, startLimited } from '../support/rate-limited-host';
 import { API_URL, linkIn, member } from '../support/members';
 import { ORIGIN, PasskeyApp } from '../support/passkeys';
-import { PASSWORD } from '../support/people';
+import { PASSWORD } from '../support/user-entities';
 import { ALL_REASONS, LoggingApp, SecurityLines, reasonsIn } from '../support/security-lines';
-import { SoftAuthenticator } from '../support/soft-authenticator';
+import { SoftAuthenticator } from '../support/cose-key';
 import { challenge, codeOf, complete, enrol } from '../support/two-factor';
 
 const WRONG = 'wrong-horse-battery';

@@ -16,7 +16,7 @@ import {
 } from '@opentelemetry/sdk-trace-base';
 import { AuthEvents, HasherBusy, MailFailed, PasswordHasher } from '@svc/auth';
 import { TestApp } from '../support/app';
-import { PASSWORD } from '../support/people';
+import { PASSWORD } from '../support/user-entities';
 import { challenge, codeOf, complete, enrol, startTwoFactor } from '../support/two-factor';
 
 const spans = new InMemorySpanExporter();

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { TestApp } from '../support/app';
 import { type Mailbox, linkIn, member, startMembers } from '../support/members';
 import { ORIGIN, PASSKEYS } from '../support/passkeys';
-import { PASSWORD } from '../support/people';
-import { SoftAuthenticator } from '../support/soft-authenticator';
+import { PASSWORD } from '../support/user-entities';
+import { SoftAuthenticator } from '../support/cose-key';
 import { codeOf, secretIn } from '../support/two-factor';
-import { Contract, documentOf } from './support/contract';
+import { Contract, documentOf } from './support/document-checker';
 import * as operators from './support/operators';
 import * as refusals from './support/refusals';
 

@@ -5,9 +5,9 @@ import { type AuthModuleOptions, describeAuth } from '@svc/auth';
 import { TestApp, type TestAppOptions } from '../support/app';
 import { membersForFile, startMembers } from '../support/members';
 import { PASSKEYS } from '../support/passkeys';
-import { Member } from '../support/people';
+import { Member } from '../support/user-entities';
 import { routesOf } from '../support/routes';
-import { Contract, documentOf } from './support/contract';
+import { Contract, documentOf } from './support/document-checker';
 
 const EVERYTHING: Partial<AuthModuleOptions> = {
   ...PASSKEYS,

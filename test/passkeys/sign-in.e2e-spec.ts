@@ -1,10 +1,10 @@
 import { PasskeyAdded, PasskeyRemoved } from '@svc/auth';
 import { claimsOf } from '../support/app';
-import { ADA, HEADER, confirm } from '../support/confirming';
+import { ADA, HEADER, confirm } from '../support/step-up';
 import { eventually } from '../support/eventually';
 import { UNLIMITED } from '../support/host.module';
 import { type Confirmed, NOT_VERIFIED, ORIGIN, PasskeyApp } from '../support/passkeys';
-import { SoftAuthenticator } from '../support/soft-authenticator';
+import { SoftAuthenticator } from '../support/cose-key';
 
 const NO_STORE = 'no-store, private';
 

@@ -1,8 +1,8 @@
 import { UserProvider } from '@svc/auth';
-import { ADA } from '../support/confirming';
+import { ADA } from '../support/step-up';
 import { eventually } from '../support/eventually';
 import { linkIn, member, membersForFile } from '../support/members';
-import { PASSWORD } from '../support/people';
+import { PASSWORD } from '../support/user-entities';
 import { RedisServer } from '../support/redis';
 import { describeWithOwnRedis } from '../support/with-redis';
 

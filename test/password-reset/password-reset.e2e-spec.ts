@@ -2,11 +2,11 @@ import { Logger } from '@nestjs/common';
 import { AccountReleased, MailFailed, PasswordHasher, PasswordReset } from '@svc/auth';
 import { hash as digest } from 'node:crypto';
 import type { Response } from 'supertest';
-import { ADA, HEADER } from '../support/confirming';
+import { ADA, HEADER } from '../support/step-up';
 import { eventually } from '../support/eventually';
 import { RESET_URL, WAITING, hangingMails, linkIn, member, membersForFile, startMembers } from '../support/members';
-import { Member, PASSWORD } from '../support/people';
-import { statementsOf } from '../support/statements';
+import { Member, PASSWORD } from '../support/user-entities';
+import { statementsOf } from '../support/request-statements';
 
 const NEXT = 'another horse entirely';
 

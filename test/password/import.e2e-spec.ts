@@ -1,8 +1,8 @@
 import { PasswordHasher, PasswordVerifier, bcryptVerifier, pbkdf2Verifier, scryptVerifier } from '@svc/auth';
 import { pbkdf2Sync, scryptSync } from 'node:crypto';
 import { TestApp } from '../support/app';
-import { ADA, confirm } from '../support/confirming';
-import { PASSWORD } from '../support/people';
+import { ADA, confirm } from '../support/step-up';
+import { PASSWORD } from '../support/user-entities';
 
 const b64 = (bytes: Buffer): string => bytes.toString('base64').replace(/=+$/, '');
 const SALT = Buffer.from('0123456789abcdef');

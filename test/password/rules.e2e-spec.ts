@@ -5,10 +5,10 @@ import { type IncomingMessage, type Server, type ServerResponse, createServer } 
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { TestApp } from '../support/app';
-import { ADA } from '../support/confirming';
+import { ADA } from '../support/step-up';
 import { eventually } from '../support/eventually';
 import { linkIn, member, membersForFile, startMembers } from '../support/members';
-import { PASSWORD } from '../support/people';
+import { PASSWORD } from '../support/user-entities';
 
 const listed = (name: string): string[] =>
   readFileSync(join(__dirname, '../vectors/passwords', name), 'utf8')

@@ -8,7 +8,7 @@ import { modulesOf, scriptOf } from '../docs/page-modules';
 import { TestApp, claimsOf } from '../support/app';
 import { startIssuer } from '../support/issuer';
 import { member } from '../support/members';
-import { Member, PASSWORD } from '../support/people';
+import { Member, PASSWORD } from '../support/user-entities';
 import { RedisServer } from '../support/redis';
 import { describeWithOwnRedis } from '../support/with-redis';
 

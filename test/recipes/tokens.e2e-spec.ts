@@ -3,9 +3,9 @@ import { Abilities, type Caller, CurrentCaller, RequireConfirmation } from '@svc
 import jwt from 'jsonwebtoken';
 import { modulesOf } from '../docs/page-modules';
 import { TestApp, type Tokens, claimsOf } from '../support/app';
-import { ADA, HEADER, confirm, proofOf, startConfirming } from '../support/confirming';
+import { ADA, HEADER, confirm, proofOf, startConfirming } from '../support/step-up';
 import { SECRET } from '../support/host.module';
-import { PASSWORD } from '../support/people';
+import { PASSWORD } from '../support/user-entities';
 
 const FORMER = 'the-secret-of-the-former-application';
 

@@ -2,7 +2,7 @@ import { type AuthHooks, type LinkMail, PasswordHasher, Registered, type Registr
 import { Client } from 'pg';
 import { claimsOf } from '../support/app';
 import { Mailbox, member, membersForFile } from '../support/members';
-import { Member, PASSWORD } from '../support/people';
+import { Member, PASSWORD } from '../support/user-entities';
 
 const FORM = { name: 'Ada', email: 'ada@example.com', password: PASSWORD, password_confirmation: PASSWORD };
 const EVE = { name: 'Eve', email: 'eve@example.com', password: 'another horse, wingless' };

@@ -3,7 +3,7 @@ import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { onFastify } from '../support/adapter';
 import { type TestApp, claimsOf } from '../support/app';
 import { type Mailbox, linkIn, member, membersForFile, startMembers } from '../support/members';
-import { PASSWORD } from '../support/people';
+import { PASSWORD } from '../support/user-entities';
 
 const FORM = { name: 'Ada Lovelace', email: 'ada@example.com', password: PASSWORD, password_confirmation: PASSWORD };
 

@@ -2,12 +2,12 @@ import { type AuthModuleOptions, Pruning, SessionEnded } from '@svc/auth';
 import { createHash } from 'node:crypto';
 import { Client } from 'pg';
 import { TestApp, claimsOf } from '../support/app';
-import { ADA } from '../support/confirming';
+import { ADA } from '../support/step-up';
 import { linkIn, member, membersForFile, startMembers } from '../support/members';
 import { storePasskey } from '../support/passkeys';
-import { Member, PASSWORD } from '../support/people';
-import { measured, recordStatements } from '../support/plans';
-import { refuse } from '../support/refused';
+import { Member, PASSWORD } from '../support/user-entities';
+import { measured, recordStatements } from '../support/query-plans';
+import { refuse } from '../support/failing-statements';
 import { userProvidersOf } from '../support/user-reads';
 
 const DAY = 86_400;

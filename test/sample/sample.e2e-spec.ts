@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { claimsOf } from '../support/app';
 import { type TestDatabase, createEmptyDatabase } from '../support/database';
 import { eventually } from '../support/eventually';
-import { PASSWORD } from '../support/people';
+import { PASSWORD } from '../support/user-entities';
 import { type Answer, send } from '../support/processes';
 import { type Sample, SampleHost, SampleProcess } from '../support/sample';
 import { describeWithRedis, sharedRedisUrl } from '../support/with-redis';

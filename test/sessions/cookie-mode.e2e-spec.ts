@@ -1,5 +1,5 @@
 import { TestApp, claimsOf } from '../support/app';
-import { PASSWORD } from '../support/people';
+import { PASSWORD } from '../support/user-entities';
 
 const cookieOf = (headers: Record<string, unknown>): string | undefined =>
   (headers['set-cookie'] as string[] | undefined)?.[0];

@@ -1,8 +1,8 @@
 import { Pruning, SessionEnded, type SessionEndReason, SessionStarted } from '@svc/auth';
 import { type Tokens, claimsOf } from '../support/app';
-import { ADA, HEADER, proofOf } from '../support/confirming';
+import { ADA, HEADER, proofOf } from '../support/step-up';
 import { linkIn, member, membersForFile } from '../support/members';
-import { PASSWORD } from '../support/people';
+import { PASSWORD } from '../support/user-entities';
 
 const NEXT = 'another horse entirely';
 const CHOSEN = { password: NEXT, password_confirmation: NEXT };

@@ -1,9 +1,9 @@
 import { PasswordHasher, SecurityStore } from '@svc/auth';
 import { Client } from 'pg';
 import { TestApp } from '../support/app';
-import { HEADER, proofOf } from '../support/confirming';
-import { type PlanKind, type Statement, accessesOf, recordStatements } from '../support/plans';
-import { isForRequest, markRequests } from '../support/statements';
+import { HEADER, proofOf } from '../support/step-up';
+import { type PlanKind, type Statement, accessesOf, recordStatements } from '../support/query-plans';
+import { isForRequest, markRequests } from '../support/request-statements';
 
 /** Counts what requests send to PostgreSQL and to the security store. */
 function counters(t: TestApp) {

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TestApp } from '../support/app';
-import { PASSWORD } from '../support/people';
+import { PASSWORD } from '../support/user-entities';
 import { type HostProcess, send, startProcesses } from '../support/processes';
 import { RedisServer } from '../support/redis';
 import { describeWithOwnRedis } from '../support/with-redis';

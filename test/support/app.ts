@@ -9,7 +9,7 @@ import { redisCache } from '../../apps/sample/src/redis-cache';
 import { httpAdapter } from './adapter';
 import { createDatabase, emptyDatabase } from './database';
 import { HostModule } from './host.module';
-import { Operator, PASSWORD, Person } from './people';
+import { Operator, PASSWORD, Person } from './user-entities';
 import { sharedRedisUrl } from './shared-redis';
 
 export { MovableClock };

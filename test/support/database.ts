@@ -2,7 +2,7 @@ import { addTwoFactorColumns, authEntities, authMigrations } from '@svc/auth';
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { DataSource } from 'typeorm';
-import { Member, Operator, Person } from './people';
+import { Member, Operator, Person } from './user-entities';
 
 const TEMPLATE = 'svc_test_template';
 

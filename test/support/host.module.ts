@@ -11,7 +11,7 @@ import {
   Public,
   authEntities,
 } from '@svc/auth';
-import { Member, Operator, Person } from './people';
+import { Member, Operator, Person } from './user-entities';
 
 const seen = ({ guard, userId, familyId, claims }: Caller) => ({ guard, userId, familyId, claims });
 

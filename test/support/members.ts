@@ -3,7 +3,7 @@ import { MailRecorder, linkIn } from '@svc/auth/testing';
 import { TestApp, type TestAppOptions } from './app';
 import { eventually } from './eventually';
 import { ENCRYPTION_KEY } from './host.module';
-import { Member, PASSWORD } from './people';
+import { Member, PASSWORD } from './user-entities';
 
 export { linkIn };
 

@@ -12,7 +12,7 @@ import {
 } from '@svc/auth';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Person } from './people';
+import type { Person } from './user-entities';
 
 @ObjectType()
 class Note {

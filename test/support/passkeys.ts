@@ -1,8 +1,8 @@
 import type { AuthModuleOptions } from '@svc/auth';
 import { randomUUID } from 'node:crypto';
 import { type Tokens, TestApp } from './app';
-import { HEADER, confirmingForFile, proofOf, startConfirming } from './confirming';
-import { type Change, type Sent, SoftAuthenticator } from './soft-authenticator';
+import { HEADER, confirmingForFile, proofOf, startConfirming } from './step-up';
+import { type Change, type Sent, SoftAuthenticator } from './cose-key';
 
 export const ORIGIN = 'https://app.example.com';
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../apps/sample/src/dev/embedded-postgres';
 import { eventually } from './eventually';
-import { PASSWORD } from './people';
+import { PASSWORD } from './user-entities';
 import { type Answer, send } from './processes';
 
 const MAIN = join(__dirname, '../../dist/apps/sample/apps/sample/src/main.js');

@@ -9,7 +9,7 @@ import {
 } from '@svc/auth';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { TestApp } from './app';
-import { HEADER, proofOf } from './confirming';
+import { HEADER, proofOf } from './step-up';
 import { HostController } from './host.module';
 import { type Mailbox, member, membersForFile } from './members';
 

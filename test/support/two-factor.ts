@@ -2,8 +2,8 @@ import type { AuthModuleOptions } from '@svc/auth';
 import type { Type } from '@nestjs/common';
 import { codeAt, fromBase32, secretIn, stepOf as stepAt } from './totp';
 import { TestApp, type TestAppOptions } from './app';
-import { HEADER, proofOf } from './confirming';
-import { PASSWORD } from './people';
+import { HEADER, proofOf } from './step-up';
+import { PASSWORD } from './user-entities';
 
 export const ADA = 'ada@example.com';
 

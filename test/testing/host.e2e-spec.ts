@@ -13,7 +13,7 @@ import {
 import request from 'supertest';
 import { DataSource } from 'typeorm';
 import { createDatabase } from '../support/database';
-import { Operator } from '../support/people';
+import { Operator } from '../support/user-entities';
 import { AppModule as Host, User } from './host';
 
 const PASSWORD = 'correct-horse-battery';

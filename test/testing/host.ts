@@ -12,7 +12,7 @@ import {
 } from '@svc/auth';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { ADMIN_AUDIENCE, ENCRYPTION_KEY, SECRET } from '../support/host.module';
-import { Operator } from '../support/people';
+import { Operator } from '../support/user-entities';
 
 /** The table of members, as this host knows it. */
 @Entity('members')

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { packedHost } from '../attacks/support/packed';
+import { packedHost } from '../attacks/support/packed-host';
 
 describe('the testing kit in the package', () => {
   let folder: string;

@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import request from 'supertest';
 import { redisCache } from '../../apps/sample/src/redis-cache';
 import { startHost } from '../support/adapter';
-import { limitedForFile, someone, startLimited } from '../support/clients';
+import { limitedForFile, someone, startLimited } from '../support/rate-limited-host';
 import { createDatabase } from '../support/database';
 import { HostController, HostModule, hostOptions } from '../support/host.module';
 import { RedisServer } from '../support/redis';

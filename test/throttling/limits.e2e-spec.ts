@@ -1,9 +1,9 @@
 import { Lockout, PasswordHasher, SecurityStore, StoreUnavailable } from '@svc/auth';
 import { randomInt, randomUUID } from 'node:crypto';
 import type { Response } from 'supertest';
-import { limitedForFile, someone, startLimited } from '../support/clients';
+import { limitedForFile, someone, startLimited } from '../support/rate-limited-host';
 import { member, memberOptions, Mailbox } from '../support/members';
-import { PASSWORD } from '../support/people';
+import { PASSWORD } from '../support/user-entities';
 
 const ADA = 'ada@example.com';
 

@@ -20,7 +20,7 @@ import { httpAdapter } from '../support/adapter';
 import { TestApp } from '../support/app';
 import { eventually } from '../support/eventually';
 import { KeyServer, type SigningKey, signingKey } from '../support/key-server';
-import { Subjects } from '../support/verifying';
+import { Subjects } from '../support/verifying-service';
 
 /** Far beyond what an answer takes. */
 const STORE_TIMEOUT_MS = 30_000;

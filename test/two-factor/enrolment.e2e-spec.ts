@@ -1,7 +1,7 @@
 import { PasswordHasher, SecurityStore, TwoFactorDisabled, TwoFactorEnabled } from '@svc/auth';
-import { proofOf } from '../support/confirming';
+import { proofOf } from '../support/step-up';
 import { eventually } from '../support/eventually';
-import { PASSWORD } from '../support/people';
+import { PASSWORD } from '../support/user-entities';
 import {
   ADA,
   asConfirmed,

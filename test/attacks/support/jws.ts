@@ -1,6 +1,6 @@
 import { type KeyObject, createHmac, randomUUID, sign as signWith } from 'node:crypto';
 import { ADMIN_AUDIENCE, API_AUDIENCE, SECRET } from '../../support/host.module';
-import type { Visitor } from './attacked';
+import type { Visitor } from './attacked-host';
 
 export type Json = Record<string, unknown>;
 /** Signs the first two parts of a token. */

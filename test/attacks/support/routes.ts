@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { Visitor } from './attacked';
-import { HEADER } from '../../support/confirming';
-import { PASSWORD } from '../../support/people';
+import type { Visitor } from './attacked-host';
+import { HEADER } from '../../support/step-up';
+import { PASSWORD } from '../../support/user-entities';
 import { proofFor } from './jws';
 
 /** What the attacks know of a route. */

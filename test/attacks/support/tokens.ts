@@ -1,6 +1,6 @@
 import { type KeyObject, createHmac, generateKeyPairSync, hkdfSync } from 'node:crypto';
 import { ENCRYPTION_KEY, SECRET } from '../../support/host.module';
-import type { Visitor } from './attacked';
+import type { Visitor } from './attacked-host';
 import {
   CHALLENGE,
   CONFIRMATION,

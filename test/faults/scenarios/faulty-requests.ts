@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PASSWORD } from '../../support/people';
+import { PASSWORD } from '../../support/user-entities';
 import type { TcpProxy } from '../../support/tcp-proxy';
 import type { BrokenNode, Timed } from './broken-node';
 

@@ -5,7 +5,7 @@ import { runInNewContext } from 'node:vm';
 import { redisCache } from '../../../apps/sample/src/redis-cache';
 import { type Mailbox, member, startMembers } from '../../support/members';
 import { PASSKEYS } from '../../support/passkeys';
-import { PASSWORD } from '../../support/people';
+import { PASSWORD } from '../../support/user-entities';
 import { sharedRedisUrl } from '../../support/with-redis';
 import { BrokenNode } from './broken-node';
 

@@ -1,7 +1,7 @@
 import type { TestApp } from '../../support/app';
-import { PASSWORD } from '../../support/people';
+import { PASSWORD } from '../../support/user-entities';
 import { codeOf, secretIn } from '../../support/two-factor';
-import type { Contract } from './contract';
+import type { Contract } from './document-checker';
 import { NONE } from './refusals';
 
 /** The operator with the id 1. */

@@ -2,7 +2,7 @@ import { type AuthModuleOptions, SecurityStore, StoreUnavailable } from '@svc/au
 import { randomUUID } from 'node:crypto';
 import { onFastify } from '../../support/adapter';
 import type { TestApp } from '../../support/app';
-import type { Contract, Op } from './contract';
+import type { Contract, Op } from './document-checker';
 
 /** Paths that lead to nothing. */
 export const NONE = { svcSession: randomUUID(), svcPasskey: 'none', id: 'none', hash: 'none' };

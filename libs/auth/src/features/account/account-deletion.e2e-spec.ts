@@ -1,10 +1,10 @@
 import { AccountDeleting } from '@svc/auth';
-import { Checkpoint } from '../../../../../test/support/checkpoint';
+import { Checkpoint } from '../../../../../test/support/pause-point';
 import { eventually } from '../../../../../test/support/eventually';
 import { member } from '../../../../../test/support/members';
 import { ORIGIN } from '../../../../../test/support/passkeys';
-import { SoftAuthenticator } from '../../../../../test/support/soft-authenticator';
-import { UnprovedAccount } from '../../../../../test/support/unproved';
+import { SoftAuthenticator } from '../../../../../test/support/cose-key';
+import { UnprovedAccount } from '../../../../../test/support/unverified-account';
 import { Sessions } from '../sessions/sessions';
 
 const ROUNDS = 20;

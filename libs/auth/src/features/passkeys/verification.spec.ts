@@ -1,4 +1,4 @@
-import { type Sent, SoftAuthenticator } from '../../../../../test/support/soft-authenticator';
+import { type Sent, SoftAuthenticator } from '../../../../../test/support/cose-key';
 import {
   GARBAGE,
   INCOMPLETE,
@@ -10,7 +10,7 @@ import {
   flipped,
   spoilersWith,
   unsigned,
-} from '../../../../../test/support/spoilt';
+} from '../../../../../test/support/malformed-credentials';
 import type { GuardConfig } from '../../foundation/config/auth-config';
 import { Realm } from '../../foundation/realm/realm';
 import { AssertionVerifier } from './webauthn/verify-assertion';

@@ -3,11 +3,11 @@ import { PasskeyFactor } from '../login-challenge/second-factors';
 import { SessionPrecondition, Sessions } from '../sessions/sessions';
 import { RecoveryCodes } from '../two-factor/recovery-codes';
 import { UsedCodes } from '../two-factor/totp';
-import { proofOf } from '../../../../../test/support/confirming';
+import { proofOf } from '../../../../../test/support/step-up';
 import { eventually } from '../../../../../test/support/eventually';
-import { Checkpoint, whileStopped } from '../../../../../test/support/checkpoint';
+import { Checkpoint, whileStopped } from '../../../../../test/support/pause-point';
 import { asConfirmed, codeOf, secretIn } from '../../../../../test/support/two-factor';
-import { CLEARED, UnprovedAccount } from '../../../../../test/support/unproved';
+import { CLEARED, UnprovedAccount } from '../../../../../test/support/unverified-account';
 
 describe('a reset of the password of an account whose address nobody has proved', () => {
   const checkpoint = Checkpoint.passable();

@@ -1,5 +1,5 @@
 import { DataSource, type EntityManager } from 'typeorm';
-import { Checkpoint } from '../../../../../test/support/checkpoint';
+import { Checkpoint } from '../../../../../test/support/pause-point';
 import { createDatabase } from '../../../../../test/support/database';
 import { StoreUnavailable } from './errors';
 import { unitOfWork } from './host-transaction';

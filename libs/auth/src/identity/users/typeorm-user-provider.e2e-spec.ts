@@ -2,7 +2,16 @@ import { AuthConfigError } from '@svc/auth';
 import { randomUUID } from 'node:crypto';
 import { DataSource, type ObjectLiteral } from 'typeorm';
 import { createEmptyDatabase } from '../../../../../test/support/database';
-import { ACCOUNTS, ByAlias, ByBigint, ByInt, ByName, ByUuid, Eager, Plain } from '../../../../../test/support/accounts';
+import {
+  ACCOUNTS,
+  ByAlias,
+  ByBigint,
+  ByInt,
+  ByName,
+  ByUuid,
+  Eager,
+  Plain,
+} from '../../../../../test/support/user-entity-variants';
 import { Database } from '../../foundation/platform/database';
 import { TypeormUserProvider } from './typeorm-user-provider';
 

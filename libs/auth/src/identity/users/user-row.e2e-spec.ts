@@ -15,8 +15,8 @@ import {
   LazilyInTeam,
   Staff,
   Team,
-} from '../../../../../test/support/accounts';
-import { Mood, Rich } from '../../../../../test/support/rich';
+} from '../../../../../test/support/user-entity-variants';
+import { Mood, Rich } from '../../../../../test/support/all-column-types';
 import { Database } from '../../foundation/platform/database';
 import { TypeormUserProvider } from './typeorm-user-provider';
 import { rowReader } from './prepared-users';

@@ -1,0 +1,91 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { TestApp } from '../support/app';
+import { HEADER, proofOf } from '../support/step-up';
+import { eventually } from '../support/eventually';
+import { mentions } from '../support/find-texts';
+import { storePasskey } from '../support/passkeys';
+import { describeWithRedis, sharedRedisUrl } from '../support/with-redis';
+
+/** More than the 28 statements of one erasure: the last account is erased before the process is killed. */
+const ACCOUNTS = 36;
+
+interface Account {
+  email: string;
+  headers: Record<string, string>;
+  /** Texts by which its rows are known. */
+  texts: string[];
+  /** The tables with a row of it. */
+  whole: string[];
+}
+
+describeWithRedis('an account whose erasure is killed', () => {
+  const t = TestApp.forFile({ options: { features: { lockout: true } } });
+
+  /** An account with a row in every table. */
+  async function account(n: number): Promise<Account> {
+    const email = `ada${n}@example.com`;
+    const id = await t.person(email);
+    const { access_token: token } = await t.session(email);
+    const headers = { Authorization: `Bearer ${token}`, [HEADER]: await proofOf(t, token) };
+    await t.login(email, 'wrong').expect(422);
+    await storePasskey(t, `cred${n}`, id);
+    await t.database.query(`INSERT INTO svc_password_resets VALUES ('api', '', $1, 'x', 'y', now())`, [id]);
+    const texts = [email, `(cred${n},${id}`, `api,"",${id}`, `id:${id}`, `,${id},api`];
+    return { email, headers, texts, whole: await mentions(t, texts) };
+  }
+
+  /** Hosts of which the n-th stops before its n-th statement, and a promise for each that resolves when it does. */
+  async function launch(): Promise<{ urls: string[]; frozen: Promise<void>[]; child: ChildProcess }> {
+    const stores = { databaseUrl: t.databaseUrl, redisUrl: sharedRedisUrl(), hosts: ACCOUNTS };
+    const child = fork(join(__dirname, '../support/stalled-hosts-process.ts'), {
+      execArgv: ['--require', join(__dirname, '../support/register-ts.cjs')],
+      env: { ...process.env, HOST_OPTIONS: JSON.stringify(stores) },
+    });
+    const [urls] = await once(child, 'message');
+    const freeze: (() => void)[] = [];
+    const frozen = urls.map(() => new Promise<void>((resolve) => freeze.push(resolve)));
+    child.on('message', (n: number) => freeze[n - 1]!());
+    return { urls, frozen, child };
+  }
+
+  /** Whether the database has let go of everything the dead process had begun. */
+  const hasSettled = async (): Promise<boolean> => {
+    const open = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND state LIKE '%in transaction%'`;
+    return (await t.database.query(open)).length === 0;
+  };
+
+  it('is there as a whole or not at all, whichever statement it dies at', async () => {
+    // Ids of equal length, so that none is found in another.
+    await t.database.query('ALTER SEQUENCE people_id_seq RESTART WITH 1001');
+    const accounts: Account[] = [];
+    for (let n = 1; n <= ACCOUNTS; n++) accounts.push(await account(n));
+
+    const { urls, frozen, child } = await launch();
+    const erasures = accounts.map(({ headers }, i) =>
+      fetch(`${urls[i]}/auth/account`, { method: 'DELETE', headers }).then(
+        ({ status }) => status,
+        () => 0,
+      ),
+    );
+    await Promise.all(erasures.map((erasure, i) => Promise.race([erasure, frozen[i]])));
+    child.kill('SIGKILL');
+    const statuses = await Promise.all(erasures);
+    await eventually(hasSettled);
+
+    const fates: string[] = [];
+    for (const [i, { email, texts, whole }] of accounts.entries()) {
+      const left = await mentions(t, texts);
+      expect([[], whole]).toContainEqual(left);
+      // Whole is an account that can be signed in to, and none is an address that can be taken anew.
+      if (left.length === 0) await t.person(email);
+      await t.login(email).expect(200);
+      if (statuses[i] === 204) expect(left).toEqual([]);
+      else expect(statuses[i]).toBe(0);
+      fates.push(statuses[i] === 204 ? 'answered' : left.length ? 'whole' : 'gone');
+    }
+    expect(fates.filter((fate) => fate === 'whole').length).toBeGreaterThan(8);
+    expect(fates.at(-1)).toBe('answered');
+  });
+});

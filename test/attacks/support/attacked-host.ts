@@ -1,0 +1,190 @@
+import type { AuthModuleOptions, Mail } from '@svc/auth';
+import { type ChildProcess, fork } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import { onFastify } from '../../support/adapter';
+import { createDatabase } from '../../support/database';
+import { UNLIMITED } from '../../support/host.module';
+import { API_URL, RESET_URL } from '../../support/members';
+import { PASSKEYS } from '../../support/passkeys';
+import { PASSWORD } from '../../support/user-entities';
+import { sharedRedisUrl } from '../../support/with-redis';
+import { type Expected, faultsOf, faultsOfLog } from './response-checks';
+import { packedHost } from './packed-host';
+import { type Answer, type Sent, Wire, each } from './raw-client';
+
+/** A user who is signed in. */
+export interface Visitor {
+  id: string;
+  email: string;
+  guard: string;
+  access: string;
+  refresh: string;
+}
+
+/** What the host tells its test. */
+export interface HostQuestions {
+  /** The routes of the application's router, as `METHOD /path`. */
+  routes(): Promise<string[]>;
+  visitors(number: number, guard: string, abilities?: string[]): Promise<Visitor[]>;
+  mails(): Promise<Mail[]>;
+  /** Hashes computed, and statements sent for requests, since it was started. */
+  work(): Promise<{ hashes: number; queries: number }>;
+  /** What every object has come to inherit: nothing, unless somebody reached a prototype. */
+  inherited(): Promise<string[]>;
+}
+
+/** One attack: what is sent, and what may come of it. */
+export interface Attack extends Expected {
+  /** Names it where it succeeds. */
+  name: string;
+  send: Sent;
+}
+
+export interface AttackedOptions {
+  options?: Partial<AuthModuleOptions>;
+  /** The host's own limit of a JSON body, in bytes. */
+  bodyLimit?: number;
+  /** Attacks one on Fastify, or on Express, whatever the tests run on. */
+  fastify?: boolean;
+}
+
+const FEATURES: AuthModuleOptions['features'] = {
+  ...PASSKEYS.features,
+  lockout: true,
+  twoFactor: true,
+  registration: true,
+  passwordReset: true,
+  emailVerification: true,
+  abilities: true,
+};
+
+/** Every feature, two guards, and no limits in the way of what they would hide. */
+export const EVERYTHING: Partial<AuthModuleOptions> = {
+  ...PASSKEYS,
+  features: FEATURES,
+  rateLimits: UNLIMITED,
+  passwordReset: { frontendUrl: RESET_URL },
+  emailVerification: { apiUrl: API_URL },
+};
+
+/** A host application in a process of its own, and what it says while it is attacked. */
+export class Attacked {
+  readonly paths: Record<string, string> = { api: '/auth', admin: '/admin/auth' };
+  private asked = 0;
+
+  private constructor(
+    private readonly child: ChildProcess,
+    readonly wire: Wire,
+    private readonly database: Client,
+    private readonly output: () => string,
+    private readonly cleanUp: () => Promise<void>,
+  ) {}
+
+  static async start({ options = {}, bodyLimit, fastify = onFastify }: AttackedOptions = {}): Promise<Attacked> {
+    const main = packedHost();
+    const { url: databaseUrl, drop } = await createDatabase();
+    const own = { ...EVERYTHING, storeTimeoutMs: 30_000, keyPrefix: `${randomUUID()}:`, ...options };
+    const host = JSON.stringify({
+      databaseUrl,
+      redisUrl: sharedRedisUrl(),
+      options: own,
+      bodyLimit,
+      fastify,
+    });
+    const child = fork(main, {
+      execArgv: [],
+      env: { PATH: process.env.PATH, NO_COLOR: '1', HOST_OPTIONS: host },
+      silent: true,
+    });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) stream!.on('data', (chunk) => (output += chunk));
+    const url = await new Promise<string>((resolve, reject) => {
+      child.once('message', (message: { url: string }) => resolve(message.url));
+      child.once('exit', (code) => reject(new Error(`the host ended with ${code}: ${output}`)));
+    });
+    const database = new Client({ connectionString: databaseUrl });
+    await database.connect();
+    const wire = new Wire(url);
+    return new Attacked(
+      child,
+      wire,
+      database,
+      () => output,
+      async () => {
+        wire.close();
+        await database.end();
+        await drop();
+      },
+    );
+  }
+
+  async stop(): Promise<void> {
+    const gone = new Promise((resolve) => this.child.once('exit', resolve));
+    if (this.child.exitCode === null && this.child.kill('SIGKILL')) await gone;
+    await this.cleanUp();
+  }
+
+  ask<Q extends keyof HostQuestions>(ask: Q, ...args: Parameters<HostQuestions[Q]>): ReturnType<HostQuestions[Q]> {
+    const id = this.asked++;
+    const answer = new Promise((resolve, reject) => {
+      const hear = (message: { id: number; answer?: unknown; error?: string }): void => {
+        if (message.id !== id) return;
+        this.child.off('message', hear);
+        if (message.error) reject(new Error(message.error));
+        else resolve(message.answer);
+      };
+      this.child.on('message', hear);
+      this.child.send({ id, ask, args });
+    });
+    return answer as ReturnType<HostQuestions[Q]>;
+  }
+
+  async visitor(guard = 'api', abilities?: string[]): Promise<Visitor> {
+    return (await this.ask('visitors', 1, guard, abilities))[0]!;
+  }
+
+  /** The mail to an address with this number, counted from 1, once it is there. */
+  async mailTo(address: string, number: number): Promise<Mail> {
+    for (let waited = 0; waited < 10_000; waited += 10) {
+      const mail = (await this.ask('mails')).filter(({ to }) => to === address)[number - 1];
+      if (mail) return mail;
+      await sleep(10);
+    }
+    throw new Error(`mail ${number} to ${address} did not come`);
+  }
+
+  async sql<R extends object = Record<string, unknown>>(statement: string, values: unknown[] = []): Promise<R[]> {
+    return (await this.database.query<R>(statement, values)).rows;
+  }
+
+  /** Forgets every failure, so that a lock does not stand before what is tried next. */
+  async forgive(): Promise<void> {
+    await this.sql('DELETE FROM svc_lockouts');
+  }
+
+  post(path: string, body: object, headers: Sent['headers'] = {}): Promise<Answer> {
+    return this.wire.send({ method: 'POST', path, body, headers });
+  }
+
+  /** Sends all attacks, many at once. @returns what is wrong with the answers, by attack */
+  async withstand(attacks: readonly Attack[]): Promise<string[]> {
+    const faults = await each(attacks, async ({ name, send, ...expected }) => {
+      const answer = await this.wire.send(send);
+      return faultsOf(answer, expected).map((fault) => `${name}: ${fault}`);
+    });
+    return faults.flat();
+  }
+
+  /** What is wrong with the process afterwards: it is gone, told of a fault or a secret, or lets nobody in. */
+  async aftermath(secrets: readonly string[] = []): Promise<string[]> {
+    if (this.child.exitCode !== null) return [`it ended with ${this.child.exitCode}: ${this.output()}`];
+    await this.forgive();
+    const someone = await this.visitor();
+    const { status, text } = await this.post('/auth/login', { email: someone.email, password: PASSWORD });
+    const faults = status === 200 ? [] : [`nobody can sign in: ${status} ${text}`];
+    const inherited = (await this.ask('inherited')).map((name) => `every object has ${name}`);
+    return [...faults, ...inherited, ...faultsOfLog(this.output(), secrets)];
+  }
+}

@@ -1,0 +1,69 @@
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { transformSync } from '@swc/core';
+import { LIBRARY, ROOT, fingerprint, manifestOf, onceIn, packLibrary, run } from '../../support/package';
+
+/** What the host is made of, besides the package. */
+const HOST = [
+  'test/attacks/support/host-process.ts',
+  'test/support/adapter.ts',
+  'test/support/host.module.ts',
+  'test/support/user-entities.ts',
+];
+const HOST_SOURCES = [...HOST, 'apps/sample/src/redis-cache.ts'];
+/** What the host needs of its own; everything else the package has to name. */
+const HOST_NEEDS = [
+  '@nestjs/platform-express',
+  '@nestjs/platform-fastify',
+  'cache-manager',
+  'cache-manager-redis-yet',
+  'keyv',
+  'pg',
+];
+
+const onNest11 = process.env.TEST_NEST === '11';
+
+/** Where a package is installed that the tests run on. */
+const placeOf = (name: string): string =>
+  join(ROOT, onNest11 && name.startsWith('@nestjs/') ? 'test/nest-11' : '.', 'node_modules', name);
+
+/**
+ * A folder with a host application that has installed the library's package: built, packed and unpacked as
+ * published, beside nothing but what the package names and the host itself needs. Made once for each state of the
+ * sources.
+ *
+ * @returns the file to run
+ */
+export function packedHost(): string {
+  const made = fingerprint(...HOST_SOURCES, 'package-lock.json', 'test/nest-11/package-lock.json');
+  const folder = onceIn(`svc-packed-${onNest11 ? 'nest-11-' : ''}${made}`, (work) => {
+    install(work);
+    for (const file of HOST_SOURCES) compile(file, work);
+  });
+  return join(folder, HOST[0]!.replace(/ts$/, 'js'));
+}
+
+function install(work: string): void {
+  const own = join(work, 'node_modules/@svc/auth');
+  mkdirSync(own, { recursive: true });
+  run('tar', ['-xzf', packLibrary(), '--strip-components=1', '-C', own], work);
+  const { dependencies, peerDependencies } = manifestOf(LIBRARY);
+  for (const name of [...Object.keys(dependencies!), ...Object.keys(peerDependencies!), ...HOST_NEEDS]) {
+    const source = placeOf(name);
+    const target = join(work, 'node_modules', name);
+    if (!existsSync(source) || existsSync(target)) continue;
+    mkdirSync(dirname(target), { recursive: true });
+    symlinkSync(source, target);
+  }
+}
+
+function compile(file: string, work: string): void {
+  const { swcOptions } = require('../../support/swc-options.cjs');
+  const { code } = transformSync(readFileSync(join(ROOT, file), 'utf8'), {
+    filename: file,
+    ...swcOptions,
+  });
+  const target = join(work, file.replace(/ts$/, 'js'));
+  mkdirSync(dirname(target), { recursive: true });
+  writeFileSync(target, code);
+}

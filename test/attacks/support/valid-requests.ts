@@ -1,0 +1,112 @@
+import { SoftAuthenticator } from '../../support/cose-key';
+import { linkIn } from '../../support/members';
+import { ORIGIN } from '../../support/passkeys';
+import { PASSWORD } from '../../support/user-entities';
+import { codeAt, secretIn } from '../../support/two-factor';
+import type { Attacked, Visitor } from './attacked-host';
+import { type Route, credentials, routeNamed } from './routes';
+import { claimsOf } from './jws';
+import type { Answer, Sent } from './raw-client';
+
+/** Calls every route as it is meant to be called, and keeps what each answered. */
+export async function life(host: Attacked): Promise<Map<string, Answer>> {
+  return new Life(host).lived();
+}
+
+type Json = Record<string, unknown>;
+
+class Life {
+  private readonly answers = new Map<string, Answer>();
+
+  constructor(private readonly host: Attacked) {}
+
+  async lived(): Promise<Map<string, Answer>> {
+    for (const guard of ['api', 'admin']) await this.sessions(guard);
+    await this.twoFactor();
+    await this.passkeys();
+    await this.mails();
+    await this.ends();
+    return this.answers;
+  }
+
+  /** @param more what differs from the table's own good request */
+  private async call(name: string, visitor: Visitor, more: Partial<Sent> = {}): Promise<Json> {
+    const route: Route = routeNamed(name);
+    const { method, path } = route;
+    const body = route.fields ? (route.body?.(visitor) ?? {}) : undefined;
+    const answer = await this.host.wire.send({ method, path, body, headers: credentials(route, visitor), ...more });
+    this.answers.set(name, answer);
+    return answer.text ? (JSON.parse(answer.text) as Json) : {};
+  }
+
+  private async sessions(guard: string): Promise<void> {
+    const at = this.host.paths[guard]!;
+    const visitor = await this.host.visitor(guard);
+    for (const route of [
+      'GET {}/jwks',
+      'POST {}/login',
+      'POST {}/confirm-password',
+      'GET {}/sessions',
+      'POST {}/refresh',
+    ])
+      await this.call(route.replace('{}', at), visitor);
+    await this.call(`DELETE ${at}/sessions/others`, visitor);
+    const path = `${at}/sessions/${String(claimsOf(visitor.access).fid)}`;
+    await this.call(`DELETE ${at}/sessions/:svcSession`, visitor, { path });
+    for (const route of [`POST ${at}/logout`, `DELETE ${at}/sessions`])
+      await this.call(route, await this.host.visitor(guard));
+  }
+
+  private async twoFactor(): Promise<void> {
+    const visitor = await this.host.visitor();
+    const secret = secretIn(String((await this.call('POST /auth/two-factor', visitor)).otpauth_uri));
+    const step = Math.floor(Date.now() / 30_000);
+    await this.call('POST /auth/two-factor/confirm', visitor, { body: { code: codeAt(secret, step) } });
+    await this.call('GET /auth/two-factor/recovery-codes', visitor);
+    await this.call('POST /auth/two-factor/recovery-codes', visitor);
+    const { challenge_token } = await this.call('POST /auth/login', visitor);
+    const body = { challenge_token, code: codeAt(secret, Math.max(step, Math.floor(Date.now() / 30_000)) + 1) };
+    await this.call('POST /auth/two-factor-challenge', visitor, { body });
+    await this.call('DELETE /auth/two-factor', visitor);
+    await this.call('POST /auth/login', visitor);
+  }
+
+  private async passkeys(): Promise<void> {
+    const visitor = await this.host.visitor();
+    const authenticator = new SoftAuthenticator(ORIGIN);
+    const credential = authenticator.create(
+      (await this.call('POST /auth/passkeys/registration-options', visitor)) as never,
+    );
+    await this.call('POST /auth/passkeys', visitor, { body: { credential, name: 'key' } });
+    await this.call('GET /auth/passkeys', visitor);
+    const path = `/auth/passkeys/${credential.id}`;
+    await this.call('PATCH /auth/passkeys/:svcPasskey', visitor, { path, body: { name: 'other' } });
+    for (const route of ['POST /auth/passkeys/login', 'POST /auth/confirm-passkey']) {
+      const { ceremony_id, options } = await this.call('POST /auth/passkeys/login-options', visitor);
+      const body = { ceremony_id, credential: authenticator.get(options as never) };
+      await this.call(route, visitor, { body });
+    }
+    await this.call('DELETE /auth/passkeys/:svcPasskey', visitor, { path });
+  }
+
+  private async mails(): Promise<void> {
+    const visitor = await this.host.visitor();
+    await this.call('POST /auth/email/verification-notification', visitor);
+    const { pathname, search } = linkIn(await this.host.mailTo(visitor.email, 1));
+    await this.call('GET /auth/email/verify/:id/:hash', visitor, { path: pathname + search });
+    await this.call('POST /auth/forgot-password', visitor);
+    const token = linkIn(await this.host.mailTo(visitor.email, 2)).searchParams.get('token');
+    const body = { ...routeNamed('POST /auth/reset-password').body!(visitor), token };
+    await this.call('POST /auth/reset-password', visitor, { body });
+  }
+
+  private async ends(): Promise<void> {
+    const visitor = await this.host.visitor();
+    await this.call('POST /auth/register', visitor);
+    await this.call('POST /auth/password', visitor);
+    await this.call('GET /auth/account/export', visitor);
+    await this.call('DELETE /auth/account', visitor);
+    const { status } = await this.host.post('/auth/login', { email: visitor.email, password: PASSWORD });
+    if (status !== 422) throw new Error('the account is still there');
+  }
+}

@@ -1,0 +1,217 @@
+import { RefreshTokenReused, SessionEnded, SessionRecovered } from '@svc/auth';
+import { redisCache } from '../../apps/sample/src/redis-cache';
+import { TestApp, type Tokens, claimsOf } from '../support/app';
+import { ADA } from '../support/step-up';
+import { LEASE, emptiedForNobody, settled } from '../support/denylist-state';
+import { eventually } from '../support/eventually';
+import { PostgresPair } from '../support/postgres-pair';
+import { type RedisClient, RedisServer } from '../support/redis';
+import { VerifyingService } from '../support/verifying-service';
+import { Watch } from '../support/token-polling';
+import { describeWithOwnRedis } from '../support/with-redis';
+
+/** Refreshes, and logouts, that the standby does not learn of. */
+const LOST = 30;
+
+/** Time to spare: however slow the machine, what is answered 503 here was not answered by a store. */
+const OPTIONS = { storeTimeoutMs: 5000 };
+
+describeWithOwnRedis('a PostgreSQL whose primary dies, with a standby that lags behind', () => {
+  let redis: RedisServer;
+  let client: RedisClient;
+  let pair: PostgresPair;
+  let t: TestApp;
+  let other: TestApp;
+  let service: VerifyingService;
+
+  beforeAll(async () => {
+    redis = await RedisServer.start();
+    ({ client } = await redisCache(redis.url));
+    pair = await PostgresPair.start();
+    t = await TestApp.start({ databaseUrl: pair.url, redisUrl: redis.url, options: OPTIONS });
+    other = await TestApp.start({ databaseUrl: pair.url, redisUrl: redis.url, options: OPTIONS });
+    service = await VerifyingService.start(redis.url);
+    await t.person(ADA);
+  });
+  afterAll(async () => {
+    await service.stop();
+    await other.stop();
+    await t.stop();
+    await pair.remove();
+    await client.disconnect();
+    await redis.stop();
+  });
+
+  const sessions = (count: number): Promise<Tokens[]> => Promise.all(Array.from({ length: count }, () => t.session()));
+
+  /** What a client is told that asks until it is told something. */
+  async function refreshed({ refresh_token: token }: Tokens, node: TestApp): Promise<{ status: number; body: Tokens }> {
+    for (;;) {
+      const { status, body } = await node.refresh(token);
+      if (status !== 503) return { status, body };
+    }
+  }
+  const statuses = async (all: Tokens[], node: TestApp): Promise<Set<number>> =>
+    new Set((await Promise.all(all.map((one) => refreshed(one, node)))).map(({ status }) => status));
+  const endedIds = async (): Promise<string[]> =>
+    (await t.database.query('SELECT id FROM svc_sessions WHERE revoked_at IS NOT NULL')).map(
+      ({ id }: { id: string }) => id,
+    );
+  const idOf = ({ access_token: token }: Tokens): string => String(claimsOf(token).fid);
+
+  it('signs nobody out whose refresh it lost, and brings no session back whose logout it lost', async () => {
+    const [staying, asked, quiet] = [await sessions(LOST), await sessions(LOST / 2), await sessions(LOST / 2)];
+    const leaving = [...asked, ...quiet];
+    await settled(client);
+    await pair.caughtUp();
+    const recovered = [t, other].map((node) => node.recorded(SessionRecovered));
+    const reused = [t, other].map((node) => node.recorded(RefreshTokenReused));
+
+    // What follows is on the primary alone.
+    pair.replication.down();
+    let kept = (await Promise.all(staying.map((one) => refreshed(one, t)))).map(({ body }) => body);
+    for (const { access_token: token } of leaving) await other.call('post', '/auth/logout', token).expect(204);
+    const doors = [
+      (token: string) => t.get('/private', token).then(({ status }) => status),
+      (token: string) => other.get('/private', token).then(({ status }) => status),
+      (token: string) => service.status(token),
+    ];
+    const watch = Watch.start({
+      doors,
+      live: kept.map((one) => one.access_token),
+      ended: leaving.map((one) => one.access_token),
+    });
+    // No node tells PostgreSQL what it has lost, yet.
+    await client.set(LEASE, 'a node that is no more');
+    await pair.failOver();
+
+    // The clients that were answered last are the first to come back.
+    expect(await statuses(asked, t)).toEqual(new Set([401]));
+    const answers = await Promise.all(kept.map((one, i) => refreshed(one, i % 2 ? t : other)));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    kept = answers.map(({ body }) => body);
+    expect(recovered.flat()).toHaveLength(LOST);
+    expect(recovered.flat().every(({ lost }) => lost === 1)).toBe(true);
+    // Nobody has asked for these: PostgreSQL takes them for live.
+    const known = new Set(await endedIds());
+    expect(quiet.filter((one) => known.has(idOf(one)))).toEqual([]);
+
+    await client.pExpire(LEASE, 1);
+    await eventually(async () => {
+      const ended = new Set(await endedIds());
+      return leaving.every((one) => ended.has(idOf(one)));
+    });
+    await settled(client);
+    // PostgreSQL alone knows of them now.
+    await client.flushAll();
+    expect(await statuses(leaving, other)).toEqual(new Set([401]));
+    await service.opened(kept[0]!.access_token);
+    await watch.rounds(2);
+    const seen = await watch.stop();
+    for (const door of seen) {
+      expect([...door.ended].filter((status) => ![401, 503].includes(status))).toEqual([]);
+      expect([...door.live].filter((status) => ![200, 503].includes(status))).toEqual([]);
+    }
+    // And everybody who stayed goes on.
+    expect(await statuses(kept, t)).toEqual(new Set([200]));
+    expect(reused.flat()).toEqual([]);
+    expect((await endedIds()).toSorted()).toEqual(leaving.map(idOf).toSorted());
+  });
+});
+
+describeWithOwnRedis('a PostgreSQL with a standby', () => {
+  let redis: RedisServer;
+  let client: RedisClient;
+  let pair: PostgresPair;
+  let t: TestApp;
+
+  beforeAll(async () => {
+    redis = await RedisServer.start();
+    ({ client } = await redisCache(redis.url));
+    pair = await PostgresPair.start();
+    t = await TestApp.start({ databaseUrl: pair.url, redisUrl: redis.url });
+    await t.person(ADA);
+  });
+  afterAll(async () => {
+    await t.stop();
+    await pair.remove();
+    await client.disconnect();
+    await redis.stop();
+  });
+
+  it('that commits wait for, and that is away: a refresh goes on, what starts or ends a session is a 503, and nobody is signed out', async () => {
+    const sessions = [await t.session(), await t.session(), await t.session()];
+    const ended = [t.recorded(SessionEnded), t.recorded(RefreshTokenReused)];
+    await pair.synchronous(true);
+    await pair.stopStandby();
+    const successors: string[] = [];
+    for (const { refresh_token: token } of sessions) {
+      const { body } = await t.refresh(token).expect(200);
+      // As a client does that has not received the answer.
+      const { body: again } = await t.refresh(token).expect(200);
+      expect(again.refresh_token).toBe(body.refresh_token);
+      successors.push(body.refresh_token);
+    }
+    for (const { access_token: token } of sessions) await t.get('/private', token).expect(200);
+    await t.login(ADA).expect(503).expect('Retry-After', '1');
+    await pair.startStandby();
+    await eventually(async () => (await t.login(ADA)).status === 200);
+    // The grace period goes on: who has not come back yet gets the same as before.
+    for (const [i, { refresh_token: token }] of sessions.entries()) {
+      expect((await t.refresh(token).expect(200)).body.refresh_token).toBe(successors[i]);
+    }
+    const ids = sessions.map(({ access_token: token }) => claimsOf(token).fid);
+    const rows = await t.database.query('SELECT DISTINCT generation, revoked_at FROM svc_sessions WHERE id = ANY($1)', [
+      ids,
+    ]);
+    expect(rows).toEqual([{ generation: 1, revoked_at: null }]);
+    for (const token of successors) await t.refresh(token).expect(200);
+    expect(ended.flat()).toEqual([]);
+    await pair.synchronous(false);
+  });
+
+  it('that is cut off while a logout commits: that is a 503, and no token of the session is accepted from then on', async () => {
+    const leaving = await t.session();
+    await pair.synchronous(true);
+    pair.replication.hang();
+    await t.call('post', '/auth/logout', leaving.access_token).expect(503);
+    // Denied before the commit: nobody is let in who asked to be signed out.
+    await t.get('/private', leaving.access_token).expect(401);
+    pair.replication.heal();
+    await pair.synchronous(false);
+    await eventually(async () => {
+      const { status } = await t.refresh(leaving.refresh_token);
+      expect([401, 503]).toContain(status);
+      return status === 401;
+    });
+    await t.get('/private', leaving.access_token).expect(401);
+  });
+
+  it('that is the database of a service which only verifies: it does not vouch for a session while it lags', async () => {
+    const [live, leaving] = [await t.session(), await t.session()];
+    await pair.caughtUp();
+    const service = await TestApp.start({
+      databaseUrl: pair.standbyUrl,
+      redisUrl: redis.url,
+      options: { routes: false },
+    });
+    const status = async ({ access_token: token }: Tokens): Promise<number> =>
+      (await service.get('/private', token)).status;
+    await eventually(async () => (await status(live)) === 200);
+    pair.replication.down();
+    await t.call('post', '/auth/logout', leaving.access_token).expect(204);
+    expect(await status(leaving)).toBe(401);
+    await emptiedForNobody(client);
+    expect([await status(leaving), await status(live)]).toEqual([503, 503]);
+    // It tells nobody what it does not know itself.
+    await client.del(LEASE);
+    await eventually(async () => (await status(live)) === 200);
+    expect(await status(leaving)).toBe(401);
+    pair.replication.heal();
+    await pair.caughtUp();
+    await emptiedForNobody(client);
+    expect(await status(leaving)).toBe(401);
+    await client.del(LEASE);
+    await service.stop();
+  });
+});

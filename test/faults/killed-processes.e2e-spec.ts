@@ -1,0 +1,153 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { TestApp, Tokens } from '../support/app';
+import { HEADER, proofOf } from '../support/step-up';
+import { type Mailbox, linkIn, member, startMembers } from '../support/members';
+import { PASSWORD } from '../support/user-entities';
+import { type Answer, type HostProcess, send, startProcesses } from '../support/processes';
+import { RACES_MS, rounds } from '../support/rounds';
+import { asConfirmed, codeOf, secretIn } from '../support/two-factor';
+import { describeWithRedis, sharedRedisUrl } from '../support/with-redis';
+
+const NEXT = 'another horse entirely';
+const CHOSEN = { password: NEXT, password_confirmation: NEXT };
+/** Time to spare: however slow the machine, the process that lives gives no request up. */
+const OPTIONS = {
+  features: { twoFactor: true, lockout: true },
+  hashing: { memoryCost: 64, timeCost: 1, maxQueue: 1000, maxWaitMs: 20_000 },
+  storeTimeoutMs: 20_000,
+};
+/** Processes that are killed, and what each is in the middle of: so many of every deed. */
+const ROUNDS = rounds(3);
+const OF_EACH = 4;
+
+describeWithRedis('a process that is killed in the middle of', () => {
+  let t: TestApp;
+  let mailbox: Mailbox;
+
+  beforeAll(async () => {
+    ({ t, mailbox } = await startMembers(OPTIONS));
+  });
+  afterAll(() => t.stop());
+
+  const launch = async (): Promise<HostProcess> => {
+    const stores = { databaseUrl: t.databaseUrl, redisUrl: sharedRedisUrl()! };
+    return (await startProcesses(1, stores, OPTIONS, 'member-host-process.ts'))[0]!;
+  };
+
+  /** A request to the process that will die, and what must hold afterwards, at the one that lives. */
+  interface Deed {
+    send(url: string): Promise<Answer>;
+    check(answered: number | null): Promise<void>;
+  }
+
+  const passwordsThatWork = async (email: string): Promise<string[]> => {
+    const tried = await Promise.all([PASSWORD, NEXT].map(async (one) => (await t.login(email, one)).status === 200));
+    return [PASSWORD, NEXT].filter((_, i) => tried[i]);
+  };
+
+  async function signedIn(): Promise<{ email: string; tokens: Tokens }> {
+    const email = `${randomUUID()}@example.com`;
+    await member(t, email);
+    return { email, tokens: await t.session(email) };
+  }
+
+  const deeds: Record<string, () => Promise<Deed>> = {
+    'a login': async () => {
+      const { email } = await signedIn();
+      return {
+        send: (url) => send(`${url}/auth/login`, 'POST', { email, password: PASSWORD }),
+        check: async () => void (await t.login(email).expect(200)),
+      };
+    },
+    'a second step': async () => {
+      const { email, tokens } = await signedIn();
+      const proof = await proofOf(t, tokens.access_token);
+      const { body } = await asConfirmed(t, 'post', '/auth/two-factor', tokens.access_token, proof).expect(200);
+      const code = codeOf(t, secretIn(body.otpauth_uri));
+      const confirm = asConfirmed(t, 'post', '/auth/two-factor/confirm', tokens.access_token, proof);
+      await confirm.send({ code }).expect(204);
+      const answer = async (recovery_code: string) => {
+        const { body: challenge } = await t.login(email).expect(200);
+        return { challenge_token: challenge.challenge_token, recovery_code };
+      };
+      const first = await answer(body.recovery_codes[0]);
+      return {
+        send: (url) => send(`${url}/auth/two-factor-challenge`, 'POST', first),
+        // Whatever became of the first code, another one lets its owner in.
+        check: async () => {
+          const again = await answer(body.recovery_codes[1]);
+          await t.http.post('/auth/two-factor-challenge').send(again).expect(200);
+        },
+      };
+    },
+    'a change of password': async () => {
+      const { email, tokens } = await signedIn();
+      const change = { current_password: PASSWORD, ...CHOSEN };
+      return {
+        send: (url) => send(`${url}/auth/password`, 'POST', change, tokens.access_token),
+        check: async (answered) => {
+          const working = await passwordsThatWork(email);
+          expect(working).toHaveLength(1);
+          if (answered === 200) expect(working).toEqual([NEXT]);
+          await t.refresh(tokens.refresh_token).expect(200);
+        },
+      };
+    },
+    'a reset of a password': async () => {
+      const { email } = await signedIn();
+      await t.http.post('/auth/forgot-password').send({ email }).expect(200);
+      const token = linkIn(await mailbox.to(email)).searchParams.get('token');
+      return {
+        send: (url) => send(`${url}/auth/reset-password`, 'POST', { email, token, ...CHOSEN }),
+        check: async (answered) => {
+          const working = await passwordsThatWork(email);
+          expect(working).toHaveLength(1);
+          if (answered === 200) expect(working).toEqual([NEXT]);
+          // Who was not answered may post the form again; it is done then, or the link is used up.
+          const { status } = await t.http.post('/auth/reset-password').send({ email, token, ...CHOSEN });
+          expect([200, 422]).toContain(status);
+        },
+      };
+    },
+    'the end of an account': async () => {
+      const { email, tokens } = await signedIn();
+      const proof = await proofOf(t, tokens.access_token);
+      return {
+        send: (url) => send(`${url}/auth/account`, 'DELETE', undefined, tokens.access_token, { [HEADER]: proof }),
+        check: async (answered) => {
+          const { status, body } = await t.login(email);
+          if (answered === 204) expect(status).toBe(422);
+          if (status === 422) return;
+          // It is there as a whole, and can be ended again.
+          const again = await proofOf(t, body.access_token);
+          await asConfirmed(t, 'delete', '/auth/account', body.access_token, again).expect(204);
+        },
+      };
+    },
+  };
+
+  const names = Object.keys(deeds).join(', ');
+
+  it.each(Array.from({ length: ROUNDS }, (_, i) => i + 1))(
+    `${names}: leaves the accounts whole and their owners a way in, process %i`,
+    async () => {
+      const all = Object.values(deeds);
+      const [victim, first, prepared] = await Promise.all([
+        launch(),
+        Promise.all(all.map((deed) => deed())),
+        Promise.all(Array.from({ length: OF_EACH }, () => all.map((deed) => deed())).flat()),
+      ]);
+      // The first ones of a process are slower than those that follow.
+      const start = performance.now();
+      await Promise.all(first.map((deed) => deed.send(victim.url)));
+      const took = performance.now() - start;
+      const sent = prepared.map((deed) => deed.send(victim.url).catch(() => null));
+      await sleep(Math.random() * took);
+      victim.stop();
+      const answers = await Promise.all(sent);
+      await Promise.all(prepared.map((deed, i) => deed.check(answers[i]?.status ?? null)));
+    },
+    RACES_MS,
+  );
+});

@@ -1,0 +1,337 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import { TestApp, type Tokens, claimsOf } from '../support/app';
+import { ADA, HEADER, proofOf } from '../support/step-up';
+import { eventually } from '../support/eventually';
+import { type Mailbox, linkIn, member, startMembers } from '../support/members';
+import { PASSKEYS } from '../support/passkeys';
+import { PASSWORD } from '../support/user-entities';
+import { RedisServer } from '../support/redis';
+import { routesOf } from '../support/routes';
+import { describeWithOwnRedis, describeWithRedis } from '../support/with-redis';
+import { BrokenNode, type Timed } from './scenarios/broken-node';
+
+const CHOSEN = { password: 'another horse entirely', password_confirmation: 'another horse entirely' };
+
+/** What each route is sent: enough that it has to ask a store. */
+const BODIES: Record<string, object> = {
+  'POST login': { email: ADA, password: PASSWORD },
+  'POST confirm-password': { password: PASSWORD },
+  'POST password': { current_password: PASSWORD, ...CHOSEN },
+  'POST register': { name: 'Bob', email: 'bob@example.com', ...CHOSEN },
+  'POST forgot-password': { email: ADA },
+  'POST reset-password': { email: ADA, token: 'f'.repeat(64), ...CHOSEN },
+  'POST two-factor/confirm': { code: '000000' },
+  'POST two-factor-challenge': { code: '000000', challenge_token: 'none' },
+  'POST passkeys/login': { ceremony_id: randomUUID(), credential: {} },
+  'PATCH passkeys/:svcPasskey': { name: 'phone' },
+};
+
+/** What PostgreSQL is not asked for. */
+const WITHOUT_POSTGRES = ['GET jwks', 'HEAD email/verify/:id/:hash', 'POST passkeys/login-options'];
+
+/** The longest wait for a store, with room for a slow machine: less than two such waits. */
+const IN_TIME_MS = 1500;
+
+async function timed<T>(work: () => PromiseLike<T>): Promise<[answer: T, ms: number]> {
+  const start = performance.now();
+  return [await work(), performance.now() - start];
+}
+
+describeWithRedis('without an answer from a store, every route', () => {
+  let node: BrokenNode;
+  let live: Tokens;
+  let proof: string;
+
+  beforeAll(async () => {
+    const features = { ...PASSKEYS.features, twoFactor: true };
+    // Every route is asked at once, and none is to wait for another one's connection.
+    node = await BrokenNode.start(
+      async (stores) => (await startMembers({ ...PASSKEYS, features }, { ...stores, pool: { max: 60 } })).t,
+    );
+    await member(node.t, ADA);
+    live = await node.t.session();
+    proof = await proofOf(node.t, live.access_token);
+  });
+  afterEach(async () => {
+    node.heal();
+    await node.recovery(live);
+  });
+  afterAll(() => node.stop());
+
+  async function call(route: string) {
+    const [method, path] = route.split(' ') as [string, string];
+    const name = `${method} ${path.replace(/^\/(admin\/)?auth\//, '')}`;
+    const [{ status, headers }, ms] = await timed(() =>
+      node.t.http[method.toLowerCase() as 'post'](path.replaceAll(/:\w+/g, randomUUID()))
+        .set('Authorization', `Bearer ${live.access_token}`)
+        .set(HEADER, proof)
+        .send(['GET', 'HEAD'].includes(method) ? undefined : (BODIES[name] ?? { refresh_token: live.refresh_token })),
+    );
+    return { name, status, isInTime: ms < IN_TIME_MS, retryAfter: headers['retry-after'] as string | undefined };
+  }
+
+  it.each([
+    ['Redis is down', () => node.redis.down(), ['GET jwks']],
+    ['Redis hangs', () => node.redis.hang(), ['GET jwks']],
+    ['PostgreSQL is down', () => node.postgres.down(), WITHOUT_POSTGRES],
+    ['PostgreSQL hangs', () => node.postgres.hang(), WITHOUT_POSTGRES],
+    ['both hang', () => (node.redis.hang(), node.postgres.hang()), ['GET jwks']],
+  ])('refuses in time, or needs it for nothing, while %s', async (_, breakDown, working) => {
+    breakDown();
+    const answers = await Promise.all(routesOf(node.t).map(call));
+    expect(answers.filter(({ isInTime }) => !isInTime)).toEqual([]);
+    expect(new Set(answers.filter(({ status }) => status < 400).map(({ name }) => name))).toEqual(new Set(working));
+    const failed = answers.filter(({ status }) => status >= 500);
+    expect(failed.filter(({ status, retryAfter }) => status !== 503 || retryAfter !== '1')).toEqual([]);
+    expect(failed.length).toBeGreaterThan(20);
+  });
+});
+
+type Session = { access_token: string; refresh_token: string };
+
+/** Prepares a request of its own. */
+type Deed = (node: BrokenNode, mailbox: Mailbox, email: string) => Promise<() => Promise<Timed>>;
+
+const DEEDS: Record<string, Deed> = {
+  login: async (node, _, email) => {
+    await member(node.t, email);
+    return () => node.call('POST', '/auth/login', { email, password: PASSWORD });
+  },
+  'a wrong login': async (node, _, email) => {
+    await member(node.t, email);
+    return () => node.call('POST', '/auth/login', { email, password: 'wrong' });
+  },
+  refresh: async (node, _, email) => {
+    await member(node.t, email);
+    const tokens: Session = await node.t.session(email);
+    return () => node.call('POST', '/auth/refresh', tokens);
+  },
+  'a reset': async (node, mailbox, email) => {
+    await member(node.t, email);
+    await node.t.http.post('/auth/forgot-password').send({ email }).expect(200);
+    const token = linkIn(await mailbox.to(email)).searchParams.get('token');
+    return () => node.call('POST', '/auth/reset-password', { email, token, ...CHOSEN });
+  },
+};
+
+describeWithRedis('a store that falls silent in the middle of a request', () => {
+  const STORE_TIMEOUT_MS = 600;
+  /** In either direction: two answers are in time, and a third one is not. */
+  const SLOW_MS = 125;
+  const newEmail = (): string => `${randomUUID()}@example.com`;
+
+  let node: BrokenNode;
+  let mailbox: Mailbox;
+  let witness: Session;
+
+  /** A node of its own, so that one deed does not wait for the silence of another. */
+  async function startNode(): Promise<[BrokenNode, Mailbox, Session]> {
+    let own!: Mailbox;
+    const options = { storeTimeoutMs: STORE_TIMEOUT_MS, features: { lockout: true }, keyPrefix: `${randomUUID()}:` };
+    const one = await BrokenNode.start(async (stores) => {
+      const started = await startMembers(options, stores);
+      own = started.mailbox;
+      return started.t;
+    });
+    return [one, own, await prepared(async (email) => (await member(one.t, email), one.t.session(email)))];
+  }
+
+  /** What comes before a measured request may be refused while all nodes are busy: it is done again. */
+  async function prepared<T>(work: (email: string) => Promise<T>): Promise<T> {
+    let done: T;
+    await eventually(async () => {
+      try {
+        done = await work(newEmail());
+        return true;
+      } catch {
+        return false;
+      }
+    });
+    return done!;
+  }
+
+  beforeAll(async () => void ([node, mailbox, witness] = await startNode()));
+  afterAll(() => node.stop());
+
+  /**
+   * Breaks one connection before the first answer, the third, and so on, or before the second, the fourth, and so on,
+   * until the request needs no more of them.
+   */
+  async function silences(deed: Deed, store: 'redis' | 'postgres', first: 1 | 2): Promise<Timed[]> {
+    const [own, ownMailbox, ownWitness] = await startNode();
+    const answers: Timed[] = [];
+    for (let [isFired, number] = [true, first as number]; isFired; number += 2) {
+      const request = await prepared((email) => deed(own, ownMailbox, email));
+      own[store].at(number, () => own[store].hang());
+      answers.push(await request());
+      isFired = !own[store].isWaiting;
+      own.heal();
+      await own.recovery(ownWitness);
+    }
+    await own.stop();
+    return answers;
+  }
+
+  describe('at whichever answer', () => {
+    let answers: Record<string, Timed[]>;
+
+    // All of them at once: they do nothing but wait.
+    beforeAll(async () => {
+      const all = Object.entries(DEEDS).map(async ([name, deed]) => {
+        const stores = ['redis', 'postgres'] as const;
+        const each = stores.flatMap((store) => [silences(deed, store, 1), silences(deed, store, 2)]);
+        return [name, (await Promise.all(each)).flat()] as const;
+      });
+      answers = Object.fromEntries(await Promise.all(all));
+    });
+
+    it.each(Object.keys(DEEDS))('is waited for once, and never answered 500: %s', (name) => {
+      // One wait, and what little is granted to put things right; not one wait for each thing.
+      expect(answers[name]!.filter(({ ms }) => ms >= 2 * STORE_TIMEOUT_MS)).toEqual([]);
+      expect(answers[name]!.filter(({ status }) => ![200, 422, 503].includes(status))).toEqual([]);
+      expect(answers[name]!.length).toBeGreaterThan(4);
+    });
+  });
+
+  it.each(Object.entries(DEEDS))(
+    'and one that answers slowly is waited for once, however often it is asked: %s',
+    async (name, deed) => {
+      const request = await deed(node, mailbox, newEmail());
+      for (const proxy of [node.redis, node.postgres]) proxy.slow(SLOW_MS);
+      const { status, ms } = await request();
+      node.heal();
+      await node.recovery(witness);
+      expect({ status, inTime: ms < STORE_TIMEOUT_MS + 2 * SLOW_MS }).toEqual({ status: 503, inTime: true });
+      // Whoever is told so has lost nothing.
+      expect((await request()).status).toBe(name === 'a wrong login' ? 422 : 200);
+    },
+  );
+});
+
+describe('when PostgreSQL keeps a request waiting', () => {
+  let other: Client;
+  let live: Tokens;
+  const t = TestApp.forFile();
+
+  beforeEach(async () => {
+    await t.person(ADA);
+    live = await t.session();
+    other = new Client({ connectionString: t.databaseUrl });
+    await other.connect();
+  });
+  afterEach(() => other.end());
+
+  const quick = async (work: () => PromiseLike<{ status: number }>): Promise<number> => {
+    const [{ status }, ms] = await timed(work);
+    expect(ms).toBeLessThan(IN_TIME_MS);
+    return status;
+  };
+
+  it('answers 503 in time, and a revocation answered 503 does not happen later', async () => {
+    await other.query('BEGIN');
+    await other.query('SELECT 1 FROM svc_sessions WHERE id = $1 FOR UPDATE', [claimsOf(live.access_token).fid]);
+    expect(await quick(() => t.call('delete', '/auth/sessions', live.access_token))).toBe(503);
+    expect(await quick(() => t.refresh(live.refresh_token))).toBe(503);
+    await other.query('ROLLBACK');
+    await sleep(200);
+    await t.get('/private', live.access_token).expect(200);
+    await t.refresh(live.refresh_token).expect(200);
+  });
+
+  it('answers a login 503 in time while the user table is locked', async () => {
+    await other.query('BEGIN; LOCK TABLE people');
+    expect(await quick(() => t.login(ADA))).toBe(503);
+    expect(await quick(() => t.get('/private', live.access_token))).toBe(503);
+    await other.query('ROLLBACK');
+    await t.login(ADA).expect(200);
+  });
+});
+
+describeWithOwnRedis('without an answer from Redis', () => {
+  let redis: RedisServer;
+  let t: TestApp;
+  let live: Tokens;
+  let revoked: Tokens;
+
+  beforeAll(async () => {
+    redis = await RedisServer.start();
+    t = await TestApp.start({ redisUrl: redis.url });
+    await t.person(ADA);
+  });
+  beforeEach(async () => {
+    [live, revoked] = [await t.session(), await t.session()];
+    await t.call('post', '/auth/logout', revoked.access_token).expect(204);
+    await t.get('/private', live.access_token).expect(200);
+  });
+  afterAll(async () => {
+    await t.stop();
+    await redis.stop();
+  });
+
+  /** Every protected request is refused with 503, in time, and loses nothing. */
+  async function expectClosed(): Promise<void> {
+    for (let i = 0; i < 2; i++) {
+      const [answers, took] = await timed(() =>
+        Promise.all([
+          t.get('/private', live.access_token),
+          t.get('/private', revoked.access_token),
+          t.get('/passport', live.access_token),
+          t.call('post', '/auth/logout', live.access_token),
+          t.call('delete', '/auth/sessions', live.access_token),
+          t.refresh(live.refresh_token),
+          t.login(ADA),
+        ]),
+      );
+      expect(answers.map(({ status }) => status)).toEqual([503, 503, 503, 503, 503, 503, 503]);
+      expect(took).toBeLessThan(IN_TIME_MS);
+      expect(answers[0]!.headers['retry-after']).toBe('1');
+      expect(answers[3]!.body).toEqual({
+        message: 'The service is temporarily unavailable. Please try again shortly.',
+      });
+    }
+    // What needs no answer from Redis goes on.
+    await t.get('/mixed/open').expect(200);
+    await t.get('/private').expect(401);
+  }
+
+  async function expectOpenWithin(ms: number): Promise<void> {
+    const deadline = performance.now() + ms;
+    while ((await t.get('/private', live.access_token)).status !== 200) {
+      expect(performance.now()).toBeLessThan(deadline);
+      await sleep(50);
+    }
+    await t.refresh(live.refresh_token).expect(200);
+  }
+
+  it('because it is stopped, refuses all and returns within two seconds of it', async () => {
+    await redis.stop();
+    await expectClosed();
+    await redis.start();
+    await expectOpenWithin(2000);
+  });
+
+  it('because it hangs, refuses all and returns within two seconds of it, the revoked still revoked', async () => {
+    redis.freeze();
+    await expectClosed();
+    redis.thaw();
+    await expectOpenWithin(2000);
+    await t.get('/private', revoked.access_token).expect(401);
+  });
+
+  it('ends no session halfway: what was answered 503 is undone, and works when tried again', async () => {
+    redis.freeze();
+    await t.call('delete', '/auth/sessions', live.access_token).expect(503);
+    await expect(t.auth.revokeAll(1)).rejects.toThrow(/did not answer/);
+    const [{ open }] = await t.database.query(
+      'SELECT count(*)::int AS open FROM svc_sessions WHERE revoked_at IS NULL',
+    );
+    expect(open).toBeGreaterThan(0);
+    redis.thaw();
+    await sleep(100);
+    await t.auth.revokeAll(1);
+    await t.get('/private', live.access_token).expect(401);
+    await t.refresh(live.refresh_token).expect(401);
+  });
+});

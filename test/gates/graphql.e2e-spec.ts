@@ -1,0 +1,311 @@
+import { ApolloDriver } from '@nestjs/apollo';
+import { type DynamicModule, Module } from '@nestjs/common';
+import { APP_GUARD } from '@nestjs/core';
+import { type GqlModuleOptions, GraphQLModule, Query, Resolver } from '@nestjs/graphql';
+import { MercuriusDriver } from '@nestjs/mercurius';
+import { WsAdapter } from '@nestjs/platform-ws';
+import { SubscribeMessage, WebSocketGateway } from '@nestjs/websockets';
+import { AccessTokenGuard, type AuthModuleOptions, Authenticated, Public, SecurityStore } from '@svc/auth';
+import { type Client, createClient } from 'graphql-ws';
+import { WebSocket } from 'ws';
+import { TestApp } from '../support/app';
+import { someone } from '../support/rate-limited-host';
+import { NotesResolver, gated } from '../support/notes.resolver';
+import { PASSWORD } from '../support/user-entities';
+import { overWs } from './socket-clients';
+
+const ADA = 'ada@example.com';
+
+const apollo = (more: object = {}): DynamicModule =>
+  GraphQLModule.forRoot({ driver: ApolloDriver, autoSchemaFile: true, ...more });
+const mercurius = (more: object = {}): DynamicModule =>
+  GraphQLModule.forRoot({ driver: MercuriusDriver, autoSchemaFile: true, ...more });
+
+/** Sends one operation over HTTP. */
+async function ask(t: TestApp, query: string, token?: string, headers: Record<string, string> = {}) {
+  const authorization = token && { Authorization: `Bearer ${token}` };
+  const { body } = await t.http
+    .post('/graphql')
+    .set({ ...authorization, ...headers })
+    .send({ query });
+  return body as { data: Record<string, unknown> | null; errors?: { message: string; extensions: object }[] };
+}
+
+describe.each([
+  ['Apollo on Express', apollo, false],
+  ['Apollo on Fastify', apollo, true],
+  ['Mercurius on Fastify', mercurius, true],
+])('a resolver of %s', (_, graphql, fastify) => {
+  const t = TestApp.forFile(() => ({
+    options: gated(),
+    imports: [{ module: class Notes {}, imports: [graphql()], providers: [NotesResolver] }],
+    fastify,
+    behindProxy: true,
+  }));
+  beforeEach(async () => {
+    await t.person(ADA);
+    await t.person(ADA, 'admin');
+  });
+
+  const refused = async (query: string, token?: string) => {
+    const { data, errors } = await ask(t, query, token);
+    expect(Object.values(data ?? {}).filter(Boolean)).toEqual([]);
+    expect(errors).toHaveLength(1);
+    return { message: errors![0]!.message, ...errors![0]!.extensions };
+  };
+
+  it('is told who calls, by the headers of the request; its fields, too', async () => {
+    const { access_token: token } = await t.session();
+    expect((await ask(t, '{ me note { text owner } }', token)).data).toEqual({
+      me: `api:1:${ADA}`,
+      note: { text: 'of ', owner: 'of api:1' },
+    });
+    const { access_token: staff } = await t.session(ADA, 'admin');
+    expect((await ask(t, '{ staff }', staff)).data).toEqual({ staff: 'admin:1' });
+  });
+
+  it('is kept from whoever has no token, an unknown one, or one of another guard', async () => {
+    const answer = { message: 'Authentication is required.', code: 'UNAUTHENTICATED', status: 401 };
+    expect(await refused('{ me }')).toEqual({ ...answer, headers: { 'WWW-Authenticate': 'Bearer' } });
+    const invalid = { ...answer, headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' } };
+    expect(await refused('{ me }', 'no.such.token')).toEqual(invalid);
+    expect(await refused('{ staff }', (await t.session()).access_token)).toEqual(invalid);
+  });
+
+  it('is kept from a token as soon as it is revoked', async () => {
+    const { access_token: token } = await t.session();
+    expect((await ask(t, '{ me }', token)).errors).toBeUndefined();
+    await t.call('post', '/auth/logout', token).expect(204);
+    expect(await refused('{ me }', token)).toMatchObject({ status: 401 });
+  });
+
+  it('is kept from a token without the ability', async () => {
+    const { access_token: token } = await t.session();
+    expect(await refused('mutation { write }', token)).toEqual({
+      message: expect.any(String),
+      code: 'FORBIDDEN',
+      status: 403,
+      headers: { 'WWW-Authenticate': expect.stringContaining('scope="notes:write"') },
+    });
+    const { accessToken } = await t.auth.startSession(1, {}, ['notes:write']);
+    expect((await ask(t, 'mutation { write }', accessToken)).data).toEqual({ write: 'api:1' });
+  });
+
+  it('is kept from a session that was not confirmed', async () => {
+    const { access_token: token } = await t.session();
+    expect(await refused('mutation { erase }', token)).toMatchObject({ code: 'LOCKED', status: 423 });
+    const { body } = await t.call('post', '/auth/confirm-password', token).send({ password: PASSWORD }).expect(200);
+    const { data } = await ask(t, 'mutation { erase }', token, { 'X-Svc-Confirmation': body.confirmation_token });
+    expect(data).toEqual({ erase: 'api:1' });
+  });
+
+  it('is limited by the client`s address, and by calls rather than requests', async () => {
+    const client = { 'X-Forwarded-For': someone() };
+    const { data, errors } = await ask(t, '{ a: limited b: limited c: limited }', undefined, client);
+    expect(errors).toHaveLength(1);
+    expect(errors![0]!.extensions).toMatchObject({
+      code: 'TOO_MANY_REQUESTS',
+      status: 429,
+      headers: { 'Retry-After': expect.any(String) },
+    });
+    expect(Object.values(data ?? {}).filter(Boolean).length).toBeLessThan(3);
+    expect((await ask(t, '{ limited }', undefined, client)).errors).toHaveLength(1);
+    const other = { 'X-Forwarded-For': someone() };
+    expect((await ask(t, '{ limited }', undefined, other)).data).toEqual({ limited: 'in' });
+  });
+
+  it.each([
+    ['a store that is gone', Object.assign(new Error('connect 10.0.0.9'), { code: 'ECONNREFUSED' }), 503],
+    ['a fault', new Error('connect 10.0.0.9'), 500],
+  ])('learns nothing of %s', async (__, error, status) => {
+    const { access_token: token } = await t.session();
+    const store = jest.spyOn(t.app.get(SecurityStore), 'getMany').mockRejectedValueOnce(error);
+    const answer = await refused('{ me }', token);
+    expect(store).toHaveBeenCalledTimes(1);
+    expect(answer).toMatchObject({ status });
+    expect(JSON.stringify(answer)).not.toMatch(/10\.0\.0\.9|\.ts|node_modules/);
+  });
+});
+
+describe('a GraphQL context that keeps no request where guards look', () => {
+  const start = (requestOf?: AuthModuleOptions['requestOf']) =>
+    TestApp.start({
+      options: { ...gated(), requestOf },
+      imports: [
+        {
+          module: class Notes {},
+          imports: [apollo({ context: ({ req }: { req?: object }) => ({ req: {}, mine: req }) })],
+          providers: [NotesResolver],
+        },
+      ],
+      fastify: false,
+    });
+
+  it('lets nobody in', async () => {
+    const t = await start();
+    await t.person(ADA);
+    const { errors } = await ask(t, '{ me }', (await t.session()).access_token);
+    expect(errors).toEqual([expect.objectContaining({ message: 'Something went wrong on our side.' })]);
+    await t.stop();
+  });
+
+  it('is the option`s to read', async () => {
+    const t = await start((context) => context.getArgByIndex(2).mine);
+    await t.person(ADA);
+    expect((await ask(t, '{ me }', (await t.session()).access_token)).data).toEqual({ me: `api:1:${ADA}` });
+    expect((await ask(t, '{ me }')).errors).toHaveLength(1);
+    await t.stop();
+  });
+});
+
+@Resolver()
+class Mistyped {
+  @Query(() => String)
+  @Authenticated('amdin')
+  any() {
+    return '';
+  }
+}
+
+describe('a resolver that names a guard nobody declared', () => {
+  it('is refused at boot', async () => {
+    const imports = [{ module: class Notes {}, imports: [apollo()], providers: [Mistyped] }];
+    await expect(TestApp.start({ imports })).rejects.toThrow(/^Mistyped\.any: There is no guard "amdin"/);
+  });
+});
+
+describe.each<[string, object, boolean]>([
+  ['Apollo', { driver: ApolloDriver, subscriptions: { 'graphql-ws': true } }, false],
+  ['Mercurius', { driver: MercuriusDriver, subscription: true }, true],
+])('a GraphQL socket of %s', (_, driver, fastify) => {
+  const t = TestApp.forFile(() => ({
+    imports: [
+      {
+        module: class Notes {},
+        imports: [GraphQLModule.forRoot({ autoSchemaFile: true, ...driver } as GqlModuleOptions)],
+        providers: [NotesResolver],
+      },
+    ],
+    options: gated(),
+    fastify,
+  }));
+  const clients: Client[] = [];
+
+  beforeEach(() => t.person(ADA));
+  afterEach(() => Promise.all(clients.splice(0).map((client) => client.dispose())));
+
+  /** Opens a socket whose handshake holds these headers. */
+  async function open(headers: Record<string, string>): Promise<Client> {
+    class WithHeaders extends WebSocket {
+      constructor(url: string, protocols?: string | string[]) {
+        super(url, protocols, { headers });
+      }
+    }
+    const url = `${(await t.app.getUrl()).replace('http', 'ws')}/graphql`;
+    const client = createClient({ url, webSocketImpl: WithHeaders, lazy: false, retryAttempts: 0 });
+    clients.push(client);
+    return client;
+  }
+
+  /** The first thing that an operation is answered: its data, or the first error. */
+  function first(client: Client, query: string): Promise<unknown> {
+    return new Promise((resolve) => {
+      const stop = client.subscribe(
+        { query },
+        {
+          next: ({ data, errors }) => {
+            resolve(errors?.[0] ?? data);
+            stop();
+          },
+          error: (errors) => resolve(Array.isArray(errors) ? errors[0] : errors),
+          complete: () => undefined,
+        },
+      );
+    });
+  }
+
+  it('is told who subscribes, by the headers of its handshake', async () => {
+    const { access_token: token } = await t.session();
+    const client = await open({ Authorization: `Bearer ${token}` });
+    expect(await first(client, 'subscription { ticks }')).toEqual({ ticks: 'api:1' });
+  });
+
+  it('lets nobody subscribe without a token', async () => {
+    expect(await first(await open({}), 'subscription { ticks }')).toMatchObject({
+      message: 'Authentication is required.',
+      extensions: { code: 'UNAUTHENTICATED', status: 401 },
+    });
+  });
+
+  it('lets nobody subscribe anew whose token was revoked meanwhile', async () => {
+    const { access_token: token } = await t.session();
+    const client = await open({ Authorization: `Bearer ${token}` });
+    expect(await first(client, 'subscription { ticks }')).toEqual({ ticks: 'api:1' });
+    await t.call('post', '/auth/logout', token).expect(204);
+    expect(await first(client, 'subscription { ticks }')).toMatchObject({ extensions: { status: 401 } });
+  });
+});
+
+@Resolver()
+class Unmarked {
+  @Query(() => String)
+  closed() {
+    return 'in';
+  }
+
+  @Query(() => String)
+  @Public()
+  open() {
+    return 'in';
+  }
+}
+
+@WebSocketGateway()
+class UnmarkedGateway {
+  handleConnection(client: { request?: unknown }, request: unknown): void {
+    client.request = request;
+  }
+
+  @SubscribeMessage('unmarked')
+  unmarked() {
+    return { event: 'unmarked', data: 'in' };
+  }
+}
+
+@Module({
+  imports: [GraphQLModule.forRoot({ driver: ApolloDriver, autoSchemaFile: true })],
+  providers: [{ provide: APP_GUARD, useExisting: AccessTokenGuard }, Unmarked, UnmarkedGateway],
+})
+class GuardedHost {}
+
+const isNest11 = process.env.TEST_NEST === '11';
+
+describe('a global guard', () => {
+  const t = TestApp.forFile({ imports: [GuardedHost], prepare: (app) => app.useWebSocketAdapter(new WsAdapter(app)) });
+  beforeEach(() => t.person(ADA));
+
+  it('stands before resolvers, unless they are public', async () => {
+    const answer = async (query: string, token = '') =>
+      (await t.http.post('/graphql').set('Authorization', `Bearer ${token}`).send({ query })).body;
+    expect(await answer('{ open }')).toEqual({ data: { open: 'in' } });
+    expect((await answer('{ closed }')).errors[0].extensions).toMatchObject({ status: 401 });
+    expect(await answer('{ closed }', (await t.session()).access_token)).toEqual({ data: { closed: 'in' } });
+  });
+
+  if (isNest11) {
+    it('is asked before no gateway of Nest 11, so that each has to be marked', async () => {
+      const nobody = await overWs(await t.app.getUrl(), {});
+      expect(await nobody.say('unmarked')).toEqual({ event: 'unmarked', data: 'in' });
+      nobody.close();
+    });
+  } else {
+    it('stands before gateways', async () => {
+      const nobody = await overWs(await t.app.getUrl(), {});
+      expect(await nobody.say('unmarked')).toMatchObject({ event: 'exception', data: { statusCode: 401 } });
+      const { access_token: token } = await t.session();
+      const ada = await overWs(await t.app.getUrl(), { Authorization: `Bearer ${token}` });
+      expect(await ada.say('unmarked')).toEqual({ event: 'unmarked', data: 'in' });
+      for (const connection of [nobody, ada]) connection.close();
+    });
+  }
+});

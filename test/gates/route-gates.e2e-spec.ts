@@ -1,0 +1,335 @@
+import { Controller, Get, Post, UseGuards } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { AuthGuard } from '@nestjs/passport';
+import {
+  Abilities,
+  AccessTokenGuard,
+  Authenticated,
+  type Caller,
+  CurrentCaller,
+  Public,
+  RequireConfirmation,
+  RequireVerifiedEmail,
+  Throttled,
+} from '@svc/auth';
+import { randomUUID } from 'node:crypto';
+import { TestApp } from '../support/app';
+import { confirm, HEADER, startConfirming } from '../support/step-up';
+import { forge } from '../support/forge';
+import { ADMIN_AUDIENCE, HostModule } from '../support/host.module';
+import { userProvidersOf } from '../support/user-reads';
+
+/** Wraps a handler as tracing and transaction decorators do, metadata included. */
+const Traced = (): MethodDecorator => (_target, _key, descriptor: PropertyDescriptor) => {
+  const original = descriptor.value;
+  descriptor.value = function (this: unknown, ...args: unknown[]) {
+    return original.apply(this, args);
+  };
+  for (const key of Reflect.getMetadataKeys(original)) {
+    Reflect.defineMetadata(key, Reflect.getMetadata(key, original), descriptor.value);
+  }
+};
+
+@Controller('wrapped')
+class Wrapped {
+  @Get('outside')
+  @Traced()
+  @Authenticated()
+  outside() {
+    return {};
+  }
+
+  @Get('inside')
+  @Authenticated()
+  @Traced()
+  inside() {
+    return {};
+  }
+}
+
+@Controller('open')
+@Public()
+class Open {
+  @Get('to-all')
+  all() {
+    return {};
+  }
+
+  @Get('closed')
+  @Authenticated()
+  closed() {
+    return {};
+  }
+}
+
+@Controller('contradictory')
+class Contradictory {
+  @Get()
+  @Public()
+  @Authenticated()
+  both() {
+    return {};
+  }
+}
+
+@Controller('mistyped')
+class Mistyped {
+  @Get()
+  @Authenticated('amdin')
+  list() {
+    return {};
+  }
+}
+
+@Controller('public-base')
+@Public()
+class PublicBase {
+  @Get('base')
+  base() {
+    return {};
+  }
+}
+
+@Controller('closed-child')
+@Authenticated()
+class ClosedChild extends PublicBase {
+  @Get('own')
+  own() {
+    return {};
+  }
+}
+
+@Controller('open-child')
+class OpenChild extends PublicBase {
+  @Get('closed')
+  @UseGuards(AccessTokenGuard)
+  closed() {
+    return {};
+  }
+}
+
+@Controller('open-grandchild')
+@Public()
+class OpenGrandchild extends ClosedChild {}
+
+@Controller('both')
+@Public()
+@Abilities('secret')
+class BothOnClass {
+  @Get()
+  any() {
+    return {};
+  }
+}
+
+@Controller('both-too')
+@Authenticated()
+@Public()
+class BothOnClassToo {
+  @Get()
+  any() {
+    return {};
+  }
+}
+
+/** Wraps a handler and forgets its metadata. */
+const Careless = (): MethodDecorator => (_target, _key, descriptor: PropertyDescriptor) => {
+  const original = descriptor.value;
+  descriptor.value = (...args: unknown[]) => original(...args);
+};
+
+@Controller('lost')
+@Authenticated()
+class Lost {
+  @Get()
+  @Careless()
+  @Abilities('secret')
+  any() {
+    return {};
+  }
+}
+
+@Controller('either')
+@UseGuards(AuthGuard(['api', 'admin']))
+class Either {
+  @Get()
+  who(@CurrentCaller() { guard, userId }: Caller) {
+    return { guard, userId };
+  }
+
+  @Get('own')
+  @Authenticated()
+  own(@CurrentCaller() { guard }: Caller) {
+    return { guard };
+  }
+}
+
+@Authenticated()
+class Base {}
+
+@Controller('derived')
+class Derived extends Base {
+  @Get()
+  inherited() {
+    return {};
+  }
+}
+
+describe('the gates of a route', () => {
+  let t: TestApp;
+
+  beforeAll(async () => {
+    t = await TestApp.start({
+      controllers: [Wrapped, Open, Either, Derived, PublicBase, ClosedChild, OpenChild, OpenGrandchild],
+    });
+    for (const guard of ['api', 'admin']) await t.person('x@example.com', guard);
+  });
+  afterAll(() => t.stop());
+
+  const staff = (): string => forge({ claims: { aud: ADMIN_AUDIENCE } });
+
+  it.each([['/wrapped/outside'], ['/wrapped/inside'], ['/derived'], ['/open/closed']])('hold at %s', async (path) => {
+    await t.get(path).expect(401);
+    await t.get(path, forge()).expect(200);
+    await t.get(path, staff()).expect(401);
+  });
+
+  it.each([['/closed-child/own'], ['/closed-child/base'], ['/open-child/closed']])(
+    'hold at %s, although a base class is public',
+    async (path) => {
+      await t.get(path).expect(401);
+      await t.get(path, forge()).expect(200);
+    },
+  );
+
+  it.each([['/public-base/base'], ['/open-child/base'], ['/open-grandchild/own']])(
+    'are none at %s: the nearest class that says anything decides',
+    async (path) => {
+      await t.get(path).expect(200);
+    },
+  );
+
+  it('are none where the controller is public and the route says nothing else', async () => {
+    await t.get('/open/to-all').expect(200);
+  });
+
+  it.each([
+    ['is marked both public and guarded', Contradictory, /^Contradictory\.both: .*both @Public\(\) and guarded/],
+    ['has a class both public and guarded', BothOnClass, /^BothOnClass\.any: .*both @Public\(\) and guarded/],
+    ['has them in the other order', BothOnClassToo, /^BothOnClassToo\.any: .*both @Public\(\) and guarded/],
+    ['lost its gates to a wrapper', Lost, /^Lost\.any: A route lost its gates/],
+    ['names a guard nobody declared', Mistyped, /^Mistyped\.list: There is no guard "amdin"\. Declared: admin, api/],
+  ])('refuse at boot a route that %s', async (_, controller, message) => {
+    const host = HostModule.with(t.databaseUrl, {}, [controller]);
+    const started = NestFactory.create(host, { logger: false, abortOnError: false }).then((one) => one.init());
+    await expect(started).rejects.toThrow(message);
+  });
+
+  it('let either guard in where Nest`s own guard names two', async () => {
+    expect((await t.get('/either', forge()).expect(200)).body).toEqual({ guard: 'api', userId: '1' });
+    expect((await t.get('/either', staff()).expect(200)).body).toEqual({ guard: 'admin', userId: '1' });
+    await t.get('/either').expect(401);
+  });
+
+  it('mean the default guard when no guard is named, whoever was authenticated before', async () => {
+    await t.get('/either/own', forge()).expect(200);
+    await t.get('/either/own', staff()).expect(401);
+  });
+});
+
+@Controller('one-way')
+class OneWay {
+  @Post()
+  @Authenticated()
+  @Abilities('a')
+  @Throttled('once')
+  @RequireConfirmation()
+  @RequireVerifiedEmail()
+  any() {
+    return {};
+  }
+}
+
+@Controller('other-way')
+@RequireVerifiedEmail()
+@Throttled('once')
+class OtherWay {
+  @Post()
+  @RequireConfirmation()
+  @Abilities('a')
+  @Authenticated()
+  any() {
+    return {};
+  }
+}
+
+describe.each(['/one-way', '/other-way'])('the gates of a route that has them all, at %s', (path) => {
+  it('are passed in one order: 401, 403, 429, 423, 409', async () => {
+    const t = await startConfirming(
+      {
+        keyPrefix: `${randomUUID()}:`,
+        rateLimits: { limiters: { once: (request) => ({ key: round(request), maxAttempts: 1, decaySeconds: 60 }) } },
+      },
+      [OneWay, OtherWay],
+    );
+    const round = (request: unknown): string => (request as { headers: { round: string } }).headers.round;
+    let verified = false;
+    for (const users of userProvidersOf(t)) jest.spyOn(users, 'isEmailVerified').mockImplementation(() => verified);
+    const session = async (abilities: string[]): Promise<string> =>
+      (await t.auth.startSession(1, {}, abilities)).accessToken;
+    const [poor, rich] = [await session(['svc.account']), await session(['a', 'svc.account'])];
+    const { confirmation_token: proof } = (await confirm(t, rich).expect(200)).body;
+    let n = 0;
+    const call = (token?: string, header?: string, which = String(n++)) => {
+      const request = t.http.post(path).set('Round', which);
+      if (token) request.set('Authorization', `Bearer ${token}`);
+      return header ? request.set(HEADER, header) : request;
+    };
+
+    // Refused by an earlier gate, so not counted by the limiter, time and again.
+    for (let i = 0; i < 2; i++) await call(undefined, undefined, 'same').expect(401);
+    for (let i = 0; i < 2; i++) await call(poor, proof, 'same').expect(403);
+    await call(rich, undefined, 'same').expect(423);
+    await call(rich, undefined, 'same').expect(429);
+    await call(rich, proof, 'same').expect(429);
+    await call(rich).expect(423);
+    await call(rich, proof).expect(409);
+    verified = true;
+    await call(rich, proof).expect(201);
+    await t.stop();
+  });
+});
+
+@Controller('limited')
+@Throttled('thrice')
+class Limited {
+  @Get('guarded')
+  @UseGuards(AccessTokenGuard)
+  guarded() {
+    return {};
+  }
+
+  @Get('twice')
+  @Throttled('thrice')
+  @UseGuards(AccessTokenGuard)
+  twice() {
+    return {};
+  }
+}
+
+describe('a route with gates on its class and a guard of more on itself', () => {
+  const thrice = (request: unknown) => ({ key: (request as { url: string }).url, maxAttempts: 3, decaySeconds: 60 });
+  const t = TestApp.forFile({
+    options: { keyPrefix: `${randomUUID()}:`, rateLimits: { limiters: { thrice } } },
+    controllers: [Limited],
+  });
+  beforeEach(() => t.person('ada@example.com'));
+
+  it.each([['/limited/guarded'], ['/limited/twice']])('passes all of them, and each once, at %s', async (path) => {
+    const { accessToken } = await t.auth.startSession(1);
+    await t.get(path).expect(401);
+    await t.get(path, 'no.such.token').expect(401);
+    await t.get(path, accessToken).expect(200);
+    await t.get(path, accessToken).expect(429);
+  });
+});

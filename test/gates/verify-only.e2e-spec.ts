@@ -1,0 +1,101 @@
+import { Controller, Get, type INestApplication, Module } from '@nestjs/common';
+import { Auth, AuthModule, type AuthModuleOptions, Authenticated, type Caller, CurrentCaller } from '@svc/auth';
+import request from 'supertest';
+import { redisCache } from '../../apps/sample/src/redis-cache';
+import { startHost } from '../support/adapter';
+import type { TestApp } from '../support/app';
+import { LEASE, emptiedForNobody } from '../support/denylist-state';
+import { ENCRYPTION_KEY } from '../support/host.module';
+import { publicKey, startIssuer } from '../support/issuer';
+import { RedisServer } from '../support/redis';
+import { eventually } from '../support/eventually';
+import { describeWithOwnRedis } from '../support/with-redis';
+import { Subjects } from '../support/verifying-service';
+
+/** Far beyond what a refusal takes, and far below what a test may take. */
+const STORE_TIMEOUT_MS = 30_000;
+
+@Controller()
+class Reports {
+  @Get('reports')
+  @Authenticated()
+  list(@CurrentCaller() { userId, user }: Caller) {
+    return { userId, user };
+  }
+}
+
+describeWithOwnRedis('a service that only verifies', () => {
+  let issuer: TestApp;
+  let service: INestApplication;
+  let server: RedisServer;
+  let redis: Awaited<ReturnType<typeof redisCache>>;
+
+  beforeAll(async () => {
+    server = await RedisServer.start();
+    issuer = await startIssuer(server.url);
+    redis = await redisCache(server.url);
+
+    service = await startService();
+  });
+  afterAll(async () => {
+    await service.close();
+    await redis.client.disconnect();
+    await issuer.stop();
+    await server.stop();
+  });
+
+  function startService(options: Partial<AuthModuleOptions> = {}): Promise<INestApplication> {
+    @Module({
+      imports: [
+        AuthModule.forRoot({
+          routes: false,
+          algorithm: 'ES256',
+          keys: { active: 'k1', public: { k1: publicKey } },
+          audience: 'https://reports.example.com',
+          cache: redis.cache,
+          storeTimeoutMs: STORE_TIMEOUT_MS,
+          users: { provider: Subjects },
+          ...options,
+        }),
+      ],
+      controllers: [Reports],
+    })
+    class Service {}
+    return startHost(Service);
+  }
+
+  const reports = (token: string) =>
+    request(service.getHttpServer()).get('/reports').set('Authorization', `Bearer ${token}`);
+
+  it('needs no database and no private key, and sees a revocation at once', async () => {
+    const { access_token: token } = await issuer.session();
+    const { body } = await reports(token).expect(200);
+    expect(body).toEqual({ userId: '1', user: { id: '1' } });
+    await issuer.call('post', '/auth/logout', token).expect(204);
+    await reports(token).expect(401);
+  });
+
+  it('accepts nothing while Redis has lost the denylist, and sees it as soon as the issuer has told it again', async () => {
+    const [live, revoked] = [(await issuer.session()).access_token, (await issuer.session()).access_token];
+    await issuer.call('post', '/auth/logout', revoked).expect(204);
+    for (let round = 0; round < 3; round++) {
+      await emptiedForNobody(redis.client);
+      const start = performance.now();
+      await reports(live).expect(503);
+      await reports(revoked).expect(503);
+      expect(performance.now() - start).toBeLessThan(STORE_TIMEOUT_MS / 2);
+      await issuer.get('/private', live).expect(200);
+      await redis.client.del(LEASE);
+      await eventually(async () => (await reports(live)).status === 200);
+      await reports(revoked).expect(401);
+    }
+  });
+
+  it('mounts no routes, and says what is missing to start a session', async () => {
+    await request(service.getHttpServer()).post('/auth/login').send({}).expect(404);
+    await expect(service.get(Auth).startSession('1')).rejects.toThrow(/SVC_ENCRYPTION_KEY/);
+    const withoutTables = await startService({ encryption: { key: ENCRYPTION_KEY } });
+    await expect(withoutTables.get(Auth).startSession('1')).rejects.toThrow(/TypeOrmModule\.forRoot/);
+    await withoutTables.close();
+  });
+});

@@ -1,0 +1,225 @@
+import { IoAdapter } from '@nestjs/platform-socket.io';
+import { WsAdapter } from '@nestjs/platform-ws';
+import type { INestApplication } from '@nestjs/common';
+import { MessageBody, SubscribeMessage, WebSocketGateway } from '@nestjs/websockets';
+import {
+  Abilities,
+  type AuthModuleOptions,
+  Authenticated,
+  type Caller,
+  CurrentCaller,
+  CurrentUser,
+  RequireConfirmation,
+  SecurityStore,
+  Throttled,
+} from '@svc/auth';
+import type { WebSocket } from 'ws';
+import { TestApp, type TestAppOptions } from '../support/app';
+import { gated, seen } from '../support/notes.resolver';
+import { PASSWORD, type Person } from '../support/user-entities';
+import { type Connection, type Open, overSocketIo, overWs } from './socket-clients';
+
+const ADA = 'ada@example.com';
+const BOB = 'bob@example.com';
+
+class Handlers {
+  @SubscribeMessage('me')
+  @Authenticated()
+  me(@CurrentUser() { email }: Person, @CurrentCaller() caller: Caller) {
+    return { event: 'me', data: `${seen(caller)}:${email}` };
+  }
+
+  @SubscribeMessage('match')
+  @Authenticated()
+  match(@MessageBody() { as }: { as: string }, @CurrentUser() { email }: Person) {
+    return { event: 'match', data: as === email };
+  }
+
+  @SubscribeMessage('staff')
+  @Authenticated('admin')
+  staff(@CurrentCaller() caller: Caller) {
+    return { event: 'staff', data: seen(caller) };
+  }
+
+  @SubscribeMessage('write')
+  @Abilities('notes:write')
+  write() {
+    return { event: 'write', data: 'done' };
+  }
+
+  @SubscribeMessage('erase')
+  @RequireConfirmation()
+  erase() {
+    return { event: 'erase', data: 'done' };
+  }
+
+  @SubscribeMessage('limited')
+  @Throttled('twice')
+  limited() {
+    return { event: 'limited', data: 'in' };
+  }
+}
+
+type Client = Pick<WebSocket, 'on' | 'send' | 'readyState'> & { request?: unknown };
+
+/** On Nest 11 exceptions reach a client of `ws` only if its gateway sends them. */
+function tellExceptions(client: Client): void {
+  if (process.env.TEST_NEST !== '11' || client.readyState === undefined) return;
+  client.on('exception', (data) => client.send(JSON.stringify({ event: 'exception', data })));
+}
+
+@WebSocketGateway()
+class Gateway extends Handlers {
+  handleConnection(client: Client, request: unknown): void {
+    client.request ??= request;
+    tellExceptions(client);
+  }
+}
+
+@WebSocketGateway()
+class Forgetful extends Handlers {
+  handleConnection = tellExceptions;
+}
+
+const LIBRARIES: [string, Open, (app: INestApplication) => WsAdapter | IoAdapter][] = [
+  ['socket.io', overSocketIo, (app) => new IoAdapter(app)],
+  ['ws', overWs, (app) => new WsAdapter(app)],
+];
+
+describe.each(LIBRARIES)('a gateway on %s', (library, open, adapter) => {
+  const host = (more: Partial<AuthModuleOptions> = {}, gateway = Gateway): TestAppOptions => ({
+    options: { ...gated(), ...more },
+    imports: [{ module: class Chat {}, providers: [gateway] }],
+    prepare: (app) => app.useWebSocketAdapter(adapter(app)),
+  });
+  const t = TestApp.forFile(host());
+  beforeEach(async () => {
+    for (const email of [ADA, BOB]) await t.person(email);
+  });
+  const connections: Connection[] = [];
+  const connect = async (token?: string, headers: Record<string, string> = {}, to = t): Promise<Connection> => {
+    const connection = await open(await to.app.getUrl(), {
+      ...(token !== undefined && { Authorization: `Bearer ${token}` }),
+      ...headers,
+    });
+    connections.push(connection);
+    return connection;
+  };
+
+  afterEach(() => {
+    for (const connection of connections.splice(0)) connection.close();
+  });
+
+  it('is told who calls, by the headers of the handshake, whatever a message holds', async () => {
+    const connection = await connect((await t.session()).access_token);
+    for (const data of [undefined, null, 'text', 7, {}, ['list'], { userId: 2 }])
+      expect(await connection.say('me', data)).toEqual({ event: 'me', data: `api:1:${ADA}` });
+  });
+
+  it('is kept from whoever has no token, an unknown one, or one of another guard', async () => {
+    const answer = {
+      status: 'error',
+      message: 'Authentication is required.',
+      code: 'UNAUTHENTICATED',
+      statusCode: 401,
+    };
+    const invalid = { 'WWW-Authenticate': 'Bearer error="invalid_token"' };
+    expect(await (await connect()).say('me', { secret: 'hunter2' })).toEqual({
+      event: 'exception',
+      data: { ...answer, headers: { 'WWW-Authenticate': 'Bearer' }, cause: { pattern: 'me' } },
+    });
+    expect(await (await connect('no.such.token')).say('me')).toEqual({
+      event: 'exception',
+      data: { ...answer, headers: invalid, cause: { pattern: 'me' } },
+    });
+    const ofApi = await connect((await t.session()).access_token);
+    expect(await ofApi.say('staff')).toMatchObject({ event: 'exception', data: { statusCode: 401 } });
+  });
+
+  it('is kept from a token that is revoked, with the next message on an open socket', async () => {
+    const { access_token: token } = await t.session();
+    const connection = await connect(token);
+    expect(await connection.say('me', {})).toMatchObject({ event: 'me' });
+    await t.call('post', '/auth/logout', token).expect(204);
+    expect(await connection.say('me', {})).toMatchObject({ event: 'exception', data: { statusCode: 401 } });
+  });
+
+  it('is kept from a token that has expired meanwhile', async () => {
+    const connection = await connect((await t.session()).access_token);
+    expect(await connection.say('me')).toMatchObject({ event: 'me' });
+    t.clock.advance(1000);
+    expect(await connection.say('me')).toMatchObject({ event: 'exception', data: { statusCode: 401 } });
+  });
+
+  it('is kept from a token without the ability, and from a session that was not confirmed', async () => {
+    const { access_token: token } = await t.session();
+    const connection = await connect(token);
+    expect(await connection.say('write')).toMatchObject({
+      event: 'exception',
+      data: { code: 'FORBIDDEN', headers: { 'WWW-Authenticate': expect.stringContaining('scope="notes:write"') } },
+    });
+    expect(await connection.say('erase')).toMatchObject({ event: 'exception', data: { statusCode: 423 } });
+    const { body } = await t.call('post', '/auth/confirm-password', token).send({ password: PASSWORD }).expect(200);
+    const confirmed = await connect(token, { 'X-Svc-Confirmation': body.confirmation_token });
+    expect(await confirmed.say('erase')).toEqual({ event: 'erase', data: 'done' });
+    const pinned = await connect((await t.auth.startSession(1, {}, ['notes:write'])).accessToken);
+    expect(await pinned.say('write')).toEqual({ event: 'write', data: 'done' });
+  });
+
+  it('is limited by the client`s address, however many sockets it opens', async () => {
+    for (const connection of [await connect(), await connect()])
+      expect(await connection.say('limited')).toEqual({ event: 'limited', data: 'in' });
+    expect(await (await connect()).say('limited')).toMatchObject({
+      event: 'exception',
+      data: { code: 'TOO_MANY_REQUESTS', headers: { 'Retry-After': expect.any(String) } },
+    });
+  });
+
+  it('learns nothing of a fault', async () => {
+    const connection = await connect((await t.session()).access_token);
+    jest.spyOn(t.app.get(SecurityStore), 'getMany').mockRejectedValueOnce(new Error('connect 10.0.0.9'));
+    expect(await connection.say('me')).toEqual({
+      event: 'exception',
+      data: {
+        status: 'error',
+        message: 'Something went wrong on our side.',
+        code: 'INTERNAL_SERVER_ERROR',
+        statusCode: 500,
+        cause: { pattern: 'me' },
+      },
+    });
+  });
+
+  it('tells messages on one socket apart that come with a token each', async () => {
+    const own = await TestApp.start(
+      host({
+        requestOf: (context) => {
+          const { token } = context.switchToWs().getData();
+          return { headers: { authorization: `Bearer ${token}` } };
+        },
+      }),
+    );
+    for (const email of [ADA, BOB]) await own.person(email);
+    const [ada, bob] = [(await own.session(ADA)).access_token, (await own.session(BOB)).access_token];
+    const connection = await connect(undefined, {}, own);
+    for (let round = 0; round < 5; round++) {
+      const answers = await Promise.all(
+        Array.from({ length: 10 }, (_, i) =>
+          connection.say('match', i % 2 ? { token: bob, as: BOB } : { token: ada, as: ADA }),
+        ),
+      );
+      expect(answers).toEqual(Array.from({ length: 10 }, () => ({ event: 'match', data: true })));
+    }
+    await own.stop();
+  });
+
+  it('that keeps no handshake lets nobody in', async () => {
+    const own = await TestApp.start(host({}, Forgetful as typeof Gateway));
+    await own.person(ADA);
+    const connection = await connect((await own.session()).access_token, {}, own);
+    // socket.io keeps it itself.
+    const expected = library === 'ws' ? { event: 'exception', data: { statusCode: 500 } } : { event: 'me' };
+    expect(await connection.say('me')).toMatchObject(expected);
+    await own.stop();
+  });
+});

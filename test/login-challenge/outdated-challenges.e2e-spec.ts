@@ -1,0 +1,202 @@
+import { SecurityStore, bcryptVerifier } from '@svc/auth';
+import { hash as bcrypt } from 'bcryptjs';
+import { createHash } from 'node:crypto';
+import { TestApp, claimsOf } from '../support/app';
+import { Checkpoint, whileStopped } from '../support/pause-point';
+import { HEADER, proofOf } from '../support/step-up';
+import { ENCRYPTION_KEY } from '../support/host.module';
+import { linkIn, member, membersForFile, startMembers } from '../support/members';
+import { PASSWORD } from '../support/user-entities';
+import { RedisServer } from '../support/redis';
+import { ADA, type Enrolled, challenge, codeOf, complete, enrol } from '../support/two-factor';
+import { describeWithOwnRedis } from '../support/with-redis';
+
+const NEXT = 'another horse entirely';
+const BAD = /"challenge_token":\[/;
+
+describe('a login challenge that was earned by a former password', () => {
+  const checkpoint = Checkpoint.passable();
+  const { t, mailbox } = membersForFile({
+    features: { twoFactor: true, lockout: true },
+    hashing: { memoryCost: 64, timeCost: 1, verifiers: [bcryptVerifier({ rounds: 4 })] },
+    hooks: { tokenClaims: async () => checkpoint.pass().then(() => ({})) },
+  });
+  let id: string;
+  let ada: Enrolled;
+
+  beforeEach(async () => {
+    // Of an address that was proved: the second factor outlives a reset.
+    id = await member(t, ADA, { emailVerifiedAt: new Date() });
+    ada = await enrol(t);
+  });
+
+  const chosen = { password: NEXT, password_confirmation: NEXT };
+  const reset = async (): Promise<void> => {
+    await t.http.post('/auth/forgot-password').send({ email: ADA }).expect(200);
+    const token = linkIn(await mailbox.nth(1)).searchParams.get('token');
+    await t.http
+      .post('/auth/reset-password')
+      .send({ token, email: ADA, ...chosen })
+      .expect(200);
+  };
+  const change = async (): Promise<void> => {
+    await t
+      .call('post', '/auth/password', ada.token)
+      .send({ current_password: PASSWORD, ...chosen })
+      .expect(200);
+  };
+  const erase = async (): Promise<void> => {
+    const proof = await proofOf(t, ada.token);
+    await t.call('delete', '/auth/account', ada.token).set(HEADER, proof).expect(204);
+  };
+  const right = (challenge_token: string) => complete(t, { challenge_token, code: codeOf(t, ada.secret) });
+  const living = async (): Promise<number> =>
+    (await t.database.query('SELECT 1 FROM svc_sessions WHERE revoked_at IS NULL')).length;
+
+  it.each([
+    ['reset', reset, 0],
+    ['changed', change, 1],
+  ])('is none any more once it was %s, and uses up no code; a new login does it', async (_, replace, left) => {
+    const challenge_token = await challenge(t);
+    await replace();
+    await right(challenge_token).expect(422, BAD);
+    await complete(t, { challenge_token, recovery_code: ada.recoveryCodes[0] }).expect(422, BAD);
+    expect(await living()).toBe(left);
+    expect(await t.auth.twoFactor.recoveryCodeCount(id)).toEqual({ remaining: 8, total: 8 });
+    // It was no guess.
+    const counted = await t.database.query(
+      "SELECT sum(attempts)::int AS n FROM svc_lockouts WHERE purpose = 'two_factor'",
+    );
+    expect(counted[0].n ?? 0).toBe(0);
+    const { body } = await t.login(ADA, NEXT).expect(200);
+    await right(body.challenge_token).expect(200);
+  });
+
+  it.each([
+    ['was reset', reset, 0],
+    ['was changed', change, 1],
+    ['went with its account', erase, 0],
+  ])('opens no session though it was completed just before that password %s', async (_, replace, left) => {
+    const challenge_token = await challenge(t);
+    const { status, text } = await whileStopped(checkpoint, right(challenge_token), replace);
+    expect(status).toBe(422);
+    expect(text).toMatch(BAD);
+    expect(await living()).toBe(left);
+  });
+
+  it('says nothing of the hash, not even whether it is the same', async () => {
+    const [one, other] = [claimsOf(await challenge(t)), claimsOf(await challenge(t))];
+    expect(Object.keys(one).toSorted()).toEqual(['aud', 'exp', 'fpr', 'gid', 'iat', 'iss', 'jti', 'nbf', 'sto', 'sub']);
+    expect(one.fpr).toMatch(/^[0-9a-f]{64}$/);
+    expect(one.fpr).not.toBe(other.fpr);
+    const [{ password_hash }] = await t.database.query('SELECT password_hash FROM members');
+    for (const text of [password_hash, JSON.stringify([one.jti, password_hash])]) {
+      expect(one.fpr).not.toBe(createHash('sha256').update(text).digest('hex'));
+    }
+  });
+
+  it('is not one whose hash was renewed by the login itself, or by one of many at once', async () => {
+    await t.database.query('UPDATE members SET password_hash = $1', [await bcrypt(PASSWORD, 4)]);
+    const challenges = await Promise.all(Array.from({ length: 8 }, () => challenge(t)));
+    for (const challenge_token of challenges) {
+      t.clock.advance(30);
+      await right(challenge_token).expect(200);
+    }
+  });
+
+  it('is told apart under a former encryption key, too', async () => {
+    const [kept, former] = [await challenge(t), await challenge(t)];
+    const next = await startMembers(
+      {
+        features: { twoFactor: true },
+        encryption: { key: 'the-next-key-of-encryption-at-rest-0123456789', previousKeys: [ENCRYPTION_KEY] },
+      },
+      { databaseUrl: t.databaseUrl },
+    );
+    next.t.clock.advance(30);
+    await complete(next.t, { challenge_token: kept, code: codeOf(next.t, ada.secret) }).expect(200);
+    await change();
+    next.t.clock.advance(30);
+    await complete(next.t, { challenge_token: former, code: codeOf(next.t, ada.secret) }).expect(422, BAD);
+    await next.t.stop();
+  });
+});
+
+describeWithOwnRedis('a login challenge of before Redis lost its data', () => {
+  let redis: RedisServer;
+  beforeAll(async () => void (redis = await RedisServer.start()));
+  afterAll(() => redis.stop());
+
+  const t = TestApp.forFile(() => ({ options: { features: { twoFactor: true } }, redisUrl: redis.url }));
+  let ada: Enrolled;
+
+  beforeEach(async () => {
+    await t.person(ADA);
+    ada = await enrol(t);
+  });
+
+  const answer = async (challenge_token: string): Promise<number> => {
+    t.clock.advance(30);
+    return (await complete(t, { challenge_token, code: codeOf(t, ada.secret) })).status;
+  };
+
+  it('is no good any more, used up or not, and the next login is', async () => {
+    const [spent, unspent] = [await challenge(t), await challenge(t)];
+    expect(await answer(spent)).toBe(200);
+    await redis.flush();
+    expect([await answer(spent), await answer(unspent)]).toEqual([422, 422]);
+    expect(await answer(await challenge(t))).toBe(200);
+  });
+
+  it('is told to be none before a code is looked at', async () => {
+    const [spent, unspent] = [await challenge(t), await challenge(t)];
+    expect(await answer(spent)).toBe(200);
+    await redis.flush();
+    for (const challenge_token of [spent, unspent]) {
+      const { body } = await complete(t, { challenge_token, code: '000000' }).expect(422);
+      expect(Object.keys(body.errors)).toEqual(['challenge_token']);
+    }
+  });
+
+  it('is good once where everything was told again in between, and nothing lost', async () => {
+    const token = await challenge(t);
+    t.clock.advance(61);
+    await t.get('/private', ada.token).expect(200);
+    expect([await answer(token), await answer(token)]).toEqual([200, 422]);
+  });
+
+  it('is given all the same by the next login, however often the store is lost', async () => {
+    let token = '';
+    for (let round = 0; round < 10; round++) {
+      await redis.flush();
+      token = await challenge(t);
+    }
+    expect(await answer(token)).toBe(200);
+  });
+
+  it('is given all the same while the store is lost once more', async () => {
+    const store = t.app.get(SecurityStore);
+    const add = store.add.bind(store);
+    let losses = 0;
+    // It was just noted that nothing is lost from here on.
+    jest.spyOn(store, 'add').mockImplementation(async (key, ...rest) => {
+      const isAdded = await add(key, ...rest);
+      if (key === 'svc:store' && losses++ === 0) await redis.flush();
+      return isAdded;
+    });
+    await redis.flush();
+    expect(await answer(await challenge(t))).toBe(200);
+    expect(losses).toBeGreaterThan(0);
+  });
+
+  it('is not used up a second time by a request that had verified it before', async () => {
+    const token = await challenge(t);
+    const store = t.app.get(SecurityStore);
+    const add = store.add.bind(store);
+    jest.spyOn(store, 'add').mockImplementation(async (key, ...rest) => {
+      if (key.startsWith('svc:dl:jti:')) await redis.flush();
+      return add(key, ...rest);
+    });
+    expect(await answer(token)).toBe(422);
+  });
+});

@@ -1,0 +1,262 @@
+import { AccountReleased, type AuthModuleOptions } from '@svc/auth';
+import { TestApp, claimsOf } from '../support/app';
+import { ADA } from '../support/step-up';
+import { UNLIMITED } from '../support/host.module';
+import { type Confirmed, NOT_VERIFIED, ORIGIN, PasskeyApp } from '../support/passkeys';
+import { routesOf } from '../support/routes';
+import { SoftAuthenticator } from '../support/cose-key';
+import { challenge, codeOf, complete, enrol } from '../support/two-factor';
+import { userProvidersOf } from '../support/user-reads';
+
+const WRONG = { message: 'The code is not correct.', errors: { code: ['The code is not correct.'] } };
+
+let app: PasskeyApp;
+let ada: Confirmed;
+let authenticator: SoftAuthenticator;
+
+/** One application for a `describe` block, in which ada has just confirmed the password. */
+function withPasskeys(options: Partial<AuthModuleOptions> = {}): void {
+  const own = PasskeyApp.forFile({ ...options, features: { twoFactor: true, ...options.features } });
+  beforeEach(async () => {
+    app = own;
+    ada = await app.confirmed();
+    authenticator = new SoftAuthenticator(ORIGIN);
+  });
+}
+
+const answer = (from = authenticator) => app.answer(from);
+const login = async (email = ADA) => (await app.t.login(email).expect(200)).body;
+
+describe('a passkey as the second step, where it is required', () => {
+  withPasskeys({ passkeys: { required: true } });
+
+  it('is asked for from whoever has one, and from nobody else', async () => {
+    expect(await login()).toHaveProperty('access_token');
+    await app.enrol(ada, authenticator);
+    expect(await login()).toEqual({ two_factor: true, challenge_token: expect.any(String), methods: ['passkey'] });
+    expect(await login('bob@example.com')).toHaveProperty('access_token');
+  });
+
+  it('opens a session that says how', async () => {
+    await app.enrol(ada, authenticator);
+    const { body, headers } = await complete(app.t, { ...(await answer()), challenge_token: await challenge(app.t) });
+    expect(headers['cache-control']).toBe('no-store, private');
+    expect(claimsOf(body.access_token)).toMatchObject({ sub: '1', amr: ['pwd', 'webauthn'] });
+    const renewed = await app.t.refresh(body.refresh_token).expect(200);
+    expect(claimsOf(renewed.body.access_token)).toMatchObject({ amr: ['pwd', 'webauthn'] });
+  });
+
+  it('is no code, and without codes there is none to guess', async () => {
+    await app.enrol(ada, authenticator);
+    const challenge_token = await challenge(app.t);
+    for (const other of [{ code: '123456' }, { recovery_code: 'AAAAAAAAAA-AAAAAAAAAA' }, {}]) {
+      await complete(app.t, { challenge_token, ...other }).expect(422, WRONG);
+    }
+    await complete(app.t, { challenge_token, ...(await answer()) }).expect(200);
+  });
+
+  it('has no more to say once it is deleted, and what it would have said opens nothing', async () => {
+    const id = await app.enrol(ada, authenticator);
+    const [challenge_token, before] = [await challenge(app.t), await app.sessions()];
+    await app.call('delete', `passkeys/${id}`, ada).expect(204);
+    await complete(app.t, { challenge_token, ...(await answer()) }).expect(422, NOT_VERIFIED);
+    await app.t.database.query('DELETE FROM people WHERE id = 1');
+    await complete(app.t, { challenge_token, ...(await answer()) }).expect(422);
+    expect(await app.sessions()).toBe(before);
+  });
+
+  it('is nothing that a user of the same id at another guard has', async () => {
+    await app.enrol(ada, authenticator);
+    await app.t.database.query("UPDATE svc_passkeys SET guard = 'admin'");
+    expect((await app.t.login(ADA).expect(200)).body).toHaveProperty('access_token');
+  });
+
+  it('needs user verification like a sign-in', async () => {
+    await app.enrol(ada, authenticator);
+    const { ceremony_id, options } = await app.requestOptions();
+    const credential = authenticator.get(options, { uv: false });
+    await complete(app.t, { challenge_token: await challenge(app.t), ceremony_id, credential }).expect(
+      422,
+      NOT_VERIFIED,
+    );
+  });
+
+  it('is not known once passkeys are switched off', async () => {
+    const { secret } = await enrol(app.t);
+    await app.enrol(ada, authenticator);
+    const right = await answer();
+    const off = await TestApp.start({
+      databaseUrl: app.t.databaseUrl,
+      options: { features: { twoFactor: true } },
+    });
+    const { body } = await off.login(ADA).expect(200);
+    expect(body.methods).toEqual(['totp', 'recovery_code']);
+    await complete(off, { challenge_token: body.challenge_token, ...right }).expect(422);
+    await complete(off, { challenge_token: body.challenge_token, code: codeOf(off, secret, 1) }).expect(200);
+    await off.stop();
+  });
+
+  describe('when it is wrong', () => {
+    beforeEach(() => app.enrol(ada, authenticator));
+
+    it('opens no session for somebody else`s, and leaves the challenge', async () => {
+      const bob = await app.confirmed('bob@example.com');
+      const his = new SoftAuthenticator(ORIGIN);
+      await app.enrol(bob, his);
+      const [before, challenge_token] = [await app.sessions(), await challenge(app.t)];
+      await complete(app.t, { challenge_token, ...(await answer(his)) }).expect(422, NOT_VERIFIED);
+      expect(await app.sessions()).toBe(before);
+      await complete(app.t, { challenge_token, ...(await answer()) }).expect(200);
+    });
+
+    it.each([
+      ['no challenge of a login', () => 'junk'],
+      ['an access token', () => ada.access_token],
+      ['a proof', () => ada.proof],
+    ])('opens none with %s, and is not used up', async (_, token) => {
+      const right = await answer();
+      const { body } = await complete(app.t, { challenge_token: token(), ...right }).expect(422);
+      expect(Object.keys(body.errors)).toEqual(['challenge_token']);
+      await complete(app.t, { challenge_token: await challenge(app.t), ...right }).expect(200);
+    });
+
+    it('is answered once, and opens one session of fifty at once', async () => {
+      for (let round = 0; round < 2; round++) {
+        const [before, challenge_token, right] = [await app.sessions(), await challenge(app.t), await answer()];
+        const all = await Promise.all(
+          Array.from({ length: 50 }, () => complete(app.t, { challenge_token, ...right }).then(({ status }) => status)),
+        );
+        expect(all.filter((status) => status === 200)).toHaveLength(1);
+        expect(all.filter((status) => status === 422)).toHaveLength(49);
+        expect(await app.sessions()).toBe(before + 1);
+      }
+    });
+
+    it.each<[string, object, string[]]>([
+      ['a ceremony alone', { ceremony_id: 'x' }, ['credential']],
+      ['a credential alone', { credential: {} }, ['ceremony_id']],
+      ['a code beside it', { ceremony_id: 'x', credential: {}, code: '1' }, ['code', 'ceremony_id', 'credential']],
+      ['a text for a credential', { ceremony_id: 'x', credential: 'y' }, ['credential']],
+      ['a list for a credential', { ceremony_id: 'x', credential: [1] }, ['credential']],
+      ['a number for a ceremony', { ceremony_id: 7, credential: {} }, ['ceremony_id']],
+      ['an empty credential', { ceremony_id: 'x', credential: {} }, ['credential']],
+    ])('is told so of %s', async (_, body, fields) => {
+      const challenge_token = await challenge(app.t);
+      const { body: refused } = await complete(app.t, { challenge_token, ...body }).expect(422);
+      expect(Object.keys(refused.errors)).toEqual(fields);
+      await complete(app.t, { challenge_token, ...(await answer()) }).expect(200);
+    });
+  });
+});
+
+describe('a passkey as the second step, where the host says whether it is required', () => {
+  let required: (user: object) => boolean | Promise<boolean>;
+  beforeEach(() => {
+    required = () => false;
+  });
+  withPasskeys({ passkeys: { required: (user) => required(user) } });
+
+  it('is asked for from those whom the host names', async () => {
+    required = async (user) => (user as { email: string }).email === ADA;
+    const bob = await app.confirmed('bob@example.com');
+    await app.enrol(ada, authenticator);
+    await app.enrol(bob, new SoftAuthenticator(ORIGIN));
+    expect(await login()).toHaveProperty('methods', ['passkey']);
+    expect(await login('bob@example.com')).toHaveProperty('access_token');
+  });
+
+  it('lets nobody in while the host cannot say', async () => {
+    await app.enrol(ada, authenticator);
+    required = () => {
+      throw new Error('the host`s own fault');
+    };
+    const { body } = await app.t.login(ADA).expect(500);
+    expect(body).not.toHaveProperty('access_token');
+  });
+});
+
+describe('a passkey as the second step, where it is not required', () => {
+  withPasskeys({ lockout: { maxAttempts: 2 } });
+
+  it('stands beside the codes of whoever has both, also where it is not required', async () => {
+    await app.enrol(ada, authenticator);
+    expect(await login()).toHaveProperty('access_token');
+    const { secret, recoveryCodes } = await enrol(app.t);
+    expect(await login()).toHaveProperty('methods', ['totp', 'recovery_code', 'passkey']);
+    for (const one of [await answer(), { code: codeOf(app.t, secret) }, { recovery_code: recoveryCodes[0] }]) {
+      await complete(app.t, { challenge_token: await challenge(app.t), ...one }).expect(200);
+    }
+  });
+
+  it('is never locked out, and lets go of the locks of codes and passwords', async () => {
+    const { secret } = await enrol(app.t);
+    await app.enrol(ada, authenticator);
+    const challenge_token = await challenge(app.t);
+    for (let i = 0; i < 2; i++) await complete(app.t, { challenge_token, code: '000000' }).expect(422);
+    await complete(app.t, { challenge_token, code: codeOf(app.t, secret) }).expect(423);
+    await app.t.call('post', '/auth/confirm-password', ada.access_token).send({ password: 'wrong' }).expect(422);
+    const released = app.t.recorded(AccountReleased);
+    await complete(app.t, { challenge_token, ...(await answer()) }).expect(200);
+    expect(released.map(({ purpose }) => purpose).toSorted()).toEqual(['confirm', 'two_factor']);
+    await complete(app.t, { challenge_token: await challenge(app.t), code: codeOf(app.t, secret) }).expect(200);
+  });
+});
+
+describe('a passkey as the second step, beyond the limit of failures', () => {
+  let his: SoftAuthenticator;
+  // The limit by address counts what the one by account does not see: here it has room.
+  withPasskeys({
+    rateLimits: { ...UNLIMITED, twoFactor: { maxAttempts: 3, decaySeconds: 60 }, limiters: { 'svc-2fa': () => [] } },
+    passkeys: { required: true },
+  });
+  beforeEach(async () => {
+    await app.enrol(ada, authenticator);
+    his = new SoftAuthenticator(ORIGIN);
+    await app.enrol(await app.confirmed('bob@example.com'), his);
+  });
+
+  it.each<[string, () => Promise<object>]>([
+    ['without a ceremony', async () => ({ ceremony_id: 'x', credential: {} })],
+    [
+      'of an authenticator that nobody registered',
+      async () => {
+        const stranger = new SoftAuthenticator(ORIGIN);
+        stranger.create(await app.creationOptions(ada));
+        return answer(stranger);
+      },
+    ],
+    ['of somebody else', () => answer(his)],
+  ])('is refused, for passkeys %s count like wrong codes', async (_, wrong) => {
+    const challenge_token = await challenge(app.t);
+    for (let i = 0; i < 3; i++)
+      await complete(app.t, { challenge_token, ...(await wrong()) }).expect(422, NOT_VERIFIED);
+    const { body } = await complete(app.t, { challenge_token, ...(await answer()) }).expect(429);
+    expect(Object.keys(body.errors)).toEqual(['credential']);
+  });
+
+  it('is not refused for answers to what is no challenge', async () => {
+    const challenge_token = await challenge(app.t);
+    for (let i = 0; i < 5; i++) await complete(app.t, { challenge_token: 'junk', ...(await answer()) }).expect(422);
+    await complete(app.t, { challenge_token, ...(await answer()) }).expect(200);
+  });
+});
+
+describe('a passkey as the second step, where unverified users are kept out', () => {
+  withPasskeys({ passkeys: { required: true }, emailVerification: { blockUnverifiedLogin: true } });
+
+  it('opens no session for who has to verify the email first', async () => {
+    await app.enrol(ada, authenticator);
+    for (const users of userProvidersOf(app.t)) jest.spyOn(users, 'isEmailVerified').mockReturnValue(false);
+    const [challenge_token, before] = [await challenge(app.t), await app.sessions()];
+    await complete(app.t, { challenge_token, ...(await answer()) }).expect(403);
+    expect(await app.sessions()).toBe(before);
+  });
+});
+
+describe('a passkey as the second step, without codes', () => {
+  withPasskeys({ features: { twoFactor: false } });
+
+  it('has no route at an extra guard, whose users have no passkeys', async () => {
+    expect(routesOf(app.t).filter((route) => route.includes('challenge'))).toEqual(['POST /auth/two-factor-challenge']);
+  });
+});

@@ -1,0 +1,108 @@
+import { PasswordReset, StoreUnavailable, UserProvider } from '@svc/auth';
+import { ADA } from '../support/step-up';
+import { eventually } from '../support/eventually';
+import { linkIn, member, membersForFile } from '../support/members';
+import { whileRefused } from '../support/failing-statements';
+
+const NEXT = 'another horse entirely';
+
+describe('a reset of a password', () => {
+  const { t, mailbox } = membersForFile({ features: { lockout: true } });
+  beforeEach(async () => void (await member(t, ADA)));
+
+  const users = (): UserProvider => t.app.get(UserProvider);
+  async function mailed(): Promise<string> {
+    const before = mailbox.mails.length;
+    await t.http.post('/auth/forgot-password').send({ email: ADA }).expect(200);
+    return linkIn(await mailbox.nth(before + 1)).searchParams.get('token')!;
+  }
+  const reset = (token: string, password = NEXT) =>
+    t.http.post('/auth/reset-password').send({ token, email: ADA, password, password_confirmation: password });
+  const down = async (): Promise<never> => Promise.reject(new StoreUnavailable('A store'));
+
+  it.each([
+    ['cannot be stored', 'UPDATE OF password_hash ON members'],
+    ['cannot end the sessions', 'UPDATE ON svc_sessions'],
+    ['cannot release the locks', 'DELETE ON svc_lockouts'],
+  ])('that %s is 503, and works with the same link when tried again', async (_, statements) => {
+    const live = await t.session();
+    const token = await mailed();
+    const told = t.recorded(PasswordReset);
+    await whileRefused(t, statements, () => reset(token).expect(503));
+    expect(told).toEqual([]);
+    await reset(token).expect(200);
+    expect(told).toHaveLength(1);
+    await t.get('/private', live.access_token).expect(401);
+    await t.refresh(live.refresh_token).expect(401);
+    await t.login(ADA).expect(422);
+    await t.login(ADA, NEXT).expect(200);
+    await reset(token).expect(422);
+  });
+
+  it('has ended the sessions where only the locks could not be released', async () => {
+    const live = await t.session();
+    const token = await mailed();
+    await whileRefused(t, 'DELETE ON svc_lockouts', () => reset(token).expect(503));
+    await t.get('/private', live.access_token).expect(401);
+  });
+
+  it('that fails gives the link back for what is left of its hour', async () => {
+    const token = await mailed();
+    t.clock.advance(3000);
+    jest.spyOn(users(), 'savePasswordHash').mockImplementationOnce(down);
+    await reset(token).expect(503);
+    t.clock.advance(601);
+    await reset(token).expect(422);
+  });
+
+  it('that fails brings no link back into the place of a newer one', async () => {
+    const token = await mailed();
+    t.clock.advance(61);
+    let newer = '';
+    jest.spyOn(users(), 'savePasswordHash').mockImplementationOnce(async () => {
+      newer = await mailed();
+      return down();
+    });
+    await reset(token).expect(503);
+    await reset(token).expect(422);
+    await reset(newer).expect(200);
+  });
+
+  it('of which nobody knows whether it was stored ends the sessions all the same', async () => {
+    const live = await t.session();
+    const token = await mailed();
+    const save = users().savePasswordHash.bind(users());
+    jest.spyOn(users(), 'savePasswordHash').mockImplementationOnce(async (...args) => {
+      await save(...args);
+      return new Promise(() => undefined);
+    });
+    await reset(token).expect(503);
+    await eventually(async () => (await t.get('/private', live.access_token)).status === 401);
+    await reset(token, 'and yet another horse').expect(200);
+    await t.login(ADA, 'and yet another horse').expect(200);
+  });
+
+  it('that waits for a lock on the user is not stored after it was answered 503', async () => {
+    const token = await mailed();
+    const runner = t.database.createQueryRunner();
+    await runner.startTransaction();
+    await runner.query('SELECT 1 FROM members FOR UPDATE');
+    await reset(token).expect(503);
+    await runner.rollbackTransaction();
+    await runner.release();
+    await t.database.query("UPDATE members SET name = 'later'");
+    await t.login(ADA, NEXT).expect(422);
+    await t.login(ADA).expect(200);
+    await reset(token).expect(200);
+  });
+
+  it('of a user who is gone by then is refused like any other', async () => {
+    const refused = await reset('f'.repeat(64)).expect(422);
+    const save = users().savePasswordHash.bind(users());
+    jest.spyOn(users(), 'savePasswordHash').mockImplementationOnce(async (...args) => {
+      await t.database.query('DELETE FROM members');
+      return save(...args);
+    });
+    expect((await reset(await mailed())).text).toBe(refused.text);
+  });
+});

@@ -1,0 +1,147 @@
+import { type NewAccount, UserProvider } from '@svc/auth';
+import { Client } from 'pg';
+import { randomUUID } from 'node:crypto';
+import { TestApp } from '../support/app';
+import { ADA } from '../support/step-up';
+import { linkIn, member, membersForFile } from '../support/members';
+import { PASSWORD } from '../support/user-entities';
+
+const FORM = { name: 'Ada', email: 'ada@example.com', password: PASSWORD, password_confirmation: PASSWORD };
+
+interface Known {
+  id: string;
+  email: string;
+  at: number;
+}
+
+/** Users in memory, one of whose questions is never answered. */
+class Silent extends UserProvider<Known> {
+  static at = '';
+  private readonly known: Known[] = [];
+
+  private answer<T>(question: string, value: T): Promise<T> {
+    return Silent.at === question ? new Promise(() => undefined) : Promise.resolve(value);
+  }
+
+  findById = (id: string) => this.answer('findById', this.known.find((user) => user.id === id) ?? null);
+  findByIdentifier = () => this.answer('findByIdentifier', null);
+  passwordHashOf = async () => null;
+  savePasswordHash = async () => undefined;
+  idOf = ({ id }: Known) => id;
+  override identifierOf = ({ email }: Known) => email;
+  override createsAccounts = () => true;
+  override create = ({ identifier }: NewAccount) => this.answer('create', this.add(identifier));
+  override datesAccounts = () => true;
+  override currentMark = () => this.answer('mark', String(performance.now()));
+  override wasCreatedSince = (id: string, mark: string) =>
+    this.answer(
+      'wasCreatedSince',
+      this.known.some((user) => user.id === id && user.at >= Number(mark)),
+    );
+
+  add(email: string): Known {
+    const user = { id: randomUUID(), email, at: performance.now() };
+    this.known.push(user);
+    return user;
+  }
+}
+
+const answersIn = async (work: () => PromiseLike<{ status: number }>): Promise<[number, boolean]> => {
+  const start = performance.now();
+  const { status } = await work();
+  return [status, performance.now() - start < 1000];
+};
+
+const NEXT = 'another horse entirely';
+const NEW = { password: NEXT, password_confirmation: NEXT };
+
+// The default leaves a slow machine too little of the second.
+const storeTimeoutMs = 500;
+
+describe.each<[string, boolean, [question: string, calls: number][]]>([
+  [
+    'by the library',
+    false,
+    [
+      ['findByIdentifier', 0],
+      ['create', 0],
+    ],
+  ],
+  [
+    'by the host',
+    true,
+    [
+      ['findByIdentifier', 0],
+      ['mark', 0],
+      ['findById', 1],
+      ['wasCreatedSince', 1],
+    ],
+  ],
+])('a registration %s whose users do not answer', (_, byHost, questions) => {
+  const users = new Silent();
+  let calls = 0;
+  const t = TestApp.forFile({
+    options: {
+      users: { provider: { useFactory: () => users } },
+      features: { registration: true, accountDeletion: false },
+      storeTimeoutMs,
+      hooks: byHost ? { register: async ({ email }) => (calls++, users.add(String(email))) } : {},
+    },
+  });
+
+  it.each(questions)('is 503 within a second at %s', async (question, called) => {
+    calls = 0;
+    Silent.at = question;
+    expect(await answersIn(() => t.http.post('/auth/register').send(FORM))).toEqual([503, true]);
+    expect(calls).toBe(called);
+    expect(await t.database.query('SELECT 1 FROM svc_sessions')).toEqual([]);
+    Silent.at = '';
+    await t.http
+      .post('/auth/register')
+      .send({ ...FORM, email: 'grace@example.com' })
+      .expect(200);
+  });
+});
+
+describe('a request that the user store keeps waiting', () => {
+  const { t, mailbox } = membersForFile({ storeTimeoutMs });
+
+  it('is 503 within a second as a registration, and does not happen later', async () => {
+    const other = new Client({ connectionString: t.databaseUrl });
+    await other.connect();
+    // Whether the address is taken is not decided before this is.
+    await other.query(`BEGIN; INSERT INTO members (name, email) VALUES ('x', '${FORM.email}')`);
+    expect(await answersIn(() => t.http.post('/auth/register').send(FORM))).toEqual([503, true]);
+    await other.query('ROLLBACK');
+    expect(await t.database.query('SELECT 1 FROM members')).toEqual([]);
+    await t.http.post('/auth/register').send(FORM).expect(200);
+    await other.end();
+  });
+
+  /** Stores the next password, and never says so. */
+  const saveSilently = (): void => {
+    const users = t.app.get(UserProvider);
+    const save = users.savePasswordHash.bind(users);
+    jest.spyOn(users, 'savePasswordHash').mockImplementationOnce(async (...args) => {
+      await save(...args);
+      return new Promise(() => undefined);
+    });
+  };
+
+  it('is 503 within a second as a change of password', async () => {
+    await member(t, ADA);
+    const { access_token: token } = await t.session();
+    saveSilently();
+    const change = () => t.call('post', '/auth/password', token).send({ current_password: PASSWORD, ...NEW });
+    expect(await answersIn(change)).toEqual([503, true]);
+  });
+
+  it('is 503 within a second as a reset of a password', async () => {
+    await member(t, ADA);
+    await t.http.post('/auth/forgot-password').send({ email: ADA }).expect(200);
+    const token = linkIn(await mailbox.nth(1)).searchParams.get('token');
+    saveSilently();
+    const reset = () => t.http.post('/auth/reset-password').send({ token, email: ADA, ...NEW });
+    expect(await answersIn(reset)).toEqual([503, true]);
+  });
+});

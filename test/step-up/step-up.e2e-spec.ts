@@ -1,0 +1,318 @@
+import { Controller, Post, UseGuards } from '@nestjs/common';
+import { AuthGuard } from '@nestjs/passport';
+import { AccountReleased, Authenticated, PasswordHasher, RequireConfirmation, SecurityStore } from '@svc/auth';
+import { randomUUID } from 'node:crypto';
+import type { Response } from 'supertest';
+import { type TestApp, claimsOf } from '../support/app';
+import { ADA, HEADER, confirm, confirmingForFile, proofOf, startConfirming } from '../support/step-up';
+import { type Forgery, forge } from '../support/forge';
+import { ADMIN_AUDIENCE, API_AUDIENCE } from '../support/host.module';
+import { PASSWORD } from '../support/user-entities';
+
+/** The type of a confirmation token. */
+const CONFIRMATION = 'reauth+challenge';
+
+describe('POST /confirm-password', () => {
+  const t = confirmingForFile({ features: { lockout: true }, lockout: { maxAttempts: 3, releaseAfter: 60 } });
+  let token: string;
+
+  beforeEach(async () => void (token = (await t.session()).access_token));
+
+  it('answers the right password with a proof for this session, that nothing may cache', async () => {
+    t.clock.stop();
+    const { body, headers } = await confirm(t, token).expect(200);
+    expect(body).toEqual({ confirmation_token: expect.any(String) });
+    expect(headers['cache-control']).toBe('no-store, private');
+    const claims = claimsOf(body.confirmation_token);
+    expect(claims).toEqual({
+      iss: 'https://api.example.com',
+      aud: [API_AUDIENCE],
+      sub: '1',
+      gid: 'api',
+      fid: claimsOf(token).fid,
+      jti: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      iat: Math.floor(t.clock.seconds()),
+      nbf: claims.iat,
+      exp: (claims.iat as number) + 300,
+    });
+    const header = JSON.parse(Buffer.from(body.confirmation_token.split('.')[0], 'base64url').toString());
+    expect(header).toEqual({ typ: 'reauth+challenge', alg: 'HS256' });
+  });
+
+  it('leaves the session out of the proof where the bearer names none', async () => {
+    const { body } = await confirm(t, forge({ without: ['fid', 'jti'] })).expect(200);
+    expect(claimsOf(body.confirmation_token)).not.toHaveProperty('fid');
+  });
+
+  it('answers a wrong password with 422, counts it, and locks step-up alone', async () => {
+    for (const password of ['wrong', ` ${PASSWORD}`, PASSWORD.toUpperCase()]) {
+      const { body } = await confirm(t, token, { password }).expect(422);
+      const text = 'The password is not correct.';
+      expect(body).toEqual({ message: text, errors: { password: [text] } });
+    }
+    const verify = jest.spyOn(t.app.get(PasswordHasher), 'verify');
+    const { body } = await confirm(t, token).expect(423);
+    expect(Object.keys(body.errors)).toEqual(['password']);
+    expect(body.message).toMatch(/locked. Please try again in (5\d|60) seconds/);
+    expect(verify).not.toHaveBeenCalled();
+    const rows = await t.database.query('SELECT purpose, subject, guard FROM svc_lockouts');
+    expect(rows).toEqual([{ purpose: 'confirm', subject: '1', guard: 'api' }]);
+    // The lock is the account's, whatever the session; and a login, which proves the same, releases it.
+    const other = (await t.session()).access_token;
+    await confirm(t, other).expect(200);
+  });
+
+  it('releases its own counter with a success, and no login`s', async () => {
+    const released = t.recorded(AccountReleased);
+    await t.login(ADA, 'wrong').expect(422);
+    await confirm(t, token, { password: 'wrong' }).expect(422);
+    await confirm(t, token).expect(200);
+    expect(released).toEqual([{ purpose: 'confirm', subject: '1', guard: 'api' }]);
+    expect(await t.database.query('SELECT purpose FROM svc_lockouts')).toEqual([{ purpose: 'login' }]);
+  });
+
+  it.each<[string, unknown]>([
+    ['none', undefined],
+    ['null', null],
+    ['an empty one', ''],
+    ['a list', [PASSWORD]],
+    ['an object', { $ne: '' }],
+    ['a number', 7],
+    ['256 characters', 'x'.repeat(256)],
+  ])('answers %s with 422 without counting it', async (_, password) => {
+    const { body } = await confirm(t, token, { password }).expect(422);
+    expect(Object.keys(body.errors)).toEqual(['password']);
+    expect(await t.database.query('SELECT 1 FROM svc_lockouts')).toEqual([]);
+  });
+
+  it('needs a token', async () => {
+    await t.http.post('/auth/confirm-password').send({ password: PASSWORD }).expect(401);
+    await confirm(t, forge({ claims: { sub: '999' } })).expect(401);
+  });
+
+  it('refuses a user without a password like a wrong one', async () => {
+    const [{ id }] = await t.database.query("INSERT INTO people (email) VALUES ('keyless@example.com') RETURNING id");
+    const { accessToken } = await t.auth.startSession(id);
+    await confirm(t, accessToken, { password: 'x' }).expect(422);
+  });
+});
+
+describe('the limit on step-up', () => {
+  it('counts every attempt, by client and by user, for each guard by itself', async () => {
+    const run = randomUUID();
+    let client = 0;
+    const t = await startConfirming({
+      keyPrefix: `${run}:`,
+      rateLimits: {},
+      hooks: { rateLimitKey: () => `${client++}` },
+    });
+    const { accessToken: one } = await t.auth.startSession(1);
+    const { accessToken: two } = await t.auth.startSession(1);
+    for (let i = 0; i < 5; i++) {
+      await confirm(t, i % 2 ? one : two, { password: i % 2 ? PASSWORD : 'wrong' }).expect(i % 2 ? 200 : 422);
+    }
+    const { headers, body } = await confirm(t, one).expect(429);
+    expect(headers['x-ratelimit-limit']).toBe('5');
+    expect(body).toEqual({ message: expect.stringMatching(/Too many attempts/) });
+    await confirm(t, (await t.auth.startSession(2)).accessToken).expect(200);
+    await confirm(t, (await t.auth.guard('admin').startSession(1)).accessToken, undefined, 'admin').expect(200);
+    await t.stop();
+  });
+});
+
+@Controller('sensitive')
+class Sensitive {
+  @Post()
+  @RequireConfirmation()
+  alone() {
+    return {};
+  }
+
+  @Post('staff')
+  @RequireConfirmation()
+  @Authenticated('admin')
+  staff() {
+    return {};
+  }
+
+  @Post('staff-last')
+  @Authenticated('admin')
+  @RequireConfirmation()
+  staffLast() {
+    return {};
+  }
+
+  @Post('passport')
+  @UseGuards(AuthGuard('api'))
+  @RequireConfirmation()
+  passport() {
+    return {};
+  }
+}
+
+@Controller('all-sensitive')
+@RequireConfirmation()
+class AllSensitive {
+  @Post()
+  any() {
+    return {};
+  }
+}
+
+const start = (options = {}): TestApp => confirmingForFile(options, [Sensitive, AllSensitive]);
+const act = (t: TestApp, token: string, proof?: string, path = '/sensitive') => {
+  const call = t.call('post', path, token);
+  return proof === undefined ? call : call.set(HEADER, proof);
+};
+
+const expectMissing = ({ status, body, headers }: Response): void => {
+  expect({ status, body }).toEqual({ status: 423, body: { message: 'Please confirm your identity to continue.' } });
+  expect(headers['www-authenticate']).toBe('Bearer error="insufficient_user_authentication", max_age=300');
+};
+
+describe('a route that asks for confirmation', () => {
+  const t = start();
+  let token: string;
+  let refreshToken: string;
+
+  beforeEach(async () => ({ accessToken: token, refreshToken } = await t.auth.startSession(1)));
+
+  it('says so without a proof, and 401 without a token', async () => {
+    for (const path of ['/sensitive', '/all-sensitive', '/sensitive/passport']) {
+      await t.http.post(path).expect(401);
+      expectMissing(await act(t, token, undefined, path));
+    }
+  });
+
+  it('takes one proof as often as it is needed, until it expires', async () => {
+    t.clock.stop();
+    const proof = await proofOf(t, token);
+    for (let i = 0; i < 3; i++)
+      for (const path of ['/sensitive', '/all-sensitive', '/sensitive/passport'])
+        await act(t, token, proof, path).expect(201);
+    t.clock.advance(304);
+    await act(t, token, proof).expect(201);
+    t.clock.advance(1);
+    expectMissing(await act(t, token, proof));
+  });
+
+  it('takes a proof after a refresh of its own session', async () => {
+    const proof = await proofOf(t, token);
+    const { body } = await t.refresh(refreshToken).expect(200);
+    await act(t, body.access_token, proof).expect(201);
+  });
+
+  it('tells a client that the proof is another session`s', async () => {
+    const proof = await proofOf(t, token);
+    const other = (await t.auth.startSession(1)).accessToken;
+    const { body } = await act(t, other, proof).expect(423);
+    expect(body).toEqual({
+      message: 'Please confirm your identity to continue.',
+      reason: 'confirmation_session_mismatch',
+    });
+    const none = forge({ without: ['fid'] });
+    expect((await act(t, none, proof).expect(423)).body.reason).toBe('confirmation_session_mismatch');
+    const unbound = await proofOf(t, none);
+    expect((await act(t, token, unbound).expect(423)).body.reason).toBe('confirmation_session_mismatch');
+    await act(t, none, unbound).expect(201);
+    await act(t, forge({ without: ['fid'] }), unbound).expect(201);
+  });
+
+  it('takes no proof of another user, without a word why', async () => {
+    const { accessToken: bob } = await t.auth.startSession(2);
+    expectMissing(await act(t, bob, await proofOf(t, token)));
+  });
+
+  it('takes no proof once the session has ended', async () => {
+    const proof = await proofOf(t, token);
+    await t.auth.revoke(String(claimsOf(token).fid));
+    await act(t, token, proof).expect(401);
+    const { accessToken: next } = await t.auth.startSession(1);
+    expect((await act(t, next, proof).expect(423)).body.reason).toBe('confirmation_session_mismatch');
+  });
+
+  it('takes the proof of its own guard only, whatever the order of its decorators', async () => {
+    const staff = (await t.auth.guard('admin').startSession(1)).accessToken;
+    const [own, others] = [await proofOf(t, staff, 'admin'), await proofOf(t, token)];
+    for (const path of ['/sensitive/staff', '/sensitive/staff-last']) {
+      await act(t, staff, own, path).expect(201);
+      expectMissing(await act(t, staff, others, path));
+      await act(t, token, others, path).expect(401);
+    }
+    expectMissing(await act(t, token, own));
+  });
+
+  it('takes no access token for a proof, and no proof for an access token', async () => {
+    expectMissing(await act(t, token, token));
+    await t.get('/private', await proofOf(t, token)).expect(401);
+    await act(t, await proofOf(t, token), await proofOf(t, token)).expect(401);
+  });
+
+  const good = (): Record<string, unknown> => ({
+    aud: [API_AUDIENCE],
+    fid: claimsOf(token).fid,
+    gid: 'api',
+    exp: t.clock.seconds() + 300,
+  });
+  const forged: [string, (claims: Record<string, unknown>) => Forgery][] = [
+    ['another key', (claims) => ({ claims, secret: 'x'.repeat(40) })],
+    ['the type of a login challenge', (claims) => ({ claims, header: { typ: '2fa+challenge' } })],
+    ['no type', (claims) => ({ claims, header: { typ: undefined } })],
+    ['the audience as text', (claims) => ({ claims: { ...claims, aud: API_AUDIENCE } })],
+    ['one audience more', (claims) => ({ claims: { ...claims, aud: [API_AUDIENCE, ADMIN_AUDIENCE] } })],
+    ['another guard`s audience', (claims) => ({ claims: { ...claims, aud: [ADMIN_AUDIENCE] } })],
+    ['another guard', (claims) => ({ claims: { ...claims, gid: 'admin' } })],
+    ['another issuer', (claims) => ({ claims: { ...claims, iss: 'https://other.example.com' } })],
+    ['no end', (claims) => ({ claims, without: ['exp'] })],
+    ['an end that is text', (claims) => ({ claims: { ...claims, exp: '9999999999' } })],
+    ['a fractional end', (claims) => ({ claims: { ...claims, exp: 9999999999.5 } })],
+    ['a time to come', (claims) => ({ claims: { ...claims, nbf: 9999999990, exp: 9999999999 } })],
+    ['no id', (claims) => ({ claims, without: ['jti'] })],
+    ['an empty id', (claims) => ({ claims: { ...claims, jti: '' } })],
+    ['a list for an id', (claims) => ({ claims: { ...claims, jti: ['x'] } })],
+    ['a number for a subject', (claims) => ({ claims: { ...claims, sub: 1 } })],
+    ['a list for a subject', (claims) => ({ claims: { ...claims, sub: ['1'] } })],
+    ['a list for a session', (claims) => ({ claims: { ...claims, fid: [claims.fid] } })],
+    ['null for a session', (claims) => ({ claims: { ...claims, fid: null } })],
+    ['critical headers', (claims) => ({ claims, header: { crit: ['x'], x: 1 } })],
+  ];
+  it.each(forged)('takes no forged proof with %s', async (_, forgery) => {
+    const { header, ...rest } = forgery(good());
+    expectMissing(await act(t, token, forge({ ...rest, header: { typ: CONFIRMATION, ...header } })));
+  });
+
+  it('would take the forged one but for that', async () => {
+    await act(t, token, forge({ claims: good(), header: { typ: CONFIRMATION } })).expect(201);
+    await act(t, token, forge({ claims: { ...good(), gid: undefined }, header: { typ: CONFIRMATION } })).expect(201);
+  });
+
+  it.each(['', ' ', 'x', 'a.b.c', `${'x'.repeat(7000)}`])('takes no rubbish, such as %j', async (proof) => {
+    expectMissing(await act(t, token, proof));
+  });
+});
+
+describe.each([[true], [false]])('a route that asks for confirmation, with the denylist on: %s', (denylist) => {
+  const t = start({ features: { denylist } });
+
+  it('takes no proof that was spent', async () => {
+    const { accessToken } = await t.auth.startSession(1);
+    const proof = await proofOf(t, accessToken);
+    await act(t, accessToken, proof).expect(201);
+    await t.app.get(SecurityStore).setMany([`svc:dl:jti:${claimsOf(proof).jti}`], 'true', 60);
+    expectMissing(await act(t, accessToken, proof));
+  });
+});
+
+describe('confirm.ttl and confirm.header', () => {
+  const t = start({ confirm: { ttl: 10, header: 'X-Proof' } });
+
+  it('are the host`s to choose', async () => {
+    const { accessToken } = await t.auth.startSession(1);
+    const proof = await proofOf(t, accessToken);
+    await t.call('post', '/sensitive', accessToken).set('x-proof', proof).expect(201);
+    const refused = await act(t, accessToken, proof).expect(423);
+    expect(refused.headers['www-authenticate']).toMatch(/max_age=10$/);
+    t.clock.advance(16);
+    await t.call('post', '/sensitive', accessToken).set('x-proof', proof).expect(423);
+  });
+});

@@ -1,0 +1,101 @@
+import type { AuthModuleOptions } from '@svc/auth';
+import type { TestApp, TestAppOptions } from './app';
+import { ADA, HEADER, proofOf } from './step-up';
+import { type Mailbox, member, membersForFile, startMembers } from './members';
+import { mentions } from './find-texts';
+import { ORIGIN, PASSKEYS, PasskeyApp, storePasskey } from './passkeys';
+import { SoftAuthenticator } from './cose-key';
+import { enrol } from './two-factor';
+
+const TABLES = ['members', 'svc_lockouts', 'svc_passkeys', 'svc_password_resets', 'svc_sessions'];
+
+/** An erased session leaves a row that is nobody's. */
+const OF_ACCOUNTS: Record<string, string> = { svc_sessions: "WHERE user_id <> ''" };
+
+const everything = (options: Partial<AuthModuleOptions>): Partial<AuthModuleOptions> => ({
+  passkeys: PASSKEYS.passkeys,
+  ...options,
+  features: { lockout: true, twoFactor: true, passkeys: true, ...options.features },
+});
+
+/** A member who is signed in on a host with every capability, up to the account's end. */
+export class LivingAccount {
+  readonly email = ADA;
+  id!: string;
+  token!: string;
+  readonly t: TestApp;
+  private readonly mailbox: Mailbox;
+
+  private constructor({ t, mailbox }: { t: TestApp; mailbox: Mailbox }) {
+    [this.t, this.mailbox] = [t, mailbox];
+  }
+
+  static async start(options: Partial<AuthModuleOptions> = {}, more: TestAppOptions = {}): Promise<LivingAccount> {
+    const account = new LivingAccount(await startMembers(everything(options), more));
+    await account.begin();
+    return account;
+  }
+
+  /** One host for a whole file, or for a `describe` block, with a new account before each test. */
+  static forFile(options: Partial<AuthModuleOptions> = {}, more: TestAppOptions = {}): LivingAccount {
+    const account = new LivingAccount(membersForFile(everything(options), more));
+    beforeEach(() => account.begin());
+    return account;
+  }
+
+  /** Creates the account, and signs in to it. */
+  async begin(): Promise<void> {
+    this.id = await member(this.t, ADA);
+    this.token = (await this.t.session()).access_token;
+  }
+
+  /** Leaves a row in every table of ours, some of them under the same id at another guard. */
+  async live(): Promise<void> {
+    const { t, id, token } = this;
+    await t.session();
+    await t.http.post('/auth/forgot-password').send({ email: ADA }).expect(200);
+    await this.mailbox.nth(1);
+    await t.login(ADA, 'wrong').expect(422);
+    await t.call('post', '/auth/confirm-password', token).send({ password: 'wrong' }).expect(422);
+    await t.database.query(
+      `INSERT INTO svc_lockouts SELECT substr(md5(s || p || g), 1, 26), p, s, g, 1, NULL, now(), now()
+         FROM unnest($1::text[]) s, unnest('{login,two_factor,confirm}'::text[]) p, unnest('{api,admin}'::text[]) g
+       ON CONFLICT DO NOTHING`,
+      [[id, `id:${id}`, `idn:${ADA}`]],
+    );
+    const passkeys = new PasskeyApp(t);
+    await passkeys.enrol(await passkeys.confirmed(ADA), new SoftAuthenticator(ORIGIN));
+    await storePasskey(t, 'staff', id, 'admin');
+    await enrol(t, ADA);
+  }
+
+  /** Deletes what belongs to the account with the same id at the other guard. */
+  async forgetTheOther(): Promise<void> {
+    for (const table of ['svc_lockouts', 'svc_passkeys'])
+      await this.t.database.query(`DELETE FROM ${table} WHERE guard = 'admin'`);
+  }
+
+  prove(): Promise<string> {
+    return proofOf(this.t, this.token);
+  }
+
+  async erase(proof?: string) {
+    return this.t.call('delete', '/auth/account', this.token).set(HEADER, proof ?? (await this.prove()));
+  }
+
+  /** How many rows of accounts there are, by table. What is left of erased sessions is none. */
+  async rows(): Promise<Record<string, number>> {
+    const count = async (table: string): Promise<[string, number]> => {
+      const [{ n }] = await this.t.database.query(
+        `SELECT count(*)::int AS n FROM ${table} ${OF_ACCOUNTS[table] ?? ''}`,
+      );
+      return [table, n];
+    };
+    return Object.fromEntries(await Promise.all(TABLES.map(count)));
+  }
+
+  /** The tables with a row that mentions the account. */
+  mentions(): Promise<string[]> {
+    return mentions(this.t, [this.id, ADA]);
+  }
+}

@@ -1,0 +1,106 @@
+import type { Sent } from './cose-key';
+
+const nested = (depth: number): unknown => JSON.parse('['.repeat(depth) + ']'.repeat(depth));
+const b64 = (data: string | Uint8Array): string => Buffer.from(data).toString('base64url');
+
+/** Whatever may stand where a text is expected. */
+export const GARBAGE: readonly unknown[] = [
+  null,
+  true,
+  0,
+  -1.5,
+  1e300,
+  '',
+  'x',
+  '=',
+  'AA==',
+  '+/+/',
+  '\0',
+  'ü',
+  '💥',
+  '\ud800',
+  'A'.repeat(40_000),
+  [],
+  ['AAAA'],
+  {},
+  { length: 1 },
+  { toString: 'x' },
+  nested(2000),
+  '__proto__',
+  'constructor',
+  ...['null', '7', '"x"', '[]', '{}', '{', '{"type":{}}', '{"__proto__":{"type":"webauthn.get"}}', '\0'].map(b64),
+  // CBOR: nothing, no map, an endless one, nested without end, a length of 2^64-1, a bignum, a tag.
+  ...['', 'f6', 'bfff', 'bf', '81'.repeat(5000), '5bffffffffffffffff', 'c249010000000000000000', 'd9d9f7a0'].map(
+    (hex) => b64(Buffer.from(hex, 'hex')),
+  ),
+  b64(Buffer.from('a363666d74646e6f6e656761747453746d74a068617574684461746140', 'hex')),
+  b64(Buffer.from('a363666d74646e6f6e656761747453746d74606861757468446174616178', 'hex')),
+];
+
+const FIELDS = ['id', 'rawId', 'type'] as const;
+export const OF_REGISTRATION = ['clientDataJSON', 'attestationObject'] as const;
+export const OF_ASSERTION = ['clientDataJSON', 'authenticatorData', 'signature', 'userHandle'] as const;
+
+export type Spoil = (sent: Sent) => unknown;
+
+/** Each puts a value into one place of a response: all else stays right, and is no reason to refuse it. */
+export const spoilersWith = (value: unknown, members: readonly string[]): Spoil[] => [
+  ...FIELDS.map((field): Spoil => (sent) => ({ ...sent, [field]: value })),
+  (sent) => ({ ...sent, response: value }),
+  (sent) => ({ ...sent, id: value, rawId: value }),
+  ...members.map((member): Spoil => (sent) => ({ ...sent, response: { ...sent.response, [member]: value } })),
+];
+
+/** Responses that lack something. */
+export const INCOMPLETE: readonly Spoil[] = [
+  ...[...FIELDS, 'response'].map((field): Spoil => (sent) => ({ ...sent, [field]: undefined })),
+  () => ({}),
+];
+
+/** A response whose members are those of its prototype. */
+export const INHERITED: Spoil = () =>
+  JSON.parse('{"__proto__":{"id":"x","rawId":"x","type":"public-key"},"constructor":{"prototype":{}}}');
+
+export type Field = 'id' | (typeof OF_REGISTRATION)[number] | (typeof OF_ASSERTION)[number];
+
+export const bytesIn = (sent: Sent, field: Field): Buffer =>
+  Buffer.from(String(field === 'id' ? sent.id : sent.response[field]), 'base64url');
+
+/** A response of which one bit is another. */
+export function flipped(sent: Sent, field: Field, bit: number): Sent {
+  const bytes = bytesIn(sent, field);
+  bytes[bit >> 3]! ^= 1 << (bit & 7);
+  const text = bytes.toString('base64url');
+  return field === 'id'
+    ? { ...sent, id: text, rawId: text }
+    : { ...sent, response: { ...sent.response, [field]: text } };
+}
+
+/** The number of every bit of a field. */
+export const bitsIn = (sent: Sent, field: Field): number[] => [...Array(bytesIn(sent, field).length * 8).keys()];
+
+/** Says which bits of a registration may be others: without attestation nobody signs them, and what they mean is not checked. */
+export function unsigned(sent: Sent, field: Field, modulus?: Buffer): (bit: number) => boolean {
+  const bytes = bytesIn(sent, field);
+  if (field === 'clientDataJSON') {
+    // Under another name the member says nothing, as where a browser leaves it out.
+    const start = bytes.indexOf('crossOrigin');
+    return (bit) => bit >> 3 >= start && bit >> 3 < start + 'crossOrigin'.length;
+  }
+  if (field === 'id') return () => false;
+  const head = bytes.indexOf('authData') + 'authData'.length;
+  // A length of 256 and more takes another byte.
+  const start = head + (bytes[head] === 0x59 ? 3 : 2);
+  const [flags, count, aaguid] = [start + 32, start + 33, start + 37];
+  const ofModulus = modulus ? bytes.indexOf(modulus) : Infinity;
+  return (bit) => {
+    const byte = bit >> 3;
+    // Of the modulus only the length and the oddness can be checked.
+    if (modulus && byte >= ofModulus && byte < ofModulus + modulus.length) {
+      return bit !== ofModulus * 8 + 7 && bit !== (ofModulus + modulus.length - 1) * 8;
+    }
+    // User verification, the backup and two reserved flags. Presence and the others are checked: a backup needs eligibility.
+    if (byte === flags) return [1, 2, 4, 5].includes(bit & 7);
+    return byte >= count && byte < aaguid + 16;
+  };
+}

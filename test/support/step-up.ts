@@ -1,0 +1,38 @@
+import type { AuthModuleOptions } from '@svc/auth';
+import type { Type } from '@nestjs/common';
+import { TestApp } from './app';
+import { HostController } from './host.module';
+import { PASSWORD } from './user-entities';
+
+export const HEADER = 'X-Svc-Confirmation';
+export const ADA = 'ada@example.com';
+
+/** A host with two users and an operator, whose ids are 1, 2 and 1. */
+export async function startConfirming(
+  options: Partial<AuthModuleOptions> = {},
+  controllers: Type[] = [],
+): Promise<TestApp> {
+  const t = await TestApp.start({ options, controllers: [HostController, ...controllers] });
+  await addPeople(t);
+  return t;
+}
+
+/** The same host for a whole file, or for a `describe` block: {@link TestApp.forFile}. */
+export function confirmingForFile(options: Partial<AuthModuleOptions> = {}, controllers: Type[] = []): TestApp {
+  const t = TestApp.forFile({ options, controllers: [HostController, ...controllers] });
+  beforeEach(() => addPeople(t));
+  return t;
+}
+
+async function addPeople(t: TestApp): Promise<void> {
+  await t.person(ADA);
+  await t.person('bob@example.com');
+  await t.person('root@example.com', 'admin');
+}
+
+export const confirm = (t: TestApp, token: string, body: object = { password: PASSWORD }, guard = 'api') =>
+  t.call('post', `${t.paths[guard]}/confirm-password`, token).send(body);
+
+/** A confirmation token that the session of `token` has earned. */
+export const proofOf = async (t: TestApp, token: string, guard = 'api'): Promise<string> =>
+  (await confirm(t, token, undefined, guard).expect(200)).body.confirmation_token;
