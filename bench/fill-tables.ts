@@ -4,8 +4,8 @@ import type { Stores } from './stores';
 
 const SESSIONS = 20_000;
 
-/** Fills our table of sessions and the hand-rolled one of tokens, as use would: empty ones are another kind of work. */
-export async function liveIn({ databaseUrl }: Stores): Promise<void> {
+/** Fills the session table of the library and the token table of the hand-rolled application: empty tables cost less. */
+export async function fillTables({ databaseUrl }: Stores): Promise<void> {
   const source = await dataSourceOf(databaseUrl).initialize();
   await source.query(`
     INSERT INTO svc_sessions (id, guard, user_id, salt, auth_time, generation, expires_at, last_used_at, created_at)

@@ -8,7 +8,7 @@ import { dataSourceOf } from '../test/support/database';
 import { Cleanup } from './cleanup';
 import { build } from './footprint/build';
 import type { Memory, Started } from './footprint/host';
-import { type Print, VARIANTS, type Variant, report } from './footprint/report';
+import { type FootprintSample, VARIANTS, type Variant, report } from './footprint/report';
 import { Client } from './growth/client';
 import { publish } from './page';
 import { flagsOf, messageOf } from './server';
@@ -31,7 +31,7 @@ async function main(cleanup: Cleanup): Promise<void> {
 
   // What is on the disk is in memory for all of them alike.
   for (const variant of VARIANTS) await start(variant);
-  const prints: Record<Variant, Print[]> = { without: [], default: [], all: [] };
+  const prints: Record<Variant, FootprintSample[]> = { without: [], default: [], all: [] };
   for (let round = 0; round < rounds; round++) {
     process.stderr.write(`round ${round + 1} of ${rounds}\n`);
     for (const variant of round % 2 ? VARIANTS.toReversed() : VARIANTS) prints[variant].push(await start(variant));
@@ -54,7 +54,7 @@ async function print(
   { databaseUrl, redisUrl }: Stores,
   member: string,
   cleanup: Cleanup,
-): Promise<Print> {
+): Promise<FootprintSample> {
   const child = fork(file, {
     execArgv: ['--expose-gc', ...flagsOf(variant)],
     env: {

@@ -6,7 +6,7 @@ import { openLoad } from './growth/open-load';
 import { plansOf } from './growth/plans';
 import { KINDS, type Kind, type Size, report } from './growth/report';
 import { revokeCrowds } from './growth/revoking';
-import { Side } from './growth/deployment';
+import { Deployment } from './growth/deployment';
 import { measureWrites } from './growth/writes';
 import { publish } from './page';
 import { readSettings, readSizes } from './settings';
@@ -42,9 +42,9 @@ async function main(cleanup: Cleanup): Promise<void> {
     const crowds = { sizes: CROWDS, repetitions };
     filled.push(await told(`filling ${sessions} sessions`, () => fill(sessions, wanted, crowds)));
   }
-  const sides: Side[] = [];
+  const sides: Deployment[] = [];
   for (const one of filled) sides.push(await startSide(one, stores, connections, cleanup));
-  const load = (kind: Kind, side: Side, length: number) =>
+  const load = (kind: Kind, side: Deployment, length: number) =>
     openLoad(side.server, { rate, seconds: length }, side.stores, side[kind]);
 
   for (const kind of KINDS) for (const side of sides) await load(kind, side, WARM_UP_SECONDS);
@@ -67,10 +67,10 @@ async function main(cleanup: Cleanup): Promise<void> {
 }
 
 /** With a Redis of its own: servers that share one stand before one database. */
-async function startSide(filled: Filled, stores: Stores, connections: number, cleanup: Cleanup): Promise<Side> {
+async function startSide(filled: Filled, stores: Stores, connections: number, cleanup: Cleanup): Promise<Deployment> {
   const redis = await RedisServer.start();
   cleanup.add(() => redis.stop());
-  return Side.start(filled, { ...stores, redisUrl: redis.url }, connections, cleanup);
+  return Deployment.start(filled, { ...stores, redisUrl: redis.url }, connections, cleanup);
 }
 
 async function told<T>(what: string, work: () => Promise<T>): Promise<T> {

@@ -1,7 +1,7 @@
 import autocannon from 'autocannon';
 import { HASHES_AT_ONCE } from './apps/hashes-at-once';
 import type { Spent } from './apps/counting';
-import { familyMicros } from './processor-time';
+import { processTreeMicros } from './processor-time';
 import { redisInfo } from './redis-info';
 import type { Server } from './server';
 import { quantile } from './statistics';
@@ -54,7 +54,7 @@ export interface Sample {
 }
 
 /** How much of what to send, and the stores behind it. */
-export interface Around {
+export interface LoadOptions {
   connections: number;
   stores: Stores;
 }
@@ -63,7 +63,7 @@ export interface Around {
 export async function storesSpent({ redisUrl, postmaster }: Stores) {
   const { cpuMicros, commands } = await redisInfo(redisUrl);
   const all = Object.values(commands).reduce((sum, calls) => sum + calls, 0);
-  return { postgresMicros: familyMicros(postmaster), redisMicros: cpuMicros, commands: all };
+  return { postgresMicros: processTreeMicros(postmaster), redisMicros: cpuMicros, commands: all };
 }
 
 /**
@@ -73,7 +73,7 @@ export async function storesSpent({ redisUrl, postmaster }: Stores) {
 export const WARM_UP_SECONDS = 1;
 
 /** Sends one kind of request for some seconds. @throws when an answer was not 2xx: failures are fast and prove nothing */
-export async function sample(load: Load, seconds: number, { connections, stores }: Around): Promise<Sample> {
+export async function sample(load: Load, seconds: number, { connections, stores }: LoadOptions): Promise<Sample> {
   if (!load.isScarce)
     await sent(load, await load.connections(connections, WARM_UP_SECONDS), { duration: WARM_UP_SECONDS });
   const open = await load.connections(connections, seconds);

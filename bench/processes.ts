@@ -7,7 +7,7 @@ import { Client } from './growth/client';
 import { fill } from './growth/fill';
 import type { Load } from './load';
 import { publish } from './page';
-import { CROSSING_SESSIONS, cross } from './processes/cross-process';
+import { CROSSING_SESSIONS, checkAcrossProcesses } from './processes/cross-process';
 import { SETTINGS, type Scaled, type Setting, report } from './processes/report';
 import { spreadLoad } from './processes/spread-load';
 import { Server } from './server';
@@ -26,7 +26,7 @@ async function main(cleanup: Cleanup): Promise<void> {
   const stranger = await start(own);
   const [one, other] = servers.map(({ url }) => new Client(url, 1)) as [Client, Client];
   cleanup.add(() => [one, other].forEach((client) => client.close()));
-  const crossed = await cross(one, other, await servers[0]!.sessions('', CROSSING_SESSIONS));
+  const crossed = await checkAcrossProcesses(one, other, await servers[0]!.sessions('', CROSSING_SESSIONS));
 
   const kinds: [name: string, to: (server: Server) => Load][] = [
     ['guarded GET', (server) => guarded('guarded', server, '', '/guarded')],

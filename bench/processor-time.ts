@@ -29,7 +29,7 @@ function ownMicros(pid: string, [user = 0, system = 0]: number[]): number {
  * Processor time of a process, its children, and those of its children that have ended (proc(5)), in microseconds.
  * Undefined where the system does not say.
  */
-export function familyMicros(parent: number): number | undefined {
+export function processTreeMicros(parent: number): number | undefined {
   if (!hasProc) return undefined;
   const processes = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   const times = processes.map((pid) => {

@@ -6,7 +6,7 @@ import type { Pruned } from '@svc/auth';
 import { dataSourceOf } from '../test/support/database';
 import { Cleanup } from './cleanup';
 import { refresh } from './groups/group';
-import { type Around, type Load, type Sample, sample } from './load';
+import { type LoadOptions, type Load, type Sample, sample } from './load';
 import { Server } from './server';
 import { readSettings, readSizes } from './settings';
 import { median } from './statistics';
@@ -47,7 +47,7 @@ async function main(cleanup: Cleanup): Promise<void> {
 async function samplesOf(
   load: Load,
   seconds: number,
-  around: Around,
+  around: LoadOptions,
   goOn: (taken: number) => boolean,
 ): Promise<Sample[]> {
   const taken: Sample[] = [];

@@ -1,12 +1,12 @@
 import { totalmem } from 'node:os';
-import { BARS, type Bar, roundsOf, verdictOf } from './targets';
+import { TARGETS, type Target, roundsOf, verdictOf } from './targets';
 import type { Scenario } from './groups/group';
 import { GROUPS } from './groups';
 import type { Sample } from './load';
 import { type LoginTiming, summaryOf } from './login-timing';
 import { machine, spread, table } from './markdown';
 import type { Settings } from './settings';
-import { chanceOf, median } from './statistics';
+import { chanceDeviation, median } from './statistics';
 import type { StoreCalls } from './store-calls';
 
 /** What one group measured, by the scenarios' keys. */
@@ -85,8 +85,8 @@ const FIELDS: Partial<Record<keyof Sample, string>> = {
   hashing: 'share of the time in which hashes were computed',
 };
 
-function barTable({ groups }: Results, which: (bar: Bar) => boolean): string {
-  const rows = BARS.filter(which).flatMap((bar) => {
+function barTable({ groups }: Results, which: (bar: Target) => boolean): string {
+  const rows = TARGETS.filter(which).flatMap((bar) => {
     const measured = groups[bar.group];
     if (!measured) return [];
     const rounds = roundsOf(bar, measured.samples);
@@ -116,5 +116,5 @@ function timingTable({ timings, settings: { logins } }: Results): string {
 
 ${table(columns, rows)}
 
-${logins} sequential logins each. 0.5 is indistinguishable; chance alone gives 0.5 ± ${chanceOf(logins).toFixed(3)}.`;
+${logins} sequential logins each. 0.5 is indistinguishable; chance alone gives 0.5 ± ${chanceDeviation(logins).toFixed(3)}.`;
 }

@@ -17,4 +17,4 @@ export function probabilityLarger(a: readonly number[], b: readonly number[]): n
 }
 
 /** How far {@link probabilityLarger} strays from 0.5 by chance, in 95 of 100 runs, for two samples of `n`. */
-export const chanceOf = (n: number): number => 1.96 * Math.sqrt((2 * n + 1) / (12 * n * n));
+export const chanceDeviation = (n: number): number => 1.96 * Math.sqrt((2 * n + 1) / (12 * n * n));

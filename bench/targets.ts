@@ -2,7 +2,7 @@ import type { Sample } from './load';
 import { median } from './statistics';
 
 /** A comparison within one round, and what is good enough. */
-export interface Bar {
+export interface Target {
   group: string;
   of: string;
   /** Absent where the figure itself is held against the bar. */
@@ -12,7 +12,7 @@ export interface Bar {
   most?: number;
 }
 
-const rate = (group: string, of: string, to: string, least?: number): Bar => ({
+const rate = (group: string, of: string, to: string, least?: number): Target => ({
   group,
   of,
   to,
@@ -21,7 +21,7 @@ const rate = (group: string, of: string, to: string, least?: number): Bar => ({
 });
 
 /** The comparisons, in the order they are printed. Those without a bar inform. */
-export const BARS: readonly Bar[] = [
+export const TARGETS: readonly Target[] = [
   rate('guarded', 'ours.express', 'same.express', 0.62),
   rate('guarded', 'ours.fastify', 'bare', 0.75),
   rate('guarded', 'ours.express', 'better-auth.database.express', 3),
@@ -48,7 +48,7 @@ export const BARS: readonly Bar[] = [
   ]),
   rate('refresh', 'ours.express', 'string'),
   rate('refresh', 'ours.express', 'key-object'),
-  ...['express', 'fastify'].flatMap((adapter): Bar[] => [
+  ...['express', 'fastify'].flatMap((adapter): Target[] => [
     { group: 'login', of: `ours.${adapter}`, field: 'hashing' },
     { group: 'login', of: `ours.${adapter}`, to: 'hasher', field: 'hashMs' },
   ]),
@@ -57,14 +57,14 @@ export const BARS: readonly Bar[] = [
 ];
 
 /** What a bar's figure was, round by round: neighbours in time saw the same machine. Undefined when not measured. */
-export function roundsOf({ of, to, field }: Bar, samples: Record<string, Sample[]>): number[] | undefined {
+export function roundsOf({ of, to, field }: Target, samples: Record<string, Sample[]>): number[] | undefined {
   const [ours, others] = [samples[of], to === undefined ? undefined : samples[to]];
   if (!ours || (to !== undefined && !others)) return undefined;
   return ours.map((sample, round) => sample[field]! / (others ? others[round]![field]! : 1));
 }
 
 /** What is to be read of a bar. */
-export function verdictOf({ least, most }: Bar, rounds: number[] | undefined): string {
+export function verdictOf({ least, most }: Target, rounds: number[] | undefined): string {
   const bar = least === undefined ? `≤ ${most}` : `≥ ${least}`;
   if (!rounds) return `${bar}: not measured`;
   const figure = median(rounds);

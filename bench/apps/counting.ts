@@ -1,7 +1,7 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import { Client } from 'pg';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { textOf } from './pg-text';
+import { pgText } from './pg-text';
 
 /** What a server process has spent since it started, and how it is. */
 export interface Spent {
@@ -65,11 +65,11 @@ function record(query: Send, args: unknown[], into: Recorded[]): unknown {
   const [first, second] = args as [string | { text: string; values?: unknown[] }, unknown];
   const given = typeof first === 'string' ? second : (first.values ?? second);
   const text = typeof first === 'string' ? first : first.text;
-  const entry: Recorded = { text, values: Array.isArray(given) ? given.map(textOf) : [], rows: [] };
+  const entry: Recorded = { text, values: Array.isArray(given) ? given.map(pgText) : [], rows: [] };
   into.push(entry);
   const keep = (answer: Answer): void => {
     entry.rows = (answer?.rows ?? []).map((row) =>
-      Object.fromEntries(Object.entries(row).map(([name, value]) => [name, textOf(value)])),
+      Object.fromEntries(Object.entries(row).map(([name, value]) => [name, pgText(value)])),
     );
   };
   const callback = args.at(-1);

@@ -5,7 +5,7 @@ export const VARIANTS = ['without', 'default', 'all'] as const;
 export type Variant = (typeof VARIANTS)[number];
 
 /** One start of a process. Memory in MB, time in milliseconds. */
-export interface Print {
+export interface FootprintSample {
   startMs: number;
   cpuMs: number;
   rss: number;
@@ -25,8 +25,9 @@ const MOST_MB = 25;
 const MOST_MS = 300;
 
 /** The run as Markdown. */
-export function report(prints: Record<Variant, Print[]>, requests: number): string {
-  const all = (variant: Variant, field: keyof Print): number[] => prints[variant].map((print) => print[field]);
+export function report(prints: Record<Variant, FootprintSample[]>, requests: number): string {
+  const all = (variant: Variant, field: keyof FootprintSample): number[] =>
+    prints[variant].map((print) => print[field]);
   const rows = VARIANTS.map((variant) => {
     const memory = (['rss', 'heap', 'rssLater', 'heapLater'] as const).map((field) => spread(all(variant, field), 1));
     return [
@@ -37,9 +38,9 @@ export function report(prints: Record<Variant, Print[]>, requests: number): stri
   });
   const memory = ['RSS', 'heap', `RSS after ${requests} requests`, 'heap after them'].map((name) => `${name}, MB`);
   const over = (['default', 'all'] as const).map((variant) => {
-    const more = (field: keyof Print): number => median(all(variant, field)) - median(all('without', field));
-    const mb = (field: keyof Print): string => more(field).toFixed(1);
-    const verdict = (field: keyof Print, most: number, unit: string): string => {
+    const more = (field: keyof FootprintSample): number => median(all(variant, field)) - median(all('without', field));
+    const mb = (field: keyof FootprintSample): string => more(field).toFixed(1);
+    const verdict = (field: keyof FootprintSample, most: number, unit: string): string => {
       const alone = all('without', field);
       // What varies by more than the bar without the library says nothing about the library.
       if (Math.max(...alone) - Math.min(...alone) > most)

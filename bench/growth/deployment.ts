@@ -9,7 +9,7 @@ import type { Filled } from './fill';
 const KEPT = 5000;
 
 /** One size of the tables: a database, the server in front of it, and the tokens of its sessions. */
-export class Side {
+export class Deployment {
   /** Of the sessions that were refreshed last. */
   private readonly access: string[] = [];
   private asked = 0;
@@ -23,12 +23,12 @@ export class Side {
     readonly client: Client,
   ) {}
 
-  static async start(filled: Filled, stores: Stores, connections: number, cleanup: Cleanup): Promise<Side> {
+  static async start(filled: Filled, stores: Stores, connections: number, cleanup: Cleanup): Promise<Deployment> {
     const own = { ...stores, databaseUrl: filled.url };
     const server = await Server.start('ours', own, cleanup, { BENCH_QUIET: '1' });
     const client = new Client(server.url, connections);
     cleanup.add(() => client.close());
-    return new Side(filled, server, own, client);
+    return new Deployment(filled, server, own, client);
   }
 
   /** Refreshes the session whose turn it is: each of them once, before the first one comes again. */

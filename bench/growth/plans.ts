@@ -1,9 +1,9 @@
 import { Client as Postgres } from 'pg';
-import { type Access, type PlanKind, accessesOf } from '../../test/support/query-plans';
+import { type Access, type PlanKind, plannedAccesses } from '../../test/support/query-plans';
 import type { Tokens } from '../apps/serve';
 import { ADA } from '../stores';
 import type { Answer } from './client';
-import type { Side } from './deployment';
+import type { Deployment } from './deployment';
 
 /** How the statements of one operation reach their tables. */
 export interface Planned {
@@ -23,7 +23,7 @@ const KINDS: readonly PlanKind[] = ['custom', 'generic'];
 const tokensIn = ({ text }: Answer): Tokens => JSON.parse(text) as Tokens;
 
 /** Sends each kind of request once, and asks PostgreSQL how it would run what that led to. */
-export async function plansOf(side: Side): Promise<Planned[]> {
+export async function plansOf(side: Deployment): Promise<Planned[]> {
   const { client, server } = side;
   const postgres = new Postgres({ connectionString: side.stores.databaseUrl });
   await postgres.connect();
@@ -35,7 +35,7 @@ export async function plansOf(side: Side): Promise<Planned[]> {
     const statements = recorded.filter(({ text }) => ROWS.test(text));
     const found: Access[] = [];
     for (const statement of statements)
-      for (const kind of KINDS) found.push(...(await accessesOf(postgres, statement, kind)));
+      for (const kind of KINDS) found.push(...(await plannedAccesses(postgres, statement, kind)));
     planned.push({ operation, statements: statements.length, ...summaryOf(found, sizes) });
     return answer!;
   };
@@ -49,7 +49,7 @@ export async function plansOf(side: Side): Promise<Planned[]> {
 
 type Examine = (operation: string, work: () => Promise<Answer>) => Promise<Answer>;
 
-async function everyOperation(client: Side['client'], examine: Examine): Promise<void> {
+async function everyOperation(client: Deployment['client'], examine: Examine): Promise<void> {
   const login = () => client.expect(200, 'POST', '/auth/login', { body: ADA });
   const refresh = (refresh_token: string) => client.expect(200, 'POST', '/auth/refresh', { body: { refresh_token } });
   const first = tokensIn(await login());

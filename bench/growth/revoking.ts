@@ -1,5 +1,5 @@
 import type { Tokens } from '../apps/serve';
-import type { Side } from './deployment';
+import type { Deployment } from './deployment';
 
 /** Milliseconds that ending all sessions of a user took, by how many there were. */
 export type Revoked = Record<number, number[]>;
@@ -8,7 +8,7 @@ export type Revoked = Record<number, number[]>;
  * Ends all sessions of each of the users who are there for it, one after the other, sizes in turns.
  * @throws when a token of theirs is taken afterwards
  */
-export async function revokeCrowds({ client, filled: { crowds } }: Side): Promise<Revoked> {
+export async function revokeCrowds({ client, filled: { crowds } }: Deployment): Promise<Revoked> {
   const times: Revoked = {};
   for (const { size, token } of crowds) {
     const { text } = await client.expect(200, 'POST', '/auth/refresh', { body: { refresh_token: token } });

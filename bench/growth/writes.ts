@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { dataSourceOf } from '../../test/support/database';
 import type { DataSource } from 'typeorm';
-import type { Side } from './deployment';
+import type { Deployment } from './deployment';
 
 /** What refreshes wrote. */
 export interface Writes {
@@ -27,7 +27,7 @@ const MOST_SECONDS = 60;
  * Refreshes some sessions, each twice, one request after the other, and reads what all refreshes so far have written.
  * @throws where a refresh updated anything but one row
  */
-export async function measureWrites(side: Side): Promise<Writes> {
+export async function measureWrites(side: Deployment): Promise<Writes> {
   const source = await dataSourceOf(side.stores.databaseUrl).initialize();
   try {
     const { tokens } = side.filled;
@@ -56,7 +56,7 @@ async function position(source: DataSource): Promise<number> {
   return bytes;
 }
 
-async function written(source: DataSource, side: Side): Promise<Omit<Writes, 'wal' | 'sessions'>> {
+async function written(source: DataSource, side: Deployment): Promise<Omit<Writes, 'wal' | 'sessions'>> {
   const { filled, refreshed } = side;
   for (let waited = 0; ; waited++) {
     const [{ inserted, updated, hot, size }] = await source.query<

@@ -2,7 +2,7 @@ import type { Tokens } from '../apps/serve';
 import type { Client } from '../growth/client';
 
 /** What crossed from one process to the other without being noticed. */
-export interface Crossed {
+export interface CrossProcessResult {
   refreshes: number;
   revocations: number;
 }
@@ -15,7 +15,11 @@ const tokensIn = (text: string): Tokens => JSON.parse(text) as Tokens;
  * Lets sessions hop between two processes: each link of a chain of refreshes at the other one, and each end of a
  * session seen there at once. @throws when a token is refused that is good, or taken that is not
  */
-export async function cross(one: Client, other: Client, sessions: Tokens[]): Promise<Crossed> {
+export async function checkAcrossProcesses(
+  one: Client,
+  other: Client,
+  sessions: Tokens[],
+): Promise<CrossProcessResult> {
   let [tokens, ...rest] = sessions as [Tokens, ...Tokens[]];
   for (let i = 0; i < REFRESHES; i++) {
     const [here, there] = i % 2 ? [one, other] : [other, one];
@@ -32,5 +36,5 @@ export async function cross(one: Client, other: Client, sessions: Tokens[]): Pro
   return { refreshes: REFRESHES, revocations: Math.min(REVOCATIONS, rest.length) };
 }
 
-/** Sessions that {@link cross} asks for. */
+/** Sessions that {@link checkAcrossProcesses} asks for. */
 export const CROSSING_SESSIONS = REVOCATIONS + 1;

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { machine, spread, table } from '../markdown';
 import { median } from '../statistics';
-import type { Crossed } from './cross-process';
+import type { CrossProcessResult } from './cross-process';
 import type { SpreadSample } from './spread-load';
 
 /** One process, two that share their stores, and two that share nothing but the machine. */
@@ -17,7 +17,7 @@ export interface Processes {
   seconds: number;
   version: string;
   scaled: Scaled[];
-  crossed: Crossed;
+  crossed: CrossProcessResult;
 }
 
 const NAMES: Record<Setting, string> = { one: '1', two: '2', apart: '2, nothing shared' };

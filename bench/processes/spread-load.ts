@@ -16,7 +16,7 @@ export interface SpreadSample {
 }
 
 /** How much to send: to all processes together. */
-export interface Much {
+export interface SpreadLoadOptions {
   connections: number;
   seconds: number;
   /** All of one PostgreSQL server. */
@@ -35,7 +35,10 @@ async function spentBy(loads: Load[], stores: Stores[]): Promise<Spent> {
 }
 
 /** Sends one kind of request to several processes at once, as many to each. @throws when an answer was not 2xx */
-export async function spreadLoad(loads: Load[], { connections, seconds, stores }: Much): Promise<SpreadSample> {
+export async function spreadLoad(
+  loads: Load[],
+  { connections, seconds, stores }: SpreadLoadOptions,
+): Promise<SpreadSample> {
   const each = Math.floor(connections / loads.length);
   const open = await Promise.all(loads.map((load) => load.connections(each, seconds)));
   const before = await spentBy(loads, stores);

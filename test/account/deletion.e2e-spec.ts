@@ -1,10 +1,10 @@
 import { ConflictException } from '@nestjs/common';
 import { AccountDeleted, AccountDeleting, type AuthHooks, Pruning } from '@svc/auth';
-import { Checkpoint } from '../support/pause-point';
+import { PausePoint } from '../support/pause-point';
 import { ADA } from '../support/step-up';
-import { LivingAccount } from '../support/full-account';
+import { FullAccount } from '../support/full-account';
 import { member } from '../support/members';
-import { mentions } from '../support/find-texts';
+import { tablesContaining } from '../support/find-texts';
 import { storePasskey } from '../support/passkeys';
 import { type Member, PASSWORD } from '../support/user-entities';
 
@@ -21,18 +21,18 @@ const DELETE: DeleteUser = async (user, { manager }) => {
 };
 
 describe('DELETE /account', () => {
-  const account = LivingAccount.forFile();
+  const account = FullAccount.forFile();
   const { t } = account;
 
   it('answers 204, and leaves no row that tells of the account', async () => {
-    await account.live();
+    await account.fillTables();
     const other = await t.auth.startSession(account.id);
     expect(Object.values(await account.rows()).every((count) => count > 0)).toBe(true);
     const { status, headers, text } = await account.erase();
     expect([status, text]).toEqual([204, '']);
     expect(headers).toMatchObject({ 'cache-control': 'no-store, private', pragma: 'no-cache' });
     // Those of another guard are those of another account.
-    await account.forgetTheOther();
+    await account.deleteOtherGuardRows();
     expect(await account.mentions()).toEqual([]);
     expect(Object.values(await account.rows())).toEqual([0, 0, 0, 0, 0]);
     await t.get('/private', other.accessToken).expect(401);
@@ -43,7 +43,7 @@ describe('DELETE /account', () => {
 
   it('leaves of a session its id, its guard and when it ended, until its last access token is dead', async () => {
     t.clock.stop();
-    await account.live();
+    await account.fillTables();
     const known = await t.database.query('SELECT id FROM svc_sessions ORDER BY id');
     t.clock.advance(100);
     expect((await account.erase()).status).toBe(204);
@@ -76,7 +76,7 @@ describe('DELETE /account', () => {
   });
 
   it('leaves no more of the sessions that had ended before', async () => {
-    await account.live();
+    await account.fillTables();
     await t.call('delete', '/auth/sessions/others', account.token).expect(204);
     expect((await account.erase()).status).toBe(204);
     const left =
@@ -85,7 +85,7 @@ describe('DELETE /account', () => {
   });
 
   it('keeps what is another guard`s or another account`s', async () => {
-    await account.live();
+    await account.fillTables();
     const eve = await member(t, 'eve@example.com');
     await t.session('eve@example.com');
     expect((await account.erase()).status).toBe(204);
@@ -93,7 +93,7 @@ describe('DELETE /account', () => {
     expect(await t.database.query("SELECT count(*)::int AS n FROM svc_lockouts WHERE guard = 'admin'")).toEqual([
       { n: 9 },
     ]);
-    expect(await mentions(t, [eve])).toEqual(expect.arrayContaining(['members', 'svc_sessions']));
+    expect(await tablesContaining(t, [eve])).toEqual(expect.arrayContaining(['members', 'svc_sessions']));
   });
 
   it('tells before and after', async () => {
@@ -108,7 +108,7 @@ describe('DELETE /account', () => {
   });
 
   it('lets the address register anew, by a user with a new id', async () => {
-    await account.live();
+    await account.fillTables();
     expect((await account.erase()).status).toBe(204);
     const form = { name: 'Ada', email: ADA, password: PASSWORD, password_confirmation: PASSWORD };
     const { body } = await t.http.post('/auth/register').send(form).expect(200);
@@ -121,7 +121,7 @@ describe('DELETE /account', () => {
     ['rejects', async () => Promise.reject(new Error('secret detail')), 500],
     ['objects', () => throwing(new ConflictException('There is an open order.')), 409],
   ])('leaves the account whole where a listener %s; its sessions have ended', async (_, listener, expected) => {
-    await account.live();
+    await account.fillTables();
     const proof = await account.prove();
     const whole = await account.rows();
     t.on(AccountDeleting, listener);
@@ -143,12 +143,12 @@ describe('DELETE /account', () => {
 });
 
 describe('DELETE /account of a host with other options', () => {
-  let account: LivingAccount;
+  let account: FullAccount;
   afterEach(() => account.t.stop());
 
   it('sweeps by what tables there are, and not by what is switched on', async () => {
     const off = { passwordReset: false, emailVerification: false, passkeys: false, lockout: false, twoFactor: false };
-    account = await LivingAccount.start({ features: off });
+    account = await FullAccount.start({ features: off });
     const { t, id } = account;
     await storePasskey(t, 'cred', id);
     await t.database.query("INSERT INTO svc_password_resets VALUES ('api', 'other', $1, 'x', 'y', now())", [id]);
@@ -160,7 +160,7 @@ describe('DELETE /account of a host with other options', () => {
   });
 
   it('does without tables that are not there yet, and sees one that came later', async () => {
-    account = await LivingAccount.start({ features: { lockout: false, passkeys: false } });
+    account = await FullAccount.start({ features: { lockout: false, passkeys: false } });
     const { t } = account;
     for (const table of ['svc_lockouts', 'svc_password_resets', 'svc_passkeys']) {
       await t.database.query(`DROP TABLE ${table}`);
@@ -174,14 +174,14 @@ describe('DELETE /account of a host with other options', () => {
   });
 
   it('takes the refresh cookie away in cookie mode', async () => {
-    account = await LivingAccount.start({ cookieMode: true });
+    account = await FullAccount.start({ cookieMode: true });
     expect((await account.erase()).headers['set-cookie']).toMatchObject([
       expect.stringMatching(/^__Host-refresh=; Max-Age=0/),
     ]);
   });
 
   it('is gone with features.accountDeletion off', async () => {
-    account = await LivingAccount.start({ features: { accountDeletion: false } });
+    account = await FullAccount.start({ features: { accountDeletion: false } });
     await account.t.call('delete', '/auth/account', account.token).expect(404);
     await account.t.get('/auth/account/export', account.token).expect(404);
   });
@@ -189,7 +189,7 @@ describe('DELETE /account of a host with other options', () => {
 
 describe('hooks.deleteUser', () => {
   let deleteUser: DeleteUser;
-  const account = LivingAccount.forFile({ hooks: { deleteUser: (user, context) => deleteUser(user, context) } });
+  const account = FullAccount.forFile({ hooks: { deleteUser: (user, context) => deleteUser(user, context) } });
   const { t } = account;
 
   it('removes the user as the host wants it, inside the transaction of everything else', async () => {
@@ -198,12 +198,12 @@ describe('hooks.deleteUser', () => {
       seen.push([(user as Member).id, guard]);
       await manager.query(ANONYMISE);
     };
-    await account.live();
+    await account.fillTables();
     expect((await account.erase()).status).toBe(204);
     expect(seen).toEqual([[account.id, 'api']]);
     expect(await t.database.query('SELECT name FROM members')).toEqual([{ name: 'gone' }]);
     await t.database.query('DELETE FROM members');
-    await account.forgetTheOther();
+    await account.deleteOtherGuardRows();
     expect(await account.mentions()).toEqual([]);
   });
 
@@ -225,7 +225,7 @@ describe('hooks.deleteUser', () => {
       await context.manager.query(ANONYMISE);
       await fail(user, context);
     };
-    await account.live();
+    await account.fillTables();
     const proof = await account.prove();
     const whole = await account.rows();
     expect((await account.erase(proof)).status).toBe(expected);
@@ -245,7 +245,7 @@ describe('hooks.deleteUser', () => {
       await manager.query('DELETE FROM members WHERE id = $1', [(user as Member).id]);
     };
     const hooks: AuthHooks = { deleteUser: (user, context) => deleteUser(user, context) };
-    const small = await LivingAccount.start({ hooks }, { pool: { max } });
+    const small = await FullAccount.start({ hooks }, { pool: { max } });
     const deleted = small.t.recorded(AccountDeleted);
     small.t.on(AccountDeleting, () => small.t.database.query('SELECT 1'));
     expect((await small.erase()).status).toBe(204);
@@ -257,7 +257,7 @@ describe('hooks.deleteUser', () => {
 describe('a login that races the erasure of its account', () => {
   let deleteUser: DeleteUser;
   let beforeTokens: () => Promise<void>;
-  const account = LivingAccount.forFile({
+  const account = FullAccount.forFile({
     hooks: {
       tokenClaims: async () => {
         await beforeTokens();
@@ -292,7 +292,7 @@ describe('a login that races the erasure of its account', () => {
     ['is gone', DELETE],
     ['stays', async () => undefined],
   ])('between the sweep and the commit leaves none either, where the row %s', async (_, dispose) => {
-    const [atLogin, atWork] = [new Checkpoint(), new Checkpoint()];
+    const [atLogin, atWork] = [new PausePoint(), new PausePoint()];
     deleteUser = async (user, context) => {
       await atWork.pass();
       await dispose(user, context);
@@ -304,9 +304,9 @@ describe('a login that races the erasure of its account', () => {
     await atLogin.reached;
     const erasure = account.erase(proof);
     await Promise.race([atWork.reached, erasure]);
-    atLogin.letGo();
+    atLogin.resume();
     const { body } = await login;
-    atWork.letGo();
+    atWork.resume();
     expect((await erasure).status).toBe(204);
     expect(body.access_token).toEqual(expect.any(String));
     await t.get('/private', body.access_token).expect(401);

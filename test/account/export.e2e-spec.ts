@@ -1,9 +1,9 @@
 import { UserProvider } from '@svc/auth';
 import { randomUUID } from 'node:crypto';
 import { type TestApp, claimsOf } from '../support/app';
-import { ADA, HEADER, confirmingForFile, proofOf, startConfirming } from '../support/step-up';
+import { ADA, CONFIRMATION_HEADER, stepUpForFile, confirmationTokenOf, startStepUp } from '../support/step-up';
 import { ORIGIN, PasskeyApp, storePasskey } from '../support/passkeys';
-import { SoftAuthenticator } from '../support/cose-key';
+import { SoftAuthenticator } from '@svc/auth/testing';
 import { enrol } from '../support/two-factor';
 
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -38,12 +38,12 @@ const keysIn = (value: unknown, path = ''): string[] => {
 };
 
 describe('GET /account/export', () => {
-  const t = confirmingForFile({ features: { twoFactor: true } });
+  const t = stepUpForFile({ features: { twoFactor: true } });
 
   async function exported(token: string, from: TestApp = t) {
     const { body, headers, text } = await from
       .get('/auth/account/export', token)
-      .set(HEADER, await proofOf(from, token))
+      .set(CONFIRMATION_HEADER, await confirmationTokenOf(from, token))
       .expect(200);
     return { body, headers, text };
   }
@@ -122,7 +122,7 @@ describe('GET /account/export', () => {
   });
 
   it('has no passkeys where there is no such table, or another one of that name', async () => {
-    const without = await startConfirming();
+    const without = await startStepUp();
     const { access_token: token } = await without.session();
     await without.database.query('DROP TABLE svc_passkeys');
     expect((await exported(token, without)).body.passkeys).toEqual([]);
@@ -133,16 +133,16 @@ describe('GET /account/export', () => {
 
   it('is 503 while the user store does not say whether there is a second factor', async () => {
     const { access_token: token } = await t.session();
-    const proof = await proofOf(t, token);
+    const proof = await confirmationTokenOf(t, token);
     jest.spyOn(t.app.get(UserProvider), 'secondFactorOf').mockReturnValue(new Promise(() => undefined));
-    await t.get('/auth/account/export', token).set(HEADER, proof).expect(503);
+    await t.get('/auth/account/export', token).set(CONFIRMATION_HEADER, proof).expect(503);
   });
 
   it('needs a token and a confirmation, and counts with step-up', async () => {
     const { access_token: token } = await t.session();
     await t.get('/auth/account/export').expect(401);
     await t.get('/auth/account/export', token).expect(423);
-    const limited = await startConfirming({
+    const limited = await startStepUp({
       rateLimits: { confirm: { maxAttempts: 2 } },
       keyPrefix: `${randomUUID()}:`,
     });
@@ -153,7 +153,7 @@ describe('GET /account/export', () => {
 
   it('asks a pinned session for svc.account.delete, also where the other routes are not gated', async () => {
     for (const gateAuthRoutes of [true, false]) {
-      const app = await startConfirming({ features: { gateAuthRoutes } });
+      const app = await startStepUp({ features: { gateAuthRoutes } });
       for (const [abilities, status] of [
         [['svc.account'], 403],
         [['svc.account.delete'], 423],

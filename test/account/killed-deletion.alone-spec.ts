@@ -2,9 +2,9 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { TestApp } from '../support/app';
-import { HEADER, proofOf } from '../support/step-up';
+import { CONFIRMATION_HEADER, confirmationTokenOf } from '../support/step-up';
 import { eventually } from '../support/eventually';
-import { mentions } from '../support/find-texts';
+import { tablesContaining } from '../support/find-texts';
 import { storePasskey } from '../support/passkeys';
 import { describeWithRedis, sharedRedisUrl } from '../support/with-redis';
 
@@ -28,12 +28,12 @@ describeWithRedis('an account whose erasure is killed', () => {
     const email = `ada${n}@example.com`;
     const id = await t.person(email);
     const { access_token: token } = await t.session(email);
-    const headers = { Authorization: `Bearer ${token}`, [HEADER]: await proofOf(t, token) };
+    const headers = { Authorization: `Bearer ${token}`, [CONFIRMATION_HEADER]: await confirmationTokenOf(t, token) };
     await t.login(email, 'wrong').expect(422);
     await storePasskey(t, `cred${n}`, id);
     await t.database.query(`INSERT INTO svc_password_resets VALUES ('api', '', $1, 'x', 'y', now())`, [id]);
     const texts = [email, `(cred${n},${id}`, `api,"",${id}`, `id:${id}`, `,${id},api`];
-    return { email, headers, texts, whole: await mentions(t, texts) };
+    return { email, headers, texts, whole: await tablesContaining(t, texts) };
   }
 
   /** Hosts of which the n-th stops before its n-th statement, and a promise for each that resolves when it does. */
@@ -76,7 +76,7 @@ describeWithRedis('an account whose erasure is killed', () => {
 
     const fates: string[] = [];
     for (const [i, { email, texts, whole }] of accounts.entries()) {
-      const left = await mentions(t, texts);
+      const left = await tablesContaining(t, texts);
       expect([[], whole]).toContainEqual(left);
       // Whole is an account that can be signed in to, and none is an address that can be taken anew.
       if (left.length === 0) await t.person(email);

@@ -1,9 +1,9 @@
 import { type SessionEndReason, SessionEnded } from '@svc/auth';
 import { type Tokens, claimsOf } from '../support/app';
-import { ADA, HEADER, proofOf } from '../support/step-up';
+import { ADA, CONFIRMATION_HEADER, confirmationTokenOf } from '../support/step-up';
 import { linkIn, member, membersForFile } from '../support/members';
 import { PASSWORD } from '../support/user-entities';
-import { refuseAfter } from '../support/failing-statements';
+import { failStatementsAfter } from '../support/failing-statements';
 import { RACES_MS } from '../support/rounds';
 
 /** `TEST_SESSIONS=100000 npx jest test/account/many-sessions` ends as many. */
@@ -69,8 +69,8 @@ describe('a user with thousands of sessions', () => {
       'erased',
       BY_ONE,
       async () => {
-        const proof = await proofOf(t, own.access_token);
-        return () => t.call('delete', '/auth/account', own.access_token).set(HEADER, proof);
+        const proof = await confirmationTokenOf(t, own.access_token);
+        return () => t.call('delete', '/auth/account', own.access_token).set(CONFIRMATION_HEADER, proof);
       },
     ],
     [
@@ -116,7 +116,7 @@ describe('a user with thousands of sessions', () => {
       const [all, spared] = [await living(), spares ? 1 : 0];
       expect(all).toBe(SESSIONS + 3);
 
-      const allow = await refuseAfter(t, ENDED, 'UPDATE ON svc_sessions');
+      const allow = await failStatementsAfter(t, ENDED, 'UPDATE ON svc_sessions');
       expect((await request()).status).toBe(503);
       await allow();
       // What has ended is ended: the newest first, and not the one that asks.
@@ -156,8 +156,8 @@ describe('a user with thousands of sessions', () => {
   it(
     'leaves no trace of them once the account is deleted',
     async () => {
-      const proof = await proofOf(t, own.access_token);
-      const erase = () => t.call('delete', '/auth/account', own.access_token).set(HEADER, proof);
+      const proof = await confirmationTokenOf(t, own.access_token);
+      const erase = () => t.call('delete', '/auth/account', own.access_token).set(CONFIRMATION_HEADER, proof);
       const ended = await living();
       while ((await erase()).status === 503);
       const left = `SELECT count(*)::int AS n FROM svc_sessions

@@ -1,7 +1,7 @@
 import { AccountDeleted, AccountDeleting, type AuthHooks, type AuthModuleOptions } from '@svc/auth';
 import type { TestApp } from '../support/app';
-import { Checkpoint } from '../support/pause-point';
-import { HEADER, proofOf } from '../support/step-up';
+import { PausePoint } from '../support/pause-point';
+import { CONFIRMATION_HEADER, confirmationTokenOf } from '../support/step-up';
 import { eventually } from '../support/eventually';
 import { member, membersForFile } from '../support/members';
 import type { Member } from '../support/user-entities';
@@ -50,10 +50,10 @@ describe('accounts erased in parallel', () => {
 
   async function ticket(email: string, from: TestApp = t): Promise<Ticket> {
     const { access_token: token } = await from.session(email);
-    return { t: from, token, proof: await proofOf(from, token) };
+    return { t: from, token, proof: await confirmationTokenOf(from, token) };
   }
   const erase = async ({ t: node, token, proof }: Ticket) =>
-    (await node.call('delete', '/auth/account', token).set(HEADER, proof)).status;
+    (await node.call('delete', '/auth/account', token).set(CONFIRMATION_HEADER, proof)).status;
 
   async function living(): Promise<number> {
     return (await t.database.query('SELECT count(*)::int AS n FROM svc_sessions WHERE revoked_at IS NULL'))[0].n;
@@ -84,7 +84,7 @@ describe('accounts erased in parallel', () => {
   });
 
   it('leave the others an answer while one is at work, and its failure is told to the one', async () => {
-    const atWork = new Checkpoint();
+    const atWork = new PausePoint();
     deleteUser = async () => {
       await atWork.pass();
       throw new Error('not today');
@@ -94,7 +94,7 @@ describe('accounts erased in parallel', () => {
     const first = erase(mine);
     await atWork.reached;
     expect(await erase(mine)).toBe(401);
-    atWork.letGo();
+    atWork.resume();
     expect(await first).toBe(500);
     // The next attempt, after a new login, is one of its own.
     expect(await erase(await ticket('ada@example.com'))).toBe(500);
@@ -105,7 +105,7 @@ describe('accounts erased in parallel', () => {
     ['is still at work', false],
     ['has just ended its own', true],
   ])('run the hook once for a session that began meanwhile, where the other process %s', async (_, hasEnded) => {
-    const [atWork, announced] = [new Checkpoint(), new Checkpoint()];
+    const [atWork, announced] = [new PausePoint(), new PausePoint()];
     deleteUser = async (user, context) => {
       await atWork.pass();
       await anonymise(user, context);
@@ -116,17 +116,17 @@ describe('accounts erased in parallel', () => {
     await atWork.reached;
     const second = erase({ ...(await ticket('ada@example.com')), t: other });
     await announced.reached;
-    if (hasEnded) atWork.letGo();
+    if (hasEnded) atWork.resume();
     if (hasEnded) expect(await first).toBe(204);
-    announced.letGo();
+    announced.resume();
     expect(await second).toBe(401);
-    atWork.letGo();
+    atWork.resume();
     expect(await first).toBe(204);
     expect(log.filter((what) => what !== 'deleting')).toEqual(['hook', 'deleted']);
   });
 
   it('leave a connection to every other route, and to what the host does beside the transaction', async () => {
-    const atWork = new Checkpoint();
+    const atWork = new PausePoint();
     deleteUser = async (user, context) => {
       await atWork.pass();
       await t.database.query("SELECT 'beside'");
@@ -146,7 +146,7 @@ describe('accounts erased in parallel', () => {
     await eventually(async () => log.filter((what) => what === 'deleting').length === AT_ONCE);
     await t.get('/private', bob.access_token).expect(200);
     await t.refresh(bob.refresh_token).expect(200);
-    atWork.letGo();
+    atWork.resume();
     expect(await erasures).toEqual(Array(AT_ONCE).fill(204));
     expect(log.filter((what) => what === 'deleted')).toHaveLength(AT_ONCE);
   });

@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib';
-import { type Attack, Attacked } from './support/attacked-host';
+import { type Attack, AttackedHost } from './support/attacked-host';
 import { ROUTES, type Route } from './support/routes';
-import { share } from './support/partition';
-import type { Sent } from './support/raw-client';
+import { partition } from './support/partition';
+import type { RawRequest } from './support/raw-client';
 import { describeWithRedis } from '../support/with-redis';
 
 const JSON_TYPE = { 'Content-Type': 'application/json' };
@@ -11,7 +11,7 @@ const SECRET_OF_THE_BODY = 'hunter-two-and-a-half';
 const TEN_MEGABYTES = Buffer.alloc(10 * 1024 * 1024, 'a');
 const deep = (levels: number): string => `{"email":${'['.repeat(levels)}${']'.repeat(levels)}}`;
 
-type Body = Pick<Sent, 'body' | 'headers' | 'chunked'>;
+type Body = Pick<RawRequest, 'body' | 'headers' | 'chunked'>;
 
 /** Bodies that cannot be read, and what they are answered. */
 const UNREADABLE: readonly [string, number, Body][] = [
@@ -83,9 +83,9 @@ const UNSEEN: readonly [string, Body][] = [
 ];
 
 describeWithRedis('a body that cannot be read by Express', () => {
-  let host: Attacked;
+  let host: AttackedHost;
 
-  beforeAll(async () => (host = await Attacked.start({ fastify: false })));
+  beforeAll(async () => (host = await AttackedHost.start({ fastify: false })));
   afterAll(() => host.stop());
 
   const attack = (route: Route, name: string, body: Body, status: readonly number[]): Attack => ({
@@ -98,12 +98,12 @@ describeWithRedis('a body that cannot be read by Express', () => {
   const unseen = ({ needs, refuses, done }: Route): number[] => (needs === 'nothing' ? [refuses, done] : [401]);
 
   it.each(UNREADABLE.map((one, i) => [...one, i] as const))('%s is told so with %i', async (name, status, body, i) => {
-    const attacks = share(ROUTES, i, 3).map((route) => attack(route, name, body, [status]));
+    const attacks = partition(ROUTES, i, 3).map((route) => attack(route, name, body, [status]));
     expect(await host.withstand(attacks)).toEqual([]);
   });
 
   it.each(UNSEEN.map((one, i) => [...one, i] as const))('%s counts as no body', async (name, body, i) => {
-    const attacks = share(ROUTES, i, 3).map((route) => attack(route, name, body, unseen(route)));
+    const attacks = partition(ROUTES, i, 3).map((route) => attack(route, name, body, unseen(route)));
     expect(await host.withstand(attacks)).toEqual([]);
   });
 
@@ -111,7 +111,7 @@ describeWithRedis('a body that cannot be read by Express', () => {
     for (const chunked of [false, true]) {
       const large = { body: TEN_MEGABYTES, headers: JSON_TYPE, chunked };
       const posts = ROUTES.filter(({ method }) => method === 'POST');
-      const attacks = share(posts, Number(chunked), 3).map((route) =>
+      const attacks = partition(posts, Number(chunked), 3).map((route) =>
         attack(route, `10 MB, ${chunked ? 'in pieces' : 'at once'}`, large, [413]),
       );
       expect(await host.withstand(attacks)).toEqual([]);
@@ -145,11 +145,11 @@ describeWithRedis('a body that cannot be read by Express', () => {
 });
 
 describeWithRedis('a body that the host lets through whatever its size', () => {
-  let host: Attacked;
+  let host: AttackedHost;
 
   beforeAll(
     async () =>
-      (host = await Attacked.start({
+      (host = await AttackedHost.start({
         fastify: false,
         bodyLimit: 20 * 1024 * 1024,
         options: { storeTimeoutMs: 30_000 },
@@ -170,7 +170,7 @@ describeWithRedis('a body that the host lets through whatever its size', () => {
     async (name, make, i) => {
       const value = make();
       const routes = ROUTES.filter(({ needs, fields }) => needs === 'nothing' && fields);
-      for (const route of share(routes, i, 3)) {
+      for (const route of partition(routes, i, 3)) {
         const field = route.fields!.at(0)!;
         const one: Attack = {
           name: `${route.name} ${field}, ${name}`,
@@ -248,9 +248,9 @@ const EMPTY_TO_FASTIFY: readonly [string, Body][] = [
 ];
 
 describeWithRedis('a body that cannot be read by Fastify', () => {
-  let host: Attacked;
+  let host: AttackedHost;
 
-  beforeAll(async () => (host = await Attacked.start({ fastify: true })));
+  beforeAll(async () => (host = await AttackedHost.start({ fastify: true })));
   afterAll(() => host.stop());
 
   // Fastify reads no body of a GET.
@@ -265,7 +265,9 @@ describeWithRedis('a body that cannot be read by Fastify', () => {
   it.each(UNREADABLE_BY_FASTIFY.map((one, i) => [...one, i] as const))(
     '%s is told so with %i',
     async (name, status, body, i) => {
-      expect(await host.withstand(share(routes, i, 3).map((route) => attack(route, name, body, [status])))).toEqual([]);
+      expect(await host.withstand(partition(routes, i, 3).map((route) => attack(route, name, body, [status])))).toEqual(
+        [],
+      );
     },
   );
 
@@ -273,7 +275,7 @@ describeWithRedis('a body that cannot be read by Fastify', () => {
     '%s is refused like any other',
     async (name, body, i) => {
       const refusals = ({ needs, refuses }: Route): number[] => (needs === 'nothing' ? [refuses, 422] : [401]);
-      const attacks = share(routes, i, 3).map((route) => attack(route, name, body, refusals(route)));
+      const attacks = partition(routes, i, 3).map((route) => attack(route, name, body, refusals(route)));
       expect(await host.withstand(attacks)).toEqual([]);
     },
   );

@@ -1,5 +1,5 @@
-import { type Attack, Attacked, type Visitor } from './support/attacked-host';
-import { life } from './support/valid-requests';
+import { type Attack, AttackedHost, type Visitor } from './support/attacked-host';
+import { sendValidRequests } from './support/valid-requests';
 import { ROUTES, type Route, credentials, routeNamed } from './support/routes';
 import type { Answer } from './support/raw-client';
 import { describeWithRedis } from '../support/with-redis';
@@ -38,13 +38,13 @@ const FOREIGN: readonly Record<string, string>[] = [
 ];
 
 describeWithRedis('cookie mode', () => {
-  let host: Attacked;
+  let host: AttackedHost;
   let answers: Map<string, Answer>;
   let visitors: Record<string, Visitor>;
 
   beforeAll(async () => {
-    host = await Attacked.start({ options: { cookieMode: true, cookie: { origins: [PAGE] } } });
-    answers = await life(host);
+    host = await AttackedHost.start({ options: { cookieMode: true, cookie: { origins: [PAGE] } } });
+    answers = await sendValidRequests(host);
     visitors = { api: await host.visitor(), admin: await host.visitor('admin') };
   });
   afterAll(() => host.stop());
@@ -217,7 +217,7 @@ describeWithRedis('cookie mode', () => {
 
 describeWithRedis('body mode', () => {
   it('asks of no page where it is: there is nothing ambient to protect', async () => {
-    const host = await Attacked.start();
+    const host = await AttackedHost.start();
     const { refresh } = await host.visitor();
     const headers = { Origin: 'https://evil.example', 'Sec-Fetch-Site': 'cross-site' };
     expect((await host.post('/auth/refresh', { refresh_token: refresh }, headers)).status).toBe(200);

@@ -1,19 +1,19 @@
 import * as fc from 'fast-check';
-import { type Attack, Attacked, type Visitor } from './support/attacked-host';
+import { type Attack, AttackedHost, type Visitor } from './support/attacked-host';
 import { ROUTES, type Route, credentials, routeNamed } from './support/routes';
-import { share } from './support/partition';
+import { partition } from './support/partition';
 import { CHALLENGE, purposeToken } from './support/jws';
-import { CREDENTIALS, NO_OBJECTS, NO_TEXTS, SEGMENTS, TEXTS, reachesPrototypes } from './support/hostile-values';
+import { CREDENTIALS, NON_OBJECTS, NON_STRINGS, SEGMENTS, TEXTS, reachesPrototypes } from './support/hostile-values';
 import { MAX_PARAM_LENGTH, onFastify } from '../support/adapter';
 import { describeWithRedis } from '../support/with-redis';
 
 describeWithRedis('what is sent in a field', () => {
-  let host: Attacked;
+  let host: AttackedHost;
   let visitors: Record<string, Visitor[]>;
   let turn = 0;
 
   beforeAll(async () => {
-    host = await Attacked.start();
+    host = await AttackedHost.start();
     visitors = {
       api: await host.ask('visitors', 40, 'api'),
       admin: await host.ask('visitors', 10, 'admin'),
@@ -94,7 +94,7 @@ describeWithRedis('what is sent in a field', () => {
 
   it.each(withFields.map((route) => [route.name, route] as const))('%s refuses every other type', async (_, route) => {
     const attacks = fieldsOf(route).flatMap((field) => {
-      const values = isObject(route, field) ? NO_OBJECTS.filter((value) => value !== '') : NO_TEXTS;
+      const values = isObject(route, field) ? NON_OBJECTS.filter((value) => value !== '') : NON_STRINGS;
       const absent = route.optional?.includes(field) ? [route.refuses, route.done, 422] : [refusalOf(route)];
       return [
         ...values.map((value) => attack(route, field, value, [refusalOf(route)])),
@@ -108,7 +108,7 @@ describeWithRedis('what is sent in a field', () => {
   it.each(withFields.map((route, i) => [route.name, route, i] as const))('%s bears every text', async (_, route, i) => {
     for (const [number, field] of fieldsOf(route).entries()) {
       if (isObject(route, field)) continue;
-      const attacks = share(TEXTS, i + number, 4).map((text) =>
+      const attacks = partition(TEXTS, i + number, 4).map((text) =>
         attack(route, field, text, [refusalOf(route), route.refuses, route.done]),
       );
       expect(await host.withstand(attacks)).toEqual([]);

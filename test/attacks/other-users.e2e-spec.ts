@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Attack, Attacked, type Visitor } from './support/attacked-host';
+import { type Attack, AttackedHost, type Visitor } from './support/attacked-host';
 import { ROUTES, credentials, routeNamed } from './support/routes';
-import { CHALLENGE, CONFIRMATION, claimsOf, proofFor, purposeToken } from './support/jws';
-import type { Answer, Sent } from './support/raw-client';
-import { HEADER } from '../support/step-up';
+import { CHALLENGE, CONFIRMATION, claimsOf, confirmationTokenFor, purposeToken } from './support/jws';
+import type { Answer, RawRequest } from './support/raw-client';
+import { CONFIRMATION_HEADER } from '../support/step-up';
 import { linkIn } from '../support/members';
 import { describeWithRedis } from '../support/with-redis';
 
@@ -14,9 +14,9 @@ const PASSWORDS = { password: 'plum-violin-harbour-7', password_confirmation: 'p
 const OWN = new Set(['date', 'x-ratelimit-remaining', 'keep-alive']);
 
 describeWithRedis('of other users', () => {
-  let host: Attacked;
+  let host: AttackedHost;
 
-  beforeAll(async () => (host = await Attacked.start()));
+  beforeAll(async () => (host = await AttackedHost.start()));
   afterAll(() => host.stop());
 
   describe('what an answer gives away of who is there', () => {
@@ -32,7 +32,7 @@ describeWithRedis('of other users', () => {
     });
 
     /** What an answer says and what it cost, once everything behind it is done. */
-    async function weighed(send: Sent): Promise<{ seen: object; hashes: number; queries: number }> {
+    async function weighed(send: RawRequest): Promise<{ seen: object; hashes: number; queries: number }> {
       const before = await settled();
       const answer = await host.wire.send(send);
       const after = await settled();
@@ -49,14 +49,14 @@ describeWithRedis('of other users', () => {
       }
     }
 
-    const post = (path: string, body: object): Sent => ({ method: 'POST', path, body });
+    const post = (path: string, body: object): RawRequest => ({ method: 'POST', path, body });
 
     it.each(['api', 'admin'])('a failed login at %s: neither in what it says nor in what it does', async (guard) => {
       const { email } = await host.visitor(guard);
       const passwordless = await host.visitor(guard);
       const table = guard === 'api' ? 'members' : 'operators';
       await host.sql(`UPDATE ${table} SET password_hash = NULL WHERE email = $1`, [passwordless.email]);
-      const login = (identifier: unknown): Sent =>
+      const login = (identifier: unknown): RawRequest =>
         post(`${host.paths[guard]}/login`, { email: identifier, password: 'wrong' });
       const right = await weighed(login(email));
       expect(right.hashes).toBe(1);
@@ -69,7 +69,7 @@ describeWithRedis('of other users', () => {
     });
 
     it('a forgotten password: neither in what it says nor in the hashes it costs', async () => {
-      const forgot = (email: string): Sent => post('/auth/forgot-password', { email });
+      const forgot = (email: string): RawRequest => post('/auth/forgot-password', { email });
       const first = await weighed(forgot(known.email));
       const second = await weighed(forgot(known.email));
       const nobody = await weighed(forgot(`${randomUUID()}@example.com`));
@@ -81,7 +81,7 @@ describeWithRedis('of other users', () => {
       await host.post('/auth/forgot-password', { email: known.email });
       const token = linkIn(await host.mailTo(known.email, 1)).searchParams.get('token')!;
       const stranger = await host.visitor();
-      const reset = (email: string, secret: string): Sent =>
+      const reset = (email: string, secret: string): RawRequest =>
         post('/auth/reset-password', { email, token: secret, ...PASSWORDS });
       const wrong = await weighed(reset(known.email, 'f'.repeat(64)));
       expect(wrong.hashes).toBe(1);
@@ -292,15 +292,15 @@ describeWithRedis('of other users', () => {
       const again = await host.visitor();
       const [second] = await host.sql<{ id: string }>('SELECT id FROM svc_sessions WHERE user_id = $1', [again.id]);
       const proofs = [
-        proofFor(other),
-        proofFor(admin),
+        confirmationTokenFor(other),
+        confirmationTokenFor(admin),
         purposeToken(CONFIRMATION, mine, { fid: second!.id }),
         purposeToken(CONFIRMATION, mine, { fid: undefined }),
       ];
       const attacks = ROUTES.filter(({ needs }) => needs === 'proof').flatMap(({ name, method, path }) =>
         proofs.map((proof, i): Attack => ({
           name: `${name} ${i}`,
-          send: { method, path, headers: { ...as(mine), [HEADER]: proof }, body: {} },
+          send: { method, path, headers: { ...as(mine), [CONFIRMATION_HEADER]: proof }, body: {} },
           status: [423],
         })),
       );

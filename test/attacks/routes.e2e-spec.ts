@@ -1,10 +1,10 @@
 import { METHODS } from 'node:http';
-import { type Attack, Attacked, type Visitor } from './support/attacked-host';
+import { type Attack, AttackedHost, type Visitor } from './support/attacked-host';
 import { CHALLENGE, purposeToken } from './support/jws';
-import { life } from './support/valid-requests';
-import { faultsOf } from './support/response-checks';
+import { sendValidRequests } from './support/valid-requests';
+import { problemsOf } from './support/response-checks';
 import { ROUTES, type Route, credentials, routeNamed } from './support/routes';
-import { each } from './support/raw-client';
+import { mapConcurrently } from './support/raw-client';
 import { onFastify } from '../support/adapter';
 import { API_URL, RESET_URL, linkIn } from '../support/members';
 import { describeWithRedis } from '../support/with-redis';
@@ -40,9 +40,9 @@ const HOST_HEADERS: readonly Record<string, string>[] = [
 ];
 
 describeWithRedis('the routes of the package, as a host has them', () => {
-  let host: Attacked;
+  let host: AttackedHost;
 
-  beforeAll(async () => (host = await Attacked.start()));
+  beforeAll(async () => (host = await AttackedHost.start()));
   afterAll(() => host.stop());
 
   const paths = [...new Set(ROUTES.map(({ path }) => path))];
@@ -56,13 +56,13 @@ describeWithRedis('the routes of the package, as a host has them', () => {
   });
 
   it('answer good requests as promised, and say of caches what they have to', async () => {
-    const answers = await life(host);
+    const answers = await sendValidRequests(host);
     // The routes to enrol are the default guard's.
     const asked = ROUTES.filter(({ name }) => name !== 'POST /admin/auth/two-factor-challenge');
     expect([...answers.keys()].toSorted()).toEqual(asked.map(({ name }) => name).toSorted());
     const faults = asked.flatMap((route) => {
       const answer = answers.get(route.name)!;
-      const wrong = faultsOf(answer, { status: [200, 201, 202, 204] });
+      const wrong = problemsOf(answer, { status: [200, 201, 202, 204] });
       return [...wrong, ...cacheFaults(route, answer.headers)].map((fault) => `${route.name}: ${fault}`);
     });
     expect(faults).toEqual([]);
@@ -97,7 +97,7 @@ describeWithRedis('the routes of the package, as a host has them', () => {
   it('answer HEAD like GET, without a body, but for a link in a mail', async () => {
     const visitor = await host.visitor();
     const admin = await host.visitor('admin');
-    const faults = await each([...ROUTES], async (route) => {
+    const faults = await mapConcurrently([...ROUTES], async (route) => {
       const headers = credentials({ needs: 'proof' } as Route, route.guard === 'api' ? visitor : admin);
       const { status, text } = await host.wire.send({ method: 'HEAD', path: route.path, headers });
       const get = ROUTES.find((one) => one.path === route.path && one.method === 'GET');
@@ -109,14 +109,14 @@ describeWithRedis('the routes of the package, as a host has them', () => {
 
   it('open to no other origin', async () => {
     const headers = { Origin: 'https://evil.example', 'Access-Control-Request-Method': 'POST' };
-    const answers = await each(paths, (path) => host.wire.send({ method: 'OPTIONS', path, headers }));
+    const answers = await mapConcurrently(paths, (path) => host.wire.send({ method: 'OPTIONS', path, headers }));
     const said = answers.flatMap((answer) => Object.keys(answer.headers));
     expect(said.filter((name) => name.startsWith('access-control'))).toEqual([]);
   });
 
   describe('whatever a request says of where it came from and went to', () => {
     it('leads no mailed link anywhere else', async () => {
-      const faults = await each(HOST_HEADERS, async (headers) => {
+      const faults = await mapConcurrently(HOST_HEADERS, async (headers) => {
         const visitor = await host.visitor();
         await host.post('/auth/forgot-password', { email: visitor.email }, headers);
         const reset = linkIn(await host.mailTo(visitor.email, 1));
@@ -134,7 +134,7 @@ describeWithRedis('the routes of the package, as a host has them', () => {
     });
 
     it('redirects nobody', async () => {
-      const faults = await each(HOST_HEADERS, async (headers) => {
+      const faults = await mapConcurrently(HOST_HEADERS, async (headers) => {
         const visitor = await host.visitor();
         const route = routeNamed('POST /auth/email/verification-notification');
         await host.post(route.path, {}, credentials(route, visitor));
@@ -144,8 +144,8 @@ describeWithRedis('the routes of the package, as a host has them', () => {
         const bad = await host.wire.send({ path: turned, headers: { ...headers, Accept: 'text/html' } });
         const good = await host.wire.send({ path, headers: { ...headers, Accept: 'text/html' } });
         return [
-          ...faultsOf(bad, { status: [403], secrets: [EVIL] }),
-          ...faultsOf(good, { status: [204], secrets: [EVIL] }),
+          ...problemsOf(bad, { status: [403], secrets: [EVIL] }),
+          ...problemsOf(good, { status: [204], secrets: [EVIL] }),
         ];
       });
       expect(faults.flat()).toEqual([]);
@@ -234,9 +234,9 @@ describeWithRedis('the routes of the package, as a host has them', () => {
 });
 
 describeWithRedis('limits, as they are by default', () => {
-  let host: Attacked;
+  let host: AttackedHost;
 
-  beforeAll(async () => (host = await Attacked.start({ options: { rateLimits: {} } })));
+  beforeAll(async () => (host = await AttackedHost.start({ options: { rateLimits: {} } })));
   afterAll(() => host.stop());
 
   /** The routes of each limiter, how often it may be asked, and what it says until then. */
@@ -263,14 +263,14 @@ describeWithRedis('limits, as they are by default', () => {
 
   it.each(LIMITED)('%s lets %i through, whatever address each of them claims', async (_name, most, request, status) => {
     const visitor = await host.visitor();
-    const answers = await each(
+    const answers = await mapConcurrently(
       Array.from({ length: most + 20 }, (_, i) => i),
       (i) => {
         const [path, body] = request(visitor, i);
         return host.post(path, body, { Authorization: `Bearer ${visitor.access}`, ...from(i) });
       },
     );
-    expect(answers.flatMap((answer) => faultsOf(answer, { status: [status, 429] }))).toEqual([]);
+    expect(answers.flatMap((answer) => problemsOf(answer, { status: [status, 429] }))).toEqual([]);
     const refused = answers.filter((answer) => answer.status === 429);
     expect(refused).toHaveLength(20);
     for (const { headers } of refused) {

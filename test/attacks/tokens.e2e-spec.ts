@@ -1,8 +1,8 @@
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
-import { type Attack, Attacked, type Visitor } from './support/attacked-host';
+import { type Attack, AttackedHost, type Visitor } from './support/attacked-host';
 import { ROUTES, credentials, routeNamed } from './support/routes';
-import { share } from './support/partition';
-import { CHALLENGE, CONFIRMATION, claimsOf, proofFor, purposeToken } from './support/jws';
+import { partition } from './support/partition';
+import { CHALLENGE, CONFIRMATION, claimsOf, confirmationTokenFor, purposeToken } from './support/jws';
 import {
   type Hostile,
   hostileBearers,
@@ -11,7 +11,7 @@ import {
   hostileToKeyPairs,
   refreshToken,
 } from './support/tokens';
-import { HEADER } from '../support/step-up';
+import { CONFIRMATION_HEADER } from '../support/step-up';
 import { ENCRYPTION_KEY, UNLIMITED } from '../support/host.module';
 import { PASSWORD } from '../support/user-entities';
 import { describeWithRedis } from '../support/with-redis';
@@ -26,7 +26,7 @@ const asBearer =
     send: {
       method: route.method,
       path: route.path,
-      headers: { [HEADER]: proofFor(visitor), Authorization: `Bearer ${headerSafe(token)}` },
+      headers: { [CONFIRMATION_HEADER]: confirmationTokenFor(visitor), Authorization: `Bearer ${headerSafe(token)}` },
       body: route.body?.(visitor) ?? {},
     },
     status: [401],
@@ -36,14 +36,14 @@ const asBearer =
 const headerSafe = (token: string): string => token.replace(/[^\x20-\x7e]/g, '');
 
 describeWithRedis('a token that is not what the route asks for', () => {
-  let host: Attacked;
+  let host: AttackedHost;
   let api: Visitor;
   let admin: Visitor;
   let neighbour: Visitor;
   let hostile: Record<string, Hostile[]>;
 
   beforeAll(async () => {
-    host = await Attacked.start();
+    host = await AttackedHost.start();
     [api, admin, neighbour] = [await host.visitor(), await host.visitor('admin'), await host.visitor()];
     hostile = { api: hostileBearers(api, admin), admin: hostileBearers(admin, api) };
   });
@@ -53,7 +53,7 @@ describeWithRedis('a token that is not what the route asks for', () => {
   const otherThan = (guard: string): Visitor => (guard === 'api' ? admin : api);
 
   it.each(GUARDED.map((route, i) => [route.name, route, i] as const))('lets nobody into %s', async (_, route, i) => {
-    const attacks = share(hostile[route.guard]!, i, 4).map((one) => asBearer(of(route.guard))(route, one));
+    const attacks = partition(hostile[route.guard]!, i, 4).map((one) => asBearer(of(route.guard))(route, one));
     expect(attacks.length).toBeGreaterThan(30);
     expect(await host.withstand(attacks)).toEqual([]);
   });
@@ -71,12 +71,12 @@ describeWithRedis('a token that is not what the route asks for', () => {
   it('is no proof, on any route that asks for one', async () => {
     const proofs = hostilePurposeTokens(CONFIRMATION, api, admin, neighbour);
     const attacks = ROUTES.filter(({ needs }) => needs === 'proof').flatMap((route, i) =>
-      share(proofs, i, 3).map(([name, token]): Attack => ({
+      partition(proofs, i, 3).map(([name, token]): Attack => ({
         name: `${route.name}, ${name}`,
         send: {
           method: route.method,
           path: route.path,
-          headers: { Authorization: `Bearer ${api.access}`, [HEADER]: headerSafe(token) },
+          headers: { Authorization: `Bearer ${api.access}`, [CONFIRMATION_HEADER]: headerSafe(token) },
           body: {},
         },
         status: [423],
@@ -111,7 +111,7 @@ describeWithRedis('a token that is not what the route asks for', () => {
     const tokens: Hostile[] = [
       ...hostileRefreshTokens(api, neighbour, salt),
       ['an access token', api.access],
-      ['a proof', proofFor(api)],
+      ['a proof', confirmationTokenFor(api)],
       ['a challenge', purposeToken(CHALLENGE, api)],
       ['one of the other guard', admin.refresh],
       ['the id of the session', String(own)],
@@ -139,8 +139,8 @@ describeWithRedis('a token that is not what the route asks for', () => {
       password: PASSWORD,
       current_password: PASSWORD,
       challenge_token: purposeToken(CHALLENGE, api),
-      confirmation_token: proofFor(api),
-      [HEADER.toLowerCase()]: proofFor(api),
+      confirmation_token: confirmationTokenFor(api),
+      [CONFIRMATION_HEADER.toLowerCase()]: confirmationTokenFor(api),
     };
     const query = new URLSearchParams(secrets).toString();
     const attacks = ROUTES.filter(({ fields, needs }) => fields ?? needs !== 'nothing').flatMap((route): Attack[] => {
@@ -201,7 +201,7 @@ describeWithRedis('a token that is not what the route asks for', () => {
 });
 
 describeWithRedis('a token at a guard with a key pair', () => {
-  let host: Attacked;
+  let host: AttackedHost;
   const pair = (type: 'rsa' | 'ec') => {
     const options = { modulusLength: 2048, namedCurve: 'P-256' };
     const { publicKey, privateKey } = generateKeyPairSync(type as 'rsa', options);
@@ -218,7 +218,7 @@ describeWithRedis('a token at a guard with a key pair', () => {
   });
 
   beforeAll(async () => {
-    host = await Attacked.start({
+    host = await AttackedHost.start({
       options: {
         algorithm: 'RS256',
         keys: ring(keys.api),
@@ -232,7 +232,7 @@ describeWithRedis('a token at a guard with a key pair', () => {
     const [visitor, other] = [await host.visitor(guard), await host.visitor(guard === 'api' ? 'admin' : 'api')];
     const hostile = hostileToKeyPairs(visitor, other, createPublicKey(keys[guard].public));
     const attacks = GUARDED.filter((route) => route.guard === guard).flatMap((route, i) =>
-      share(hostile, i, 4).map((one) => asBearer(visitor)(route, one)),
+      partition(hostile, i, 4).map((one) => asBearer(visitor)(route, one)),
     );
     expect(await host.withstand(attacks)).toEqual([]);
     const headers = { Authorization: `Bearer ${visitor.access}` };

@@ -9,13 +9,13 @@ import {
 import { hash as bcrypt } from 'bcryptjs';
 import { randomUUID } from 'node:crypto';
 import { TestApp } from '../support/app';
-import { Checkpoint, whileStopped } from '../support/pause-point';
-import { ADA, confirm } from '../support/step-up';
+import { PausePoint, whilePaused } from '../support/pause-point';
+import { ADA, confirmPassword } from '../support/step-up';
 import { eventually } from '../support/eventually';
 import { forge } from '../support/forge';
 import { linkIn, member, membersForFile } from '../support/members';
 import { PASSWORD } from '../support/user-entities';
-import { refuse, whileRefused } from '../support/failing-statements';
+import { failStatements, whileStatementsFail } from '../support/failing-statements';
 
 const NEXT = 'another horse entirely';
 const WRONG = {
@@ -69,7 +69,7 @@ describe('POST /password', () => {
     const released = t.recorded(AccountReleased);
     const changed = t.recorded(PasswordChanged);
     await t.login(ADA, 'wrong').expect(422);
-    await confirm(t, token, { password: 'wrong' }).expect(422);
+    await confirmPassword(t, token, { password: 'wrong' }).expect(422);
     await change(wanted()).expect(200);
     expect(released.map(({ purpose, subject }) => `${purpose} ${subject}`).toSorted()).toEqual([
       'confirm 1',
@@ -87,7 +87,7 @@ describe('POST /password', () => {
         errors: { current_password: ['The password is not correct.'] },
       });
     }
-    await confirm(t, token, { password: 'wrong' }).expect(422);
+    await confirmPassword(t, token, { password: 'wrong' }).expect(422);
     const verify = jest.spyOn(t.app.get(PasswordHasher), 'verify');
     const { body } = await change(wanted()).expect(423);
     expect(Object.keys(body.errors)).toEqual(['current_password']);
@@ -151,7 +151,8 @@ describe('POST /password', () => {
     await app.person(ADA);
     const { access_token: own } = await app.session();
     for (let i = 0; i < 5; i++) {
-      const call = i % 2 ? app.call('post', '/auth/password', own).send(wanted(NEXT, 'wrong')) : confirm(app, own);
+      const call =
+        i % 2 ? app.call('post', '/auth/password', own).send(wanted(NEXT, 'wrong')) : confirmPassword(app, own);
       await call.expect(i % 2 ? 422 : 200);
     }
     const { body } = await app.call('post', '/auth/password', own).send(wanted()).expect(429);
@@ -185,7 +186,7 @@ function hostForFile(options: Partial<AuthModuleOptions>) {
 }
 
 describe('a change of password, beside other requests', () => {
-  const checkpoint = Checkpoint.passable();
+  const checkpoint = PausePoint.disabled();
   // None of them may end as 503 on a busy machine.
   const { t, users, change, reset } = hostForFile({ storeTimeoutMs: 10_000 });
 
@@ -219,7 +220,7 @@ describe('a change of password, beside other requests', () => {
 
   it('does not undo a reset that came between', async () => {
     holdHashing();
-    const { status, body } = await whileStopped(checkpoint, change(), () => reset('the horse of its owner'));
+    const { status, body } = await whilePaused(checkpoint, change(), () => reset('the horse of its owner'));
     expect({ status, body }).toEqual({ status: 422, body: WRONG });
     await t.login(ADA, NEXT).expect(422);
     await t.login(ADA, 'the horse of its owner').expect(200);
@@ -228,7 +229,7 @@ describe('a change of password, beside other requests', () => {
   it('is made though a login renewed the hash meanwhile', async () => {
     await t.database.query('UPDATE members SET password_hash = $1', [await bcrypt(PASSWORD, 4)]);
     holdHashing();
-    const { status } = await whileStopped(checkpoint, change(), () => t.login(ADA).expect(200));
+    const { status } = await whilePaused(checkpoint, change(), () => t.login(ADA).expect(200));
     expect(status).toBe(200);
     await t.login(ADA).expect(422);
     await t.login(ADA, NEXT).expect(200);
@@ -240,7 +241,7 @@ describe('a change of password, beside other requests', () => {
     jest.spyOn(users(), 'savePasswordHash').mockImplementationOnce(async (...args) => {
       const stored = await save(...args);
       await reset('the horse of its owner');
-      allow = await refuse(t, 'UPDATE ON svc_sessions');
+      allow = await failStatements(t, 'UPDATE ON svc_sessions');
       return stored;
     });
     await change().expect(503);
@@ -259,7 +260,7 @@ describe('a change of password', () => {
   ])('that %s has not happened: 503, and it works when tried again', async (_, statements) => {
     const other = await t.session();
     const changed = t.recorded(PasswordChanged);
-    await whileRefused(t, statements, () => change().expect(503));
+    await whileStatementsFail(t, statements, () => change().expect(503));
     expect(changed).toEqual([]);
     await t.login(ADA, NEXT).expect(422);
     await t.login(ADA, PASSWORD).expect(200);

@@ -1,9 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { TestApp } from '../support/app';
-import { someone } from '../support/rate-limited-host';
+import { randomAddress } from '../support/rate-limited-host';
 import { UNLIMITED } from '../support/host.module';
 import { PASSWORD } from '../support/user-entities';
-import { type Answer, type HostProcess, type Seen, seenBy, send, startProcesses } from '../support/processes';
+import {
+  type Answer,
+  type HostProcess,
+  type ProcessCounts,
+  totalCounts,
+  send,
+  startProcesses,
+} from '../support/processes';
 import { RACES_MS, rounds } from '../support/rounds';
 import { describeWithRedis, sharedRedisUrl } from '../support/with-redis';
 
@@ -15,7 +22,7 @@ const ADMIN = '/admin/auth';
 describeWithRedis('two processes that are guessed at in parallel', () => {
   const t = TestApp.forFile({ options: { hashing: HASHING } });
   let nodes: HostProcess[];
-  let seenBefore: Seen;
+  let seenBefore: ProcessCounts;
   /** The address that requests come from. */
   let address: string;
 
@@ -33,8 +40,8 @@ describeWithRedis('two processes that are guessed at in parallel', () => {
     });
   });
   beforeEach(async () => {
-    seenBefore = await seenBy(nodes);
-    address = someone();
+    seenBefore = await totalCounts(nodes);
+    address = randomAddress();
   });
   afterAll(() => nodes.forEach((process) => process.stop()));
 
@@ -44,8 +51,8 @@ describeWithRedis('two processes that are guessed at in parallel', () => {
   const guess = (email: string, count: number, path?: string): Promise<Answer[]> =>
     Promise.all(Array.from({ length: count }, (_, i) => login(email, `wrong ${i}`, i, path)));
   /** What happened since the last call. */
-  const seen = async (): Promise<Seen> => {
-    const [now, before] = [await seenBy(nodes), seenBefore];
+  const seen = async (): Promise<ProcessCounts> => {
+    const [now, before] = [await totalCounts(nodes), seenBefore];
     seenBefore = now;
     return {
       verified: now.verified - before.verified,
@@ -99,7 +106,7 @@ describeWithRedis('two processes that are guessed at in parallel', () => {
     async () => {
       for (let round = 0; round < rounds(2); round++) {
         const email = await person();
-        address = someone();
+        address = randomAddress();
         expect(countOf(await guess(email, 200))).toEqual({ 422: 5, 429: 195 });
         expect((await seen()).verified).toBe(5);
         expect((await login(email, PASSWORD)).status).toBe(429);
@@ -125,13 +132,13 @@ describeWithRedis('two processes that are guessed at in parallel', () => {
       const email = await person();
       for (let round = 0; round < rounds(2); round++) {
         // The limit of an address counts failures whatever follows them: 12 of 30.
-        address = someone();
+        address = randomAddress();
         for (let time = 0; time < 3; time++) {
           expect(countOf(await guess(email, 4))).toEqual({ 422: 4 });
           expect((await login(email, PASSWORD, time)).status).toBe(200);
         }
       }
-      address = someone();
+      address = randomAddress();
       const right = await Promise.all(Array.from({ length: 30 }, (_, i) => login(email, PASSWORD, i)));
       expect(countOf(right)).toEqual({ 200: 30 });
     },

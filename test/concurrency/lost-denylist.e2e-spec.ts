@@ -6,7 +6,7 @@ import { Client as Postgres } from 'pg';
 import { SecurityStore } from '@svc/auth';
 import { redisCache } from '../../apps/sample/src/redis-cache';
 import { TestApp, claimsOf } from '../support/app';
-import { Checkpoint } from '../support/pause-point';
+import { PausePoint } from '../support/pause-point';
 import { COMPLETE, LEASE, READS_BATCH, deniedKey, onStatement } from '../support/denylist-state';
 import { eventually } from '../support/eventually';
 import { send } from '../support/processes';
@@ -81,7 +81,7 @@ describeWithOwnRedis('while Redis loses the denylist', () => {
     const store = t.app.get(SecurityStore);
     const write = store.setMany.bind(store);
     const leaving = (await t.session()).access_token;
-    const written = new Checkpoint();
+    const written = new PausePoint();
     jest.spyOn(store, 'setMany').mockImplementation(async (keys, ...rest) => {
       await write(keys, ...rest);
       if (keys.includes(keyOf(leaving))) await written.pass();
@@ -92,7 +92,7 @@ describeWithOwnRedis('while Redis loses the denylist', () => {
     // The denials are told again, without the one whose end is not committed.
     await eventually(async () => (await client.exists([COMPLETE, keyOf(revoked)])) === 2);
     expect(await client.exists(keyOf(leaving))).toBe(0);
-    written.letGo();
+    written.resume();
     expect(await logout).toBe(204);
     expect(await client.exists(keyOf(leaving))).toBe(1);
     for (const node of [t, other]) await node.get('/private', leaving).expect(401);

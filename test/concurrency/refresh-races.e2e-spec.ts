@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { redisCache } from '../../apps/sample/src/redis-cache';
 import { TestApp, claimsOf } from '../support/app';
-import { HEADER, proofOf } from '../support/step-up';
+import { CONFIRMATION_HEADER, confirmationTokenOf } from '../support/step-up';
 import { deniedKey } from '../support/denylist-state';
 import { PASSWORD } from '../support/user-entities';
 import { type Answer, type HostProcess, send, startProcesses } from '../support/processes';
@@ -180,8 +180,9 @@ describeWithRedis('two processes on one PostgreSQL and one Redis', () => {
         'the deletion of the account',
         204,
         async ({ accessToken }, i) => {
-          const proof = await proofOf(t, accessToken);
-          return () => send(`${node(i)}/auth/account`, 'DELETE', undefined, accessToken, { [HEADER]: proof });
+          const proof = await confirmationTokenOf(t, accessToken);
+          return () =>
+            send(`${node(i)}/auth/account`, 'DELETE', undefined, accessToken, { [CONFIRMATION_HEADER]: proof });
         },
       ],
     ];

@@ -1,7 +1,7 @@
 import type { AuthModuleOptions } from '@svc/auth';
 import { TestApp } from '../support/app';
 import { RACES_MS, rounds } from '../support/rounds';
-import { ADA, type Enrolled, challenge, codeOf, complete, enrol } from '../support/two-factor';
+import { ADA, type Enrolled, startChallenge, codeOf, completeChallenge, enrol } from '../support/two-factor';
 import { describeWithRedis } from '../support/with-redis';
 
 const ROUNDS = rounds(4);
@@ -33,11 +33,11 @@ describeWithRedis('second factors that two nodes are sent at once', () => {
   const one = (): TestApp => nodes[0]!;
   /** What so many requests at once are answered, spread over both nodes. */
   const atOnce = async (bodies: object[]): Promise<number[]> =>
-    Promise.all(bodies.map(async (body, i) => (await complete(nodes[i % 2]!, body)).status));
+    Promise.all(bodies.map(async (body, i) => (await completeChallenge(nodes[i % 2]!, body)).status));
   /** The same answer to so many challenges. */
   const answers = async (count: number, answer: (i: number) => object): Promise<object[]> =>
     Promise.all(
-      Array.from({ length: count }, async (_, i) => ({ challenge_token: await challenge(one()), ...answer(i) })),
+      Array.from({ length: count }, async (_, i) => ({ challenge_token: await startChallenge(one()), ...answer(i) })),
     );
   const repeated = (count: number, body: (i: number) => object): object[] =>
     Array.from({ length: count }, (_, i) => body(i));
@@ -68,7 +68,7 @@ describeWithRedis('second factors that two nodes are sent at once', () => {
           const { recoveryCodes: codes } = ada;
           const [before, left] = [await sessions(), await remaining()];
 
-          const challenge_token = await challenge(one());
+          const challenge_token = await startChallenge(one());
           const either = [{ code: nextCode() }, { recovery_code: codes[codes.length - left]! }];
           expect(won(await atOnce(repeated(AT_ONCE, (i) => ({ challenge_token, ...either[i % 2]! }))))).toBe(1);
           const spent = left - (await remaining());
@@ -93,7 +93,7 @@ describeWithRedis('second factors that two nodes are sent at once', () => {
     });
 
     it('cost one recovery code, when several are sent with one challenge', async () => {
-      const challenge_token = await challenge(one());
+      const challenge_token = await startChallenge(one());
       const bodies = repeated(32, (i) => ({ challenge_token, recovery_code: ada.recoveryCodes[i % 8] }));
       expect(won(await atOnce(bodies))).toBe(1);
       expect(await remaining()).toBe(7);
@@ -107,7 +107,7 @@ describeWithRedis('second factors that two nodes are sent at once', () => {
       'count as no guess, when one right code is sent many times with one challenge',
       async () => {
         for (let round = 0; round < rounds(3); round++) {
-          const answer = { challenge_token: await challenge(one()), code: nextCode() };
+          const answer = { challenge_token: await startChallenge(one()), code: nextCode() };
           expect(won(await atOnce(repeated(AT_ONCE, () => answer)))).toBe(1);
         }
         const [{ attempts }] = await one().database.query(

@@ -5,19 +5,19 @@ import { HostModule } from '../support/host.module';
 import { API_URL, Mailbox, RESET_URL } from '../support/members';
 import { Member, Person } from '../support/user-entities';
 import {
-  Strangers,
-  Readers,
-  Addressed,
-  Dated,
-  Verifying,
-  Complete,
-  Loose,
-  Tenants,
-  Some,
-  Handles,
-  Unique,
-  Live,
-  OWN,
+  MinimalProvider,
+  IdentifierProvider,
+  EmailProvider,
+  CreationTimeProvider,
+  VerificationProvider,
+  CompleteProvider,
+  DuplicateEmails,
+  EmailUniquePerTenant,
+  EmailPartlyUnique,
+  UniqueHandle,
+  UniqueEmail,
+  UniqueUnlessDeleted,
+  USER_ENTITIES,
 } from '../support/incomplete-users';
 
 describe('the module refuses to start', () => {
@@ -27,7 +27,7 @@ describe('the module refuses to start', () => {
   afterAll(() => database.drop());
 
   async function start(options: Partial<AuthModuleOptions>): Promise<void> {
-    const app = await NestFactory.create(HostModule.with(database.url, options, [], OWN), {
+    const app = await NestFactory.create(HostModule.with(database.url, options, [], USER_ENTITIES), {
       logger: false,
       abortOnError: false,
     });
@@ -91,23 +91,25 @@ describe('the module refuses to start', () => {
     ],
     [
       'with users of a provider that cannot be created',
-      { users: { provider: Readers }, features: { registration: true, accountDeletion: false } },
+      { users: { provider: IdentifierProvider }, features: { registration: true, accountDeletion: false } },
       /cannot be created/,
     ],
-    ...[Loose, Tenants, Some].map((entity): [string, Partial<AuthModuleOptions>, RegExp] => [
-      `with registration, and an address that is not unique: ${entity.name}`,
-      { users: { entity }, features: { registration: true } },
-      new RegExp(`one account per identifier.*no unique index on ${entity.name}\\.email.*@Index`),
-    ]),
+    ...[DuplicateEmails, EmailUniquePerTenant, EmailPartlyUnique].map(
+      (entity): [string, Partial<AuthModuleOptions>, RegExp] => [
+        `with registration, and an address that is not unique: ${entity.name}`,
+        { users: { entity }, features: { registration: true } },
+        new RegExp(`one account per identifier.*no unique index on ${entity.name}\\.email.*@Index`),
+      ],
+    ),
     [
       'with hooks.register and an identifier that is not unique',
-      { users: { entity: Loose }, features: { registration: true }, hooks: { register: async () => null } },
-      /no unique index on Loose\.email/,
+      { users: { entity: DuplicateEmails }, features: { registration: true }, hooks: { register: async () => null } },
+      /no unique index on DuplicateEmails\.email/,
     ],
     [
       'with password reset, and an email that is not unique beside the identifier',
-      { ...reset, username: 'handle', users: { entity: Handles }, guards: { admin: { username: 'email' } } },
-      /one account per email.*no unique index on Handles\.email/,
+      { ...reset, username: 'handle', users: { entity: UniqueHandle }, guards: { admin: { username: 'email' } } },
+      /one account per email.*no unique index on UniqueHandle\.email/,
     ],
     [
       'with hooks.register and users without a date',
@@ -118,7 +120,7 @@ describe('the module refuses to start', () => {
       'with hooks.register and a date that depends on the connection',
       {
         username: 'handle',
-        users: { entity: Handles },
+        users: { entity: UniqueHandle },
         guards: { admin: { username: 'email' } },
         features: { registration: true },
         hooks: { register: async () => null },
@@ -128,7 +130,7 @@ describe('the module refuses to start', () => {
     [
       'with hooks.register and users of a provider without a date',
       {
-        users: { provider: Readers },
+        users: { provider: IdentifierProvider },
         features: { registration: true, accountDeletion: false },
         hooks: { register: async () => ({}) },
       },
@@ -137,7 +139,7 @@ describe('the module refuses to start', () => {
     [
       'with hooks.register and users without an identifier to compare',
       {
-        users: { provider: Dated },
+        users: { provider: CreationTimeProvider },
         features: { registration: true, accountDeletion: false },
         hooks: { register: async () => ({}) },
       },
@@ -145,22 +147,26 @@ describe('the module refuses to start', () => {
     ],
     [
       'with deletion of accounts whose identifier is not known',
-      { users: { provider: Strangers }, hooks: { deleteUser: async () => undefined } },
+      { users: { provider: MinimalProvider }, hooks: { deleteUser: async () => undefined } },
       /counted by identifier.*Implement identifierOf.*switch the feature off/,
     ],
     [
       'with password reset for users without an address',
-      { ...reset, users: { provider: Strangers }, features: { ...reset.features, accountDeletion: false } },
+      { ...reset, users: { provider: MinimalProvider }, features: { ...reset.features, accountDeletion: false } },
       /features\.passwordReset mails its users\. Implement emailOf/,
     ],
     [
       'with email verification for users without an address',
-      { ...verify, users: { provider: Verifying }, features: { ...verify.features, accountDeletion: false } },
+      {
+        ...verify,
+        users: { provider: VerificationProvider },
+        features: { ...verify.features, accountDeletion: false },
+      },
       /features\.emailVerification mails its users\. Implement emailOf/,
     ],
     [
       'with users that cannot be deleted',
-      { users: { provider: Readers } },
+      { users: { provider: IdentifierProvider } },
       /cannot be deleted.*switch the feature off/,
     ],
   ];
@@ -188,15 +194,15 @@ describe('the module refuses to start', () => {
     ['email verification', verify],
     [
       'users that hooks.deleteUser removes',
-      { users: { provider: Readers }, hooks: { deleteUser: async () => undefined } },
+      { users: { provider: IdentifierProvider }, hooks: { deleteUser: async () => undefined } },
     ],
-    ['users that are only verified against', { users: { provider: Strangers }, routes: false }],
-    ['users that nobody deletes', { users: { provider: Strangers }, features: { accountDeletion: false } }],
+    ['users that are only verified against', { users: { provider: MinimalProvider }, routes: false }],
+    ['users that nobody deletes', { users: { provider: MinimalProvider }, features: { accountDeletion: false } }],
     [
       'users of a provider with all that is asked of it',
       {
         ...verify,
-        users: { provider: Complete },
+        users: { provider: CompleteProvider },
         passwordReset: reset.passwordReset,
         features: { registration: true, passwordReset: true, emailVerification: true },
         hooks: { register: async () => null },
@@ -204,13 +210,13 @@ describe('the module refuses to start', () => {
     ],
     [
       'users with an email but without an identifier',
-      { ...reset, users: { provider: Addressed }, features: { passwordReset: true, accountDeletion: false } },
+      { ...reset, users: { provider: EmailProvider }, features: { passwordReset: true, accountDeletion: false } },
     ],
-    ...[Unique, Live].map((entity): [string, Partial<AuthModuleOptions>] => [
+    ...[UniqueEmail, UniqueUnlessDeleted].map((entity): [string, Partial<AuthModuleOptions>] => [
       `an address that is unique: ${entity.name}`,
       { ...reset, users: { entity }, features: { registration: true, passwordReset: true } },
     ]),
-    ['an address that nobody registers with', { users: { entity: Loose } }],
+    ['an address that nobody registers with', { users: { entity: DuplicateEmails } }],
   ])('but starts with %s as it should be', async (_, options) => {
     await start(options);
   });

@@ -9,10 +9,10 @@ import { SECRET } from '../support/host.module';
 import { API_URL, linkIn, member, membersForFile } from '../support/members';
 import { PASSWORD } from '../support/user-entities';
 import { runInProcess } from './in-process';
-import { WorkPlace } from './working-directory';
+import { WorkingDirectory } from './working-directory';
 
 describe('the commands that act on data', () => {
-  const place = new WorkPlace();
+  const place = new WorkingDirectory();
   let database: Awaited<ReturnType<typeof createEmptyDatabase>>;
   let client: Client;
   let ada: string;
@@ -139,7 +139,7 @@ describe('the commands that act on data', () => {
     });
 
     it('says what is wrong when the database is away', async () => {
-      const elsewhere = new WorkPlace();
+      const elsewhere = new WorkingDirectory();
       elsewhere.write(`DATABASE_URL=postgres://127.0.0.1:1/none\nSVC_SECRET=${SECRET}\n`);
       const { status, stdout, stderr } = await elsewhere.run('svc:prune');
       elsewhere.remove();

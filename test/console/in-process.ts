@@ -10,7 +10,7 @@ export interface Ended {
   stderr: string;
 }
 
-export interface Surroundings {
+export interface ProcessInput {
   /** The working directory; the one of the tests where there is none. */
   directory?: string;
   /** What is typed at the terminal. Without it there is no terminal. */
@@ -21,7 +21,7 @@ export interface Surroundings {
 export async function runInProcess(
   main: () => Promise<unknown>,
   args: readonly string[],
-  { directory = process.cwd(), typed }: Surroundings = {},
+  { directory = process.cwd(), typed }: ProcessInput = {},
 ): Promise<Ended> {
   const printed = { stdout: '', stderr: '' };
   const stream = (name: keyof typeof printed): Writable =>

@@ -3,7 +3,7 @@ import { parseEnv } from 'node:util';
 import { runInNewContext } from 'node:vm';
 import { type AuthModuleOptions, authOptionsFromEnv } from '@svc/auth';
 import { TestApp, type Tokens } from '../support/app';
-import { WorkPlace } from './working-directory';
+import { WorkingDirectory } from './working-directory';
 
 const MESSAGE = Buffer.from('a message');
 
@@ -29,9 +29,9 @@ const headerOf = ({ access_token }: Tokens) =>
 const kidIn = (stdout: string) => parseEnv(envLines(stdout)).SVC_ACTIVE_KID;
 
 describe('svc:keygen', () => {
-  let place: WorkPlace;
+  let place: WorkingDirectory;
 
-  beforeEach(() => (place = new WorkPlace()));
+  beforeEach(() => (place = new WorkingDirectory()));
   afterEach(() => place.remove());
 
   const hosts: TestApp[] = [];

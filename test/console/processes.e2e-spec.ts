@@ -2,13 +2,13 @@ import { parseEnv } from 'node:util';
 import { createEmptyDatabase } from '../support/database';
 import { SECRET } from '../support/host.module';
 import { sharedRedisUrl } from '../support/with-redis';
-import { WorkPlace } from './working-directory';
+import { WorkingDirectory } from './working-directory';
 
 // The other tests of the console run its commands inside the process of the tests.
 describe('a command in a process of its own', () => {
-  let place: WorkPlace;
+  let place: WorkingDirectory;
 
-  beforeEach(() => (place = new WorkPlace()));
+  beforeEach(() => (place = new WorkingDirectory()));
   afterEach(() => place.remove());
 
   it('prints its result and ends with 0', async () => {

@@ -1,14 +1,14 @@
 import { chmodSync, lstatSync, statSync, symlinkSync } from 'node:fs';
 import { parseEnv } from 'node:util';
-import { WorkPlace } from './working-directory';
+import { WorkingDirectory } from './working-directory';
 
 const SECRET = /^[0-9a-f]{64}$/;
 const OLD = 'the-old-secret';
 
 describe('svc:secret', () => {
-  let place: WorkPlace;
+  let place: WorkingDirectory;
 
-  beforeEach(() => (place = new WorkPlace()));
+  beforeEach(() => (place = new WorkingDirectory()));
   afterEach(() => place.remove());
 
   const secretIn = (name = 'SVC_SECRET', file = '.env') => parseEnv(place.read(file))[name];

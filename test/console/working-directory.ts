@@ -12,7 +12,7 @@ const CONSOLE = resolve(__dirname, '../../apps/sample/src/console.ts');
 const AS_TERMINAL = resolve(__dirname, 'as-terminal.cjs');
 
 /** An empty directory that the sample's console runs in. */
-export class WorkPlace {
+export class WorkingDirectory {
   readonly directory = mkdtempSync(join(tmpdir(), 'svc-console-'));
 
   /** Runs a command where nobody can be asked. */

@@ -6,7 +6,7 @@ import { type RedisClient, RedisServer } from '../support/redis';
 import { RedisSentinels } from '../support/redis-sentinels';
 import { RACES_MS, rounds } from '../support/rounds';
 import { VerifyingService } from '../support/verifying-service';
-import { Watch } from '../support/token-polling';
+import { TokenPolling } from '../support/token-polling';
 import { describeWithOwnRedis } from '../support/with-redis';
 
 /** Sessions that have ended, and sessions that live. */
@@ -48,25 +48,25 @@ class Deployment {
   /** Asks everywhere with all tokens while something is lost, and until all is well again. */
   async expectNoneAccepted(
     tokens: { live: string[]; ended: string[] },
-    lose: (watch: Watch) => Promise<unknown>,
+    lose: (watch: TokenPolling) => Promise<unknown>,
   ): Promise<void> {
-    const doors = [
+    const checks = [
       (token: string) => this.t.get('/private', token).then(({ status }) => status),
       (token: string) => this.other.get('/private', token).then(({ status }) => status),
       (token: string) => this.service.status(token),
     ];
-    const watch = Watch.start({ doors, ...tokens });
+    const watch = TokenPolling.start({ checks, ...tokens });
     await watch.rounds(1);
     await lose(watch);
     await this.service.opened(tokens.live[0]!);
     await watch.rounds(1);
-    for (const door of await watch.stop()) {
-      expect([...door.ended].filter((status) => ![401, 503].includes(status))).toEqual([]);
-      expect([...door.live].filter((status) => ![200, 503].includes(status))).toEqual([]);
+    for (const check of await watch.stop()) {
+      expect([...check.ended].filter((status) => ![401, 503].includes(status))).toEqual([]);
+      expect([...check.live].filter((status) => ![200, 503].includes(status))).toEqual([]);
     }
-    for (const door of doors) {
-      expect(new Set(await Promise.all(tokens.ended.map(door)))).toEqual(new Set([401]));
-      expect(new Set(await Promise.all(tokens.live.map(door)))).toEqual(new Set([200]));
+    for (const check of checks) {
+      expect(new Set(await Promise.all(tokens.ended.map(check)))).toEqual(new Set([401]));
+      expect(new Set(await Promise.all(tokens.live.map(check)))).toEqual(new Set([200]));
     }
   }
 
@@ -98,7 +98,7 @@ describeWithOwnRedis(`of ${ENDED} sessions that have ended, none is accepted any
       await redis.stop();
     });
 
-    it.each<[what: string, lose: (watch: Watch) => Promise<unknown>]>([
+    it.each<[what: string, lose: (watch: TokenPolling) => Promise<unknown>]>([
       ['is flushed', () => client.flushAll()],
       ['is started again with nothing in it', async () => (await redis.stop(), await redis.start())],
       [

@@ -2,12 +2,12 @@ import { RefreshTokenReused, SessionEnded, SessionRecovered } from '@svc/auth';
 import { redisCache } from '../../apps/sample/src/redis-cache';
 import { TestApp, type Tokens, claimsOf } from '../support/app';
 import { ADA } from '../support/step-up';
-import { LEASE, emptiedForNobody, settled } from '../support/denylist-state';
+import { LEASE, emptyRedisWithoutRebuild, settled } from '../support/denylist-state';
 import { eventually } from '../support/eventually';
 import { PostgresPair } from '../support/postgres-pair';
 import { type RedisClient, RedisServer } from '../support/redis';
 import { VerifyingService } from '../support/verifying-service';
-import { Watch } from '../support/token-polling';
+import { TokenPolling } from '../support/token-polling';
 import { describeWithOwnRedis } from '../support/with-redis';
 
 /** Refreshes, and logouts, that the standby does not learn of. */
@@ -71,13 +71,13 @@ describeWithOwnRedis('a PostgreSQL whose primary dies, with a standby that lags 
     pair.replication.down();
     let kept = (await Promise.all(staying.map((one) => refreshed(one, t)))).map(({ body }) => body);
     for (const { access_token: token } of leaving) await other.call('post', '/auth/logout', token).expect(204);
-    const doors = [
+    const checks = [
       (token: string) => t.get('/private', token).then(({ status }) => status),
       (token: string) => other.get('/private', token).then(({ status }) => status),
       (token: string) => service.status(token),
     ];
-    const watch = Watch.start({
-      doors,
+    const watch = TokenPolling.start({
+      checks,
       live: kept.map((one) => one.access_token),
       ended: leaving.map((one) => one.access_token),
     });
@@ -108,9 +108,9 @@ describeWithOwnRedis('a PostgreSQL whose primary dies, with a standby that lags 
     await service.opened(kept[0]!.access_token);
     await watch.rounds(2);
     const seen = await watch.stop();
-    for (const door of seen) {
-      expect([...door.ended].filter((status) => ![401, 503].includes(status))).toEqual([]);
-      expect([...door.live].filter((status) => ![200, 503].includes(status))).toEqual([]);
+    for (const check of seen) {
+      expect([...check.ended].filter((status) => ![401, 503].includes(status))).toEqual([]);
+      expect([...check.live].filter((status) => ![200, 503].includes(status))).toEqual([]);
     }
     // And everybody who stayed goes on.
     expect(await statuses(kept, t)).toEqual(new Set([200]));
@@ -201,7 +201,7 @@ describeWithOwnRedis('a PostgreSQL with a standby', () => {
     pair.replication.down();
     await t.call('post', '/auth/logout', leaving.access_token).expect(204);
     expect(await status(leaving)).toBe(401);
-    await emptiedForNobody(client);
+    await emptyRedisWithoutRebuild(client);
     expect([await status(leaving), await status(live)]).toEqual([503, 503]);
     // It tells nobody what it does not know itself.
     await client.del(LEASE);
@@ -209,7 +209,7 @@ describeWithOwnRedis('a PostgreSQL with a standby', () => {
     expect(await status(leaving)).toBe(401);
     pair.replication.heal();
     await pair.caughtUp();
-    await emptiedForNobody(client);
+    await emptyRedisWithoutRebuild(client);
     expect(await status(leaving)).toBe(401);
     await client.del(LEASE);
     await service.stop();

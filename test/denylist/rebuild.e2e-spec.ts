@@ -7,7 +7,7 @@ import { eventually } from '../support/eventually';
 import { forge } from '../support/forge';
 import { type RedisClient, RedisServer } from '../support/redis';
 import { RACES_MS, rounds } from '../support/rounds';
-import { type Enrolled, challenge, codeOf, complete, enrol } from '../support/two-factor';
+import { type Enrolled, startChallenge, codeOf, completeChallenge, enrol } from '../support/two-factor';
 import { VerifyingService } from '../support/verifying-service';
 import { describeWithOwnRedis } from '../support/with-redis';
 
@@ -98,11 +98,11 @@ describeWithOwnRedis(`while the ends of ${ENDED} sessions are told to Redis agai
       const answers: number[] = [];
       // Each code is good once: so many logins, and the time that they need, leave every session within its life.
       for (let logins = 0; logins < 10 || !(await isTold()); logins++) {
-        const token = await challenge(t);
+        const token = await startChallenge(t);
         expect(claimsOf(token).sto).toEqual(expect.any(String));
         if (logins >= 10) continue;
         t.clock.advance(30);
-        answers.push((await complete(t, { challenge_token: token, code: codeOf(t, ada.secret) })).status);
+        answers.push((await completeChallenge(t, { challenge_token: token, code: codeOf(t, ada.secret) })).status);
       }
       expect(answers).toEqual(Array.from({ length: 10 }, () => 200));
       t.clock.reset();

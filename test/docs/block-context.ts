@@ -54,7 +54,7 @@ export declare class CreateUsers1795000000000 {
 export declare class AppModule {}
 
 /** What a class has that only some of its members are shown of. */
-export interface Presupposed {
+export interface UnshownMembers {
   alarm(familyId: string): void;
 }
 

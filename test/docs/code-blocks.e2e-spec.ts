@@ -3,7 +3,7 @@ import * as ts from 'typescript';
 import { createDatabase } from '../support/database';
 import { type Block, PAGES, SHOWN, blocksOf, routesIn } from './blocks';
 import { judgeVariable, mistakesOf as mistakesOfShell } from './shell';
-import { commandsOfTheConsole, routesOfTheSample } from './known-names';
+import { consoleCommands, sampleRoutes } from './known-names';
 import { mistakesOf as mistakesOfTypeScript } from './typescript';
 
 const BROKEN = blocksOf(
@@ -121,7 +121,7 @@ const CHECKS: Record<string, (checked: readonly Block[]) => string[] | Promise<s
   html: (checked) => checked.flatMap(({ place, text }) => scripts(text).flatMap((script) => syntax(place, script))),
   json: (checked) => checked.flatMap(({ place, text }) => attempt(place, () => JSON.parse(text))),
   sh: async (checked) => {
-    const around = { routes: await routesOfTheSample(), console: commandsOfTheConsole() };
+    const around = { routes: await sampleRoutes(), console: consoleCommands() };
     return checked.flatMap((block) => {
       const ownRoutes = routesIn(blocks.filter(({ page }) => page === block.page));
       return mistakesOfShell(block, { ...around, ownRoutes });

@@ -12,7 +12,7 @@ interface Layer {
 }
 
 /** The routes that the sample mounts on its defaults: `POST /auth/login`. */
-export async function routesOfTheSample(): Promise<string[]> {
+export async function sampleRoutes(): Promise<string[]> {
   const database = await createEmptyDatabase();
   const { env } = process;
   const directory = mkdtempSync(join(tmpdir(), 'svc-docs-'));
@@ -36,7 +36,7 @@ export async function routesOfTheSample(): Promise<string[]> {
 }
 
 /** The commands of the console, and each with each of its flags: `svc:prune --lockout-days`. */
-export function commandsOfTheConsole(): string[] {
+export function consoleCommands(): string[] {
   const folder = join(ROOT, 'libs/auth/src/tools/console');
   return readdirSync(folder)
     .filter((file) => file.endsWith('.command.ts'))

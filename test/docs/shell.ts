@@ -4,7 +4,7 @@ import { authOptionsFromEnv } from '@svc/auth';
 import { type Block, ROOT } from './blocks';
 
 /** What a command of the documentation is checked against. */
-export interface Surroundings {
+export interface KnownNames {
   /** `POST /auth/login`, as they are mounted. */
   routes: readonly string[];
   /** Those of the page itself. */
@@ -21,14 +21,14 @@ const NPM = new Set(['ci', 'install', 'start', 'test', 'run']);
 const OTHERS = new Set(['cd', 'createdb', 'npx']);
 
 /** What is wrong with a block of shell commands. */
-export function mistakesOf({ place, text }: Pick<Block, 'place' | 'text'>, around: Surroundings): string[] {
+export function mistakesOf({ place, text }: Pick<Block, 'place' | 'text'>, around: KnownNames): string[] {
   return commandsOf(text).flatMap((words) => {
     const mistake = judge(words, around);
     return mistake ? [`${place}: ${mistake}: ${words.join(' ')}`] : [];
   });
 }
 
-function judge([program = '', ...words]: string[], around: Surroundings): string | undefined {
+function judge([program = '', ...words]: string[], around: KnownNames): string | undefined {
   if (program === 'npm') return judgeNpm(words, around);
   if (program === 'curl') return judgeCurl(words, around);
   if (program.startsWith('svc:')) return judgeConsole(program, words, around);
@@ -36,7 +36,7 @@ function judge([program = '', ...words]: string[], around: Surroundings): string
   return OTHERS.has(program) ? undefined : 'unknown program';
 }
 
-function judgeNpm([verb = '', ...words]: string[], around: Surroundings): string | undefined {
+function judgeNpm([verb = '', ...words]: string[], around: KnownNames): string | undefined {
   if (!NPM.has(verb)) return 'unknown verb of npm';
   if (verb !== 'run') return undefined;
   const [script = '', dashes, command = '', ...flags] = words;
@@ -44,7 +44,7 @@ function judgeNpm([verb = '', ...words]: string[], around: Surroundings): string
   return script === 'console' && dashes === '--' ? judgeConsole(command, flags, around) : undefined;
 }
 
-function judgeConsole(command: string, words: readonly string[], { console }: Surroundings): string | undefined {
+function judgeConsole(command: string, words: readonly string[], { console }: KnownNames): string | undefined {
   if (!console.includes(command)) return 'no such command of the console';
   const flags = words.filter((word) => word.startsWith('-')).map((word) => `${command} ${word.split('=')[0]}`);
   return flags.every((flag) => console.includes(flag)) ? undefined : 'no such flag';
@@ -57,7 +57,7 @@ export function judgeVariable(assignment: string): string | undefined {
   return isRead || !name.startsWith('SVC_') ? undefined : 'no such variable';
 }
 
-function judgeCurl(words: readonly string[], { routes, ownRoutes = [] }: Surroundings): string | undefined {
+function judgeCurl(words: readonly string[], { routes, ownRoutes = [] }: KnownNames): string | undefined {
   const url = words.find((word) => word.startsWith('localhost:3000/'));
   if (!url) return 'no request to localhost:3000';
   const sends = words.some((word) => ['-d', '--data', '--json'].includes(word));

@@ -82,7 +82,7 @@ const MEMBERS = /^(?:\s*\/\/.*\n)*(?:constructor\(|@(?:Get|Post|Patch|Delete)\()
 
 /** A fragment as a module. All is put before its first line, so that lines stay where they are. */
 function asModule(text: string, known: ReadonlyMap<string, boolean>): string {
-  const whole = MEMBERS.test(text) ? `interface Fragment extends Presupposed {} class Fragment { ${text} }` : text;
+  const whole = MEMBERS.test(text) ? `interface Fragment extends UnshownMembers {} class Fragment { ${text} }` : text;
   const { own, used } = namesOf(whole);
   const missing = [...used].filter((name) => known.has(name) && !own.has(name));
   const imports = missing.map((name) => (known.get(name) ? name : `type ${name}`)).join(', ');

@@ -1,7 +1,7 @@
 import { RefreshTokenReused } from '@svc/auth';
 import { redisCache } from '../../apps/sample/src/redis-cache';
 import { TestApp, claimsOf } from '../support/app';
-import { challenge, codeOf, complete, enrolledForFile } from '../support/two-factor';
+import { startChallenge, codeOf, completeChallenge, enrolledForFile } from '../support/two-factor';
 import { describeWithRedis, sharedRedisUrl } from '../support/with-redis';
 
 /** Seconds by which one node's clock is ahead of the other's. */
@@ -70,8 +70,8 @@ describeWithRedis('for a node whose clock is behind, Redis keeps', () => {
   });
 
   it('the use of a challenge, and of its code, longer than either can be presented', async () => {
-    const token = await challenge(t);
-    await complete(t, { challenge_token: token, code: codeOf(t, ada.secret) }).expect(200);
+    const token = await startChallenge(t);
+    await completeChallenge(t, { challenge_token: token, code: codeOf(t, ada.secret) }).expect(200);
     expect(await client.ttl(`svc:dl:jti:${claimsOf(token).jti}`)).toBeGreaterThan(CHALLENGE_TTL + LEEWAY + MARGIN);
     const codes = await client.keys('svc:2fa:*');
     // Those of the enrolment and of this login, and the step of the last one.

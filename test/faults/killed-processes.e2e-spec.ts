@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TestApp, Tokens } from '../support/app';
-import { HEADER, proofOf } from '../support/step-up';
+import { CONFIRMATION_HEADER, confirmationTokenOf } from '../support/step-up';
 import { type Mailbox, linkIn, member, startMembers } from '../support/members';
 import { PASSWORD } from '../support/user-entities';
 import { type Answer, type HostProcess, send, startProcesses } from '../support/processes';
@@ -62,7 +62,7 @@ describeWithRedis('a process that is killed in the middle of', () => {
     },
     'a second step': async () => {
       const { email, tokens } = await signedIn();
-      const proof = await proofOf(t, tokens.access_token);
+      const proof = await confirmationTokenOf(t, tokens.access_token);
       const { body } = await asConfirmed(t, 'post', '/auth/two-factor', tokens.access_token, proof).expect(200);
       const code = codeOf(t, secretIn(body.otpauth_uri));
       const confirm = asConfirmed(t, 'post', '/auth/two-factor/confirm', tokens.access_token, proof);
@@ -112,15 +112,16 @@ describeWithRedis('a process that is killed in the middle of', () => {
     },
     'the end of an account': async () => {
       const { email, tokens } = await signedIn();
-      const proof = await proofOf(t, tokens.access_token);
+      const proof = await confirmationTokenOf(t, tokens.access_token);
       return {
-        send: (url) => send(`${url}/auth/account`, 'DELETE', undefined, tokens.access_token, { [HEADER]: proof }),
+        send: (url) =>
+          send(`${url}/auth/account`, 'DELETE', undefined, tokens.access_token, { [CONFIRMATION_HEADER]: proof }),
         check: async (answered) => {
           const { status, body } = await t.login(email);
           if (answered === 204) expect(status).toBe(422);
           if (status === 422) return;
           // It is there as a whole, and can be ended again.
-          const again = await proofOf(t, body.access_token);
+          const again = await confirmationTokenOf(t, body.access_token);
           await asConfirmed(t, 'delete', '/auth/account', body.access_token, again).expect(204);
         },
       };

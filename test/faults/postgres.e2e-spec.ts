@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { RefreshTokenReused, SessionEnded } from '@svc/auth';
 import { Client } from 'pg';
 import { TestApp, type Tokens, claimsOf } from '../support/app';
-import { Checkpoint } from '../support/pause-point';
+import { PausePoint } from '../support/pause-point';
 import { createDatabase } from '../support/database';
 import { onStatement } from '../support/denylist-state';
 import { eventually } from '../support/eventually';
@@ -133,11 +133,11 @@ describe('a PostgreSQL', () => {
 
   it('that commits a refresh, and whose answer is lost, is a 503, and asked again gives the same successor', async () => {
     const ended = [t.recorded(SessionEnded), t.recorded(RefreshTokenReused)];
-    const answer = new Checkpoint();
+    const answer = new PausePoint();
     onStatement(/SET generation/, () => answer.pass());
     await t.refresh(live.refresh_token).expect(503).expect('Retry-After', '1');
     jest.restoreAllMocks();
-    answer.letGo();
+    answer.resume();
     const { body } = await t.refresh(live.refresh_token).expect(200);
     const { body: again } = await t.refresh(live.refresh_token).expect(200);
     expect(again.refresh_token).toBe(body.refresh_token);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { TestApp, type Tokens, claimsOf } from '../support/app';
-import { ADA, HEADER, proofOf } from '../support/step-up';
+import { ADA, CONFIRMATION_HEADER, confirmationTokenOf } from '../support/step-up';
 import { eventually } from '../support/eventually';
 import { type Mailbox, linkIn, member, startMembers } from '../support/members';
 import { PASSKEYS } from '../support/passkeys';
@@ -52,7 +52,7 @@ describeWithRedis('without an answer from a store, every route', () => {
     );
     await member(node.t, ADA);
     live = await node.t.session();
-    proof = await proofOf(node.t, live.access_token);
+    proof = await confirmationTokenOf(node.t, live.access_token);
   });
   afterEach(async () => {
     node.heal();
@@ -66,7 +66,7 @@ describeWithRedis('without an answer from a store, every route', () => {
     const [{ status, headers }, ms] = await timed(() =>
       node.t.http[method.toLowerCase() as 'post'](path.replaceAll(/:\w+/g, randomUUID()))
         .set('Authorization', `Bearer ${live.access_token}`)
-        .set(HEADER, proof)
+        .set(CONFIRMATION_HEADER, proof)
         .send(['GET', 'HEAD'].includes(method) ? undefined : (BODIES[name] ?? { refresh_token: live.refresh_token })),
     );
     return { name, status, isInTime: ms < IN_TIME_MS, retryAfter: headers['retry-after'] as string | undefined };

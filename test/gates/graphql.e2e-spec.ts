@@ -9,10 +9,10 @@ import { AccessTokenGuard, type AuthModuleOptions, Authenticated, Public, Securi
 import { type Client, createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import { TestApp } from '../support/app';
-import { someone } from '../support/rate-limited-host';
-import { NotesResolver, gated } from '../support/notes.resolver';
+import { randomAddress } from '../support/rate-limited-host';
+import { NotesResolver, gateOptions } from '../support/notes.resolver';
 import { PASSWORD } from '../support/user-entities';
-import { overWs } from './socket-clients';
+import { openWs } from './socket-clients';
 
 const ADA = 'ada@example.com';
 
@@ -37,7 +37,7 @@ describe.each([
   ['Mercurius on Fastify', mercurius, true],
 ])('a resolver of %s', (_, graphql, fastify) => {
   const t = TestApp.forFile(() => ({
-    options: gated(),
+    options: gateOptions(),
     imports: [{ module: class Notes {}, imports: [graphql()], providers: [NotesResolver] }],
     fastify,
     behindProxy: true,
@@ -100,7 +100,7 @@ describe.each([
   });
 
   it('is limited by the client`s address, and by calls rather than requests', async () => {
-    const client = { 'X-Forwarded-For': someone() };
+    const client = { 'X-Forwarded-For': randomAddress() };
     const { data, errors } = await ask(t, '{ a: limited b: limited c: limited }', undefined, client);
     expect(errors).toHaveLength(1);
     expect(errors![0]!.extensions).toMatchObject({
@@ -110,7 +110,7 @@ describe.each([
     });
     expect(Object.values(data ?? {}).filter(Boolean).length).toBeLessThan(3);
     expect((await ask(t, '{ limited }', undefined, client)).errors).toHaveLength(1);
-    const other = { 'X-Forwarded-For': someone() };
+    const other = { 'X-Forwarded-For': randomAddress() };
     expect((await ask(t, '{ limited }', undefined, other)).data).toEqual({ limited: 'in' });
   });
 
@@ -130,7 +130,7 @@ describe.each([
 describe('a GraphQL context that keeps no request where guards look', () => {
   const start = (requestOf?: AuthModuleOptions['requestOf']) =>
     TestApp.start({
-      options: { ...gated(), requestOf },
+      options: { ...gateOptions(), requestOf },
       imports: [
         {
           module: class Notes {},
@@ -186,7 +186,7 @@ describe.each<[string, object, boolean]>([
         providers: [NotesResolver],
       },
     ],
-    options: gated(),
+    options: gateOptions(),
     fastify,
   }));
   const clients: Client[] = [];
@@ -294,16 +294,16 @@ describe('a global guard', () => {
 
   if (isNest11) {
     it('is asked before no gateway of Nest 11, so that each has to be marked', async () => {
-      const nobody = await overWs(await t.app.getUrl(), {});
+      const nobody = await openWs(await t.app.getUrl(), {});
       expect(await nobody.say('unmarked')).toEqual({ event: 'unmarked', data: 'in' });
       nobody.close();
     });
   } else {
     it('stands before gateways', async () => {
-      const nobody = await overWs(await t.app.getUrl(), {});
+      const nobody = await openWs(await t.app.getUrl(), {});
       expect(await nobody.say('unmarked')).toMatchObject({ event: 'exception', data: { statusCode: 401 } });
       const { access_token: token } = await t.session();
-      const ada = await overWs(await t.app.getUrl(), { Authorization: `Bearer ${token}` });
+      const ada = await openWs(await t.app.getUrl(), { Authorization: `Bearer ${token}` });
       expect(await ada.say('unmarked')).toEqual({ event: 'unmarked', data: 'in' });
       for (const connection of [nobody, ada]) connection.close();
     });

@@ -14,7 +14,7 @@ import {
 } from '@svc/auth';
 import { randomUUID } from 'node:crypto';
 import { TestApp } from '../support/app';
-import { confirm, HEADER, startConfirming } from '../support/step-up';
+import { confirmPassword, CONFIRMATION_HEADER, startStepUp } from '../support/step-up';
 import { forge } from '../support/forge';
 import { ADMIN_AUDIENCE, HostModule } from '../support/host.module';
 import { userProvidersOf } from '../support/user-reads';
@@ -265,7 +265,7 @@ class OtherWay {
 
 describe.each(['/one-way', '/other-way'])('the gates of a route that has them all, at %s', (path) => {
   it('are passed in one order: 401, 403, 429, 423, 409', async () => {
-    const t = await startConfirming(
+    const t = await startStepUp(
       {
         keyPrefix: `${randomUUID()}:`,
         rateLimits: { limiters: { once: (request) => ({ key: round(request), maxAttempts: 1, decaySeconds: 60 }) } },
@@ -278,12 +278,12 @@ describe.each(['/one-way', '/other-way'])('the gates of a route that has them al
     const session = async (abilities: string[]): Promise<string> =>
       (await t.auth.startSession(1, {}, abilities)).accessToken;
     const [poor, rich] = [await session(['svc.account']), await session(['a', 'svc.account'])];
-    const { confirmation_token: proof } = (await confirm(t, rich).expect(200)).body;
+    const { confirmation_token: proof } = (await confirmPassword(t, rich).expect(200)).body;
     let n = 0;
     const call = (token?: string, header?: string, which = String(n++)) => {
       const request = t.http.post(path).set('Round', which);
       if (token) request.set('Authorization', `Bearer ${token}`);
-      return header ? request.set(HEADER, header) : request;
+      return header ? request.set(CONFIRMATION_HEADER, header) : request;
     };
 
     // Refused by an earlier gate, so not counted by the limiter, time and again.

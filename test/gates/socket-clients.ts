@@ -1,8 +1,8 @@
 import { io } from 'socket.io-client';
 import { WebSocket } from 'ws';
 
-/** What comes back for a message. */
-export interface Said {
+/** The answer to a message. */
+export interface SocketAnswer {
   event: string;
   data: unknown;
 }
@@ -10,15 +10,15 @@ export interface Said {
 /** An open connection of one client. */
 export interface Connection {
   /** Sends a message, and waits for the next one that comes. */
-  say(event: string, data?: unknown): Promise<Said>;
+  say(event: string, data?: unknown): Promise<SocketAnswer>;
   close(): void;
 }
 
-export type Open = (url: string, headers: Record<string, string>) => Promise<Connection>;
+export type OpenConnection = (url: string, headers: Record<string, string>) => Promise<Connection>;
 
 /** Answers in the order they come. */
-function inbox(): { hear(said: Said): void; next(): Promise<Said> } {
-  const [heard, waiting]: [Said[], ((said: Said) => void)[]] = [[], []];
+function inbox(): { hear(said: SocketAnswer): void; next(): Promise<SocketAnswer> } {
+  const [heard, waiting]: [SocketAnswer[], ((said: SocketAnswer) => void)[]] = [[], []];
   return {
     hear: (said) => {
       const first = waiting.shift();
@@ -32,7 +32,7 @@ function inbox(): { hear(said: Said): void; next(): Promise<Said> } {
   };
 }
 
-export const overSocketIo: Open = async (url, headers) => {
+export const openSocketIo: OpenConnection = async (url, headers) => {
   const socket = io(url, { extraHeaders: headers, transports: ['websocket'], forceNew: true, reconnection: false });
   const { hear, next } = inbox();
   socket.onAny((event: string, data: unknown) => hear({ event, data }));
@@ -49,10 +49,10 @@ export const overSocketIo: Open = async (url, headers) => {
   };
 };
 
-export const overWs: Open = async (url, headers) => {
+export const openWs: OpenConnection = async (url, headers) => {
   const socket = new WebSocket(url.replace('http', 'ws'), { headers });
   const { hear, next } = inbox();
-  socket.on('message', (text: Buffer) => hear(JSON.parse(String(text)) as Said));
+  socket.on('message', (text: Buffer) => hear(JSON.parse(String(text)) as SocketAnswer));
   await new Promise<void>((resolve, reject) => {
     socket.once('open', resolve).once('error', reject);
   });

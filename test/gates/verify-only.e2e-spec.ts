@@ -4,13 +4,13 @@ import request from 'supertest';
 import { redisCache } from '../../apps/sample/src/redis-cache';
 import { startHost } from '../support/adapter';
 import type { TestApp } from '../support/app';
-import { LEASE, emptiedForNobody } from '../support/denylist-state';
+import { LEASE, emptyRedisWithoutRebuild } from '../support/denylist-state';
 import { ENCRYPTION_KEY } from '../support/host.module';
 import { publicKey, startIssuer } from '../support/issuer';
 import { RedisServer } from '../support/redis';
 import { eventually } from '../support/eventually';
 import { describeWithOwnRedis } from '../support/with-redis';
-import { Subjects } from '../support/verifying-service';
+import { SubjectProvider } from '../support/verifying-service';
 
 /** Far beyond what a refusal takes, and far below what a test may take. */
 const STORE_TIMEOUT_MS = 30_000;
@@ -54,7 +54,7 @@ describeWithOwnRedis('a service that only verifies', () => {
           audience: 'https://reports.example.com',
           cache: redis.cache,
           storeTimeoutMs: STORE_TIMEOUT_MS,
-          users: { provider: Subjects },
+          users: { provider: SubjectProvider },
           ...options,
         }),
       ],
@@ -79,7 +79,7 @@ describeWithOwnRedis('a service that only verifies', () => {
     const [live, revoked] = [(await issuer.session()).access_token, (await issuer.session()).access_token];
     await issuer.call('post', '/auth/logout', revoked).expect(204);
     for (let round = 0; round < 3; round++) {
-      await emptiedForNobody(redis.client);
+      await emptyRedisWithoutRebuild(redis.client);
       const start = performance.now();
       await reports(live).expect(503);
       await reports(revoked).expect(503);

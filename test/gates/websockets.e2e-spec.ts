@@ -15,9 +15,9 @@ import {
 } from '@svc/auth';
 import type { WebSocket } from 'ws';
 import { TestApp, type TestAppOptions } from '../support/app';
-import { gated, seen } from '../support/notes.resolver';
+import { gateOptions, callerText } from '../support/notes.resolver';
 import { PASSWORD, type Person } from '../support/user-entities';
-import { type Connection, type Open, overSocketIo, overWs } from './socket-clients';
+import { type Connection, type OpenConnection, openSocketIo, openWs } from './socket-clients';
 
 const ADA = 'ada@example.com';
 const BOB = 'bob@example.com';
@@ -26,7 +26,7 @@ class Handlers {
   @SubscribeMessage('me')
   @Authenticated()
   me(@CurrentUser() { email }: Person, @CurrentCaller() caller: Caller) {
-    return { event: 'me', data: `${seen(caller)}:${email}` };
+    return { event: 'me', data: `${callerText(caller)}:${email}` };
   }
 
   @SubscribeMessage('match')
@@ -38,7 +38,7 @@ class Handlers {
   @SubscribeMessage('staff')
   @Authenticated('admin')
   staff(@CurrentCaller() caller: Caller) {
-    return { event: 'staff', data: seen(caller) };
+    return { event: 'staff', data: callerText(caller) };
   }
 
   @SubscribeMessage('write')
@@ -81,14 +81,14 @@ class Forgetful extends Handlers {
   handleConnection = tellExceptions;
 }
 
-const LIBRARIES: [string, Open, (app: INestApplication) => WsAdapter | IoAdapter][] = [
-  ['socket.io', overSocketIo, (app) => new IoAdapter(app)],
-  ['ws', overWs, (app) => new WsAdapter(app)],
+const LIBRARIES: [string, OpenConnection, (app: INestApplication) => WsAdapter | IoAdapter][] = [
+  ['socket.io', openSocketIo, (app) => new IoAdapter(app)],
+  ['ws', openWs, (app) => new WsAdapter(app)],
 ];
 
 describe.each(LIBRARIES)('a gateway on %s', (library, open, adapter) => {
   const host = (more: Partial<AuthModuleOptions> = {}, gateway = Gateway): TestAppOptions => ({
-    options: { ...gated(), ...more },
+    options: { ...gateOptions(), ...more },
     imports: [{ module: class Chat {}, providers: [gateway] }],
     prepare: (app) => app.useWebSocketAdapter(adapter(app)),
   });

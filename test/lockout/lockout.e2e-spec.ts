@@ -11,7 +11,7 @@ import * as fc from 'fast-check';
 import { randomUUID } from 'node:crypto';
 import type { Response } from 'supertest';
 import { TestApp, type TestAppOptions } from '../support/app';
-import { confirm } from '../support/step-up';
+import { confirmPassword } from '../support/step-up';
 import { PASSWORD } from '../support/user-entities';
 
 const locking = (lockout: AuthModuleOptions['lockout'], more: Partial<AuthModuleOptions> = {}): TestAppOptions => ({
@@ -62,7 +62,7 @@ describe('an account that is guessed at', () => {
 
   it('loses with a successful login the failures of its step-up too, and no others', async () => {
     const { accessToken } = await t.auth.startSession(id);
-    await confirm(t, accessToken, { password: 'wrong' }).expect(422);
+    await confirmPassword(t, accessToken, { password: 'wrong' }).expect(422);
     await t.database.query("INSERT INTO svc_lockouts VALUES ('1', 'two_factor', $1, 'api', 1, NULL, now(), now())", [
       id,
     ]);

@@ -9,9 +9,9 @@ import { routesOf } from '../support/routes';
 import {
   ADA,
   asConfirmed,
-  challenge,
+  startChallenge,
   codeOf,
-  complete,
+  completeChallenge,
   enrol,
   enrolledForFile,
   secretIn,
@@ -33,8 +33,8 @@ describe('the login challenge', () => {
     (await t.database.query('SELECT count(*)::int AS n FROM svc_sessions'))[0].n;
 
   it('is answered by a code, with a session that says how', async () => {
-    const challenge_token = await challenge(t);
-    const { body, headers } = await complete(t, { challenge_token, code: codeOf(t, ada.secret) }).expect(200);
+    const challenge_token = await startChallenge(t);
+    const { body, headers } = await completeChallenge(t, { challenge_token, code: codeOf(t, ada.secret) }).expect(200);
     expect(Object.keys(body).toSorted()).toEqual(['access_token', 'expires_in', 'refresh_token', 'token_type']);
     expect(headers['cache-control']).toBe('no-store, private');
     expect(claimsOf(body.access_token)).toMatchObject({ sub: '1', amr: ['pwd', 'otp'] });
@@ -45,10 +45,12 @@ describe('the login challenge', () => {
   it('is answered by a recovery code, once', async () => {
     const used = t.recorded(RecoveryCodeUsed);
     const recovery_code = ada.recoveryCodes[5]!;
-    const { body } = await complete(t, { challenge_token: await challenge(t), recovery_code }).expect(200);
+    const { body } = await completeChallenge(t, { challenge_token: await startChallenge(t), recovery_code }).expect(
+      200,
+    );
     expect(claimsOf(body.access_token)).toMatchObject({ amr: ['pwd', 'otp'] });
     expect(used).toEqual([{ userId: '1', guard: 'api', remaining: 7 }]);
-    const again = await complete(t, { challenge_token: await challenge(t), recovery_code }).expect(422);
+    const again = await completeChallenge(t, { challenge_token: await startChallenge(t), recovery_code }).expect(422);
     expect(again.body).toEqual(WRONG);
     expect(await remaining()).toBe(7);
   });
@@ -56,25 +58,28 @@ describe('the login challenge', () => {
   it('takes codes as people type them', async () => {
     const code = codeOf(t, ada.secret);
     const spaced = ` ${code.slice(0, 3)} ${code.slice(3)} `;
-    await complete(t, { challenge_token: await challenge(t), code: spaced }).expect(200);
-    await complete(t, { challenge_token: await challenge(t), recovery_code: ` ${ada.recoveryCodes[0]} ` }).expect(200);
+    await completeChallenge(t, { challenge_token: await startChallenge(t), code: spaced }).expect(200);
+    await completeChallenge(t, {
+      challenge_token: await startChallenge(t),
+      recovery_code: ` ${ada.recoveryCodes[0]} `,
+    }).expect(200);
   });
 
   it('counts the letters of a recovery code as they are', async () => {
-    const challenge_token = await challenge(t);
+    const challenge_token = await startChallenge(t);
     const flipped = (code: string) => code.replaceAll(/[a-z]/gi, (c) => (c < 'a' ? c.toLowerCase() : c.toUpperCase()));
     for (const code of [flipped(ada.recoveryCodes[0]!), ada.recoveryCodes[0]!.replace('-', ''), '', 'x'.repeat(255)]) {
-      await complete(t, { challenge_token, recovery_code: code }).expect(422);
+      await completeChallenge(t, { challenge_token, recovery_code: code }).expect(422);
     }
     expect(await remaining()).toBe(8);
   });
 
   it('opens one session, whatever it is answered with', async () => {
-    const challenge_token = await challenge(t);
+    const challenge_token = await startChallenge(t);
     const before = await sessions();
-    await complete(t, { challenge_token, code: codeOf(t, ada.secret) }).expect(200);
+    await completeChallenge(t, { challenge_token, code: codeOf(t, ada.secret) }).expect(200);
     for (const answer of [{ code: codeOf(t, ada.secret, 1) }, { recovery_code: ada.recoveryCodes[0] }, {}]) {
-      const { body } = await complete(t, { challenge_token, ...answer }).expect(422);
+      const { body } = await completeChallenge(t, { challenge_token, ...answer }).expect(422);
       expect(body).toEqual(BAD);
     }
     expect(await sessions()).toBe(before + 1);
@@ -82,12 +87,12 @@ describe('the login challenge', () => {
   });
 
   it('stays good after a wrong answer', async () => {
-    const challenge_token = await challenge(t);
+    const challenge_token = await startChallenge(t);
     for (const answer of [{ code: '000000' }, {}, { code: null }, { code: '' }, { recovery_code: 'junk' }]) {
-      const { body } = await complete(t, { challenge_token, ...answer }).expect(422);
+      const { body } = await completeChallenge(t, { challenge_token, ...answer }).expect(422);
       expect(body).toEqual(WRONG);
     }
-    await complete(t, { challenge_token, code: codeOf(t, ada.secret) }).expect(200);
+    await completeChallenge(t, { challenge_token, code: codeOf(t, ada.secret) }).expect(200);
   });
 
   it.each([
@@ -97,11 +102,11 @@ describe('the login challenge', () => {
     ],
     ['a code and a junk recovery code', (): object => ({ code: codeOf(t, ada.secret), recovery_code: 'x' })],
   ])('takes %s for neither, and uses nothing up', async (_, both) => {
-    const challenge_token = await challenge(t);
-    const { body } = await complete(t, { challenge_token, ...both() }).expect(422);
+    const challenge_token = await startChallenge(t);
+    const { body } = await completeChallenge(t, { challenge_token, ...both() }).expect(422);
     expect(Object.keys(body.errors)).toEqual(['code', 'recovery_code']);
     expect(await remaining()).toBe(8);
-    await complete(t, { challenge_token, code: codeOf(t, ada.secret) }).expect(200);
+    await completeChallenge(t, { challenge_token, code: codeOf(t, ada.secret) }).expect(200);
   });
 
   it.each([
@@ -112,34 +117,34 @@ describe('the login challenge', () => {
     [['x'], 'must be a string'],
     [{}, 'must be a string'],
   ])('needs a challenge token that is a text: %j %s', async (challenge_token, problem) => {
-    const { body } = await complete(t, { challenge_token, code: codeOf(t, ada.secret) }).expect(422);
+    const { body } = await completeChallenge(t, { challenge_token, code: codeOf(t, ada.secret) }).expect(422);
     expect(body.errors).toEqual({ challenge_token: [`The challenge token field ${problem}.`] });
   });
 
   it.each([['code'], ['recovery_code']])('needs %s to be a text', async (field) => {
-    const challenge_token = await challenge(t);
+    const challenge_token = await startChallenge(t);
     for (const value of [123456, ['123456'], { a: 1 }, true, 'x'.repeat(256)]) {
-      const { body } = await complete(t, { challenge_token, [field]: value }).expect(422);
+      const { body } = await completeChallenge(t, { challenge_token, [field]: value }).expect(422);
       expect(Object.keys(body.errors)).toEqual([field]);
     }
   });
 
   it('lives for its time and no longer', async () => {
     t.clock.stop();
-    const challenge_token = await challenge(t);
+    const challenge_token = await startChallenge(t);
     t.clock.advance(304);
-    await complete(t, { challenge_token, code: '000000' }).expect(422, WRONG);
+    await completeChallenge(t, { challenge_token, code: '000000' }).expect(422, WRONG);
     t.clock.advance(1);
-    await complete(t, { challenge_token, code: codeOf(t, ada.secret) }).expect(422, BAD);
+    await completeChallenge(t, { challenge_token, code: codeOf(t, ada.secret) }).expect(422, BAD);
     expect(await remaining()).toBe(8);
   });
 
   it('is no access token and no proof, and neither of them is a challenge', async () => {
-    const challenge_token = await challenge(t);
+    const challenge_token = await startChallenge(t);
     await t.get('/private', challenge_token).expect(401);
     await asConfirmed(t, 'post', '/auth/two-factor/recovery-codes', ada.token, challenge_token).expect(423);
     for (const token of [ada.proof, ada.token]) {
-      await complete(t, { challenge_token: token, code: codeOf(t, ada.secret) }).expect(422, BAD);
+      await completeChallenge(t, { challenge_token: token, code: codeOf(t, ada.secret) }).expect(422, BAD);
     }
   });
 
@@ -162,52 +167,55 @@ describe('the login challenge', () => {
     ['of an access token`s type', { header: { typ: 'at+jwt' } }],
   ])('is refused when it is one %s, and nothing is used up', async (_, change) => {
     const exp = t.clock.seconds() + 300;
-    const { jti, fpr } = claimsOf(await challenge(t));
+    const { jti, fpr } = claimsOf(await startChallenge(t));
     const good = { gid: 'api', aud: ['https://api.example.com'], fid: undefined, scope: undefined, exp, jti, fpr };
     const { claims = {}, header = {}, ...rest } = change as { claims?: object; header?: object };
     const token = (over: object, head: object): string =>
       forge({ ...rest, claims: { ...good, ...over }, header: { typ: '2fa+challenge', ...head } });
-    await complete(t, { challenge_token: token(claims, header), code: codeOf(t, ada.secret) }).expect(422, BAD);
+    await completeChallenge(t, { challenge_token: token(claims, header), code: codeOf(t, ada.secret) }).expect(
+      422,
+      BAD,
+    );
     const sound = forge({ claims: good, header: { typ: '2fa+challenge' } });
-    await complete(t, { challenge_token: sound, code: codeOf(t, ada.secret) }).expect(200);
+    await completeChallenge(t, { challenge_token: sound, code: codeOf(t, ada.secret) }).expect(200);
   });
 
   it('opens no session for a user who disabled the second factor meanwhile', async () => {
-    const challenge_token = await challenge(t);
+    const challenge_token = await startChallenge(t);
     await asConfirmed(t, 'delete', '/auth/two-factor', ada.token, ada.proof).expect(204);
-    await complete(t, { challenge_token, code: codeOf(t, ada.secret) }).expect(422, WRONG);
-    await complete(t, { challenge_token, recovery_code: ada.recoveryCodes[0] }).expect(422, WRONG);
+    await completeChallenge(t, { challenge_token, code: codeOf(t, ada.secret) }).expect(422, WRONG);
+    await completeChallenge(t, { challenge_token, recovery_code: ada.recoveryCodes[0] }).expect(422, WRONG);
   });
 
   it('opens no session for a user who is gone', async () => {
-    const challenge_token = await challenge(t);
+    const challenge_token = await startChallenge(t);
     await t.database.query(`DELETE FROM people WHERE email = '${ADA}'`);
-    await complete(t, { challenge_token, code: codeOf(t, ada.secret) }).expect(422, WRONG);
-    await complete(t, { challenge_token, recovery_code: ada.recoveryCodes[0] }).expect(422, WRONG);
+    await completeChallenge(t, { challenge_token, code: codeOf(t, ada.secret) }).expect(422, WRONG);
+    await completeChallenge(t, { challenge_token, recovery_code: ada.recoveryCodes[0] }).expect(422, WRONG);
   });
 });
 
 describe('the completion of a login challenge', () => {
   const { t, ada } = enrolledForFile();
-  const right = (challenge_token: string) => complete(t, { challenge_token, code: codeOf(t, ada.secret) });
+  const right = (challenge_token: string) => completeChallenge(t, { challenge_token, code: codeOf(t, ada.secret) });
 
   it('keeps the challenge when the code was used up before', async () => {
-    await right(await challenge(t)).expect(200);
-    const challenge_token = await challenge(t);
+    await right(await startChallenge(t)).expect(200);
+    const challenge_token = await startChallenge(t);
     await right(challenge_token).expect(422);
     t.clock.advance(30);
     await right(challenge_token).expect(200);
   });
 
   it('is 503 while the codes cannot be claimed, and the challenge stays good', async () => {
-    const challenge_token = await challenge(t);
+    const challenge_token = await startChallenge(t);
     jest.spyOn(t.app.get(SecurityStore), 'advance').mockRejectedValueOnce(new StoreUnavailable('Redis'));
     await right(challenge_token).expect(503);
     await right(challenge_token).expect(200);
   });
 
   it('says in the list of sessions where it came from', async () => {
-    const challenge_token = await challenge(t);
+    const challenge_token = await startChallenge(t);
     const { body } = await right(challenge_token).set('User-Agent', 'Phone/1').expect(200);
     const own = await t.get('/auth/sessions', body.access_token).expect(200);
     const current = own.body.data.find((one: { current: boolean }) => one.current);
@@ -244,37 +252,37 @@ describe('the completion of a login challenge on another host', () => {
     const { secret, recoveryCodes } = await enrol(t);
     await t.database.query('UPDATE members SET email_verified_at = NULL');
     // The second factor comes first.
-    const challenge_token = await challenge(t);
+    const challenge_token = await startChallenge(t);
     const sessions = 'SELECT count(*)::int AS n FROM svc_sessions';
     const before = await t.database.query(sessions);
-    const { body } = await complete(t, { challenge_token, code: codeOf(t, secret) }).expect(403);
+    const { body } = await completeChallenge(t, { challenge_token, code: codeOf(t, secret) }).expect(403);
     expect(body).toEqual({ message: 'Please verify your email address before you sign in.' });
-    await complete(t, { challenge_token, recovery_code: recoveryCodes[0] }).expect(403);
-    await complete(t, { challenge_token, code: '000000' }).expect(422);
+    await completeChallenge(t, { challenge_token, recovery_code: recoveryCodes[0] }).expect(403);
+    await completeChallenge(t, { challenge_token, code: '000000' }).expect(422);
     expect(await t.database.query(sessions)).toEqual(before);
     expect(await t.auth.twoFactor.recoveryCodeCount(id)).toEqual({ remaining: 8, total: 8 });
     await t.database.query('UPDATE members SET email_verified_at = now()');
-    await complete(t, { challenge_token, code: codeOf(t, secret) }).expect(200);
+    await completeChallenge(t, { challenge_token, code: codeOf(t, secret) }).expect(200);
   });
 
   it('happens once, also where access tokens are not denied', async () => {
     t = await startTwoFactor({ features: { denylist: false } });
     const { secret } = await enrol(t);
-    const challenge_token = await challenge(t);
-    await complete(t, { challenge_token, code: codeOf(t, secret) }).expect(200);
+    const challenge_token = await startChallenge(t);
+    await completeChallenge(t, { challenge_token, code: codeOf(t, secret) }).expect(200);
     t.clock.advance(30);
-    const { body } = await complete(t, { challenge_token, code: codeOf(t, secret) }).expect(422);
+    const { body } = await completeChallenge(t, { challenge_token, code: codeOf(t, secret) }).expect(422);
     expect(Object.keys(body.errors)).toEqual(['challenge_token']);
   });
 
   it('remembers a used challenge for longer than it is good', async () => {
     t = await startTwoFactor({ twoFactor: { challengeTtl: 100 } });
     const { secret } = await enrol(t);
-    const challenge_token = await challenge(t);
+    const challenge_token = await startChallenge(t);
     const { exp, iat, jti } = claimsOf(challenge_token) as { exp: number; iat: number; jti: string };
     expect(exp - iat).toBe(100);
     const add = jest.spyOn(t.app.get(SecurityStore), 'add');
-    await complete(t, { challenge_token, code: codeOf(t, secret) }).expect(200);
+    await completeChallenge(t, { challenge_token, code: codeOf(t, secret) }).expect(200);
     const [, , seconds] = add.mock.calls.find(([key]) => key.includes(jti))!;
     expect(seconds).toBeGreaterThanOrEqual(105);
   });
@@ -326,8 +334,8 @@ describe('the second factor of several guards', () => {
   it('is enrolled by server code at a guard without routes for it', async () => {
     const root = await operator();
     expect(decodeURIComponent(root.otpauthUri)).toContain(`:${ROOT}?`);
-    const challenge_token = await challenge(t, ROOT, 'admin');
-    const { body } = await complete(t, { challenge_token, code: codeOf(t, root.secret) }, 'admin').expect(200);
+    const challenge_token = await startChallenge(t, ROOT, 'admin');
+    const { body } = await completeChallenge(t, { challenge_token, code: codeOf(t, root.secret) }, 'admin').expect(200);
     expect(claimsOf(body.access_token)).toMatchObject({ aud: ADMIN_AUDIENCE, sub: '1', amr: ['pwd', 'otp'] });
   });
 
@@ -338,14 +346,14 @@ describe('the second factor of several guards', () => {
       ['admin', 'api', ROOT],
       ['api', 'admin', ADA],
     ] as const) {
-      const challenge_token = await challenge(t, email, from);
+      const challenge_token = await startChallenge(t, email, from);
       for (const { secret, recoveryCodes } of [own[from], own[at]]) {
         for (const answer of [{ code: codeOf(t, secret) }, { recovery_code: recoveryCodes[0] }]) {
-          const { body } = await complete(t, { challenge_token, ...answer }, at).expect(422);
+          const { body } = await completeChallenge(t, { challenge_token, ...answer }, at).expect(422);
           expect(Object.keys(body.errors)).toEqual(['challenge_token']);
         }
       }
-      await complete(t, { challenge_token, code: codeOf(t, own[from].secret) }, from).expect(200);
+      await completeChallenge(t, { challenge_token, code: codeOf(t, own[from].secret) }, from).expect(200);
     }
     expect(await t.auth.twoFactor.recoveryCodeCount('1')).toEqual({ remaining: 8, total: 8 });
   });
@@ -358,7 +366,7 @@ describe('the second factor of several guards, one of which has it off', () => {
     await t.person(ROOT, 'admin');
     await enrol(t);
     expect((await t.login(ROOT, undefined, 'admin').expect(200)).body.access_token).toEqual(expect.any(String));
-    await complete(t, { challenge_token: await challenge(t) }, 'admin').expect(404);
+    await completeChallenge(t, { challenge_token: await startChallenge(t) }, 'admin').expect(404);
     expect(() => t.auth.guard('admin').twoFactor).toThrow(/features\.twoFactor is off for the guard "admin"/);
   });
 });
@@ -369,8 +377,10 @@ describe('the second factor of two guards that share a table', () => {
   it('keeps one history of codes', async () => {
     const ada = await enrol(t);
     const code = codeOf(t, ada.secret);
-    await complete(t, { challenge_token: await challenge(t, ADA, 'admin'), code }, 'admin').expect(200);
-    await complete(t, { challenge_token: await challenge(t), code }).expect(422);
-    await complete(t, { challenge_token: await challenge(t), code: codeOf(t, ada.secret, -1) }).expect(422);
+    await completeChallenge(t, { challenge_token: await startChallenge(t, ADA, 'admin'), code }, 'admin').expect(200);
+    await completeChallenge(t, { challenge_token: await startChallenge(t), code }).expect(422);
+    await completeChallenge(t, { challenge_token: await startChallenge(t), code: codeOf(t, ada.secret, -1) }).expect(
+      422,
+    );
   });
 });

@@ -2,20 +2,20 @@ import { SecurityStore, bcryptVerifier } from '@svc/auth';
 import { hash as bcrypt } from 'bcryptjs';
 import { createHash } from 'node:crypto';
 import { TestApp, claimsOf } from '../support/app';
-import { Checkpoint, whileStopped } from '../support/pause-point';
-import { HEADER, proofOf } from '../support/step-up';
+import { PausePoint, whilePaused } from '../support/pause-point';
+import { CONFIRMATION_HEADER, confirmationTokenOf } from '../support/step-up';
 import { ENCRYPTION_KEY } from '../support/host.module';
 import { linkIn, member, membersForFile, startMembers } from '../support/members';
 import { PASSWORD } from '../support/user-entities';
 import { RedisServer } from '../support/redis';
-import { ADA, type Enrolled, challenge, codeOf, complete, enrol } from '../support/two-factor';
+import { ADA, type Enrolled, startChallenge, codeOf, completeChallenge, enrol } from '../support/two-factor';
 import { describeWithOwnRedis } from '../support/with-redis';
 
 const NEXT = 'another horse entirely';
 const BAD = /"challenge_token":\[/;
 
 describe('a login challenge that was earned by a former password', () => {
-  const checkpoint = Checkpoint.passable();
+  const checkpoint = PausePoint.disabled();
   const { t, mailbox } = membersForFile({
     features: { twoFactor: true, lockout: true },
     hashing: { memoryCost: 64, timeCost: 1, verifiers: [bcryptVerifier({ rounds: 4 })] },
@@ -46,10 +46,10 @@ describe('a login challenge that was earned by a former password', () => {
       .expect(200);
   };
   const erase = async (): Promise<void> => {
-    const proof = await proofOf(t, ada.token);
-    await t.call('delete', '/auth/account', ada.token).set(HEADER, proof).expect(204);
+    const proof = await confirmationTokenOf(t, ada.token);
+    await t.call('delete', '/auth/account', ada.token).set(CONFIRMATION_HEADER, proof).expect(204);
   };
-  const right = (challenge_token: string) => complete(t, { challenge_token, code: codeOf(t, ada.secret) });
+  const right = (challenge_token: string) => completeChallenge(t, { challenge_token, code: codeOf(t, ada.secret) });
   const living = async (): Promise<number> =>
     (await t.database.query('SELECT 1 FROM svc_sessions WHERE revoked_at IS NULL')).length;
 
@@ -57,10 +57,10 @@ describe('a login challenge that was earned by a former password', () => {
     ['reset', reset, 0],
     ['changed', change, 1],
   ])('is none any more once it was %s, and uses up no code; a new login does it', async (_, replace, left) => {
-    const challenge_token = await challenge(t);
+    const challenge_token = await startChallenge(t);
     await replace();
     await right(challenge_token).expect(422, BAD);
-    await complete(t, { challenge_token, recovery_code: ada.recoveryCodes[0] }).expect(422, BAD);
+    await completeChallenge(t, { challenge_token, recovery_code: ada.recoveryCodes[0] }).expect(422, BAD);
     expect(await living()).toBe(left);
     expect(await t.auth.twoFactor.recoveryCodeCount(id)).toEqual({ remaining: 8, total: 8 });
     // It was no guess.
@@ -77,15 +77,15 @@ describe('a login challenge that was earned by a former password', () => {
     ['was changed', change, 1],
     ['went with its account', erase, 0],
   ])('opens no session though it was completed just before that password %s', async (_, replace, left) => {
-    const challenge_token = await challenge(t);
-    const { status, text } = await whileStopped(checkpoint, right(challenge_token), replace);
+    const challenge_token = await startChallenge(t);
+    const { status, text } = await whilePaused(checkpoint, right(challenge_token), replace);
     expect(status).toBe(422);
     expect(text).toMatch(BAD);
     expect(await living()).toBe(left);
   });
 
   it('says nothing of the hash, not even whether it is the same', async () => {
-    const [one, other] = [claimsOf(await challenge(t)), claimsOf(await challenge(t))];
+    const [one, other] = [claimsOf(await startChallenge(t)), claimsOf(await startChallenge(t))];
     expect(Object.keys(one).toSorted()).toEqual(['aud', 'exp', 'fpr', 'gid', 'iat', 'iss', 'jti', 'nbf', 'sto', 'sub']);
     expect(one.fpr).toMatch(/^[0-9a-f]{64}$/);
     expect(one.fpr).not.toBe(other.fpr);
@@ -97,7 +97,7 @@ describe('a login challenge that was earned by a former password', () => {
 
   it('is not one whose hash was renewed by the login itself, or by one of many at once', async () => {
     await t.database.query('UPDATE members SET password_hash = $1', [await bcrypt(PASSWORD, 4)]);
-    const challenges = await Promise.all(Array.from({ length: 8 }, () => challenge(t)));
+    const challenges = await Promise.all(Array.from({ length: 8 }, () => startChallenge(t)));
     for (const challenge_token of challenges) {
       t.clock.advance(30);
       await right(challenge_token).expect(200);
@@ -105,7 +105,7 @@ describe('a login challenge that was earned by a former password', () => {
   });
 
   it('is told apart under a former encryption key, too', async () => {
-    const [kept, former] = [await challenge(t), await challenge(t)];
+    const [kept, former] = [await startChallenge(t), await startChallenge(t)];
     const next = await startMembers(
       {
         features: { twoFactor: true },
@@ -114,10 +114,10 @@ describe('a login challenge that was earned by a former password', () => {
       { databaseUrl: t.databaseUrl },
     );
     next.t.clock.advance(30);
-    await complete(next.t, { challenge_token: kept, code: codeOf(next.t, ada.secret) }).expect(200);
+    await completeChallenge(next.t, { challenge_token: kept, code: codeOf(next.t, ada.secret) }).expect(200);
     await change();
     next.t.clock.advance(30);
-    await complete(next.t, { challenge_token: former, code: codeOf(next.t, ada.secret) }).expect(422, BAD);
+    await completeChallenge(next.t, { challenge_token: former, code: codeOf(next.t, ada.secret) }).expect(422, BAD);
     await next.t.stop();
   });
 });
@@ -137,29 +137,29 @@ describeWithOwnRedis('a login challenge of before Redis lost its data', () => {
 
   const answer = async (challenge_token: string): Promise<number> => {
     t.clock.advance(30);
-    return (await complete(t, { challenge_token, code: codeOf(t, ada.secret) })).status;
+    return (await completeChallenge(t, { challenge_token, code: codeOf(t, ada.secret) })).status;
   };
 
   it('is no good any more, used up or not, and the next login is', async () => {
-    const [spent, unspent] = [await challenge(t), await challenge(t)];
+    const [spent, unspent] = [await startChallenge(t), await startChallenge(t)];
     expect(await answer(spent)).toBe(200);
     await redis.flush();
     expect([await answer(spent), await answer(unspent)]).toEqual([422, 422]);
-    expect(await answer(await challenge(t))).toBe(200);
+    expect(await answer(await startChallenge(t))).toBe(200);
   });
 
   it('is told to be none before a code is looked at', async () => {
-    const [spent, unspent] = [await challenge(t), await challenge(t)];
+    const [spent, unspent] = [await startChallenge(t), await startChallenge(t)];
     expect(await answer(spent)).toBe(200);
     await redis.flush();
     for (const challenge_token of [spent, unspent]) {
-      const { body } = await complete(t, { challenge_token, code: '000000' }).expect(422);
+      const { body } = await completeChallenge(t, { challenge_token, code: '000000' }).expect(422);
       expect(Object.keys(body.errors)).toEqual(['challenge_token']);
     }
   });
 
   it('is good once where everything was told again in between, and nothing lost', async () => {
-    const token = await challenge(t);
+    const token = await startChallenge(t);
     t.clock.advance(61);
     await t.get('/private', ada.token).expect(200);
     expect([await answer(token), await answer(token)]).toEqual([200, 422]);
@@ -169,7 +169,7 @@ describeWithOwnRedis('a login challenge of before Redis lost its data', () => {
     let token = '';
     for (let round = 0; round < 10; round++) {
       await redis.flush();
-      token = await challenge(t);
+      token = await startChallenge(t);
     }
     expect(await answer(token)).toBe(200);
   });
@@ -185,12 +185,12 @@ describeWithOwnRedis('a login challenge of before Redis lost its data', () => {
       return isAdded;
     });
     await redis.flush();
-    expect(await answer(await challenge(t))).toBe(200);
+    expect(await answer(await startChallenge(t))).toBe(200);
     expect(losses).toBeGreaterThan(0);
   });
 
   it('is not used up a second time by a request that had verified it before', async () => {
-    const token = await challenge(t);
+    const token = await startChallenge(t);
     const store = t.app.get(SecurityStore);
     const add = store.add.bind(store);
     jest.spyOn(store, 'add').mockImplementation(async (key, ...rest) => {

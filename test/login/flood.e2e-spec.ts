@@ -1,10 +1,10 @@
 import { type AuthModuleOptions, PasswordHasher } from '@svc/auth';
 import type { TestApp } from '../support/app';
-import { someone, startLimited } from '../support/rate-limited-host';
+import { randomAddress, startRateLimited } from '../support/rate-limited-host';
 import { eventually } from '../support/eventually';
 import { UNLIMITED } from '../support/host.module';
 import { PASSWORD } from '../support/user-entities';
-import { statementsOf } from '../support/request-statements';
+import { requestStatements } from '../support/request-statements';
 
 const WRONG = 'wrong-horse-battery';
 const BUSY = { message: 'The service is busy. Please try again in 2 seconds.' };
@@ -43,7 +43,7 @@ describe('a flood of wrong logins', () => {
 
   const start = async (options: Partial<AuthModuleOptions>) => {
     refused = 0;
-    t = await startLimited({
+    t = await startRateLimited({
       hashing: { memoryCost: 64, timeCost: 1, concurrency: 2, maxQueue: 8, maxWaitMs: 60_000 },
       ...options,
     });
@@ -62,7 +62,7 @@ describe('a flood of wrong logins', () => {
       });
   it('from few addresses waits behind whoever comes from another, and is bounded', async () => {
     const hashes = await start({ rateLimits: UNLIMITED });
-    const addresses = [someone(), someone(), someone()];
+    const addresses = [randomAddress(), randomAddress(), randomAddress()];
     for (const from of addresses) await login(from, 'nobody@example.com');
     hashes.passwords.splice(0);
     hashes.holds = true;
@@ -71,7 +71,7 @@ describe('a flood of wrong logins', () => {
       login(addresses[i % 3]!, i % 2 ? `nobody-${i}@example.com` : 'ada@example.com'),
     );
     await isRefused(50);
-    const ada = login(someone(), 'ada@example.com', PASSWORD);
+    const ada = login(randomAddress(), 'ada@example.com', PASSWORD);
     // She takes the place of one of them.
     await isRefused(51);
     hashes.letGo();
@@ -91,11 +91,11 @@ describe('a flood of wrong logins', () => {
   it('is refused before the database is asked, once the queue is full', async () => {
     const hashes = await start({ rateLimits: UNLIMITED });
     hashes.holds = true;
-    const flood = Array.from({ length: 11 }, () => login(someone(), 'nobody@example.com'));
+    const flood = Array.from({ length: 11 }, () => login(randomAddress(), 'nobody@example.com'));
     await isRefused(1);
-    const statements = await statementsOf(t);
+    const statements = await requestStatements(t);
     // No better claim than those who wait: a client like them, the same account.
-    expect((await login(someone(), 'nobody@example.com')).status).toBe(503);
+    expect((await login(randomAddress(), 'nobody@example.com')).status).toBe(503);
     expect(statements).not.toHaveBeenCalled();
     hashes.letGo();
     await Promise.all(flood);
@@ -105,24 +105,24 @@ describe('a flood of wrong logins', () => {
     const hashing = { memoryCost: 64, timeCost: 1, concurrency: 1, maxQueue: 0 };
     const hashes = await start({ rateLimits: UNLIMITED, hashing });
     hashes.holds = true;
-    const first = login(someone(), 'ada@example.com', PASSWORD);
+    const first = login(randomAddress(), 'ada@example.com', PASSWORD);
     await eventually(async () => hashes.running === 1);
     for (const name of ['ada', 'nobody', 'ada', 'nobody']) {
-      const { status, headers, body } = await login(someone(), `${name}@example.com`, PASSWORD);
+      const { status, headers, body } = await login(randomAddress(), `${name}@example.com`, PASSWORD);
       expect({ status, body }).toEqual({ status: 503, body: BUSY });
       expect(headers['retry-after']).toBe('2');
     }
     hashes.letGo();
     expect((await first).status).toBe(200);
-    expect((await login(someone(), 'ada@example.com', PASSWORD)).status).toBe(200);
-    expect((await login(someone(), 'nobody@example.com', PASSWORD)).status).toBe(422);
+    expect((await login(randomAddress(), 'ada@example.com', PASSWORD)).status).toBe(200);
+    expect((await login(randomAddress(), 'nobody@example.com', PASSWORD)).status).toBe(422);
   });
 
   it('leaves the requests that hash nothing alone', async () => {
     const hashes = await start({ rateLimits: UNLIMITED });
     const { access_token: token } = await t.session();
     hashes.holds = true;
-    const flood = Array.from({ length: 30 }, () => login(someone(), 'nobody@example.com'));
+    const flood = Array.from({ length: 30 }, () => login(randomAddress(), 'nobody@example.com'));
     await isRefused(20);
     await t.get('/private', token).expect(200);
     hashes.letGo();
@@ -131,7 +131,7 @@ describe('a flood of wrong logins', () => {
 
   it('from one address is cut before anything is hashed', async () => {
     const hashes = await start({ rateLimits: {}, hashing: { memoryCost: 64, timeCost: 1 } });
-    const from = someone();
+    const from = randomAddress();
     const answers = await Promise.all(Array.from({ length: 100 }, (_, i) => login(from, `nobody-${i}@example.com`)));
     expect(answers.filter(({ status }) => status === 422)).toHaveLength(30);
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(70);
@@ -140,7 +140,7 @@ describe('a flood of wrong logins', () => {
 
   it('on one account is cut before anything is hashed, from however many addresses', async () => {
     const hashes = await start({ rateLimits: {}, hashing: { memoryCost: 64, timeCost: 1 } });
-    const answers = await Promise.all(Array.from({ length: 60 }, () => login(someone(), 'ada@example.com')));
+    const answers = await Promise.all(Array.from({ length: 60 }, () => login(randomAddress(), 'ada@example.com')));
     expect(hashes.passwords).toHaveLength(20);
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([422, 429]));
   });
@@ -151,12 +151,12 @@ describe('a flood of wrong logins', () => {
       hashing: { memoryCost: 64, timeCost: 1, concurrency: 1, maxQueue: 50, maxWaitMs: 100 },
     });
     hashes.holds = true;
-    const first = login(someone(), 'nobody@example.com');
+    const first = login(randomAddress(), 'nobody@example.com');
     await eventually(async () => hashes.running === 1);
-    const late = await Promise.all(Array.from({ length: 19 }, () => login(someone(), 'ada@example.com')));
+    const late = await Promise.all(Array.from({ length: 19 }, () => login(randomAddress(), 'ada@example.com')));
     expect(new Set(late.map(({ status }) => status))).toEqual(new Set([503]));
     hashes.letGo();
     expect((await first).status).toBe(422);
-    expect((await login(someone(), 'ada@example.com', PASSWORD)).status).toBe(200);
+    expect((await login(randomAddress(), 'ada@example.com', PASSWORD)).status).toBe(200);
   });
 });

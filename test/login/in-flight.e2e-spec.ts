@@ -1,16 +1,16 @@
 import { type AuthModuleOptions, PasswordHasher, UserProvider, bcryptVerifier } from '@svc/auth';
 import { hash as bcrypt } from 'bcryptjs';
 import type { TestApp } from '../support/app';
-import { Checkpoint, whileStopped } from '../support/pause-point';
-import { ADA, HEADER, proofOf } from '../support/step-up';
+import { PausePoint, whilePaused } from '../support/pause-point';
+import { ADA, CONFIRMATION_HEADER, confirmationTokenOf } from '../support/step-up';
 import { type Mailbox, linkIn, member, membersForFile, startMembers } from '../support/members';
-import { mentions } from '../support/find-texts';
+import { tablesContaining } from '../support/find-texts';
 import { PASSWORD } from '../support/user-entities';
 
 const NEXT = 'another horse entirely';
 
 const chosen = { password: NEXT, password_confirmation: NEXT };
-const checkpoint = Checkpoint.passable();
+const checkpoint = PausePoint.disabled();
 const held = async (): Promise<object> => checkpoint.pass().then(() => ({}));
 
 const living = (t: TestApp) => t.database.query('SELECT user_id FROM svc_sessions WHERE revoked_at IS NULL');
@@ -35,12 +35,12 @@ async function erase(t: TestApp): Promise<void> {
   const { access_token } = await t.session();
   await t
     .call('delete', '/auth/account', access_token)
-    .set(HEADER, await proofOf(t, access_token))
+    .set(CONFIRMATION_HEADER, await confirmationTokenOf(t, access_token))
     .expect(204);
 }
 
 /** Stops every call of one method at a checkpoint before it is made. */
-function stopAt(target: object, method: string, at: Checkpoint): void {
+function stopAt(target: object, method: string, at: PausePoint): void {
   const methods = target as Record<string, (...args: unknown[]) => Promise<unknown>>;
   const call = methods[method]!.bind(target);
   jest.spyOn(methods, method).mockImplementation(async (...args) => at.pass().then(() => call(...args)));
@@ -61,29 +61,29 @@ describe('a session that is about to start', () => {
 
   it.each(ends)('by a password that %s meanwhile does not, and the answer is that to a wrong one', async (_, end) => {
     const wrong = await t.login(ADA, 'wrong').expect(422);
-    const late = await whileStopped(checkpoint, t.login(ADA), () => end(t, mailbox));
+    const late = await whilePaused(checkpoint, t.login(ADA), () => end(t, mailbox));
     expect([late.status, late.text]).toEqual([422, wrong.text]);
     // The change leaves the session that made it.
     expect(await living(t)).toHaveLength(end === change ? 1 : 0);
-    if (end === erase) expect(await mentions(t, [id, ADA])).toEqual([]);
+    if (end === erase) expect(await tablesContaining(t, [id, ADA])).toEqual([]);
   });
 
   it.each(ends)('and is stored already when its password %s, goes out no more', async (_, end) => {
     // Asked of a session that is stored, before it goes out.
-    const stored = Checkpoint.passable();
+    const stored = PausePoint.disabled();
     stopAt(t.app.get(UserProvider), 'passwordHashOf', stored);
-    const late = await whileStopped(stored, t.login(ADA), async () => {
+    const late = await whilePaused(stored, t.login(ADA), async () => {
       expect(await living(t)).toHaveLength(1);
       await end(t, mailbox);
     });
     expect(late.status).toBe(422);
     expect(await living(t)).toHaveLength(end === change ? 1 : 0);
-    if (end === erase) expect(await mentions(t, [id, ADA])).toEqual([]);
+    if (end === erase) expect(await tablesContaining(t, [id, ADA])).toEqual([]);
   });
 
   it('from server code does not for a user who is gone, nor for one who never was', async () => {
     await expect(t.auth.startSession('3f0c1c1e-6f5b-4a53-9a86-0a3f6f0f4f11')).rejects.toMatchObject({ status: 401 });
-    await expect(whileStopped(checkpoint, t.auth.startSession(id), remove)).rejects.toMatchObject({ status: 401 });
+    await expect(whilePaused(checkpoint, t.auth.startSession(id), remove)).rejects.toMatchObject({ status: 401 });
     expect(await t.database.query('SELECT 1 FROM svc_sessions')).toEqual([]);
   });
 
@@ -119,32 +119,32 @@ describe('a session that is about to start on a host with other options', () => 
       },
     });
     await erase(t);
-    expect(await mentions(t, [id, ADA])).toEqual([]);
+    expect(await tablesContaining(t, [id, ADA])).toEqual([]);
   });
 
   it('by a former password does not either where a reset leaves sessions alone', async () => {
     await start({ passwordReset: { revokeSessions: false } });
     const before = await t.session();
-    expect((await whileStopped(checkpoint, t.login(ADA), () => reset(t, mailbox))).status).toBe(422);
+    expect((await whilePaused(checkpoint, t.login(ADA), () => reset(t, mailbox))).status).toBe(422);
     await t.get('/private', before.access_token).expect(200);
   });
 
   it('is held by the callback for abilities as well', async () => {
     await start({ hooks: { abilities: async () => checkpoint.pass().then(() => []) } });
-    expect((await whileStopped(checkpoint, t.login(ADA), () => reset(t, mailbox))).status).toBe(422);
+    expect((await whilePaused(checkpoint, t.login(ADA), () => reset(t, mailbox))).status).toBe(422);
     expect(await living(t)).toEqual([]);
   });
 
   it('by a login of the host`s own does not when the password is replaced while the host decides, or after', async () => {
-    const door = Checkpoint.passable();
+    const door = PausePoint.disabled();
     await start({
       hooks: { tokenClaims: held, authenticate: async () => door.pass().then(() => ({ id })) },
     });
-    expect((await whileStopped(door, t.login(ADA), () => reset(t, mailbox))).status).toBe(422);
+    expect((await whilePaused(door, t.login(ADA), () => reset(t, mailbox))).status).toBe(422);
     t.clock.advance(61);
-    expect((await whileStopped(checkpoint, t.login(ADA), () => reset(t, mailbox))).status).toBe(422);
+    expect((await whilePaused(checkpoint, t.login(ADA), () => reset(t, mailbox))).status).toBe(422);
     t.clock.advance(61);
-    expect((await whileStopped(checkpoint, t.login('somebody'), () => reset(t, mailbox))).status).toBe(422);
+    expect((await whilePaused(checkpoint, t.login('somebody'), () => reset(t, mailbox))).status).toBe(422);
     expect(await living(t)).toEqual([]);
     await t.login(ADA).expect(200);
   });
@@ -166,7 +166,7 @@ describe('a session that is about to start on a host with other options', () => 
       ['mallory@example.com', "UPDATE members SET password_hash = 'x' WHERE name = 'Eve'"],
     ]) {
       const request = t.http.post('/auth/register').send({ ...form, email });
-      const { status, body } = await whileStopped(checkpoint, request, () => t.database.query(end!));
+      const { status, body } = await whilePaused(checkpoint, request, () => t.database.query(end!));
       expect({ status, body }).toEqual({ status: 201, body: { registered: true, requires_verification: false } });
     }
     expect(await living(t)).toEqual([]);
@@ -189,7 +189,7 @@ describe('a session that is about to start by a password whose hash is renewed',
 
   it('goes out though its own renewal failed and another login renewed meanwhile', async () => {
     jest.spyOn(t.app.get(UserProvider), 'savePasswordHash').mockRejectedValueOnce(new Error('not now'));
-    const answer = await whileStopped(checkpoint, t.login(ADA), () => t.login(ADA).expect(200));
+    const answer = await whilePaused(checkpoint, t.login(ADA), () => t.login(ADA).expect(200));
     expect(answer.status).toBe(200);
   });
 
@@ -202,9 +202,9 @@ describe('a session that is about to start by a password whose hash is renewed',
   });
 
   it('does not when it is another password by the time it would be renewed', async () => {
-    const renewal = Checkpoint.passable();
+    const renewal = PausePoint.disabled();
     stopAt(t.app.get(PasswordHasher), 'hash', renewal);
-    expect((await whileStopped(renewal, t.login(ADA), () => reset(t, mailbox))).status).toBe(422);
+    expect((await whilePaused(renewal, t.login(ADA), () => reset(t, mailbox))).status).toBe(422);
     expect(await living(t)).toEqual([]);
     await t.login(ADA, NEXT).expect(200);
   });

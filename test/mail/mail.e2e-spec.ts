@@ -2,10 +2,10 @@ import { Logger } from '@nestjs/common';
 import { MailFailed, type MailTemplates, nodemailerMailer } from '@svc/auth';
 import { setImmediate as tick } from 'node:timers/promises';
 import { createTransport } from 'nodemailer';
-import { ADA, HEADER, proofOf } from '../support/step-up';
+import { ADA, CONFIRMATION_HEADER, confirmationTokenOf } from '../support/step-up';
 import { eventually } from '../support/eventually';
 import { Mailbox, WAITING, hangingMails, member, membersForFile } from '../support/members';
-import { mentions } from '../support/find-texts';
+import { tablesContaining } from '../support/find-texts';
 import { Member } from '../support/user-entities';
 
 const MAIL = { to: 'ada@example.com', subject: 'Hello', text: 'A text', html: '<p>A text</p>' };
@@ -108,11 +108,11 @@ describe('a mail that waits while the mail server hangs', () => {
     await ask();
     await t
       .call('delete', '/auth/account', token)
-      .set(HEADER, await proofOf(t, token))
+      .set(CONFIRMATION_HEADER, await confirmationTokenOf(t, token))
       .expect(204);
     expect(await sent()).toEqual([]);
     expect(await t.database.query('SELECT * FROM svc_password_resets')).toEqual([]);
-    expect(await mentions(t, [id, ADA])).toEqual([]);
+    expect(await tablesContaining(t, [id, ADA])).toEqual([]);
   });
 
   it('to verify an address goes to the one that the account has by then, and to none that was verified', async () => {

@@ -2,13 +2,13 @@ import { ForbiddenException, type LoggerService } from '@nestjs/common';
 import { HasherBusy, PasswordHasher, type SecurityLine, SecurityStore, StoreUnavailable } from '@svc/auth';
 import { randomUUID } from 'node:crypto';
 import { TestApp, claimsOf } from '../support/app';
-import { someone, startLimited } from '../support/rate-limited-host';
+import { randomAddress, startRateLimited } from '../support/rate-limited-host';
 import { API_URL, linkIn, member } from '../support/members';
 import { ORIGIN, PasskeyApp } from '../support/passkeys';
 import { PASSWORD } from '../support/user-entities';
 import { ALL_REASONS, LoggingApp, SecurityLines, reasonsIn } from '../support/security-lines';
-import { SoftAuthenticator } from '../support/cose-key';
-import { challenge, codeOf, complete, enrol } from '../support/two-factor';
+import { SoftAuthenticator } from '@svc/auth/testing';
+import { startChallenge, codeOf, completeChallenge, enrol } from '../support/two-factor';
 
 const WRONG = 'wrong-horse-battery';
 
@@ -216,19 +216,23 @@ describe('the security log says why', () => {
   it('a second factor was wrong, missing, or there already', async () => {
     const { secret, recoveryCodes, ...own } = await enrol(t, app.email);
     expect((await log.lineOf(() => app.call('post', '/auth/two-factor', own), 409)).reason).toBe('already_enrolled');
-    expect((await log.lineOf(() => complete(t, { challenge_token: 'x', code: '1' }), 422)).reason).toBe(
+    expect((await log.lineOf(() => completeChallenge(t, { challenge_token: 'x', code: '1' }), 422)).reason).toBe(
       'bad_challenge',
     );
     const challenged = await log.during(() => t.login(app.email).expect(200));
     expect(challenged.at(-1)).toMatchObject({ event: 'auth.login.challenged', user_id: app.id });
-    const challenge_token = await challenge(t, app.email);
-    expect((await log.lineOf(() => complete(t, { challenge_token, code: '000000' }), 422)).reason).toBe('wrong_code');
-    const used = await log.during(() => complete(t, { challenge_token, recovery_code: recoveryCodes[0] }).expect(200));
+    const challenge_token = await startChallenge(t, app.email);
+    expect((await log.lineOf(() => completeChallenge(t, { challenge_token, code: '000000' }), 422)).reason).toBe(
+      'wrong_code',
+    );
+    const used = await log.during(() =>
+      completeChallenge(t, { challenge_token, recovery_code: recoveryCodes[0] }).expect(200),
+    );
     expect(used.map(({ event }) => event)).toEqual(
       expect.arrayContaining(['auth.recovery_code.used', 'auth.challenge.succeeded']),
     );
     const code = codeOf(t, secret);
-    await complete(t, { challenge_token: await challenge(t, app.email), code }).expect(200);
+    await completeChallenge(t, { challenge_token: await startChallenge(t, app.email), code }).expect(200);
     const off = await log.during(() => app.call('delete', '/auth/two-factor', own).expect(204));
     expect(off).toEqual([{ event: 'auth.two_factor.disabled', guard: 'api', user_id: app.id }]);
     expect((await log.lineOf(() => app.call('post', '/auth/two-factor/recovery-codes', own), 409)).reason).toBe(
@@ -329,7 +333,7 @@ describe('the security log', () => {
 
   it('is one line whatever a client says its address is', async () => {
     const log = new SecurityLines();
-    const t = await startLimited(log.options);
+    const t = await startRateLimited(log.options);
     const evil = `6.6.6.6\u0085{"event":"auth.login.succeeded"}${'x'.repeat(1000)}`;
     await t.http.post('/auth/login').set('X-Forwarded-For', evil).send({ email: 'nobody@example.com' }).expect(422);
     // The byte of the line's end, and what UTF-8 made of it before.
@@ -340,9 +344,9 @@ describe('the security log', () => {
 
   it('is bounded under a flood, and tells how many lines were left out', async () => {
     const log = new SecurityLines();
-    const t = await startLimited({ securityLog: { ...log.options.securityLog, maxPerMinute: 5 } });
+    const t = await startRateLimited({ securityLog: { ...log.options.securityLog, maxPerMinute: 5 } });
     const guess = () =>
-      t.http.post('/auth/login').set('X-Forwarded-For', someone()).send({ email: 'nobody@example.com' });
+      t.http.post('/auth/login').set('X-Forwarded-For', randomAddress()).send({ email: 'nobody@example.com' });
     for (let i = 0; i < 30; i++) await guess();
     await t.get('/private').expect(401);
     const failed = () => log.lines.filter(({ reason }) => reason === 'unknown_user');

@@ -17,7 +17,7 @@ import {
 import { AuthEvents, HasherBusy, MailFailed, PasswordHasher } from '@svc/auth';
 import { TestApp } from '../support/app';
 import { PASSWORD } from '../support/user-entities';
-import { challenge, codeOf, complete, enrol, startTwoFactor } from '../support/two-factor';
+import { startChallenge, codeOf, completeChallenge, enrol, startTwoFactor } from '../support/two-factor';
 
 const spans = new InMemorySpanExporter();
 const exported = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
@@ -123,8 +123,8 @@ describe('telemetry', () => {
       expect.arrayContaining(['svc.auth.refresh', 'svc.auth.guard.denylist', 'svc.auth.guard.user']),
     );
     const { secret } = await enrol(t);
-    const challenge_token = await challenge(t);
-    await complete(t, { challenge_token, code: codeOf(t, secret) }).expect(200);
+    const challenge_token = await startChallenge(t);
+    await completeChallenge(t, { challenge_token, code: codeOf(t, secret) }).expect(200);
     expect(spanOf('svc.auth.challenge').attributes).toMatchObject({ 'svc.auth.outcome': 'succeeded' });
     sent.push(access_token, refresh_token, challenge_token, secret);
   });

@@ -3,9 +3,9 @@ import { TestApp } from '../support/app';
 import { type Mailbox, linkIn, member, startMembers } from '../support/members';
 import { ORIGIN, PASSKEYS } from '../support/passkeys';
 import { PASSWORD } from '../support/user-entities';
-import { SoftAuthenticator } from '../support/cose-key';
+import { SoftAuthenticator } from '@svc/auth/testing';
 import { codeOf, secretIn } from '../support/two-factor';
-import { Contract, documentOf } from './support/document-checker';
+import { DocumentChecker, documentOf } from './support/document-checker';
 import * as operators from './support/operators';
 import * as refusals from './support/refusals';
 
@@ -27,14 +27,14 @@ const start = (more: Parameters<typeof startMembers>[0] = {}) =>
     },
   });
 
-const { NONE } = refusals;
+const { UNKNOWN_PARAMS } = refusals;
 
 const verified = { emailVerifiedAt: new Date() };
 
 describe('what the routes answer is what the document says', () => {
   let t: TestApp;
   let mailbox: Mailbox;
-  let contract: Contract;
+  let contract: DocumentChecker;
 
   const token = async (email = ADA): Promise<string> => (await t.session(email)).access_token;
   const prove = async (of: string): Promise<string> =>
@@ -43,32 +43,32 @@ describe('what the routes answer is what the document says', () => {
 
   beforeAll(async () => {
     ({ t, mailbox } = await start());
-    contract = await Contract.of(documentOf(t.app));
+    contract = await DocumentChecker.of(documentOf(t.app));
     await member(t, ADA, verified);
-    await t.person(operators.ROOT, 'admin');
+    await t.person(operators.OPERATOR_EMAIL, 'admin');
   });
 
   afterAll(() => t.stop());
 
-  it('without a token, and with one that is none', () => refusals.strangers(t, contract));
-  it('to requests that cannot be read', () => refusals.unreadable(t, contract));
-  it('to a pinned session', () => refusals.pinned(t, contract));
+  it('without a token, and with one that is none', () => refusals.checkUnauthenticated(t, contract));
+  it('to requests that cannot be read', () => refusals.checkUnreadableBodies(t, contract));
+  it('to a pinned session', () => refusals.checkPinned(t, contract));
 
   it('without a confirmation, and with that of another session', async () => {
     const [own, another] = [await token(), await token()];
-    await refusals.unconfirmed(t, contract, own, await prove(another));
+    await refusals.checkUnconfirmed(t, contract, own, await prove(another));
   });
 
   it('to fields of a wrong type, too long, or missing', async () => {
     const own = await token();
-    await refusals.fields(t, contract, own, await prove(own));
+    await refusals.checkInvalidFields(t, contract, own, await prove(own));
   });
 
   it('where a host counts, at every limit', async () => {
     const limited = await start({ rateLimits: refusals.ONE_EACH });
     await member(limited.t, ADA, verified);
-    await limited.t.person(operators.ROOT, 'admin');
-    await refusals.limits(limited.t, contract, ADA);
+    await limited.t.person(operators.OPERATOR_EMAIL, 'admin');
+    await refusals.checkRateLimits(limited.t, contract, ADA);
     await limited.t.stop();
   });
 
@@ -77,8 +77,8 @@ describe('what the routes answer is what the document says', () => {
     const fields = { name: 'Eve', email: 'eve@example.com', password: PASSWORD, password_confirmation: PASSWORD };
     await contract.expect(down.t, 'api_register', 200, { body: fields });
     await member(down.t, ADA, verified);
-    await down.t.person(operators.ROOT, 'admin');
-    await refusals.outage(down.t, contract);
+    await down.t.person(operators.OPERATOR_EMAIL, 'admin');
+    await refusals.checkStoreOutage(down.t, contract);
     await down.t.stop();
   });
 
@@ -109,7 +109,7 @@ describe('what the routes answer is what the document says', () => {
     const other = two.data.find(({ current }: { current: boolean }) => !current).id;
     expect(other).not.toBe(data[0].id);
     await contract.expect(t, 'api_session_end', 204, { token: own, params: { svcSession: other } });
-    await contract.expect(t, 'api_session_end', 404, { token: own, params: NONE });
+    await contract.expect(t, 'api_session_end', 404, { token: own, params: UNKNOWN_PARAMS });
     await contract.expect(t, 'api_sessions_end_others', 204, { token: own });
 
     await contract.expect(t, 'api_confirm_password', 422, { token: own, body: { password: 'wrong' } });
@@ -153,7 +153,7 @@ describe('what the routes answer is what the document says', () => {
     const { passkeys } = (await contract.expect(t, 'api_passkeys_list', 200, { token: own })).body;
     const params = { svcPasskey: passkeys[0].id };
     await contract.expect(t, 'api_passkey_rename', 204, { ...confirmed, params, body: { name: 'Key' } });
-    await contract.expect(t, 'api_passkey_rename', 404, { ...confirmed, params: NONE, body: {} });
+    await contract.expect(t, 'api_passkey_rename', 404, { ...confirmed, params: UNKNOWN_PARAMS, body: {} });
     await contract.expect(t, 'api_account_export', 200, confirmed);
 
     await t.database.query('UPDATE members SET email_verified_at = NULL WHERE id = $1', [grace]);
@@ -161,7 +161,11 @@ describe('what the routes answer is what the document says', () => {
     await t.database.query('DELETE FROM members WHERE id = $1', [grace]);
     await contract.expect(t, 'api_passkey_login', 401, { body: await asked() });
     const adas = await token();
-    await contract.expect(t, 'api_passkey_delete', 204, { token: adas, proof: await prove(adas), params: NONE });
+    await contract.expect(t, 'api_passkey_delete', 204, {
+      token: adas,
+      proof: await prove(adas),
+      params: UNKNOWN_PARAMS,
+    });
   });
 
   it('to a second factor', async () => {
@@ -206,8 +210,8 @@ describe('what the routes answer is what the document says', () => {
     for (const status of [422, 422, 423]) await contract.expect(t, 'api_login', status, login);
   });
 
-  it('at another guard', () => operators.sessions(t, contract));
-  it('to a second factor and to locks of another guard', () => operators.factors(t, contract));
+  it('at another guard', () => operators.checkOperatorSessions(t, contract));
+  it('to a second factor and to locks of another guard', () => operators.checkOperatorFactors(t, contract));
 
   it('at the end of sessions, and to whoever asks for the keys', async () => {
     await contract.expect(t, 'api_logout', 204, { token: await token() });
@@ -223,11 +227,11 @@ describe('what the routes answer is what the document says', () => {
 
 describe('in cookie mode the routes answer what the document says', () => {
   const t = TestApp.forFile({ options: { cookieMode: true } });
-  let contract: Contract;
+  let contract: DocumentChecker;
 
   beforeEach(async () => {
     await t.person(ADA);
-    contract ??= await Contract.of(documentOf(t.app));
+    contract ??= await DocumentChecker.of(documentOf(t.app));
   });
 
   const login = () => contract.expect(t, 'api_login', 200, { body: { email: ADA, password: PASSWORD } });

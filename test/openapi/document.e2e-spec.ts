@@ -7,7 +7,7 @@ import { membersForFile, startMembers } from '../support/members';
 import { PASSKEYS } from '../support/passkeys';
 import { Member } from '../support/user-entities';
 import { routesOf } from '../support/routes';
-import { Contract, documentOf } from './support/document-checker';
+import { DocumentChecker, documentOf } from './support/document-checker';
 
 const EVERYTHING: Partial<AuthModuleOptions> = {
   ...PASSKEYS,
@@ -17,12 +17,12 @@ const EVERYTHING: Partial<AuthModuleOptions> = {
 async function described(options: Partial<AuthModuleOptions>, more: TestAppOptions = {}) {
   const t = await TestApp.start({ options, ...more });
   const document = documentOf(t.app);
-  const contract = await Contract.of(document);
+  const contract = await DocumentChecker.of(document);
   await t.stop();
   return { t, document, contract };
 }
 
-const routesIn = ({ operations }: Contract): string[] =>
+const routesIn = ({ operations }: DocumentChecker): string[] =>
   operations.map(({ method, path }) => `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`).toSorted();
 
 const valid = (document: object) => SwaggerParser.validate(structuredClone(document) as never);
@@ -34,7 +34,7 @@ describe('the OpenAPI document', () => {
     it.each(['3.0.0', '3.1.0'])('is valid OpenAPI %s, and has every mounted route', async (version) => {
       const document = documentOf(t.app, version);
       await valid(document);
-      const contract = await Contract.of(document);
+      const contract = await DocumentChecker.of(document);
       expect(routesIn(contract)).toEqual(routesOf(t));
       const ids = contract.operations.map(({ id }) => id);
       expect(new Set(ids).size).toBe(ids.length);
@@ -119,7 +119,7 @@ describe('the OpenAPI document', () => {
       name: { maxLength: 9 },
     };
     const { t } = await startMembers({ hooks: { registerRules: () => rules as never } });
-    const { body } = (await Contract.of(documentOf(t.app))).op('api_register');
+    const { body } = (await DocumentChecker.of(documentOf(t.app))).op('api_register');
     expect(body).toMatchObject({
       required: ['email', 'password', 'name', 'password_confirmation'],
       properties: { age: { type: 'number' }, name: { maxLength: 9 }, email: { format: 'email' } },
@@ -130,7 +130,7 @@ describe('the OpenAPI document', () => {
   it('says no more of a registration than its rules do without a request', async () => {
     const registerRules = ({ body }: { body: { kind: string } }) => ({ [body.kind]: {}, email: {}, password: {} });
     const { t } = await startMembers({ hooks: { registerRules: registerRules as never } });
-    const { body } = (await Contract.of(documentOf(t.app))).op('api_register');
+    const { body } = (await DocumentChecker.of(documentOf(t.app))).op('api_register');
     expect(body).toEqual({ type: 'object', description: expect.any(String) });
     await t.stop();
   });

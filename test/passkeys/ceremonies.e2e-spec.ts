@@ -5,7 +5,7 @@ import { TestApp } from '../support/app';
 import { type Cbor, cbor } from '../support/cbor';
 import { eventually } from '../support/eventually';
 import { type Confirmed, NOT_REGISTERED, NOT_VERIFIED, ORIGIN, PASSKEYS, PasskeyApp } from '../support/passkeys';
-import { SoftAuthenticator } from '../support/cose-key';
+import { SoftAuthenticator } from '@svc/auth/testing';
 import file from '../vectors/webauthn-l3/test_vectors.json';
 
 const ROUNDS = 2;

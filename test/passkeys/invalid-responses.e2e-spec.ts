@@ -2,18 +2,19 @@ import { PasskeyBackupChanged, PasskeyCloneDetected } from '@svc/auth';
 import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { onFastify } from '../support/adapter';
 import { type Confirmed, NOT_REGISTERED, NOT_VERIFIED, ORIGIN, PasskeyApp } from '../support/passkeys';
-import { type Change, type Sent, SoftAuthenticator, coseKeyOf } from '../support/cose-key';
+import { type Change, type Sent, SoftAuthenticator } from '@svc/auth/testing';
+import { coseKeyOf } from '../support/cose-key';
 import {
-  GARBAGE,
-  INCOMPLETE,
-  INHERITED,
-  OF_ASSERTION,
-  OF_REGISTRATION,
-  type Spoil,
+  INVALID_VALUES,
+  MISSING_FIELDS,
+  INHERITED_FIELDS,
+  ASSERTION_FIELDS,
+  REGISTRATION_FIELDS,
+  type Mutation,
   bitsIn,
-  flipped,
-  spoilersWith,
-  unsigned,
+  withFlippedBit,
+  mutationsWith,
+  uncheckedBits,
 } from '../support/malformed-credentials';
 
 /** What neither a registration nor an assertion may say. */
@@ -119,20 +120,20 @@ async function unchanged(work: () => Promise<void>): Promise<void> {
 }
 
 /** Signs in with a response that must be refused. */
-async function tryLogin(change: Change, spoil?: Spoil, from = authenticator): Promise<void> {
+async function tryLogin(change: Change, spoil?: Mutation, from = authenticator): Promise<void> {
   const { status, body } = await app.attempt(from, change, spoil);
   expect({ status, body }).toEqual({ status: 422, body: NOT_VERIFIED });
 }
 
 /** Registers what must be refused. */
-async function tryRegistration(change: Change, spoil: Spoil = (sent) => sent): Promise<void> {
+async function tryRegistration(change: Change, spoil: Mutation = (sent) => sent): Promise<void> {
   const credential = new SoftAuthenticator(ORIGIN).create(await app.creationOptions(ada), change);
   const { status, body } = await app.register(ada, spoil(credential));
   expect({ status, body }).toEqual({ status: 422, body: NOT_REGISTERED });
 }
 
-const refuseLogin = (change: Change, spoil?: Spoil): Promise<void> => unchanged(() => tryLogin(change, spoil));
-const refuseRegistration = (change: Change, spoil?: Spoil): Promise<void> =>
+const refuseLogin = (change: Change, spoil?: Mutation): Promise<void> => unchanged(() => tryLogin(change, spoil));
+const refuseRegistration = (change: Change, spoil?: Mutation): Promise<void> =>
   unchanged(() => tryRegistration(change, spoil));
 
 describe('a hostile response', () => {
@@ -241,12 +242,12 @@ describe('one flipped bit', () => {
     const signer = new SoftAuthenticator(ORIGIN, algorithm);
     beforeAll(() => app.enrol(ada, signer));
 
-    it.each(['id', ...OF_ASSERTION] as const)('in its %s is refused, and leaves no trace', async (field) => {
+    it.each(['id', ...ASSERTION_FIELDS] as const)('in its %s is refused, and leaves no trace', async (field) => {
       const { options } = await app.requestOptions();
       await unchanged(async () => {
         for (const bit of someOf(bitsIn(signer.get(options), field))) {
           // Signatures differ in length by a byte or two.
-          await tryLogin({}, (sent) => flipped(sent, field, bit % bitsIn(sent, field).length), signer);
+          await tryLogin({}, (sent) => withFlippedBit(sent, field, bit % bitsIn(sent, field).length), signer);
         }
       });
     });
@@ -271,11 +272,11 @@ describe('one flipped bit', () => {
     'of a registration with %s is refused, but in what says nothing without attestation',
     async (algorithm) => {
       const [change, modulus] = algorithm === 'RS256' ? [{ coseKey: RSA }, RSA.get(-1) as Buffer] : [{}];
-      for (const field of ['id', ...OF_REGISTRATION] as const) {
+      for (const field of ['id', ...REGISTRATION_FIELDS] as const) {
         const sample = new SoftAuthenticator(ORIGIN).create(await app.creationOptions(ada), change);
-        const free = unsigned(sample, field, modulus);
+        const free = uncheckedBits(sample, field, modulus);
         for (const bit of someOf(bitsIn(sample, field).filter((one) => !free(one)))) {
-          await refuseRegistration(change, (sent) => flipped(sent, field, bit));
+          await refuseRegistration(change, (sent) => withFlippedBit(sent, field, bit));
         }
       }
     },
@@ -284,25 +285,25 @@ describe('one flipped bit', () => {
 
 // Every value is put into every place in libs/auth/src/features/passkeys/verification.spec.ts; here each goes into one.
 describe('garbage', () => {
-  const spoilers = (members: readonly string[]): Spoil[] => [
-    ...GARBAGE.map((value, i) => {
-      const places = spoilersWith(value, members);
+  const spoilers = (members: readonly string[]): Mutation[] => [
+    ...INVALID_VALUES.map((value, i) => {
+      const places = mutationsWith(value, members);
       return places[i % places.length]!;
     }),
-    ...INCOMPLETE,
+    ...MISSING_FIELDS,
     // Fastify refuses the request, as it does every one that reaches for a prototype.
-    ...(onFastify ? [] : [INHERITED]),
+    ...(onFastify ? [] : [INHERITED_FIELDS]),
   ];
 
   it('in an assertion is refused like any other, whatever it is', async () => {
     await unchanged(async () => {
-      for (const spoil of spoilers(OF_ASSERTION)) await tryLogin({}, spoil);
+      for (const spoil of spoilers(ASSERTION_FIELDS)) await tryLogin({}, spoil);
     });
   });
 
   it('in a registration is refused like any other, whatever it is', async () => {
     await unchanged(async () => {
-      for (const spoil of spoilers(OF_REGISTRATION)) await tryRegistration({}, spoil);
+      for (const spoil of spoilers(REGISTRATION_FIELDS)) await tryRegistration({}, spoil);
     });
   });
 

@@ -4,8 +4,8 @@ import { ADA } from '../support/step-up';
 import { UNLIMITED } from '../support/host.module';
 import { type Confirmed, NOT_VERIFIED, ORIGIN, PasskeyApp } from '../support/passkeys';
 import { routesOf } from '../support/routes';
-import { SoftAuthenticator } from '../support/cose-key';
-import { challenge, codeOf, complete, enrol } from '../support/two-factor';
+import { SoftAuthenticator } from '@svc/auth/testing';
+import { startChallenge, codeOf, completeChallenge, enrol } from '../support/two-factor';
 import { userProvidersOf } from '../support/user-reads';
 
 const WRONG = { message: 'The code is not correct.', errors: { code: ['The code is not correct.'] } };
@@ -39,7 +39,10 @@ describe('a passkey as the second step, where it is required', () => {
 
   it('opens a session that says how', async () => {
     await app.enrol(ada, authenticator);
-    const { body, headers } = await complete(app.t, { ...(await answer()), challenge_token: await challenge(app.t) });
+    const { body, headers } = await completeChallenge(app.t, {
+      ...(await answer()),
+      challenge_token: await startChallenge(app.t),
+    });
     expect(headers['cache-control']).toBe('no-store, private');
     expect(claimsOf(body.access_token)).toMatchObject({ sub: '1', amr: ['pwd', 'webauthn'] });
     const renewed = await app.t.refresh(body.refresh_token).expect(200);
@@ -48,20 +51,20 @@ describe('a passkey as the second step, where it is required', () => {
 
   it('is no code, and without codes there is none to guess', async () => {
     await app.enrol(ada, authenticator);
-    const challenge_token = await challenge(app.t);
+    const challenge_token = await startChallenge(app.t);
     for (const other of [{ code: '123456' }, { recovery_code: 'AAAAAAAAAA-AAAAAAAAAA' }, {}]) {
-      await complete(app.t, { challenge_token, ...other }).expect(422, WRONG);
+      await completeChallenge(app.t, { challenge_token, ...other }).expect(422, WRONG);
     }
-    await complete(app.t, { challenge_token, ...(await answer()) }).expect(200);
+    await completeChallenge(app.t, { challenge_token, ...(await answer()) }).expect(200);
   });
 
   it('has no more to say once it is deleted, and what it would have said opens nothing', async () => {
     const id = await app.enrol(ada, authenticator);
-    const [challenge_token, before] = [await challenge(app.t), await app.sessions()];
+    const [challenge_token, before] = [await startChallenge(app.t), await app.sessions()];
     await app.call('delete', `passkeys/${id}`, ada).expect(204);
-    await complete(app.t, { challenge_token, ...(await answer()) }).expect(422, NOT_VERIFIED);
+    await completeChallenge(app.t, { challenge_token, ...(await answer()) }).expect(422, NOT_VERIFIED);
     await app.t.database.query('DELETE FROM people WHERE id = 1');
-    await complete(app.t, { challenge_token, ...(await answer()) }).expect(422);
+    await completeChallenge(app.t, { challenge_token, ...(await answer()) }).expect(422);
     expect(await app.sessions()).toBe(before);
   });
 
@@ -75,7 +78,7 @@ describe('a passkey as the second step, where it is required', () => {
     await app.enrol(ada, authenticator);
     const { ceremony_id, options } = await app.requestOptions();
     const credential = authenticator.get(options, { uv: false });
-    await complete(app.t, { challenge_token: await challenge(app.t), ceremony_id, credential }).expect(
+    await completeChallenge(app.t, { challenge_token: await startChallenge(app.t), ceremony_id, credential }).expect(
       422,
       NOT_VERIFIED,
     );
@@ -91,8 +94,8 @@ describe('a passkey as the second step, where it is required', () => {
     });
     const { body } = await off.login(ADA).expect(200);
     expect(body.methods).toEqual(['totp', 'recovery_code']);
-    await complete(off, { challenge_token: body.challenge_token, ...right }).expect(422);
-    await complete(off, { challenge_token: body.challenge_token, code: codeOf(off, secret, 1) }).expect(200);
+    await completeChallenge(off, { challenge_token: body.challenge_token, ...right }).expect(422);
+    await completeChallenge(off, { challenge_token: body.challenge_token, code: codeOf(off, secret, 1) }).expect(200);
     await off.stop();
   });
 
@@ -103,10 +106,10 @@ describe('a passkey as the second step, where it is required', () => {
       const bob = await app.confirmed('bob@example.com');
       const his = new SoftAuthenticator(ORIGIN);
       await app.enrol(bob, his);
-      const [before, challenge_token] = [await app.sessions(), await challenge(app.t)];
-      await complete(app.t, { challenge_token, ...(await answer(his)) }).expect(422, NOT_VERIFIED);
+      const [before, challenge_token] = [await app.sessions(), await startChallenge(app.t)];
+      await completeChallenge(app.t, { challenge_token, ...(await answer(his)) }).expect(422, NOT_VERIFIED);
       expect(await app.sessions()).toBe(before);
-      await complete(app.t, { challenge_token, ...(await answer()) }).expect(200);
+      await completeChallenge(app.t, { challenge_token, ...(await answer()) }).expect(200);
     });
 
     it.each([
@@ -115,16 +118,18 @@ describe('a passkey as the second step, where it is required', () => {
       ['a proof', () => ada.proof],
     ])('opens none with %s, and is not used up', async (_, token) => {
       const right = await answer();
-      const { body } = await complete(app.t, { challenge_token: token(), ...right }).expect(422);
+      const { body } = await completeChallenge(app.t, { challenge_token: token(), ...right }).expect(422);
       expect(Object.keys(body.errors)).toEqual(['challenge_token']);
-      await complete(app.t, { challenge_token: await challenge(app.t), ...right }).expect(200);
+      await completeChallenge(app.t, { challenge_token: await startChallenge(app.t), ...right }).expect(200);
     });
 
     it('is answered once, and opens one session of fifty at once', async () => {
       for (let round = 0; round < 2; round++) {
-        const [before, challenge_token, right] = [await app.sessions(), await challenge(app.t), await answer()];
+        const [before, challenge_token, right] = [await app.sessions(), await startChallenge(app.t), await answer()];
         const all = await Promise.all(
-          Array.from({ length: 50 }, () => complete(app.t, { challenge_token, ...right }).then(({ status }) => status)),
+          Array.from({ length: 50 }, () =>
+            completeChallenge(app.t, { challenge_token, ...right }).then(({ status }) => status),
+          ),
         );
         expect(all.filter((status) => status === 200)).toHaveLength(1);
         expect(all.filter((status) => status === 422)).toHaveLength(49);
@@ -141,10 +146,10 @@ describe('a passkey as the second step, where it is required', () => {
       ['a number for a ceremony', { ceremony_id: 7, credential: {} }, ['ceremony_id']],
       ['an empty credential', { ceremony_id: 'x', credential: {} }, ['credential']],
     ])('is told so of %s', async (_, body, fields) => {
-      const challenge_token = await challenge(app.t);
-      const { body: refused } = await complete(app.t, { challenge_token, ...body }).expect(422);
+      const challenge_token = await startChallenge(app.t);
+      const { body: refused } = await completeChallenge(app.t, { challenge_token, ...body }).expect(422);
       expect(Object.keys(refused.errors)).toEqual(fields);
-      await complete(app.t, { challenge_token, ...(await answer()) }).expect(200);
+      await completeChallenge(app.t, { challenge_token, ...(await answer()) }).expect(200);
     });
   });
 });
@@ -184,21 +189,24 @@ describe('a passkey as the second step, where it is not required', () => {
     const { secret, recoveryCodes } = await enrol(app.t);
     expect(await login()).toHaveProperty('methods', ['totp', 'recovery_code', 'passkey']);
     for (const one of [await answer(), { code: codeOf(app.t, secret) }, { recovery_code: recoveryCodes[0] }]) {
-      await complete(app.t, { challenge_token: await challenge(app.t), ...one }).expect(200);
+      await completeChallenge(app.t, { challenge_token: await startChallenge(app.t), ...one }).expect(200);
     }
   });
 
   it('is never locked out, and lets go of the locks of codes and passwords', async () => {
     const { secret } = await enrol(app.t);
     await app.enrol(ada, authenticator);
-    const challenge_token = await challenge(app.t);
-    for (let i = 0; i < 2; i++) await complete(app.t, { challenge_token, code: '000000' }).expect(422);
-    await complete(app.t, { challenge_token, code: codeOf(app.t, secret) }).expect(423);
+    const challenge_token = await startChallenge(app.t);
+    for (let i = 0; i < 2; i++) await completeChallenge(app.t, { challenge_token, code: '000000' }).expect(422);
+    await completeChallenge(app.t, { challenge_token, code: codeOf(app.t, secret) }).expect(423);
     await app.t.call('post', '/auth/confirm-password', ada.access_token).send({ password: 'wrong' }).expect(422);
     const released = app.t.recorded(AccountReleased);
-    await complete(app.t, { challenge_token, ...(await answer()) }).expect(200);
+    await completeChallenge(app.t, { challenge_token, ...(await answer()) }).expect(200);
     expect(released.map(({ purpose }) => purpose).toSorted()).toEqual(['confirm', 'two_factor']);
-    await complete(app.t, { challenge_token: await challenge(app.t), code: codeOf(app.t, secret) }).expect(200);
+    await completeChallenge(app.t, {
+      challenge_token: await startChallenge(app.t),
+      code: codeOf(app.t, secret),
+    }).expect(200);
   });
 });
 
@@ -227,17 +235,18 @@ describe('a passkey as the second step, beyond the limit of failures', () => {
     ],
     ['of somebody else', () => answer(his)],
   ])('is refused, for passkeys %s count like wrong codes', async (_, wrong) => {
-    const challenge_token = await challenge(app.t);
+    const challenge_token = await startChallenge(app.t);
     for (let i = 0; i < 3; i++)
-      await complete(app.t, { challenge_token, ...(await wrong()) }).expect(422, NOT_VERIFIED);
-    const { body } = await complete(app.t, { challenge_token, ...(await answer()) }).expect(429);
+      await completeChallenge(app.t, { challenge_token, ...(await wrong()) }).expect(422, NOT_VERIFIED);
+    const { body } = await completeChallenge(app.t, { challenge_token, ...(await answer()) }).expect(429);
     expect(Object.keys(body.errors)).toEqual(['credential']);
   });
 
   it('is not refused for answers to what is no challenge', async () => {
-    const challenge_token = await challenge(app.t);
-    for (let i = 0; i < 5; i++) await complete(app.t, { challenge_token: 'junk', ...(await answer()) }).expect(422);
-    await complete(app.t, { challenge_token, ...(await answer()) }).expect(200);
+    const challenge_token = await startChallenge(app.t);
+    for (let i = 0; i < 5; i++)
+      await completeChallenge(app.t, { challenge_token: 'junk', ...(await answer()) }).expect(422);
+    await completeChallenge(app.t, { challenge_token, ...(await answer()) }).expect(200);
   });
 });
 
@@ -247,8 +256,8 @@ describe('a passkey as the second step, where unverified users are kept out', ()
   it('opens no session for who has to verify the email first', async () => {
     await app.enrol(ada, authenticator);
     for (const users of userProvidersOf(app.t)) jest.spyOn(users, 'isEmailVerified').mockReturnValue(false);
-    const [challenge_token, before] = [await challenge(app.t), await app.sessions()];
-    await complete(app.t, { challenge_token, ...(await answer()) }).expect(403);
+    const [challenge_token, before] = [await startChallenge(app.t), await app.sessions()];
+    await completeChallenge(app.t, { challenge_token, ...(await answer()) }).expect(403);
     expect(await app.sessions()).toBe(before);
   });
 });

@@ -1,10 +1,10 @@
 import { PasskeyAdded, PasskeyRemoved } from '@svc/auth';
 import { claimsOf } from '../support/app';
-import { ADA, HEADER, confirm } from '../support/step-up';
+import { ADA, CONFIRMATION_HEADER, confirmPassword } from '../support/step-up';
 import { eventually } from '../support/eventually';
 import { UNLIMITED } from '../support/host.module';
 import { type Confirmed, NOT_VERIFIED, ORIGIN, PasskeyApp } from '../support/passkeys';
-import { SoftAuthenticator } from '../support/cose-key';
+import { SoftAuthenticator } from '@svc/auth/testing';
 
 const NO_STORE = 'no-store, private';
 
@@ -182,14 +182,18 @@ describe('passkeys', () => {
   it('end a run of wrong passwords at step-up, at sign-in and at step-up', async () => {
     await app.enrol(ada, authenticator);
     const counted = () => app.t.database.query("SELECT 1 FROM svc_lockouts WHERE purpose = 'confirm'");
-    await confirm(app.t, ada.access_token, { password: 'wrong' }).expect(422);
+    await confirmPassword(app.t, ada.access_token, { password: 'wrong' }).expect(422);
     expect(await counted()).toHaveLength(1);
     await app.signIn(authenticator);
     expect(await counted()).toEqual([]);
-    await confirm(app.t, ada.access_token, { password: 'wrong' }).expect(422);
+    await confirmPassword(app.t, ada.access_token, { password: 'wrong' }).expect(422);
     const { ceremony_id, options } = await app.requestOptions();
     const body = { ceremony_id, credential: authenticator.get(options) };
-    await app.t.call('post', '/auth/confirm-passkey', ada.access_token).set(HEADER, '').send(body).expect(200);
+    await app.t
+      .call('post', '/auth/confirm-passkey', ada.access_token)
+      .set(CONFIRMATION_HEADER, '')
+      .send(body)
+      .expect(200);
     expect(await counted()).toEqual([]);
   });
 
@@ -262,12 +266,12 @@ describe('the limit of passkeys', () => {
 
   it('of a confirmation is that of the password too, and comes before the body', async () => {
     const ada: Confirmed = { ...(await app.t.session()), proof: '' };
-    const attempt = (body: object) => app.call('post', 'confirm-passkey', ada).set(HEADER, '').send(body);
+    const attempt = (body: object) => app.call('post', 'confirm-passkey', ada).set(CONFIRMATION_HEADER, '').send(body);
     await attempt({ ceremony_id: 'x', credential: {} }).expect(422);
     await attempt({}).expect(422);
-    await confirm(app.t, ada.access_token).expect(200);
+    await confirmPassword(app.t, ada.access_token).expect(200);
     await attempt({}).expect(429);
-    await confirm(app.t, ada.access_token).expect(429);
+    await confirmPassword(app.t, ada.access_token).expect(429);
     await app.requestOptions();
   });
 });
@@ -282,10 +286,10 @@ describe('the lockout', () => {
     const attempt = async (credential: object, ceremony_id: unknown) =>
       (await app.call('post', 'confirm-passkey', ada).send({ ceremony_id, credential })).status;
     for (let i = 0; i < 5; i++) expect(await attempt({}, 'x')).toBe(422);
-    for (let i = 0; i < 2; i++) await confirm(app.t, ada.access_token, { password: 'wrong' }).expect(422);
-    await confirm(app.t, ada.access_token).expect(423);
+    for (let i = 0; i < 2; i++) await confirmPassword(app.t, ada.access_token, { password: 'wrong' }).expect(422);
+    await confirmPassword(app.t, ada.access_token).expect(423);
     const { ceremony_id, options } = await app.requestOptions();
     expect(await attempt(authenticator.get(options), ceremony_id)).toBe(200);
-    await confirm(app.t, ada.access_token).expect(200);
+    await confirmPassword(app.t, ada.access_token).expect(200);
   });
 });

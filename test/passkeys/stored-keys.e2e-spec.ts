@@ -2,7 +2,7 @@ import { PasskeyBackupChanged, PasskeyCloneDetected } from '@svc/auth';
 import { TestApp, claimsOf } from '../support/app';
 import { ENCRYPTION_KEY } from '../support/host.module';
 import { type Confirmed, NOT_VERIFIED, ORIGIN, PASSKEYS, PasskeyApp } from '../support/passkeys';
-import { SoftAuthenticator } from '../support/cose-key';
+import { SoftAuthenticator } from '@svc/auth/testing';
 import { userProvidersOf } from '../support/user-reads';
 
 describe('the stored key of a passkey', () => {

@@ -2,7 +2,7 @@ import { PasswordReset, StoreUnavailable, UserProvider } from '@svc/auth';
 import { ADA } from '../support/step-up';
 import { eventually } from '../support/eventually';
 import { linkIn, member, membersForFile } from '../support/members';
-import { whileRefused } from '../support/failing-statements';
+import { whileStatementsFail } from '../support/failing-statements';
 
 const NEXT = 'another horse entirely';
 
@@ -28,7 +28,7 @@ describe('a reset of a password', () => {
     const live = await t.session();
     const token = await mailed();
     const told = t.recorded(PasswordReset);
-    await whileRefused(t, statements, () => reset(token).expect(503));
+    await whileStatementsFail(t, statements, () => reset(token).expect(503));
     expect(told).toEqual([]);
     await reset(token).expect(200);
     expect(told).toHaveLength(1);
@@ -42,7 +42,7 @@ describe('a reset of a password', () => {
   it('has ended the sessions where only the locks could not be released', async () => {
     const live = await t.session();
     const token = await mailed();
-    await whileRefused(t, 'DELETE ON svc_lockouts', () => reset(token).expect(503));
+    await whileStatementsFail(t, 'DELETE ON svc_lockouts', () => reset(token).expect(503));
     await t.get('/private', live.access_token).expect(401);
   });
 

@@ -2,11 +2,11 @@ import { Logger } from '@nestjs/common';
 import { AccountReleased, MailFailed, PasswordHasher, PasswordReset } from '@svc/auth';
 import { hash as digest } from 'node:crypto';
 import type { Response } from 'supertest';
-import { ADA, HEADER } from '../support/step-up';
+import { ADA, CONFIRMATION_HEADER } from '../support/step-up';
 import { eventually } from '../support/eventually';
 import { RESET_URL, WAITING, hangingMails, linkIn, member, membersForFile, startMembers } from '../support/members';
 import { Member, PASSWORD } from '../support/user-entities';
-import { statementsOf } from '../support/request-statements';
+import { requestStatements } from '../support/request-statements';
 
 const NEXT = 'another horse entirely';
 
@@ -138,7 +138,7 @@ describe('POST /forgot-password', () => {
     // What is done behind the answer is not done until then.
     await hangingMails(t, mailbox);
     const hash = jest.spyOn(t.app.get(PasswordHasher), 'hash');
-    const statements = statementsOf(t);
+    const statements = requestStatements(t);
     const work = async (email: string): Promise<unknown[]> => {
       statements.mockClear();
       await forgot(email).expect(200);
@@ -276,7 +276,7 @@ describe('POST /reset-password', () => {
 
   it('answers every failure with the same bytes and headers, and the same work', async () => {
     const hash = jest.spyOn(t.app.get(PasswordHasher), 'hash');
-    const statements = statementsOf(t);
+    const statements = requestStatements(t);
     const token = await mailed();
     const attempts: [unknown, object][] = [
       ['f'.repeat(64), {}],
@@ -315,7 +315,7 @@ describe('POST /reset-password', () => {
     ['the own address', { password: ADA, password_confirmation: ADA }, ['password']],
   ])('refuses %s by field before anything is looked up, and keeps the token', async (_, more, fields) => {
     const token = await mailed();
-    const statements = statementsOf(t);
+    const statements = requestStatements(t);
     const known = await reset(token, more).expect(422);
     expect(statements).not.toHaveBeenCalled();
     const unknown = await reset('x', { email: 'nobody@example.com', ...more });
@@ -333,7 +333,7 @@ describe('POST /reset-password', () => {
     const token = linkIn(await keeping.mailbox.nth(1)).searchParams.get('token');
     const body = { token, email: ADA, password: NEXT, password_confirmation: NEXT };
     await keeping.t.http.post('/auth/reset-password').send(body).expect(200);
-    await keeping.t.get('/private', access_token).set(HEADER, 'x').expect(200);
+    await keeping.t.get('/private', access_token).set(CONFIRMATION_HEADER, 'x').expect(200);
     await keeping.t.stop();
   });
 

@@ -1,19 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PasskeyRemoved, TwoFactorDisabled, Verified } from '@svc/auth';
-import { ADA, proofOf } from '../support/step-up';
+import { ADA, confirmationTokenOf } from '../support/step-up';
 import { member } from '../support/members';
 import { NOT_VERIFIED, ORIGIN } from '../support/passkeys';
-import { whileRefused } from '../support/failing-statements';
-import { SoftAuthenticator } from '../support/cose-key';
-import { asConfirmed, codeOf, complete } from '../support/two-factor';
-import { CLEARED, NEXT, UnprovedAccount } from '../support/unverified-account';
+import { whileStatementsFail } from '../support/failing-statements';
+import { SoftAuthenticator } from '@svc/auth/testing';
+import { asConfirmed, codeOf, completeChallenge } from '../support/two-factor';
+import { SECOND_FACTOR_REMOVED, NEW_PASSWORD, UnverifiedAccount } from '../support/unverified-account';
 
 describe('a reset of the password of an account', () => {
   describe('whose address nobody has proved', () => {
-    const account = UnprovedAccount.forFile();
+    const account = UnverifiedAccount.forFile();
 
     it('takes away the passkey and the second factor that were enrolled before, and lets the new password in alone', async () => {
-      const { credentialId, token } = await account.dugIn();
+      const { credentialId, token } = await account.addSecondFactors();
       const told = [
         account.t.recorded(PasskeyRemoved),
         account.t.recorded(TwoFactorDisabled),
@@ -23,8 +23,12 @@ describe('a reset of the password of an account', () => {
       const { status, body } = await account.app.attempt(account.authenticator);
       expect({ status, body }).toEqual({ status: 422, body: NOT_VERIFIED });
       await account.t.get('/private', token).expect(401);
-      expect([await account.app.rows(), await account.living(), await account.factor()]).toEqual([[], [], CLEARED]);
-      const { body: tokens } = await account.t.login(ADA, NEXT).expect(200);
+      expect([await account.app.rows(), await account.living(), await account.factor()]).toEqual([
+        [],
+        [],
+        SECOND_FACTOR_REMOVED,
+      ]);
+      const { body: tokens } = await account.t.login(ADA, NEW_PASSWORD).expect(200);
       await account.t.get('/private', tokens.access_token).expect(200);
       expect(told).toEqual([
         [new PasskeyRemoved(account.userId, credentialId, 'api')],
@@ -35,9 +39,15 @@ describe('a reset of the password of an account', () => {
 
     it('leaves no enrolment pending', async () => {
       const { access_token: token } = await account.t.session();
-      await asConfirmed(account.t, 'post', '/auth/two-factor', token, await proofOf(account.t, token)).expect(200);
+      await asConfirmed(
+        account.t,
+        'post',
+        '/auth/two-factor',
+        token,
+        await confirmationTokenOf(account.t, token),
+      ).expect(200);
       await account.reset();
-      expect(await account.factor()).toEqual(CLEARED);
+      expect(await account.factor()).toEqual(SECOND_FACTOR_REMOVED);
     });
 
     it('proves no address that has become another one meanwhile', async () => {
@@ -50,14 +60,14 @@ describe('a reset of the password of an account', () => {
         return stored;
       });
       await account.post(token).expect(200);
-      expect(await account.factor()).toEqual({ ...CLEARED, verified: false });
+      expect(await account.factor()).toEqual({ ...SECOND_FACTOR_REMOVED, verified: false });
     });
 
     it('touches the passkeys of nobody else', async () => {
       await member(account.t, 'bob@example.com');
       const his = new SoftAuthenticator(ORIGIN);
       await account.app.enrol(await account.app.confirmed('bob@example.com'), his);
-      await account.dugIn();
+      await account.addSecondFactors();
       await account.reset();
       await account.app.signIn(his);
     });
@@ -68,45 +78,49 @@ describe('a reset of the password of an account', () => {
       ['the second factor', 'UPDATE OF two_factor_secret ON members'],
       ['its proof', 'UPDATE OF email_verified_at ON members'],
     ])('is 503 when it fails at %s, and made whole by the same link', async (_, statements) => {
-      const { token } = await account.dugIn();
+      const { token } = await account.addSecondFactors();
       const link = await account.mailed();
       const told = [
         account.t.recorded(PasskeyRemoved),
         account.t.recorded(TwoFactorDisabled),
         account.t.recorded(Verified),
       ];
-      await whileRefused(account.t, statements, () => account.post(link).expect(503));
+      await whileStatementsFail(account.t, statements, () => account.post(link).expect(503));
       await account.post(link).expect(200);
-      expect([await account.app.rows(), await account.living(), await account.factor()]).toEqual([[], [], CLEARED]);
+      expect([await account.app.rows(), await account.living(), await account.factor()]).toEqual([
+        [],
+        [],
+        SECOND_FACTOR_REMOVED,
+      ]);
       await account.t.get('/private', token).expect(401);
-      await account.t.login(ADA, NEXT).expect(200);
+      await account.t.login(ADA, NEW_PASSWORD).expect(200);
       expect(told.map((events) => events.length)).toEqual([1, 1, 1]);
     });
 
     it('that is not known to be stored proves nothing, so that the next one takes everything away again', async () => {
-      await account.dugIn();
+      await account.addSecondFactors();
       const link = await account.mailed();
       const users = account.users;
       jest.spyOn(users, 'savePasswordHash').mockImplementationOnce(() => new Promise(() => undefined));
       await account.post(link).expect(503);
       expect((await account.factor()).verified).toBe(false);
       await account.post(link).expect(200);
-      expect([await account.app.rows(), await account.factor()]).toEqual([[], CLEARED]);
+      expect([await account.app.rows(), await account.factor()]).toEqual([[], SECOND_FACTOR_REMOVED]);
     });
   });
 
   describe('whose address nobody has proved, at a host with options of its own', () => {
-    let account: UnprovedAccount;
+    let account: UnverifiedAccount;
     afterEach(() => account.t.stop());
 
     it('proves it, so that what its owner enrols then stays through the next reset', async () => {
-      account = await UnprovedAccount.start({ emailVerification: { blockUnverifiedLogin: true } });
+      account = await UnverifiedAccount.start({ emailVerification: { blockUnverifiedLogin: true } });
       await account.t.login(ADA).expect(403);
       await account.reset();
-      const { body: session } = await account.t.login(ADA, NEXT).expect(200);
+      const { body: session } = await account.t.login(ADA, NEW_PASSWORD).expect(200);
       const { body } = await account.t
         .call('post', '/auth/confirm-password', session.access_token)
-        .send({ password: NEXT });
+        .send({ password: NEW_PASSWORD });
       await account.app.enrol({ ...session, proof: body.confirmation_token }, account.authenticator);
       account.t.clock.advance(61);
       await account.reset();
@@ -114,35 +128,38 @@ describe('a reset of the password of an account', () => {
     });
 
     it('leaves the sessions where the host wants that, and takes away the rest', async () => {
-      account = await UnprovedAccount.start({ passwordReset: { revokeSessions: false } });
-      const { token } = await account.dugIn();
+      account = await UnverifiedAccount.start({ passwordReset: { revokeSessions: false } });
+      const { token } = await account.addSecondFactors();
       await account.reset();
       await account.t.get('/private', token).expect(200);
-      expect([await account.app.rows(), await account.factor()]).toEqual([[], CLEARED]);
+      expect([await account.app.rows(), await account.factor()]).toEqual([[], SECOND_FACTOR_REMOVED]);
     });
   });
 
   describe('leaves passkey and second factor', () => {
-    let account: UnprovedAccount;
+    let account: UnverifiedAccount;
     afterEach(() => account.t.stop());
 
     const stays = async (): Promise<void> => {
-      const { secret } = await account.dugIn();
+      const { secret } = await account.addSecondFactors();
       await account.reset();
       await account.app.signIn(account.authenticator);
-      const { body } = await account.t.login(ADA, NEXT).expect(200);
+      const { body } = await account.t.login(ADA, NEW_PASSWORD).expect(200);
       expect(body.methods).toEqual(['totp', 'recovery_code', 'passkey']);
-      await complete(account.t, { challenge_token: body.challenge_token, code: codeOf(account.t, secret) }).expect(200);
+      await completeChallenge(account.t, {
+        challenge_token: body.challenge_token,
+        code: codeOf(account.t, secret),
+      }).expect(200);
     };
 
     it('where the address was proved', async () => {
-      account = await UnprovedAccount.start();
+      account = await UnverifiedAccount.start();
       await account.t.database.query('UPDATE members SET email_verified_at = now()');
       await stays();
     });
 
     it('where addresses are not proved at all', async () => {
-      account = await UnprovedAccount.start({ features: { emailVerification: false } });
+      account = await UnverifiedAccount.start({ features: { emailVerification: false } });
       await stays();
       expect((await account.factor()).verified).toBe(false);
     });
@@ -150,7 +167,7 @@ describe('a reset of the password of an account', () => {
 
   describe('whose address nobody has proved, beside other requests', () => {
     // None of them may end as 503 on a busy machine.
-    const account = UnprovedAccount.forFile({ storeTimeoutMs: 5000 });
+    const account = UnverifiedAccount.forFile({ storeTimeoutMs: 5000 });
 
     const ROUNDS = 12;
     it(`is survived by nothing that a stranger does at the same moment, in ${ROUNDS} rounds`, async () => {

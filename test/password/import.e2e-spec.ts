@@ -1,7 +1,7 @@
 import { PasswordHasher, PasswordVerifier, bcryptVerifier, pbkdf2Verifier, scryptVerifier } from '@svc/auth';
 import { pbkdf2Sync, scryptSync } from 'node:crypto';
 import { TestApp } from '../support/app';
-import { ADA, confirm } from '../support/step-up';
+import { ADA, confirmPassword } from '../support/step-up';
 import { PASSWORD } from '../support/user-entities';
 
 const b64 = (bytes: Buffer): string => bytes.toString('base64').replace(/=+$/, '');
@@ -56,8 +56,8 @@ describe('an account with the password hash of another system', () => {
   it.each(KNOWN)('of %s can confirm its password before the first login', async (_, password, digest) => {
     await store(digest);
     const { accessToken } = await t.auth.startSession(1);
-    await confirm(t, accessToken, { password: `${password}x` }).expect(422);
-    await confirm(t, accessToken, { password }).expect(200);
+    await confirmPassword(t, accessToken, { password: `${password}x` }).expect(422);
+    await confirmPassword(t, accessToken, { password }).expect(200);
   });
 
   it('of bcrypt is known by 72 bytes until the first login, and by all of them after it', async () => {

@@ -3,7 +3,7 @@ import { Abilities, type Caller, CurrentCaller, RequireConfirmation } from '@svc
 import jwt from 'jsonwebtoken';
 import { modulesOf } from '../docs/page-modules';
 import { TestApp, type Tokens, claimsOf } from '../support/app';
-import { ADA, HEADER, confirm, proofOf, startConfirming } from '../support/step-up';
+import { ADA, CONFIRMATION_HEADER, confirmPassword, confirmationTokenOf, startStepUp } from '../support/step-up';
 import { SECRET } from '../support/host.module';
 import { PASSWORD } from '../support/user-entities';
 
@@ -30,7 +30,7 @@ describe('impersonation, as its recipe says', () => {
 
   beforeAll(async () => {
     const { ImpersonationController } = modulesOf('docs/recipes/impersonation.md')['src/impersonation.controller.ts'];
-    t = await startConfirming({ hooks: { abilities: () => ['*'] } }, [ImpersonationController, Orders]);
+    t = await startStepUp({ hooks: { abilities: () => ['*'] } }, [ImpersonationController, Orders]);
     operator = (await t.session('root@example.com', 'admin')).access_token;
   });
   afterAll(() => t.stop());
@@ -42,7 +42,7 @@ describe('impersonation, as its recipe says', () => {
   const start = async (user: string, body: object = { reason: 'ticket 7' }) =>
     t
       .call('post', `/admin/impersonations/${user}`, operator)
-      .set(HEADER, await proofOf(t, operator, 'admin'))
+      .set(CONFIRMATION_HEADER, await confirmationTokenOf(t, operator, 'admin'))
       .send(body);
 
   it('needs the step-up of an operator and a reason, and is written down before it begins', async () => {
@@ -72,16 +72,16 @@ describe('impersonation, as its recipe says', () => {
     const { body } = await start('2');
     const token = body.access_token;
     await t.call('delete', '/orders', token).expect(423);
-    await confirm(t, token).expect(403);
-    const own = await proofOf(t, (await t.session('bob@example.com')).access_token);
-    await t.call('delete', '/orders', token).set(HEADER, own).expect(423);
+    await confirmPassword(t, token).expect(403);
+    const own = await confirmationTokenOf(t, (await t.session('bob@example.com')).access_token);
+    await t.call('delete', '/orders', token).set(CONFIRMATION_HEADER, own).expect(423);
     const change = {
       current_password: PASSWORD,
       password: 'another horse here',
       password_confirmation: 'another horse here',
     };
     await t.call('post', '/auth/password', token).send(change).expect(403);
-    await t.call('delete', '/auth/account', token).set(HEADER, own).expect(403);
+    await t.call('delete', '/auth/account', token).set(CONFIRMATION_HEADER, own).expect(403);
     await t.get('/auth/sessions', token).expect(403);
   });
 
@@ -121,7 +121,7 @@ describe('personal access tokens, as their recipe says', () => {
 
   beforeAll(async () => {
     const { TokensController } = modulesOf('docs/recipes/personal-access-tokens.md')['src/tokens.controller.ts'];
-    t = await startConfirming({ hooks: { abilities: () => abilities } }, [TokensController, Orders]);
+    t = await startStepUp({ hooks: { abilities: () => abilities } }, [TokensController, Orders]);
   });
   beforeEach(async () => {
     abilities = ['orders.*'];
@@ -132,7 +132,7 @@ describe('personal access tokens, as their recipe says', () => {
   const issue = async (body: object, { access_token: token } = user) =>
     t
       .call('post', '/tokens', token)
-      .set(HEADER, await proofOf(t, token))
+      .set(CONFIRMATION_HEADER, await confirmationTokenOf(t, token))
       .send(body);
 
   const machine = async (): Promise<Tokens> => (await issue({ label: 'CI', abilities: ['orders.read'] })).body;
@@ -167,7 +167,7 @@ describe('personal access tokens, as their recipe says', () => {
 
   it('are no way to the account, nor to further tokens', async () => {
     const { access_token: token } = await machine();
-    await confirm(t, token).expect(403);
+    await confirmPassword(t, token).expect(403);
     await t
       .call('post', '/tokens', token)
       .send({ label: 'CI', abilities: ['orders.read'] })

@@ -6,8 +6,8 @@ import { ADA } from '../support/step-up';
 import { linkIn, member, membersForFile, startMembers } from '../support/members';
 import { storePasskey } from '../support/passkeys';
 import { Member, PASSWORD } from '../support/user-entities';
-import { measured, recordStatements } from '../support/query-plans';
-import { refuse } from '../support/failing-statements';
+import { measureAccesses, recordStatements } from '../support/query-plans';
+import { failStatements } from '../support/failing-statements';
 import { userProvidersOf } from '../support/user-reads';
 
 const DAY = 86_400;
@@ -110,7 +110,7 @@ describe('a sweep of sessions', () => {
     const client = new Client({ connectionString: t.databaseUrl });
     await client.connect();
     for (const kind of ['custom', 'generic'] as const) {
-      const reads = (await measured(client, page, kind)).filter(({ table }) => table === 'svc_sessions');
+      const reads = (await measureAccesses(client, page, kind)).filter(({ table }) => table === 'svc_sessions');
       expect(reads.map(({ index }) => index)).toContain('svc_sessions_expiry');
       expect(reads.filter(({ rows }) => rows > 600)).toEqual([]);
     }
@@ -340,7 +340,7 @@ describe('a sweep of which one part fails', () => {
     ['passkeys', 'svc_passkeys'],
     ['resetTokens', 'svc_password_resets'],
   ])('runs the others, and names %s in its error', async (name, table) => {
-    const allow = await refuse(t, `DELETE ON ${table}`);
+    const allow = await failStatements(t, `DELETE ON ${table}`);
     const error = await prune(t).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(AggregateError);
     // One for each guard that has such rows.
@@ -352,7 +352,7 @@ describe('a sweep of which one part fails', () => {
   });
 
   it('names every part that failed', async () => {
-    const allow = await refuse(t, 'DELETE ON svc_sessions', 'DELETE ON svc_password_resets');
+    const allow = await failStatements(t, 'DELETE ON svc_sessions', 'DELETE ON svc_password_resets');
     await expect(prune(t)).rejects.toThrow(/^sessions: .*; resetTokens: /);
     expect(await left()).toEqual({ ...NONE, sessions: 1, resetTokens: 1 });
     await allow();

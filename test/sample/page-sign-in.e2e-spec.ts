@@ -1,7 +1,7 @@
 import generate from 'qrcode-generator';
 import { DEMO } from '../../apps/sample/src/dev/demo-accounts';
 import { PHONE, findingsIn } from '../support/accessibility';
-import { Authenticator, describeWithBrowser } from '../support/browser';
+import { VirtualAuthenticator, describeWithBrowser } from '../support/browser';
 import { SampleVisit, type Tab } from '../support/sample-page';
 import { codeAt, secretIn } from '../support/two-factor';
 
@@ -15,11 +15,11 @@ describeWithBrowser('the page of the sample', () => {
   describe('with passkeys and second factors', () => {
     visit.forTests();
     let tab: Tab;
-    let authenticator: Authenticator;
+    let authenticator: VirtualAuthenticator;
 
     beforeAll(async () => {
       tab = await visit.tab();
-      authenticator = await Authenticator.of(tab.page);
+      authenticator = await VirtualAuthenticator.of(tab.page);
     });
 
     const passkeyNames = () => tab.page.locator('main').getByRole('listitem').getByRole('heading').allInnerTexts();
@@ -185,14 +185,14 @@ describeWithBrowser('the page of the sample', () => {
   describe('with a passkey after the password', () => {
     visit.forTests({ SVC_PASSKEY_REQUIRED: 'true' });
     let tab: Tab;
-    let authenticator: Authenticator;
+    let authenticator: VirtualAuthenticator;
     let secret: string;
 
     beforeAll(async () => {
       tab = await visit.tab();
       await tab.page.setViewportSize(PHONE);
       await tab.page.emulateMedia({ reducedMotion: 'reduce' });
-      authenticator = await Authenticator.of(tab.page);
+      authenticator = await VirtualAuthenticator.of(tab.page);
     });
 
     const challenge = async () => {

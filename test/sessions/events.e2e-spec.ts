@@ -1,6 +1,6 @@
 import { Pruning, SessionEnded, type SessionEndReason, SessionStarted } from '@svc/auth';
 import { type Tokens, claimsOf } from '../support/app';
-import { ADA, HEADER, proofOf } from '../support/step-up';
+import { ADA, CONFIRMATION_HEADER, confirmationTokenOf } from '../support/step-up';
 import { linkIn, member, membersForFile } from '../support/members';
 import { PASSWORD } from '../support/user-entities';
 
@@ -148,8 +148,8 @@ describe('SessionEnded', () => {
   });
 
   it('says `erased` of each session of an account that is deleted', async () => {
-    const proof = await proofOf(t, own.access_token);
-    await end('delete', 'account').set(HEADER, proof).expect(204);
+    const proof = await confirmationTokenOf(t, own.access_token);
+    await end('delete', 'account').set(CONFIRMATION_HEADER, proof).expect(204);
     expectEnds(endOf(own, 'erased'), endOf(other, 'erased'));
   });
 

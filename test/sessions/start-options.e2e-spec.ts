@@ -1,6 +1,6 @@
 import { type AuthHooks, type AuthModuleOptions, RefreshTokenReused } from '@svc/auth';
 import { TestApp, claimsOf } from '../support/app';
-import { Checkpoint, whileStopped } from '../support/pause-point';
+import { PausePoint, whilePaused } from '../support/pause-point';
 
 let hooks: AuthHooks = {};
 const t = TestApp.forFile({
@@ -111,7 +111,7 @@ describe('host callbacks', () => {
 
   it('hold no lock while they take their time', async () => {
     const session = await t.session();
-    const slow = new Checkpoint();
+    const slow = new PausePoint();
     hooks.abilities = async () => {
       await slow.pass();
       return [];
@@ -121,7 +121,7 @@ describe('host callbacks', () => {
     hooks = {};
     await t.refresh(session.refresh_token).expect(200);
     await t.call('post', '/auth/logout', session.access_token).expect(204);
-    slow.letGo();
+    slow.resume();
     expect((await waiting).status).toBe(401);
   });
 
@@ -136,12 +136,12 @@ describe('host callbacks', () => {
 
   it('may take any time: meanwhile the row of the session can be locked', async () => {
     const { refresh_token: refresh } = await t.session();
-    const slow = new Checkpoint();
+    const slow = new PausePoint();
     hooks.abilities = async () => {
       await slow.pass();
       return ['late'];
     };
-    const { status, body } = await whileStopped(slow, t.refresh(refresh), () =>
+    const { status, body } = await whilePaused(slow, t.refresh(refresh), () =>
       t.database.transaction(async (own) => {
         await own.query('SELECT 1 FROM svc_sessions FOR UPDATE NOWAIT');
       }),

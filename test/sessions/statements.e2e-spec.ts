@@ -1,9 +1,9 @@
 import { PasswordHasher, SecurityStore } from '@svc/auth';
 import { Client } from 'pg';
 import { TestApp } from '../support/app';
-import { HEADER, proofOf } from '../support/step-up';
-import { type PlanKind, type Statement, accessesOf, recordStatements } from '../support/query-plans';
-import { isForRequest, markRequests } from '../support/request-statements';
+import { CONFIRMATION_HEADER, confirmationTokenOf } from '../support/step-up';
+import { type PlanKind, type Statement, plannedAccesses, recordStatements } from '../support/query-plans';
+import { isInRequest, markRequests } from '../support/request-statements';
 
 /** Counts what requests send to PostgreSQL and to the security store. */
 function counters(t: TestApp) {
@@ -13,7 +13,7 @@ function counters(t: TestApp) {
   jest.spyOn(Client.prototype, 'query').mockImplementation(function (this: Client, ...args: unknown[]) {
     const [first] = args as [string | { text: string }];
     const text = typeof first === 'string' ? first : first.text;
-    if (isForRequest() && !/^(START|BEGIN|COMMIT|ROLLBACK)/i.test(text)) sql.push(text);
+    if (isInRequest() && !/^(START|BEGIN|COMMIT|ROLLBACK)/i.test(text)) sql.push(text);
     return query.apply(this, args);
   } as never);
   const store = t.app.get(SecurityStore);
@@ -21,7 +21,7 @@ function counters(t: TestApp) {
   for (const name of ['getMany', 'setMany', 'add', 'take', 'count', 'settle'] as const) {
     const call = store[name].bind(store) as (...args: unknown[]) => unknown;
     jest.spyOn(store, name).mockImplementation(((...args: unknown[]) => {
-      if (isForRequest()) trips.push(name);
+      if (isInRequest()) trips.push(name);
       return call(...args);
     }) as never);
   }
@@ -167,7 +167,7 @@ describe('every hot query', () => {
   it.each<PlanKind>(['custom', 'generic'])('reads sessions and people by index, by a %s plan', async (kind) => {
     const seen = new Set<string>();
     for (const statement of statements) {
-      const accesses = (await accessesOf(client, statement, kind)).filter(({ table }) => GROWING.includes(table));
+      const accesses = (await plannedAccesses(client, statement, kind)).filter(({ table }) => GROWING.includes(table));
       const indexes = accesses.filter(({ table }) => table === 'svc_sessions').map(({ index }) => index);
       const allowed = KINDS.find(([, text]) => text.test(statement.text))?.[2] ?? [];
       expect({
@@ -211,6 +211,6 @@ async function everyHotRequest(t: TestApp): Promise<void> {
   const { access_token: leaving } = await t.session('bob@example.com');
   await t
     .call('delete', '/auth/account', leaving)
-    .set(HEADER, await proofOf(t, leaving))
+    .set(CONFIRMATION_HEADER, await confirmationTokenOf(t, leaving))
     .expect(204);
 }

@@ -4,7 +4,14 @@ import { AccountReleased, Authenticated, PasswordHasher, RequireConfirmation, Se
 import { randomUUID } from 'node:crypto';
 import type { Response } from 'supertest';
 import { type TestApp, claimsOf } from '../support/app';
-import { ADA, HEADER, confirm, confirmingForFile, proofOf, startConfirming } from '../support/step-up';
+import {
+  ADA,
+  CONFIRMATION_HEADER,
+  confirmPassword,
+  stepUpForFile,
+  confirmationTokenOf,
+  startStepUp,
+} from '../support/step-up';
 import { type Forgery, forge } from '../support/forge';
 import { ADMIN_AUDIENCE, API_AUDIENCE } from '../support/host.module';
 import { PASSWORD } from '../support/user-entities';
@@ -13,14 +20,14 @@ import { PASSWORD } from '../support/user-entities';
 const CONFIRMATION = 'reauth+challenge';
 
 describe('POST /confirm-password', () => {
-  const t = confirmingForFile({ features: { lockout: true }, lockout: { maxAttempts: 3, releaseAfter: 60 } });
+  const t = stepUpForFile({ features: { lockout: true }, lockout: { maxAttempts: 3, releaseAfter: 60 } });
   let token: string;
 
   beforeEach(async () => void (token = (await t.session()).access_token));
 
   it('answers the right password with a proof for this session, that nothing may cache', async () => {
     t.clock.stop();
-    const { body, headers } = await confirm(t, token).expect(200);
+    const { body, headers } = await confirmPassword(t, token).expect(200);
     expect(body).toEqual({ confirmation_token: expect.any(String) });
     expect(headers['cache-control']).toBe('no-store, private');
     const claims = claimsOf(body.confirmation_token);
@@ -40,18 +47,18 @@ describe('POST /confirm-password', () => {
   });
 
   it('leaves the session out of the proof where the bearer names none', async () => {
-    const { body } = await confirm(t, forge({ without: ['fid', 'jti'] })).expect(200);
+    const { body } = await confirmPassword(t, forge({ without: ['fid', 'jti'] })).expect(200);
     expect(claimsOf(body.confirmation_token)).not.toHaveProperty('fid');
   });
 
   it('answers a wrong password with 422, counts it, and locks step-up alone', async () => {
     for (const password of ['wrong', ` ${PASSWORD}`, PASSWORD.toUpperCase()]) {
-      const { body } = await confirm(t, token, { password }).expect(422);
+      const { body } = await confirmPassword(t, token, { password }).expect(422);
       const text = 'The password is not correct.';
       expect(body).toEqual({ message: text, errors: { password: [text] } });
     }
     const verify = jest.spyOn(t.app.get(PasswordHasher), 'verify');
-    const { body } = await confirm(t, token).expect(423);
+    const { body } = await confirmPassword(t, token).expect(423);
     expect(Object.keys(body.errors)).toEqual(['password']);
     expect(body.message).toMatch(/locked. Please try again in (5\d|60) seconds/);
     expect(verify).not.toHaveBeenCalled();
@@ -59,14 +66,14 @@ describe('POST /confirm-password', () => {
     expect(rows).toEqual([{ purpose: 'confirm', subject: '1', guard: 'api' }]);
     // The lock is the account's, whatever the session; and a login, which proves the same, releases it.
     const other = (await t.session()).access_token;
-    await confirm(t, other).expect(200);
+    await confirmPassword(t, other).expect(200);
   });
 
   it('releases its own counter with a success, and no login`s', async () => {
     const released = t.recorded(AccountReleased);
     await t.login(ADA, 'wrong').expect(422);
-    await confirm(t, token, { password: 'wrong' }).expect(422);
-    await confirm(t, token).expect(200);
+    await confirmPassword(t, token, { password: 'wrong' }).expect(422);
+    await confirmPassword(t, token).expect(200);
     expect(released).toEqual([{ purpose: 'confirm', subject: '1', guard: 'api' }]);
     expect(await t.database.query('SELECT purpose FROM svc_lockouts')).toEqual([{ purpose: 'login' }]);
   });
@@ -80,20 +87,20 @@ describe('POST /confirm-password', () => {
     ['a number', 7],
     ['256 characters', 'x'.repeat(256)],
   ])('answers %s with 422 without counting it', async (_, password) => {
-    const { body } = await confirm(t, token, { password }).expect(422);
+    const { body } = await confirmPassword(t, token, { password }).expect(422);
     expect(Object.keys(body.errors)).toEqual(['password']);
     expect(await t.database.query('SELECT 1 FROM svc_lockouts')).toEqual([]);
   });
 
   it('needs a token', async () => {
     await t.http.post('/auth/confirm-password').send({ password: PASSWORD }).expect(401);
-    await confirm(t, forge({ claims: { sub: '999' } })).expect(401);
+    await confirmPassword(t, forge({ claims: { sub: '999' } })).expect(401);
   });
 
   it('refuses a user without a password like a wrong one', async () => {
     const [{ id }] = await t.database.query("INSERT INTO people (email) VALUES ('keyless@example.com') RETURNING id");
     const { accessToken } = await t.auth.startSession(id);
-    await confirm(t, accessToken, { password: 'x' }).expect(422);
+    await confirmPassword(t, accessToken, { password: 'x' }).expect(422);
   });
 });
 
@@ -101,7 +108,7 @@ describe('the limit on step-up', () => {
   it('counts every attempt, by client and by user, for each guard by itself', async () => {
     const run = randomUUID();
     let client = 0;
-    const t = await startConfirming({
+    const t = await startStepUp({
       keyPrefix: `${run}:`,
       rateLimits: {},
       hooks: { rateLimitKey: () => `${client++}` },
@@ -109,13 +116,13 @@ describe('the limit on step-up', () => {
     const { accessToken: one } = await t.auth.startSession(1);
     const { accessToken: two } = await t.auth.startSession(1);
     for (let i = 0; i < 5; i++) {
-      await confirm(t, i % 2 ? one : two, { password: i % 2 ? PASSWORD : 'wrong' }).expect(i % 2 ? 200 : 422);
+      await confirmPassword(t, i % 2 ? one : two, { password: i % 2 ? PASSWORD : 'wrong' }).expect(i % 2 ? 200 : 422);
     }
-    const { headers, body } = await confirm(t, one).expect(429);
+    const { headers, body } = await confirmPassword(t, one).expect(429);
     expect(headers['x-ratelimit-limit']).toBe('5');
     expect(body).toEqual({ message: expect.stringMatching(/Too many attempts/) });
-    await confirm(t, (await t.auth.startSession(2)).accessToken).expect(200);
-    await confirm(t, (await t.auth.guard('admin').startSession(1)).accessToken, undefined, 'admin').expect(200);
+    await confirmPassword(t, (await t.auth.startSession(2)).accessToken).expect(200);
+    await confirmPassword(t, (await t.auth.guard('admin').startSession(1)).accessToken, undefined, 'admin').expect(200);
     await t.stop();
   });
 });
@@ -159,10 +166,10 @@ class AllSensitive {
   }
 }
 
-const start = (options = {}): TestApp => confirmingForFile(options, [Sensitive, AllSensitive]);
+const start = (options = {}): TestApp => stepUpForFile(options, [Sensitive, AllSensitive]);
 const act = (t: TestApp, token: string, proof?: string, path = '/sensitive') => {
   const call = t.call('post', path, token);
-  return proof === undefined ? call : call.set(HEADER, proof);
+  return proof === undefined ? call : call.set(CONFIRMATION_HEADER, proof);
 };
 
 const expectMissing = ({ status, body, headers }: Response): void => {
@@ -186,7 +193,7 @@ describe('a route that asks for confirmation', () => {
 
   it('takes one proof as often as it is needed, until it expires', async () => {
     t.clock.stop();
-    const proof = await proofOf(t, token);
+    const proof = await confirmationTokenOf(t, token);
     for (let i = 0; i < 3; i++)
       for (const path of ['/sensitive', '/all-sensitive', '/sensitive/passport'])
         await act(t, token, proof, path).expect(201);
@@ -197,13 +204,13 @@ describe('a route that asks for confirmation', () => {
   });
 
   it('takes a proof after a refresh of its own session', async () => {
-    const proof = await proofOf(t, token);
+    const proof = await confirmationTokenOf(t, token);
     const { body } = await t.refresh(refreshToken).expect(200);
     await act(t, body.access_token, proof).expect(201);
   });
 
   it('tells a client that the proof is another session`s', async () => {
-    const proof = await proofOf(t, token);
+    const proof = await confirmationTokenOf(t, token);
     const other = (await t.auth.startSession(1)).accessToken;
     const { body } = await act(t, other, proof).expect(423);
     expect(body).toEqual({
@@ -212,7 +219,7 @@ describe('a route that asks for confirmation', () => {
     });
     const none = forge({ without: ['fid'] });
     expect((await act(t, none, proof).expect(423)).body.reason).toBe('confirmation_session_mismatch');
-    const unbound = await proofOf(t, none);
+    const unbound = await confirmationTokenOf(t, none);
     expect((await act(t, token, unbound).expect(423)).body.reason).toBe('confirmation_session_mismatch');
     await act(t, none, unbound).expect(201);
     await act(t, forge({ without: ['fid'] }), unbound).expect(201);
@@ -220,11 +227,11 @@ describe('a route that asks for confirmation', () => {
 
   it('takes no proof of another user, without a word why', async () => {
     const { accessToken: bob } = await t.auth.startSession(2);
-    expectMissing(await act(t, bob, await proofOf(t, token)));
+    expectMissing(await act(t, bob, await confirmationTokenOf(t, token)));
   });
 
   it('takes no proof once the session has ended', async () => {
-    const proof = await proofOf(t, token);
+    const proof = await confirmationTokenOf(t, token);
     await t.auth.revoke(String(claimsOf(token).fid));
     await act(t, token, proof).expect(401);
     const { accessToken: next } = await t.auth.startSession(1);
@@ -233,7 +240,7 @@ describe('a route that asks for confirmation', () => {
 
   it('takes the proof of its own guard only, whatever the order of its decorators', async () => {
     const staff = (await t.auth.guard('admin').startSession(1)).accessToken;
-    const [own, others] = [await proofOf(t, staff, 'admin'), await proofOf(t, token)];
+    const [own, others] = [await confirmationTokenOf(t, staff, 'admin'), await confirmationTokenOf(t, token)];
     for (const path of ['/sensitive/staff', '/sensitive/staff-last']) {
       await act(t, staff, own, path).expect(201);
       expectMissing(await act(t, staff, others, path));
@@ -244,8 +251,8 @@ describe('a route that asks for confirmation', () => {
 
   it('takes no access token for a proof, and no proof for an access token', async () => {
     expectMissing(await act(t, token, token));
-    await t.get('/private', await proofOf(t, token)).expect(401);
-    await act(t, await proofOf(t, token), await proofOf(t, token)).expect(401);
+    await t.get('/private', await confirmationTokenOf(t, token)).expect(401);
+    await act(t, await confirmationTokenOf(t, token), await confirmationTokenOf(t, token)).expect(401);
   });
 
   const good = (): Record<string, unknown> => ({
@@ -296,7 +303,7 @@ describe.each([[true], [false]])('a route that asks for confirmation, with the d
 
   it('takes no proof that was spent', async () => {
     const { accessToken } = await t.auth.startSession(1);
-    const proof = await proofOf(t, accessToken);
+    const proof = await confirmationTokenOf(t, accessToken);
     await act(t, accessToken, proof).expect(201);
     await t.app.get(SecurityStore).setMany([`svc:dl:jti:${claimsOf(proof).jti}`], 'true', 60);
     expectMissing(await act(t, accessToken, proof));
@@ -308,7 +315,7 @@ describe('confirm.ttl and confirm.header', () => {
 
   it('are the host`s to choose', async () => {
     const { accessToken } = await t.auth.startSession(1);
-    const proof = await proofOf(t, accessToken);
+    const proof = await confirmationTokenOf(t, accessToken);
     await t.call('post', '/sensitive', accessToken).set('x-proof', proof).expect(201);
     const refused = await act(t, accessToken, proof).expect(423);
     expect(refused.headers['www-authenticate']).toMatch(/max_age=10$/);

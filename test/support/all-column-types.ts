@@ -23,7 +23,7 @@ const money = { to: (cents: bigint) => String(cents), from: (text: string) => Bi
 
 /** An entity of ordinary columns only, of all kinds; it lives in another schema, under an awkward name. */
 @Entity({ name: 'Rich people', schema: 'crm' })
-export class Rich extends withAuthColumns() {
+export class AllColumnTypes extends withAuthColumns() {
   @PrimaryGeneratedColumn('uuid', { name: 'Person-Id' })
   id!: string;
 

@@ -18,13 +18,13 @@ export const openBrowser = (): Promise<Browser> =>
   chromium.launch({ executablePath: executable, args: ['--no-sandbox'] });
 
 /** A virtual authenticator of a page (WebAuthn Level 3 §11), driven over the DevTools protocol. */
-export class Authenticator {
+export class VirtualAuthenticator {
   private constructor(
     private readonly devTools: CDPSession,
     private readonly authenticatorId: string,
   ) {}
 
-  static async of(page: Page): Promise<Authenticator> {
+  static async of(page: Page): Promise<VirtualAuthenticator> {
     const devTools = await page.context().newCDPSession(page);
     await devTools.send('WebAuthn.enable');
     const { authenticatorId } = await devTools.send('WebAuthn.addVirtualAuthenticator', {
@@ -37,7 +37,7 @@ export class Authenticator {
         automaticPresenceSimulation: false,
       },
     });
-    return new Authenticator(devTools, authenticatorId);
+    return new VirtualAuthenticator(devTools, authenticatorId);
   }
 
   /** The user answers the authenticator's every prompt while `work` lasts; not one that is open already. */

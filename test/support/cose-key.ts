@@ -1,10 +1,8 @@
 import type { KeyObject } from 'node:crypto';
 
-export { type Change, type Sent, SoftAuthenticator } from '@svc/auth/testing';
-
 type CoseKey = Map<number, number | Uint8Array>;
 
-/** The COSE key of an RSA key, or of one on P-256: of another curve its members, under the name of that one. */
+/** The COSE key of an RSA key or of an EC key. An EC key of any curve is labelled as P-256. */
 export function coseKeyOf(publicKey: KeyObject): CoseKey {
   const { kty, x, y, n, e } = publicKey.export({ format: 'jwk' });
   const bytesOf = (text: unknown): Buffer => Buffer.from(String(text), 'base64url');

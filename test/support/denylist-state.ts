@@ -26,8 +26,8 @@ export const settled = (client: RedisClient): Promise<void> =>
     return complete === 1 && lease === 0 && timelines.length > 0;
   });
 
-/** Empties Redis, in a moment in which a node that is no more has the lease: nobody writes the denials again. */
-export async function emptiedForNobody(client: RedisClient): Promise<void> {
+/** Empties Redis while a dead node holds the lease, so that no node rebuilds the denylist. */
+export async function emptyRedisWithoutRebuild(client: RedisClient): Promise<void> {
   await settled(client);
   await client.multi().flushAll().set(LEASE, 'a node that is no more').exec();
 }

@@ -1,11 +1,11 @@
 import type { TestApp } from './app';
 
 /**
- * The database refuses statements, as one that shuts down, until the returned function is called.
+ * The database fails statements, as during a shutdown, until the returned function is called.
  *
  * @param statements as in CREATE TRIGGER: `DELETE ON svc_passkeys`, `UPDATE OF email ON members`
  */
-export async function refuse({ database }: TestApp, ...statements: string[]): Promise<() => Promise<unknown>> {
+export async function failStatements({ database }: TestApp, ...statements: string[]): Promise<() => Promise<unknown>> {
   await database.query(`
     CREATE FUNCTION svc_test_refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
       RAISE 'the database system is shutting down' USING ERRCODE = 'cannot_connect_now';
@@ -19,12 +19,15 @@ export async function refuse({ database }: TestApp, ...statements: string[]): Pr
 }
 
 /**
- * The database lets so many rows be changed, and refuses statements that change more, until the returned function is
- * called.
+ * The database fails statements after `count` changed rows, until the returned function is called.
  *
- * @param kind as for {@link refuse}
+ * @param kind as for {@link failStatements}
  */
-export async function refuseAfter({ database }: TestApp, count: number, kind: string): Promise<() => Promise<unknown>> {
+export async function failStatementsAfter(
+  { database }: TestApp,
+  count: number,
+  kind: string,
+): Promise<() => Promise<unknown>> {
   await database.query(`
     CREATE SEQUENCE svc_test_passed;
     CREATE FUNCTION svc_test_refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
@@ -37,9 +40,13 @@ export async function refuseAfter({ database }: TestApp, count: number, kind: st
   return () => database.query('DROP FUNCTION svc_test_refuse CASCADE; DROP SEQUENCE svc_test_passed');
 }
 
-/** Refuses them while `work` is done. */
-export async function whileRefused(t: TestApp, statements: string, work: () => PromiseLike<unknown>): Promise<void> {
-  const allow = await refuse(t, statements);
+/** Fails statements while `work` runs. */
+export async function whileStatementsFail(
+  t: TestApp,
+  statements: string,
+  work: () => PromiseLike<unknown>,
+): Promise<void> {
+  const allow = await failStatements(t, statements);
   try {
     await work();
   } finally {

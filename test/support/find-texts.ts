@@ -1,7 +1,7 @@
 import type { TestApp } from './app';
 
-/** The tables with a row that mentions one of the texts in any column, in any case. */
-export async function mentions(t: TestApp, texts: readonly string[]): Promise<string[]> {
+/** The tables that contain one of the texts, in any column and in any case. */
+export async function tablesContaining(t: TestApp, texts: readonly string[]): Promise<string[]> {
   const tables: { name: string }[] = await t.database.query(
     `SELECT relname AS name FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace ORDER BY relname`,
   );

@@ -1,15 +1,15 @@
 import type { AuthModuleOptions } from '@svc/auth';
 import type { TestApp, TestAppOptions } from './app';
-import { ADA, HEADER, proofOf } from './step-up';
+import { ADA, CONFIRMATION_HEADER, confirmationTokenOf } from './step-up';
 import { type Mailbox, member, membersForFile, startMembers } from './members';
-import { mentions } from './find-texts';
+import { tablesContaining } from './find-texts';
 import { ORIGIN, PASSKEYS, PasskeyApp, storePasskey } from './passkeys';
-import { SoftAuthenticator } from './cose-key';
+import { SoftAuthenticator } from '@svc/auth/testing';
 import { enrol } from './two-factor';
 
 const TABLES = ['members', 'svc_lockouts', 'svc_passkeys', 'svc_password_resets', 'svc_sessions'];
 
-/** An erased session leaves a row that is nobody's. */
+/** The deletion of an account keeps the rows of its sessions, without a user. */
 const OF_ACCOUNTS: Record<string, string> = { svc_sessions: "WHERE user_id <> ''" };
 
 const everything = (options: Partial<AuthModuleOptions>): Partial<AuthModuleOptions> => ({
@@ -18,8 +18,8 @@ const everything = (options: Partial<AuthModuleOptions>): Partial<AuthModuleOpti
   features: { lockout: true, twoFactor: true, passkeys: true, ...options.features },
 });
 
-/** A member who is signed in on a host with every capability, up to the account's end. */
-export class LivingAccount {
+/** A signed-in member of a host with all features. */
+export class FullAccount {
   readonly email = ADA;
   id!: string;
   token!: string;
@@ -30,27 +30,27 @@ export class LivingAccount {
     [this.t, this.mailbox] = [t, mailbox];
   }
 
-  static async start(options: Partial<AuthModuleOptions> = {}, more: TestAppOptions = {}): Promise<LivingAccount> {
-    const account = new LivingAccount(await startMembers(everything(options), more));
+  static async start(options: Partial<AuthModuleOptions> = {}, more: TestAppOptions = {}): Promise<FullAccount> {
+    const account = new FullAccount(await startMembers(everything(options), more));
     await account.begin();
     return account;
   }
 
   /** One host for a whole file, or for a `describe` block, with a new account before each test. */
-  static forFile(options: Partial<AuthModuleOptions> = {}, more: TestAppOptions = {}): LivingAccount {
-    const account = new LivingAccount(membersForFile(everything(options), more));
+  static forFile(options: Partial<AuthModuleOptions> = {}, more: TestAppOptions = {}): FullAccount {
+    const account = new FullAccount(membersForFile(everything(options), more));
     beforeEach(() => account.begin());
     return account;
   }
 
-  /** Creates the account, and signs in to it. */
+  /** Creates the account and signs in. */
   async begin(): Promise<void> {
     this.id = await member(this.t, ADA);
     this.token = (await this.t.session()).access_token;
   }
 
-  /** Leaves a row in every table of ours, some of them under the same id at another guard. */
-  async live(): Promise<void> {
+  /** Adds rows to every table of the library, and to some of them for the same id at the other guard. */
+  async fillTables(): Promise<void> {
     const { t, id, token } = this;
     await t.session();
     await t.http.post('/auth/forgot-password').send({ email: ADA }).expect(200);
@@ -69,18 +69,18 @@ export class LivingAccount {
     await enrol(t, ADA);
   }
 
-  /** Deletes what belongs to the account with the same id at the other guard. */
-  async forgetTheOther(): Promise<void> {
+  /** Deletes the rows of the same id at the other guard. */
+  async deleteOtherGuardRows(): Promise<void> {
     for (const table of ['svc_lockouts', 'svc_passkeys'])
       await this.t.database.query(`DELETE FROM ${table} WHERE guard = 'admin'`);
   }
 
   prove(): Promise<string> {
-    return proofOf(this.t, this.token);
+    return confirmationTokenOf(this.t, this.token);
   }
 
   async erase(proof?: string) {
-    return this.t.call('delete', '/auth/account', this.token).set(HEADER, proof ?? (await this.prove()));
+    return this.t.call('delete', '/auth/account', this.token).set(CONFIRMATION_HEADER, proof ?? (await this.prove()));
   }
 
   /** How many rows of accounts there are, by table. What is left of erased sessions is none. */
@@ -96,6 +96,6 @@ export class LivingAccount {
 
   /** The tables with a row that mentions the account. */
   mentions(): Promise<string[]> {
-    return mentions(this.t, [this.id, ADA]);
+    return tablesContaining(this.t, [this.id, ADA]);
   }
 }

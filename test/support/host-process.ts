@@ -4,11 +4,11 @@ import { AccountLocked, AccountReleased, AuthEvents, Lockout, PasswordHasher } f
 import { redisCache } from '../../apps/sample/src/redis-cache';
 import { startHost } from './adapter';
 import { HostModule } from './host.module';
-import type { Seen } from './processes';
+import type { ProcessCounts } from './processes';
 
 /** Counts what tests across processes ask about. */
-function observe(app: INestApplication): () => Seen {
-  const seen: Seen = { verified: 0, locked: 0, released: 0, limited: 0 };
+function observe(app: INestApplication): () => ProcessCounts {
+  const seen: ProcessCounts = { verified: 0, locked: 0, released: 0, limited: 0 };
   const { library } = app.get(PasswordHasher) as unknown as { library: { verify(...args: unknown[]): unknown } };
   const verify = library.verify.bind(library);
   library.verify = (...args) => {

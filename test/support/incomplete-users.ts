@@ -1,8 +1,8 @@
 import { type StoredCredentials, UserProvider } from '@svc/auth';
 import { Column, CreateDateColumn, DeleteDateColumn, Entity, Index, PrimaryGeneratedColumn } from 'typeorm';
 
-/** Users that can be asked, and nothing else. */
-export class Strangers extends UserProvider {
+/** A provider that only implements the required methods. */
+export class MinimalProvider extends UserProvider {
   findById = async (): Promise<object | null> => null;
   findByIdentifier = async (): Promise<StoredCredentials | null> => null;
   passwordHashOf = async (): Promise<string | null> => null;
@@ -10,35 +10,35 @@ export class Strangers extends UserProvider {
   savePasswordHash = async (): Promise<void> => undefined;
 }
 
-/** The same, with the identifier that they sign in with. */
-export class Readers extends Strangers {
+/** The same, with `identifierOf`. */
+export class IdentifierProvider extends MinimalProvider {
   override identifierOf = (): string => 'ada@example.com';
 }
 
-/** The same, who have an email besides. */
-export class Addressed extends Strangers {
+/** The same, with `emailOf`. */
+export class EmailProvider extends MinimalProvider {
   override emailOf = (): string => 'ada@example.com';
 }
 
-/** The same, who tell since when they are there. */
-export class Dated extends Strangers {
+/** The same, with creation times. */
+export class CreationTimeProvider extends MinimalProvider {
   override datesAccounts = (): boolean => true;
 }
 
-/** The same, whose email is verified, whatever it is. */
-export class Verifying extends Strangers {
+/** The same, with verification of emails. */
+export class VerificationProvider extends MinimalProvider {
   override verifiesEmails = (): boolean => true;
 }
 
-/** Users of a provider of the host's that do all there is. */
-export class Complete extends Readers {
+/** A provider that implements everything. */
+export class CompleteProvider extends IdentifierProvider {
   override createsAccounts = (): boolean => true;
   override datesAccounts = (): boolean => true;
   override deletesAccounts = (): boolean => true;
   override verifiesEmails = (): boolean => true;
 }
 
-abstract class Own {
+abstract class UserBase {
   @PrimaryGeneratedColumn('uuid')
   id!: string;
 
@@ -50,15 +50,15 @@ abstract class Own {
 }
 
 @Entity('loose')
-export class Loose extends Own {
+export class DuplicateEmails extends UserBase {
   @Column('text')
   email!: string;
 }
 
-/** The address is one of a tenant's. */
+/** An email is unique within a tenant only. */
 @Entity('tenants')
 @Index(['email', 'tenant'], { unique: true })
-export class Tenants extends Own {
+export class EmailUniquePerTenant extends UserBase {
   @Column('text')
   email!: string;
 
@@ -67,34 +67,34 @@ export class Tenants extends Own {
 }
 
 @Entity('some')
-export class Some extends Own {
+export class EmailPartlyUnique extends UserBase {
   @Index({ unique: true, where: "name <> 'guest'" })
   @Column('text')
   email!: string;
 }
 
 @Entity('handles')
-export class Handles extends Own {
+export class UniqueHandle extends UserBase {
   @Column('text', { unique: true })
   handle!: string;
 
   @Column('text')
   email!: string;
 
-  /** In a time zone that only the connection knows. */
+  /** A column without time zone: its value depends on the connection. */
   @CreateDateColumn()
   createdAt!: Date;
 }
 
 @Entity('unique')
-export class Unique extends Own {
+export class UniqueEmail extends UserBase {
   @Column('text', { unique: true })
   email!: string;
 }
 
-/** Those that are marked as deleted may share their address. */
+/** The email is unique among users that are not marked as deleted. */
 @Entity('live')
-export class Live extends Own {
+export class UniqueUnlessDeleted extends UserBase {
   @Index({ unique: true, where: '"deleted_at" IS NULL' })
   @Column('text')
   email!: string;
@@ -103,4 +103,11 @@ export class Live extends Own {
   deletedAt!: Date | null;
 }
 
-export const OWN = [Loose, Tenants, Some, Handles, Unique, Live];
+export const USER_ENTITIES = [
+  DuplicateEmails,
+  EmailUniquePerTenant,
+  EmailPartlyUnique,
+  UniqueHandle,
+  UniqueEmail,
+  UniqueUnlessDeleted,
+];

@@ -1,10 +1,10 @@
-import type { Sent } from './cose-key';
+import type { Sent } from '@svc/auth/testing';
 
 const nested = (depth: number): unknown => JSON.parse('['.repeat(depth) + ']'.repeat(depth));
 const b64 = (data: string | Uint8Array): string => Buffer.from(data).toString('base64url');
 
-/** Whatever may stand where a text is expected. */
-export const GARBAGE: readonly unknown[] = [
+/** Values that a client can send in place of a text. */
+export const INVALID_VALUES: readonly unknown[] = [
   null,
   true,
   0,
@@ -38,36 +38,36 @@ export const GARBAGE: readonly unknown[] = [
 ];
 
 const FIELDS = ['id', 'rawId', 'type'] as const;
-export const OF_REGISTRATION = ['clientDataJSON', 'attestationObject'] as const;
-export const OF_ASSERTION = ['clientDataJSON', 'authenticatorData', 'signature', 'userHandle'] as const;
+export const REGISTRATION_FIELDS = ['clientDataJSON', 'attestationObject'] as const;
+export const ASSERTION_FIELDS = ['clientDataJSON', 'authenticatorData', 'signature', 'userHandle'] as const;
 
-export type Spoil = (sent: Sent) => unknown;
+export type Mutation = (sent: Sent) => unknown;
 
-/** Each puts a value into one place of a response: all else stays right, and is no reason to refuse it. */
-export const spoilersWith = (value: unknown, members: readonly string[]): Spoil[] => [
-  ...FIELDS.map((field): Spoil => (sent) => ({ ...sent, [field]: value })),
+/** Mutations that each put a value into one place of a response. Everything else stays valid. */
+export const mutationsWith = (value: unknown, members: readonly string[]): Mutation[] => [
+  ...FIELDS.map((field): Mutation => (sent) => ({ ...sent, [field]: value })),
   (sent) => ({ ...sent, response: value }),
   (sent) => ({ ...sent, id: value, rawId: value }),
-  ...members.map((member): Spoil => (sent) => ({ ...sent, response: { ...sent.response, [member]: value } })),
+  ...members.map((member): Mutation => (sent) => ({ ...sent, response: { ...sent.response, [member]: value } })),
 ];
 
-/** Responses that lack something. */
-export const INCOMPLETE: readonly Spoil[] = [
-  ...[...FIELDS, 'response'].map((field): Spoil => (sent) => ({ ...sent, [field]: undefined })),
+/** Responses without one of their fields. */
+export const MISSING_FIELDS: readonly Mutation[] = [
+  ...[...FIELDS, 'response'].map((field): Mutation => (sent) => ({ ...sent, [field]: undefined })),
   () => ({}),
 ];
 
-/** A response whose members are those of its prototype. */
-export const INHERITED: Spoil = () =>
+/** A response whose fields are those of its prototype. */
+export const INHERITED_FIELDS: Mutation = () =>
   JSON.parse('{"__proto__":{"id":"x","rawId":"x","type":"public-key"},"constructor":{"prototype":{}}}');
 
-export type Field = 'id' | (typeof OF_REGISTRATION)[number] | (typeof OF_ASSERTION)[number];
+export type Field = 'id' | (typeof REGISTRATION_FIELDS)[number] | (typeof ASSERTION_FIELDS)[number];
 
 export const bytesIn = (sent: Sent, field: Field): Buffer =>
   Buffer.from(String(field === 'id' ? sent.id : sent.response[field]), 'base64url');
 
-/** A response of which one bit is another. */
-export function flipped(sent: Sent, field: Field, bit: number): Sent {
+/** A response with one flipped bit. */
+export function withFlippedBit(sent: Sent, field: Field, bit: number): Sent {
   const bytes = bytesIn(sent, field);
   bytes[bit >> 3]! ^= 1 << (bit & 7);
   const text = bytes.toString('base64url');
@@ -76,11 +76,11 @@ export function flipped(sent: Sent, field: Field, bit: number): Sent {
     : { ...sent, response: { ...sent.response, [field]: text } };
 }
 
-/** The number of every bit of a field. */
+/** The positions of all bits of a field. */
 export const bitsIn = (sent: Sent, field: Field): number[] => [...Array(bytesIn(sent, field).length * 8).keys()];
 
-/** Says which bits of a registration may be others: without attestation nobody signs them, and what they mean is not checked. */
-export function unsigned(sent: Sent, field: Field, modulus?: Buffer): (bit: number) => boolean {
+/** Whether the server accepts a registration with this bit flipped: without attestation no signature covers it. */
+export function uncheckedBits(sent: Sent, field: Field, modulus?: Buffer): (bit: number) => boolean {
   const bytes = bytesIn(sent, field);
   if (field === 'clientDataJSON') {
     // Under another name the member says nothing, as where a browser leaves it out.

@@ -21,10 +21,10 @@ class Note {
 }
 
 /** Who calls, as a text. */
-export const seen = ({ guard, userId }: Caller): string => `${guard}:${userId}`;
+export const callerText = ({ guard, userId }: Caller): string => `${guard}:${userId}`;
 
 /** What the gates of this resolver, and of its like, need: abilities in use, and a limiter of the host's. */
-export const gated = (): Partial<AuthModuleOptions> => ({
+export const gateOptions = (): Partial<AuthModuleOptions> => ({
   keyPrefix: `${randomUUID()}:`,
   hooks: { abilities: () => ['notes:read'] },
   rateLimits: { limiters: { twice: (_, { client }) => ({ key: client, maxAttempts: 2, decaySeconds: 60 }) } },
@@ -36,13 +36,13 @@ export class NotesResolver {
   @Query(() => String)
   @Authenticated()
   me(@CurrentUser() { email }: Person, @CurrentCaller() caller: Caller) {
-    return `${seen(caller)}:${email}`;
+    return `${callerText(caller)}:${email}`;
   }
 
   @Query(() => String)
   @Authenticated('admin')
   staff(@CurrentCaller() caller: Caller) {
-    return seen(caller);
+    return callerText(caller);
   }
 
   @Query(() => Note)
@@ -53,19 +53,19 @@ export class NotesResolver {
 
   @ResolveField(() => String)
   owner(@Parent() { text }: Note, @CurrentCaller() caller: Caller) {
-    return text + seen(caller);
+    return text + callerText(caller);
   }
 
   @Mutation(() => String)
   @Abilities('notes:write')
   write(@CurrentCaller() caller: Caller) {
-    return seen(caller);
+    return callerText(caller);
   }
 
   @Mutation(() => String)
   @RequireConfirmation()
   erase(@CurrentCaller() caller: Caller) {
-    return seen(caller);
+    return callerText(caller);
   }
 
   @Query(() => String)
@@ -79,7 +79,7 @@ export class NotesResolver {
   @Authenticated()
   async *ticks(@CurrentCaller() caller: Caller) {
     for (;;) {
-      yield { ticks: seen(caller) };
+      yield { ticks: callerText(caller) };
       await sleep(5);
     }
   }

@@ -43,7 +43,7 @@ export function fingerprint(...besides: string[]): string {
 }
 
 /** Fills a folder once for everybody who asks for the same name; meanwhile the others wait. @returns the folder */
-export function onceIn(name: string, fill: (work: string) => void): string {
+export function fillOnce(name: string, fill: (work: string) => void): string {
   const folder = join(tmpdir(), name);
   const lock = `${folder}.lock`;
   while (!existsSync(folder)) {
@@ -85,7 +85,7 @@ function holds(lock: string): boolean {
 
 /** The library's package as it is published: built and packed. @returns the tarball */
 export function packLibrary(): string {
-  const folder = onceIn(`svc-tarball-${fingerprint()}`, (work) => {
+  const folder = fillOnce(`svc-tarball-${fingerprint()}`, (work) => {
     const stage = join(work, 'stage');
     mkdirSync(stage);
     for (const file of PAGES) writeFileSync(join(stage, file), readFileSync(join(LIBRARY, file)));

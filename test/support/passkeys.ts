@@ -1,8 +1,8 @@
 import type { AuthModuleOptions } from '@svc/auth';
 import { randomUUID } from 'node:crypto';
 import { type Tokens, TestApp } from './app';
-import { HEADER, confirmingForFile, proofOf, startConfirming } from './step-up';
-import { type Change, type Sent, SoftAuthenticator } from './cose-key';
+import { CONFIRMATION_HEADER, stepUpForFile, confirmationTokenOf, startStepUp } from './step-up';
+import { type Change, type Sent, SoftAuthenticator } from '@svc/auth/testing';
 
 export const ORIGIN = 'https://app.example.com';
 
@@ -35,15 +35,15 @@ export interface Confirmed extends Tokens {
 export class PasskeyApp {
   constructor(readonly t: TestApp) {}
 
-  /** Users and operator as in `startConfirming`. */
+  /** Users and operator as in `startStepUp`. */
   static async start(options: Partial<AuthModuleOptions> = {}): Promise<PasskeyApp> {
     // Ceremonies are kept by the user's id, and ids are the same in another application of the same file.
-    return new PasskeyApp(await startConfirming({ keyPrefix: `${randomUUID()}:`, ...withPasskeys(options) }));
+    return new PasskeyApp(await startStepUp({ keyPrefix: `${randomUUID()}:`, ...withPasskeys(options) }));
   }
 
   /** The same host for a whole file, or for a `describe` block: {@link TestApp.forFile}. */
   static forFile(options: Partial<AuthModuleOptions> = {}): PasskeyApp {
-    return new PasskeyApp(confirmingForFile(withPasskeys(options)));
+    return new PasskeyApp(stepUpForFile(withPasskeys(options)));
   }
 
   stop(): Promise<void> {
@@ -52,11 +52,13 @@ export class PasskeyApp {
 
   async confirmed(email?: string): Promise<Confirmed> {
     const session = await this.t.session(email);
-    return { ...session, proof: await proofOf(this.t, session.access_token) };
+    return { ...session, proof: await confirmationTokenOf(this.t, session.access_token) };
   }
 
   call(method: 'get' | 'post' | 'delete' | 'patch', path: string, { access_token, proof }: Confirmed) {
-    return this.t.http[method](`/auth/${path}`).set('Authorization', `Bearer ${access_token}`).set(HEADER, proof);
+    return this.t.http[method](`/auth/${path}`)
+      .set('Authorization', `Bearer ${access_token}`)
+      .set(CONFIRMATION_HEADER, proof);
   }
 
   async creationOptions(user: Confirmed) {

@@ -1,26 +1,26 @@
-/** A place in the code of a test's host where requests stop until the test lets them go on. */
-export class Checkpoint {
+/** A place in the code of a test's host where requests wait until the test resumes them. */
+export class PausePoint {
   arrivals = 0;
-  /** Resolves once a request has stopped here. */
+  /** Resolves when a request waits here. */
   reached!: Promise<void>;
   private stops = 0;
   private arrive!: () => void;
   private release!: () => void;
   private released!: Promise<void>;
 
-  /** Stops every request from the beginning. */
+  /** Stops every request at first. */
   constructor() {
     this.stop();
   }
 
-  /** A checkpoint that lets every request pass until {@link stop} is called. */
-  static passable(): Checkpoint {
-    const checkpoint = new Checkpoint();
-    checkpoint.letGo();
-    return checkpoint;
+  /** A pause point that stops no request until {@link stop} is called. */
+  static disabled(): PausePoint {
+    const pausePoint = new PausePoint();
+    pausePoint.resume();
+    return pausePoint;
   }
 
-  /** Stops the next requests, all of them or so many. */
+  /** Stops the next requests. */
   stop(requests = Infinity): void {
     this.stops = requests;
     this.reached = new Promise((resolve) => (this.arrive = resolve));
@@ -35,26 +35,26 @@ export class Checkpoint {
     await this.released;
   }
 
-  letGo(): void {
+  resume(): void {
     this.stops = 0;
     this.release();
   }
 }
 
-/** Runs `meanwhile` while `request` is stopped at the checkpoint, and resolves to the response. */
-export async function whileStopped<T>(
-  checkpoint: Checkpoint,
+/** Runs `meanwhile` while `request` waits at the pause point. @returns the response */
+export async function whilePaused<T>(
+  pausePoint: PausePoint,
   request: PromiseLike<T>,
   meanwhile: () => PromiseLike<unknown>,
 ): Promise<T> {
-  checkpoint.stop(1);
+  pausePoint.stop(1);
   // A request is sent when it is awaited.
   const response = Promise.resolve(request);
-  await Promise.race([checkpoint.reached, response]);
+  await Promise.race([pausePoint.reached, response]);
   try {
     await meanwhile();
   } finally {
-    checkpoint.letGo();
+    pausePoint.resume();
   }
   return response;
 }

@@ -6,14 +6,14 @@ import { join } from 'node:path';
 export interface HostProcess {
   url: string;
   /** What the process has seen so far. */
-  seen(): Promise<Seen>;
+  seen(): Promise<ProcessCounts>;
   /** Bytes of memory that it takes. */
   memory(): Promise<number>;
   stop(): void;
 }
 
-/** What a process counts: passwords verified, events emitted. */
-export interface Seen {
+/** The counts of a process: verified passwords and emitted events. */
+export interface ProcessCounts {
   verified: number;
   locked: number;
   released: number;
@@ -46,7 +46,7 @@ function startProcess(main: string, stores: Stores, options: Partial<AuthModuleO
         child.once('message', answer as (message: unknown) => void);
         child.send(what);
       });
-    const [seen, memory] = [() => ask<Seen>('seen'), () => ask<number>('memory')];
+    const [seen, memory] = [() => ask<ProcessCounts>('seen'), () => ask<number>('memory')];
     child.once('message', (url: string) => resolve({ url, seen, memory, stop: () => child.kill('SIGKILL') }));
     child.once('exit', (code) => reject(new Error(`the host process ended with ${code}`)));
   });
@@ -81,9 +81,9 @@ export async function send(
   return { status: response.status, body: text ? JSON.parse(text) : {}, retryAfter };
 }
 
-/** What several processes have seen together. */
-export async function seenBy(nodes: readonly HostProcess[]): Promise<Seen> {
+/** The sums of the counts of several processes. */
+export async function totalCounts(nodes: readonly HostProcess[]): Promise<ProcessCounts> {
   const all = await Promise.all(nodes.map((node) => node.seen()));
-  const sum = (name: keyof Seen): number => all.reduce((total, seen) => total + seen[name], 0);
+  const sum = (name: keyof ProcessCounts): number => all.reduce((total, seen) => total + seen[name], 0);
   return { verified: sum('verified'), locked: sum('locked'), released: sum('released'), limited: sum('limited') };
 }

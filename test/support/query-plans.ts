@@ -32,13 +32,13 @@ export function recordStatements(): { statements: Statement[]; stop: () => void 
   return { statements, stop: () => void (prototype.query = query) };
 }
 
-/** Asks how a statement would run as a prepared one, which is how the library runs its own. Nothing is run. */
-export async function accessesOf(client: Client, statement: Statement, kind: PlanKind): Promise<Access[]> {
+/** The plan of a prepared statement, without running it. The library prepares its statements, too. */
+export async function plannedAccesses(client: Client, statement: Statement, kind: PlanKind): Promise<Access[]> {
   return (await explained(client, statement, kind, 'FORMAT JSON')).flatMap(readsOf);
 }
 
-/** Runs a statement as a prepared one, and takes back what it did: how it read its tables, and how many rows of each. */
-export async function measured(client: Client, statement: Statement, kind: PlanKind): Promise<MeasuredAccess[]> {
+/** Runs a prepared statement and rolls it back. @returns how it read each table, and how many rows */
+export async function measureAccesses(client: Client, statement: Statement, kind: PlanKind): Promise<MeasuredAccess[]> {
   await client.query('BEGIN');
   try {
     return (await explained(client, statement, kind, 'ANALYZE, FORMAT JSON')).flatMap(measuresOf);

@@ -2,8 +2,8 @@ import type { AuthModuleOptions } from '@svc/auth';
 import { randomInt, randomUUID } from 'node:crypto';
 import { TestApp, type TestAppOptions } from './app';
 
-/** An IPv4 address of its own. */
-export const someone = (): string => `198.${randomInt(18, 20)}.${randomInt(256)}.${randomInt(1, 255)}`;
+/** A random IPv4 address, so that tests do not share counters. */
+export const randomAddress = (): string => `198.${randomInt(18, 20)}.${randomInt(256)}.${randomInt(1, 255)}`;
 
 const limited = (options: Partial<AuthModuleOptions>, more: TestAppOptions): TestAppOptions => ({
   options: { keyPrefix: `${randomUUID()}:`, ...options },
@@ -11,10 +11,10 @@ const limited = (options: Partial<AuthModuleOptions>, more: TestAppOptions): Tes
   ...more,
 });
 
-/** A host behind a proxy, whose clients say their address in `X-Forwarded-For`, and which shares no counter. */
-export const startLimited = (options: Partial<AuthModuleOptions>, more: TestAppOptions = {}): Promise<TestApp> =>
+/** A host with rate limits and counters of its own. It is behind a proxy: `X-Forwarded-For` is the client's address. */
+export const startRateLimited = (options: Partial<AuthModuleOptions>, more: TestAppOptions = {}): Promise<TestApp> =>
   TestApp.start(limited(options, more));
 
 /** The same host for a whole file, or for a `describe` block: {@link TestApp.forFile}. */
-export const limitedForFile = (options: Partial<AuthModuleOptions> = {}, more: TestAppOptions = {}): TestApp =>
+export const rateLimitedForFile = (options: Partial<AuthModuleOptions> = {}, more: TestAppOptions = {}): TestApp =>
   TestApp.forFile(limited(options, more));

@@ -5,7 +5,7 @@ import type { TestApp } from './app';
 const asked = new AsyncLocalStorage<true>();
 const marked = new WeakSet<Server>();
 
-/** From now on {@link isForRequest} tells the requests of an application from what it does by itself. */
+/** Marks the requests of an application for {@link isInRequest}. */
 export function markRequests(t: TestApp): void {
   const server: Server = t.app.getHttpServer();
   if (marked.has(server)) return;
@@ -13,15 +13,15 @@ export function markRequests(t: TestApp): void {
   server.prependListener('request', () => asked.enterWith(true));
 }
 
-/** Whether this is done for a request. An application looks after its denylist by itself, once a second. */
-export const isForRequest = (): boolean => asked.getStore() === true;
+/** Whether this code runs for a request. The application also checks its denylist once a second, without a request. */
+export const isInRequest = (): boolean => asked.getStore() === true;
 
 /** Records the statements of requests, until the test ends. */
-export function statementsOf(t: TestApp): jest.Mock<void, [text: string]> {
+export function requestStatements(t: TestApp): jest.Mock<void, [text: string]> {
   markRequests(t);
   const recorded = jest.fn<void, [text: string]>();
   jest.spyOn(t.database.logger, 'logQuery').mockImplementation((text: string) => {
-    if (isForRequest()) recorded(text);
+    if (isInRequest()) recorded(text);
   });
   return recorded;
 }

@@ -9,7 +9,7 @@ import {
 } from '@svc/auth';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { TestApp } from './app';
-import { HEADER, proofOf } from './step-up';
+import { CONFIRMATION_HEADER, confirmationTokenOf } from './step-up';
 import { HostController } from './host.module';
 import { type Mailbox, member, membersForFile } from './members';
 
@@ -164,10 +164,10 @@ export class LoggingApp {
 
   async confirmed(): Promise<Own> {
     const { access_token: token } = await this.session();
-    return { token, proof: await proofOf(this.t, token) };
+    return { token, proof: await confirmationTokenOf(this.t, token) };
   }
 
   call(method: 'post' | 'delete', path: string, { token, proof }: Own) {
-    return this.t.call(method, path, token).set(HEADER, proof);
+    return this.t.call(method, path, token).set(CONFIRMATION_HEADER, proof);
   }
 }

@@ -4,11 +4,11 @@ import { TestApp } from './app';
 import { HostController } from './host.module';
 import { PASSWORD } from './user-entities';
 
-export const HEADER = 'X-Svc-Confirmation';
+export const CONFIRMATION_HEADER = 'X-Svc-Confirmation';
 export const ADA = 'ada@example.com';
 
 /** A host with two users and an operator, whose ids are 1, 2 and 1. */
-export async function startConfirming(
+export async function startStepUp(
   options: Partial<AuthModuleOptions> = {},
   controllers: Type[] = [],
 ): Promise<TestApp> {
@@ -18,7 +18,7 @@ export async function startConfirming(
 }
 
 /** The same host for a whole file, or for a `describe` block: {@link TestApp.forFile}. */
-export function confirmingForFile(options: Partial<AuthModuleOptions> = {}, controllers: Type[] = []): TestApp {
+export function stepUpForFile(options: Partial<AuthModuleOptions> = {}, controllers: Type[] = []): TestApp {
   const t = TestApp.forFile({ options, controllers: [HostController, ...controllers] });
   beforeEach(() => addPeople(t));
   return t;
@@ -30,9 +30,9 @@ async function addPeople(t: TestApp): Promise<void> {
   await t.person('root@example.com', 'admin');
 }
 
-export const confirm = (t: TestApp, token: string, body: object = { password: PASSWORD }, guard = 'api') =>
+export const confirmPassword = (t: TestApp, token: string, body: object = { password: PASSWORD }, guard = 'api') =>
   t.call('post', `${t.paths[guard]}/confirm-password`, token).send(body);
 
-/** A confirmation token that the session of `token` has earned. */
-export const proofOf = async (t: TestApp, token: string, guard = 'api'): Promise<string> =>
-  (await confirm(t, token, undefined, guard).expect(200)).body.confirmation_token;
+/** A new confirmation token of the session of `token`. */
+export const confirmationTokenOf = async (t: TestApp, token: string, guard = 'api'): Promise<string> =>
+  (await confirmPassword(t, token, undefined, guard).expect(200)).body.confirmation_token;

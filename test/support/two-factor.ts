@@ -2,7 +2,7 @@ import type { AuthModuleOptions } from '@svc/auth';
 import type { Type } from '@nestjs/common';
 import { codeAt, fromBase32, secretIn, stepOf as stepAt } from './totp';
 import { TestApp, type TestAppOptions } from './app';
-import { HEADER, proofOf } from './step-up';
+import { CONFIRMATION_HEADER, confirmationTokenOf } from './step-up';
 import { PASSWORD } from './user-entities';
 
 export const ADA = 'ada@example.com';
@@ -39,14 +39,14 @@ export function enrolledForFile(
 
 export { codeAt, fromBase32, secretIn };
 
-export const stepOf = (t: TestApp): number => stepAt(t.clock);
+export const currentStep = (t: TestApp): number => stepAt(t.clock);
 
 /** The code that the user's app shows, `ahead` steps from now. */
-export const codeOf = (t: TestApp, secret: string, ahead = 0): string => codeAt(secret, stepOf(t) + ahead);
+export const codeOf = (t: TestApp, secret: string, ahead = 0): string => codeAt(secret, currentStep(t) + ahead);
 
 /** A call with what a step-up needs. */
 export const asConfirmed = (t: TestApp, method: 'post' | 'delete', path: string, token: string, proof: string) =>
-  t.call(method, path, token).set(HEADER, proof);
+  t.call(method, path, token).set(CONFIRMATION_HEADER, proof);
 
 export interface Enrolled {
   secret: string;
@@ -59,7 +59,7 @@ export interface Enrolled {
 /** Enrols over HTTP; the clock moves on, so that the code of enrolment is no longer the current one. */
 export async function enrol(t: TestApp, email = ADA): Promise<Enrolled> {
   const { access_token: token } = await t.session(email);
-  const proof = await proofOf(t, token);
+  const proof = await confirmationTokenOf(t, token);
   const { body } = await asConfirmed(t, 'post', '/auth/two-factor', token, proof).expect(200);
   const secret = secretIn(body.otpauth_uri);
   const confirm = asConfirmed(t, 'post', '/auth/two-factor/confirm', token, proof);
@@ -69,10 +69,10 @@ export async function enrol(t: TestApp, email = ADA): Promise<Enrolled> {
 }
 
 /** The challenge that a right password gets. */
-export async function challenge(t: TestApp, email = ADA, guard = 'api'): Promise<string> {
+export async function startChallenge(t: TestApp, email = ADA, guard = 'api'): Promise<string> {
   const { body } = await t.login(email, PASSWORD, guard).expect(200);
   return body.challenge_token;
 }
 
-export const complete = (t: TestApp, body: object, guard = 'api') =>
+export const completeChallenge = (t: TestApp, body: object, guard = 'api') =>
   t.http.post(`${t.paths[guard]}/two-factor-challenge`).send(body);

@@ -4,13 +4,13 @@ import type { TestApp } from './app';
 import { ADA } from './step-up';
 import { type Mailbox, linkIn, member, membersForFile, startMembers } from './members';
 import { PASSKEYS, ORIGIN, PasskeyApp } from './passkeys';
-import { SoftAuthenticator } from './cose-key';
+import { SoftAuthenticator } from '@svc/auth/testing';
 import { enrol } from './two-factor';
 
-export const NEXT = 'another horse entirely';
+export const NEW_PASSWORD = 'another horse entirely';
 
-/** What is stored of a member's second factor once it is gone and the address proved. */
-export const CLEARED = { secret: null, codes: null, confirmedAt: null, verified: true };
+/** The columns of a member whose second factor was removed and whose email was verified. */
+export const SECOND_FACTOR_REMOVED = { secret: null, codes: null, confirmedAt: null, verified: true };
 
 const everything = (options: Partial<AuthModuleOptions>): Partial<AuthModuleOptions> => ({
   ...options,
@@ -18,8 +18,8 @@ const everything = (options: Partial<AuthModuleOptions>): Partial<AuthModuleOpti
   features: { ...PASSKEYS.features, twoFactor: true, ...options.features },
 });
 
-/** A host with all that outlives a password, and an account whose address was registered by whoever. */
-export class UnprovedAccount {
+/** A host with second factors, and an account whose email address is not verified. */
+export class UnverifiedAccount {
   authenticator!: SoftAuthenticator;
   userId!: string;
   readonly t: TestApp;
@@ -30,15 +30,15 @@ export class UnprovedAccount {
     [this.t, this.app, this.mailbox] = [t, new PasskeyApp(t), mailbox];
   }
 
-  static async start(options: Partial<AuthModuleOptions> = {}): Promise<UnprovedAccount> {
-    const account = new UnprovedAccount(await startMembers(everything(options)));
+  static async start(options: Partial<AuthModuleOptions> = {}): Promise<UnverifiedAccount> {
+    const account = new UnverifiedAccount(await startMembers(everything(options)));
     await account.register();
     return account;
   }
 
   /** One host for a whole file, or for a `describe` block, with a new account before each test. */
-  static forFile(options: Partial<AuthModuleOptions> = {}): UnprovedAccount {
-    const account = new UnprovedAccount(membersForFile(everything(options)));
+  static forFile(options: Partial<AuthModuleOptions> = {}): UnverifiedAccount {
+    const account = new UnverifiedAccount(membersForFile(everything(options)));
     beforeEach(() => account.register());
     return account;
   }
@@ -58,8 +58,8 @@ export class UnprovedAccount {
     return this.own(UserProvider);
   }
 
-  /** Both ways to stay in: a passkey, and a second factor. */
-  async dugIn() {
+  /** Adds a passkey and TOTP: both survive a change of the password. */
+  async addSecondFactors() {
     const credentialId = await this.app.enrol(await this.app.confirmed(), this.authenticator);
     return { credentialId, ...(await enrol(this.t)) };
   }
@@ -71,7 +71,7 @@ export class UnprovedAccount {
     return linkIn(await this.mailbox.nth(before + 1)).searchParams.get('token')!;
   }
 
-  post(token: string, email = ADA, password = NEXT) {
+  post(token: string, email = ADA, password = NEW_PASSWORD) {
     const body = { token, email, password, password_confirmation: password };
     return this.t.http.post('/auth/reset-password').send(body);
   }
@@ -84,7 +84,7 @@ export class UnprovedAccount {
     return this.t.database.query('SELECT id FROM svc_sessions WHERE revoked_at IS NULL');
   }
 
-  async factor(): Promise<typeof CLEARED> {
+  async factor(): Promise<typeof SECOND_FACTOR_REMOVED> {
     const [stored] = await this.t.database.query(
       `SELECT two_factor_secret AS secret, two_factor_recovery_codes AS codes, two_factor_confirmed_at AS "confirmedAt",
               email_verified_at IS NOT NULL AS verified FROM members`,

@@ -11,7 +11,7 @@ import {
   TableInheritance,
   VirtualColumn,
 } from 'typeorm';
-import { Rich } from './all-column-types';
+import { AllColumnTypes } from './all-column-types';
 
 @Entity('by_uuid')
 export class ByUuid extends withAuthColumns() {
@@ -186,7 +186,7 @@ export const ACCOUNTS = [
   ByName,
   ByAlias,
   Team,
-  Rich,
+  AllColumnTypes,
   Eager,
   Embedding,
   Crew,

@@ -9,7 +9,7 @@ export const userProvidersOf = (t: TestApp): UserProvider[] =>
 const READS = ['findById', 'findWithSession'] as const;
 
 /** Counts how often a user is looked up by id, at any guard, until the test ends. */
-export function readsOfUsers(t: TestApp): () => number {
+export function countUserReads(t: TestApp): () => number {
   const providers = userProvidersOf(t) as unknown as Record<(typeof READS)[number], () => Promise<unknown>>[];
   const spies = providers.flatMap((users) =>
     READS.filter((name) => name in users).map((name) => jest.spyOn(users, name)),

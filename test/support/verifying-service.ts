@@ -6,8 +6,8 @@ import { startHost } from './adapter';
 import { eventually } from './eventually';
 import { SECRET } from './host.module';
 
-/** The service knows no users; it takes the issuer's word. */
-export class Subjects extends UserProvider<{ id: string }> {
+/** The service has no users: every subject of a valid token is one. */
+export class SubjectProvider extends UserProvider<{ id: string }> {
   findById = async (id: string) => ({ id });
   findByIdentifier = async () => null;
   idOf = ({ id }: { id: string }) => id;
@@ -46,7 +46,7 @@ export class VerifyingService {
       routes: false,
       secret: SECRET,
       cache,
-      users: { provider: Subjects },
+      users: { provider: SubjectProvider },
       ...options,
     });
     @Module({ imports: [auth], controllers: [Reports] })
@@ -54,7 +54,7 @@ export class VerifyingService {
     return new VerifyingService(await startHost(Service), disconnect);
   }
 
-  /** What a request with this access token is answered. */
+  /** The status of a request with this access token. */
   async status(token: string): Promise<number> {
     const { status } = await request(this.app.getHttpServer()).get('/private').set('Authorization', `Bearer ${token}`);
     return status;

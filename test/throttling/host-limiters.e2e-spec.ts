@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import request from 'supertest';
 import { redisCache } from '../../apps/sample/src/redis-cache';
 import { startHost } from '../support/adapter';
-import { limitedForFile, someone, startLimited } from '../support/rate-limited-host';
+import { rateLimitedForFile, randomAddress, startRateLimited } from '../support/rate-limited-host';
 import { createDatabase } from '../support/database';
 import { HostController, HostModule, hostOptions } from '../support/host.module';
 import { RedisServer } from '../support/redis';
@@ -83,7 +83,7 @@ const once = { maxAttempts: 1, decaySeconds: 60 };
 
 describe('limiters of the host', () => {
   const asked: unknown[] = [];
-  const t = limitedForFile(
+  const t = rateLimitedForFile(
     {
       rateLimits: {
         confirm: { maxAttempts: 3, decaySeconds: 60 },
@@ -109,7 +109,7 @@ describe('limiters of the host', () => {
   });
 
   const get = (path: string, from: string) => t.http.get(path).set('X-Forwarded-For', from);
-  const post = (path: string, token: string, from = someone()) =>
+  const post = (path: string, token: string, from = randomAddress()) =>
     t.http.post(path).set('X-Forwarded-For', from).set('Authorization', `Bearer ${token}`);
 
   // First: Passport keeps one registry per process, and every further application replaces its strategies.
@@ -120,7 +120,7 @@ describe('limiters of the host', () => {
   });
 
   it('replace those of the library by name, and those of extra guards by theirs', async () => {
-    const from = someone();
+    const from = randomAddress();
     for (let i = 0; i < 40; i++)
       await t.http
         .post('/auth/login')
@@ -133,7 +133,7 @@ describe('limiters of the host', () => {
   });
 
   it('stand before the host`s own routes, a controller`s and a handler`s together', async () => {
-    const from = someone();
+    const from = randomAddress();
     const { headers } = await get('/limited/once', from).expect(200);
     expect(headers).toMatchObject({ 'x-ratelimit-limit': '1', 'x-ratelimit-remaining': '0' });
     // Refused by the handler's, so the controller's has not counted it.
@@ -166,7 +166,7 @@ describe('limiters of the host', () => {
   });
 
   it('may be one guard`s alone, where that guard answers; none at all is a mistake', async () => {
-    const staffOnly = await startLimited(
+    const staffOnly = await startRateLimited(
       {
         rateLimits: {},
         guards: {
@@ -184,7 +184,7 @@ describe('limiters of the host', () => {
   });
 
   it('may say two windows of one key', async () => {
-    const both = await startLimited(
+    const both = await startRateLimited(
       {
         rateLimits: {
           limiters: {
@@ -209,15 +209,15 @@ describe('limiters of the host', () => {
 
 describe('limiters of the host in the place of svc-login', () => {
   let rule: object;
-  const t = limitedForFile({ rateLimits: { limiters: { 'svc-login': () => rule as never } } });
+  const t = rateLimitedForFile({ rateLimits: { limiters: { 'svc-login': () => rule as never } } });
 
   it.each([[''], [['a', 'b']], [undefined], [7], [{}]])('that name %j count the client', async (key) => {
     rule = { key, ...once };
-    const from = someone();
+    const from = randomAddress();
     const login = (client: string) => t.http.post('/auth/login').set('X-Forwarded-For', client).send({ email: 7 });
     await login(from).expect(422);
     await login(from).expect(429);
-    await login(someone()).expect(422);
+    await login(randomAddress()).expect(422);
   });
 
   it.each([

@@ -1,7 +1,7 @@
 import { Lockout, PasswordHasher, SecurityStore, StoreUnavailable } from '@svc/auth';
 import { randomInt, randomUUID } from 'node:crypto';
 import type { Response } from 'supertest';
-import { limitedForFile, someone, startLimited } from '../support/rate-limited-host';
+import { rateLimitedForFile, randomAddress, startRateLimited } from '../support/rate-limited-host';
 import { member, memberOptions, Mailbox } from '../support/members';
 import { PASSWORD } from '../support/user-entities';
 
@@ -10,7 +10,7 @@ const ADA = 'ada@example.com';
 const network = (): string => `2001:db8:${randomInt(0x10000).toString(16)}:${randomInt(0x10000).toString(16)}`;
 
 describe('the limit of POST /login', () => {
-  const t = limitedForFile({ rateLimits: {} });
+  const t = rateLimitedForFile({ rateLimits: {} });
   const login = (from: string, body: object = { email: 'nobody@example.com', password: 'x' }, path = '/auth') =>
     t.http.post(`${path}/login`).set('X-Forwarded-For', from).send(body);
   const statuses = async (times: number, from: (i: number) => string, body?: object): Promise<number[]> => {
@@ -23,7 +23,7 @@ describe('the limit of POST /login', () => {
   beforeEach(async () => void (await t.person(ADA)));
 
   it('lets 30 attempts of one address pass, whatever their outcome, and says how many are left', async () => {
-    const from = someone();
+    const from = randomAddress();
     const outcomes: Response[] = [];
     for (let i = 0; i < 10; i++) outcomes.push(await login(from, anyone()));
     for (let i = 0; i < 10; i++) outcomes.push(await login(from, { email: [['x']], password: { a: 1 } }));
@@ -44,11 +44,11 @@ describe('the limit of POST /login', () => {
     expect(refused.body).toEqual({ message: `Too many attempts. Please try again in ${seconds} seconds.` });
     expect(refused.headers).toMatchObject({ 'x-ratelimit-limit': '30', 'x-ratelimit-remaining': '0' });
     expect(Number(refused.headers['x-ratelimit-reset']) - seconds).toBeCloseTo(Date.now() / 1000, -1);
-    await login(someone(), { email: ADA, password: PASSWORD }).expect(200);
+    await login(randomAddress(), { email: ADA, password: PASSWORD }).expect(200);
   });
 
   it('counts a network of IPv6 as one client, and an IPv4 address in any spelling as itself', async () => {
-    const [net, four] = [network(), someone()];
+    const [net, four] = [network(), randomAddress()];
     expect(await statuses(30, (i) => `${net}:${i}::${i}`, anyone())).toEqual([422, 429]);
     await login(`${net}:ffff::1`, anyone()).expect(429);
     await login(`${network()}::1`, anyone()).expect(422);
@@ -59,24 +59,24 @@ describe('the limit of POST /login', () => {
   });
 
   it('is counted for each guard by itself', async () => {
-    const from = someone();
+    const from = randomAddress();
     for (let i = 0; i < 31; i++) await login(from, anyone());
     await login(from, anyone()).expect(429);
     await login(from, anyone(), '/admin/auth').expect(422);
   });
 
   it('refuses before it looks at the body', async () => {
-    const from = someone();
+    const from = randomAddress();
     for (let i = 0; i < 30; i++) await login(from, { email: 7 }).expect(422);
     await login(from, { email: 7 }).expect(429);
   });
 });
 
 describe('the limit of POST /refresh', () => {
-  const t = limitedForFile({ rateLimits: {} });
+  const t = rateLimitedForFile({ rateLimits: {} });
 
   it('lets 30 attempts of one address pass', async () => {
-    const from = someone();
+    const from = randomAddress();
     const refresh = () => t.http.post('/auth/refresh').set('X-Forwarded-For', from).send({ refresh_token: 'x' });
     for (let i = 0; i < 30; i++) await refresh().expect(401);
     await refresh().expect(429);
@@ -85,7 +85,7 @@ describe('the limit of POST /refresh', () => {
 
 describe('a window', () => {
   it('begins with the first attempt, ends on time and does not slide', async () => {
-    const t = await startLimited({ rateLimits: { login: { ipMaxAttempts: 2 } } }, { redisUrl: '' });
+    const t = await startRateLimited({ rateLimits: { login: { ipMaxAttempts: 2 } } }, { redisUrl: '' });
     t.clock.stop();
     const login = () => t.http.post('/auth/login').send({});
     await login().expect(422);
@@ -109,19 +109,19 @@ describe('hooks.rateLimitKey', () => {
       if (device === 'throws') throw new Error('no device');
       return device ? `${run}-${device}` : '  ';
     };
-    const t = await startLimited({ rateLimits: { login: { ipMaxAttempts: 1 } }, hooks: { rateLimitKey } });
+    const t = await startRateLimited({ rateLimits: { login: { ipMaxAttempts: 1 } }, hooks: { rateLimitKey } });
     const login = (from: string, device: string, path = '/auth') =>
       t.http.post(`${path}/login`).set('X-Forwarded-For', from).set('Device', device).send({});
-    await login(someone(), 'a').expect(422);
-    await login(someone(), 'a').expect(429);
-    await login(someone(), 'b').expect(422);
-    await login(someone(), 'a', '/admin/auth').expect(422);
-    await login(someone(), 'a', '/admin/auth').expect(429);
+    await login(randomAddress(), 'a').expect(422);
+    await login(randomAddress(), 'a').expect(429);
+    await login(randomAddress(), 'b').expect(422);
+    await login(randomAddress(), 'a', '/admin/auth').expect(422);
+    await login(randomAddress(), 'a', '/admin/auth').expect(429);
 
-    const from = someone();
+    const from = randomAddress();
     await login(from, 'throws').expect(422);
     await login(from, '').expect(429);
-    await login(someone(), '').expect(422);
+    await login(randomAddress(), '').expect(422);
     await t.stop();
   });
 });
@@ -130,7 +130,7 @@ describe('hooks.rateLimitKey', () => {
 const FAILURES_ONLY = { rateLimits: { login: { ipMaxAttempts: 1e9 } } };
 
 describe('the limit on failed logins', () => {
-  const t = limitedForFile(FAILURES_ONLY);
+  const t = rateLimitedForFile(FAILURES_ONLY);
   let email: string;
   const login = (password: string, from: string, as: unknown = email, host = t) =>
     host.http.post('/auth/login').set('X-Forwarded-For', from).send({ email: as, password });
@@ -144,7 +144,7 @@ describe('the limit on failed logins', () => {
   });
 
   it('refuses the sixth attempt of an account from one address, the right password included, and says why', async () => {
-    const from = someone();
+    const from = randomAddress();
     const events = t.recorded(Lockout);
     await fail(5, () => from);
     expect(events).toEqual([]);
@@ -159,11 +159,11 @@ describe('the limit on failed logins', () => {
     expect(events).toHaveLength(1);
     expect((events[0]!.request as { body: object }).body).toEqual({ email, password: PASSWORD });
 
-    await login(PASSWORD, someone()).expect(200);
+    await login(PASSWORD, randomAddress()).expect(200);
   });
 
   it('counts failures only, and a success clears them', async () => {
-    const from = someone();
+    const from = randomAddress();
     for (let i = 0; i < 8; i++) await login(PASSWORD, from).expect(200);
     for (let round = 0; round < 3; round++) {
       await fail(4, () => from);
@@ -174,25 +174,25 @@ describe('the limit on failed logins', () => {
   });
 
   it('refuses the twenty-first failure of an account, whatever the addresses', async () => {
-    await fail(20, someone);
-    await login(PASSWORD, someone()).expect(429);
-    await login('wrong', someone(), `${randomUUID()}@example.com`).expect(422);
+    await fail(20, randomAddress);
+    await login(PASSWORD, randomAddress()).expect(429);
+    await login('wrong', randomAddress(), `${randomUUID()}@example.com`).expect(422);
   });
 
   it('waits for the longer of both', async () => {
-    const host = await startLimited(FAILURES_ONLY, { redisUrl: '' });
+    const host = await startRateLimited(FAILURES_ONLY, { redisUrl: '' });
     await host.person(email);
     host.clock.stop();
-    const from = someone();
+    const from = randomAddress();
     const attempt = (password: string, address: string) => login(password, address, email, host);
-    for (let i = 0; i < 15; i++) await attempt('wrong', someone()).expect(422);
+    for (let i = 0; i < 15; i++) await attempt('wrong', randomAddress()).expect(422);
     host.clock.advance(30);
     for (let i = 0; i < 5; i++) await attempt('wrong', from).expect(422);
     // The account's window ends in 30 seconds, that of the address in 60.
     expect((await attempt('wrong', from).expect(429)).headers['retry-after']).toBe('60');
-    expect((await attempt('wrong', someone()).expect(429)).headers['retry-after']).toBe('30');
+    expect((await attempt('wrong', randomAddress()).expect(429)).headers['retry-after']).toBe('30');
     host.clock.advance(31);
-    await attempt('wrong', someone()).expect(422);
+    await attempt('wrong', randomAddress()).expect(422);
     expect((await attempt(PASSWORD, from).expect(429)).headers['retry-after']).toBe('29');
     host.clock.advance(30);
     await attempt(PASSWORD, from).expect(200);
@@ -208,7 +208,7 @@ describe('the limit on failed logins', () => {
       `${name.replace(/a/g, 'а').replace(/e/g, 'е')}@еxаmplе.com`,
       email,
     ];
-    const from = someone();
+    const from = randomAddress();
     await fail(
       5,
       () => from,
@@ -220,7 +220,7 @@ describe('the limit on failed logins', () => {
   it('are not cleared by an account that only looks like the one guessed at', async () => {
     const lookAlike = email.replace(/[ae]/g, (letter) => ({ a: 'а', e: 'е' })[letter]!);
     await t.person(lookAlike);
-    const from = someone();
+    const from = randomAddress();
     await fail(4, () => from);
     await login(PASSWORD, from, lookAlike).expect(200);
     await fail(1, () => from);
@@ -234,8 +234,8 @@ describe('the limit on failed logins', () => {
       (i) => `203.0.${randomInt(256)}.${i + 1}`,
       () => '',
     );
-    await login('wrong', someone(), null).expect(422);
-    const from = someone();
+    await login('wrong', randomAddress(), null).expect(422);
+    const from = randomAddress();
     await fail(
       5,
       () => from,
@@ -245,7 +245,7 @@ describe('the limit on failed logins', () => {
   });
 
   it('is counted for each guard by itself', async () => {
-    const from = someone();
+    const from = randomAddress();
     await fail(5, () => from);
     await login('wrong', from).expect(429);
     await t.http.post('/admin/auth/login').set('X-Forwarded-For', from).send({ email, password: 'x' }).expect(422);
@@ -253,7 +253,7 @@ describe('the limit on failed logins', () => {
 
   it('keeps no identifier and no address in the store', async () => {
     const [count, settle] = ['count', 'settle'].map((name) => jest.spyOn(t.app.get(SecurityStore), name as 'count'));
-    const from = someone();
+    const from = randomAddress();
     await fail(1, () => from);
     const stored = JSON.stringify([count!.mock.calls, settle!.mock.calls]);
     expect(stored).toContain('svc:rl:');
@@ -262,7 +262,7 @@ describe('the limit on failed logins', () => {
   });
 
   it('loses nothing when the hasher is too busy or the database is down', async () => {
-    const from = someone();
+    const from = randomAddress();
     const hasher = t.app.get(PasswordHasher);
     jest.spyOn(hasher, 'verify').mockRejectedValue(new StoreUnavailable('PostgreSQL'));
     for (let i = 0; i < 10; i++) await login('wrong', from).expect(503);
@@ -273,7 +273,7 @@ describe('the limit on failed logins', () => {
 });
 
 describe('the limits of an account`s life', () => {
-  const t = limitedForFile(memberOptions(new Mailbox(), { rateLimits: {} }));
+  const t = rateLimitedForFile(memberOptions(new Mailbox(), { rateLimits: {} }));
   let id: string;
   beforeEach(async () => (id = await member(t, ADA)));
 
@@ -281,31 +281,31 @@ describe('the limits of an account`s life', () => {
     t.http.post(`/auth/${path}`).set('X-Forwarded-For', client).send(body);
 
   it('count registrations by client alone: nobody can keep an address from registering', async () => {
-    const client = someone();
+    const client = randomAddress();
     const form = { name: 'x', password: PASSWORD, password_confirmation: PASSWORD };
     for (let i = 0; i < 10; i++) await post('register', client, { ...form, email: 'wanted' }).expect(422);
     const { headers, body } = await post('register', client, { ...form, email: 'wanted@example.com' }).expect(429);
     expect(headers['x-ratelimit-limit']).toBe('10');
     expect(body).toEqual({ message: expect.stringMatching(/Too many attempts/) });
-    await post('register', someone(), { ...form, email: 'wanted@example.com' }).expect(200);
+    await post('register', randomAddress(), { ...form, email: 'wanted@example.com' }).expect(200);
   });
 
   it('count forgotten and reset passwords together, by client alone', async () => {
-    const client = someone();
+    const client = randomAddress();
     for (let i = 0; i < 3; i++) await post('forgot-password', client, { email: ADA }).expect(200);
     for (let i = 0; i < 3; i++) await post('reset-password', client).expect(422);
     await post('forgot-password', client, { email: ADA }).expect(429);
     await post('reset-password', client).expect(429);
-    await post('forgot-password', someone(), { email: ADA }).expect(200);
+    await post('forgot-password', randomAddress(), { email: ADA }).expect(200);
   });
 
   it('count requests to verify by client, and by user from anywhere', async () => {
     const { accessToken } = await t.auth.startSession(id);
     const resend = (client: string) =>
       post('email/verification-notification', client).set('Authorization', `Bearer ${accessToken}`);
-    for (let i = 0; i < 6; i++) await resend(someone()).expect(202);
-    await resend(someone()).expect(429);
-    const client = someone();
+    for (let i = 0; i < 6; i++) await resend(randomAddress()).expect(202);
+    await resend(randomAddress()).expect(429);
+    const client = randomAddress();
     const open = () => t.http.get('/auth/email/verify/x/y').set('X-Forwarded-For', client);
     for (let i = 0; i < 6; i++) await open().expect(403);
     await open().expect(429);

@@ -2,7 +2,7 @@ import vectors from '../vectors/rfc-jose/rfc7515_appendix_a.json';
 import { TestApp, type Tokens, claimsOf } from '../support/app';
 import { type Forgery, forge, unsigned } from '../support/forge';
 import { ADMIN_AUDIENCE } from '../support/host.module';
-import { readsOfUsers } from '../support/user-reads';
+import { countUserReads } from '../support/user-reads';
 
 const now = (): number => Math.floor(Date.now() / 1000);
 
@@ -18,7 +18,7 @@ afterAll(() => t.stop());
 describe('an access token', () => {
   let reads: () => number;
 
-  beforeEach(() => (reads = readsOfUsers(t)));
+  beforeEach(() => (reads = countUserReads(t)));
 
   it('says what RFC 9068 §2.2 asks for but client_id, as there are no OAuth clients, and what the session needs', async () => {
     const { access_token: token } = await t.session();

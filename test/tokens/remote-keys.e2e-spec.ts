@@ -20,7 +20,7 @@ import { httpAdapter } from '../support/adapter';
 import { TestApp } from '../support/app';
 import { eventually } from '../support/eventually';
 import { KeyServer, type SigningKey, signingKey } from '../support/key-server';
-import { Subjects } from '../support/verifying-service';
+import { SubjectProvider } from '../support/verifying-service';
 
 /** Far beyond what an answer takes. */
 const STORE_TIMEOUT_MS = 30_000;
@@ -81,7 +81,7 @@ describe('a service that reads the keys of its issuer', () => {
           audience: AUDIENCE,
           features: { denylist: false },
           storeTimeoutMs: STORE_TIMEOUT_MS,
-          users: { provider: Subjects },
+          users: { provider: SubjectProvider },
           ...options,
         }),
       ],

@@ -5,22 +5,23 @@ import {
   ADA,
   type Enrolled,
   asConfirmed,
-  challenge,
+  startChallenge,
   codeAt,
   codeOf,
-  complete,
+  completeChallenge,
   enrol,
   enrolledForFile,
   startTwoFactor,
-  stepOf,
+  currentStep,
 } from '../support/two-factor';
 
 const NEW_KEY = 'a-new-key-of-encryption-at-rest-0123456789';
 
-const answer = async (t: TestApp, code: string) => complete(t, { challenge_token: await challenge(t), code });
+const answer = async (t: TestApp, code: string) =>
+  completeChallenge(t, { challenge_token: await startChallenge(t), code });
 
 const recovery = async (t: TestApp, { recoveryCodes }: Enrolled) =>
-  complete(t, { challenge_token: await challenge(t), recovery_code: recoveryCodes[0] });
+  completeChallenge(t, { challenge_token: await startChallenge(t), recovery_code: recoveryCodes[0] });
 
 /** A host whose time stands still, away from what enrolment used up. */
 function atRest(window?: number): { t: TestApp; ada: Enrolled } {
@@ -49,7 +50,7 @@ describe('a code of a wide window', () => {
   const { t, ada } = atRest(2);
 
   it('is refused where it is of an earlier step than the last one', async () => {
-    const step = stepOf(t);
+    const step = currentStep(t);
     expect((await answer(t, codeAt(ada.secret, step + 1))).status).toBe(200);
     for (const earlier of [step + 1, step, step - 1, step - 2]) {
       expect((await answer(t, codeAt(ada.secret, earlier))).status).toBe(422);
@@ -72,16 +73,16 @@ describe('a code', () => {
   it('with leading zeros is a text, and no number', async () => {
     while (!codeOf(t, ada.secret).startsWith('0')) t.clock.advance(30);
     const code = codeOf(t, ada.secret);
-    const challenge_token = await challenge(t);
-    await complete(t, { challenge_token, code: String(Number(code)) }).expect(422);
-    await complete(t, { challenge_token, code: Number(code) }).expect(422);
-    await complete(t, { challenge_token, code }).expect(200);
+    const challenge_token = await startChallenge(t);
+    await completeChallenge(t, { challenge_token, code: String(Number(code)) }).expect(422);
+    await completeChallenge(t, { challenge_token, code: Number(code) }).expect(422);
+    await completeChallenge(t, { challenge_token, code }).expect(200);
   });
 
   it('of a former secret is no code of the new one', async () => {
     const former = codeOf(t, ada.secret);
     await asConfirmed(t, 'delete', '/auth/two-factor', ada.token, ada.proof).expect(423);
-    const { body } = await complete(t, { challenge_token: await challenge(t), code: former }).expect(200);
+    const { body } = await completeChallenge(t, { challenge_token: await startChallenge(t), code: former }).expect(200);
     await t.call('post', '/auth/logout', body.access_token).expect(204);
     await t.auth.twoFactor.disable('1');
     Object.assign(ada, await enrol(t));
@@ -112,14 +113,14 @@ describe('a code that was used', () => {
     const code = codeOf(t, ada.secret, window);
     const store = t.app.get(SecurityStore);
     const kept = [jest.spyOn(store, 'add'), jest.spyOn(store, 'advance')];
-    await complete(t, { challenge_token: await challenge(t), code }).expect(200);
+    await completeChallenge(t, { challenge_token: await startChallenge(t), code }).expect(200);
     const seconds = kept.flatMap(({ mock }) =>
       mock.calls.filter(([key]) => key.includes('svc:2fa')).map((call) => call[2]),
     );
     // What the code is good for on the node that is ahead, and the difference.
     expect(seconds).toHaveLength(2);
     for (const one of seconds) expect(one).toBeGreaterThanOrEqual((2 * window + 1) * 30 + 60);
-    await complete(behind, { challenge_token: await challenge(behind), code }).expect(422);
+    await completeChallenge(behind, { challenge_token: await startChallenge(behind), code }).expect(422);
   });
 });
 
@@ -140,8 +141,8 @@ describe('recovery codes', () => {
       await t.database.query('UPDATE people SET two_factor_recovery_codes = $1', [column]);
       expect((await count().expect(200)).body).toEqual({ remaining: 0, total: 8 });
       const recovery_code = ada.recoveryCodes[0];
-      await complete(t, { challenge_token: await challenge(t), recovery_code }).expect(422);
-      await complete(t, { challenge_token: await challenge(t), code: codeOf(t, ada.secret) }).expect(200);
+      await completeChallenge(t, { challenge_token: await startChallenge(t), recovery_code }).expect(422);
+      await completeChallenge(t, { challenge_token: await startChallenge(t), code: codeOf(t, ada.secret) }).expect(200);
     },
   );
 
@@ -149,8 +150,14 @@ describe('recovery codes', () => {
     const { body, headers } = await replace().expect(200);
     expect(headers['cache-control']).toBe('no-store, private');
     expect(body.recovery_codes).toHaveLength(8);
-    await complete(t, { challenge_token: await challenge(t), recovery_code: ada.recoveryCodes[0] }).expect(422);
-    await complete(t, { challenge_token: await challenge(t), recovery_code: body.recovery_codes[0] }).expect(200);
+    await completeChallenge(t, {
+      challenge_token: await startChallenge(t),
+      recovery_code: ada.recoveryCodes[0],
+    }).expect(422);
+    await completeChallenge(t, {
+      challenge_token: await startChallenge(t),
+      recovery_code: body.recovery_codes[0],
+    }).expect(200);
   });
 
   it('that were replaced are told of, once for each set, and none of what is in it', async () => {
@@ -174,7 +181,7 @@ describe('recovery codes', () => {
 
   it('each open one session, until none is left', async () => {
     for (const recovery_code of ada.recoveryCodes) {
-      await complete(t, { challenge_token: await challenge(t), recovery_code }).expect(200);
+      await completeChallenge(t, { challenge_token: await startChallenge(t), recovery_code }).expect(200);
     }
     expect((await count()).body).toEqual({ remaining: 0, total: 8 });
     const { body } = await t.login(ADA).expect(200);
@@ -204,8 +211,8 @@ describe('a secret at rest', () => {
          FROM people a WHERE a.id = 1 AND m.id = 2`,
     );
     t.clock.advance(90);
-    const challenge_token = await challenge(t, 'mallory@example.com');
-    await complete(t, { challenge_token, code: codeOf(t, ada.secret) }).expect(422);
+    const challenge_token = await startChallenge(t, 'mallory@example.com');
+    await completeChallenge(t, { challenge_token, code: codeOf(t, ada.secret) }).expect(422);
   });
 });
 

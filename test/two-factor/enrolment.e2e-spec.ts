@@ -1,13 +1,13 @@
 import { PasswordHasher, SecurityStore, TwoFactorDisabled, TwoFactorEnabled } from '@svc/auth';
-import { proofOf } from '../support/step-up';
+import { confirmationTokenOf } from '../support/step-up';
 import { eventually } from '../support/eventually';
 import { PASSWORD } from '../support/user-entities';
 import {
   ADA,
   asConfirmed,
-  challenge,
+  startChallenge,
   codeOf,
-  complete,
+  completeChallenge,
   enrol,
   enrolledForFile,
   secretIn,
@@ -26,7 +26,7 @@ describe('enrolment', () => {
 
   beforeEach(async () => {
     token = (await t.session()).access_token;
-    proof = await proofOf(t, token);
+    proof = await confirmationTokenOf(t, token);
   });
 
   it('hands out a URI that authenticator apps read, and recovery codes', async () => {
@@ -111,10 +111,10 @@ describe('enrolment', () => {
     const secret = secretIn((await start()).body.otpauth_uri);
     const code = codeOf(t, secret);
     await confirm(code).expect(204);
-    const challenge_token = await challenge(t);
-    await complete(t, { challenge_token, code }).expect(422);
+    const challenge_token = await startChallenge(t);
+    await completeChallenge(t, { challenge_token, code }).expect(422);
     t.clock.advance(30);
-    await complete(t, { challenge_token, code: codeOf(t, secret) }).expect(200);
+    await completeChallenge(t, { challenge_token, code: codeOf(t, secret) }).expect(200);
   });
 
   it('ends with everything cleared, and the password is enough again', async () => {
@@ -199,7 +199,7 @@ describe('a change of the second factor that another one overtakes', () => {
 
   beforeEach(async () => {
     token = (await t.session()).access_token;
-    proof = await proofOf(t, token);
+    proof = await confirmationTokenOf(t, token);
   });
 
   it('leaves what was confirmed meanwhile: 409', async () => {
@@ -207,7 +207,7 @@ describe('a change of the second factor that another one overtakes', () => {
     whileMakingCodes(() => confirm(codeOf(t, secret)).expect(204));
     await start().expect(409);
     t.clock.advance(30);
-    await complete(t, { challenge_token: await challenge(t), code: codeOf(t, secret) }).expect(200);
+    await completeChallenge(t, { challenge_token: await startChallenge(t), code: codeOf(t, secret) }).expect(200);
   });
 
   it('confirms no secret but the one that its code proved', async () => {
@@ -252,11 +252,11 @@ describe('a change of the second factor that another one overtakes', () => {
 
   it('opens no session with a factor that is pending, on a challenge from before', async () => {
     await enrol(t);
-    const challenge_token = await challenge(t);
+    const challenge_token = await startChallenge(t);
     await t.auth.twoFactor.disable('1');
     const { body } = await start().expect(200);
-    await complete(t, { challenge_token, code: codeOf(t, secretIn(body.otpauth_uri)) }).expect(422);
-    await complete(t, { challenge_token, recovery_code: body.recovery_codes[0] }).expect(422);
+    await completeChallenge(t, { challenge_token, code: codeOf(t, secretIn(body.otpauth_uri)) }).expect(422);
+    await completeChallenge(t, { challenge_token, recovery_code: body.recovery_codes[0] }).expect(422);
   });
 
   it.each([['01'], [' 1'], ['abc'], ['1\0'], ['99999999999'], ['7']])('finds nobody by the id %j', async (id) => {
@@ -291,25 +291,25 @@ describe('a change of the second factor that has to wait for the row', () => {
   }
 
   it('is 503, and does not happen behind its back', async () => {
-    const challenge_token = await challenge(t);
+    const challenge_token = await startChallenge(t);
     const answer = { challenge_token, recovery_code: ada.recoveryCodes[0] };
     await whileLocked(async () => {
       await Promise.all([
-        complete(t, answer).expect(503),
+        completeChallenge(t, answer).expect(503),
         asConfirmed(t, 'delete', '/auth/two-factor', ada.token, ada.proof).expect(503),
         asConfirmed(t, 'post', '/auth/two-factor/recovery-codes', ada.token, ada.proof).expect(503),
       ]);
     });
     expect(await t.auth.twoFactor.isEnabled('1')).toBe(true);
     expect(await t.auth.twoFactor.recoveryCodeCount('1')).toEqual({ remaining: 8, total: 8 });
-    await complete(t, answer).expect(200);
+    await completeChallenge(t, answer).expect(200);
   });
 
   it('gives its connection back with the answer', async () => {
-    const challenges = await Promise.all(Array.from({ length: 25 }, () => challenge(t)));
+    const challenges = await Promise.all(Array.from({ length: 25 }, () => startChallenge(t)));
     await whileLocked(async () => {
       const answers = challenges.map((challenge_token, i) =>
-        complete(t, { challenge_token, recovery_code: ada.recoveryCodes[i % 8] }),
+        completeChallenge(t, { challenge_token, recovery_code: ada.recoveryCodes[i % 8] }),
       );
       for (const { status } of await Promise.all(answers)) expect(status).toBe(503);
       await eventually(async () => (await t.get('/private', ada.token)).status === 200);

@@ -5,9 +5,9 @@ import { UNLIMITED } from '../support/host.module';
 import {
   type Enrolled,
   asConfirmed,
-  challenge,
+  startChallenge,
   codeOf,
-  complete,
+  completeChallenge,
   enrol,
   enrolledForFile,
   secretIn,
@@ -20,11 +20,11 @@ const LOCK = { purpose: 'two_factor', subject: '1', guard: 'api' };
 describe('guessing codes with the lockout on', () => {
   const { t, ada } = enrolledForFile({ features: { lockout: true }, lockout: { maxAttempts: 3 } });
   let challenge_token: string;
-  const wrong = (answer: object = { code: '000000' }) => complete(t, { challenge_token, ...answer });
-  const right = () => complete(t, { challenge_token, code: codeOf(t, ada.secret) });
-  const recovery = (i = 0) => complete(t, { challenge_token, recovery_code: ada.recoveryCodes[i] });
+  const wrong = (answer: object = { code: '000000' }) => completeChallenge(t, { challenge_token, ...answer });
+  const right = () => completeChallenge(t, { challenge_token, code: codeOf(t, ada.secret) });
+  const recovery = (i = 0) => completeChallenge(t, { challenge_token, recovery_code: ada.recoveryCodes[i] });
 
-  beforeEach(async () => void (challenge_token = await challenge(t)));
+  beforeEach(async () => void (challenge_token = await startChallenge(t)));
 
   const lock = async (): Promise<void> => {
     for (let i = 0; i < 3; i++) await wrong().expect(422);
@@ -37,7 +37,7 @@ describe('guessing codes with the lockout on', () => {
     const { body } = await right().expect(423);
     expect(body).toEqual({ message: LOCKED, errors: { code: [LOCKED] } });
     // A new challenge is no new allowance.
-    await complete(t, { challenge_token: await challenge(t), code: codeOf(t, ada.secret) }).expect(423);
+    await completeChallenge(t, { challenge_token: await startChallenge(t), code: codeOf(t, ada.secret) }).expect(423);
   });
 
   it('counts a missing code like a wrong one', async () => {
@@ -50,7 +50,7 @@ describe('guessing codes with the lockout on', () => {
     const released = t.recorded(AccountReleased);
     await recovery().expect(200);
     expect(released).toEqual([LOCK]);
-    challenge_token = await challenge(t);
+    challenge_token = await startChallenge(t);
     await right().expect(200);
   });
 
@@ -72,7 +72,7 @@ describe('guessing codes with the lockout on', () => {
   it('begins anew after a success', async () => {
     for (let i = 0; i < 2; i++) await wrong().expect(422);
     await right().expect(200);
-    challenge_token = await challenge(t);
+    challenge_token = await startChallenge(t);
     for (let i = 0; i < 2; i++) await wrong().expect(422);
     t.clock.advance(30);
     await right().expect(200);
@@ -84,7 +84,7 @@ describe('guessing codes with the lockout on', () => {
   });
 
   it('counts nothing for what is no challenge', async () => {
-    for (let i = 0; i < 5; i++) await complete(t, { challenge_token: 'junk', code: '000000' }).expect(422);
+    for (let i = 0; i < 5; i++) await completeChallenge(t, { challenge_token: 'junk', code: '000000' }).expect(422);
     await right().expect(200);
   });
 });
@@ -93,9 +93,9 @@ describe('guessing codes within the limit of an account', () => {
   const { t, ada } = enrolledForFile();
 
   it('is not limited below it', async () => {
-    const challenge_token = await challenge(t);
-    for (let i = 0; i < 20; i++) await complete(t, { challenge_token, code: '000000' }).expect(422);
-    await complete(t, { challenge_token, code: codeOf(t, ada.secret) }).expect(200);
+    const challenge_token = await startChallenge(t);
+    for (let i = 0; i < 20; i++) await completeChallenge(t, { challenge_token, code: '000000' }).expect(422);
+    await completeChallenge(t, { challenge_token, code: codeOf(t, ada.secret) }).expect(200);
   });
 });
 
@@ -106,15 +106,15 @@ describe('guessing codes beyond the limit of an account', () => {
   let t: TestApp;
   let ada: Enrolled;
   let challenge_token: string;
-  const wrong = (answer: object = { code: '000000' }) => complete(t, { challenge_token, ...answer });
-  const right = () => complete(t, { challenge_token, code: codeOf(t, ada.secret) });
-  const recovery = (i = 0) => complete(t, { challenge_token, recovery_code: ada.recoveryCodes[i] });
+  const wrong = (answer: object = { code: '000000' }) => completeChallenge(t, { challenge_token, ...answer });
+  const right = () => completeChallenge(t, { challenge_token, code: codeOf(t, ada.secret) });
+  const recovery = (i = 0) => completeChallenge(t, { challenge_token, recovery_code: ada.recoveryCodes[i] });
 
   const start = async (options: Partial<AuthModuleOptions> = {}): Promise<void> => {
     const rateLimits = { ...UNLIMITED, twoFactor, limiters };
     t = await startTwoFactor({ keyPrefix: randomUUID(), rateLimits, ...options });
     ada = await enrol(t);
-    challenge_token = await challenge(t);
+    challenge_token = await startChallenge(t);
   };
   afterEach(() => t.stop());
 
@@ -124,7 +124,7 @@ describe('guessing codes beyond the limit of an account', () => {
     const { body } = await right().expect(429);
     expect(body.errors.code[0]).toMatch(/^Too many attempts\. Please try again in (5\d|60) seconds\.$/);
     expect(body.message).toBe(body.errors.code[0]);
-    await complete(t, { challenge_token: await challenge(t), code: codeOf(t, ada.secret) }).expect(429);
+    await completeChallenge(t, { challenge_token: await startChallenge(t), code: codeOf(t, ada.secret) }).expect(429);
   });
 
   it('counts recovery codes as well', async () => {
@@ -138,7 +138,7 @@ describe('guessing codes beyond the limit of an account', () => {
     for (let round = 0; round < 3; round++) {
       for (let i = 0; i < 2; i++) await wrong().expect(422);
       await recovery(round).expect(200);
-      challenge_token = await challenge(t);
+      challenge_token = await startChallenge(t);
     }
   });
 
@@ -155,9 +155,9 @@ describe('guessing codes beyond the limit of an account', () => {
     const { twoFactor: operators } = t.auth.guard('admin');
     const { otpauthUri } = await operators.enrol({ id: 1, email: 'root@example.com' });
     await operators.confirm('1', codeOf(t, secretIn(otpauthUri), -1));
-    const operator = { challenge_token: await challenge(t, 'root@example.com', 'admin'), code: '000000' };
-    for (let i = 0; i < 3; i++) await complete(t, operator, 'admin').expect(422);
-    await complete(t, operator, 'admin').expect(429);
+    const operator = { challenge_token: await startChallenge(t, 'root@example.com', 'admin'), code: '000000' };
+    for (let i = 0; i < 3; i++) await completeChallenge(t, operator, 'admin').expect(422);
+    await completeChallenge(t, operator, 'admin').expect(429);
     await right().expect(200);
   });
 });
@@ -168,8 +168,8 @@ describe('guessing codes from one address', () => {
       keyPrefix: randomUUID(),
       rateLimits: { ...UNLIMITED, twoFactor: { maxAttempts: 5, decaySeconds: 60 } },
     });
-    for (let i = 0; i < 5; i++) await complete(t, { challenge_token: 'junk' }).expect(422);
-    const { headers } = await complete(t, { challenge_token: 'junk' }).expect(429);
+    for (let i = 0; i < 5; i++) await completeChallenge(t, { challenge_token: 'junk' }).expect(422);
+    const { headers } = await completeChallenge(t, { challenge_token: 'junk' }).expect(429);
     expect(Number(headers['retry-after'])).toBeGreaterThan(0);
     await asConfirmed(t, 'post', '/auth/two-factor', 'junk', 'junk').expect(401);
     await t.stop();

@@ -6,9 +6,9 @@ import {
   ADA,
   type Enrolled,
   asConfirmed,
-  challenge,
+  startChallenge,
   codeOf,
-  complete,
+  completeChallenge,
   enrol,
   enrolledForFile,
 } from '../support/two-factor';
@@ -42,18 +42,18 @@ describeWithOwnRedis('the second factor in an outage of Redis', () => {
   });
 
   it('is 503, and loses neither challenge nor code', async () => {
-    const challenge_token = await challenge(t);
+    const challenge_token = await startChallenge(t);
     const answers = [{ code: codeOf(t, ada.secret) }, { recovery_code: ada.recoveryCodes[0] }];
     redis.freeze();
     for (const answer of answers) {
-      const { status } = await inTime(complete(t, { challenge_token, ...answer }));
+      const { status } = await inTime(completeChallenge(t, { challenge_token, ...answer }));
       expect(status).toBe(503);
     }
     expect((await inTime(asConfirmed(t, 'delete', '/auth/two-factor', ada.token, ada.proof))).status).toBe(503);
     redis.thaw();
     await eventually(async () => (await t.get('/private', ada.token)).status === 200);
-    await complete(t, { challenge_token, ...answers[1] }).expect(200);
-    await complete(t, { challenge_token: await challenge(t), ...answers[0] }).expect(200);
+    await completeChallenge(t, { challenge_token, ...answers[1] }).expect(200);
+    await completeChallenge(t, { challenge_token: await startChallenge(t), ...answers[0] }).expect(200);
   });
 });
 
@@ -63,8 +63,8 @@ describe('the completion of a login challenge', () => {
   it.each(['findById', 'passwordHashOf', 'secondFactorOf'] as const)(
     'is 503 within a second when %s does not answer',
     async (method) => {
-      const challenge_token = await challenge(t);
-      const right = () => complete(t, { challenge_token, code: codeOf(t, ada.secret) });
+      const challenge_token = await startChallenge(t);
+      const right = () => completeChallenge(t, { challenge_token, code: codeOf(t, ada.secret) });
       const hung = t.app
         .get(UserProvider, { strict: false, each: true })
         .map((users) => jest.spyOn(users, method).mockReturnValue(new Promise<never>(() => undefined)));

@@ -1,6 +1,13 @@
 import * as fc from 'fast-check';
 import type { TestApp } from '../support/app';
-import { challenge, codeAt, complete, secretIn, startTwoFactor, stepOf } from '../support/two-factor';
+import {
+  startChallenge,
+  codeAt,
+  completeChallenge,
+  secretIn,
+  startTwoFactor,
+  currentStep,
+} from '../support/two-factor';
 
 const WINDOW = 1;
 const TOTAL = 3;
@@ -56,8 +63,8 @@ describe('any sequence of enrolments, logins and waits', () => {
       ({ code }: { code: string }) => code,
     );
   const login = async (answer: object): Promise<number> => {
-    const challenge_token = await challenge(t, email);
-    return challenge_token === undefined ? 0 : (await complete(t, { challenge_token, ...answer })).status;
+    const challenge_token = await startChallenge(t, email);
+    return challenge_token === undefined ? 0 : (await completeChallenge(t, { challenge_token, ...answer })).status;
   };
 
   const moves = {
@@ -79,18 +86,18 @@ describe('any sequence of enrolments, logins and waits', () => {
       model.codes = codes;
     },
     confirm: async (one: { ahead: number; former: boolean }) => {
-      const step = stepOf(t) + one.ahead;
+      const step = currentStep(t) + one.ahead;
       const code = codeAt((one.former ? model.former : model.secret) || 'A'.repeat(32), step);
-      const right = model.state !== 'none' && model.accepts(step, stepOf(t), one.former);
+      const right = model.state !== 'none' && model.accepts(step, currentStep(t), one.former);
       expect(await outcome(t.auth.twoFactor.confirm(id, code))).toBe(right ? null : 'wrong_code');
       if (right) model.state = 'enabled';
     },
     code: async (one: { ahead: number; former: boolean }) => {
-      const step = stepOf(t) + one.ahead;
+      const step = currentStep(t) + one.ahead;
       const code = codeAt((one.former ? model.former : model.secret) || 'A'.repeat(32), step);
       const status = await login({ code });
       if (model.state !== 'enabled') return expect(status).toBe(0);
-      expect(status).toBe(model.accepts(step, stepOf(t), one.former) ? 200 : 422);
+      expect(status).toBe(model.accepts(step, currentStep(t), one.former) ? 200 : 422);
     },
     recovery: async ({ which }: { which: number }) => {
       const code = model.codes[which] ?? 'AAAAAAAAAA-AAAAAAAAAA';

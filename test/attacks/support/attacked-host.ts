@@ -10,9 +10,9 @@ import { API_URL, RESET_URL } from '../../support/members';
 import { PASSKEYS } from '../../support/passkeys';
 import { PASSWORD } from '../../support/user-entities';
 import { sharedRedisUrl } from '../../support/with-redis';
-import { type Expected, faultsOf, faultsOfLog } from './response-checks';
+import { type Expected, problemsOf, problemsOfLog } from './response-checks';
 import { packedHost } from './packed-host';
-import { type Answer, type Sent, Wire, each } from './raw-client';
+import { type Answer, type RawRequest, RawClient, mapConcurrently } from './raw-client';
 
 /** A user who is signed in. */
 export interface Visitor {
@@ -39,10 +39,10 @@ export interface HostQuestions {
 export interface Attack extends Expected {
   /** Names it where it succeeds. */
   name: string;
-  send: Sent;
+  send: RawRequest;
 }
 
-export interface AttackedOptions {
+export interface AttackedHostOptions {
   options?: Partial<AuthModuleOptions>;
   /** The host's own limit of a JSON body, in bytes. */
   bodyLimit?: number;
@@ -61,7 +61,7 @@ const FEATURES: AuthModuleOptions['features'] = {
 };
 
 /** Every feature, two guards, and no limits in the way of what they would hide. */
-export const EVERYTHING: Partial<AuthModuleOptions> = {
+export const ALL_FEATURES: Partial<AuthModuleOptions> = {
   ...PASSKEYS,
   features: FEATURES,
   rateLimits: UNLIMITED,
@@ -70,22 +70,26 @@ export const EVERYTHING: Partial<AuthModuleOptions> = {
 };
 
 /** A host application in a process of its own, and what it says while it is attacked. */
-export class Attacked {
+export class AttackedHost {
   readonly paths: Record<string, string> = { api: '/auth', admin: '/admin/auth' };
   private asked = 0;
 
   private constructor(
     private readonly child: ChildProcess,
-    readonly wire: Wire,
+    readonly wire: RawClient,
     private readonly database: Client,
     private readonly output: () => string,
     private readonly cleanUp: () => Promise<void>,
   ) {}
 
-  static async start({ options = {}, bodyLimit, fastify = onFastify }: AttackedOptions = {}): Promise<Attacked> {
+  static async start({
+    options = {},
+    bodyLimit,
+    fastify = onFastify,
+  }: AttackedHostOptions = {}): Promise<AttackedHost> {
     const main = packedHost();
     const { url: databaseUrl, drop } = await createDatabase();
-    const own = { ...EVERYTHING, storeTimeoutMs: 30_000, keyPrefix: `${randomUUID()}:`, ...options };
+    const own = { ...ALL_FEATURES, storeTimeoutMs: 30_000, keyPrefix: `${randomUUID()}:`, ...options };
     const host = JSON.stringify({
       databaseUrl,
       redisUrl: sharedRedisUrl(),
@@ -106,8 +110,8 @@ export class Attacked {
     });
     const database = new Client({ connectionString: databaseUrl });
     await database.connect();
-    const wire = new Wire(url);
-    return new Attacked(
+    const wire = new RawClient(url);
+    return new AttackedHost(
       child,
       wire,
       database,
@@ -164,15 +168,15 @@ export class Attacked {
     await this.sql('DELETE FROM svc_lockouts');
   }
 
-  post(path: string, body: object, headers: Sent['headers'] = {}): Promise<Answer> {
+  post(path: string, body: object, headers: RawRequest['headers'] = {}): Promise<Answer> {
     return this.wire.send({ method: 'POST', path, body, headers });
   }
 
   /** Sends all attacks, many at once. @returns what is wrong with the answers, by attack */
   async withstand(attacks: readonly Attack[]): Promise<string[]> {
-    const faults = await each(attacks, async ({ name, send, ...expected }) => {
+    const faults = await mapConcurrently(attacks, async ({ name, send, ...expected }) => {
       const answer = await this.wire.send(send);
-      return faultsOf(answer, expected).map((fault) => `${name}: ${fault}`);
+      return problemsOf(answer, expected).map((fault) => `${name}: ${fault}`);
     });
     return faults.flat();
   }
@@ -185,6 +189,6 @@ export class Attacked {
     const { status, text } = await this.post('/auth/login', { email: someone.email, password: PASSWORD });
     const faults = status === 200 ? [] : [`nobody can sign in: ${status} ${text}`];
     const inherited = (await this.ask('inherited')).map((name) => `every object has ${name}`);
-    return [...faults, ...inherited, ...faultsOfLog(this.output(), secrets)];
+    return [...faults, ...inherited, ...problemsOfLog(this.output(), secrets)];
   }
 }

@@ -6,7 +6,7 @@ export const reachesPrototypes = (value: unknown): boolean =>
   /"__proto__":|"constructor":\{[^{}]*"prototype":/.test(JSON.stringify(value) ?? '');
 
 /** What is no text. */
-export const NO_TEXTS: readonly unknown[] = [
+export const NON_STRINGS: readonly unknown[] = [
   [],
   ['x'],
   ['a@example.com', 'b@example.com'],
@@ -32,7 +32,7 @@ export const NO_TEXTS: readonly unknown[] = [
 ];
 
 /** What is no object. */
-export const NO_OBJECTS: readonly unknown[] = ['x', '', '{}', 'a\0b', [], [{}], [[]], 0, 1, -1.5, true, false];
+export const NON_OBJECTS: readonly unknown[] = ['x', '', '{}', 'a\0b', [], [{}], [[]], 0, 1, -1.5, true, false];
 
 /** Texts that something, somewhere, takes for more than a text. */
 export const TEXTS: readonly string[] = [

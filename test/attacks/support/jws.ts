@@ -20,8 +20,8 @@ export const ecdsa =
   (key: KeyObject): Signer =>
   (input) =>
     signWith('sha256', Buffer.from(input), { key, dsaEncoding: 'ieee-p1363' });
-export const nobody: Signer = () => Buffer.alloc(0);
-export const ours = hmac(SECRET);
+export const noSignature: Signer = () => Buffer.alloc(0);
+export const ownSigner = hmac(SECRET);
 
 /** A token of two parts as they are, which need not be JSON, and a signature. */
 export function compact(header: unknown, claims: unknown, signer: Signer): string {
@@ -41,7 +41,7 @@ export function purposeToken(
   typ: string,
   visitor: Visitor,
   change: Json = {},
-  signer = ours,
+  signer = ownSigner,
   header: Json = {},
 ): string {
   const claims = {
@@ -61,4 +61,4 @@ export function purposeToken(
 
 export const CONFIRMATION = 'reauth+challenge';
 export const CHALLENGE = '2fa+challenge';
-export const proofFor = (visitor: Visitor): string => purposeToken(CONFIRMATION, visitor);
+export const confirmationTokenFor = (visitor: Visitor): string => purposeToken(CONFIRMATION, visitor);

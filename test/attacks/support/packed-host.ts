@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { transformSync } from '@swc/core';
-import { LIBRARY, ROOT, fingerprint, manifestOf, onceIn, packLibrary, run } from '../../support/package';
+import { LIBRARY, ROOT, fingerprint, manifestOf, fillOnce, packLibrary, run } from '../../support/package';
 
 /** What the host is made of, besides the package. */
 const HOST = [
@@ -36,7 +36,7 @@ const placeOf = (name: string): string =>
  */
 export function packedHost(): string {
   const made = fingerprint(...HOST_SOURCES, 'package-lock.json', 'test/nest-11/package-lock.json');
-  const folder = onceIn(`svc-packed-${onNest11 ? 'nest-11-' : ''}${made}`, (work) => {
+  const folder = fillOnce(`svc-packed-${onNest11 ? 'nest-11-' : ''}${made}`, (work) => {
     install(work);
     for (const file of HOST_SOURCES) compile(file, work);
   });

@@ -5,5 +5,5 @@
  * @param place the number of the place
  * @param parts how many places one value is spread over
  */
-export const share = <T>(values: readonly T[], place: number, parts: number): T[] =>
+export const partition = <T>(values: readonly T[], place: number, parts: number): T[] =>
   process.env.TEST_ROUNDS ? [...values] : values.filter((_, i) => i % parts === place % parts);

@@ -2,7 +2,7 @@ import { Agent, type IncomingHttpHeaders, type OutgoingHttpHeaders, request } fr
 import { connect } from 'node:net';
 
 /** A request as an attacker writes it: nothing is added, mended or refused on the way. */
-export interface Sent {
+export interface RawRequest {
   method?: string;
   path: string;
   headers?: OutgoingHttpHeaders;
@@ -19,7 +19,7 @@ export interface Answer {
 }
 
 /** A client with a few connections to one host. Counts what it sends. */
-export class Wire {
+export class RawClient {
   sent = 0;
   private readonly agent = new Agent({ keepAlive: true, maxSockets: 16 });
 
@@ -29,7 +29,7 @@ export class Wire {
     this.agent.destroy();
   }
 
-  send({ method = 'GET', path, headers = {}, body, chunked = false }: Sent): Promise<Answer> {
+  send({ method = 'GET', path, headers = {}, body, chunked = false }: RawRequest): Promise<Answer> {
     this.sent++;
     const isRaw = body === undefined || typeof body === 'string' || Buffer.isBuffer(body);
     const bytes = Buffer.from(isRaw ? (body ?? '') : JSON.stringify(body));
@@ -77,7 +77,7 @@ export class Wire {
 }
 
 /** Maps with at most 16 under way. */
-export async function each<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+export async function mapConcurrently<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   const left = items.entries();
   const worker = async (): Promise<void> => {

@@ -26,7 +26,7 @@ export interface Expected {
 }
 
 /** What is wrong with an answer; nothing, as a rule. */
-export function faultsOf(answer: Answer, { status, secrets = [], framework = false }: Expected): string[] {
+export function problemsOf(answer: Answer, { status, secrets = [], framework = false }: Expected): string[] {
   const { text, headers } = answer;
   const faults: string[] = [];
   if (!status.includes(answer.status))
@@ -69,7 +69,7 @@ const areErrors = (errors: unknown): boolean =>
   Object.values(errors).every((texts) => Array.isArray(texts) && texts.every((one) => typeof one === 'string'));
 
 /** What is wrong with a log: it holds a secret, or tells of a fault. */
-export const faultsOfLog = (log: string, secrets: readonly string[] = []): string[] => [
+export const problemsOfLog = (log: string, secrets: readonly string[] = []): string[] => [
   ...[...SECRETS, ...secrets]
     .filter((secret) => log.includes(secret))
     .map((secret) => `it says ${secret.slice(0, 60)}`),

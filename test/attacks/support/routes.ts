@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Visitor } from './attacked-host';
-import { HEADER } from '../../support/step-up';
+import { CONFIRMATION_HEADER } from '../../support/step-up';
 import { PASSWORD } from '../../support/user-entities';
-import { proofFor } from './jws';
+import { confirmationTokenFor } from './jws';
 
 /** What the attacks know of a route. */
 export interface Target {
@@ -197,5 +197,5 @@ export const routeNamed = (name: string): Route => ROUTES.find((route) => route.
 /** What a visitor sends to be let in. */
 export const credentials = ({ needs }: Target, visitor: Visitor): Record<string, string> => ({
   ...(needs !== 'nothing' && { Authorization: `Bearer ${visitor.access}` }),
-  ...(needs === 'proof' && { [HEADER]: proofFor(visitor) }),
+  ...(needs === 'proof' && { [CONFIRMATION_HEADER]: confirmationTokenFor(visitor) }),
 });

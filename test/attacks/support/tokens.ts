@@ -13,10 +13,10 @@ import {
   ecdsa,
   headerOf,
   hmac,
-  nobody,
+  noSignature,
   now,
-  ours,
-  proofFor,
+  ownSigner,
+  confirmationTokenFor,
   purposeToken,
   rsa,
   text,
@@ -62,12 +62,15 @@ const misnamed = (good: string): Hostile[] => {
   const as = (more: Json, signer: Signer): string => compact({ ...named, ...more }, claims, signer);
   return [
     ...['none', 'None', 'NONE', 'nOnE', '', ' none', 'none\0', null, 0, [], ['none'], ['HS256'], {}].map(
-      (alg): Hostile => [`alg ${JSON.stringify(alg)}`, as({ alg }, nobody)],
+      (alg): Hostile => [`alg ${JSON.stringify(alg)}`, as({ alg }, noSignature)],
     ),
-    ['no alg', compact({ typ: named.typ }, claims, nobody)],
+    ['no alg', compact({ typ: named.typ }, claims, noSignature)],
     ['alg none over a good signature', `${b64(text({ ...named, alg: 'none' }))}.${good.split('.').slice(1).join('.')}`],
-    ['alg twice', compact(`{"alg":"none","typ":"at+jwt","alg":"${String(header.alg)}"}`, claims, nobody)],
-    ['alg twice, none last', compact(`{"alg":"${String(header.alg)}","typ":"at+jwt","alg":"none"}`, claims, nobody)],
+    ['alg twice', compact(`{"alg":"none","typ":"at+jwt","alg":"${String(header.alg)}"}`, claims, noSignature)],
+    [
+      'alg twice, none last',
+      compact(`{"alg":"${String(header.alg)}","typ":"at+jwt","alg":"none"}`, claims, noSignature),
+    ],
     ...['HS256', 'HS384', 'HS512'].flatMap((alg): Hostile[] => [
       [`${alg} with an empty secret`, as({ alg }, hmac('', alg.replace('HS', 'sha')))],
       [`${alg} with a guessed secret`, as({ alg }, hmac('secret', alg.replace('HS', 'sha')))],
@@ -95,17 +98,18 @@ const misnamed = (good: string): Hostile[] => {
       as({ alg: header.alg, kid }, theirs),
     ]),
     ['a signature of zeros', as({ alg: 'ES256', kid: 'default' }, () => Buffer.alloc(64))],
-    ['a header that is no JSON', compact('{', claims, nobody)],
-    ['a header that is null', compact('null', claims, nobody)],
-    ['a header that is an array', compact('[]', claims, nobody)],
-    ['a header 2,000 deep', compact(`${'['.repeat(2000)}${']'.repeat(2000)}`, claims, nobody)],
+    ['a header that is no JSON', compact('{', claims, noSignature)],
+    ['a header that is null', compact('null', claims, noSignature)],
+    ['a header that is an array', compact('[]', claims, noSignature)],
+    ['a header 2,000 deep', compact(`${'['.repeat(2000)}${']'.repeat(2000)}`, claims, noSignature)],
   ];
 };
 
 /** Tokens with a signature of ours, which say what an access token must not. */
 function missaid(visitor: Visitor, other: Visitor): Hostile[] {
   const [header, claims] = [headerOf(visitor.access), claimsOf(visitor.access)];
-  const as = (change: Json, more: Json = {}): string => compact({ ...header, ...more }, { ...claims, ...change }, ours);
+  const as = (change: Json, more: Json = {}): string =>
+    compact({ ...header, ...more }, { ...claims, ...change }, ownSigner);
   const wrong: [string, unknown[]][] = [
     ['exp', [now() - 60, 0, -1, '4e9', String(now() + 900), null, undefined, [now() + 900], {}, true]],
     // Longer than the realm lets a token live.
@@ -139,19 +143,19 @@ function missaid(visitor: Visitor, other: Visitor): Hostile[] {
     ...wrong.flatMap(([claim, values]) =>
       values.map((value): Hostile => [`${claim} ${JSON.stringify(value)?.slice(0, 40)}`, as({ [claim]: value })]),
     ),
-    ['exp without end', compact(header, text(claims).replace(/"exp":\d+/, '"exp":1e999'), ours)],
+    ['exp without end', compact(header, text(claims).replace(/"exp":\d+/, '"exp":1e999'), ownSigner)],
     ...['JWT', 'AT+JWT', 'at+jwt ', 'application/at+jwt', '', null, undefined, ['at+jwt'], CHALLENGE, CONFIRMATION].map(
       (typ): Hostile => [`typ ${JSON.stringify(typ)}`, as({}, { typ })],
     ),
     ['a critical header', as({}, { crit: ['exp'] })],
     ['an unencoded payload', as({}, { b64: false, crit: ['b64'] })],
     ['HS512 of ours', compact({ ...header, alg: 'HS512' }, claims, hmac(SECRET, 'sha512'))],
-    ['claims that are an array', compact(header, [claims], ours)],
-    ['claims that are null', compact(header, 'null', ours)],
-    ['claims that are a text', compact(header, '"x"', ours)],
-    ['claims that are no JSON', compact(header, 'x', ours)],
+    ['claims that are an array', compact(header, [claims], ownSigner)],
+    ['claims that are null', compact(header, 'null', ownSigner)],
+    ['claims that are a text', compact(header, '"x"', ownSigner)],
+    ['claims that are no JSON', compact(header, 'x', ownSigner)],
     ['a login challenge', purposeToken(CHALLENGE, visitor)],
-    ['a confirmation', proofFor(visitor)],
+    ['a confirmation', confirmationTokenFor(visitor)],
     ['the refresh token', visitor.refresh],
     ['a token of the other guard', other.access],
   ];
@@ -185,7 +189,7 @@ export function hostileToKeyPairs(visitor: Visitor, other: Visitor, published: K
         return [`${alg} with ${name} for a secret`, compact({ ...header, alg }, claims, signer)];
       }),
     ),
-    ['the secret of another time', compact({ ...header, alg: 'HS256' }, claims, ours)],
+    ['the secret of another time', compact({ ...header, alg: 'HS256' }, claims, ownSigner)],
     ['a token of the other guard', other.access],
     ['the refresh token', visitor.refresh],
   ];
@@ -245,7 +249,7 @@ export function hostileRefreshTokens(visitor: Visitor, neighbour: Visitor, salt:
 /** What must not pass for a proof or a challenge of the visitor. */
 export function hostilePurposeTokens(typ: string, visitor: Visitor, other: Visitor, neighbour: Visitor): Hostile[] {
   const good = purposeToken(typ, visitor);
-  const as = (change: Json, header: Json = {}): string => purposeToken(typ, visitor, change, ours, header);
+  const as = (change: Json, header: Json = {}): string => purposeToken(typ, visitor, change, ownSigner, header);
   const wrong: [string, unknown[]][] = [
     ['exp', [now() - 60, now() + 9000, 4e9, '4e9', 1.5 + now() + 60, null, undefined, []]],
     ['nbf', [now() + 900, 'x', {}]],

@@ -1,15 +1,15 @@
-import { SoftAuthenticator } from '../../support/cose-key';
+import { SoftAuthenticator } from '@svc/auth/testing';
 import { linkIn } from '../../support/members';
 import { ORIGIN } from '../../support/passkeys';
 import { PASSWORD } from '../../support/user-entities';
 import { codeAt, secretIn } from '../../support/two-factor';
-import type { Attacked, Visitor } from './attacked-host';
+import type { AttackedHost, Visitor } from './attacked-host';
 import { type Route, credentials, routeNamed } from './routes';
 import { claimsOf } from './jws';
-import type { Answer, Sent } from './raw-client';
+import type { Answer, RawRequest } from './raw-client';
 
-/** Calls every route as it is meant to be called, and keeps what each answered. */
-export async function life(host: Attacked): Promise<Map<string, Answer>> {
+/** Sends a valid request to every route. @returns the answers */
+export async function sendValidRequests(host: AttackedHost): Promise<Map<string, Answer>> {
   return new Life(host).lived();
 }
 
@@ -18,7 +18,7 @@ type Json = Record<string, unknown>;
 class Life {
   private readonly answers = new Map<string, Answer>();
 
-  constructor(private readonly host: Attacked) {}
+  constructor(private readonly host: AttackedHost) {}
 
   async lived(): Promise<Map<string, Answer>> {
     for (const guard of ['api', 'admin']) await this.sessions(guard);
@@ -30,7 +30,7 @@ class Life {
   }
 
   /** @param more what differs from the table's own good request */
-  private async call(name: string, visitor: Visitor, more: Partial<Sent> = {}): Promise<Json> {
+  private async call(name: string, visitor: Visitor, more: Partial<RawRequest> = {}): Promise<Json> {
     const route: Route = routeNamed(name);
     const { method, path } = route;
     const body = route.fields ? (route.body?.(visitor) ?? {}) : undefined;

@@ -5,7 +5,7 @@ import type { TcpProxy } from '../../support/tcp-proxy';
 import type { BrokenNode, Timed } from './broken-node';
 
 /** What came of a run. Times in milliseconds. */
-export interface Faulty {
+export interface FaultyRequests {
   requests: number;
   faults: number;
   statuses: Record<number, number>;
@@ -41,8 +41,8 @@ const kinds: ((proxy: TcpProxy) => void)[] = [
  *
  * @param longestMs how long a fault lasts at most
  */
-export async function sendThroughFaults(node: BrokenNode, total: number, longestMs = 1500): Promise<Faulty> {
-  const result: Faulty = {
+export async function sendThroughFaults(node: BrokenNode, total: number, longestMs = 1500): Promise<FaultyRequests> {
+  const result: FaultyRequests = {
     requests: 0,
     faults: 0,
     statuses: {},
@@ -70,7 +70,7 @@ export async function sendThroughFaults(node: BrokenNode, total: number, longest
 async function breakStores(
   node: BrokenNode,
   witness: Session,
-  result: Faulty,
+  result: FaultyRequests,
   longestMs: number,
   ended: () => boolean,
 ): Promise<void> {
@@ -92,11 +92,11 @@ class Client {
   private constructor(
     private readonly node: BrokenNode,
     private readonly email: string,
-    private readonly result: Faulty,
+    private readonly result: FaultyRequests,
     private session: Session,
   ) {}
 
-  static async start(node: BrokenNode, email: string, result: Faulty): Promise<Client> {
+  static async start(node: BrokenNode, email: string, result: FaultyRequests): Promise<Client> {
     return new Client(node, email, result, await node.t.session(email));
   }
 

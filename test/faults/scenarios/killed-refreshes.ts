@@ -4,7 +4,7 @@ import { type Answer, type HostProcess, send, startProcesses } from '../../suppo
 import { sharedRedisUrl } from '../../support/with-redis';
 
 /** What came of a run. */
-export interface Killed {
+export interface KilledRefreshes {
   /** Refreshes that were cut off by the end of their process. */
   trials: number;
   /** Of these, how many had been committed: the client holds a token that was replaced. */
@@ -19,8 +19,8 @@ const AT_ONCE = 40;
 const ROTATIONS = 5;
 
 /** Kills processes in the middle of refreshes until `trials` were cut off; their clients go on at `survivor`. */
-export async function killRefreshes(survivor: TestApp, trials: number): Promise<Killed> {
-  const result: Killed = { trials: 0, committed: 0, processes: 0, wrong: [], revoked: 0 };
+export async function killRefreshes(survivor: TestApp, trials: number): Promise<KilledRefreshes> {
+  const result: KilledRefreshes = { trials: 0, committed: 0, processes: 0, wrong: [], revoked: 0 };
   const there = await survivor.app.getUrl();
   await survivor.person('ada@example.com');
   const sessions: Tokens[] = await Promise.all(Array.from({ length: AT_ONCE }, () => survivor.session()));
@@ -74,7 +74,7 @@ async function replaced(t: TestApp, sessions: readonly Tokens[]): Promise<number
 }
 
 /** The client goes on at another process, five times more; what it has not been answered it sends again. */
-async function goOn(url: string, tokens: Tokens, answer: Answer | null, result: Killed): Promise<void> {
+async function goOn(url: string, tokens: Tokens, answer: Answer | null, result: KilledRefreshes): Promise<void> {
   const take = ({ status, body }: Answer): void => {
     if (status === 200) Object.assign(tokens, body);
     else result.wrong.push(`refresh: ${status}`);

@@ -10,7 +10,7 @@ import { sharedRedisUrl } from '../../support/with-redis';
 import { BrokenNode } from './broken-node';
 
 /** What came of a run. */
-export interface Mixed {
+export interface MixedLoad {
   requests: number;
   faults: number;
   statuses: Record<number, number>;
@@ -26,7 +26,7 @@ const CLIENTS = 8;
 const CHOSEN = { password: 'another horse entirely', password_confirmation: 'another horse entirely' };
 
 /** Everything that clients do, for a while, with a fault in one of a hundred requests. */
-export async function loadFor(isOver: (requests: number) => boolean, sampleMs = Infinity): Promise<Mixed> {
+export async function loadFor(isOver: (requests: number) => boolean, sampleMs = Infinity): Promise<MixedLoad> {
   const keyPrefix = `load:${randomUUID()}:`;
   let mailbox!: Mailbox;
   const node = await BrokenNode.start(async (stores) => {
@@ -35,7 +35,7 @@ export async function loadFor(isOver: (requests: number) => boolean, sampleMs = 
     mailbox = started.mailbox;
     return started.t;
   });
-  const result: Mixed = { requests: 0, faults: 0, statuses: {}, improper: [], keys: 0, lasting: [], heap: [] };
+  const result: MixedLoad = { requests: 0, faults: 0, statuses: {}, improper: [], keys: 0, lasting: [], heap: [] };
   const over = () => isOver(result.requests);
   const sampling = sample(result, sampleMs, over);
   await Promise.all(
@@ -47,7 +47,7 @@ export async function loadFor(isOver: (requests: number) => boolean, sampleMs = 
   return result;
 }
 
-async function client(node: BrokenNode, mailbox: Mailbox, email: string, result: Mixed, over: () => boolean) {
+async function client(node: BrokenNode, mailbox: Mailbox, email: string, result: MixedLoad, over: () => boolean) {
   await member(node.t, email);
   let tokens = (await node.t.session(email)) as { access_token: string; refresh_token: string };
   const call = async (method: string, path: string, body?: object, token?: string) => {
@@ -92,7 +92,7 @@ async function client(node: BrokenNode, mailbox: Mailbox, email: string, result:
   }
 }
 
-function disturb(node: BrokenNode, result: Mixed): void {
+function disturb(node: BrokenNode, result: MixedLoad): void {
   const proxy = [node.redis, node.postgres][randomInt(2)]!;
   result.faults++;
   if (randomInt(2)) return proxy.cut();
@@ -100,7 +100,7 @@ function disturb(node: BrokenNode, result: Mixed): void {
   setTimeout(() => proxy.heal(), randomInt(300));
 }
 
-async function sample(result: Mixed, everyMs: number, over: () => boolean): Promise<void> {
+async function sample(result: MixedLoad, everyMs: number, over: () => boolean): Promise<void> {
   if (everyMs === Infinity) return;
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
@@ -112,7 +112,7 @@ async function sample(result: Mixed, everyMs: number, over: () => boolean): Prom
 }
 
 /** Every key of ours lasts for a time, and not for ever. */
-async function look(keyPrefix: string, result: Mixed): Promise<void> {
+async function look(keyPrefix: string, result: MixedLoad): Promise<void> {
   const { client: redis } = await redisCache(sharedRedisUrl()!);
   for await (const key of redis.scanIterator({ MATCH: `${keyPrefix}*`, COUNT: 1000 })) {
     result.keys++;

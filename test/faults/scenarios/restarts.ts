@@ -5,7 +5,7 @@ import { PostgresServer } from '../../support/postgres';
 import { send } from '../../support/processes';
 
 /** What came of a run. */
-export interface Restarted {
+export interface Restarts {
   restarts: number;
   refreshes: number;
   /** Refreshes that were answered 503, and asked for again. */
@@ -24,7 +24,7 @@ export interface Restarted {
 const CLIENTS = 20;
 
 /** Restarts PostgreSQL, every other time as if it was killed, while `perSecond` refreshes come in. */
-export async function restartUnderLoad(restarts: number, perSecond: number): Promise<Restarted> {
+export async function restartUnderLoad(restarts: number, perSecond: number): Promise<Restarts> {
   const postgres = await PostgresServer.start();
   const t = await TestApp.start({ databaseUrl: postgres.url });
   const url = await t.app.getUrl();

@@ -16,7 +16,7 @@ interface Documented {
 }
 
 /** An operation of the library's, without references. */
-export interface Op {
+export interface DescribedOperation {
   id: string;
   method: 'get' | 'head' | 'post' | 'patch' | 'delete';
   path: string;
@@ -59,23 +59,23 @@ function faults(ajv: Ajv, schema: unknown, data: unknown): unknown {
 }
 
 /** A document, held against what its operations answer. */
-export class Contract {
+export class DocumentChecker {
   /** The statuses that were met, by operation. */
   readonly met = new Map<string, Set<string>>();
 
-  private constructor(readonly operations: readonly Op[]) {}
+  private constructor(readonly operations: readonly DescribedOperation[]) {}
 
-  static async of(document: object): Promise<Contract> {
+  static async of(document: object): Promise<DocumentChecker> {
     const { paths = {} } = (await SwaggerParser.dereference(structuredClone(document) as never)) as OpenAPIObject;
     const operations = Object.entries(paths).flatMap(([path, item]) =>
       Object.entries(item as Record<string, Json>)
         .filter(([, { operationId }]) => /^(api|admin)_/.test(String(operationId)))
         .map(([method, operation]) => opOf(path, method, operation)),
     );
-    return new Contract(operations);
+    return new DocumentChecker(operations);
   }
 
-  op(id: string): Op {
+  op(id: string): DescribedOperation {
     const found = this.operations.find((operation) => operation.id === id);
     if (!found) throw new Error(`no operation ${id}`);
     return found;
@@ -116,7 +116,7 @@ export class Contract {
     return body === undefined ? call : call.send(body as string);
   }
 
-  private hold({ id, method, responses }: Op, { status, headers, body, text }: Response): void {
+  private hold({ id, method, responses }: DescribedOperation, { status, headers, body, text }: Response): void {
     const documented = responses[status];
     expect({ id, status, documented: Boolean(documented) }).toEqual({ id, status, documented: true });
     this.met.set(id, (this.met.get(id) ?? new Set()).add(String(status)));
@@ -140,7 +140,7 @@ export class Contract {
   }
 }
 
-function opOf(path: string, method: string, operation: Json): Op {
+function opOf(path: string, method: string, operation: Json): DescribedOperation {
   const {
     operationId,
     security,
@@ -149,11 +149,19 @@ function opOf(path: string, method: string, operation: Json): Op {
     responses,
   } = operation as never as {
     operationId: string;
-    security: Op['security'];
-    parameters?: Op['parameters'];
-    requestBody?: { content: { 'application/json': { schema: Op['body'] } } };
-    responses: Op['responses'];
+    security: DescribedOperation['security'];
+    parameters?: DescribedOperation['parameters'];
+    requestBody?: { content: { 'application/json': { schema: DescribedOperation['body'] } } };
+    responses: DescribedOperation['responses'];
   };
   const body = requestBody?.content['application/json'].schema;
-  return { id: operationId, method: method as Op['method'], path, security, parameters, body, responses };
+  return {
+    id: operationId,
+    method: method as DescribedOperation['method'],
+    path,
+    security,
+    parameters,
+    body,
+    responses,
+  };
 }

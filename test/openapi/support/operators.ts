@@ -1,15 +1,15 @@
 import type { TestApp } from '../../support/app';
 import { PASSWORD } from '../../support/user-entities';
 import { codeOf, secretIn } from '../../support/two-factor';
-import type { Contract } from './document-checker';
-import { NONE } from './refusals';
+import type { DocumentChecker } from './document-checker';
+import { UNKNOWN_PARAMS } from './refusals';
 
 /** The operator with the id 1. */
-export const ROOT = 'root@example.com';
+export const OPERATOR_EMAIL = 'root@example.com';
 
 /** From login to logout at the guard `admin`. */
-export async function sessions(t: TestApp, contract: Contract): Promise<void> {
-  const body = { email: ROOT, password: PASSWORD };
+export async function checkOperatorSessions(t: TestApp, contract: DocumentChecker): Promise<void> {
+  const body = { email: OPERATOR_EMAIL, password: PASSWORD };
   const { body: tokens } = await contract.expect(t, 'admin_login', 200, { body });
   const own = { token: tokens.access_token };
   await contract.expect(t, 'admin_refresh', 200, { body: { refresh_token: tokens.refresh_token } });
@@ -17,7 +17,7 @@ export async function sessions(t: TestApp, contract: Contract): Promise<void> {
   await contract.expect(t, 'admin_confirm_password', 200, { ...own, body: { password: PASSWORD } });
   const { data } = (await contract.expect(t, 'admin_sessions_list', 200, own)).body;
   await contract.expect(t, 'admin_sessions_end_others', 204, own);
-  await contract.expect(t, 'admin_session_end', 404, { ...own, params: NONE });
+  await contract.expect(t, 'admin_session_end', 404, { ...own, params: UNKNOWN_PARAMS });
   await contract.expect(t, 'admin_session_end', 204, { ...own, params: { svcSession: data[0].id } });
   for (const operation of ['admin_logout', 'admin_sessions_end_all']) {
     const { accessToken } = await t.auth.guard('admin').startSession(1);
@@ -26,13 +26,14 @@ export async function sessions(t: TestApp, contract: Contract): Promise<void> {
 }
 
 /** A second factor of an operator's, and the locks after two failures. */
-export async function factors(t: TestApp, contract: Contract): Promise<void> {
+export async function checkOperatorFactors(t: TestApp, contract: DocumentChecker): Promise<void> {
   const guard = t.auth.guard('admin');
-  const secret = secretIn((await guard.twoFactor.enrol({ id: 1, email: ROOT })).otpauthUri);
+  const secret = secretIn((await guard.twoFactor.enrol({ id: 1, email: OPERATOR_EMAIL })).otpauthUri);
   await guard.twoFactor.confirm('1', codeOf(t, secret));
   t.clock.advance(30);
   const challenge = async (): Promise<string> =>
-    (await contract.expect(t, 'admin_login', 200, { body: { email: ROOT, password: PASSWORD } })).body.challenge_token;
+    (await contract.expect(t, 'admin_login', 200, { body: { email: OPERATOR_EMAIL, password: PASSWORD } })).body
+      .challenge_token;
   const body = { challenge_token: await challenge(), code: codeOf(t, secret) };
   await contract.expect(t, 'admin_challenge', 200, { body });
 
@@ -41,6 +42,6 @@ export async function factors(t: TestApp, contract: Contract): Promise<void> {
   const { accessToken } = await guard.startSession(1);
   const guess = { token: accessToken, body: { password: 'wrong' } };
   for (const status of [422, 422, 423]) await contract.expect(t, 'admin_confirm_password', status, guess);
-  const login = { body: { email: ROOT, password: 'wrong' } };
+  const login = { body: { email: OPERATOR_EMAIL, password: 'wrong' } };
   for (const status of [422, 422, 423]) await contract.expect(t, 'admin_login', status, login);
 }

@@ -1,17 +1,17 @@
 import { AccountDeleting } from '@svc/auth';
-import { Checkpoint } from '../../../../../test/support/pause-point';
+import { PausePoint } from '../../../../../test/support/pause-point';
 import { eventually } from '../../../../../test/support/eventually';
 import { member } from '../../../../../test/support/members';
 import { ORIGIN } from '../../../../../test/support/passkeys';
-import { SoftAuthenticator } from '../../../../../test/support/cose-key';
-import { UnprovedAccount } from '../../../../../test/support/unverified-account';
+import { SoftAuthenticator } from '@svc/auth/testing';
+import { UnverifiedAccount } from '../../../../../test/support/unverified-account';
 import { Sessions } from '../sessions/sessions';
 
 const ROUNDS = 20;
 
 describe('an account whose password is reset while it is erased', () => {
   // More than PostgreSQL takes to see that two transactions wait for each other.
-  const account = UnprovedAccount.forFile({ storeTimeoutMs: 10_000 });
+  const account = UnverifiedAccount.forFile({ storeTimeoutMs: 10_000 });
   const { app, t } = account;
 
   const isWaitedFor = async (): Promise<boolean> => {
@@ -28,7 +28,7 @@ describe('an account whose password is reset while it is erased', () => {
     // One that began after the others had been ended.
     t.on(AccountDeleting, async () => void (await t.auth.startSession(account.userId)));
     const sessions = account.own(Sessions);
-    const [erase, half] = [sessions.eraseEnded.bind(sessions), new Checkpoint()];
+    const [erase, half] = [sessions.eraseEnded.bind(sessions), new PausePoint()];
     jest.spyOn(sessions, 'eraseEnded').mockImplementationOnce(async (...args) => {
       await erase(...args);
       await half.pass();
@@ -37,7 +37,7 @@ describe('an account whose password is reset while it is erased', () => {
     await half.reached;
     const resetting = account.post(token).then(({ status }) => status);
     await eventually(isWaitedFor);
-    half.letGo();
+    half.resume();
     expect(await erasing).toBe(204);
     expect(await resetting).toBeLessThan(500);
     for (const table of ['members', "svc_sessions WHERE user_id <> ''", 'svc_passkeys', 'svc_password_resets'])

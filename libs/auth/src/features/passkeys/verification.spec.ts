@@ -1,15 +1,15 @@
-import { type Sent, SoftAuthenticator } from '../../../../../test/support/cose-key';
+import { type Sent, SoftAuthenticator } from '@svc/auth/testing';
 import {
-  GARBAGE,
-  INCOMPLETE,
-  INHERITED,
-  OF_ASSERTION,
-  OF_REGISTRATION,
-  type Spoil,
+  INVALID_VALUES,
+  MISSING_FIELDS,
+  INHERITED_FIELDS,
+  ASSERTION_FIELDS,
+  REGISTRATION_FIELDS,
+  type Mutation,
   bitsIn,
-  flipped,
-  spoilersWith,
-  unsigned,
+  withFlippedBit,
+  mutationsWith,
+  uncheckedBits,
 } from '../../../../../test/support/malformed-credentials';
 import type { GuardConfig } from '../../foundation/config/auth-config';
 import { Realm } from '../../foundation/realm/realm';
@@ -95,20 +95,20 @@ describe('the verification of a passkey', () => {
 });
 
 describe.each<Algorithm>(['ES256', 'RS256'])('one flipped bit with %s', (algorithm) => {
-  it.each(['id', ...OF_ASSERTION] as const)('anywhere in the %s of an assertion is refused', async (field) => {
+  it.each(['id', ...ASSERTION_FIELDS] as const)('anywhere in the %s of an assertion is refused', async (field) => {
     const { assertion, isRefused, recorded } = await registered(algorithm);
     const bits = bitsIn(assertion, field);
     expect(bits.length).toBeGreaterThan(0);
-    expect(await filtered(bits, async (bit) => !(await isRefused(flipped(assertion, field, bit))))).toEqual([]);
+    expect(await filtered(bits, async (bit) => !(await isRefused(withFlippedBit(assertion, field, bit))))).toEqual([]);
     expect(recorded).toEqual([]);
   });
 
-  it.each(['id', ...OF_REGISTRATION] as const)(
+  it.each(['id', ...REGISTRATION_FIELDS] as const)(
     'in the %s of a registration is refused, but in what says nothing without attestation',
     async (field) => {
       const sent = MADE[algorithm];
-      const free = unsigned(sent, field, algorithm === 'RS256' ? await modulusIn(sent) : undefined);
-      const accepted = await filtered(bitsIn(sent, field), (bit) => isRegistered(flipped(sent, field, bit)));
+      const free = uncheckedBits(sent, field, algorithm === 'RS256' ? await modulusIn(sent) : undefined);
+      const accepted = await filtered(bitsIn(sent, field), (bit) => isRegistered(withFlippedBit(sent, field, bit)));
       expect(accepted.filter((bit) => !free(bit))).toEqual([]);
     },
   );
@@ -121,21 +121,21 @@ async function modulusIn(sent: Sent): Promise<Buffer> {
 }
 
 describe('garbage', () => {
-  const all = (members: readonly string[]): Spoil[] => [
-    ...GARBAGE.flatMap((value) => spoilersWith(value, members)),
-    ...INCOMPLETE,
-    INHERITED,
+  const all = (members: readonly string[]): Mutation[] => [
+    ...INVALID_VALUES.flatMap((value) => mutationsWith(value, members)),
+    ...MISSING_FIELDS,
+    INHERITED_FIELDS,
   ];
 
   it('anywhere in an assertion is refused, and nothing else is thrown', async () => {
     const { assertion, isRefused, recorded } = await registered();
-    const accepted = await filtered(all(OF_ASSERTION), async (spoil) => !(await isRefused(spoil(assertion))));
+    const accepted = await filtered(all(ASSERTION_FIELDS), async (spoil) => !(await isRefused(spoil(assertion))));
     expect([accepted.map((spoil) => spoil(assertion)), recorded]).toEqual([[], []]);
   });
 
   it('anywhere in a registration is refused, and nothing is thrown', async () => {
     const sent = MADE.ES256;
-    const accepted = await filtered(all(OF_REGISTRATION), (spoil) => isRegistered(spoil(sent)));
+    const accepted = await filtered(all(REGISTRATION_FIELDS), (spoil) => isRegistered(spoil(sent)));
     expect(accepted.map((spoil) => spoil(sent))).toEqual([]);
   });
 

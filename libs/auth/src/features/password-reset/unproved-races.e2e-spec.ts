@@ -3,19 +3,19 @@ import { PasskeyFactor } from '../login-challenge/second-factors';
 import { SessionPrecondition, Sessions } from '../sessions/sessions';
 import { RecoveryCodes } from '../two-factor/recovery-codes';
 import { UsedCodes } from '../two-factor/totp';
-import { proofOf } from '../../../../../test/support/step-up';
+import { confirmationTokenOf } from '../../../../../test/support/step-up';
 import { eventually } from '../../../../../test/support/eventually';
-import { Checkpoint, whileStopped } from '../../../../../test/support/pause-point';
+import { PausePoint, whilePaused } from '../../../../../test/support/pause-point';
 import { asConfirmed, codeOf, secretIn } from '../../../../../test/support/two-factor';
-import { CLEARED, UnprovedAccount } from '../../../../../test/support/unverified-account';
+import { SECOND_FACTOR_REMOVED, UnverifiedAccount } from '../../../../../test/support/unverified-account';
 
 describe('a reset of the password of an account whose address nobody has proved', () => {
-  const checkpoint = Checkpoint.passable();
+  const checkpoint = PausePoint.disabled();
   /** What the host does before it signs a token. */
   let signing: () => Promise<void>;
   const tokenClaims = async (): Promise<object> => signing().then(() => ({}));
   // The moments of a transaction take their time.
-  const account = UnprovedAccount.forFile({ storeTimeoutMs: 5000, hooks: { tokenClaims } });
+  const account = UnverifiedAccount.forFile({ storeTimeoutMs: 5000, hooks: { tokenClaims } });
   beforeEach(() => void (signing = async () => undefined));
 
   it('is not survived by a passkey whose registration is under way', async () => {
@@ -24,7 +24,7 @@ describe('a reset of the password of an account whose address nobody has proved'
     const verifier = account.own(RegistrationVerifier);
     const verify = verifier.verify.bind(verifier);
     jest.spyOn(verifier, 'verify').mockImplementation(async (...args) => checkpoint.pass().then(() => verify(...args)));
-    const late = await whileStopped(checkpoint, account.app.register(user, credential), () => account.reset());
+    const late = await whilePaused(checkpoint, account.app.register(user, credential), () => account.reset());
     expect(late.status).toBe(401);
     expect(await account.app.rows()).toEqual([]);
   });
@@ -43,38 +43,38 @@ describe('a reset of the password of an account whose address nobody has proved'
     ],
   ];
   it.each(moments)('is not survived by a session of a passkey that is %s', async (_, hold) => {
-    await account.dugIn();
+    await account.addSecondFactors();
     hold();
     const { ceremony_id, credential } = await account.app.answer(account.authenticator);
-    const late = await whileStopped(checkpoint, account.app.login(ceremony_id, credential), () => account.reset());
+    const late = await whilePaused(checkpoint, account.app.login(ceremony_id, credential), () => account.reset());
     expect(late.status).toBe(401);
     expect(await account.living()).toEqual([]);
   });
 
   it('is not survived by a second factor whose enrolment is under way', async () => {
     const { access_token: token } = await account.t.session();
-    const proof = await proofOf(account.t, token);
+    const proof = await confirmationTokenOf(account.t, token);
     const codes = account.own(RecoveryCodes);
     const generate = codes.generate.bind(codes);
     jest.spyOn(codes, 'generate').mockImplementation(async () => checkpoint.pass().then(() => generate()));
-    const late = await whileStopped(checkpoint, asConfirmed(account.t, 'post', '/auth/two-factor', token, proof), () =>
+    const late = await whilePaused(checkpoint, asConfirmed(account.t, 'post', '/auth/two-factor', token, proof), () =>
       account.reset(),
     );
     expect(late.status).toBe(401);
-    expect(await account.factor()).toEqual(CLEARED);
+    expect(await account.factor()).toEqual(SECOND_FACTOR_REMOVED);
   });
 
   it('nor by one that is about to be enabled', async () => {
     const { access_token: token } = await account.t.session();
-    const proof = await proofOf(account.t, token);
+    const proof = await confirmationTokenOf(account.t, token);
     const { body } = await asConfirmed(account.t, 'post', '/auth/two-factor', token, proof).expect(200);
     const spent = account.own(UsedCodes);
     const claim = spent.claim.bind(spent);
     jest.spyOn(spent, 'claim').mockImplementation(async (...args) => checkpoint.pass().then(() => claim(...args)));
     const confirm = asConfirmed(account.t, 'post', '/auth/two-factor/confirm', token, proof);
     const code = codeOf(account.t, secretIn(body.otpauth_uri));
-    expect((await whileStopped(checkpoint, confirm.send({ code }), () => account.reset())).status).toBe(422);
-    expect(await account.factor()).toEqual(CLEARED);
+    expect((await whilePaused(checkpoint, confirm.send({ code }), () => account.reset())).status).toBe(422);
+    expect(await account.factor()).toEqual(SECOND_FACTOR_REMOVED);
   });
 
   describe('at every step of it', () => {

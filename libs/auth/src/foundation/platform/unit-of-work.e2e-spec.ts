@@ -1,5 +1,5 @@
 import { DataSource, type EntityManager } from 'typeorm';
-import { Checkpoint } from '../../../../../test/support/pause-point';
+import { PausePoint } from '../../../../../test/support/pause-point';
 import { createDatabase } from '../../../../../test/support/database';
 import { StoreUnavailable } from './errors';
 import { unitOfWork } from './host-transaction';
@@ -39,9 +39,9 @@ describe('host code in a transaction', () => {
   });
 
   it('that hangs is given up, holds no connection, and does nothing outside of it when it goes on', async () => {
-    const hanging = new Checkpoint();
+    const hanging = new PausePoint();
     const outcomes: unknown[] = [];
-    const ended = new Checkpoint();
+    const ended = new PausePoint();
     const work = async (manager: EntityManager): Promise<void> => {
       await write(manager, 'before');
       await hanging.pass();
@@ -54,14 +54,14 @@ describe('host code in a transaction', () => {
     expect(await outcome).toBeInstanceOf(StoreUnavailable);
     // In a pool of one.
     expect(await done()).toEqual([]);
-    hanging.letGo();
+    hanging.resume();
     await ended.reached;
     expect(outcomes).toEqual([expect.any(Error)]);
     expect(await done()).toEqual([]);
   });
 
   it('that waits for a statement is given up, and what it does next is not done', async () => {
-    const [waiting, ended] = [new Checkpoint(), new Checkpoint()];
+    const [waiting, ended] = [new PausePoint(), new PausePoint()];
     const outcomes: unknown[] = [];
     const work = async (manager: EntityManager): Promise<void> => {
       await write(manager, 'before');

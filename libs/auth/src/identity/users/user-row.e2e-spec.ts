@@ -16,7 +16,7 @@ import {
   Staff,
   Team,
 } from '../../../../../test/support/user-entity-variants';
-import { Mood, Rich } from '../../../../../test/support/all-column-types';
+import { Mood, AllColumnTypes } from '../../../../../test/support/all-column-types';
 import { Database } from '../../foundation/platform/database';
 import { TypeormUserProvider } from './typeorm-user-provider';
 import { rowReader } from './prepared-users';
@@ -62,8 +62,8 @@ describe('a user read by a prepared statement', () => {
     return read!;
   }
 
-  async function rich(email: string, changed: Partial<Rich> = {}): Promise<Rich> {
-    return source.getRepository(Rich).save({
+  async function rich(email: string, changed: Partial<AllColumnTypes> = {}): Promise<AllColumnTypes> {
+    return source.getRepository(AllColumnTypes).save({
       email,
       passwordHash: 'digest',
       balance: '1234567890.1200',
@@ -97,9 +97,9 @@ describe('a user read by a prepared statement', () => {
 
   it('is the entity that the repository finds, of every kind of column', async () => {
     const { id } = await rich('ada@example.com');
-    expect(isPrepared(Rich)).toBe(true);
-    const read = (await readBoth(Rich, id)) as Rich;
-    expect(read).toBeInstanceOf(Rich);
+    expect(isPrepared(AllColumnTypes)).toBe(true);
+    const read = (await readBoth(AllColumnTypes, id)) as AllColumnTypes;
+    expect(read).toBeInstanceOf(AllColumnTypes);
     expect(read).toMatchObject({
       balance: '1234567890.1200',
       cents: 12n,
@@ -129,19 +129,19 @@ describe('a user read by a prepared statement', () => {
       logins: [],
       avatar: Buffer.alloc(0),
     });
-    await readBoth(Rich, id);
+    await readBoth(AllColumnTypes, id);
   });
 
   it('has no column that is not selected by default', async () => {
     const { id } = await rich('joan@example.com');
-    const read = await readBoth(Rich, id);
+    const read = await readBoth(AllColumnTypes, id);
     for (const name of ['secret', 'passwordHash']) expect(read).not.toHaveProperty(name);
     expect(JSON.stringify({ ...read, cents: 0 })).not.toMatch(/digest|not for everyone/);
   });
 
   it('is an object of its own each time', async () => {
     const { id } = await rich('own@example.com');
-    const users = new TypeormUserProvider(new Database(source, 5000), Rich, 'email');
+    const users = new TypeormUserProvider(new Database(source, 5000), AllColumnTypes, 'email');
     const [one, other] = [await users.findById(id), await users.findById(id)];
     expect(one).not.toBe(other);
     expect(one).toStrictEqual(other);
@@ -163,11 +163,11 @@ describe('a user read by a prepared statement', () => {
 
   it('is no user who was deleted softly, until restored', async () => {
     const { id } = await rich('gone@example.com');
-    const users = new TypeormUserProvider(new Database(source, 5000), Rich, 'email');
-    await source.getRepository(Rich).softDelete(id);
+    const users = new TypeormUserProvider(new Database(source, 5000), AllColumnTypes, 'email');
+    await source.getRepository(AllColumnTypes).softDelete(id);
     expect(await users.findById(id)).toBeNull();
     expect(await users.findByIdentifier('gone@example.com')).toBeNull();
-    await source.getRepository(Rich).restore(id);
+    await source.getRepository(AllColumnTypes).restore(id);
     expect(await users.findById(id)).toMatchObject({ email: 'gone@example.com', deletedAt: null });
   });
 

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { limitedForFile } from '../../../../../test/support/rate-limited-host';
+import { rateLimitedForFile } from '../../../../../test/support/rate-limited-host';
 import { StoreUnavailable } from '../../foundation/platform/errors';
 import { Realms } from '../../foundation/realm/realm';
 import { SecurityStore } from '../../foundation/security-store/security-store';
 import { FailureLimiter, FailureLimits } from './failure-limiter';
 
 describe('attempts that run at once', () => {
-  const t = limitedForFile({ rateLimits: {} });
+  const t = rateLimitedForFile({ rateLimits: {} });
   let failures: FailureLimiter;
   beforeAll(() => (failures = t.app.get(Realms).default.get(FailureLimiter)));
 
