@@ -1,5 +1,8 @@
 import type { Sent } from '@svc/auth/testing';
 
+// For unit specs beside the sources: the check of the layers does not let them import `tools/testing`.
+export { type Sent, SoftAuthenticator } from '@svc/auth/testing';
+
 const nested = (depth: number): unknown => JSON.parse('['.repeat(depth) + ']'.repeat(depth));
 const b64 = (data: string | Uint8Array): string => Buffer.from(data).toString('base64url');
 

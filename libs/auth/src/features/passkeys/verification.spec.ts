@@ -1,5 +1,6 @@
-import { type Sent, SoftAuthenticator } from '@svc/auth/testing';
 import {
+  type Sent,
+  SoftAuthenticator,
   INVALID_VALUES,
   MISSING_FIELDS,
   INHERITED_FIELDS,
