@@ -13,8 +13,7 @@ import { Realms } from '../libs/auth/src/foundation/realm/realm';
 import { PinnedRequirements } from '../libs/auth/src/request/abilities/pinned-ability.gate';
 import { type MountedRoute, mountedRoutes } from '../libs/auth/src/request/gates/library-routes';
 import { routePlan } from '../libs/auth/src/request/gates/route-plan';
-import { Limiters } from '../libs/auth/src/request/throttling/limiters';
-import { LimiterNames } from '../libs/auth/src/request/throttling/throttled';
+import { Limiters, LimiterNames } from '../libs/auth/src/request/throttling/limiters';
 import { Unconnected } from './unconnected';
 
 const ROOT = join(__dirname, '..');

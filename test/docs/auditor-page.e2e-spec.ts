@@ -87,13 +87,13 @@ describe('the page for auditors', () => {
       '[`jugde`](libs/auth/src/features/sessions/rotation.policy.ts)',
       '[`RefreshRotation.turn`](libs/auth/src/features/sessions/refresh-rotation.ts)',
       '[`judge`](libs/auth/src/features/sessions/rotation.rule.ts)',
-      '["no such title"](test/http/gates.e2e-spec.ts)',
+      '["no such title"](test/gates/route-gates.e2e-spec.ts)',
     ].join(' ');
     expect(missingIn(planted)).toEqual([
       'libs/auth/src/features/sessions/rotation.policy.ts: no jugde',
       'libs/auth/src/features/sessions/refresh-rotation.ts: no RefreshRotation.turn',
       'libs/auth/src/features/sessions/rotation.rule.ts: no such file',
-      'test/http/gates.e2e-spec.ts: no no such title',
+      'test/gates/route-gates.e2e-spec.ts: no no such title',
     ]);
   });
 });

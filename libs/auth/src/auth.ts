@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type UserResource, UserResources } from './request/abilities/user-resource';
-import type { SessionTokens } from './request/http/token-response';
+import type { SessionTokens } from './request/http/route.interceptor';
 import { AuthConfigError, Unauthenticated } from './foundation/platform/errors';
 import { type RealmScope, Realms } from './foundation/realm/realm';
 import { type SessionStart, Sessions } from './features/sessions/sessions';

@@ -19,7 +19,7 @@ export type { TokenSource } from './identity/tokens/caller';
 export type { UserResource } from './request/abilities/user-resource';
 export { RequireConfirmation } from './features/step-up/require-confirmation';
 export { RequireVerifiedEmail } from './features/email-verification/require-verified-email';
-export { Throttled } from './request/throttling/throttled';
+export { Throttled } from './request/throttling/limiters';
 export { AccessTokenGuard } from './request/gates/authenticated';
 export { type ApiDocument, describeAuth } from './tools/openapi/describe-auth';
 export { ForceJson } from './request/http/error.filter';
@@ -27,9 +27,9 @@ export type { Caller } from './identity/tokens/caller';
 export type { AccessClaims } from './identity/tokens/access-token.policy';
 export type { Grant } from './identity/tokens/caller';
 export type { ListedSession } from './features/sessions/session-list';
-export type { LoginChallenge, SecondFactorMethod } from './request/http/token-response';
-export type { SessionTokens } from './request/http/token-response';
-export type { ClientInfo } from './request/http/client-info';
+export type { LoginChallenge, SecondFactorMethod } from './request/http/route.interceptor';
+export type { SessionTokens } from './request/http/route.interceptor';
+export type { ClientInfo } from './request/throttling/clients';
 export type { CarriedRequest, Handshake } from './foundation/ports/handshake';
 
 // Options
@@ -56,12 +56,12 @@ export { AccountDeleted } from './features/account/account.events';
 export { AccountDeleting } from './features/account/account.events';
 export { MailFailed } from './features/mail/mail-queue';
 export { Registered } from './features/registration/registration';
-export { Verified } from './features/email-verification/email-verification.events';
-export { PasswordReset } from './features/password-reset/password-reset.events';
+export { Verified } from './features/email-verification/verified-emails';
+export { PasswordReset } from './features/password-reset/password-reset';
 export { PasswordChanged } from './features/change-password/change-password';
-export { AccountLocked } from './request/lockout/lockout.events';
-export { AccountReleased } from './request/lockout/lockout.events';
-export type { LockPurpose } from './request/lockout/lock-key';
+export { AccountLocked } from './request/lockout/lockout';
+export { AccountReleased } from './request/lockout/lockout';
+export type { LockPurpose } from './request/lockout/lockout.store';
 export { Lockout } from './features/login/login';
 export { RecoveryCodeUsed } from './features/two-factor/two-factor.events';
 export { RecoveryCodesReplaced } from './features/two-factor/two-factor.events';
@@ -84,7 +84,7 @@ export {
 // Exceptions
 export { InvalidLink, OutdatedLink } from './features/email-verification/email-verification.errors';
 export { IdentifierTaken } from './features/registration/registration-form';
-export { ResetFailed } from './features/password-reset/password-reset.errors';
+export { ResetFailed } from './features/password-reset/password-reset';
 export {
   AuthConfigError,
   AuthException,
@@ -93,21 +93,21 @@ export {
   ValidationFailed,
 } from './foundation/platform/errors';
 export { AlreadyEnrolled, NotEnrolled } from './features/two-factor/two-factor.errors';
-export { BadChallenge } from './features/login-challenge/challenge.errors';
+export { BadChallenge } from './features/login-challenge/challenge';
 export { HasherBusy } from './identity/password/hash-queue';
 export { ConfirmationOfAnotherSession, ConfirmationRequired } from './features/step-up/step-up.errors';
 export { EmailUnverified } from './features/email-verification/require-verified-email';
 export { InsufficientScope } from './request/abilities/ability.gate';
 export { PasskeyNotFound } from './features/passkeys/passkeys.errors';
 export { PasskeyRefused } from './features/passkeys/passkeys.errors';
-export { InvalidRefreshToken, SessionNotFound } from './features/sessions/sessions.errors';
-export { WrongCode } from './features/login-challenge/challenge.errors';
+export { InvalidRefreshToken, SessionNotFound } from './features/sessions/sessions';
+export { WrongCode } from './features/login-challenge/challenge';
 export { WrongPassword } from './features/step-up/step-up.errors';
 export { AccountIsLocked } from './request/lockout/lockout';
 export { TooManyFailures } from './request/throttling/throttling.errors';
 export { TooManyRequests } from './request/throttling/throttling.errors';
-export { UnverifiedLogin } from './features/login/unverified-block';
-export { WrongCredentials } from './features/login/login.errors';
+export { UnverifiedLogin } from './features/login/login';
+export { WrongCredentials } from './features/login/credentials';
 
 // Ports
 export { type Mail, Mailer } from './foundation/ports/mail';

@@ -1,8 +1,8 @@
 import type { Type } from '@nestjs/common';
 import { AccountDeleted } from './features/account/account.events';
-import { Verified } from './features/email-verification/email-verification.events';
+import { Verified } from './features/email-verification/verified-emails';
 import type { AuthEvents } from './foundation/platform/auth-events';
-import { AccountLocked, AccountReleased } from './request/lockout/lockout.events';
+import { AccountLocked, AccountReleased } from './request/lockout/lockout';
 import { MailFailed } from './features/mail/mail-queue';
 import type { SECURITY_EVENTS, SecurityLine } from './foundation/platform/catalogue';
 import type { SecurityLog, Severity } from './foundation/observability/security-log';

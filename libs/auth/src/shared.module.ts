@@ -17,7 +17,7 @@ import { Argon2Hasher } from './identity/password/argon2-hasher';
 import { PasswordHasher } from './identity/password/password-hasher';
 import { createHashQueue, HashQueue } from './identity/password/hash-queue';
 import { SecurityLog } from './foundation/observability/security-log';
-import { GateRefusalLog } from './request/gates/refusal-log';
+import { GateRefusalLog } from './request/gates/request-log';
 import { TransportErrors } from './request/gates/transport-errors';
 import { Realms } from './foundation/realm/realm';
 import { SecurityStore } from './foundation/security-store/security-store';
@@ -25,7 +25,7 @@ import { selectStore } from './foundation/security-store/select-store';
 import { DenylistMonitor } from './identity/denylist/denylist-monitor';
 import { EndedSessions } from './identity/denylist/ended-sessions';
 import { StoreContinuity } from './identity/denylist/store-continuity';
-import { ProxyWarning } from './request/throttling/proxy-warning';
+import { ProxyWarning } from './request/throttling/clients';
 import { SharedThrottlerStorage } from './request/throttling/throttler-storage';
 
 interface OptionsFactory {

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { EntityTarget, ObjectLiteral } from 'typeorm';
 import { Database, type Sql } from '../../foundation/platform/database';
 import { Realm } from '../../foundation/realm/realm';
-import { loginLock, userLock } from '../../request/lockout/lock-key';
+import { loginLock, userLock } from '../../request/lockout/lockout.store';
 import { LockoutCounter } from '../../request/lockout/lockout.entity';
 import { Passkey } from '../passkeys/passkey.entity';
 import { PasswordResetToken } from '../password-reset/reset-token.entity';

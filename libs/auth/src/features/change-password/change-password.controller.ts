@@ -2,8 +2,8 @@ import { Controller, HttpCode, Post } from '@nestjs/common';
 import { RequireIfPinned } from '../../request/abilities/pinned-ability.gate';
 import { Authenticated, CurrentCaller } from '../../request/gates/authenticated';
 import { RequestBody } from '../../request/http/request-body';
-import { NoStore } from '../../request/http/token-response';
-import { Throttled } from '../../request/throttling/throttled';
+import { NoStore } from '../../request/http/route.interceptor';
+import { Throttled } from '../../request/throttling/limiters';
 import type { Caller } from '../../identity/tokens/caller';
 import { ChangePasswordRequest, PasswordChange } from './change-password';
 

@@ -1,10 +1,10 @@
 import { Controller, Get, Head, Header, Headers, HttpCode, Injectable, Param, Post, Req, Res } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import { withQuery } from '../../foundation/platform/ids';
+import { withQuery } from '../../foundation/ports/mail';
 import { Realm } from '../../foundation/realm/realm';
 import { Authenticated, CurrentUser, Public } from '../../request/gates/authenticated';
-import { NoStore } from '../../request/http/token-response';
-import { Throttled } from '../../request/throttling/throttled';
+import { NoStore } from '../../request/http/route.interceptor';
+import { Throttled } from '../../request/throttling/limiters';
 import { EmailVerification } from './email-verification';
 import { VerificationMails } from './verification-mails';
 

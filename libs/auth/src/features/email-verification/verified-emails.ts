@@ -1,8 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { Clock } from '../../foundation/platform/clock';
-import { Verified } from './email-verification.events';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
+
+/**
+ * A user proved that the email address is theirs. Emitted once per address.
+ *
+ * @publicApi
+ */
+export class Verified {
+  /** @param user as read before: not verified yet */
+  constructor(readonly user: object) {}
+}
 
 /** Which addresses were proved by a mail that reached them. */
 export abstract class VerifiedEmails {

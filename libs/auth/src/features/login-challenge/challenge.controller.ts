@@ -1,8 +1,8 @@
 import { Controller, Post, Req } from '@nestjs/common';
 import { Public } from '../../request/gates/authenticated';
 import { RequestBody } from '../../request/http/request-body';
-import { type SessionTokens, DeliversTokens } from '../../request/http/token-response';
-import { Throttled } from '../../request/throttling/throttled';
+import { type SessionTokens, DeliversTokens } from '../../request/http/route.interceptor';
+import { Throttled } from '../../request/throttling/limiters';
 import { ChallengeCompletion, TwoFactorChallengeRequest } from './challenge';
 
 @Controller('two-factor-challenge')

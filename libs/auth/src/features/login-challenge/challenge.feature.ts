@@ -1,8 +1,8 @@
-import { NoLoginChallengeIssuer, LoginChallengeIssuer } from '../login/login-challenge-issuer';
+import { NoLoginChallengeIssuer, LoginChallengeIssuer } from '../login/login';
 import type { Feature } from '../../foundation/realm/feature';
 import { ChallengeAttempts, ChallengeCompletion } from './challenge';
 import { LoginChallenges } from './login-challenges';
-import { SecondFactorChallengeIssuer } from './second-factor-challenge';
+import { SecondFactorChallengeIssuer } from './second-factors';
 import { TwoFactorChallengeController } from './challenge.controller';
 
 /** The challenge between a right password and a session, at every guard whose login can ask for it. */

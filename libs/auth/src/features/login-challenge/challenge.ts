@@ -1,18 +1,16 @@
 import { Injectable } from '@nestjs/common';
-import { ValidationFailed } from '../../foundation/platform/errors';
+import { ValidationFailed, AuthException } from '../../foundation/platform/errors';
 import type { Text } from '../../foundation/platform/messages';
 import type { PurposeClaims } from '../../identity/tokens/purpose-token.policy';
-import { clientInfo } from '../../request/http/client-info';
+import { clientInfo } from '../../request/throttling/clients';
 import { OptionalObject, OptionalText, RequiredString, named } from '../../request/http/request-body';
-import type { SessionTokens } from '../../request/http/token-response';
-import { userLock } from '../../request/lockout/lock-key';
-import { AttemptGuard, type GuardedAttempt } from '../../request/lockout/attempt-guard';
-import { FailureLimits } from '../../request/throttling/failure-limiter';
-import { UnverifiedBlock } from '../login/unverified-block';
+import type { SessionTokens } from '../../request/http/route.interceptor';
+import { userLock } from '../../request/lockout/lockout.store';
+import { AttemptGuard, type GuardedAttempt, FailureLimits } from '../../request/lockout/attempt-guard';
+import { UnverifiedBlock } from '../login/login';
 import { Sessions } from '../sessions/sessions';
 import { type ChallengeAnswer, type NoAnswer, answerIn } from './challenge-answer.policy';
 import { LoginChallenges } from './login-challenges';
-import { BadChallenge, WrongCode } from './challenge.errors';
 import { CodeFactor, type FactorMatch, PasskeyFactor } from './second-factors';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
@@ -132,4 +130,23 @@ export class TwoFactorChallengeRequest {
 
   @OptionalObject()
   credential: object | null = null;
+}
+
+/** The login challenge is none, of another guard, of a former password, expired or used up: 422, and the login starts anew. */
+export class BadChallenge extends AuthException {
+  constructor() {
+    super('bad_challenge', { status: 422, errors: { challenge_token: [{ key: 'auth.bad_challenge' }] } });
+  }
+
+  /** Where several answers to one challenge race, the others were no guesses. */
+  override get isInconclusive(): boolean {
+    return true;
+  }
+}
+
+/** The code is wrong, used up, or of a user without a second factor: 422, the same for all. */
+export class WrongCode extends AuthException {
+  constructor() {
+    super('wrong_code', { status: 422, errors: { code: [{ key: 'auth.wrong_code' }] } });
+  }
 }

@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { Sql } from '../../foundation/platform/database';
-import type { SecondFactorMethod } from '../../request/http/token-response';
+import type { SecondFactorMethod, LoginChallenge } from '../../request/http/route.interceptor';
+import { LoginChallengeIssuer } from '../login/login';
+import { LoginChallenges } from './login-challenges';
 
 /** The codes a login may be completed with: those of an authenticator, and recovery codes. */
 export abstract class CodeFactor {
@@ -86,4 +88,26 @@ export interface FactorMatch {
   readonly amr: string;
   /** Uses the answer up; false where someone else just did. Decided atomically. */
   spend(): Promise<boolean>;
+}
+
+/** Challenges whoever enabled a second factor, and whoever has a passkey where `passkeys.required` says so. */
+@Injectable()
+export class SecondFactorChallengeIssuer extends LoginChallengeIssuer {
+  constructor(
+    private readonly codes: CodeFactor,
+    private readonly passkeys: PasskeyFactor,
+    private readonly challenges: LoginChallenges,
+  ) {
+    super();
+  }
+
+  async challengeFor(user: object, userId: string, digest: string | null): Promise<LoginChallenge | null> {
+    const codes = await this.codes.methodsOf(userId);
+    // An enabled factor of which nothing is usable any more does not let the password alone in.
+    if (!codes && !(await this.passkeys.isRequiredOf(user))) return null;
+    const hasPasskey = await this.passkeys.isHeldBy(userId);
+    if (!codes && !hasPasskey) return null;
+    const methods = [...(codes ?? []), ...(hasPasskey ? ['passkey' as const] : [])];
+    return { two_factor: true, challenge_token: await this.challenges.mint(userId, digest), methods };
+  }
 }

@@ -3,6 +3,7 @@ import { PasswordCheck } from '../../identity/password/password-check';
 import { PasswordHasher } from '../../identity/password/password-hasher';
 import { OptionalText, UsernameField } from '../../request/http/request-body';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
+import { AuthException } from '../../foundation/platform/errors';
 
 /** A password that was right, and the hash that it was right for. */
 export interface VerifiedPassword {
@@ -116,4 +117,12 @@ export class LoginRequest {
 
   @OptionalText()
   password: string | null = null;
+}
+
+/** No account has these credentials: 422, the same for an unknown identifier and a wrong password. */
+export class WrongCredentials extends AuthException {
+  /** @param field the login field */
+  constructor(field: string) {
+    super('wrong_credentials', { status: 422, errors: { [field]: [{ key: 'auth.wrong_credentials' }] } });
+  }
 }

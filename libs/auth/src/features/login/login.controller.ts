@@ -1,8 +1,8 @@
 import { Controller, Post, Req } from '@nestjs/common';
 import { Public } from '../../request/gates/authenticated';
 import { RequestBody } from '../../request/http/request-body';
-import { type LoginChallenge, type SessionTokens, DeliversTokens } from '../../request/http/token-response';
-import { Throttled } from '../../request/throttling/throttled';
+import { type LoginChallenge, type SessionTokens, DeliversTokens } from '../../request/http/route.interceptor';
+import { Throttled } from '../../request/throttling/limiters';
 import { Login } from './login';
 import { LoginRequest } from './credentials';
 

@@ -1,9 +1,8 @@
 import type { Feature } from '../../foundation/realm/feature';
 import { Credentials, PasswordRecheck } from './credentials';
-import { Login, LoginAttempts } from './login';
+import { Login, LoginAttempts, UnverifiedBlock } from './login';
 import { LoginController } from './login.controller';
 import { PasswordReplacement } from './password-replacement';
-import { UnverifiedBlock } from './unverified-block';
 
 export const login: Feature = {
   controllers: [LoginController],

@@ -3,11 +3,10 @@ import { AuthEvents } from '../../foundation/platform/auth-events';
 import type { Reason } from '../../foundation/platform/catalogue';
 import { UserProvider } from '../../foundation/ports/user-provider';
 import { Realm } from '../../foundation/realm/realm';
-import { clientInfo } from '../../request/http/client-info';
-import type { LoginChallenge, SessionTokens } from '../../request/http/token-response';
-import { loginLock, userLock } from '../../request/lockout/lock-key';
-import { AttemptGuard, type GuardedAttempt } from '../../request/lockout/attempt-guard';
-import { FailureLimits } from '../../request/throttling/failure-limiter';
+import { clientInfo } from '../../request/throttling/clients';
+import type { LoginChallenge, SessionTokens } from '../../request/http/route.interceptor';
+import { loginLock, userLock } from '../../request/lockout/lockout.store';
+import { AttemptGuard, type GuardedAttempt, FailureLimits } from '../../request/lockout/attempt-guard';
 import { Sessions } from '../sessions/sessions';
 import {
   type LoginCandidate,
@@ -15,10 +14,59 @@ import {
   type LoginRequest,
   PasswordRecheck,
   type VerifiedCredentials,
+  WrongCredentials,
 } from './credentials';
-import { WrongCredentials } from './login.errors';
-import { LoginChallengeIssuer } from './login-challenge-issuer';
-import { UnverifiedBlock } from './unverified-block';
+import { AuthException } from '../../foundation/platform/errors';
+
+/** What may stand between a right password and a session. */
+export abstract class LoginChallengeIssuer {
+  /**
+   * The challenge this user has to complete, or null where the password is enough.
+   *
+   * @param digest the hash that the password was right for: once it is replaced, the challenge is none any more
+   */
+  abstract challengeFor(user: object, userId: string, digest: string | null): Promise<LoginChallenge | null>;
+}
+
+/** Stands in where no second factor is switched on. */
+@Injectable()
+export class NoLoginChallengeIssuer extends LoginChallengeIssuer {
+  async challengeFor(): Promise<null> {
+    return null;
+  }
+}
+
+/** The credentials are right, but the account's email is not verified and `blockUnverifiedLogin` is on: 403. */
+export class UnverifiedLogin extends AuthException {
+  constructor() {
+    super('unverified_login', { status: 403, text: { key: 'auth.unverified_login' } });
+  }
+
+  /** Whoever gets here guessed nothing. */
+  override get isInconclusive(): boolean {
+    return true;
+  }
+}
+
+/** Keeps users without a verified email from signing in, where `emailVerification.blockUnverifiedLogin` says so. */
+@Injectable()
+export class UnverifiedBlock {
+  constructor(
+    private readonly users: UserProvider,
+    private readonly realm: Realm,
+  ) {}
+
+  /** Whether the user has to verify the email first. Users that know no verification pass. */
+  isBlocked(user: object): boolean {
+    const { blockUnverifiedLogin } = this.realm.options.emailVerification;
+    return blockUnverifiedLogin && this.users.isEmailVerified(user) === false;
+  }
+
+  /** For the moment before a session starts, whatever the user signed in with. @throws UnverifiedLogin */
+  refuse(user: object): void {
+    if (this.isBlocked(user)) throw new UnverifiedLogin();
+  }
+}
 
 /**
  * The limit on failed logins refused an attempt. Not the persistent lockout: that is `AccountLocked`.

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { bestEffort, isInconclusive } from '../../foundation/platform/deadline';
 import { AccountLockout } from '../../request/lockout/lockout';
-import { loginLock, userLock } from '../../request/lockout/lock-key';
+import { loginLock, userLock } from '../../request/lockout/lockout.store';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
 /** One password in the place of another. */

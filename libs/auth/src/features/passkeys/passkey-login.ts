@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { Unauthenticated } from '../../foundation/platform/errors';
 import type { Caller } from '../../identity/tokens/caller';
-import { clientInfo } from '../../request/http/client-info';
+import { clientInfo } from '../../request/throttling/clients';
 import { RequiredObject, RequiredText } from '../../request/http/request-body';
-import type { SessionTokens } from '../../request/http/token-response';
-import { userLock } from '../../request/lockout/lock-key';
+import type { SessionTokens } from '../../request/http/route.interceptor';
+import { userLock } from '../../request/lockout/lockout.store';
 import { AccountLockout } from '../../request/lockout/lockout';
-import { UnverifiedBlock } from '../login/unverified-block';
+import { UnverifiedBlock } from '../login/login';
 import { Sessions } from '../sessions/sessions';
 import { Confirmations } from '../step-up/confirmations';
 import { PasskeyAssertions } from './passkey-assertions';

@@ -1,8 +1,8 @@
 import { Controller, HttpCode, Post } from '@nestjs/common';
 import { Public } from '../../request/gates/authenticated';
 import { RequestBody } from '../../request/http/request-body';
-import { NoStore } from '../../request/http/token-response';
-import { Throttled } from '../../request/throttling/throttled';
+import { NoStore } from '../../request/http/route.interceptor';
+import { Throttled } from '../../request/throttling/limiters';
 import { ForgotPasswordRequest, ResetLinks, PasswordResets, ResetPasswordRequest } from './password-reset';
 
 @Controller('forgot-password')

@@ -1,9 +1,8 @@
 import type { Feature } from '../../foundation/realm/feature';
-import { ResetTokenPruning, ResetTokenStore } from './reset-token.store';
+import { ResetTokenPruning, ResetTokenStore, ResetTokens } from './reset-token.store';
 import { ForgotPasswordController, ResetPasswordController } from './password-reset.controller';
 import { ResetLinks, PasswordResets } from './password-reset';
 import { ResetCleanup } from './reset-cleanup';
-import { ResetTokens } from './reset-tokens';
 
 /** A forgotten password, and the mailed link that replaces it. */
 export const passwordReset: Feature = {

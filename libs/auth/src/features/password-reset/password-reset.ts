@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AuthEvents } from '../../foundation/platform/auth-events';
-import { withQuery } from '../../foundation/platform/ids';
+import { withQuery } from '../../foundation/ports/mail';
 import type { Mail } from '../../foundation/ports/mail';
 import { Realm } from '../../foundation/realm/realm';
 import { PasswordHasher } from '../../identity/password/password-hasher';
@@ -10,10 +10,8 @@ import { PasswordReplacement } from '../login/password-replacement';
 import { MailQueue } from '../mail/mail-queue';
 import { AccountMails } from '../mail/mail.feature';
 import { ResetCleanup } from './reset-cleanup';
-import { ResetFailed } from './password-reset.errors';
-import { PasswordReset } from './password-reset.events';
-import { RESET_TTL } from './reset-token.store';
-import { type Redeemed, ResetTokens } from './reset-tokens';
+import { RESET_TTL, type Redeemed, ResetTokens } from './reset-token.store';
+import { AuthException } from '../../foundation/platform/errors';
 
 /** `POST /reset-password`: from a mailed token to another password. Signs nobody in. */
 @Injectable()
@@ -98,4 +96,20 @@ export class ResetPasswordRequest extends NewPasswordRequest {
 
   @RequiredEmail()
   email!: string;
+}
+
+/** The password cannot be reset: 422, the same for an unknown address and for a token that is none, too old or used. */
+export class ResetFailed extends AuthException {
+  constructor() {
+    super('reset_failed', { status: 422, errors: { email: [{ key: 'auth.reset_failed' }] } });
+  }
+}
+/**
+ * A user reset a forgotten password through a mailed link. All sessions have ended, unless
+ * `passwordReset.revokeSessions` is off. Worth a mail to the account's owner.
+ *
+ * @publicApi
+ */
+export class PasswordReset {
+  constructor(readonly user: object) {}
 }

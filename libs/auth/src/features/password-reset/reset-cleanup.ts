@@ -4,7 +4,7 @@ import { Realm } from '../../foundation/realm/realm';
 import { CodeFactor, PasskeyFactor } from '../login-challenge/second-factors';
 import { AccountLock } from '../sessions/account-lock';
 import { Sessions } from '../sessions/sessions';
-import type { ResetAccount } from './reset-tokens';
+import type { ResetAccount } from './reset-token.store';
 
 /**
  * Hands an account to the reader of its mailbox.

@@ -11,8 +11,8 @@ import {
 import { HttpAdapterHost } from '@nestjs/core';
 import { type Observable, tap } from 'rxjs';
 import { Public } from '../../request/gates/authenticated';
-import { DeliversTokens } from '../../request/http/token-response';
-import { Throttled } from '../../request/throttling/throttled';
+import { DeliversTokens } from '../../request/http/route.interceptor';
+import { Throttled } from '../../request/throttling/limiters';
 import { Registration, type RegistrationAnswer } from './registration';
 
 /** 201 for an account without a session; a session and a challenge are answered 200, as a login's are. */

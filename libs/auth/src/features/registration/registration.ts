@@ -1,11 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { Realm } from '../../foundation/realm/realm';
-import { type ClientInfo, clientInfo } from '../../request/http/client-info';
-import type { LoginChallenge, SessionTokens } from '../../request/http/token-response';
+import { type ClientInfo, clientInfo } from '../../request/throttling/clients';
+import type { LoginChallenge, SessionTokens } from '../../request/http/route.interceptor';
 import { VerificationMails } from '../email-verification/verification-mails';
-import { LoginChallengeIssuer } from '../login/login-challenge-issuer';
-import { UnverifiedBlock } from '../login/unverified-block';
+import { LoginChallengeIssuer, UnverifiedBlock } from '../login/login';
 import { Sessions } from '../sessions/sessions';
 import { NewAccounts } from './new-accounts';
 import { RegistrationForm } from './registration-form';

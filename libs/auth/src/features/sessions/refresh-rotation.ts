@@ -1,18 +1,17 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { AbilityResolver } from '../../request/abilities/granted-scope';
-import type { SessionTokens } from '../../request/http/token-response';
+import type { SessionTokens } from '../../request/http/route.interceptor';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { StoreUnavailable } from '../../foundation/platform/errors';
 import type { Reason } from '../../foundation/platform/catalogue';
 import { Realm } from '../../foundation/realm/realm';
-import { AccessTokens } from '../../identity/tokens/access-tokens';
+import { AccessTokens, TokenClaims } from '../../identity/tokens/access-tokens';
 import { Denylist } from '../../identity/denylist/denylist';
-import { InvalidRefreshToken } from './sessions.errors';
+import { InvalidRefreshToken, Sessions } from './sessions';
 import { RefreshFamilyForked, RefreshTokenReused, SessionRecovered } from './sessions.events';
 import { type ParsedRefreshToken, RefreshTokens, parseRefreshToken } from './refresh-tokens';
 import { type Verdict, endsSession, judge } from './rotation.policy';
 import { type FoundSession, SessionStore } from './session.store';
-import { Sessions, TokenClaims } from './sessions';
 
 type Honoured = 'first' | 'replay' | 'ahead';
 

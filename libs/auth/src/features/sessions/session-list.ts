@@ -1,11 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../foundation/platform/clock';
-import { Database } from '../../foundation/platform/database';
-import { isUuid } from '../../foundation/platform/ids';
+import { Database, isUuid } from '../../foundation/platform/database';
 import { Realm } from '../../foundation/realm/realm';
-import { SessionNotFound } from './sessions.errors';
+import { SessionNotFound, Sessions } from './sessions';
 import { Session } from '../../identity/denylist/session.entity';
-import { Sessions } from './sessions';
 
 /** A live session as its owner sees it. Times are ISO 8601 in UTC. */
 export interface ListedSession {

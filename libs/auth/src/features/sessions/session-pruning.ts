@@ -4,7 +4,7 @@ import { AuthEvents } from '../../foundation/platform/auth-events';
 import { Clock } from '../../foundation/platform/clock';
 import { Database } from '../../foundation/platform/database';
 import { once, sweep } from '../../foundation/platform/sweep';
-import { longestLife } from '../../identity/denylist/denylist-keys';
+import { longestLife } from '../../identity/denylist/denylist';
 import { Session } from '../../identity/denylist/session.entity';
 import { SessionEnded } from './sessions.events';
 import type { EndedRow } from './session.store';

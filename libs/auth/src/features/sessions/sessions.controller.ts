@@ -1,9 +1,9 @@
 import { Controller, Delete, Get, HttpCode, Param, Post } from '@nestjs/common';
 import { RequireIfPinned } from '../../request/abilities/pinned-ability.gate';
 import { Authenticated, CurrentCaller, Public } from '../../request/gates/authenticated';
-import { NoStore, type SessionTokens, DeliversTokens } from '../../request/http/token-response';
+import { NoStore, type SessionTokens, DeliversTokens } from '../../request/http/route.interceptor';
 import { PresentedRefreshToken, EndsSession } from '../../request/http/refresh-cookie';
-import { Throttled } from '../../request/throttling/throttled';
+import { Throttled } from '../../request/throttling/limiters';
 import type { Caller } from '../../identity/tokens/caller';
 import { RefreshRotation } from './refresh-rotation';
 import { type ListedSession, SessionList } from './session-list';

@@ -1,4 +1,4 @@
-import type { ClientInfo } from '../../request/http/client-info';
+import type { ClientInfo } from '../../request/throttling/clients';
 
 /**
  * Why a session ended.

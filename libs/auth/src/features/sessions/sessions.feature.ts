@@ -10,7 +10,8 @@ import {
 } from './sessions.controller';
 import { RefreshRotation } from './refresh-rotation';
 import { RefreshTokens } from './refresh-tokens';
-import { SessionPrecondition, Sessions, TokenClaims } from './sessions';
+import { SessionPrecondition, Sessions } from './sessions';
+import { TokenClaims } from '../../identity/tokens/access-tokens';
 import { SessionList } from './session-list';
 import { SessionPruning } from './session-pruning';
 import { SessionStore } from './session.store';

@@ -1,16 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { AuthEvents } from '../../foundation/platform/auth-events';
-import type { Sql } from '../../foundation/platform/database';
+import { type Sql, canonicalId, isUuid } from '../../foundation/platform/database';
 import { RequestScope, bestEffort } from '../../foundation/platform/deadline';
-import { StoreUnavailable } from '../../foundation/platform/errors';
-import { canonicalId, isUuid } from '../../foundation/platform/ids';
+import { StoreUnavailable, AuthException } from '../../foundation/platform/errors';
 import { Realm } from '../../foundation/realm/realm';
 import { Denylist } from '../../identity/denylist/denylist';
-import { AccessTokens } from '../../identity/tokens/access-tokens';
+import { AccessTokens, TokenClaims } from '../../identity/tokens/access-tokens';
 import { AbilityResolver } from '../../request/abilities/granted-scope';
-import { type ClientInfo, clip } from '../../request/http/client-info';
-import type { SessionTokens } from '../../request/http/token-response';
+import { type ClientInfo, clip } from '../../request/throttling/clients';
+import type { SessionTokens } from '../../request/http/route.interceptor';
 import { RefreshTokens } from './refresh-tokens';
 import { type EndedPage, type EndedRow, type PageStart, SessionStore } from './session.store';
 import { type SessionEndReason, SessionEnded, SessionStarted } from './sessions.events';
@@ -36,19 +35,6 @@ export class SessionPrecondition {
     if (passwordHashCheck && !(await passwordHashCheck(digest))) return false;
     // Who has a password hash is there.
     return digest !== null || (await this.users.findById(userId)) !== null;
-  }
-}
-
-/** The host's extra claims of an access token. */
-@Injectable()
-export class TokenClaims {
-  constructor(private readonly realm: Realm) {}
-
-  /** What `hooks.tokenClaims` returns; no claims where it returns no object. @throws whatever it throws */
-  async claimsFor(userId: string, familyId: string): Promise<object> {
-    const { guard, options } = this.realm;
-    const claims = await options.hooks.tokenClaims?.(userId, { guard, userId, familyId });
-    return typeof claims === 'object' && claims !== null && !Array.isArray(claims) ? claims : {};
   }
 }
 
@@ -263,5 +249,19 @@ export class Sessions {
   /** Tells the host that a session has ended. */
   emitEnded({ id, userId, ip, userAgent, amr }: EndedRow, reason: SessionEndReason): void {
     this.events.emit(new SessionEnded(this.realm.guard, userId, id, { ip, userAgent }, amr, reason));
+  }
+}
+
+/** The refresh token is unknown, expired, revoked or reused: 401, and the client is not told which. */
+export class InvalidRefreshToken extends AuthException {
+  constructor() {
+    super('invalid_refresh_token', { status: 401, text: { key: 'auth.refresh_failed' } });
+  }
+}
+
+/** The caller has no session of this id: 404, the same for one that is somebody else's. */
+export class SessionNotFound extends AuthException {
+  constructor() {
+    super('no_such_session', { status: 404, text: { key: 'auth.not_found' } });
   }
 }

@@ -3,8 +3,8 @@ import type { Caller } from '../../identity/tokens/caller';
 import { RequireIfPinned } from '../../request/abilities/pinned-ability.gate';
 import { Authenticated, CurrentCaller } from '../../request/gates/authenticated';
 import { RequestBody, RequiredText } from '../../request/http/request-body';
-import { NoStore } from '../../request/http/token-response';
-import { Throttled } from '../../request/throttling/throttled';
+import { NoStore } from '../../request/http/route.interceptor';
+import { Throttled } from '../../request/throttling/limiters';
 import { PasswordConfirmation } from './password-confirmation';
 
 /** Body of `POST /confirm-password`. */

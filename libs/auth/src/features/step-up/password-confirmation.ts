@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { PasswordCheck } from '../../identity/password/password-check';
 import type { Caller } from '../../identity/tokens/caller';
-import { userLock } from '../../request/lockout/lock-key';
+import { userLock } from '../../request/lockout/lockout.store';
 import { AttemptGuard } from '../../request/lockout/attempt-guard';
 import { AccountLockout } from '../../request/lockout/lockout';
 import { Confirmations } from './confirmations';

@@ -3,7 +3,7 @@ import { Clock } from '../../foundation/platform/clock';
 import { sha256 } from '../../foundation/platform/crypto';
 import { Realm } from '../../foundation/realm/realm';
 import { SecurityStore } from '../../foundation/security-store/security-store';
-import { CLOCK_MARGIN } from '../../identity/denylist/denylist-keys';
+import { CLOCK_MARGIN } from '../../identity/denylist/denylist';
 import { otpLibrary } from './otp-library';
 
 const SECRET_BYTES = 20;

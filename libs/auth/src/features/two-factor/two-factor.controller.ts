@@ -3,7 +3,7 @@ import type { Caller } from '../../identity/tokens/caller';
 import { RequireIfPinned } from '../../request/abilities/pinned-ability.gate';
 import { Authenticated, CurrentCaller } from '../../request/gates/authenticated';
 import { OptionalText, RequestBody } from '../../request/http/request-body';
-import { NoStore } from '../../request/http/token-response';
+import { NoStore } from '../../request/http/route.interceptor';
 import { Sessions } from '../sessions/sessions';
 import { RequireConfirmation } from '../step-up/require-confirmation';
 import { TwoFactor } from './two-factor';

@@ -3,7 +3,7 @@ import { Unauthenticated } from '../../foundation/platform/errors';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { Clock } from '../../foundation/platform/clock';
 import { Realm } from '../../foundation/realm/realm';
-import { WrongCode } from '../login-challenge/challenge.errors';
+import { WrongCode } from '../login-challenge/challenge';
 import { NO_SECOND_FACTOR, UserProvider } from '../../foundation/ports/user-provider';
 import { AlreadyEnrolled, NotEnrolled } from './two-factor.errors';
 import { otpauthUri, UsedCodes, Totp } from './totp';

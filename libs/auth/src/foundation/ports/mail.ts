@@ -65,3 +65,9 @@ If you have no account at ${appName}, ignore this mail.
 `,
   }),
 };
+
+/** A configured URL with parameters added to whatever query it has. */
+export const withQuery = (url: string, params: Readonly<Record<string, string>>): string =>
+  `${url}${url.includes('?') ? '&' : '?'}${Object.entries(params)
+    .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+    .join('&')}`;

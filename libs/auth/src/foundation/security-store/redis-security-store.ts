@@ -1,9 +1,8 @@
 import { Logger } from '@nestjs/common';
 import { withTimeout } from '../platform/deadline';
 import { StoreUnavailable } from '../platform/errors';
-import { Liveness, type RedisClient, type RedisSource, mendReplyParser, onMaster } from './redis-client';
+import { Liveness, type RedisClient, type RedisSource, mendReplyParser, onMaster, ServerNames } from './redis-client';
 import { type Bucket, type Limit, type AttemptOutcome, SecurityStore, type Tally } from './security-store';
-import { ServerNames } from './server-name';
 
 /**
  * The `maxmemory-policy` in an answer of Redis: to `CONFIG GET` a list in RESP2 and a map in RESP3, to `INFO` a

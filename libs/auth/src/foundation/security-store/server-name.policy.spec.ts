@@ -1,4 +1,4 @@
-import { serverNameIn } from './server-name';
+import { serverNameIn } from './redis-client';
 
 describe('the name of a server', () => {
   it.each<[string, string, string | null]>([

@@ -1,7 +1,6 @@
 import { EventEmitter } from 'node:events';
-import type { RedisClient } from './redis-client';
+import { type RedisClient, ServerName, ServerNames } from './redis-client';
 import { UNNAMED } from './security-store';
-import { ServerName, ServerNames } from './server-name';
 
 /** A client whose server says what the test has it say, when the test has it answer. */
 class FakeClient extends EventEmitter implements RedisClient {

@@ -1,4 +1,4 @@
-import { FAMILY_KEYS, familyKey, longestLife } from './denylist-keys';
+import { FAMILY_KEYS, familyKey, longestLife } from './denylist';
 
 describe('the key of a denied session', () => {
   it('is the same for a UUID in capitals', () => {

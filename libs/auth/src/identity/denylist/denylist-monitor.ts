@@ -4,12 +4,9 @@ import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-confi
 import { AuthConfigError, StoreUnavailable } from '../../foundation/platform/errors';
 import { withTimeout } from '../../foundation/platform/deadline';
 import { SecurityStore, UNNAMED } from '../../foundation/security-store/security-store';
-import { FAMILY_KEYS, familyKey, longestLife } from './denylist-keys';
+import { COMPLETE, FAMILY_KEYS, familyKey, longestLife } from './denylist';
 import { type EndedSince, EndedSessions } from './ended-sessions';
 import { StoreContinuity } from './store-continuity';
-
-/** Holds the continuity id of the store in which every denial is known to be. */
-export const COMPLETE = 'svc:dl:complete';
 
 const LOOK_MS = 1000;
 const LEASE = 'svc:dl:lease';

@@ -4,9 +4,9 @@ import { batchPerTick } from '../../foundation/platform/batching';
 import { withTimeout } from '../../foundation/platform/deadline';
 import { Realm } from '../../foundation/realm/realm';
 import { SecurityStore, UNNAMED } from '../../foundation/security-store/security-store';
-import { familyKey, longestLife, tokenKey } from './denylist-keys';
-import { COMPLETE } from './denylist-monitor';
 import { StoreContinuity } from './store-continuity';
+import { sha256 } from '../../foundation/platform/crypto';
+import { canonicalId } from '../../foundation/platform/database';
 
 /** What the store says of one access token. */
 export interface StoredDenial {
@@ -106,3 +106,28 @@ export class NoDenylist extends Denylist {
 }
 
 const isId = (id: unknown): id is string => typeof id === 'string' && id !== '';
+
+const PLAIN = /^[\x20-\x7e]{1,255}$/;
+
+/** Seconds by which the clocks of nodes and stores may differ, beyond the leeway. */
+export const CLOCK_MARGIN = 60;
+
+/** Seconds for which an access token can be presented after it was minted. A denial lasts as long. */
+export const longestLife = ({ accessTtl, leeway }: { accessTtl: number; leeway: number }): number =>
+  accessTtl + leeway + CLOCK_MARGIN;
+
+/** Begins the key of every denied session. */
+export const FAMILY_KEYS = 'svc:dl:fid:';
+
+/**
+ * The key under which a session is denied. A co-issuer may write our UUIDs in upper case, and may name its own sessions
+ * by any text.
+ */
+export const familyKey = (familyId: string): string =>
+  FAMILY_KEYS + (PLAIN.test(familyId) ? canonicalId(familyId) : `sha256:${sha256(familyId)}`);
+
+/** The key of one token, by its `jti`. */
+export const tokenKey = (id: string): string => `svc:dl:jti:${id}`;
+
+/** Holds the continuity id of the store in which every denial is known to be. */
+export const COMPLETE = 'svc:dl:complete';

@@ -2,9 +2,8 @@ import { Inject, Injectable } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { batchPerTick } from '../../foundation/platform/batching';
 import { Clock } from '../../foundation/platform/clock';
-import { Database, isMissingTable } from '../../foundation/platform/database';
+import { Database, isMissingTable, isUuid } from '../../foundation/platform/database';
 import { once } from '../../foundation/platform/sweep';
-import { isUuid } from '../../foundation/platform/ids';
 import { Session } from './session.entity';
 
 /** Rows that one statement reads or changes at most. */

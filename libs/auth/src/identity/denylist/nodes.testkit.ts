@@ -10,7 +10,8 @@ import { Database } from '../../foundation/platform/database';
 import { redisClientOf } from '../../foundation/security-store/redis-client';
 import { RedisSecurityStore } from '../../foundation/security-store/redis-security-store';
 import type { SecurityStore } from '../../foundation/security-store/security-store';
-import { COMPLETE, DenylistMonitor } from './denylist-monitor';
+import { DenylistMonitor } from './denylist-monitor';
+import { COMPLETE } from './denylist';
 import { EndedSessions } from './ended-sessions';
 import { StoreContinuity } from './store-continuity';
 

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { Clock } from '../../foundation/platform/clock';
 import { Realm } from '../../foundation/realm/realm';
-import { longestLife } from '../denylist/denylist-keys';
+import { longestLife } from '../denylist/denylist';
 import {
   ACCESS_TOKEN_TYPE,
   type AccessClaims,
@@ -83,5 +83,18 @@ export class AccessTokens {
   /** Judges a token whose signature is verified already. */
   judge({ header, claims }: VerifiedJws): AccessClaims | null {
     return isAccessToken(header, claims, this.expected, this.clock.seconds()) ? claims : null;
+  }
+}
+
+/** The host's extra claims of an access token. */
+@Injectable()
+export class TokenClaims {
+  constructor(private readonly realm: Realm) {}
+
+  /** What `hooks.tokenClaims` returns; no claims where it returns no object. @throws whatever it throws */
+  async claimsFor(userId: string, familyId: string): Promise<object> {
+    const { guard, options } = this.realm;
+    const claims = await options.hooks.tokenClaims?.(userId, { guard, userId, familyId });
+    return typeof claims === 'object' && claims !== null && !Array.isArray(claims) ? claims : {};
   }
 }

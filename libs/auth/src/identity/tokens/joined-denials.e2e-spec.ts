@@ -1,7 +1,6 @@
 import { SecurityStore } from '../../foundation/security-store/security-store';
 import { Realms } from '../../foundation/realm/realm';
-import { FAMILY_KEYS } from '../denylist/denylist-keys';
-import { Denylist } from '../denylist/denylist';
+import { FAMILY_KEYS, Denylist } from '../denylist/denylist';
 import { TestApp, claimsOf } from '../../../../../test/support/app';
 import { RedisServer } from '../../../../../test/support/redis';
 import { describeWithOwnRedis } from '../../../../../test/support/with-redis';

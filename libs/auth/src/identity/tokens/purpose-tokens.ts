@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { Clock } from '../../foundation/platform/clock';
 import { Realm } from '../../foundation/realm/realm';
 import { SecurityStore } from '../../foundation/security-store/security-store';
-import { CLOCK_MARGIN, tokenKey } from '../denylist/denylist-keys';
+import { CLOCK_MARGIN, tokenKey } from '../denylist/denylist';
 import { StoreContinuity } from '../denylist/store-continuity';
 import { prepareKey, signJws, verifyJws } from './jws';
 import { Keyring } from './keyring';

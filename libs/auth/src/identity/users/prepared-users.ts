@@ -1,8 +1,7 @@
 import type { DataSource, EntityMetadata, ObjectLiteral, Repository } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import { batchPerTick } from '../../foundation/platform/batching';
-import type { Database } from '../../foundation/platform/database';
-import { quoted, quotedPath } from '../../foundation/platform/ids';
+import { type Database, quoted, quotedPath } from '../../foundation/platform/database';
 import { once } from '../../foundation/platform/sweep';
 import type { StoredCredentials } from '../../foundation/ports/user-provider';
 import { endedAmong } from '../denylist/ended-sessions';

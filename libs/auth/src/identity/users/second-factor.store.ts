@@ -1,7 +1,6 @@
 import type { EntityManager, EntityMetadata, ObjectLiteral } from 'typeorm';
-import type { Database } from '../../foundation/platform/database';
+import { type Database, quoted } from '../../foundation/platform/database';
 import { once } from '../../foundation/platform/sweep';
-import { quoted } from '../../foundation/platform/ids';
 import type { StoredSecondFactor } from '../../foundation/ports/user-provider';
 
 const COLUMNS = ['twoFactorSecret', 'twoFactorRecoveryCodes', 'twoFactorConfirmedAt'] as const;

@@ -7,8 +7,7 @@ import {
   type Repository,
 } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
-import type { Database } from '../../foundation/platform/database';
-import { quoted, quotedPath } from '../../foundation/platform/ids';
+import { type Database, quoted, quotedPath } from '../../foundation/platform/database';
 import type { NewAccount } from '../../foundation/ports/user-provider';
 
 // SQLSTATE 23505, unique violation.

@@ -1,8 +1,7 @@
 import type { EntityManager, EntityMetadata, FindOptionsWhere, ObjectLiteral, Repository } from 'typeorm';
 import { AuthConfigError } from '../../foundation/platform/errors';
 import { batchPerTick } from '../../foundation/platform/batching';
-import type { Database } from '../../foundation/platform/database';
-import { quoted, quotedPath } from '../../foundation/platform/ids';
+import { type Database, quoted, quotedPath } from '../../foundation/platform/database';
 import { AccountRows, isUnique } from './typeorm-accounts';
 import { CredentialRows, type CallerKey, type FoundCaller, rowReader } from './prepared-users';
 import { foldedIdentifier, keptAs } from './identifiers';

@@ -2,8 +2,7 @@ import { type ExecutionContext, Injectable, applyDecorators, createParamDecorato
 import { GuardName, PublicRoute } from '../../foundation/realm/feature';
 import { Authenticator } from '../../identity/tokens/authenticator';
 import { type Caller, callerOf } from '../../identity/tokens/caller';
-import { requestOf } from './request-of';
-import { RouteGuard, requires } from './route-guard';
+import { requestOf, RouteGuard, requires } from './route-guard';
 import type { Gate } from './route-plan';
 
 type AuthenticatedRequest = Parameters<Authenticator['authenticate']>[0] & { user?: object };

@@ -2,7 +2,7 @@ import type { ExecutionContext } from '@nestjs/common';
 import { ExecutionContextHost } from '@nestjs/core/internal';
 import { AuthConfigError } from '../../foundation/platform/errors';
 import { CarriedRequest } from '../../foundation/ports/handshake';
-import { findRequest, requestOf, requestOfCall } from './request-of';
+import { findRequest, requestOf, requestOfCall } from './route-guard';
 
 const contextOf = (type: string, ...args: unknown[]): ExecutionContext => {
   const context = new ExecutionContextHost(args);

@@ -1,4 +1,5 @@
-import { Injectable } from '@nestjs/common';
+import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants';
+import { type ExecutionContext, Injectable, RequestMethod, type Type } from '@nestjs/common';
 import { decode } from 'jsonwebtoken';
 import { SecurityLog } from '../../foundation/observability/security-log';
 import { type Span, reasonOf, telemetry } from '../../foundation/observability/telemetry';
@@ -6,13 +7,13 @@ import {
   type Operation,
   type Outcome,
   QUIET,
+  operationAt,
   type Reason,
   type SecurityLine,
 } from '../../foundation/platform/catalogue';
 import { AuthException } from '../../foundation/platform/errors';
 import { Realm } from '../../foundation/realm/realm';
 import { callerOf } from '../../identity/tokens/caller';
-import { operationOf } from './library-routes';
 
 /** Whom a line of the security log is about. */
 export type About = Pick<SecurityLine, 'user_id' | 'session_id' | 'ip'>;
@@ -95,3 +96,50 @@ export class RequestObserver {
 
 const isChallenge = (answer: unknown): boolean =>
   typeof answer === 'object' && answer !== null && 'challenge_token' in answer;
+
+/** Tells operators what a gate refused, before whichever route it stands. */
+@Injectable()
+export class GateRefusalLog {
+  constructor(private readonly log: SecurityLog) {}
+
+  write(error: unknown, guard: string, context: ExecutionContext, request: object): void {
+    const reason = reasonOf(error);
+    const operation = operationOf(context.getClass(), context.getHandler());
+    const attributes = { 'svc.auth.guard': guard, ...(operation && { 'svc.auth.operation': operation }) };
+    telemetry.count('svc.auth.guard.refusals', { ...attributes, 'error.type': reason });
+    if (reason === 'too_many_requests') telemetry.count('svc.auth.rate_limit.refusals', attributes);
+    const { userId } = error instanceof AuthException ? error.logDetails : {};
+    const about = aboutRequest(request);
+    this.log.write('warning', {
+      event: 'auth.guard.refused',
+      reason,
+      guard,
+      operation,
+      ...about,
+      ...(userId && { user_id: userId }),
+    });
+  }
+}
+
+/** Paths of the mounted controllers, below their guard's prefix. */
+const paths = new WeakMap<object, string>();
+
+/** Remembers where a controller is mounted. */
+export const mountedAt = (controller: Type, path: string): void => void paths.set(controller, path);
+
+const operations = new WeakMap<object, Operation | undefined>();
+
+/** What a handler of a mounted controller does; undefined for the host's own. */
+export function operationOf(controller: object, handler: object): Operation | undefined {
+  const path = paths.get(controller);
+  if (path === undefined) return undefined;
+  // However often a controller is mounted, its handlers are the same.
+  if (!operations.has(handler)) operations.set(handler, read(path, handler));
+  return operations.get(handler);
+}
+
+function read(path: string, handler: object): Operation | undefined {
+  const method = RequestMethod[Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod];
+  const below = (Reflect.getMetadata(PATH_METADATA, handler) as string).replace(/^\/$/, '');
+  return operationAt(`${method} ${[path, below].filter(Boolean).join('/')}`);
+}

@@ -3,7 +3,7 @@ import { AuthenticationGate } from '../gates/authenticated';
 import { OriginGate } from '../gates/origin.gate';
 import { RefreshCookie } from './refresh-cookie';
 import { RequestObserver } from '../gates/request-log';
-import { TokenDelivery } from './token-response';
+import { TokenDelivery } from './route.interceptor';
 
 /** The wire of a realm. */
 export const http: Feature = {

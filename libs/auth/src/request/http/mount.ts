@@ -3,7 +3,7 @@ import { PATH_METADATA } from '@nestjs/common/constants';
 import type { GuardStructure } from '../../foundation/config/auth-options';
 import { trimSlashes } from '../../foundation/config/resolve-options';
 import { AuthExceptionFilter } from './error.filter';
-import { mountedAt } from '../gates/library-routes';
+import { mountedAt } from '../gates/request-log';
 import { LibraryRouteInterceptor } from './route.interceptor';
 import { GuardName, Mounted } from '../../foundation/realm/feature';
 

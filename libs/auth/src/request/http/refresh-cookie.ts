@@ -12,7 +12,7 @@ import {
 import { HttpAdapterHost } from '@nestjs/core';
 import { parseCookie, stringifySetCookie } from 'cookie';
 import { type Observable, tap } from 'rxjs';
-import { canonicalId } from '../../foundation/platform/ids';
+import { canonicalId } from '../../foundation/platform/database';
 import { Realm } from '../../foundation/realm/realm';
 import { callerOf } from '../../identity/tokens/caller';
 

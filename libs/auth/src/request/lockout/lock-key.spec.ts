@@ -1,5 +1,5 @@
 import { sha256 } from '../../foundation/platform/crypto';
-import { LOCK_PURPOSES, loginLock, userLock } from './lock-key';
+import { LOCK_PURPOSES, loginLock, userLock } from './lockout.store';
 
 const hashed = (text: string): string => `sha256:${sha256(text)}`;
 const ULID = '01ARZ3NDEKTSV4RRFFQ69G5FAV';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { normalizedIdentifier } from '../../identity/users/identifiers';
 import { AccountLockout } from './lockout';
-import { type LockKey, type LockPurpose, loginLock, userLock } from './lock-key';
+import { type LockKey, type LockPurpose, loginLock, userLock } from './lockout.store';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
 /** Releases locks for an operator, who knows an account by its identifier. */

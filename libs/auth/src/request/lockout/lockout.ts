@@ -5,10 +5,8 @@ import { isInconclusive } from '../../foundation/platform/deadline';
 import { AuthException } from '../../foundation/platform/errors';
 import type { Text } from '../../foundation/platform/messages';
 import { Realm } from '../../foundation/realm/realm';
-import type { LockKey } from './lock-key';
-import { AccountLocked, AccountReleased } from './lockout.events';
 import { secondsHeld } from './lockout.policy';
-import { LockoutStore, type Reserved } from './lockout.store';
+import { type LockKey, type LockPurpose, LockoutStore, type Reserved } from './lockout.store';
 
 /**
  * Locks an account after too many failures in a row. Every attempt is reserved before it is verified, so
@@ -129,3 +127,35 @@ export class PersistentLockout extends AccountLockout {
 }
 
 const UNCOUNTED: Reserved = { attempts: 0, locks: false };
+
+/**
+ * A run of failures reached `lockout.maxAttempts`. Emitted once per lock, when the last attempt of the run
+ * is reserved, and not at all if the database answers that too late; should that one succeed, {@link AccountReleased} follows.
+ *
+ * The owner gets no other signal, so this is the place to write to them. `subject` is a counter's key and
+ * may name no account at all: resolve it before addressing anyone.
+ *
+ * @publicApi
+ */
+export class AccountLocked {
+  constructor(
+    readonly purpose: LockPurpose,
+    /** `id:{user id}` or `idn:{identifier}` for logins, the user's id otherwise. */
+    readonly subject: string,
+    readonly guard: string,
+  ) {}
+}
+
+/**
+ * A counter of failures was cleared: by success, by a change of password, or by an operator. Every
+ * successful login emits it, since each one was counted before it was verified.
+ *
+ * @publicApi
+ */
+export class AccountReleased {
+  constructor(
+    readonly purpose: LockPurpose,
+    readonly subject: string,
+    readonly guard: string,
+  ) {}
+}

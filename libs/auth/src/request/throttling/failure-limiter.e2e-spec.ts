@@ -3,7 +3,7 @@ import { rateLimitedForFile } from '../../../../../test/support/rate-limited-hos
 import { StoreUnavailable } from '../../foundation/platform/errors';
 import { Realms } from '../../foundation/realm/realm';
 import { SecurityStore } from '../../foundation/security-store/security-store';
-import { FailureLimiter, FailureLimits } from './failure-limiter';
+import { FailureLimiter, FailureLimits } from '../lockout/attempt-guard';
 
 describe('attempts that run at once', () => {
   const t = rateLimitedForFile({ rateLimits: {} });

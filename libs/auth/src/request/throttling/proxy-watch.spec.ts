@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { ProxyWarning } from './proxy-warning';
+import { ProxyWarning } from './clients';
 
 type Seen = Parameters<ProxyWarning['observe']>[0];
 

@@ -1,5 +1,5 @@
 import { Command, CommandRunner, Option } from 'nest-commander';
-import { LOCK_PURPOSES, type LockPurpose } from '../../request/lockout/lock-key';
+import { LOCK_PURPOSES, type LockPurpose } from '../../request/lockout/lockout.store';
 import { LockRelease } from '../../request/lockout/lock-release';
 import { type RealmScope, Realms } from '../../foundation/realm/realm';
 import { Application, type OpenApplication } from './application';

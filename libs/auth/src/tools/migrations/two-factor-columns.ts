@@ -1,5 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { quotedPath } from '../../foundation/platform/ids';
+import { quotedPath } from '../../foundation/platform/database';
 
 const COLUMNS = [
   ['two_factor_secret', 'text'],

@@ -1,6 +1,6 @@
 import type { ExportedAccount } from '../../features/account/account-export';
 import type { GuardConfig } from '../../foundation/config/auth-config';
-import type { LoginChallenge, TokenBody } from '../../request/http/token-response';
+import type { LoginChallenge, TokenBody } from '../../request/http/route.interceptor';
 import type { FailureBody } from '../../foundation/platform/errors';
 import type { PasskeyList } from '../../features/passkeys/passkey-enrolment';
 import type { ListedPasskey } from '../../features/passkeys/passkey.store';

@@ -15,7 +15,7 @@ import type { MountedRoute } from '../../request/gates/library-routes';
 import { CrossOriginRequest, OriginGate } from '../../request/gates/origin.gate';
 import type { GateType } from '../../request/gates/route-plan';
 import { UNREADABLE, UnreadableRequest } from '../../request/http/parser-errors';
-import { ThrottleGate } from '../../request/throttling/throttled';
+import { ThrottleGate } from '../../request/throttling/limiters';
 import { TooManyRequests } from '../../request/throttling/throttling.errors';
 import { body } from './bodies';
 import { type HeaderObject, type Schema, anyOf, header } from './schema';

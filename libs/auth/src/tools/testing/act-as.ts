@@ -3,7 +3,7 @@ import { decode } from 'jsonwebtoken';
 import { Auth } from '../../auth';
 import { Confirmations } from '../../features/step-up/confirmations';
 import { Realms } from '../../foundation/realm/realm';
-import type { SessionTokens } from '../../request/http/token-response';
+import type { SessionTokens } from '../../request/http/route.interceptor';
 
 /** How a user acts. */
 export interface ActOptions {

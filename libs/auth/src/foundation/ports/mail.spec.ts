@@ -1,4 +1,4 @@
-import { withQuery } from './ids';
+import { withQuery } from './mail';
 
 describe('a configured URL with parameters', () => {
   it.each([
