@@ -1,4 +1,4 @@
-import { LONGEST_WINDOW, lockout, rateLimits } from './resolve-options';
+import { LONGEST_WINDOW, resolveLockout, resolveRateLimits } from './resolve-options';
 import type { LockoutOptions, RateLimitsOptions } from './auth-options';
 import { DEFAULTS } from './defaults';
 
@@ -45,14 +45,14 @@ const numbers = Object.entries(LIMITS).flatMap(([limit, values]) =>
 describe('the rate limits', () => {
   it('have these defaults', () => {
     const complete = { ...LIMITS, ipv6Prefix: 64, limiters: {} };
-    expect(rateLimits()).toEqual(complete);
-    expect(rateLimits({})).toEqual(complete);
-    expect(rateLimits(DEFAULTS.rateLimits)).toEqual(complete);
+    expect(resolveRateLimits()).toEqual(complete);
+    expect(resolveRateLimits({})).toEqual(complete);
+    expect(resolveRateLimits(DEFAULTS.rateLimits)).toEqual(complete);
   });
 
   it.each(numbers)('keep $limit.$name a whole number of at least 1', ({ limit, name, fallback }) => {
     for (const [value, result] of given(fallback, 1, name === 'decaySeconds' ? LONGEST_WINDOW : Infinity)) {
-      const { [limit]: own, ...others } = rateLimits({ [limit]: { [name]: value } }) as unknown as typeof LIMITS;
+      const { [limit]: own, ...others } = resolveRateLimits({ [limit]: { [name]: value } }) as unknown as typeof LIMITS;
       expect([value, own]).toEqual([value, { ...LIMITS[limit], [name]: result }]);
       expect(others).toEqual({ ...LIMITS, [limit]: undefined, ipv6Prefix: 64, limiters: {} });
     }
@@ -60,27 +60,27 @@ describe('the rate limits', () => {
 
   it.each(Object.keys(LIMITS))('take the default of a %s that is no block', (limit) => {
     for (const value of [undefined, null, 7, 'off', false]) {
-      expect(rateLimits({ [limit]: value } as RateLimitsOptions)).toMatchObject(LIMITS);
+      expect(resolveRateLimits({ [limit]: value } as RateLimitsOptions)).toMatchObject(LIMITS);
     }
   });
 
   it.each([...given(64, 32, 128), [31, 32], [32, 32], [56, 56], [128, 128], [129, 128]])(
     'take an IPv6 prefix of %p as %d',
     (ipv6Prefix, result) => {
-      expect(rateLimits({ ipv6Prefix } as RateLimitsOptions).ipv6Prefix).toBe(result);
+      expect(resolveRateLimits({ ipv6Prefix } as RateLimitsOptions).ipv6Prefix).toBe(result);
     },
   );
 
   it('keep the host`s limiters, and nothing that is no limit', () => {
     const orders = () => [];
-    const all = rateLimits({ limiters: { orders }, orders: { maxAttempts: 1 } } as RateLimitsOptions);
+    const all = resolveRateLimits({ limiters: { orders }, orders: { maxAttempts: 1 } } as RateLimitsOptions);
     expect(all.limiters).toEqual({ orders });
     expect(all).not.toHaveProperty('orders');
   });
 
   it('are frozen, and leave the host`s as they were', () => {
     const limiters = {};
-    const all = rateLimits({ limiters, login: { maxAttempts: 9 } });
+    const all = resolveRateLimits({ limiters, login: { maxAttempts: 9 } });
     for (const part of [all, all.login, all.refresh, all.limiters]) expect(Object.isFrozen(part)).toBe(true);
     expect(Object.isFrozen(limiters)).toBe(false);
   });
@@ -88,15 +88,15 @@ describe('the rate limits', () => {
 
 describe('the lockout', () => {
   it.each([...given(100, 1, 100), [100, 100], [101, 100]])('of %p attempts locks after %d', (maxAttempts, result) => {
-    expect(lockout({ maxAttempts } as LockoutOptions)).toEqual({ maxAttempts: result, releaseAfter: 0 });
+    expect(resolveLockout({ maxAttempts } as LockoutOptions)).toEqual({ maxAttempts: result, releaseAfter: 0 });
   });
 
   it.each(given(0, 0, 3_153_600_000))('with a release after %p lets go after %d seconds', (releaseAfter, result) => {
-    expect(lockout({ releaseAfter } as LockoutOptions)).toEqual({ maxAttempts: 100, releaseAfter: result });
+    expect(resolveLockout({ releaseAfter } as LockoutOptions)).toEqual({ maxAttempts: 100, releaseAfter: result });
   });
 
   it('has these defaults, and is frozen', () => {
-    expect(lockout()).toEqual({ maxAttempts: 100, releaseAfter: 0 });
-    expect(Object.isFrozen(lockout({}))).toBe(true);
+    expect(resolveLockout()).toEqual({ maxAttempts: 100, releaseAfter: 0 });
+    expect(Object.isFrozen(resolveLockout({}))).toBe(true);
   });
 });

@@ -15,7 +15,7 @@ export function appName({ appName: given, issuer = DEFAULTS.issuer }: AuthValues
   return URL.canParse(issuer) ? new URL(issuer).hostname || issuer : issuer;
 }
 
-export function twoFactor(options: AuthValues): GuardConfig['twoFactor'] {
+export function resolveTwoFactor(options: AuthValues): GuardConfig['twoFactor'] {
   const { issuer, window, recoveryCodes, challengeTtl } = options.twoFactor ?? {};
   const fallback = DEFAULTS.twoFactor;
   return Object.freeze({
@@ -26,7 +26,7 @@ export function twoFactor(options: AuthValues): GuardConfig['twoFactor'] {
   });
 }
 
-export function passkeys(options: AuthValues): GuardConfig['passkeys'] {
+export function resolvePasskeys(options: AuthValues): GuardConfig['passkeys'] {
   const given = options.passkeys ?? {};
   const fallback = DEFAULTS.passkeys;
   return Object.freeze({
@@ -39,7 +39,7 @@ export function passkeys(options: AuthValues): GuardConfig['passkeys'] {
   });
 }
 
-export function emailVerification(options: AuthValues): GuardConfig['emailVerification'] {
+export function resolveEmailVerification(options: AuthValues): GuardConfig['emailVerification'] {
   const { apiUrl, frontendUrl, expire, blockUnverifiedLogin } = options.emailVerification ?? {};
   const fallback = DEFAULTS.emailVerification;
   return Object.freeze({
@@ -50,7 +50,7 @@ export function emailVerification(options: AuthValues): GuardConfig['emailVerifi
   });
 }
 
-export function passwordReset(options: AuthValues): GuardConfig['passwordReset'] {
+export function resolvePasswordReset(options: AuthValues): GuardConfig['passwordReset'] {
   const { frontendUrl, revokeSessions, broker } = options.passwordReset ?? {};
   const fallback = DEFAULTS.passwordReset;
   return Object.freeze({
@@ -60,13 +60,13 @@ export function passwordReset(options: AuthValues): GuardConfig['passwordReset']
   });
 }
 
-export const registration = (options: AuthValues): GuardConfig['registration'] =>
+export const resolveRegistration = (options: AuthValues): GuardConfig['registration'] =>
   Object.freeze({ login: options.registration?.login ?? DEFAULTS.registration.login });
 
 /** NIST SP 800-63B §3.1.1.2 allows no fewer; a field takes no more. */
 const PASSWORD_LENGTHS = [8, 255] as const;
 
-export function passwords(options: AuthValues): GuardConfig['passwords'] {
+export function resolvePasswords(options: AuthValues): GuardConfig['passwords'] {
   const { minLength, blockList, breached } = options.passwords ?? {};
   const fallback = DEFAULTS.passwords;
   return Object.freeze({
@@ -80,5 +80,5 @@ export function passwords(options: AuthValues): GuardConfig['passwords'] {
   });
 }
 
-export const mail = (options: AuthValues): GuardConfig['mail'] =>
+export const resolveMail = (options: AuthValues): GuardConfig['mail'] =>
   Object.freeze({ mailer: options.mail?.mailer, templates: options.mail?.templates ?? DEFAULTS.mail.templates });

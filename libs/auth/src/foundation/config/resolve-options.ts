@@ -5,13 +5,13 @@ import { DEFAULTS, DEFAULT_FEATURES, DEFAULT_HASHING } from './defaults';
 import { merge, wholeNumber } from './merge';
 import {
   appName,
-  emailVerification,
-  mail,
-  passkeys,
-  passwordReset,
-  passwords,
-  registration,
-  twoFactor,
+  resolveEmailVerification,
+  resolveMail,
+  resolvePasskeys,
+  resolvePasswordReset,
+  resolvePasswords,
+  resolveRegistration,
+  resolveTwoFactor,
 } from './resolve-features';
 
 /** Longest window of a limit in seconds: a year. Beyond what a store can count down, a window would never end. */
@@ -27,7 +27,7 @@ const LIMITS = Object.keys(FALLBACK).filter((name) => name !== 'ipv6Prefix' && n
 >[];
 
 /** The rate limits with every number in its bounds: none may become 0, which would shut everyone out. */
-export function rateLimits(given: RateLimitsOptions = {}): RateLimits {
+export function resolveRateLimits(given: RateLimitsOptions = {}): RateLimits {
   const limits = LIMITS.map((name) => [name, limit(given[name], FALLBACK[name])]);
   return Object.freeze({
     ...(Object.fromEntries(limits) as Omit<RateLimits, 'ipv6Prefix' | 'limiters'>),
@@ -37,7 +37,7 @@ export function rateLimits(given: RateLimitsOptions = {}): RateLimits {
 }
 
 /** The lockout's numbers in their bounds. NIST SP 800-63B §3.2.2 allows no more than 100 attempts. */
-export function lockout({ maxAttempts, releaseAfter }: AuthValues['lockout'] = {}): GuardConfig['lockout'] {
+export function resolveLockout({ maxAttempts, releaseAfter }: AuthValues['lockout'] = {}): GuardConfig['lockout'] {
   const fallback = DEFAULTS.lockout;
   return Object.freeze({
     maxAttempts: wholeNumber(maxAttempts, fallback.maxAttempts, 1, 100),
@@ -148,16 +148,16 @@ function guardConfig(guard: string, isDefault: boolean, merged: object, own: Aut
     sessions: Object.freeze({
       maxPerUser: wholeNumber(options.sessions?.maxPerUser, DEFAULTS.sessions.maxPerUser, 0),
     }),
-    rateLimits: rateLimits(options.rateLimits),
-    lockout: lockout(options.lockout),
+    rateLimits: resolveRateLimits(options.rateLimits),
+    lockout: resolveLockout(options.lockout),
     appName: appName(options),
-    twoFactor: twoFactor(options),
-    passkeys: passkeys(options),
-    emailVerification: emailVerification(options),
-    passwordReset: passwordReset(options),
-    registration: registration(options),
-    passwords: passwords(options),
-    mail: mail(options),
+    twoFactor: resolveTwoFactor(options),
+    passkeys: resolvePasskeys(options),
+    emailVerification: resolveEmailVerification(options),
+    passwordReset: resolvePasswordReset(options),
+    registration: resolveRegistration(options),
+    passwords: resolvePasswords(options),
+    mail: resolveMail(options),
     confirm: Object.freeze({
       ttl: wholeNumber(options.confirm.ttl, DEFAULTS.confirm.ttl, 1),
       header: options.confirm.header || DEFAULTS.confirm.header,

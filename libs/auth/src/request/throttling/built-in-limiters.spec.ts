@@ -1,9 +1,9 @@
-import { rateLimits } from '../../foundation/config/resolve-options';
+import { resolveRateLimits } from '../../foundation/config/resolve-options';
 import type { LimitRule, LimiterContext } from '../../foundation/config/auth-options';
 import { LIMITERS } from './limiters';
 
 // Every number another one, so that none can stand in for another.
-const LIMITS = rateLimits({
+const LIMITS = resolveRateLimits({
   login: { maxAttempts: 1, decaySeconds: 2, ipMaxAttempts: 3, accountMaxAttempts: 4 },
   twoFactor: { maxAttempts: 5, decaySeconds: 6 },
   confirm: { maxAttempts: 7, decaySeconds: 8 },

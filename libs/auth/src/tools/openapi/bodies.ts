@@ -106,7 +106,7 @@ export const BODIES = {
 export const body = (name: keyof typeof BODIES): Schema => ({ $ref: `#/components/schemas/${name}` });
 
 /** Session tokens in the output mode of a guard. */
-export const tokens = ({ cookieMode }: GuardConfig): Schema =>
+export const tokenPair = ({ cookieMode }: GuardConfig): Schema =>
   body(cookieMode ? 'AuthTokensBesideCookie' : 'AuthTokens');
 
 export const PASSKEYS: Schema = record<PasskeyList>({

@@ -14,7 +14,7 @@ import { BadChallenge, WrongCode } from '../../features/login-challenge/challeng
 import { InvalidRefreshToken, SessionNotFound } from '../../features/sessions/sessions';
 import { TooManyFailures } from '../../request/throttling/throttling.errors';
 import { AlreadyEnrolled, NotEnrolled } from '../../features/two-factor/two-factor.errors';
-import { PASSKEYS, body, tokens } from './bodies';
+import { PASSKEYS, body, tokenPair } from './bodies';
 import { INTEGER, OBJECT, type Schema, TEXT, anyOf, listOf, oneOf, record } from './schema';
 
 /** Bodies of an operation's successes by status; null for none. */
@@ -41,7 +41,7 @@ const unverified = ({ emailVerification }: GuardConfig): AuthException[] =>
 const secondStep = ({ isDefault, features, passkeys }: GuardConfig): boolean =>
   features.twoFactor || (isDefault && features.passkeys && passkeys.required !== false);
 const tokensOrChallenge = (options: GuardConfig): Schema =>
-  anyOf([tokens(options), ...(secondStep(options) ? [body('AuthChallenge')] : [])]);
+  anyOf([tokenPair(options), ...(secondStep(options) ? [body('AuthChallenge')] : [])]);
 const passkeyRefused = (): AuthException[] => [new PasskeyRefused('not_verified')];
 
 /** Every operation. */
@@ -59,7 +59,7 @@ export const OPERATION_DOCS: Readonly<Record<Operation, OperationDoc>> = {
   },
   challenge: {
     summary: 'Completes a sign-in with a second factor',
-    answer: tokens,
+    answer: tokenPair,
     refusals: (options) => [
       new BadChallenge(),
       new WrongCode(),
@@ -71,7 +71,7 @@ export const OPERATION_DOCS: Readonly<Record<Operation, OperationDoc>> = {
   },
   refresh: {
     summary: 'Exchanges a refresh token for new tokens',
-    answer: tokens,
+    answer: tokenPair,
     refusals: () => [new InvalidRefreshToken()],
   },
   logout: { summary: 'Ends the calling session' },
@@ -161,7 +161,7 @@ export const OPERATION_DOCS: Readonly<Record<Operation, OperationDoc>> = {
   },
   passkey_login: {
     summary: 'Signs in with a passkey',
-    answer: tokens,
+    answer: tokenPair,
     refusals: (options) => [...passkeyRefused(), new Unauthenticated(false), ...unverified(options)],
   },
   passkey_register_options: { summary: 'Begins to set up a passkey', answer: body('AuthPasskeyCreationOptions') },
