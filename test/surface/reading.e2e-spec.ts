@@ -6,6 +6,9 @@ import { PASSWORD } from '../support/user-entities';
 
 const SRC = join(__dirname, '../../libs/auth/src/');
 
+/** How many requests of a kind are sent: a file counts if each of them runs a function of it. */
+const REQUESTS = 4;
+
 /** The files of the library in which a function ran during `work`, by V8's precise coverage. */
 async function filesRunBy(work: () => Promise<unknown>): Promise<string[]> {
   const session = new Session();
@@ -68,16 +71,14 @@ describe('what a reader has to open to follow one request', () => {
       },
     ],
   ])('is within the budget for %s: at most %i files', async (_, most, prepare) => {
-    // What runs once for a process does not count.
-    await (
-      await prepare()
-    )();
-    await t.reset();
-    await member(t, ADA);
-    const request = await prepare();
-    let status = 0;
-    const files = await filesRunBy(async () => ({ status } = await request()));
-    expect(status).toBe(200);
+    // What runs once for a process does not count, nor what a timer runs beside some of the requests.
+    let files: string[] | undefined;
+    for (let request = 0; request < REQUESTS; request++) {
+      const send = await prepare();
+      const ran = await filesRunBy(async () => expect((await send()).status).toBe(200));
+      files = files?.filter((file) => ran.includes(file)) ?? ran;
+    }
+    files ??= [];
     // The list is printed where there are too many.
     expect(files.length > most ? files : []).toEqual([]);
     // Fewer than these would mean that nothing was counted.
