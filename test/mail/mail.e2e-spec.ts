@@ -15,7 +15,7 @@ const RESEND = '/auth/email/verification-notification';
 describe('nodemailerMailer', () => {
   it.each<[string, Parameters<typeof nodemailerMailer>[0]]>([
     ['a transporter', createTransport({ jsonTransport: true })],
-    ['what one is made of', { jsonTransport: true }],
+    ['transport options', { jsonTransport: true }],
   ])('sends with %s, from the configured sender', async (_, transport) => {
     const sent = (await nodemailerMailer(transport, 'Example <no-reply@example.com>').send(MAIL)) as {
       message: string;
@@ -30,7 +30,7 @@ describe('nodemailerMailer', () => {
   });
 
   it.each(['"evil@gmail.com x"@corp.com', 'evil@gmail.com, ada@corp.com', 'Ada <evil@gmail.com>'])(
-    'takes %s for one address, and reads no other out of it',
+    'sends to %s as one address, and extracts no other address from it',
     async (to) => {
       const sendMail = jest.fn();
       await nodemailerMailer({ sendMail }, 'no-reply@example.com').send({ ...MAIL, to });
@@ -43,7 +43,7 @@ describe('nodemailerMailer', () => {
   );
 
   it.each(['ada@example.com\r\nBcc: eve@example.com', '"a\r\nBcc: x"@corp.com'])(
-    'writes no other header for %j',
+    'adds no header for %j',
     async (to) => {
       const transport = { streamTransport: true, buffer: true };
       const sent = await nodemailerMailer(transport, 'no-reply@example.com').send({ ...MAIL, to });
@@ -51,16 +51,16 @@ describe('nodemailerMailer', () => {
     },
   );
 
-  it('says what to install where nodemailer is missing', () => {
+  it('names the package to install when nodemailer is missing', () => {
     expect(() => nodemailerMailer('smtp://localhost', 'x', () => undefined)).toThrow(/npm install nodemailer/);
   });
 });
 
-describe('a mail to a stored address that is none', () => {
+describe('a mail to a stored text that is not one address', () => {
   const { t, mailbox } = membersForFile();
 
   it.each(['"evil@gmail.com x"@corp.com', '"a\r\nBcc: x"@corp.com'])(
-    'is not handed to the mailer: %j',
+    'is not passed to the mailer: %j',
     async (email) => {
       jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
       const failed = t.recorded(MailFailed);
@@ -86,7 +86,7 @@ describe('a mail that waits while the mail server hangs', () => {
     await hangingMails(t, mailbox);
   });
 
-  /** The mails besides, once all that waited are sent. */
+  /** Releases the mail server, waits for every mail, and returns the addresses other than {@link WAITING}. */
   async function sent(): Promise<string[]> {
     mailbox.release();
     await eventually(async () => mailbox.mails.length >= 4);
@@ -94,17 +94,17 @@ describe('a mail that waits while the mail server hangs', () => {
     return mailbox.mails.map(({ to }) => to).filter((to) => to !== WAITING);
   }
 
-  const asked: [string, () => Promise<unknown>][] = [
+  const requests: [string, () => Promise<unknown>][] = [
     ['to reset a password', () => t.http.post(FORGOT).send({ email: ADA }).expect(200)],
     ['to verify an address', () => t.call('post', RESEND, token).expect(202)],
   ];
 
-  it.each(asked)('%s goes out once the others have', async (_, ask) => {
+  it.each(requests)('%s is sent after the mails that were queued before it', async (_, ask) => {
     await ask();
     expect(await sent()).toEqual([ADA]);
   });
 
-  it.each(asked)('%s goes to nobody whose account was erased meanwhile, and leaves no row', async (_, ask) => {
+  it.each(requests)('%s is not sent when the account was erased meanwhile, and leaves no row', async (_, ask) => {
     await ask();
     await t
       .call('delete', '/auth/account', token)
@@ -115,7 +115,7 @@ describe('a mail that waits while the mail server hangs', () => {
     expect(await tablesContaining(t, [id, ADA])).toEqual([]);
   });
 
-  it('to verify an address goes to the one that the account has by then, and to none that was verified', async () => {
+  it('to verify an address is sent to the current address of the account, and not to a verified address', async () => {
     await t.call('post', RESEND, token).expect(202);
     await t.database.getRepository(Member).update({ id }, { email: 'new@example.com' });
     const eve = await member(t, 'eve@example.com');
@@ -125,13 +125,13 @@ describe('a mail that waits while the mail server hangs', () => {
   });
 });
 
-describe('a mail that never ends', () => {
+describe('a mail that never completes', () => {
   const never = (): Promise<never> => new Promise(() => undefined);
-  let begun: number;
-  /** What the template waits for. */
+  let started: number;
+  /** The promise that the template awaits. */
   let writing: () => Promise<unknown>;
   const passwordReset: MailTemplates['passwordReset'] = async ({ url }) => {
-    begun++;
+    started++;
     await writing();
     return { subject: 'Reset', text: url };
   };
@@ -141,27 +141,27 @@ describe('a mail that never ends', () => {
   beforeEach(() => {
     jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
     mailbox.clear();
-    [begun, writing] = [0, async () => undefined];
+    [started, writing] = [0, async () => undefined];
   });
   afterEach(() => jest.useRealTimers());
 
-  /** Asks for mails, and has the clock of the process stand still as soon as the first four are begun. */
+  /** Requests mails, and fakes the timers of the process before the first four are started. */
   async function ask(...addresses: string[]): Promise<void> {
     for (const address of addresses) await member(t, address);
     jest.useFakeTimers({ doNotFake: ['setImmediate', 'clearImmediate', 'nextTick', 'queueMicrotask', 'performance'] });
     for (const email of addresses) await t.http.post(FORGOT).send({ email }).expect(200);
-    while (begun < Math.min(4, addresses.length)) await tick();
+    while (started < Math.min(4, addresses.length)) await tick();
   }
 
   it.each([
     ['its template hangs', () => (writing = never)],
     ['the mail server hangs', () => (mailbox.deliver = never)],
-  ])('fails after a minute and keeps nobody`s place, when %s', async (_, hang) => {
+  ])('fails after a minute and frees its place in the queue, when %s', async (_, hang) => {
     const failed = t.recorded(MailFailed);
     hang();
     await ask(...[0, 1, 2, 3, 4, 5].map((i) => `ada${i}@example.com`));
     await jest.advanceTimersByTimeAsync(59_000);
-    expect([begun, failed]).toEqual([4, []]);
+    expect([started, failed]).toEqual([4, []]);
     [writing, mailbox.deliver] = [async () => undefined, async () => undefined];
     await jest.advanceTimersByTimeAsync(1_500);
     jest.useRealTimers();
@@ -170,7 +170,7 @@ describe('a mail that never ends', () => {
     expect(mailbox.mails.map(({ to }) => to).toSorted()).toEqual(['ada4@example.com', 'ada5@example.com']);
   });
 
-  it('is not sent when its template ends after all: it was told as a failure by then', async () => {
+  it('is not sent when its template completes after the failure was reported', async () => {
     const failed = t.recorded(MailFailed);
     let finish = (): void => undefined;
     const late = new Promise<void>((resolve) => (finish = resolve));

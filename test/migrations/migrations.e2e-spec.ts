@@ -29,8 +29,8 @@ describe('the migrations of the library', () => {
     await database.drop();
   });
 
-  /** Every relation, index, sequence and type that is there, less TypeORM's bookkeeping (`PK_` is its key). */
-  const things = async (): Promise<string[]> => {
+  /** Every relation, index, sequence and type except the migrations table of TypeORM (its key begins with `PK_`). */
+  const objectNames = async (): Promise<string[]> => {
     const rows: { name: string }[] = await source.query(
       `SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace
        UNION ALL SELECT typname FROM pg_type WHERE typnamespace = 'public'::regnamespace AND typtype <> 'c' AND typelem = 0
@@ -38,65 +38,65 @@ describe('the migrations of the library', () => {
     );
     return rows.map(({ name }) => name).filter((name) => !/migrations|^PK_/.test(name));
   };
-  const tables = async (): Promise<string[]> => (await things()).filter((name) => TABLES.includes(name));
+  const tables = async (): Promise<string[]> => (await objectNames()).filter((name) => TABLES.includes(name));
   const run = async (): Promise<string[]> => (await source.runMigrations()).map(({ name }) => name);
 
   it('build an empty database, once', async () => {
     expect(await run()).toEqual(NAMES);
     expect(await tables()).toEqual(TABLES);
-    // Nothing of ours is without the prefix.
-    for (const name of await things()) expect(name).toMatch(/^svc_/);
+    // Every object of the library has the prefix.
+    for (const name of await objectNames()) expect(name).toMatch(/^svc_/);
     expect(await run()).toEqual([]);
   });
 
-  it('leave nothing between the entities and the tables, in either direction', async () => {
+  it('create the tables that the entities describe, without a difference', async () => {
     await run();
     const { upQueries, downQueries } = await source.driver.createSchemaBuilder().log();
     expect(upQueries.map(({ query }) => query)).toEqual([]);
     expect(downQueries.map(({ query }) => query)).toEqual([]);
   });
 
-  it('would be seen to lack a column', async () => {
+  it('differ from the entities when a column is missing', async () => {
     await run();
     await source.query('ALTER TABLE svc_sessions DROP COLUMN label');
     const { upQueries } = await source.driver.createSchemaBuilder().log();
     expect(upQueries.map(({ query }) => query).join()).toMatch(/ADD "label"/);
   });
 
-  it('can be undone to the last trace, and run again', async () => {
+  it('can be undone completely, and run again', async () => {
     await run();
-    const built = await things();
+    const built = await objectNames();
     for (const _name of NAMES) await source.undoLastMigration();
-    expect(await things()).toEqual([]);
+    expect(await objectNames()).toEqual([]);
     expect(await run()).toEqual(NAMES);
-    expect(await things()).toEqual(built);
+    expect(await objectNames()).toEqual(built);
   });
 
-  it('need no extension and no right beyond the schema', async () => {
+  it('create no extension', async () => {
     await run();
     const extensions: { extname: string }[] = await source.query('SELECT extname FROM pg_extension');
     expect(extensions.map(({ extname }) => extname)).toEqual(['plpgsql']);
   });
 
-  it('leave the host`s own tables alone', async () => {
+  it('do not change the tables of the host', async () => {
     await source.query('CREATE TABLE users (id uuid PRIMARY KEY)');
     await run();
     for (const _name of NAMES) await source.undoLastMigration();
-    expect(await things()).toEqual(['users', 'users_pkey']);
+    expect(await objectNames()).toEqual(['users', 'users_pkey']);
   });
 
-  it('have names of their own that sort by time', () => {
+  it('have distinct names that sort by time', () => {
     expect(new Set(NAMES).size).toBe(NAMES.length);
     expect(NAMES.toSorted((a, b) => Number(a.slice(-13)) - Number(b.slice(-13)))).toEqual(NAMES);
     expect(authMigrations.map((Migration) => new Migration().name)).toEqual(NAMES);
     for (const name of NAMES) expect(name).toMatch(/Svc.*\d{13}$/);
   });
 
-  describe('by the command line of TypeORM', () => {
+  describe('on the command line of TypeORM', () => {
     let folder: string;
 
     beforeEach(() => {
-      // Below the project, where the file's imports resolve as a host's do.
+      // Below the project, so that the imports of the file resolve as in a host.
       folder = mkdtempSync(join(ROOT, 'node_modules/.svc-test-'));
       writeFileSync(
         join(folder, 'data-source.ts'),
@@ -126,14 +126,14 @@ describe('the migrations of the library', () => {
       return new Promise((resolve) => child.once('close', (code) => resolve({ code, output })));
     }
 
-    it('run, are shown as run, and are undone one by one', async () => {
+    it('run, are listed as run, and are undone one by one', async () => {
       expect(await typeorm('migration:run')).toMatchObject({ code: 0 });
       expect(await tables()).toEqual(TABLES);
       const shown = await typeorm('migration:show');
       for (const name of NAMES) expect(shown.output).toMatch(new RegExp(`\\[X\\].*${name}`));
       expect(await typeorm('migration:run')).toMatchObject({ code: 0, output: expect.stringMatching(/No migrations/) });
       expect(await typeorm('migration:revert')).toMatchObject({ code: 0 });
-      // The command calls `undoLastMigration()`. Called here, it undoes the others without a process for each.
+      // The command calls `undoLastMigration()`. This direct call saves one process for each migration.
       for (const _name of NAMES.slice(1)) await source.undoLastMigration();
       expect(await tables()).toEqual([]);
       await expect(source.showMigrations()).resolves.toBe(true);

@@ -12,12 +12,12 @@ import { startChallenge, codeOf, completeChallenge, enrol } from '../support/two
 
 const WRONG = 'wrong-horse-battery';
 
-describe('the security log says why', () => {
+describe('the security log records that', () => {
   const log = new SecurityLines();
   const app = LoggingApp.forFile(log);
   const { t } = app;
 
-  it('a login failed, with the account where there is one, and nothing that was typed', async () => {
+  it('a login failed: the reason and the id of a known account, without the input', async () => {
     const base = { event: 'auth.login.failed', guard: 'api', ip: '127.0.0.1' };
     expect(await log.lineOf(() => t.login(app.email, WRONG), 422)).toEqual({
       ...base,
@@ -37,7 +37,7 @@ describe('the security log says why', () => {
     expect(await log.lineOf(() => t.login(app.email), 429)).toEqual({ ...base, reason: 'too_many_failures' });
   });
 
-  it('a login of a locked account, of an unverified user and of a busy moment failed', async () => {
+  it('a login failed for a locked account, an unverified user and a full hash queue', async () => {
     const reasonOf = async (status: number) => (await log.lineOf(() => t.login(app.email), status)).reason;
     await t.database.query('UPDATE members SET email_verified_at = NULL');
     const unverified = await log.during(() => t.login(app.email).expect(403));
@@ -50,10 +50,10 @@ describe('the security log says why', () => {
     expect(await reasonOf(423)).toBe('account_locked');
   });
 
-  it('a login met a fault, or an error of the host`s', async () => {
+  it('a login failed by an unexpected error or an exception of the host', async () => {
     const last = async (status: number) => (await log.during(() => t.login(app.email).expect(status))).at(-1)!.reason;
     app.hook = () => {
-      throw new Error(`never said: ${PASSWORD}`);
+      throw new Error(`not logged: ${PASSWORD}`);
     };
     expect(await last(500)).toBe('unexpected');
     app.hook = () => {
@@ -62,7 +62,7 @@ describe('the security log says why', () => {
     expect(await last(403)).toBe('other');
   });
 
-  it('a login succeeded, with the session, and a refresh only where it failed', async () => {
+  it('a login succeeded, with its session, and a refresh only if it failed', async () => {
     const lines = await log.during(() => app.session());
     const started = lines.find(({ event }) => event === 'auth.login.succeeded')!;
     expect(started).toEqual({
@@ -96,7 +96,7 @@ describe('the security log says why', () => {
     ]);
   });
 
-  it('a session started, and why it ended, without a word of its client', async () => {
+  it('a session started and why it ended, without data of the client', async () => {
     const tokens = (lines: SecurityLine[]) => lines.filter(({ event }) => event.startsWith('auth.session.'));
     const started = tokens(await log.during(() => app.session()));
     const known = { guard: 'api', user_id: app.id, session_id: expect.stringMatching(/^[0-9a-f-]{36}$/) };
@@ -117,7 +117,7 @@ describe('the security log says why', () => {
     expect(tokens(await log.during(() => t.auth.revoke(String(claimsOf(one).fid))))).toEqual([]);
   });
 
-  it('a login of the host`s own failed, and no more than that', async () => {
+  it('a login by hooks.authenticate failed, without a user', async () => {
     const own = await TestApp.start({ options: { ...log.options, hooks: { authenticate: async () => null } } });
     const line = await log.lineOf(() => own.login('ada@example.com'), 422);
     expect(line).toEqual({
@@ -129,7 +129,7 @@ describe('the security log says why', () => {
     await own.stop();
   });
 
-  it('a route was closed to a token, before the library`s routes and the host`s', async () => {
+  it('a guard refused a token, on routes of the library and of the host', async () => {
     const refused = { event: 'auth.guard.refused', guard: 'api', ip: '127.0.0.1' };
     const { access_token: token } = await app.session();
     expect(await log.lineOf(() => t.get('/private'), 401)).toEqual({ ...refused, reason: 'missing_token' });
@@ -166,7 +166,7 @@ describe('the security log says why', () => {
     expect((await log.lineOf(() => t.get('/private', token), 401)).reason).toBe('expired_token');
   });
 
-  it('an account`s life went on, or did not', async () => {
+  it('an account was registered, changed or deleted, or why this failed', async () => {
     const body = { name: 'Ada', password: 'long-enough-and-rare', password_confirmation: 'long-enough-and-rare' };
     const register = (as: string) => t.http.post('/auth/register').send({ ...body, email: as });
     expect((await log.lineOf(() => register(app.email), 422)).reason).toBe('identifier_taken');
@@ -176,8 +176,8 @@ describe('the security log says why', () => {
     const reset = { token: 'x', email: app.email, password: body.password, password_confirmation: body.password };
     expect((await log.lineOf(() => t.http.post('/auth/reset-password').send(reset), 422)).reason).toBe('reset_failed');
     const own = await app.confirmed();
-    const gone = () => t.call('delete', `/auth/sessions/${randomUUID()}`, own.token);
-    expect((await log.lineOf(gone, 404)).reason).toBe('no_such_session');
+    const endUnknown = () => t.call('delete', `/auth/sessions/${randomUUID()}`, own.token);
+    expect((await log.lineOf(endUnknown, 404)).reason).toBe('no_such_session');
     const change = { current_password: WRONG, password: body.password, password_confirmation: body.password };
     expect(await log.lineOf(() => app.call('post', '/auth/password', own).send(change), 422)).toMatchObject({
       event: 'auth.password_change.failed',
@@ -200,7 +200,7 @@ describe('the security log says why', () => {
     });
   });
 
-  it('a mailed link was no good, and when it was', async () => {
+  it('a mailed link was invalid, outdated or accepted', async () => {
     await t.database.query('UPDATE members SET email_verified_at = NULL WHERE id = $1', [app.id]);
     const { accessToken: token } = await t.auth.startSession(app.id);
     await t.call('post', '/auth/email/verification-notification', token).expect(202);
@@ -213,7 +213,7 @@ describe('the security log says why', () => {
     expect(lines).toEqual([{ event: 'auth.email.verified', guard: 'api', user_id: app.id }]);
   });
 
-  it('a second factor was wrong, missing, or there already', async () => {
+  it('a second factor was wrong, missing or already enrolled', async () => {
     const { secret, recoveryCodes, ...own } = await enrol(t, app.email);
     expect((await log.lineOf(() => app.call('post', '/auth/two-factor', own), 409)).reason).toBe('already_enrolled');
     expect((await log.lineOf(() => completeChallenge(t, { challenge_token: 'x', code: '1' }), 422)).reason).toBe(
@@ -258,13 +258,13 @@ describe('the security log says why', () => {
     await passkeys.stop();
   });
 
-  it('something was refused, without a secret: every reason there is was seen above', () => {
+  it('a request was refused: the tests above produced every reason, and no secret', () => {
     expect(reasonsIn(log.lines)).toEqual(ALL_REASONS);
   });
 });
 
-/** What a host's logger is given, all of it. */
-function listening() {
+/** A logger of a host that records every call. */
+function recordingLogger() {
   const given: { level: string; args: unknown[] }[] = [];
   const at =
     (level: string) =>
@@ -275,8 +275,8 @@ function listening() {
 }
 
 describe('the security log', () => {
-  it('is written to Nest`s logger, one object a line, and holds no secret', async () => {
-    const { given, logger } = listening();
+  it('is written to Nest`s logger, one object per line, without secrets', async () => {
+    const { given, logger } = recordingLogger();
     const t = await TestApp.start({ prepare: (app) => app.useLogger(logger) });
     await t.person('ada@example.com');
     const { access_token, refresh_token } = await t.session();
@@ -298,8 +298,8 @@ describe('the security log', () => {
     await t.stop();
   });
 
-  it('alone tells of a full queue: no other log is filled by a flood', async () => {
-    const { given, logger } = listening();
+  it('alone reports a full hash queue: a flood fills no other log', async () => {
+    const { given, logger } = recordingLogger();
     const t = await TestApp.start({
       options: { securityLog: { maxPerMinute: 2 } },
       prepare: (app) => app.useLogger(logger),
@@ -311,8 +311,8 @@ describe('the security log', () => {
     await t.stop();
   });
 
-  it('can be switched off', async () => {
-    const { given, logger } = listening();
+  it('can be disabled', async () => {
+    const { given, logger } = recordingLogger();
     const options = { securityLog: { enabled: false } };
     const t = await TestApp.start({ options, prepare: (app) => app.useLogger(logger) });
     await t.login('nobody@example.com').expect(422);
@@ -320,7 +320,7 @@ describe('the security log', () => {
     await t.stop();
   });
 
-  it('changes nothing where the host`s sink throws or rejects', async () => {
+  it('does not affect requests when the host`s sink throws or rejects', async () => {
     let sink: () => unknown = () => JSON.parse('no');
     const t = await TestApp.start({ options: { securityLog: { sink: () => sink() } } });
     await t.person('ada@example.com');
@@ -331,18 +331,18 @@ describe('the security log', () => {
     await t.stop();
   });
 
-  it('is one line whatever a client says its address is', async () => {
+  it('writes one line for any address that a client sends', async () => {
     const log = new SecurityLines();
     const t = await startRateLimited(log.options);
     const evil = `6.6.6.6\u0085{"event":"auth.login.succeeded"}${'x'.repeat(1000)}`;
     await t.http.post('/auth/login').set('X-Forwarded-For', evil).send({ email: 'nobody@example.com' }).expect(422);
-    // The byte of the line's end, and what UTF-8 made of it before.
+    // The line separator U+0085 is replaced by `?`; `Â` is its first UTF-8 byte read as Latin-1.
     expect(log.lines[0]!.ip).toMatch(/^6\.6\.6\.6Â?\?\{"event":"auth\.login\.succeeded"\}x{80,}$/);
     expect(log.lines[0]!.ip).toHaveLength(128);
     await t.stop();
   });
 
-  it('is bounded under a flood, and tells how many lines were left out', async () => {
+  it('is bounded under a flood, and reports how many lines were suppressed', async () => {
     const log = new SecurityLines();
     const t = await startRateLimited({ securityLog: { ...log.options.securityLog, maxPerMinute: 5 } });
     const guess = () =>

@@ -43,7 +43,7 @@ const METRICS = [
 
 type Point = { attributes: Record<string, unknown>; value: number };
 
-/** Every metric so far, by name: its points, a histogram's value being its count. */
+/** Every metric so far by name, with its points. The value of a histogram is its count. */
 async function collected(): Promise<Record<string, Point[]>> {
   exported.reset();
   await meters.forceFlush();
@@ -66,7 +66,7 @@ describe('telemetry', () => {
   beforeAll(async () => {
     context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
     trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] }));
-    // The application starts first: an SDK that is registered later is found too.
+    // The application starts first, because it must also find an SDK that is registered later.
     t = await startTwoFactor({
       features: { lockout: true },
       lockout: { maxAttempts: 3 },
@@ -87,7 +87,7 @@ describe('telemetry', () => {
   const spanOf = (name: string): ReadableSpan => spans.getFinishedSpans().find((span) => span.name === name)!;
   const namesOf = () => spans.getFinishedSpans().map(({ name }) => name);
 
-  it('spans a login with its hash inside, and how it ended', async () => {
+  it('creates a span for a login, with its outcome and the span of the hash inside it', async () => {
     await t.session();
     const [login, hash] = [spanOf('svc.auth.login'), spanOf('svc.auth.hash')];
     expect(login.attributes).toEqual({
@@ -99,7 +99,7 @@ describe('telemetry', () => {
     expect(hash.attributes['svc.auth.hash.wait']).toEqual(expect.any(Number));
   });
 
-  it('names the reason of a failure, which is no error of the service, and a fault, which is one', async () => {
+  it('names the reason of a failed login without error status, and of a fault with error status', async () => {
     await t.login('nobody@example.com', 'wrong').expect(422);
     expect(spanOf('svc.auth.login')).toMatchObject({
       attributes: { 'svc.auth.outcome': 'failed', 'error.type': 'unknown_user' },
@@ -115,7 +115,7 @@ describe('telemetry', () => {
     });
   });
 
-  it('spans refresh, challenge and the look-ups of the guard', async () => {
+  it('creates spans for refresh, challenge and the look-ups of the guard', async () => {
     const { access_token, refresh_token } = await t.session();
     await t.refresh(refresh_token).expect(200);
     await t.get('/private', access_token).expect(200);
@@ -129,11 +129,11 @@ describe('telemetry', () => {
     sent.push(access_token, refresh_token, challenge_token, secret);
   });
 
-  it('counts what is worth counting, under names and units of its table', async () => {
+  it('records every metric of the documented table', async () => {
     const other = 'bob@example.com';
     await t.person(other);
     const { body: rotated } = await t.refresh((await t.session(other)).refresh_token).expect(200);
-    // As a standby that was promoted without the rotation.
+    // Simulates a standby that was promoted without the rotation.
     await t.database.query('UPDATE svc_sessions SET generation = 0 WHERE generation = 1');
     await t.refresh(rotated.refresh_token).expect(200);
     const { refresh_token } = await t.session(other);
@@ -152,9 +152,9 @@ describe('telemetry', () => {
 
     const now = await collected();
     expect(Object.keys(now).toSorted()).toEqual(METRICS);
-    const count = (name: string, wanted: object): number =>
+    const count = (name: string, expected: object): number =>
       (now[name] ?? [])
-        .filter(({ attributes }) => Object.entries(wanted).every(([key, value]) => attributes[key] === value))
+        .filter(({ attributes }) => Object.entries(expected).every(([key, value]) => attributes[key] === value))
         .reduce((sum, { value }) => sum + value, 0);
     const ended = (operation: string, outcome: string) =>
       count('svc.auth.operation.duration', { 'svc.auth.operation': operation, 'svc.auth.outcome': outcome });
@@ -177,7 +177,7 @@ describe('telemetry', () => {
     sent.push(refresh_token);
   });
 
-  it('carries neither users nor tokens nor addresses', async () => {
+  it('contains neither users nor tokens nor addresses', async () => {
     await t.login('carol@example.com', 'wrong').expect(422);
     const kept = spans
       .getFinishedSpans()

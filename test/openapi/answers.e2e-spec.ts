@@ -31,7 +31,7 @@ const { UNKNOWN_PARAMS } = refusals;
 
 const verified = { emailVerifiedAt: new Date() };
 
-describe('what the routes answer is what the document says', () => {
+describe('the routes answer as the OpenAPI document says', () => {
   let t: TestApp;
   let mailbox: Mailbox;
   let contract: DocumentChecker;
@@ -50,11 +50,11 @@ describe('what the routes answer is what the document says', () => {
 
   afterAll(() => t.stop());
 
-  it('without a token, and with one that is none', () => refusals.checkUnauthenticated(t, contract));
-  it('to requests that cannot be read', () => refusals.checkUnreadableBodies(t, contract));
+  it('without a token, and with an invalid token', () => refusals.checkUnauthenticated(t, contract));
+  it('to requests that cannot be parsed', () => refusals.checkUnreadableBodies(t, contract));
   it('to a pinned session', () => refusals.checkPinned(t, contract));
 
-  it('without a confirmation, and with that of another session', async () => {
+  it('without a confirmation, and with a confirmation of another session', async () => {
     const [own, another] = [await token(), await token()];
     await refusals.checkUnconfirmed(t, contract, own, await prove(another));
   });
@@ -64,7 +64,7 @@ describe('what the routes answer is what the document says', () => {
     await refusals.checkInvalidFields(t, contract, own, await prove(own));
   });
 
-  it('where a host counts, at every limit', async () => {
+  it('beyond every rate limit', async () => {
     const limited = await start({ rateLimits: refusals.ONE_EACH });
     await member(limited.t, ADA, verified);
     await limited.t.person(operators.OPERATOR_EMAIL, 'admin');
@@ -72,7 +72,7 @@ describe('what the routes answer is what the document says', () => {
     await limited.t.stop();
   });
 
-  it('while its store does not answer', async () => {
+  it('while the security store does not answer', async () => {
     const down = await start({ emailVerification: { blockUnverifiedLogin: false } });
     const fields = { name: 'Eve', email: 'eve@example.com', password: PASSWORD, password_confirmation: PASSWORD };
     await contract.expect(down.t, 'api_register', 200, { body: fields });
@@ -82,7 +82,7 @@ describe('what the routes answer is what the document says', () => {
     await down.t.stop();
   });
 
-  it('along the life of an account', async () => {
+  it('to the requests of an account, from registration to deletion', async () => {
     const name = 'Grace';
     const fields = { name, email: GRACE, password: PASSWORD, password_confirmation: PASSWORD };
     await contract.expect(t, 'api_register', 201, { body: fields });
@@ -121,7 +121,7 @@ describe('what the routes answer is what the document says', () => {
 
     await contract.expect(t, 'api_password_forgot', 200, { body: { email: GRACE } });
     const reset = linkIn(await mailbox.nth(2)).searchParams.get('token');
-    const wanted = { email: GRACE, password: PASSWORD, password_confirmation: PASSWORD };
+    const newPassword = { email: GRACE, password: PASSWORD, password_confirmation: PASSWORD };
     await contract.expect(t, 'api_password_reset', 200, { body: { ...wanted, token: reset } });
     await contract.expect(t, 'api_password_reset', 422, { body: { ...wanted, token: reset } });
 
@@ -137,7 +137,7 @@ describe('what the routes answer is what the document says', () => {
     const begin = async () => (await contract.expect(t, 'api_passkey_register_options', 200, confirmed)).body;
     const credential = device.create(await begin());
     await contract.expect(t, 'api_passkey_register', 204, { ...confirmed, body: { credential, name: 'Phone' } });
-    // A second ceremony, which names the passkey there is, and a response that was given before.
+    // A second ceremony, which excludes the existing passkey, and a response that was already used.
     await begin();
     await contract.expect(t, 'api_passkey_register', 422, { ...confirmed, body: { credential } });
 
@@ -198,7 +198,7 @@ describe('what the routes answer is what the document says', () => {
     await contract.expect(t, 'api_two_factor_disable', 204, confirmed);
   });
 
-  it('to who is locked out', async () => {
+  it('to a user who is locked out', async () => {
     const hal = 'hal@example.com';
     await member(t, hal, verified);
     const own = await token(hal);
@@ -213,19 +213,19 @@ describe('what the routes answer is what the document says', () => {
   it('at another guard', () => operators.checkOperatorSessions(t, contract));
   it('to a second factor and to locks of another guard', () => operators.checkOperatorFactors(t, contract));
 
-  it('at the end of sessions, and to whoever asks for the keys', async () => {
+  it('when sessions are ended, and when the key set is requested', async () => {
     await contract.expect(t, 'api_logout', 204, { token: await token() });
     await contract.expect(t, 'api_sessions_end_all', 204, { token: await token() });
     for (const id of ['api_jwks', 'admin_jwks']) await contract.expect(t, id, 200);
   });
 
-  it('and every answer of the document was met', () => {
+  it('and every documented answer was received', () => {
     // Operators have no email to verify.
     expect(contract.unmet).toEqual(['admin_login 403', 'admin_challenge 403']);
   });
 });
 
-describe('in cookie mode the routes answer what the document says', () => {
+describe('in cookie mode the routes answer as the OpenAPI document says', () => {
   const t = TestApp.forFile({ options: { cookieMode: true } });
   let contract: DocumentChecker;
 
@@ -236,7 +236,7 @@ describe('in cookie mode the routes answer what the document says', () => {
 
   const login = () => contract.expect(t, 'api_login', 200, { body: { email: ADA, password: PASSWORD } });
 
-  it('with the refresh token in a cookie of the name that opens the refresh', async () => {
+  it('with the refresh token in the cookie that the refresh route reads', async () => {
     const [cookie] = (await login()).headers['set-cookie'] as unknown as string[];
     const { securitySchemes } = documentOf(t.app).components!;
     const { name } = securitySchemes!.api_refresh_cookie as { name: string };
@@ -245,12 +245,12 @@ describe('in cookie mode the routes answer what the document says', () => {
     await contract.expect(t, 'api_refresh', 401);
   });
 
-  it('to pages of other sites', async () => {
+  it('to requests of other sites', async () => {
     const headers = { Origin: 'https://evil.example' };
     for (const id of ['api_login', 'api_refresh']) await contract.expect(t, id, 403, { headers });
   });
 
-  it('at the end of a session, with the header it names', async () => {
+  it('when a session ends, with the documented header', async () => {
     const { body } = await login();
     const { headers } = await contract.expect(t, 'api_logout', 204, { token: body.access_token });
     expect(headers['set-cookie']).toBeDefined();

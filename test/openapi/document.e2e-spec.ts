@@ -31,7 +31,7 @@ describe('the OpenAPI document', () => {
   describe('with every feature on', () => {
     const { t } = membersForFile(EVERYTHING);
 
-    it.each(['3.0.0', '3.1.0'])('is valid OpenAPI %s, and has every mounted route', async (version) => {
+    it.each(['3.0.0', '3.1.0'])('is valid OpenAPI %s and contains every mounted route', async (version) => {
       const document = documentOf(t.app, version);
       await valid(document);
       const contract = await DocumentChecker.of(document);
@@ -41,7 +41,7 @@ describe('the OpenAPI document', () => {
     });
   });
 
-  it('has nothing of a feature that is off, and of an extra guard only what it mounts', async () => {
+  it('contains no disabled feature, and of an extra guard only its mounted routes', async () => {
     const { t, contract } = await described({});
     expect(routesIn(contract)).toEqual(routesOf(t));
     expect(contract.op('api_login').path).toBe('/auth/login');
@@ -51,14 +51,14 @@ describe('the OpenAPI document', () => {
     expect(JSON.stringify(contract.op('api_login').responses[200])).not.toContain('challenge_token');
   });
 
-  it('has no route of ours, but the ways in, where routes are off', async () => {
+  it('contains the security schemes but no route when routes are off', async () => {
     const { document } = await described({ routes: false });
     await valid(document);
     expect(Object.keys(document.paths).filter((path) => path.includes('auth'))).toEqual([]);
     expect(document.components?.securitySchemes).toHaveProperty('api_access_token');
   });
 
-  it('follows path, identifier, confirmation header and global prefix', async () => {
+  it('uses the configured path, identifier, confirmation header and global prefix', async () => {
     const { document, contract } = await described(
       {
         path: '/v1/sign-in/',
@@ -104,7 +104,7 @@ describe('the OpenAPI document', () => {
     expect(document.components?.securitySchemes).not.toHaveProperty('api_refresh_cookie');
   });
 
-  it('says what opens a route: an access token, and a confirmation beside it', async () => {
+  it('declares what a route requires: an access token, or also a confirmation', async () => {
     const { contract } = await described({});
     expect(contract.op('api_login').security).toEqual([]);
     expect(contract.op('admin_logout').security).toEqual([{ admin_access_token: [] }]);
@@ -127,7 +127,7 @@ describe('the OpenAPI document', () => {
     await t.stop();
   });
 
-  it('says no more of a registration than its rules do without a request', async () => {
+  it('describes the fields of a registration only as far as its rules are defined without a request', async () => {
     const registerRules = ({ body }: { body: { kind: string } }) => ({ [body.kind]: {}, email: {}, password: {} });
     const { t } = await startMembers({ hooks: { registerRules: registerRules as never } });
     const { body } = (await DocumentChecker.of(documentOf(t.app))).op('api_register');
@@ -135,7 +135,7 @@ describe('the OpenAPI document', () => {
     await t.stop();
   });
 
-  it("leaves the host's own part as it is, and needs no package to be written", async () => {
+  it("keeps the host's part unchanged, and needs no additional package", async () => {
     @Controller('orders')
     class OrdersController {
       @Get()

@@ -9,7 +9,7 @@ import { HOSTS, installed, start, typeErrors } from './installed';
 const optional = Object.keys(manifestOf(LIBRARY).peerDependenciesMeta!);
 
 describe('the package', () => {
-  it('holds what the sources compile to, its manifest, its license and its page, and nothing else', () => {
+  it('contains the compiled sources, its manifest, its license and its README, and nothing else', () => {
     const files = run('tar', ['-tzf', packLibrary()], ROOT).trim().split('\n');
     const sources = readdirSync(join(LIBRARY, 'src'), { recursive: true, encoding: 'utf8' }).filter((file) =>
       /(?<!spec|testkit)\.ts$/.test(file),
@@ -19,7 +19,7 @@ describe('the package', () => {
     expect(files.toSorted()).toEqual(expected.toSorted());
   });
 
-  it('resolves with types, from ESM and from CommonJS', () => {
+  it('resolves with types from ESM and from CommonJS', () => {
     const attw = join(ROOT, 'node_modules/@arethetypeswrong/cli/dist/index.js');
     const report = run(process.execPath, [attw, packLibrary(), '--format', 'json'], ROOT);
     expect(JSON.parse(report)).toMatchObject({ problems: {} });
@@ -39,12 +39,12 @@ describeWithRedis('the package, installed', () => {
 
   const stores = () => ({ databaseUrl: database.url, redisUrl: sharedRedisUrl() });
 
-  describe.each(HOSTS.map((kind, i) => [kind.name, kind, i] as const))('into %s', (_, kind, i) => {
-    it('brings no optional package along', () => {
+  describe.each(HOSTS.map((kind, i) => [kind.name, kind, i] as const))('installed into %s', (_, kind, i) => {
+    it('installs no optional package', () => {
       expect(optional.filter((name) => existsSync(join(folders[i]!, 'node_modules', name)))).toEqual([]);
     });
 
-    it('has types that fit', () => {
+    it('has types that compile', () => {
       expect(typeErrors(folders[i]!, kind)).toEqual([]);
     });
 
@@ -64,12 +64,12 @@ describeWithRedis('the package, installed', () => {
       stop();
     });
 
-    describe('says at boot what is missing', () => {
-      let said: Record<string, string>;
+    describe('names the missing package at boot', () => {
+      let messages: Record<string, string>;
 
       beforeAll(async () => {
         const { sent, stop } = await start<Record<string, string>>(folders[i]!, stores());
-        said = sent;
+        messages = sent;
         stop();
       });
 
@@ -82,7 +82,7 @@ describeWithRedis('the package, installed', () => {
         ['bcrypt', 'bcryptVerifier() needs bcrypt or bcryptjs. Run: npm install bcryptjs'],
         ['console', '@svc/auth/console needs nest-commander. Run: npm install nest-commander'],
         ['mail', 'nodemailerMailer() needs nodemailer. Run: npm install nodemailer'],
-      ])('to %s', (name, message) => expect(said[name]).toContain(message));
+      ])('for %s', (name, message) => expect(messages[name]).toContain(message));
     });
   });
 });

@@ -15,16 +15,16 @@ const ours = manifestOf(ROOT).dependencies!;
 const pick = (...names: string[]): Record<string, string> =>
   Object.fromEntries(names.map((name) => [name, ours[name]!]));
 
-/** What every host needs, besides the package and what npm installs along with it. */
+/** The dependencies of every host, besides the package and the packages that npm installs for it. */
 const NEEDS = {
   ...pick('class-validator', 'passport', 'pg', 'reflect-metadata', 'rxjs', 'typeorm'),
   '@redis/client': '5.12.1',
 };
 
-/** A host application as a stranger begins one. */
+/** A kind of host application. */
 export interface HostKind {
   name: string;
-  /** Of its own modules. */
+  /** The module format of the host. */
   format: 'module' | 'commonjs';
   resolution: 'nodenext' | 'node16';
   needs: Record<string, string>;
@@ -58,8 +58,10 @@ export const HOSTS: readonly HostKind[] = [
 ];
 
 /**
- * Installs the package into a new host by npm. What it brings along is installed once for every list of it; the
- * package itself always anew. @returns the host's folder
+ * Installs the package into a host with npm. The dependencies are installed once for each manifest; the package
+ * itself is replaced on every call.
+ *
+ * @returns the host's folder
  */
 export async function installed(kind: HostKind): Promise<string> {
   const tarball = packLibrary();
@@ -97,7 +99,7 @@ function compile(folder: string, { format }: HostKind): void {
   writeFileSync(join(folder, 'main.js'), code);
 }
 
-/** Checks the types of the host, and those of the package as it sees them. @returns what is wrong with either */
+/** Compiles the host and the declarations of the package. @returns the compiler's errors in both */
 export function typeErrors(folder: string, { resolution }: HostKind): string[] {
   const types = dirname(require.resolve('@types/node/package.json'));
   const { options, errors } = ts.convertCompilerOptionsFromJson(
@@ -129,7 +131,7 @@ export function typeErrors(folder: string, { resolution }: HostKind): string[] {
   );
 }
 
-/** Starts the host as a process of its own. @returns what it sends first. @throws Error with what it said, if it ends */
+/** Starts the host as a separate process. @returns its first message. @throws Error with its output, if it exits */
 export function start<T = string>(folder: string, options: object): Promise<{ sent: T; stop: () => void }> {
   const child = fork(join(folder, 'main.js'), {
     execArgv: [],

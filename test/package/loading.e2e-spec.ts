@@ -3,7 +3,7 @@ import { ROOT, run } from '../support/package';
 
 const REGISTER = join(ROOT, 'test/support/register-ts.cjs');
 
-/** What takes memory and time to load, and what it is for. */
+/** Packages that take memory and time to load, each with its purpose. */
 const LATE = {
   transliteration: 'identifiers that are not ASCII',
   tldts: 'passkeys',
@@ -13,7 +13,7 @@ const LATE = {
   '@zxcvbn-ts/language-common': 'new passwords',
 };
 
-describe('the library, imported', () => {
+describe('the import of the library', () => {
   let loaded: string[];
 
   beforeAll(() => {
@@ -21,9 +21,9 @@ describe('the library, imported', () => {
     loaded = JSON.parse(run(process.execPath, ['--require', REGISTER, '-e', script], ROOT));
   });
 
-  it('is what was asked about', () => expect(loaded).toContain(join(ROOT, 'libs/auth/src/index.ts')));
+  it('loads its entry file', () => expect(loaded).toContain(join(ROOT, 'libs/auth/src/index.ts')));
 
-  it.each(Object.entries(LATE))('has not loaded %s, which is for %s', (name) => {
+  it.each(Object.entries(LATE))('does not load %s, which is for %s', (name) => {
     expect(loaded.filter((file) => file.includes(`/node_modules/${name}/`))).toEqual([]);
   });
 });

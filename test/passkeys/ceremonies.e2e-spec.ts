@@ -35,7 +35,7 @@ describe('a ceremony', () => {
     await app.login(ceremony_id, authenticator.get(options)).expect(422);
   });
 
-  it('is over after any attempt, whatever came of it', async () => {
+  it('ends with any attempt, whatever its outcome', async () => {
     for (const hostile of [
       {},
       { id: 'x' },
@@ -51,7 +51,7 @@ describe('a ceremony', () => {
     await app.register(ada, {}).expect(422);
     await app.register(ada, credential).expect(422);
     expect(await app.rows()).toHaveLength(1);
-    // Also after a right one: what it registered, once deleted, does not come back by itself.
+    // This includes a successful one: the response cannot register a deleted passkey again.
     const again = second.create(await app.creationOptions(ada));
     await app.register(ada, again).expect(204);
     await app.call('delete', `passkeys/${again.id}`, ada).expect(204);
@@ -59,7 +59,7 @@ describe('a ceremony', () => {
     expect(await app.rows()).toHaveLength(1);
   });
 
-  it('is over after any attempt to confirm, too', async () => {
+  it('ends with any attempt to confirm', async () => {
     const { ceremony_id, options } = await app.requestOptions();
     const bob = await app.t.session('bob@example.com');
     const body = { ceremony_id, credential: authenticator.get(options) };
@@ -67,7 +67,7 @@ describe('a ceremony', () => {
     await app.login(ceremony_id, authenticator.get(options)).expect(422);
   });
 
-  it('is not spent by a body that is refused before it', async () => {
+  it('is not ended by a body that fails validation', async () => {
     const { ceremony_id, options } = await app.requestOptions();
     for (const credential of [undefined, null]) {
       const { body } = await app.login(ceremony_id, credential).expect(422);
@@ -95,7 +95,7 @@ describe('a ceremony', () => {
     await app.register(ada, second.create(await app.creationOptions(ada))).expect(204);
   });
 
-  it('that was never started, or at another guard, is none', async () => {
+  it('that was never started, or was started at another guard, is refused', async () => {
     const { options } = await app.requestOptions();
     const store = app.t.app.get(SecurityStore);
     const elsewhere = randomUUID();
@@ -108,7 +108,7 @@ describe('a ceremony', () => {
     await app.login(here, authenticator.get(options)).expect(200);
   });
 
-  it('of a registration at another guard is none, and cannot be answered as a sign-in', async () => {
+  it('of a registration is refused at another guard and as a sign-in', async () => {
     const store = app.t.app.get(SecurityStore);
     const other = new SoftAuthenticator(ORIGIN);
     const creation = await app.creationOptions(ada);
@@ -124,7 +124,7 @@ describe('a ceremony', () => {
     await app.register(ada, other.create({ ...creation, challenge: options.challenge })).expect(422);
   });
 
-  it('answered fifty times at once lets one sign in', async () => {
+  it('answered fifty times at once signs in once', async () => {
     const clones = app.t.recorded(PasskeyCloneDetected);
     const before = await app.sessions();
     for (let round = 0; round < ROUNDS; round++) {
@@ -146,7 +146,7 @@ describe('a ceremony', () => {
     expect(await app.rows()).toHaveLength(1 + ROUNDS);
   });
 
-  it('of one count, answered in fifty ceremonies at once, lets one sign in and sounds the alarm for the rest', async () => {
+  it('with one signature count, answered in fifty ceremonies at once, signs in once and reports the others as clones', async () => {
     const clones = app.t.recorded(PasskeyCloneDetected);
     await app.setCount(10);
     const ceremonies = await Promise.all(Array.from({ length: AT_ONCE }, () => app.requestOptions()));
@@ -160,7 +160,7 @@ describe('a ceremony', () => {
     expect(await app.rows()).toMatchObject([{ sign_count: '11' }]);
   });
 
-  it('that waits for another of the same count is judged by what that one left', async () => {
+  it('that waits for another one with the same signature count is compared with the count that the other one stored', async () => {
     await app.setCount(10);
     const runner = app.t.database.createQueryRunner();
     await runner.startTransaction();
@@ -179,9 +179,9 @@ describe('a ceremony', () => {
   });
 });
 
-describe('the time of a ceremony', () => {
-  it('ends it: no answer is taken afterwards', async () => {
-    // Without Redis, whose keys expire by its own clock, ceremonies expire by the application's.
+describe('a ceremony after its time', () => {
+  it('accepts no answer', async () => {
+    // Keys in Redis expire by the clock of Redis. Without Redis, ceremonies expire by the clock of the application.
     const passkeys = { ...PASSKEYS.passkeys, challengeTtl: 60 };
     const t = await TestApp.start({ redisUrl: '', options: { ...PASSKEYS, passkeys } });
     const app = new PasskeyApp(t);
@@ -209,7 +209,7 @@ interface Verdict {
   reject_reasons: string[];
 }
 
-/** What the library does otherwise at registration: attestations are refused, user verification is not enforced. */
+/** The library differs at registration: it refuses attestations and does not enforce user verification. */
 const OF_VERIFICATION = /^UV not set/;
 
 const policy = 'expected_under_policy_uv_required_algs_ES256_RS256_no_cross_origin';
@@ -235,7 +235,7 @@ const vectors = file.vectors.map(({ title, registration, authentication, [policy
 });
 type Vector = (typeof vectors)[number];
 
-/** The registration as browsers send it to who asks for no attestation. */
+/** The registration as browsers send it when no attestation is requested. */
 const unattested = ({ authData }: Vector): string =>
   cbor(
     new Map<Cbor, Cbor>([
@@ -265,7 +265,7 @@ function hostOfVectors(userVerification: 'required' | 'preferred') {
     return status === 204;
   }
 
-  /** Sends the assertion that answers the vector's own challenge; `change` spoils its signature. */
+  /** Sends the assertion that answers the vector's own challenge; `change` modifies its signature. */
   async function signsIn({ id, authentication }: Vector, change = (signature: string) => signature): Promise<boolean> {
     const { authenticatorData, clientDataJSON, signature, challenge } = authentication;
     const ceremony = randomUUID();
@@ -287,18 +287,18 @@ function hostOfVectors(userVerification: 'required' | 'preferred') {
 describe('the test vectors of WebAuthn Level 3', () => {
   const { registers, signsIn } = hostOfVectors('required');
 
-  it('are all here', () => {
+  it('are complete', () => {
     expect(vectors).toHaveLength(15);
     expect(vectors.filter((vector) => vector.registers)).toHaveLength(8);
     expect(vectors.filter((vector) => vector.signsIn)).toHaveLength(2);
   });
 
-  it.each(vectors)('$title: registers as it stands: only without attestation', async (vector) => {
-    const asItStands = base64url(vector.registration.attestationObject);
-    expect(await registers(vector, asItStands)).toBe(vector.format === 'none' && vector.registers);
+  it.each(vectors)('$title: registers unchanged only if it has no attestation', async (vector) => {
+    const original = base64url(vector.registration.attestationObject);
+    expect(await registers(vector, original)).toBe(vector.format === 'none' && vector.registers);
   });
 
-  it.each(vectors)('$title: registers ($registers) and signs in ($signsIn), byte for byte', async (vector) => {
+  it.each(vectors)('$title: registers ($registers) and signs in ($signsIn) with the original bytes', async (vector) => {
     expect(await registers(vector, unattested(vector))).toBe(vector.registers);
     const forged = (signature: string): string => signature.replace(/..$/, (last) => (last === '00' ? '01' : '00'));
     expect(await signsIn(vector, forged)).toBe(false);
@@ -309,7 +309,7 @@ describe('the test vectors of WebAuthn Level 3', () => {
 describe('the same vectors where user verification is preferred', () => {
   const { registers, signsIn } = hostOfVectors('preferred');
 
-  it('sign in for every registered key, of RS256 too', async () => {
+  it('sign in for every registered key, RS256 included', async () => {
     const signedIn: string[] = [];
     for (const vector of vectors) {
       if (!vector.registers) continue;

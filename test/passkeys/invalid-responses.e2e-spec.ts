@@ -17,17 +17,17 @@ import {
   uncheckedBits,
 } from '../support/malformed-credentials';
 
-/** What neither a registration nor an assertion may say. */
+/** Changes that invalidate both a registration and an assertion. */
 const CHANGES: [string, Change][] = [
-  ['of the other type', { clientData: { type: 'webauthn.neither' } }],
+  ['of an unknown type', { clientData: { type: 'webauthn.neither' } }],
   ['of a payment', { clientData: { type: 'payment.get' } }],
   ['without a type', { clientData: { type: undefined } }],
   ['with another challenge', { clientData: { challenge: randomBytes(16).toString('base64url') } }],
   ['without a challenge', { clientData: { challenge: undefined } }],
   ['with an empty challenge', { clientData: { challenge: '' } }],
   ['from a look-alike origin', { clientData: { origin: 'https://app.examp1e.com' } }],
-  ['from an origin that begins the same', { clientData: { origin: `${ORIGIN}.evil.test` } }],
-  ['from a page below an origin', { clientData: { origin: `https://x.app.example.com` } }],
+  ['from an origin with the same prefix', { clientData: { origin: `${ORIGIN}.evil.test` } }],
+  ['from a subdomain of an origin', { clientData: { origin: `https://x.app.example.com` } }],
   ['from another port', { clientData: { origin: `${ORIGIN}:8443` } }],
   ['from the default port, spelled out', { clientData: { origin: `${ORIGIN}:443` } }],
   ['over plain HTTP', { clientData: { origin: 'http://app.example.com' } }],
@@ -37,20 +37,20 @@ const CHANGES: [string, Change][] = [
   ['from no origin', { clientData: { origin: undefined } }],
   ['from a list of origins', { clientData: { origin: [ORIGIN] } }],
   ['from a frame', { clientData: { crossOrigin: true } }],
-  ['from what may be a frame', { clientData: { crossOrigin: 'false' } }],
-  ['from below another page', { clientData: { topOrigin: 'https://evil.test' } }],
+  ['with a text as crossOrigin', { clientData: { crossOrigin: 'false' } }],
+  ['embedded in another page', { clientData: { topOrigin: 'https://evil.test' } }],
   ['from a frame of its own origin', { clientData: { crossOrigin: true, topOrigin: ORIGIN } }],
-  ['with a strange token binding', { clientData: { tokenBinding: 'x' } }],
+  ['with an invalid token binding', { clientData: { tokenBinding: 'x' } }],
   ['for another relying party', { rpId: 'example.org' }],
-  ['for the page and not the relying party', { rpId: 'app.example.com' }],
+  ['for the domain of the page instead of the relying party', { rpId: 'app.example.com' }],
   ['without user presence', { up: false }],
-  ['synced without being able to', { be: false, bs: true }],
+  ['backed up but not eligible for backup', { be: false, bs: true }],
 ];
 
 const ofKey = (key: Change['coseKey']): Change => ({ coseKey: key });
 const ec = (curve: string) => coseKeyOf(generateKeyPairSync('ec', { namedCurve: curve }).publicKey);
 const rsa = (bits: number) => coseKeyOf(generateKeyPairSync('rsa', { modulusLength: bits }).publicKey);
-/** One for all: to make a key takes a tenth of a second. */
+/** One key for all tests, because the generation of a key takes 0.1 s. */
 const RSA = rsa(2048);
 const rsaOf = (n: (right: Buffer) => Buffer, e: number[]): Change =>
   ofKey(with_(RSA, [-1, n(RSA.get(-1) as Buffer)], [-2, Buffer.from(e)]));
@@ -79,24 +79,24 @@ const KEYS: [string, Change][] = [
   ['RS1', ofKey(with_(RSA, [3, -65535]))],
   ['no algorithm', ofKey(new Map([...ec('P-256')].filter(([member]) => member !== 3)))],
   ['ES256 on another curve', ofKey(with_(ec('P-384'), [-1, 2]))],
-  ['ES256 that says another curve', ofKey(with_(ec('P-384')))],
+  ['ES256 with a key of another curve', ofKey(with_(ec('P-384')))],
   ['ES256 off its curve', ofKey(with_(ec('P-256'), [-2, randomBytes(32)]))],
   ['ES256 without a point', ofKey(with_(ec('P-256'), [-2, new Uint8Array()]))],
   ['ES256 with an RSA key', ofKey(with_(RSA, [3, -7]))],
   ['RS256 with 1024 bits', ofKey(rsa(1024))],
-  ['RS256 under which nobody has to sign', rsaOf(right, [1])],
+  ['RS256 with the exponent 1', rsaOf(right, [1])],
   ['RS256 with the exponent 3', rsaOf(right, [3])],
   ['RS256 with an even exponent', rsaOf(right, [1, 0, 0])],
-  ['RS256 with an exponent of another spelling', rsaOf(right, [0, 1, 0, 1])],
+  ['RS256 with a padded exponent', rsaOf(right, [0, 1, 0, 1])],
   ['RS256 without an exponent', rsaOf(right, [])],
   ['RS256 with an even modulus', rsaOf(even, [1, 0, 1])],
-  ['RS256 with a modulus of another spelling', rsaOf(padded, [1, 0, 1])],
+  ['RS256 with a padded modulus', rsaOf(padded, [1, 0, 1])],
   ['RS256 without a modulus', rsaOf(() => Buffer.alloc(0), [1, 0, 1])],
-  ['RS256 with more bits than anybody verifies', rsaOf(() => Buffer.alloc(4096, 255), [1, 0, 1])],
+  ['RS256 with 32768 bits', rsaOf(() => Buffer.alloc(4096, 255), [1, 0, 1])],
   ['RS256 with a point', ofKey(with_(ec('P-256'), [3, -257]))],
 ];
 
-// One application for all: whatever is refused leaves it as it was.
+// One application for all tests: a refused response does not change its state.
 let app: PasskeyApp;
 let ada: Confirmed;
 let events: object[];
@@ -112,20 +112,20 @@ afterAll(() => app.stop());
 
 const state = async () => JSON.stringify([await app.rows(), await app.sessions(), events]);
 
-/** Does what must leave no trace. */
+/** Runs `work` and expects that it changes no state. */
 async function unchanged(work: () => Promise<void>): Promise<void> {
   const before = await state();
   await work();
   expect(await state()).toBe(before);
 }
 
-/** Signs in with a response that must be refused. */
+/** Tries a sign-in that must be refused. */
 async function tryLogin(change: Change, spoil?: Mutation, from = authenticator): Promise<void> {
   const { status, body } = await app.attempt(from, change, spoil);
   expect({ status, body }).toEqual({ status: 422, body: NOT_VERIFIED });
 }
 
-/** Registers what must be refused. */
+/** Tries a registration that must be refused. */
 async function tryRegistration(change: Change, spoil: Mutation = (sent) => sent): Promise<void> {
   const credential = new SoftAuthenticator(ORIGIN).create(await app.creationOptions(ada), change);
   const { status, body } = await app.register(ada, spoil(credential));
@@ -141,7 +141,7 @@ describe('a hostile response', () => {
     ...CHANGES,
     ['without user verification', { uv: false }],
     ['of a registration', { clientData: { type: 'webauthn.create' } }],
-  ] as [string, Change][])('%s signs nobody in', (_, change) => refuseLogin(change));
+  ] as [string, Change][])('%s signs no user in', (_, change) => refuseLogin(change));
 
   it.each([...CHANGES, ['of an assertion', { clientData: { type: 'webauthn.get' } }]] as [string, Change][])(
     '%s registers nothing',
@@ -155,7 +155,7 @@ describe('a hostile response', () => {
     (format) => refuseRegistration({ format }),
   );
 
-  it('with a credential id that is too long, empty, or another guard`s registers nothing', async () => {
+  it('with a credential id that is too long, empty or stored at another guard registers nothing', async () => {
     await refuseRegistration({ credentialId: randomBytes(192) });
     await refuseRegistration({ credentialId: randomBytes(1023) });
     await refuseRegistration({ credentialId: Buffer.alloc(0) });
@@ -172,12 +172,12 @@ describe('a hostile response', () => {
     ]);
   });
 
-  it('under another id than the authenticator gave registers nothing', async () => {
+  it('with a different id from that of the authenticator registers nothing', async () => {
     const id = randomBytes(32).toString('base64url');
     await refuseRegistration({}, (sent) => ({ ...sent, id, rawId: id }));
   });
 
-  it('of a passkey that another guard holds signs nobody in', async () => {
+  it('of a passkey of another guard signs no user in', async () => {
     await app.t.database.query("UPDATE svc_passkeys SET guard = 'admin'");
     await refuseLogin({});
     await app.t.database.query('UPDATE svc_passkeys SET guard = NULL');
@@ -185,11 +185,11 @@ describe('a hostile response', () => {
     await app.t.database.query("UPDATE svc_passkeys SET guard = 'api'");
   });
 
-  it.each(['2', '', '1 ', '01', '10'])('that names the user "%s" signs nobody in', async (userId) => {
+  it.each(['2', '', '1 ', '01', '10'])('with the user handle "%s" signs no user in', async (userId) => {
     await refuseLogin({ userHandle: Buffer.from(userId).toString('base64url') });
   });
 
-  it('that names no user, or another passkey, signs nobody in', async () => {
+  it('without a user handle, or with the id of another passkey, signs no user in', async () => {
     const without = (sent: Sent) => ({ ...sent, response: { ...sent.response, userHandle: undefined } });
     await refuseLogin({}, without);
     await refuseLogin({}, (sent) => ({ ...sent, id: 'AAAA' }));
@@ -204,7 +204,7 @@ describe('a hostile response', () => {
     }));
   });
 
-  it('without user verification registers, and signs in only where that is not required', async () => {
+  it('without user verification registers and signs in where user verification is not required', async () => {
     const lenient = await PasskeyApp.start({ passkeys: { userVerification: 'preferred' } });
     const user = await lenient.confirmed();
     const key = new SoftAuthenticator(ORIGIN);
@@ -214,7 +214,7 @@ describe('a hostile response', () => {
     await lenient.stop();
   });
 
-  it('is told apart by nothing: every refusal is the same bytes', async () => {
+  it('is refused with the same bytes for every reason', async () => {
     const texts = new Set<string>();
     const { ceremony_id, options } = await app.requestOptions();
     const honest = authenticator.get(options);
@@ -230,30 +230,30 @@ describe('a hostile response', () => {
   });
 });
 
-/** Some bits of a field, evenly spread, the first and the last among them. */
+/** Some bits of a field, evenly spread, including the first and the last. */
 function someOf(bits: readonly number[], count = 6): number[] {
   const step = (bits.length - 1) / (count - 1);
   return [...new Set(Array.from({ length: count }, (_, i) => bits[Math.round(i * step)]!))];
 }
 
-// Every bit is flipped in libs/auth/src/features/passkeys/verification.spec.ts; here some are, for what the client receives.
+// libs/auth/src/features/passkeys/verification.spec.ts flips every bit; these tests check the HTTP answer for some bits.
 describe('one flipped bit', () => {
   describe.each(['ES256', 'RS256'] as const)('of an assertion with %s', (algorithm) => {
     const signer = new SoftAuthenticator(ORIGIN, algorithm);
     beforeAll(() => app.enrol(ada, signer));
 
-    it.each(['id', ...ASSERTION_FIELDS] as const)('in its %s is refused, and leaves no trace', async (field) => {
+    it.each(['id', ...ASSERTION_FIELDS] as const)('in its %s is refused, and changes no state', async (field) => {
       const { options } = await app.requestOptions();
       await unchanged(async () => {
         for (const bit of someOf(bitsIn(signer.get(options), field))) {
-          // Signatures differ in length by a byte or two.
+          // The length of signatures differs by one or two bytes.
           await tryLogin({}, (sent) => withFlippedBit(sent, field, bit % bitsIn(sent, field).length), signer);
         }
       });
     });
   });
 
-  it('in the text of a field, where base64url leaves some unused, is refused', async () => {
+  it('in the unused bits of a base64url text is refused', async () => {
     const respelled = (text: unknown): string => {
       const last = String(text).at(-1)!;
       const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
@@ -269,13 +269,13 @@ describe('one flipped bit', () => {
   });
 
   it.each(['ES256', 'RS256'])(
-    'of a registration with %s is refused, but in what says nothing without attestation',
+    'of a registration with %s is refused, except in bits that have no meaning without attestation',
     async (algorithm) => {
       const [change, modulus] = algorithm === 'RS256' ? [{ coseKey: RSA }, RSA.get(-1) as Buffer] : [{}];
       for (const field of ['id', ...REGISTRATION_FIELDS] as const) {
         const sample = new SoftAuthenticator(ORIGIN).create(await app.creationOptions(ada), change);
         const free = uncheckedBits(sample, field, modulus);
-        for (const bit of someOf(bitsIn(sample, field).filter((one) => !free(one)))) {
+        for (const bit of someOf(bitsIn(sample, field).filter((index) => !free(index)))) {
           await refuseRegistration(change, (sent) => withFlippedBit(sent, field, bit));
         }
       }
@@ -283,31 +283,31 @@ describe('one flipped bit', () => {
   );
 });
 
-// Every value is put into every place in libs/auth/src/features/passkeys/verification.spec.ts; here each goes into one.
-describe('garbage', () => {
+// libs/auth/src/features/passkeys/verification.spec.ts puts every value into every field; these tests put each into one.
+describe('an invalid value', () => {
   const spoilers = (members: readonly string[]): Mutation[] => [
     ...INVALID_VALUES.map((value, i) => {
       const places = mutationsWith(value, members);
       return places[i % places.length]!;
     }),
     ...MISSING_FIELDS,
-    // Fastify refuses the request, as it does every one that reaches for a prototype.
+    // Fastify refuses every body with prototype fields as a whole.
     ...(onFastify ? [] : [INHERITED_FIELDS]),
   ];
 
-  it('in an assertion is refused like any other, whatever it is', async () => {
+  it('in an assertion is refused like any wrong assertion', async () => {
     await unchanged(async () => {
       for (const spoil of spoilers(ASSERTION_FIELDS)) await tryLogin({}, spoil);
     });
   });
 
-  it('in a registration is refused like any other, whatever it is', async () => {
+  it('in a registration is refused like any wrong registration', async () => {
     await unchanged(async () => {
       for (const spoil of spoilers(REGISTRATION_FIELDS)) await tryRegistration({}, spoil);
     });
   });
 
-  it('beside what is read changes nothing', async () => {
+  it('in a field that is not read has no effect', async () => {
     const credential = new SoftAuthenticator(ORIGIN).create(await app.creationOptions(ada)) as Sent &
       Record<string, unknown>;
     credential.response.transports = ['internal', 'internal', 'carrier-pigeon', 7, null, {}];
@@ -321,7 +321,7 @@ describe('garbage', () => {
     expect((await app.rows()).at(-1)).toMatchObject({ transports: [] });
   });
 
-  it('as a whole body is refused before anything is looked up', async () => {
+  it('as the whole body is refused before any look-up', async () => {
     for (const path of ['passkeys', 'confirm-passkey']) {
       for (const body of ['{', '[]', '"x"', 'null', '7', `{"credential":${'['.repeat(2000)}${']'.repeat(2000)}}`]) {
         const { status } = await app.call('post', path, ada).set('Content-Type', 'application/json').send(body);

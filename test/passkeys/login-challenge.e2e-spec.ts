@@ -14,7 +14,7 @@ let app: PasskeyApp;
 let ada: Confirmed;
 let authenticator: SoftAuthenticator;
 
-/** One application for a `describe` block, in which ada has just confirmed the password. */
+/** Starts one application for a `describe` block, in which ada has just confirmed the password. */
 function withPasskeys(options: Partial<AuthModuleOptions> = {}): void {
   const own = PasskeyApp.forFile({ ...options, features: { twoFactor: true, ...options.features } });
   beforeEach(async () => {
@@ -30,14 +30,14 @@ const login = async (email = ADA) => (await app.t.login(email).expect(200)).body
 describe('a passkey as the second step, where it is required', () => {
   withPasskeys({ passkeys: { required: true } });
 
-  it('is asked for from whoever has one, and from nobody else', async () => {
+  it('is required of users with a passkey only', async () => {
     expect(await login()).toHaveProperty('access_token');
     await app.enrol(ada, authenticator);
     expect(await login()).toEqual({ two_factor: true, challenge_token: expect.any(String), methods: ['passkey'] });
     expect(await login('bob@example.com')).toHaveProperty('access_token');
   });
 
-  it('opens a session that says how', async () => {
+  it('opens a session with the authentication methods in amr', async () => {
     await app.enrol(ada, authenticator);
     const { body, headers } = await completeChallenge(app.t, {
       ...(await answer()),
@@ -49,7 +49,7 @@ describe('a passkey as the second step, where it is required', () => {
     expect(claimsOf(renewed.body.access_token)).toMatchObject({ amr: ['pwd', 'webauthn'] });
   });
 
-  it('is no code, and without codes there is none to guess', async () => {
+  it('is not accepted as a code, and no code is accepted', async () => {
     await app.enrol(ada, authenticator);
     const challenge_token = await startChallenge(app.t);
     for (const other of [{ code: '123456' }, { recovery_code: 'AAAAAAAAAA-AAAAAAAAAA' }, {}]) {
@@ -58,7 +58,7 @@ describe('a passkey as the second step, where it is required', () => {
     await completeChallenge(app.t, { challenge_token, ...(await answer()) }).expect(200);
   });
 
-  it('has no more to say once it is deleted, and what it would have said opens nothing', async () => {
+  it('opens no session once it is deleted', async () => {
     const id = await app.enrol(ada, authenticator);
     const [challenge_token, before] = [await startChallenge(app.t), await app.sessions()];
     await app.call('delete', `passkeys/${id}`, ada).expect(204);
@@ -68,13 +68,13 @@ describe('a passkey as the second step, where it is required', () => {
     expect(await app.sessions()).toBe(before);
   });
 
-  it('is nothing that a user of the same id at another guard has', async () => {
+  it('is not required of a user with the same id at another guard', async () => {
     await app.enrol(ada, authenticator);
     await app.t.database.query("UPDATE svc_passkeys SET guard = 'admin'");
     expect((await app.t.login(ADA).expect(200)).body).toHaveProperty('access_token');
   });
 
-  it('needs user verification like a sign-in', async () => {
+  it('requires user verification like a sign-in', async () => {
     await app.enrol(ada, authenticator);
     const { ceremony_id, options } = await app.requestOptions();
     const credential = authenticator.get(options, { uv: false });
@@ -84,7 +84,7 @@ describe('a passkey as the second step, where it is required', () => {
     );
   });
 
-  it('is not known once passkeys are switched off', async () => {
+  it('is not accepted once passkeys are disabled', async () => {
     const { secret } = await enrol(app.t);
     await app.enrol(ada, authenticator);
     const right = await answer();
@@ -102,7 +102,7 @@ describe('a passkey as the second step, where it is required', () => {
   describe('when it is wrong', () => {
     beforeEach(() => app.enrol(ada, authenticator));
 
-    it('opens no session for somebody else`s, and leaves the challenge', async () => {
+    it('opens no session with a passkey of another user, and keeps the challenge', async () => {
       const bob = await app.confirmed('bob@example.com');
       const his = new SoftAuthenticator(ORIGIN);
       await app.enrol(bob, his);
@@ -113,17 +113,17 @@ describe('a passkey as the second step, where it is required', () => {
     });
 
     it.each([
-      ['no challenge of a login', () => 'junk'],
+      ['an unknown challenge', () => 'junk'],
       ['an access token', () => ada.access_token],
-      ['a proof', () => ada.proof],
-    ])('opens none with %s, and is not used up', async (_, token) => {
+      ['a confirmation', () => ada.proof],
+    ])('opens no session with %s, and is not used up', async (_, token) => {
       const right = await answer();
       const { body } = await completeChallenge(app.t, { challenge_token: token(), ...right }).expect(422);
       expect(Object.keys(body.errors)).toEqual(['challenge_token']);
       await completeChallenge(app.t, { challenge_token: await startChallenge(app.t), ...right }).expect(200);
     });
 
-    it('is answered once, and opens one session of fifty at once', async () => {
+    it('is answered once, and opens one session for fifty concurrent answers', async () => {
       for (let round = 0; round < 2; round++) {
         const [before, challenge_token, right] = [await app.sessions(), await startChallenge(app.t), await answer()];
         const all = await Promise.all(
@@ -140,12 +140,12 @@ describe('a passkey as the second step, where it is required', () => {
     it.each<[string, object, string[]]>([
       ['a ceremony alone', { ceremony_id: 'x' }, ['credential']],
       ['a credential alone', { credential: {} }, ['ceremony_id']],
-      ['a code beside it', { ceremony_id: 'x', credential: {}, code: '1' }, ['code', 'ceremony_id', 'credential']],
-      ['a text for a credential', { ceremony_id: 'x', credential: 'y' }, ['credential']],
-      ['a list for a credential', { ceremony_id: 'x', credential: [1] }, ['credential']],
-      ['a number for a ceremony', { ceremony_id: 7, credential: {} }, ['ceremony_id']],
+      ['a code and a passkey', { ceremony_id: 'x', credential: {}, code: '1' }, ['code', 'ceremony_id', 'credential']],
+      ['a text as the credential', { ceremony_id: 'x', credential: 'y' }, ['credential']],
+      ['a list as the credential', { ceremony_id: 'x', credential: [1] }, ['credential']],
+      ['a number as the ceremony', { ceremony_id: 7, credential: {} }, ['ceremony_id']],
       ['an empty credential', { ceremony_id: 'x', credential: {} }, ['credential']],
-    ])('is told so of %s', async (_, body, fields) => {
+    ])('is reported by field for %s', async (_, body, fields) => {
       const challenge_token = await startChallenge(app.t);
       const { body: refused } = await completeChallenge(app.t, { challenge_token, ...body }).expect(422);
       expect(Object.keys(refused.errors)).toEqual(fields);
@@ -154,14 +154,14 @@ describe('a passkey as the second step, where it is required', () => {
   });
 });
 
-describe('a passkey as the second step, where the host says whether it is required', () => {
+describe('a passkey as the second step, where the host decides whether it is required', () => {
   let required: (user: object) => boolean | Promise<boolean>;
   beforeEach(() => {
     required = () => false;
   });
   withPasskeys({ passkeys: { required: (user) => required(user) } });
 
-  it('is asked for from those whom the host names', async () => {
+  it('is required of the users that the host selects', async () => {
     required = async (user) => (user as { email: string }).email === ADA;
     const bob = await app.confirmed('bob@example.com');
     await app.enrol(ada, authenticator);
@@ -170,10 +170,10 @@ describe('a passkey as the second step, where the host says whether it is requir
     expect(await login('bob@example.com')).toHaveProperty('access_token');
   });
 
-  it('lets nobody in while the host cannot say', async () => {
+  it('opens no session while the callback of the host fails', async () => {
     await app.enrol(ada, authenticator);
     required = () => {
-      throw new Error('the host`s own fault');
+      throw new Error('an error of the host');
     };
     const { body } = await app.t.login(ADA).expect(500);
     expect(body).not.toHaveProperty('access_token');
@@ -183,7 +183,7 @@ describe('a passkey as the second step, where the host says whether it is requir
 describe('a passkey as the second step, where it is not required', () => {
   withPasskeys({ lockout: { maxAttempts: 2 } });
 
-  it('stands beside the codes of whoever has both, also where it is not required', async () => {
+  it('is offered beside codes to a user who has both, also where it is not required', async () => {
     await app.enrol(ada, authenticator);
     expect(await login()).toHaveProperty('access_token');
     const { secret, recoveryCodes } = await enrol(app.t);
@@ -193,7 +193,7 @@ describe('a passkey as the second step, where it is not required', () => {
     }
   });
 
-  it('is never locked out, and lets go of the locks of codes and passwords', async () => {
+  it('is never locked, and releases the locks of codes and passwords', async () => {
     const { secret } = await enrol(app.t);
     await app.enrol(ada, authenticator);
     const challenge_token = await startChallenge(app.t);
@@ -212,7 +212,7 @@ describe('a passkey as the second step, where it is not required', () => {
 
 describe('a passkey as the second step, beyond the limit of failures', () => {
   let his: SoftAuthenticator;
-  // The limit by address counts what the one by account does not see: here it has room.
+  // The limit by address also counts these requests, so it is set high here.
   withPasskeys({
     rateLimits: { ...UNLIMITED, twoFactor: { maxAttempts: 3, decaySeconds: 60 }, limiters: { 'svc-2fa': () => [] } },
     passkeys: { required: true },
@@ -226,15 +226,15 @@ describe('a passkey as the second step, beyond the limit of failures', () => {
   it.each<[string, () => Promise<object>]>([
     ['without a ceremony', async () => ({ ceremony_id: 'x', credential: {} })],
     [
-      'of an authenticator that nobody registered',
+      'of an authenticator that is not registered',
       async () => {
         const stranger = new SoftAuthenticator(ORIGIN);
         stranger.create(await app.creationOptions(ada));
         return answer(stranger);
       },
     ],
-    ['of somebody else', () => answer(his)],
-  ])('is refused, for passkeys %s count like wrong codes', async (_, wrong) => {
+    ['of another user', () => answer(his)],
+  ])('is refused: passkeys %s count like wrong codes', async (_, wrong) => {
     const challenge_token = await startChallenge(app.t);
     for (let i = 0; i < 3; i++)
       await completeChallenge(app.t, { challenge_token, ...(await wrong()) }).expect(422, NOT_VERIFIED);
@@ -242,7 +242,7 @@ describe('a passkey as the second step, beyond the limit of failures', () => {
     expect(Object.keys(body.errors)).toEqual(['credential']);
   });
 
-  it('is not refused for answers to what is no challenge', async () => {
+  it('does not count answers to an unknown challenge', async () => {
     const challenge_token = await startChallenge(app.t);
     for (let i = 0; i < 5; i++)
       await completeChallenge(app.t, { challenge_token: 'junk', ...(await answer()) }).expect(422);
@@ -250,10 +250,10 @@ describe('a passkey as the second step, beyond the limit of failures', () => {
   });
 });
 
-describe('a passkey as the second step, where unverified users are kept out', () => {
+describe('a passkey as the second step, where unverified users cannot sign in', () => {
   withPasskeys({ passkeys: { required: true }, emailVerification: { blockUnverifiedLogin: true } });
 
-  it('opens no session for who has to verify the email first', async () => {
+  it('opens no session for a user who must verify the email first', async () => {
     await app.enrol(ada, authenticator);
     for (const users of userProvidersOf(app.t)) jest.spyOn(users, 'isEmailVerified').mockReturnValue(false);
     const [challenge_token, before] = [await startChallenge(app.t), await app.sessions()];

@@ -18,7 +18,7 @@ describe('passkeys', () => {
     authenticator = new SoftAuthenticator(ORIGIN);
   });
 
-  it('are created with these options', async () => {
+  it('are registered with these options', async () => {
     const first = await app.enrol(ada, authenticator);
     const { body, headers } = await app.call('post', 'passkeys/registration-options', ada).expect(200);
     expect(headers['cache-control']).toBe(NO_STORE);
@@ -37,7 +37,7 @@ describe('passkeys', () => {
     });
   });
 
-  it('are asked for with these options, which name nobody', async () => {
+  it('are requested with these options, which identify no user', async () => {
     const { body, headers } = await app.t.http.post('/auth/passkeys/login-options').expect(200);
     expect(headers['cache-control']).toBe(NO_STORE);
     expect(body).toEqual({
@@ -52,7 +52,7 @@ describe('passkeys', () => {
     });
   });
 
-  it.each(['ES256', 'RS256'] as const)('of %s sign in, and the session says how', async (algorithm) => {
+  it.each(['ES256', 'RS256'] as const)('of %s sign in, and amr names the method', async (algorithm) => {
     authenticator = new SoftAuthenticator(ORIGIN, algorithm);
     await app.enrol(ada, authenticator);
     const { body, headers, status } = await app.attempt(authenticator);
@@ -64,7 +64,7 @@ describe('passkeys', () => {
     expect(claimsOf(renewed.access_token)).toMatchObject({ amr: ['webauthn'] });
   });
 
-  it('are listed with what a page tells the browser of them', async () => {
+  it('are listed with the credential ids for the Signal API of the browser', async () => {
     const named = await app.enrol(ada, authenticator, {}, ' Laptop ');
     const plain = await app.enrol(ada, authenticator);
     const before = Math.floor(Date.now() / 1000);
@@ -82,11 +82,11 @@ describe('passkeys', () => {
       all_accepted_credential_ids: [named, plain],
     });
     const used = body.passkeys[1].last_used_at;
-    // Seconds of the database, rounded down.
+    // The clock of the database, rounded down to seconds.
     expect([Number.isInteger(used), used >= before - 1, used <= after]).toEqual([true, true, true]);
   });
 
-  it('are renamed and deleted by their owner, and then sign in no more', async () => {
+  it('are renamed and deleted by their owner, and do not sign in once deleted', async () => {
     const id = await app.enrol(ada, authenticator);
     const names = async () =>
       (await app.call('get', 'passkeys', ada)).body.passkeys.map(({ name }: { name: unknown }) => name);
@@ -104,7 +104,7 @@ describe('passkeys', () => {
     expect((await app.attempt(authenticator)).body).toEqual(NOT_VERIFIED);
   });
 
-  it('take every name of 255 characters as it is, and none of nothing', async () => {
+  it('accept any name of up to 255 characters unchanged, and no empty name', async () => {
     const nameOf = async (id: string) =>
       (await app.call('get', 'passkeys', ada)).body.passkeys.find((one: { id: string }) => one.id === id).name;
     for (const name of ['💥'.repeat(255), 'é'.repeat(255)]) {
@@ -116,7 +116,7 @@ describe('passkeys', () => {
         .expect(204);
       expect(await nameOf(id)).toBe(name);
     }
-    // Every character counts, those that only say how the one before is drawn, too.
+    // Every code point counts, variation selectors included.
     const drawn = '☎\uFE0F'.repeat(127);
     expect(await nameOf(await app.enrol(ada, authenticator, {}, drawn))).toBe(drawn);
     const credential = authenticator.create(await app.creationOptions(ada));
@@ -124,7 +124,7 @@ describe('passkeys', () => {
     for (const name of ['', ' ', '\0']) expect(await nameOf(await app.enrol(ada, authenticator, {}, name))).toBeNull();
   });
 
-  it('are nobody else`s to see, rename or delete', async () => {
+  it('cannot be listed, renamed or deleted by another user', async () => {
     const id = await app.enrol(ada, authenticator);
     const bob = await app.confirmed('bob@example.com');
     expect((await app.call('get', 'passkeys', bob)).body.passkeys).toEqual([]);
@@ -136,7 +136,7 @@ describe('passkeys', () => {
     expect(await app.rows()).toMatchObject([{ credential_id: id, user_id: '1', name: null }]);
   });
 
-  it('need a fresh proof to be added, renamed or deleted', async () => {
+  it('require a fresh confirmation to be added, renamed or deleted', async () => {
     const bare = { ...ada, proof: '' };
     for (const [method, path] of [
       ['post', 'passkeys/registration-options'],
@@ -152,7 +152,7 @@ describe('passkeys', () => {
     }
   });
 
-  it('confirm their owner, in the session that asks', async () => {
+  it('confirm their owner, in the session of the request', async () => {
     await app.enrol(ada, authenticator);
     const { ceremony_id, options } = await app.requestOptions();
     const { access_token } = await app.t.session();
@@ -168,7 +168,7 @@ describe('passkeys', () => {
     expect(elsewhere.body.reason).toBe('confirmation_session_mismatch');
   });
 
-  it('confirm nobody else', async () => {
+  it('confirm no other user', async () => {
     await app.enrol(ada, authenticator);
     const { ceremony_id, options } = await app.requestOptions();
     const { access_token } = await app.t.session('bob@example.com');
@@ -179,7 +179,7 @@ describe('passkeys', () => {
     expect(body.errors).toEqual({ credential: ['This passkey belongs to another account.'] });
   });
 
-  it('end a run of wrong passwords at step-up, at sign-in and at step-up', async () => {
+  it('reset the failure count of passwords, at sign-in and at step-up', async () => {
     await app.enrol(ada, authenticator);
     const counted = () => app.t.database.query("SELECT 1 FROM svc_lockouts WHERE purpose = 'confirm'");
     await confirmPassword(app.t, ada.access_token, { password: 'wrong' }).expect(422);
@@ -205,7 +205,7 @@ describe('passkeys', () => {
       [added, removed] = [app.t.recorded(PasskeyAdded), app.t.recorded(PasskeyRemoved)];
     });
 
-    it('are reported when they are added and when they are deleted, once that is stored', async () => {
+    it('are reported when they are added and deleted, after the commit', async () => {
       const stored: number[] = [];
       const count = async (): Promise<void> => void stored.push((await app.rows()).length);
       for (const event of [PasskeyAdded, PasskeyRemoved]) app.t.on(event, count);
@@ -218,7 +218,7 @@ describe('passkeys', () => {
       expect(stored).toEqual([1, 0]);
     });
 
-    it('are reported once, however many requests add or delete one at the same time', async () => {
+    it('are reported once for concurrent requests that add or delete one passkey', async () => {
       const credential = authenticator.create(await app.creationOptions(ada));
       const registered = await Promise.all(Array.from({ length: 10 }, () => app.register(ada, credential)));
       expect(registered.filter(({ status }) => status === 204)).toHaveLength(1);
@@ -227,7 +227,7 @@ describe('passkeys', () => {
       expect([added.length, removed.length]).toEqual([1, 1]);
     });
 
-    it('are not reported where one is refused, is somebody else`s or is nobody`s', async () => {
+    it('are not reported when one is refused, belongs to another user or does not exist', async () => {
       const id = await app.enrol(await app.confirmed('bob@example.com'), authenticator);
       expect(added.splice(0)).toEqual([new PasskeyAdded('2', id, 'api')]);
       await app.register(ada, {}).expect(422);
@@ -235,7 +235,7 @@ describe('passkeys', () => {
       expect([added, removed]).toEqual([[], []]);
     });
 
-    it('are not reported where they go with their account: that has an event of its own', async () => {
+    it('are not reported when they are deleted with their account, which has its own event', async () => {
       await app.enrol(ada, authenticator);
       await app.call('delete', 'account', ada).expect(204);
       expect([await app.rows(), removed]).toEqual([[], []]);
@@ -249,7 +249,7 @@ describe('the limit of passkeys', () => {
     rateLimits: { ...UNLIMITED, passkeys: THREE, confirm: THREE },
   });
 
-  it('is one for options and sign-in together, whatever their outcome, and comes before the body', async () => {
+  it('counts options and sign-ins together, whatever their outcome, before the body is validated', async () => {
     const start = performance.now();
     const { headers } = await app.t.http.post('/auth/passkeys/login-options').expect(200);
     expect(headers).toMatchObject({ 'x-ratelimit-limit': '3', 'x-ratelimit-remaining': '2' });
@@ -260,11 +260,11 @@ describe('the limit of passkeys', () => {
     const passed = Math.ceil((performance.now() - start) / 1000);
     expect(Number(refused.headers['retry-after'])).toBeGreaterThanOrEqual(60 - passed);
     await app.t.http.post('/auth/passkeys/login-options').expect(429);
-    // It is no limit of the password's.
+    // Passwords have a separate limit.
     await app.t.session();
   });
 
-  it('of a confirmation is that of the password too, and comes before the body', async () => {
+  it('of a confirmation also counts passwords, before the body is validated', async () => {
     const ada: Confirmed = { ...(await app.t.session()), proof: '' };
     const attempt = (body: object) => app.call('post', 'confirm-passkey', ada).set(CONFIRMATION_HEADER, '').send(body);
     await attempt({ ceremony_id: 'x', credential: {} }).expect(422);
@@ -279,7 +279,7 @@ describe('the limit of passkeys', () => {
 describe('the lockout', () => {
   const app = PasskeyApp.forFile({ lockout: { maxAttempts: 2 } });
 
-  it('never locks a passkey out, however many fail', async () => {
+  it('never locks passkeys, after any number of failures', async () => {
     const ada = await app.confirmed();
     const authenticator = new SoftAuthenticator(ORIGIN);
     await app.enrol(ada, authenticator);

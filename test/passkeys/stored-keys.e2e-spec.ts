@@ -24,9 +24,9 @@ describe('the stored key of a passkey', () => {
 
   it.each([
     ['damaged', "public_key = left(public_key, -2) || 'AA'"],
-    ['no ciphertext', "public_key = 'pQECAyYgASFYIA'"],
-    ['under a key that is not known', "public_key = replace(public_key, split_part(public_key, '.', 2), '00000000')"],
-  ])('that is %s is a fault of the server`s and no wrong passkey', async (_, set) => {
+    ['not encrypted', "public_key = 'pQECAyYgASFYIA'"],
+    ['encrypted under an unknown key', "public_key = replace(public_key, split_part(public_key, '.', 2), '00000000')"],
+  ])('that is %s is a fault of the server and not a wrong passkey', async (_, set) => {
     const sessions = await app.sessions();
     await tamper(set);
     const { status, body } = await app.attempt(authenticator);
@@ -34,7 +34,7 @@ describe('the stored key of a passkey', () => {
     expect(await app.sessions()).toBe(sessions);
   });
 
-  it('is good for its own row only: an owner, or another passkey, cannot be given it', async () => {
+  it('is valid in its own row only, not for another owner or another passkey', async () => {
     await tamper("user_id = '2'");
     const bob = Buffer.from('2').toString('base64url');
     expect((await app.attempt(authenticator, { userHandle: bob })).status).toBe(500);
@@ -49,7 +49,7 @@ describe('the stored key of a passkey', () => {
     await app.login(ceremony_id, forged).expect(500);
   });
 
-  it('is good for its own guard only', async () => {
+  it('is valid for its own guard only', async () => {
     const next = await TestApp.start({ databaseUrl: app.t.databaseUrl, options: { ...PASSKEYS, guard: 'members' } });
     const signIn = async () => {
       const { body } = await next.http.post('/auth/passkeys/login-options').expect(200);
@@ -64,7 +64,7 @@ describe('the stored key of a passkey', () => {
     expect((await app.attempt(authenticator)).status).toBe(200);
   });
 
-  it('that was encrypted under a former key still signs in', async () => {
+  it('that was encrypted under a former key signs in', async () => {
     const next = await TestApp.start({
       databaseUrl: app.t.databaseUrl,
       options: {
@@ -78,7 +78,7 @@ describe('the stored key of a passkey', () => {
     await next.stop();
   });
 
-  it('that cannot be read, for the table is not there, is a fault of the server`s too', async () => {
+  it('that cannot be read because the table is missing is a fault of the server', async () => {
     const creation = await app.creationOptions(ada);
     await app.t.database.query('ALTER TABLE svc_passkeys RENAME TO elsewhere');
     try {
@@ -105,7 +105,7 @@ describe('the user of a passkey', () => {
     await app.enrol(ada, authenticator);
   });
 
-  it('who is gone gets no session', async () => {
+  it('who was deleted gets no session', async () => {
     await app.t.database.query('DELETE FROM people WHERE id = 1');
     const sessions = await app.sessions();
     const { status, body, headers } = await app.attempt(authenticator);
@@ -114,7 +114,7 @@ describe('the user of a passkey', () => {
     expect(await app.sessions()).toBe(sessions);
   });
 
-  it('who is gone by the time the session is stored gets none either', async () => {
+  it('who is deleted before the session is stored gets no session', async () => {
     beforeTokens = () => app.t.database.query('DELETE FROM people');
     const sessions = await app.sessions();
     const { status, body } = await app.attempt(authenticator);
@@ -122,7 +122,7 @@ describe('the user of a passkey', () => {
     expect(await app.sessions()).toBe(sessions);
   });
 
-  it('who has to verify the email first gets no session, and is told so', async () => {
+  it('who must verify the email first gets no session, and the answer says so', async () => {
     for (const users of userProvidersOf(app.t)) jest.spyOn(users, 'isEmailVerified').mockReturnValue(false);
     const sessions = await app.sessions();
     const { status, body } = await app.attempt(authenticator);
@@ -133,7 +133,7 @@ describe('the user of a passkey', () => {
     expect(await app.sessions()).toBe(sessions);
   });
 
-  it('is known by the session`s id to the letter, and never by another guard`s', async () => {
+  it('is the subject of an access token that is valid at its own guard only', async () => {
     const { access_token } = await app.signIn(authenticator);
     expect(claimsOf(access_token)).toMatchObject({ sub: '1' });
     await app.t.get('/private', access_token).expect(200);
@@ -142,7 +142,7 @@ describe('the user of a passkey', () => {
     await app.t.http.post('/admin/auth/confirm-passkey').expect(404);
   });
 
-  it('who is signed in elsewhere stays so when the passkey goes', async () => {
+  it('keeps the session that the passkey opened when the passkey is deleted', async () => {
     const { access_token } = await app.signIn(authenticator);
     const [{ credential_id }] = (await app.rows()) as [{ credential_id: string }];
     await app.call('delete', `passkeys/${credential_id}`, ada).expect(204);
@@ -150,7 +150,7 @@ describe('the user of a passkey', () => {
     expect((await app.attempt(authenticator)).body).toEqual(NOT_VERIFIED);
   });
 
-  it('may have a hundred passkeys, and no more', async () => {
+  it('may have at most 100 passkeys', async () => {
     await app.t.database.query(`
       INSERT INTO svc_passkeys (credential_id, user_id, guard, public_key, aaguid, backup_eligible, backed_up, created_at, updated_at)
       SELECT n::text, '1', 'api', '', gen_random_uuid(), false, false, now(), now() FROM generate_series(1, 98) n`);
@@ -162,7 +162,7 @@ describe('the user of a passkey', () => {
     await app.enrol(await app.confirmed('bob@example.com'), next);
   });
 
-  it('has no part in what a user of the same id has at another guard', async () => {
+  it('has no access to the passkeys of a user with the same id at another guard', async () => {
     await app.t.database.query(`
       INSERT INTO svc_passkeys (credential_id, user_id, guard, public_key, aaguid, backup_eligible, backed_up, created_at, updated_at)
       SELECT 'AAA' || n, '1', 'admin', '', gen_random_uuid(), false, false, now(), now() FROM generate_series(0, 9) n`);
@@ -175,14 +175,14 @@ describe('the user of a passkey', () => {
     await app.call('patch', 'passkeys/AAA0', ada).send({ name: 'mine' }).expect(404);
     await app.call('delete', 'passkeys/AAA0', ada).expect(204);
     expect((await app.rows()).filter(({ guard }) => guard === 'admin')).toEqual(others);
-    // Nor do they count towards the hundred.
+    // Passkeys of another guard do not count towards the limit of 100.
     await app.t.database.query(`
       INSERT INTO svc_passkeys (credential_id, user_id, guard, public_key, aaguid, backup_eligible, backed_up, created_at, updated_at)
       SELECT 'BBB' || n, '1', 'admin', '', gen_random_uuid(), false, false, now(), now() FROM generate_series(1, 100) n`);
     await app.enrol(ada, new SoftAuthenticator(ORIGIN));
   });
 
-  it('whose identifier is no text is shown to the authenticator by the id', async () => {
+  it('whose identifier is not a text is shown to the authenticator by the id', async () => {
     for (const users of userProvidersOf(app.t)) jest.spyOn(users, 'identifierOf').mockReturnValue(null);
     expect((await app.creationOptions(ada)).user).toMatchObject({ name: '1', displayName: '1' });
   });
@@ -213,18 +213,21 @@ describe('a passkey that is used', () => {
     [1, 1],
     [4_294_967_295, 4_294_967_295],
     [4_294_967_295, 0],
-  ])('having counted %d and now %d, is refused and reported, and its count never falls', async (count, next) => {
-    await app.setCount(count);
-    const [row, sessions] = [await stored(), await app.sessions()];
-    const { status, body } = await app.attempt(authenticator, { count: next });
-    expect({ status, body }).toEqual({ status: 422, body: NOT_VERIFIED });
-    expect(clones).toEqual([new PasskeyCloneDetected('1', id, 'api')]);
-    expect(await stored()).toEqual(row);
-    expect(await app.sessions()).toBe(sessions);
-    if (count < 4_294_967_295) await app.signIn(authenticator, { count: count + 1 });
-  });
+  ])(
+    'with the count %d and then %d is refused and reported, and its stored count does not change',
+    async (count, next) => {
+      await app.setCount(count);
+      const [row, sessions] = [await stored(), await app.sessions()];
+      const { status, body } = await app.attempt(authenticator, { count: next });
+      expect({ status, body }).toEqual({ status: 422, body: NOT_VERIFIED });
+      expect(clones).toEqual([new PasskeyCloneDetected('1', id, 'api')]);
+      expect(await stored()).toEqual(row);
+      expect(await app.sessions()).toBe(sessions);
+      if (count < 4_294_967_295) await app.signIn(authenticator, { count: count + 1 });
+    },
+  );
 
-  it('and does not count is accepted for ever', async () => {
+  it('always with the count 0 is accepted permanently', async () => {
     for (let i = 0; i < 5; i++) await app.signIn(authenticator, { count: 0 });
     expect(clones).toEqual([]);
     expect(await stored()).toMatchObject({ sign_count: '0' });
@@ -236,14 +239,14 @@ describe('a passkey that is used', () => {
     [10, 11],
     [10, 3_000_000_000],
     [4_294_967_294, 4_294_967_295],
-  ])('having counted %d and now %d, is accepted, and that is stored', async (count, next) => {
+  ])('with the count %d and then %d is accepted, and the new count is stored', async (count, next) => {
     await app.setCount(count);
     await app.signIn(authenticator, { count: next });
     expect(await stored()).toMatchObject({ sign_count: String(next) });
     expect(clones).toEqual([]);
   });
 
-  it('raises no alarm for a response that it did not sign', async () => {
+  it('is not reported for a response that another authenticator signed', async () => {
     await app.setCount(10);
     const other = new SoftAuthenticator(ORIGIN);
     other.create(await app.creationOptions(ada), { credentialId: Buffer.from(id, 'base64url') });
@@ -251,7 +254,7 @@ describe('a passkey that is used', () => {
     expect(clones).toEqual([]);
   });
 
-  it('is reported when it is synced for the first time, and when it is no longer', async () => {
+  it('is reported when its backup state changes', async () => {
     expect(await stored()).toMatchObject({ backup_eligible: true, backed_up: true });
     await app.signIn(authenticator, { bs: true });
     expect(backups).toEqual([]);
@@ -264,7 +267,7 @@ describe('a passkey that is used', () => {
     expect(await stored()).toMatchObject({ backup_eligible: true, backed_up: true });
   });
 
-  it('is refused when it says otherwise whether it can be synced at all', async () => {
+  it('is refused when its backup eligibility changes', async () => {
     expect(await app.attempt(authenticator, { be: false, bs: false })).toMatchObject({ status: 422 });
     await app.t.database.query('DELETE FROM svc_passkeys');
     const key = new SoftAuthenticator(ORIGIN);

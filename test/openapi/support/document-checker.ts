@@ -15,7 +15,7 @@ interface Documented {
   content?: { 'application/json': { schema: Json } };
 }
 
-/** An operation of the library's, without references. */
+/** An operation of the library with resolved references. */
 export interface DescribedOperation {
   id: string;
   method: 'get' | 'head' | 'post' | 'patch' | 'delete';
@@ -35,14 +35,14 @@ export interface Sent {
   headers?: Record<string, string>;
 }
 
-/** The document of a host, as Swagger's own module begins it. */
+/** The document of a host, as the Swagger module creates it. */
 export const documentOf = (app: TestApp['app'], version = '3.0.0'): OpenAPIObject =>
   describeAuth(
     app as INestApplicationContext,
     SwaggerModule.createDocument(app, new DocumentBuilder().setTitle('Host').setOpenAPIVersion(version).build()),
   );
 
-/** Nothing that is not described may be in an answer. */
+/** Makes the schema reject properties that it does not describe. */
 const closed = (schema: unknown): unknown =>
   JSON.parse(JSON.stringify(schema), (_, value: Json) =>
     value && typeof value === 'object' && value.type === 'object' && 'properties' in value
@@ -58,9 +58,9 @@ function faults(ajv: Ajv, schema: unknown, data: unknown): unknown {
   return validate(data) ? [] : { data, errors: validate.errors };
 }
 
-/** A document, held against what its operations answer. */
+/** Compares the answers of operations with their document. */
 export class DocumentChecker {
-  /** The statuses that were met, by operation. */
+  /** The received statuses, by operation. */
   readonly met = new Map<string, Set<string>>();
 
   private constructor(readonly operations: readonly DescribedOperation[]) {}
@@ -81,7 +81,7 @@ export class DocumentChecker {
     return found;
   }
 
-  /** Sends a request to an operation, and holds the answer against the document. */
+  /** Sends a request to an operation, and compares the answer with the document. */
   async send(t: TestApp, id: string, sent: Sent = {}): Promise<Response> {
     const response = await this.request(t, id, sent);
     this.hold(this.op(id), response);
@@ -90,14 +90,14 @@ export class DocumentChecker {
     return response;
   }
 
-  /** The same where one status is expected. */
+  /** Like `send`, and expects one status. */
   async expect(t: TestApp, id: string, status: number, sent: Sent = {}): Promise<Response> {
     const response = await this.send(t, id, sent);
     expect({ id, status: response.status, body: response.body }).toMatchObject({ status });
     return response;
   }
 
-  /** What was documented and never met. */
+  /** The documented statuses that were never received. */
   get unmet(): string[] {
     return this.operations.flatMap(({ id, responses }) =>
       Object.keys(responses)
@@ -130,7 +130,7 @@ export class DocumentChecker {
     if (method === 'head' || !documented!.content) return;
     expect(headers['content-type']).toMatch(/^application\/json/);
     const { schema } = documented!.content['application/json'];
-    // What Fastify's own router refuses has more to it than the document says.
+    // Errors of Fastify's router have more fields than the document describes.
     const isRouters = onFastify && body.code === 'FST_ERR_BAD_URL';
     expect({ id, status, faults: faults(bodies, isRouters ? schema : closed(schema), body) }).toEqual({
       id,

@@ -7,7 +7,7 @@ import { UNKNOWN_PARAMS } from './refusals';
 /** The operator with the id 1. */
 export const OPERATOR_EMAIL = 'root@example.com';
 
-/** From login to logout at the guard `admin`. */
+/** Checks the routes from login to logout at the guard `admin`. */
 export async function checkOperatorSessions(t: TestApp, contract: DocumentChecker): Promise<void> {
   const body = { email: OPERATOR_EMAIL, password: PASSWORD };
   const { body: tokens } = await contract.expect(t, 'admin_login', 200, { body });
@@ -25,7 +25,7 @@ export async function checkOperatorSessions(t: TestApp, contract: DocumentChecke
   }
 }
 
-/** A second factor of an operator's, and the locks after two failures. */
+/** Checks the second factor of an operator, and the locks after two failures. */
 export async function checkOperatorFactors(t: TestApp, contract: DocumentChecker): Promise<void> {
   const guard = t.auth.guard('admin');
   const secret = secretIn((await guard.twoFactor.enrol({ id: 1, email: OPERATOR_EMAIL })).otpauthUri);

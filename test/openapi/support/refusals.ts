@@ -4,7 +4,7 @@ import { onFastify } from '../../support/adapter';
 import type { TestApp } from '../../support/app';
 import type { DocumentChecker, DescribedOperation } from './document-checker';
 
-/** Paths that lead to nothing. */
+/** Path parameters that match no record. */
 export const UNKNOWN_PARAMS = { svcSession: randomUUID(), svcPasskey: 'none', id: 'none', hash: 'none' };
 
 const BROKEN = { svcSession: '%E0', svcPasskey: '%E0', id: '%E0', hash: 'none' };
@@ -21,7 +21,7 @@ async function accessTokens(t: TestApp, abilities?: string[]): Promise<Record<'a
   };
 }
 
-/** 401 for every operation that is not open. */
+/** Expects 401 from every operation that is not open. */
 export async function checkUnauthenticated(t: TestApp, contract: DocumentChecker): Promise<void> {
   for (const { id } of contract.operations.filter((op) => !isOpen(op))) {
     await contract.expect(t, id, 401, { params: UNKNOWN_PARAMS });
@@ -29,13 +29,13 @@ export async function checkUnauthenticated(t: TestApp, contract: DocumentChecker
   }
 }
 
-/** More than an adapter takes by itself. */
+/** A body above the default limit of either adapter. */
 const LARGE = JSON.stringify('x'.repeat(onFastify ? 1024 * 1024 : 200_000));
 
-/** 400, 413 and 415, whatever else the request is. */
+/** Expects 400, 413 and 415 from every operation, before any other check. */
 export async function checkUnreadableBodies(t: TestApp, contract: DocumentChecker): Promise<void> {
   const json = { 'Content-Type': 'application/json' };
-  // Express leaves other types alone, and Fastify encodings.
+  // Express ignores other content types, and Fastify ignores content encodings.
   const strange = onFastify ? { 'Content-Type': 'text/none' } : { ...json, 'Content-Encoding': 'none' };
   for (const { id, method, path } of contract.operations) {
     if (path.includes('{')) await contract.expect(t, id, 400, { params: BROKEN });
@@ -46,7 +46,7 @@ export async function checkUnreadableBodies(t: TestApp, contract: DocumentChecke
   }
 }
 
-/** 423 without a proof and with one that another session earned. */
+/** Expects 423 without a confirmation and with a confirmation of another session. */
 export async function checkUnconfirmed(
   t: TestApp,
   contract: DocumentChecker,
@@ -62,14 +62,14 @@ export async function checkUnconfirmed(
   }
 }
 
-/** 403 to a session that is pinned to nothing. */
+/** Expects 403 for a session that is pinned to no ability. */
 export async function checkPinned(t: TestApp, contract: DocumentChecker): Promise<void> {
   const tokens = await accessTokens(t, []);
-  for (const op of contract.operations.filter((one) => !isOpen(one) && '403' in one.responses))
+  for (const op of contract.operations.filter((described) => !isOpen(described) && '403' in described.responses))
     await contract.expect(t, op.id, 403, { params: UNKNOWN_PARAMS, token: tokens[guardOf(op)] });
 }
 
-/** 422 under the field that breaks what the document says of it. */
+/** Expects 422 with an error for the field that does not match its documented schema. */
 export async function checkInvalidFields(
   t: TestApp,
   contract: DocumentChecker,
@@ -87,7 +87,7 @@ export async function checkInvalidFields(
       });
     };
     for (const [field, { maxLength }] of Object.entries(properties)) {
-      // How a password is repeated is told of the password.
+      // An error of the repeated password is reported under `password`.
       if (field === 'password_confirmation') continue;
       await send({ [field]: 1 }, field);
       if (maxLength) await send({ [field]: 'x'.repeat(Number(maxLength) + 1) }, field);
@@ -96,21 +96,21 @@ export async function checkInvalidFields(
   }
 }
 
-const one = { maxAttempts: 1 };
+const oneAttempt = { maxAttempts: 1 };
 
-/** One attempt each; of logins one failure, and two requests. */
+/** Limits of one attempt each; for logins one failure and two requests. */
 export const ONE_EACH: AuthModuleOptions['rateLimits'] = {
-  login: { ...one, ipMaxAttempts: 2 },
-  refresh: one,
-  confirm: one,
-  twoFactor: one,
-  passkeys: one,
-  registration: one,
-  passwordReset: one,
-  emailVerification: one,
+  login: { ...oneAttempt, ipMaxAttempts: 2 },
+  refresh: oneAttempt,
+  confirm: oneAttempt,
+  twoFactor: oneAttempt,
+  passkeys: oneAttempt,
+  registration: oneAttempt,
+  passwordReset: oneAttempt,
+  emailVerification: oneAttempt,
 };
 
-/** 429 where {@link ONE_EACH} holds. */
+/** Expects 429 under the limits of {@link ONE_EACH}. */
 export async function checkRateLimits(t: TestApp, contract: DocumentChecker, email: string): Promise<void> {
   const tokens = await accessTokens(t);
   for (const op of contract.operations.filter(({ responses }) => '429' in responses)) {
@@ -126,7 +126,7 @@ export async function checkRateLimits(t: TestApp, contract: DocumentChecker, ema
   }
 }
 
-/** 503 wherever the security store is asked. */
+/** Expects 503 from every operation that reads the security store. */
 export async function checkStoreOutage(t: TestApp, contract: DocumentChecker): Promise<void> {
   const tokens = await accessTokens(t);
   for (const method of ['getMany', 'count'] as const)

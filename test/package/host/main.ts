@@ -1,4 +1,4 @@
-// A host application of somebody else's, compiled and run where the package is installed.
+// A host application, compiled and run in the folder in which the package is installed.
 import 'reflect-metadata';
 import { Controller, Get, Module } from '@nestjs/common';
 import { type AbstractHttpAdapter, NestFactory } from '@nestjs/core';
@@ -38,15 +38,15 @@ class Me {
   }
 }
 
-/** Features that need a package of their own. */
-const WANTED: Record<string, () => Partial<AuthModuleOptions> | Promise<object>> = {
+/** Features that need an optional package. */
+const FEATURES: Record<string, () => Partial<AuthModuleOptions> | Promise<object>> = {
   twoFactor: () => ({ features: { twoFactor: true } }),
   passkeys: () => ({
     features: { passkeys: true },
     passkeys: { rpId: 'localhost', origins: ['http://localhost:3000'] },
   }),
   bcrypt: () => ({ hashing: { verifiers: [bcryptVerifier()] } }),
-  // Beside the module, by a path of its own.
+  // A separate entry point of the package.
   console: () => import('@svc/auth/console').then(() => ({})),
   mail: () => ({ mail: { mailer: nodemailerMailer('smtp://localhost', 'us@example.com') } }),
 };
@@ -68,7 +68,7 @@ function hostWith(cache: Cache, options: Partial<AuthModuleOptions>): new () => 
         encryption: { key: 'key-of-a-host-that-installed-the-package' },
         users: { entity: Person },
         cache,
-        // Other tests have revoked tokens of the same ids.
+        // Other tests have revoked tokens with the same ids.
         keyPrefix: `${randomUUID()}:`,
         ...options,
       }),
@@ -84,17 +84,17 @@ function create(cache: Cache, options: Partial<AuthModuleOptions> = {}) {
   return NestFactory.create(hostWith(cache, options), adapter, { logger: false, abortOnError: false });
 }
 
-/** What the start of the application says to each of the wanted features. */
+/** The error message of the start of the application for each feature. */
 async function refusals(cache: Cache): Promise<Record<string, string>> {
-  const said: Record<string, string> = {};
-  for (const [name, options] of Object.entries(WANTED)) {
+  const messages: Record<string, string> = {};
+  for (const [name, options] of Object.entries(FEATURES)) {
     try {
       await create(cache, await options());
     } catch (error) {
-      said[name] = (error as Error).message;
+      messages[name] = (error as Error).message;
     }
   }
-  return said;
+  return messages;
 }
 
 async function main(): Promise<void> {
