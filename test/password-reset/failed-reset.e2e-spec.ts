@@ -18,20 +18,20 @@ describe('a reset of a password', () => {
   }
   const reset = (token: string, password = NEXT) =>
     t.http.post('/auth/reset-password').send({ token, email: ADA, password, password_confirmation: password });
-  const down = async (): Promise<never> => Promise.reject(new StoreUnavailable('A store'));
+  const storeDown = async (): Promise<never> => Promise.reject(new StoreUnavailable('A store'));
 
   it.each([
     ['cannot be stored', 'UPDATE OF password_hash ON members'],
     ['cannot end the sessions', 'UPDATE ON svc_sessions'],
     ['cannot release the locks', 'DELETE ON svc_lockouts'],
-  ])('that %s is 503, and works with the same link when tried again', async (_, statements) => {
+  ])('that %s answers 503, and succeeds with the same link at the next attempt', async (_, statements) => {
     const live = await t.session();
     const token = await mailed();
-    const told = t.recorded(PasswordReset);
+    const events = t.recorded(PasswordReset);
     await whileStatementsFail(t, statements, () => reset(token).expect(503));
-    expect(told).toEqual([]);
+    expect(events).toEqual([]);
     await reset(token).expect(200);
-    expect(told).toHaveLength(1);
+    expect(events).toHaveLength(1);
     await t.get('/private', live.access_token).expect(401);
     await t.refresh(live.refresh_token).expect(401);
     await t.login(ADA).expect(422);
@@ -39,36 +39,36 @@ describe('a reset of a password', () => {
     await reset(token).expect(422);
   });
 
-  it('has ended the sessions where only the locks could not be released', async () => {
+  it('has ended the sessions when only the locks could not be released', async () => {
     const live = await t.session();
     const token = await mailed();
     await whileStatementsFail(t, 'DELETE ON svc_lockouts', () => reset(token).expect(503));
     await t.get('/private', live.access_token).expect(401);
   });
 
-  it('that fails gives the link back for what is left of its hour', async () => {
+  it('that fails restores the link for the rest of its hour', async () => {
     const token = await mailed();
     t.clock.advance(3000);
-    jest.spyOn(users(), 'savePasswordHash').mockImplementationOnce(down);
+    jest.spyOn(users(), 'savePasswordHash').mockImplementationOnce(storeDown);
     await reset(token).expect(503);
     t.clock.advance(601);
     await reset(token).expect(422);
   });
 
-  it('that fails brings no link back into the place of a newer one', async () => {
+  it('that fails does not replace a newer link by its own', async () => {
     const token = await mailed();
     t.clock.advance(61);
     let newer = '';
     jest.spyOn(users(), 'savePasswordHash').mockImplementationOnce(async () => {
       newer = await mailed();
-      return down();
+      return storeDown();
     });
     await reset(token).expect(503);
     await reset(token).expect(422);
     await reset(newer).expect(200);
   });
 
-  it('of which nobody knows whether it was stored ends the sessions all the same', async () => {
+  it('with an unknown outcome at the store ends the sessions', async () => {
     const live = await t.session();
     const token = await mailed();
     const save = users().savePasswordHash.bind(users());
@@ -82,7 +82,7 @@ describe('a reset of a password', () => {
     await t.login(ADA, 'and yet another horse').expect(200);
   });
 
-  it('that waits for a lock on the user is not stored after it was answered 503', async () => {
+  it('that waits for a lock on the user is not stored after the answer 503', async () => {
     const token = await mailed();
     const runner = t.database.createQueryRunner();
     await runner.startTransaction();
@@ -96,7 +96,7 @@ describe('a reset of a password', () => {
     await reset(token).expect(200);
   });
 
-  it('of a user who is gone by then is refused like any other', async () => {
+  it('of a user who is deleted meanwhile is refused with the same answer as an invalid link', async () => {
     const refused = await reset('f'.repeat(64)).expect(422);
     const save = users().savePasswordHash.bind(users());
     jest.spyOn(users(), 'savePasswordHash').mockImplementationOnce(async (...args) => {

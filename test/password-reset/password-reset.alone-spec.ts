@@ -14,7 +14,7 @@ describe('POST /forgot-password', () => {
 
   const forgot = (email: string) => t.http.post('/auth/forgot-password').send({ email });
 
-  it('takes a time that says nothing of the address, of throttling or of the mail server', async () => {
+  it('takes the same time for known, unknown and throttled addresses, with a slow mail server', async () => {
     for (let i = 0; i < 40; i++) await member(t, `known${i}@example.com`);
     mailbox.deliver = () => new Promise((resolve) => setTimeout(resolve, 50));
     const times: Record<string, number[]> = { known: [], unknown: [], throttled: [] };
@@ -33,7 +33,7 @@ describe('POST /forgot-password', () => {
       const sorted = all.toSorted((a, b) => a - b);
       return [sorted[10]!, sorted[30]!] as const;
     });
-    // The middle halves of all three overlap: no threshold tells one from another.
+    // The middle halves of the three distributions overlap, so that no threshold separates them.
     expect(Math.max(...quartiles.map(([low]) => low))).toBeLessThan(Math.min(...quartiles.map(([, high]) => high)));
   });
 });
@@ -43,7 +43,7 @@ describeWithOwnRedis('a reset of a password while Redis is down', () => {
   beforeAll(async () => void (redis = await RedisServer.start()));
   const { t, mailbox } = membersForFile({ features: { lockout: true } }, () => ({ redisUrl: redis.url }));
   beforeEach(async () => void (await member(t, ADA)));
-  // Nothing could be closed otherwise.
+  // The application cannot close while Redis is frozen.
   afterEach(() => redis.thaw());
   afterAll(() => redis.stop());
 
@@ -54,7 +54,7 @@ describeWithOwnRedis('a reset of a password while Redis is down', () => {
   const reset = (token: string) =>
     t.http.post('/auth/reset-password').send({ token, email: ADA, password: NEXT, password_confirmation: NEXT });
 
-  /** Redis hangs from the moment that the password is stored. */
+  /** Freezes Redis after the password is stored. */
   const hangLate = (): void => {
     const users = t.app.get(UserProvider);
     const save = users.savePasswordHash.bind(users);
@@ -69,7 +69,7 @@ describeWithOwnRedis('a reset of a password while Redis is down', () => {
     await eventually(async () => (await t.get('/private', token)).status !== 503);
   };
 
-  it('is 503, and ends every session when tried again with the same link', async () => {
+  it('answers 503, and ends every session at the next attempt with the same link', async () => {
     const live = await t.session();
     const token = await mailed();
     hangLate();
@@ -80,7 +80,7 @@ describeWithOwnRedis('a reset of a password while Redis is down', () => {
     await t.refresh(live.refresh_token).expect(401);
   });
 
-  it('is 503 as a change, too, which has not happened and works when tried again', async () => {
+  it('answers 503 to a change of the password, which is undone and succeeds at the next attempt', async () => {
     const [live, other] = [await t.session(), await t.session()];
     const body = { current_password: PASSWORD, password: NEXT, password_confirmation: NEXT };
     const change = () => t.call('post', '/auth/password', live.access_token).send(body);

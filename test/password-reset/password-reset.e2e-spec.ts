@@ -14,7 +14,7 @@ const sha256 = (text: string): string => digest('sha256', text, 'hex');
 
 const { t, mailbox } = membersForFile({ features: { lockout: true }, lockout: { maxAttempts: 2 } });
 
-/** What a client can tell answers by. */
+/** The parts of an answer by which a client could distinguish it. */
 const shape = ({ status, text, headers: { date: _, 'x-ratelimit-remaining': __, ...headers } }: Response) => ({
   status,
   text,
@@ -39,7 +39,7 @@ describe('POST /forgot-password', () => {
     expect(linkIn(mail).searchParams.get('token')).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  it('keeps only hashes, one row for an account', async () => {
+  it('stores only hashes, in one row per account', async () => {
     await forgot().expect(200);
     const token = linkIn(await mailbox.nth(1)).searchParams.get('token')!;
     const stored = await rows();
@@ -60,7 +60,7 @@ describe('POST /forgot-password', () => {
     expect(JSON.stringify(await rows())).not.toContain(sha256(token));
   });
 
-  it('mails an address once in a minute, however many ask at once and however they spell it', async () => {
+  it('mails an address once a minute, for any number of concurrent requests and any spelling', async () => {
     const asked = await startMembers();
     await member(asked.t, ADA);
     const ask = (email: string) => asked.t.http.post('/auth/forgot-password').send({ email }).expect(200);
@@ -68,13 +68,13 @@ describe('POST /forgot-password', () => {
     await Promise.all(Array.from({ length: 30 }, (_, i) => ask(spellings[i % 3]!)));
     asked.t.clock.advance(59);
     await ask(ADA);
-    // Nothing waits any more then.
+    // All queued mails are sent at this point.
     await asked.t.stop();
-    // To the address as it is stored, whatever was asked for.
+    // The mail goes to the stored address, not to the spelling in the request.
     expect(asked.mailbox.mails.map(({ to }) => to)).toEqual([ADA]);
   });
 
-  it('builds the link from the configured URL, whatever the request says', async () => {
+  it('builds the link from the configured URL, whatever the request contains', async () => {
     await forgot()
       .set('Host', 'evil.test')
       .set('X-Forwarded-Host', 'evil.test')
@@ -105,7 +105,7 @@ describe('POST /forgot-password', () => {
     expect(Object.keys(body.errors)).toEqual(['email']);
   });
 
-  it('does without the account`s first name for a link in the mail of a host', async () => {
+  it('mails by the template of the host, to the user only', async () => {
     const passwordReset = async ({ user, url }: { user: object; url: string }) => ({
       subject: 'Neues Passwort',
       text: `Hallo ${(user as { name: string }).name}: ${url}`,
@@ -134,8 +134,8 @@ describe('POST /forgot-password', () => {
     for (const answer of [throttled, unknown, broken]) expect(shape(answer)).toEqual(shape(known));
   });
 
-  it('does the same work before it answers, whoever asks: one look-up, and no hash', async () => {
-    // What is done behind the answer is not done until then.
+  it('does the same work before the answer for every address: one look-up and no hash', async () => {
+    // Work that runs after the answer must not count, so the mails wait.
     await hangingMails(t, mailbox);
     const hash = jest.spyOn(t.app.get(PasswordHasher), 'hash');
     const statements = requestStatements(t);
@@ -153,9 +153,9 @@ describe('POST /forgot-password', () => {
   });
 
   it.each<[string, () => unknown]>([
-    ['refuses', () => (mailbox.deliver = async () => Promise.reject(named('EENVELOPE', 550)))],
-    ['throws', () => jest.spyOn(mailbox, 'send').mockImplementation(throwing)],
-  ])('tells of a mail server that %s by an event and a line without address and link', async (_, breakIt) => {
+    ['refuses', () => (mailbox.deliver = async () => Promise.reject(smtpError('EENVELOPE', 550)))],
+    ['throws', () => jest.spyOn(mailbox, 'send').mockImplementation(throwMailError)],
+  ])('reports a mail server that %s by an event and a log line without address and link', async (_, breakIt) => {
     const failed = t.recorded(MailFailed);
     const lines = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
     breakIt();
@@ -167,7 +167,7 @@ describe('POST /forgot-password', () => {
     expect(logged).not.toMatch(/ada|token|[0-9a-f]{64}/);
   });
 
-  it('answers while the mail server hangs, and sends what waits before the application ends', async () => {
+  it('answers while the mail server hangs, and sends the queued mails before the application closes', async () => {
     const hanging = await startMembers();
     await hangingMails(hanging.t, hanging.mailbox);
     await member(hanging.t, ADA);
@@ -178,7 +178,7 @@ describe('POST /forgot-password', () => {
     expect(hanging.mailbox.mails.map(({ to }) => to)).toEqual([...Array(4).fill(WAITING), ADA]);
   });
 
-  it('is 503 while the users cannot be asked', async () => {
+  it('answers 503 while the user store does not answer', async () => {
     jest.spyOn(t.database, 'createQueryRunner').mockImplementation(() => {
       throw Object.assign(new Error('down'), { code: 'ECONNREFUSED' });
     });
@@ -189,7 +189,7 @@ describe('POST /forgot-password', () => {
 describe('POST /reset-password', () => {
   beforeEach(async () => void (await member(t, ADA)));
 
-  /** A token that was mailed. */
+  /** Requests a link, and returns the token of the mail. */
   async function mailed(email = ADA): Promise<string> {
     const before = mailbox.mails.length;
     await t.http.post('/auth/forgot-password').send({ email }).expect(200);
@@ -200,7 +200,7 @@ describe('POST /reset-password', () => {
       .post('/auth/reset-password')
       .send({ token, email: ADA, password: NEXT, password_confirmation: NEXT, ...more });
 
-  it('replaces the password, answers so, and signs nobody in', async () => {
+  it('replaces the password, confirms that, and opens no session', async () => {
     const events = t.recorded(PasswordReset);
     const { body, headers } = await reset(await mailed()).expect(200);
     expect(body).toEqual({ status: 'password-reset' });
@@ -234,14 +234,14 @@ describe('POST /reset-password', () => {
     await t.login(ADA, NEXT).expect(200);
   });
 
-  it('takes the address in any case, and a password to the letter', async () => {
+  it('accepts the address in any case, and stores the password exactly as typed', async () => {
     const password = ` ${NEXT} `;
     await reset(await mailed(), { email: ' ADA@Example.com ', password, password_confirmation: password }).expect(200);
     await t.login(ADA, NEXT).expect(422);
     await t.login(ADA, password).expect(200);
   });
 
-  it('works once, for an hour, and only by the newest link', async () => {
+  it('accepts only the newest link, once, within an hour', async () => {
     const old = await mailed();
     t.clock.advance(61);
     const token = await mailed();
@@ -254,7 +254,7 @@ describe('POST /reset-password', () => {
     await reset(late).expect(422);
   });
 
-  it('is good for no other account, and not for another address of the same one', async () => {
+  it('refuses a link for another account, and for a former address of the same account', async () => {
     await member(t, 'eve@example.com');
     const token = await mailed('eve@example.com');
     await reset(token).expect(422);
@@ -265,7 +265,7 @@ describe('POST /reset-password', () => {
     await reset(token, { email: 'eve@example.com' }).expect(200);
   });
 
-  it('is good for no other broker', async () => {
+  it('refuses a link of another broker', async () => {
     const token = await mailed();
     const other = await startMembers({ passwordReset: { broker: 'staff' } }, { databaseUrl: t.databaseUrl });
     const body = { token, email: ADA, password: NEXT, password_confirmation: NEXT };
@@ -274,7 +274,7 @@ describe('POST /reset-password', () => {
     await reset(token).expect(200);
   });
 
-  it('answers every failure with the same bytes and headers, and the same work', async () => {
+  it('answers every failure with the same bytes and headers, after the same work', async () => {
     const hash = jest.spyOn(t.app.get(PasswordHasher), 'hash');
     const statements = requestStatements(t);
     const token = await mailed();
@@ -313,7 +313,7 @@ describe('POST /reset-password', () => {
     ['a NUL', { password: `${NEXT}\0`, password_confirmation: `${NEXT}\0` }, ['password']],
     ['a common password', { password: 'password', password_confirmation: 'password' }, ['password']],
     ['the own address', { password: ADA, password_confirmation: ADA }, ['password']],
-  ])('refuses %s by field before anything is looked up, and keeps the token', async (_, more, fields) => {
+  ])('refuses %s by field before any look-up, and keeps the token valid', async (_, more, fields) => {
     const token = await mailed();
     const statements = requestStatements(t);
     const known = await reset(token, more).expect(422);
@@ -325,7 +325,7 @@ describe('POST /reset-password', () => {
     await reset(token).expect(200);
   });
 
-  it('leaves sessions alone where the host wants that', async () => {
+  it('keeps the sessions with passwordReset.revokeSessions off', async () => {
     const keeping = await startMembers({ passwordReset: { revokeSessions: false } });
     await member(keeping.t, ADA);
     const { access_token } = await keeping.t.session();
@@ -337,7 +337,7 @@ describe('POST /reset-password', () => {
     await keeping.t.stop();
   });
 
-  it('keeps the token while the server is too busy to hash', async () => {
+  it('keeps the token valid when hashing fails', async () => {
     const token = await mailed();
     const busy = jest.spyOn(t.app.get(PasswordHasher), 'hash').mockRejectedValue(new Error('busy'));
     await reset(token).expect(500);
@@ -345,7 +345,7 @@ describe('POST /reset-password', () => {
     await reset(token).expect(200);
   });
 
-  it('takes what the user signs in with for no password either, and tells that to the holder of the link alone', async () => {
+  it('refuses the login identifier as a password, and reports that only for a valid link', async () => {
     const named = await startMembers({
       features: { registration: false },
       username: 'name',
@@ -367,9 +367,9 @@ describe('POST /reset-password', () => {
   });
 });
 
-const named = (code: string, responseCode: number): Error =>
+const smtpError = (code: string, responseCode: number): Error =>
   Object.assign(new Error(`550 5.1.1 <${ADA}> unknown`), { code, responseCode });
 
-function throwing(): never {
+function throwMailError(): never {
   throw new TypeError(`cannot mail ${ADA}`);
 }

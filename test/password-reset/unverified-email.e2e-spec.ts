@@ -9,12 +9,12 @@ import { asConfirmed, codeOf, completeChallenge } from '../support/two-factor';
 import { SECOND_FACTOR_REMOVED, NEW_PASSWORD, UnverifiedAccount } from '../support/unverified-account';
 
 describe('a reset of the password of an account', () => {
-  describe('whose address nobody has proved', () => {
+  describe('with an unverified email', () => {
     const account = UnverifiedAccount.forFile();
 
-    it('takes away the passkey and the second factor that were enrolled before, and lets the new password in alone', async () => {
+    it('deletes the earlier passkey and second factor, and then requires the new password alone', async () => {
       const { credentialId, token } = await account.addSecondFactors();
-      const told = [
+      const events = [
         account.t.recorded(PasskeyRemoved),
         account.t.recorded(TwoFactorDisabled),
         account.t.recorded(Verified),
@@ -30,14 +30,14 @@ describe('a reset of the password of an account', () => {
       ]);
       const { body: tokens } = await account.t.login(ADA, NEW_PASSWORD).expect(200);
       await account.t.get('/private', tokens.access_token).expect(200);
-      expect(told).toEqual([
+      expect(events).toEqual([
         [new PasskeyRemoved(account.userId, credentialId, 'api')],
         [new TwoFactorDisabled(account.userId, 'api')],
         [{ user: expect.objectContaining({ email: ADA }) }],
       ]);
     });
 
-    it('leaves no enrolment pending', async () => {
+    it('deletes a pending enrolment', async () => {
       const { access_token: token } = await account.t.session();
       await asConfirmed(
         account.t,
@@ -50,7 +50,7 @@ describe('a reset of the password of an account', () => {
       expect(await account.factor()).toEqual(SECOND_FACTOR_REMOVED);
     });
 
-    it('proves no address that has become another one meanwhile', async () => {
+    it('does not verify an address that was changed meanwhile', async () => {
       const token = await account.mailed();
       const { users } = account;
       const save = users.savePasswordHash.bind(users);
@@ -63,7 +63,7 @@ describe('a reset of the password of an account', () => {
       expect(await account.factor()).toEqual({ ...SECOND_FACTOR_REMOVED, verified: false });
     });
 
-    it('touches the passkeys of nobody else', async () => {
+    it('keeps the passkeys of other users', async () => {
       await member(account.t, 'bob@example.com');
       const his = new SoftAuthenticator(ORIGIN);
       await account.app.enrol(await account.app.confirmed('bob@example.com'), his);
@@ -76,11 +76,11 @@ describe('a reset of the password of an account', () => {
       ['the passkeys', 'DELETE ON svc_passkeys'],
       ['the sessions', 'UPDATE ON svc_sessions'],
       ['the second factor', 'UPDATE OF two_factor_secret ON members'],
-      ['its proof', 'UPDATE OF email_verified_at ON members'],
-    ])('is 503 when it fails at %s, and made whole by the same link', async (_, statements) => {
+      ['the verification of the email', 'UPDATE OF email_verified_at ON members'],
+    ])('answers 503 when it fails at %s, and is completed by the same link', async (_, statements) => {
       const { token } = await account.addSecondFactors();
       const link = await account.mailed();
-      const told = [
+      const events = [
         account.t.recorded(PasskeyRemoved),
         account.t.recorded(TwoFactorDisabled),
         account.t.recorded(Verified),
@@ -94,10 +94,10 @@ describe('a reset of the password of an account', () => {
       ]);
       await account.t.get('/private', token).expect(401);
       await account.t.login(ADA, NEW_PASSWORD).expect(200);
-      expect(told.map((events) => events.length)).toEqual([1, 1, 1]);
+      expect(events.map((recorded) => recorded.length)).toEqual([1, 1, 1]);
     });
 
-    it('that is not known to be stored proves nothing, so that the next one takes everything away again', async () => {
+    it('with an unknown outcome at the store verifies no email, so that the next reset deletes all factors again', async () => {
       await account.addSecondFactors();
       const link = await account.mailed();
       const users = account.users;
@@ -109,11 +109,11 @@ describe('a reset of the password of an account', () => {
     });
   });
 
-  describe('whose address nobody has proved, at a host with options of its own', () => {
+  describe('with an unverified email and non-default options', () => {
     let account: UnverifiedAccount;
     afterEach(() => account.t.stop());
 
-    it('proves it, so that what its owner enrols then stays through the next reset', async () => {
+    it('verifies the email, so that factors that the owner enrols later survive the next reset', async () => {
       account = await UnverifiedAccount.start({ emailVerification: { blockUnverifiedLogin: true } });
       await account.t.login(ADA).expect(403);
       await account.reset();
@@ -127,7 +127,7 @@ describe('a reset of the password of an account', () => {
       await account.app.signIn(account.authenticator);
     });
 
-    it('leaves the sessions where the host wants that, and takes away the rest', async () => {
+    it('keeps the sessions with passwordReset.revokeSessions off, and deletes the factors', async () => {
       account = await UnverifiedAccount.start({ passwordReset: { revokeSessions: false } });
       const { token } = await account.addSecondFactors();
       await account.reset();
@@ -136,11 +136,11 @@ describe('a reset of the password of an account', () => {
     });
   });
 
-  describe('leaves passkey and second factor', () => {
+  describe('keeps passkey and second factor', () => {
     let account: UnverifiedAccount;
     afterEach(() => account.t.stop());
 
-    const stays = async (): Promise<void> => {
+    const expectFactorsKept = async (): Promise<void> => {
       const { secret } = await account.addSecondFactors();
       await account.reset();
       await account.app.signIn(account.authenticator);
@@ -152,25 +152,25 @@ describe('a reset of the password of an account', () => {
       }).expect(200);
     };
 
-    it('where the address was proved', async () => {
+    it('when the email is verified', async () => {
       account = await UnverifiedAccount.start();
       await account.t.database.query('UPDATE members SET email_verified_at = now()');
-      await stays();
+      await expectFactorsKept();
     });
 
-    it('where addresses are not proved at all', async () => {
+    it('when features.emailVerification is off', async () => {
       account = await UnverifiedAccount.start({ features: { emailVerification: false } });
-      await stays();
+      await expectFactorsKept();
       expect((await account.factor()).verified).toBe(false);
     });
   });
 
-  describe('whose address nobody has proved, beside other requests', () => {
-    // None of them may end as 503 on a busy machine.
+  describe('with an unverified email, during other requests', () => {
+    // A long time-out, so that no request is answered 503 on a busy machine.
     const account = UnverifiedAccount.forFile({ storeTimeoutMs: 5000 });
 
     const ROUNDS = 12;
-    it(`is survived by nothing that a stranger does at the same moment, in ${ROUNDS} rounds`, async () => {
+    it(`removes everything that concurrent requests of another person add, in ${ROUNDS} rounds`, async () => {
       for (let round = 0; round < ROUNDS; round++) {
         const email = `racer${round}@example.com`;
         const id = await member(account.t, email);
@@ -181,7 +181,7 @@ describe('a reset of the password of an account', () => {
         const answers = [await account.app.answer(old), await account.app.answer(old), await account.app.answer(old)];
         const token = await account.mailed(email);
         const late = [
-          ...answers.map((one) => () => account.app.login(one.ceremony_id, one.credential)),
+          ...answers.map((given) => () => account.app.login(given.ceremony_id, given.credential)),
           () => account.app.register(user, credential),
           () => asConfirmed(account.t, 'post', '/auth/two-factor', user.access_token, user.proof),
         ].map(async (send) => sleep(Math.random() * 15).then(send));

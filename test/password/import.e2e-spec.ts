@@ -7,7 +7,7 @@ import { PASSWORD } from '../support/user-entities';
 const b64 = (bytes: Buffer): string => bytes.toString('base64').replace(/=+$/, '');
 const SALT = Buffer.from('0123456789abcdef');
 
-// The first one is of the crypt_blowfish test suite, the third of passlib's documentation.
+// The first hash is from the test suite of crypt_blowfish, the third from the documentation of passlib.
 const KNOWN: [string, string, string][] = [
   ['bcrypt 2a', 'U*U', '$2a$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW'],
   ['bcrypt 2y', 'U*U', '$2y$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW'],
@@ -42,7 +42,7 @@ describe('an account with the password hash of another system', () => {
     (await t.database.query('SELECT password_hash FROM people WHERE id = 1'))[0].password_hash;
   const store = (digest: string) => t.database.query('UPDATE people SET password_hash = $1 WHERE id = 1', [digest]);
 
-  it.each(KNOWN)('of %s signs in, and has an argon2id hash from then on', async (_, password, digest) => {
+  it.each(KNOWN)('of %s signs in, and its hash is replaced by an argon2id hash', async (_, password, digest) => {
     await store(digest);
     await t.login(ADA, `${password}x`).expect(422);
     await t.login(ADA, '').expect(422);
@@ -53,14 +53,14 @@ describe('an account with the password hash of another system', () => {
     await t.login(ADA, `${password}x`).expect(422);
   });
 
-  it.each(KNOWN)('of %s can confirm its password before the first login', async (_, password, digest) => {
+  it.each(KNOWN)('of %s can confirm the password before the first login', async (_, password, digest) => {
     await store(digest);
     const { accessToken } = await t.auth.startSession(1);
     await confirmPassword(t, accessToken, { password: `${password}x` }).expect(422);
     await confirmPassword(t, accessToken, { password }).expect(200);
   });
 
-  it('of bcrypt is known by 72 bytes until the first login, and by all of them after it', async () => {
+  it('of bcrypt compares 72 bytes until the first login, and all bytes after it', async () => {
     const { hash } = await import('bcryptjs');
     await store(await hash('x'.repeat(80), 5));
     await t.login(ADA, 'x'.repeat(71)).expect(422);
@@ -69,7 +69,7 @@ describe('an account with the password hash of another system', () => {
     await t.login(ADA, 'x'.repeat(72)).expect(200);
   });
 
-  it('is not known by what stands before a NUL', async () => {
+  it('does not sign in with the part of the password before a NUL', async () => {
     for (const [, password, digest] of KNOWN) {
       await store(digest);
       await t.login(ADA, `${password}\0`).expect(422);
@@ -82,16 +82,16 @@ describe('an account with the password hash of another system', () => {
     `$scrypt$ln=30,r=8,p=1$${b64(SALT)}$${'A'.repeat(43)}`,
     `pbkdf2_sha256$99999999$seasoning$${'A'.repeat(43)}=`,
     'plain text',
-  ])('cannot keep the server busy: %s is no match', async (digest) => {
+  ])('cannot overload the server: %s does not match', async (digest) => {
     await store(digest);
     const spies = verifiers.map((one) => jest.spyOn(one, 'verify'));
     await t.login(ADA, PASSWORD).expect(422);
-    // Each computes its decoy, whatever the digest would cost.
+    // Each verifier computes its decoy only: the cost of the stored digest is not paid.
     expect(spies.map(({ mock }) => mock.calls)).toEqual(verifiers.map(({ decoy }) => [[decoy, PASSWORD]]));
     expect(await stored()).toBe(digest);
   });
 
-  it('costs one hash of every kind, whoever asks and whatever the hash is of', async () => {
+  it('costs one hash of every kind, for every user and every stored hash', async () => {
     const hasher = t.app.get(PasswordHasher) as unknown as { library: { verify: () => Promise<boolean> } };
     const spies = [jest.spyOn(hasher.library, 'verify'), ...verifiers.map((one) => jest.spyOn(one, 'verify'))];
     const costs = async (email: string): Promise<number[]> => {
@@ -107,7 +107,7 @@ describe('an account with the password hash of another system', () => {
       expect(await costs(email)).toEqual([1, 1, 1, 1]);
   });
 
-  it('stays out where its kind is not accepted', async () => {
+  it('cannot sign in where its kind of hash is not accepted', async () => {
     const strict = await TestApp.start();
     await strict.person(ADA);
     for (const [, password, digest] of KNOWN) {
@@ -119,7 +119,7 @@ describe('an account with the password hash of another system', () => {
 });
 
 describe('hashes of every kind', () => {
-  it('share the places that are configured: no more are computed at once, whoever signs in', async () => {
+  it('share the configured concurrency: no more are computed at once', async () => {
     const hashing = { memoryCost: 64, timeCost: 1, concurrency: 2, maxQueue: 1000, verifiers };
     const t = await TestApp.start({ options: { hashing } });
     await t.person(ADA);
@@ -128,7 +128,7 @@ describe('hashes of every kind', () => {
       const { verify } = of as { verify: (...args: unknown[]) => Promise<boolean> };
       jest.spyOn(of as { verify: typeof verify }, 'verify').mockImplementation(async (...args) => {
         most = Math.max(most, ++running);
-        // Long enough for all others to come.
+        // Long enough for all other logins to arrive.
         await new Promise((resolve) => setTimeout(resolve, 5));
         return verify.apply(of, args).finally(() => running--);
       });
@@ -141,7 +141,7 @@ describe('hashes of every kind', () => {
   });
 });
 
-describe('a verifier of the host`s own', () => {
+describe('a verifier of the host', () => {
   class Reversed extends PasswordVerifier {
     decoy = 'reversed:';
     constructor(private readonly known: RegExp) {
@@ -152,14 +152,14 @@ describe('a verifier of the host`s own', () => {
       digest.slice('reversed:'.length) === [...password].toReversed().join('');
   }
 
-  it('is refused at boot where it does not recognise its own decoy', async () => {
+  it('is refused at boot when it does not recognise its own decoy', async () => {
     const options = { hashing: { verifiers: [bcryptVerifier({ rounds: 4 }), new Reversed(/^reversed:.+/)] } };
     await expect(TestApp.start({ options })).rejects.toThrow(
       /^hashing\.verifiers\[1\] does not recognise its own decoy/,
     );
   });
 
-  it('lets its accounts in otherwise', async () => {
+  it('signs in the accounts with its hashes', async () => {
     const t = await TestApp.start({ options: { hashing: { verifiers: [new Reversed(/^reversed:/)] } } });
     await t.person(ADA);
     await t.database.query("UPDATE people SET password_hash = 'reversed:terces'");
@@ -170,10 +170,10 @@ describe('a verifier of the host`s own', () => {
 });
 
 describe('bcryptVerifier', () => {
-  it('takes bcrypt where it is there, else bcryptjs, else says what to install', () => {
+  it('uses bcrypt if it is installed, else bcryptjs, else names the package to install', () => {
     const library = { compare: async () => true };
-    for (const there of ['bcrypt', 'bcryptjs']) {
-      expect(bcryptVerifier({}, ((name: string) => (name === there ? library : undefined)) as never)).toBeDefined();
+    for (const installed of ['bcrypt', 'bcryptjs']) {
+      expect(bcryptVerifier({}, ((name: string) => (name === installed ? library : undefined)) as never)).toBeDefined();
     }
     expect(() => bcryptVerifier({}, (() => undefined) as never)).toThrow(/npm install bcryptjs/);
   });

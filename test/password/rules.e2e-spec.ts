@@ -37,15 +37,18 @@ describe('a new password', () => {
       t.call('post', '/auth/password', token).send({ current_password: PASSWORD, ...both(password) });
   });
 
-  // That each of the 3000 is refused is tested beside the list.
-  it.each(['registration', 'reset', 'change'])('is none of the 3000 most common ones at %s', async (way) => {
-    const sample = COMMON.filter((_, i) => i % 75 === 0);
-    const answers = await Promise.all(sample.map((password) => ways[way]!(password)));
-    const refused = { password: [expect.stringContaining('most common')] };
-    expect(answers.map(({ body }) => body.errors)).toEqual(sample.map(() => refused));
-  });
+  // A spec beside the list checks each of the 3000.
+  it.each(['registration', 'reset', 'change'])(
+    'must not be one of the 3000 most common passwords at %s',
+    async (way) => {
+      const sample = COMMON.filter((_, i) => i % 75 === 0);
+      const answers = await Promise.all(sample.map((password) => ways[way]!(password)));
+      const refused = { password: [expect.stringContaining('most common')] };
+      expect(answers.map(({ body }) => body.errors)).toEqual(sample.map(() => refused));
+    },
+  );
 
-  it('is none of the common long ones, in any case, forwards or backwards, nor of the host`s own list', async () => {
+  it('must not be a common long password, in any case, forwards or backwards, or one of the host`s list', async () => {
     const words = listed('top_min15.txt');
     const backwards = words.map((word) => [...word].toReversed().join(''));
     for (const word of [...words, ...words.map((one) => one.toUpperCase()), ...backwards, 'ACME orders']) {
@@ -54,7 +57,7 @@ describe('a new password', () => {
   });
 
   it.each(['AcmeOrderBook', 'acme order book', 'Acme.Order.Book!'])(
-    'is not what the application is called: %s',
+    'must not be the name of the application: %s',
     async (password) => {
       const { status, body } = await ways.registration!(password);
       expect(status).toBe(422);
@@ -67,10 +70,10 @@ describe('a new password', () => {
     ['255 characters', 'x'.repeat(254) + 'y'],
     ['emoji', '🐎🔋📎✏️🐎🔋📎'],
     ['lower case alone', 'correct horse battery staple'],
-    ['digits of no list', '48151623424815162342'],
-    ['spaces at its ends', '  surrounded  '],
+    ['digits that are in no list', '48151623424815162342'],
+    ['leading and trailing spaces', '  surrounded  '],
     ['other scripts', 'правильная лошадь'],
-  ])('may be %s, and is taken to the letter', async (_, password) => {
+  ])('may be %s, and is stored exactly as typed', async (_, password) => {
     const email = `new${n}@example.com`;
     expect((await ways.registration!(password)).status).toBe(200);
     await t.login(email, password).expect(200);
@@ -78,7 +81,7 @@ describe('a new password', () => {
     await t.login(email, password.slice(1)).expect(422);
   });
 
-  it('counts beyond the 72nd byte', async () => {
+  it('is compared beyond the 72nd byte', async () => {
     const email = `new${n}@example.com`;
     const head = 'a long sentence without end, '.repeat(3).slice(0, 72);
     expect((await ways.registration!(`${head}x`)).status).toBe(200);
@@ -87,7 +90,7 @@ describe('a new password', () => {
     await t.login(email, `${head}x`).expect(200);
   });
 
-  it('is as long as the host wants it', async () => {
+  it('has the minimum length that the host configures', async () => {
     const strict = await startMembers({ passwords: { minLength: 15 } });
     const register = (password: string) =>
       strict.t.http.post('/auth/register').send({ name: 'x', email: ADA, password, password_confirmation: password });
@@ -123,7 +126,7 @@ describe('a check against breached passwords', () => {
   });
 
   const asked: { path: string | undefined; padding: unknown }[] = [];
-  /** The range service: suffixes with counts, some of them padding. */
+  /** A range service: it returns suffixes with counts; a count of 0 is padding. */
   const ranges: Handler = ({ url: path, headers }, response) => {
     asked.push({ path, padding: headers['add-padding'] });
     const digest = (text: string): string => createHash('sha1').update(text).digest('hex').toUpperCase();
@@ -131,7 +134,7 @@ describe('a check against breached passwords', () => {
     response.end(['0'.repeat(35) + ':7', ...lines].join('\r\n'));
   };
 
-  const asking = (timeoutMs: number, onOutage?: 'accept' | 'refuse'): TestApp =>
+  const startWithCheck = (timeoutMs: number, onOutage?: 'accept' | 'refuse'): TestApp =>
     TestApp.forFile(() => ({
       options: { passwords: { breached: { check: new PwnedPasswords(url), timeoutMs, onOutage } } },
     }));
@@ -144,10 +147,10 @@ describe('a check against breached passwords', () => {
       .send({ current_password: PASSWORD, password, password_confirmation: password });
   }
 
-  describe('that is answered', () => {
-    const t = asking(30_000);
+  describe('with an answer', () => {
+    const t = startWithCheck(30_000);
 
-    it('refuses one that was in a breach, and shows five digits of its hash', async () => {
+    it('refuses a breached password, and sends five digits of its hash', async () => {
       const { status, body } = await change(t, BREACHED);
       expect(status).toBe(422);
       const text = 'This password became known in a data breach. Please choose another one.';
@@ -156,16 +159,16 @@ describe('a check against breached passwords', () => {
       expect(asked).toEqual([{ path: `/range/${prefix}`, padding: 'true' }]);
     });
 
-    it('accepts one that is there as padding only', async () => {
+    it('accepts a password that is in the range as padding only', async () => {
       expect((await change(t, FRESH)).status).toBe(200);
     });
 
-    it('asks nobody about what is refused anyway', async () => {
+    it('sends no request for a password that is refused anyway', async () => {
       expect((await change(t, 'password')).status).toBe(422);
       expect(asked).toEqual([]);
     });
 
-    it('reads a range in lower case, and one with more lines than there are', async () => {
+    it('reads a range in lower case and with many padding lines', async () => {
       const digest = createHash('sha1').update(BREACHED).digest('hex');
       const padding = Array.from({ length: 2000 }, (_, i) => `${String(i).padStart(35, '0')}:0`);
       answer = (_, response) => response.end([...padding, `${digest.slice(5)}:3`, ''].join('\n'));
@@ -173,8 +176,8 @@ describe('a check against breached passwords', () => {
     });
   });
 
-  /** What follows it is told that there is no such password. */
-  const elsewhere: Handler = ({ url: path }, response) => {
+  /** Redirects. A client that followed the redirect would find no breached password. */
+  const redirecting: Handler = ({ url: path }, response) => {
     if (path === '/elsewhere') response.end(`${'0'.repeat(35)}:7`);
     else response.writeHead(302, { Location: '/elsewhere' }).end();
   };
@@ -189,7 +192,7 @@ describe('a check against breached passwords', () => {
     more();
   };
 
-  it('leaves an answer that never stops', async () => {
+  it('aborts an endless answer', async () => {
     sent.length = 0;
     answer = endless;
     const check = new PwnedPasswords(url);
@@ -201,27 +204,27 @@ describe('a check against breached passwords', () => {
   const broken: [string, Handler][] = [
     ['fails', (_, response) => response.writeHead(503).end()],
     ['hangs up', (request) => request.socket.destroy()],
-    ['leads to another address', elsewhere],
-    ['shows the page of a proxy', (_, response) => response.end('<html>Please sign in</html>')],
-    ['says nothing', (_, response) => response.end()],
-    ['speaks JSON', (_, response) => response.end('[]')],
+    ['redirects', redirecting],
+    ['answers with the page of a proxy', (_, response) => response.end('<html>Please sign in</html>')],
+    ['answers with an empty body', (_, response) => response.end()],
+    ['answers with JSON', (_, response) => response.end('[]')],
     ['adds another line to the range', (_, response) => response.end(`${'0'.repeat(35)}:7\r\nand so on`)],
-    ['counts in letters', (_, response) => response.end(`${'0'.repeat(35)}:many`)],
-    ['cuts a suffix short', (_, response) => response.end(`${'0'.repeat(34)}:7`)],
-    ['never stops', endless],
+    ['answers with a count in letters', (_, response) => response.end(`${'0'.repeat(35)}:many`)],
+    ['answers with a short suffix', (_, response) => response.end(`${'0'.repeat(34)}:7`)],
+    ['sends an endless answer', endless],
   ];
   const silent: [string, Handler][] = [
-    ['is silent', () => undefined],
-    ['stalls in the middle', (_, response) => response.writeHead(200).write('0018A')],
+    ['does not answer', () => undefined],
+    ['stops in the middle of the answer', (_, response) => response.writeHead(200).write('0018A')],
   ];
 
-  // What is broken is recognised at once; what is silent ends with the time-out.
+  // A broken answer is recognised at once; a missing answer ends with the time-out.
   describe.each([
-    ['of a service that is broken', 600_000, broken],
-    ['of a service that is silent', 100, silent],
+    ['with a broken service', 600_000, broken],
+    ['with a silent service', 100, silent],
   ])('%s', (_, timeoutMs, outages) => {
     describe('by default', () => {
-      const t = asking(timeoutMs);
+      const t = startWithCheck(timeoutMs);
 
       it.each(outages)('accepts the password when the service %s', async (__, outage) => {
         answer = outage;
@@ -229,8 +232,8 @@ describe('a check against breached passwords', () => {
       });
     });
 
-    describe('where the host wants that', () => {
-      const t = asking(timeoutMs, 'refuse');
+    describe('with onOutage: refuse', () => {
+      const t = startWithCheck(timeoutMs, 'refuse');
 
       it.each(outages)('refuses with 503 when the service %s', async (__, outage) => {
         answer = outage;

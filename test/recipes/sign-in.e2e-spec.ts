@@ -19,7 +19,7 @@ const modules = modulesOf(SOCIAL_LOGIN, { './users.js': { User: Member } });
 const SocialLogin: Type<{ signIn(profile: object): Promise<object> }> = modules['src/social-login.ts'].SocialLogin;
 const { Identity } = modules['src/identity.ts'];
 
-/** Stands in for the callback of a provider: what it is sent counts as verified. */
+/** Replaces the callback of a provider: it accepts any profile as verified. */
 @Controller('callback')
 class Callback {
   constructor(@Inject(SocialLogin) private readonly login: { signIn(profile: object): Promise<object> }) {}
@@ -39,7 +39,7 @@ class Reports {
   }
 }
 
-describe('cookie mode, as its recipes say', () => {
+describe('cookie mode, as in its recipes', () => {
   let t: TestApp;
   let url: string;
 
@@ -50,7 +50,7 @@ describe('cookie mode, as its recipes say', () => {
   });
   afterAll(() => t.stop());
 
-  /** A browser: one jar of cookies for all tabs, and a page of the API's own origin in each. */
+  /** A browser: its tabs share one cookie jar, and each tab has a page of the API's origin. */
   function browser() {
     const seen: string[] = [];
     const jar: { cookie?: string } = {};
@@ -69,7 +69,7 @@ describe('cookie mode, as its recipes say', () => {
     return { seen, jar, tab: () => scriptOf('docs/recipes/cookie-mode.md', fetchFromPage) };
   }
 
-  it('signs in, survives a reload, and renews once for many calls', async () => {
+  it('signs in, keeps the session through a reload, and refreshes once for many calls', async () => {
     const { seen, jar, tab } = browser();
     const page = tab();
     expect((await page.signIn('ada@example.com', PASSWORD)).status).toBe(200);
@@ -89,7 +89,7 @@ describe('cookie mode, as its recipes say', () => {
     expect(seen.filter((line) => line === 'GET /private 200')).toHaveLength(5);
   });
 
-  it('keeps tabs signed in that refresh at once, and signs all of them out together', async () => {
+  it('keeps tabs signed in that refresh at once, and signs out all of them together', async () => {
     const { tab } = browser();
     const tabs = [tab(), tab(), tab()];
     await tabs[0].signIn('ada@example.com', PASSWORD);
@@ -102,7 +102,7 @@ describe('cookie mode, as its recipes say', () => {
     for (const page of tabs) await expect(page.call('/private')).rejects.toThrow('Signed out');
   });
 
-  it('renders for whoever the cookie says, and passes the new one on', async () => {
+  it('renders for the user of the cookie, and sets the new cookie', async () => {
     const { jar, tab } = browser();
     await tab().signIn('ada@example.com', PASSWORD);
     process.env.API_URL = url;
@@ -119,7 +119,7 @@ describe('cookie mode, as its recipes say', () => {
   });
 });
 
-describe('social login, as its recipe says', () => {
+describe('social login, as in its recipe', () => {
   let t: TestApp;
 
   beforeAll(async () => {
@@ -138,31 +138,31 @@ describe('social login, as its recipe says', () => {
   const userIn = async (profile: object): Promise<unknown> =>
     claimsOf((await signIn(profile).expect(201)).body.accessToken).sub;
 
-  it('is one account for a subject, whatever becomes of its address, and however many come at once', async () => {
+  it('creates one account per subject, also after a change of its address and for concurrent logins', async () => {
     const sent = await Promise.all(Array.from({ length: 8 }, () => userIn(ada)));
     expect(new Set(sent).size).toBe(1);
     expect(await userIn({ ...ada, email: 'lovelace@example.com', emailVerified: false })).toBe(sent[0]);
     expect(await t.database.getRepository(Member).countBy({ email: 'ada@example.com' })).toBe(1);
-    // Without a password there is none to guess.
+    // The account has no password, so no password signs in.
     await t.login('ada@example.com', '').expect(422);
   });
 
-  it('takes over no account that has the address, and tells another provider`s subject apart', async () => {
-    const squatter = await member(t, 'bob@example.com');
+  it('does not take over an account with the same address, and separates the subjects of providers', async () => {
+    const existingId = await member(t, 'bob@example.com');
     await signIn({ ...ada, subject: '2', email: 'bob@example.com' }).expect(409);
     await signIn({ ...ada, provider: 'other' }).expect(409);
     const { n } = (
-      await t.database.query('SELECT count(*)::int AS n FROM svc_sessions WHERE user_id = $1', [squatter])
+      await t.database.query('SELECT count(*)::int AS n FROM svc_sessions WHERE user_id = $1', [existingId])
     )[0];
     expect(n).toBe(0);
   });
 
-  it('creates no account for an address that the provider does not vouch for', async () => {
+  it('creates no account for an address that the provider has not verified', async () => {
     await signIn({ ...ada, subject: '3', email: 'eve@example.com', emailVerified: false }).expect(403);
     expect(await t.database.getRepository(Member).countBy({ email: 'eve@example.com' })).toBe(0);
   });
 
-  it('starts a session like any other, named after the provider', async () => {
+  it('starts a regular session with the provider as its label', async () => {
     const { body } = await signIn(ada).expect(201);
     const { body: listed } = await t.get('/auth/sessions', body.accessToken).expect(200);
     expect(listed.data[0]).toMatchObject({ label: 'example', current: true });
@@ -170,7 +170,7 @@ describe('social login, as its recipe says', () => {
   });
 });
 
-describeWithOwnRedis('a service that only verifies, as its recipe says', () => {
+describeWithOwnRedis('a service that only verifies, as in its recipe', () => {
   let issuer: TestApp;
   let service: INestApplication;
   let server: RedisServer;
@@ -181,7 +181,7 @@ describeWithOwnRedis('a service that only verifies, as its recipe says', () => {
     issuer = await startIssuer(server.url);
     Object.assign(process.env, { ISSUER_URL: await issuer.app.getUrl(), REDIS_URL: server.url });
     const page = modulesOf('docs/recipes/verify-only-services.md', {
-      // Kept, to be closed.
+      // The client is kept so that the test can close it.
       '@redis/client': { createClient: (options: object) => (client = createClient(options)) },
     });
     const AppModule: Type = page['src/app.module.ts'].AppModule;
@@ -203,7 +203,7 @@ describeWithOwnRedis('a service that only verifies, as its recipe says', () => {
   const reports = (token: string) =>
     request(service.getHttpServer()).get('/reports').set('Authorization', `Bearer ${token}`);
 
-  it('takes the issuer`s tokens by the keys that it publishes, until their session ends there', async () => {
+  it('accepts the issuer`s tokens by the published keys until their session ends', async () => {
     const { access_token: token } = await issuer.session();
     expect((await reports(token).expect(200)).body).toEqual({ of: '1' });
     await issuer.call('post', '/auth/logout', token).expect(204);

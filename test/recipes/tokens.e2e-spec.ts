@@ -9,7 +9,7 @@ import { PASSWORD } from '../support/user-entities';
 
 const FORMER = 'the-secret-of-the-former-application';
 
-describe('impersonation, as its recipe says', () => {
+describe('impersonation, as in its recipe', () => {
   @Controller('orders')
   class Orders {
     @Get()
@@ -45,7 +45,7 @@ describe('impersonation, as its recipe says', () => {
       .set(CONFIRMATION_HEADER, await confirmationTokenOf(t, operator, 'admin'))
       .send(body);
 
-  it('needs the step-up of an operator and a reason, and is written down before it begins', async () => {
+  it('requires the step-up of an operator and a reason, and is recorded before it begins', async () => {
     await t.call('post', '/admin/impersonations/1', operator).send({ reason: 'ticket 7' }).expect(423);
     const { access_token: user } = await t.session(ADA);
     await t.call('post', '/admin/impersonations/1', user).send({ reason: 'ticket 7' }).expect(401);
@@ -59,7 +59,7 @@ describe('impersonation, as its recipe says', () => {
     expect((await start('nobody')).status).toBe(404);
   });
 
-  it('says on every request who acts, and leaves nothing that could outlive its mark', async () => {
+  it('identifies the operator in every request, and issues no refresh token', async () => {
     const { body } = await start('2');
     expect(Object.keys(body).toSorted()).toEqual(['access_token', 'expires_in']);
     expect(claimsOf(body.access_token)).toMatchObject({ sub: '2', act: { sub: '1', guard: 'admin' }, pin: true });
@@ -68,7 +68,7 @@ describe('impersonation, as its recipe says', () => {
     await t.refresh(body.access_token).expect(401);
   });
 
-  it('cannot step up, although it may be told the password, nor touch the account', async () => {
+  it('cannot step up, even with the password, and cannot change the account', async () => {
     const { body } = await start('2');
     const token = body.access_token;
     await t.call('delete', '/orders', token).expect(423);
@@ -85,7 +85,7 @@ describe('impersonation, as its recipe says', () => {
     await t.get('/auth/sessions', token).expect(403);
   });
 
-  it('is seen by its user, who can end it, and its own token can, while the user`s sessions go on', async () => {
+  it('is listed for the user, and ends by the user or its own token without ending other sessions', async () => {
     const { access_token: user } = await t.session(ADA);
     const [first, second] = [(await start('1')).body.access_token, (await start('1')).body.access_token];
     await t.call('post', '/auth/logout', first).expect(204);
@@ -99,7 +99,7 @@ describe('impersonation, as its recipe says', () => {
   });
 });
 
-describe('personal access tokens, as their recipe says', () => {
+describe('personal access tokens, as in their recipe', () => {
   @Controller('orders')
   class Orders {
     @Get()
@@ -137,7 +137,7 @@ describe('personal access tokens, as their recipe says', () => {
 
   const machine = async (): Promise<Tokens> => (await issue({ label: 'CI', abilities: ['orders.read'] })).body;
 
-  it('are issued under step-up, with a name and abilities that their issuer has', async () => {
+  it('are issued after step-up, with a name and with abilities of their issuer', async () => {
     await t
       .call('post', '/tokens', user.access_token)
       .send({ label: 'CI', abilities: ['orders.read'] })
@@ -155,7 +155,7 @@ describe('personal access tokens, as their recipe says', () => {
     expect((await issue({ label: 'CI', abilities: ['orders.write'] }, reader)).status).toBe(403);
   });
 
-  it('stay what they are through every refresh, whatever their user may do later', async () => {
+  it('keep their abilities through every refresh, whatever abilities their user gets later', async () => {
     let tokens = await machine();
     abilities = ['*'];
     for (let round = 0; round < 3; round++) {
@@ -165,7 +165,7 @@ describe('personal access tokens, as their recipe says', () => {
     }
   });
 
-  it('are no way to the account, nor to further tokens', async () => {
+  it('give no access to the account and issue no further tokens', async () => {
     const { access_token: token } = await machine();
     await confirmPassword(t, token).expect(403);
     await t
@@ -182,7 +182,7 @@ describe('personal access tokens, as their recipe says', () => {
     await t.call('post', '/auth/password', token).send(change).expect(403);
   });
 
-  it('are listed by their name, and end at once: by their user, or by themselves', async () => {
+  it('are listed by name, and are revoked at once by their user or by themselves', async () => {
     const [first, second] = [await machine(), await machine()];
     await t.call('post', '/auth/logout', first.access_token).expect(204);
     const { body } = await t.get('/auth/sessions', user.access_token).expect(200);
@@ -195,7 +195,7 @@ describe('personal access tokens, as their recipe says', () => {
   });
 });
 
-describe('a host that moves away from passport-jwt, as its recipe says', () => {
+describe('a host that migrates from passport-jwt, as in its recipe', () => {
   let t: TestApp;
 
   beforeAll(async () => {
@@ -216,7 +216,7 @@ describe('a host that moves away from passport-jwt, as its recipe says', () => {
 
   const former = (secret = FORMER): string => jwt.sign({ sub: '7' }, secret, { expiresIn: 60 });
 
-  it('takes tokens of both, each by its own rules', async () => {
+  it('accepts tokens of both strategies, each by its own rules', async () => {
     const { access_token: token } = await t.session();
     expect((await t.get('/orders', token).expect(200)).body).toEqual({ of: 1 });
     expect((await t.get('/orders', former()).expect(200)).body).toEqual({ of: '7' });
@@ -224,7 +224,7 @@ describe('a host that moves away from passport-jwt, as its recipe says', () => {
     await t.get('/orders').expect(401);
   });
 
-  it('lets no token of the library in by the former strategy, nor the other way round', async () => {
+  it('accepts no token of one strategy by the other', async () => {
     const { access_token: token } = await t.session();
     await t.call('post', '/auth/logout', token).expect(204);
     await t.get('/orders', token).expect(401);

@@ -10,26 +10,26 @@ const EVES_FORM = { ...EVE, password_confirmation: EVE.password };
 
 type Register = NonNullable<AuthHooks['register']>;
 
-describe('a host that registers users itself', () => {
+describe('hooks.register', () => {
   let hook: Register;
   const { t } = membersForFile({
     hooks: { register: (...given) => hook(...given) },
     features: { twoFactor: true },
-    // Of many at once, none may end as 503 on a busy machine.
+    // A long time-out, so that no concurrent request is answered 503 on a busy machine.
     storeTimeoutMs: 10_000,
   });
   const register = (body: object = FORM) => t.http.post('/auth/register').send(body);
   const users = () => t.database.getRepository(Member);
   const sessions = () => t.database.query('SELECT 1 FROM svc_sessions');
 
-  it('is given the declared fields and the guard, and its new user is signed in', async () => {
+  it('receives the declared fields and the guard, and its new user is signed in', async () => {
     const calls: unknown[] = [];
     hook = async (fields, context) => {
       calls.push([fields, context]);
       const { name, email, password } = fields as Record<string, string>;
       const passwordHash = await t.app.get(PasswordHasher).hash(password!);
       const user = await users().save({ name, email, passwordHash, role: 'trial' });
-      // A new row that is written twice is new all the same.
+      // A row that is written twice still counts as new.
       return users().save({ ...user, name: 'Ada L.' });
     };
     const { body } = await register({ ...FORM, role: 'admin' }).expect(200);
@@ -39,28 +39,28 @@ describe('a host that registers users itself', () => {
     expect(claimsOf(body.access_token).sub).toBe(row.id);
   });
 
-  it('may say in a race that the identifier is taken', async () => {
+  it('may return null, which reports that the identifier is taken', async () => {
     hook = async () => null;
     const { body } = await register().expect(422);
     expect(body.errors).toEqual({ email: ['This email is taken.'] });
   });
 
   it.each<[string, () => unknown]>([
-    ['no user of this guard', () => ({ id: '00000000-0000-4000-8000-000000000000' })],
+    ['an id of no user of this guard', () => ({ id: '00000000-0000-4000-8000-000000000000' })],
     ['an object without an id', () => ({})],
     ['a user that was not saved', () => users().create({ name: 'x', email: 'x@example.com' })],
-  ])('signs nobody in with %s', async (_, made) => {
+  ])('signs no user in when it returns %s', async (_, made) => {
     hook = async () => made() as object;
     await register().expect(500);
     expect(await sessions()).toEqual([]);
   });
 
-  it('signs one in where many registrations are given one new user', async () => {
+  it('signs in once when many registrations return one new user', async () => {
     let shared: Promise<Member> | undefined;
     let [waiting, release] = [20, (): void => undefined];
     const all = new Promise<void>((resolve) => (release = resolve));
     hook = async () => {
-      // None begins after the user was created.
+      // All registrations have started before the user is created.
       if (--waiting === 0) release();
       await all;
       return (shared ??= users().save({ name: 'x', email: FORM.email }));
@@ -70,7 +70,7 @@ describe('a host that registers users itself', () => {
     expect(await sessions()).toHaveLength(1);
   });
 
-  it('may make a user with a second factor, who is asked for it', async () => {
+  it('may create a user with a second factor, which the login then requires', async () => {
     const enrolled = { twoFactorSecret: 'unreadable', twoFactorConfirmedAt: new Date() };
     hook = ({ email }) => users().save({ name: 'x', email: String(email), ...enrolled });
     const { body, headers } = await register().expect(200);
@@ -79,7 +79,7 @@ describe('a host that registers users itself', () => {
     expect(await sessions()).toEqual([]);
   });
 
-  it('that throws leaves no session, and tells nobody why', async () => {
+  it('that throws leaves no session, and its error is not in the answer', async () => {
     hook = async () => Promise.reject(new Error('secret detail'));
     const { text } = await register().expect(500);
     expect(text).not.toContain('secret detail');
@@ -87,14 +87,14 @@ describe('a host that registers users itself', () => {
   });
 });
 
-describe('a host that registers users itself, by rules of its own', () => {
+describe('hooks.register with hooks.registerRules', () => {
   let hook: Register;
   let rules: RegistrationRules;
   const { t } = membersForFile({ hooks: { register: (...given) => hook(...given), registerRules: () => rules } });
   const register = (body: object = FORM) => t.http.post('/auth/register').send(body);
   const users = () => t.database.getRepository(Member);
 
-  it('replaces all fields by those of its rules', async () => {
+  it('receives the fields of the rules only', async () => {
     const given: unknown[] = [];
     rules = {
       email: { email: true },
@@ -119,13 +119,13 @@ describe('a host that registers users itself, by rules of its own', () => {
   });
 
   it.each<[string, RegistrationRules]>([
-    ['a password that is no text', { email: {}, password: { type: 'number' } }],
-    ['a password that may be left out', { email: {}, password: { optional: true } }],
-    ['an identifier that is no text', { email: { type: 'number' }, password: {} }],
-    ['an identifier that may be left out', { email: { optional: true }, password: {} }],
-  ])('is refused rules with %s: it would be judged by nobody', async (_, wanted) => {
+    ['a password that is not a text', { email: {}, password: { type: 'number' } }],
+    ['an optional password', { email: {}, password: { optional: true } }],
+    ['an identifier that is not a text', { email: { type: 'number' }, password: {} }],
+    ['an optional identifier', { email: { optional: true }, password: {} }],
+  ])('answers 500 to rules with %s, because no check would apply to it', async (_, invalidRules) => {
     const given: unknown[] = [];
-    rules = wanted;
+    rules = invalidRules;
     hook = async (fields) => {
       given.push(fields);
       return users().save({ name: 'x', email: 'x@example.com' });
@@ -136,19 +136,19 @@ describe('a host that registers users itself, by rules of its own', () => {
     expect(given).toEqual([]);
   });
 
-  it('may do without a password, and without an identifier', async () => {
+  it('may declare neither a password nor an identifier', async () => {
     rules = { nickname: {} };
     hook = ({ nickname }) => users().save({ name: 'x', email: `${nickname}@example.com` });
     await register({ nickname: 'ada' }).expect(200);
   });
 });
 
-describe('a host with rules of its own', () => {
+describe('hooks.registerRules', () => {
   let rules: RegistrationRules;
   const { t } = membersForFile({ hooks: { registerRules: () => rules } });
   const register = (body: object = FORM) => t.http.post('/auth/register').send(body);
 
-  it('cannot allow a password that is too long to sign in with', async () => {
+  it('cannot allow a password that is longer than a login accepts', async () => {
     rules = { name: {}, email: {}, password: { maxLength: 1000 } };
     const chosen = (password: string) => register({ ...FORM, password, password_confirmation: password });
     const { body } = await chosen('🔑'.repeat(256)).expect(422);
@@ -157,14 +157,14 @@ describe('a host with rules of its own', () => {
     await t.login(FORM.email, '🔑'.repeat(255)).expect(200);
   });
 
-  it('is refused rules that leave out what an account is created from', async () => {
+  it('answers 500 when they omit a field that an account requires', async () => {
     rules = { email: {}, password: {} };
     await register().expect(500);
     expect(await t.database.query('SELECT 1 FROM members')).toEqual([]);
   });
 });
 
-describe('an account that was there before hooks.register', () => {
+describe('an account that existed before hooks.register', () => {
   let hook: Register;
   const { t, mailbox } = membersForFile({ hooks: { register: (...given) => hook(...given) } });
   let other: Client;
@@ -182,7 +182,7 @@ describe('an account that was there before hooks.register', () => {
   const hash = () => t.app.get(PasswordHasher).hash(EVE.password);
 
   it.each<[string, Register]>([
-    ['as it is', () => victim()],
+    ['unchanged', () => victim()],
     ['by its id alone', async () => ({ id })],
     [
       'changed by the callback',
@@ -196,22 +196,22 @@ describe('an account that was there before hooks.register', () => {
       },
     ],
     [
-      'that somebody else changes meanwhile',
+      'while another connection changes it',
       async () => {
         await other.query("UPDATE members SET role = 'seen' WHERE id = $1", [id]);
         return victim();
       },
     ],
     [
-      'that takes the submitted address meanwhile',
+      'while it takes the submitted address',
       async () => {
         await other.query('UPDATE members SET email = $2 WHERE id = $1', [id, EVE.email]);
         return victim();
       },
     ],
-    ['given the submitted address', async ({ email }) => users().save({ id, email: String(email) })],
+    ['with the submitted address', async ({ email }) => users().save({ id, email: String(email) })],
     [
-      'given all that was submitted',
+      'with all submitted values',
       async ({ name, email }) =>
         users().save({ ...(await victim()), name, email, passwordHash: await hash() } as Partial<Member>),
     ],
@@ -223,10 +223,10 @@ describe('an account that was there before hooks.register', () => {
       },
     ],
     [
-      'under an object that says otherwise',
+      'as an object with other values',
       async ({ email }) => users().create({ id, email: String(email), createdAt: new Date(Date.now() + 60_000) }),
     ],
-  ])('is signed in to by nobody where the callback returns it %s', async (_, register) => {
+  ])('is never signed in when the callback returns it %s', async (_, register) => {
     hook = register;
     const registered = t.recorded(Registered);
     const { body } = await t.http.post('/auth/register').send(EVES_FORM).expect(500);
@@ -237,14 +237,14 @@ describe('an account that was there before hooks.register', () => {
     expect(mailbox.mails).toEqual([]);
   });
 
-  it('is told from one that comes into being at the same moment, under another address', async () => {
+  it('or a new account with another address than the submitted one is never signed in', async () => {
     hook = async () => users().save({ name: 'Bob', email: 'bob@example.com' });
     await t.http.post('/auth/register').send(EVES_FORM).expect(500);
     expect(await t.database.query('SELECT 1 FROM svc_sessions')).toEqual([]);
   });
 });
 
-describe('what is known of a user that hooks.register made', () => {
+describe('the user that hooks.register created', () => {
   const seen: LinkMail[] = [];
   const template = (mail: LinkMail) => (seen.push(mail), { subject: 'x', text: mail.url });
   const mailer = new Mailbox();
@@ -259,36 +259,36 @@ describe('what is known of a user that hooks.register made', () => {
     seen.length = 0;
   });
 
-  /** The answer to a registration, and what an event and a mail say of its user. */
-  const made = async (register: Register) => {
+  /** Registers, and returns the answer and the user in the event and in the mail. */
+  const registerBy = async (register: Register) => {
     hook = register;
     const registered = t.recorded(Registered);
     const { body } = await t.http.post('/auth/register').send(EVES_FORM).expect(200);
     await mailer.nth(1);
-    return { body, told: [registered[0]!.user, seen[0]!.user] };
+    return { body, reported: [registered[0]!.user, seen[0]!.user] };
   };
 
-  it('is its row, and not the object with the hash', async () => {
+  it('is reported as its row, and not as the object with the hash', async () => {
     const passwordHash = await t.app.get(PasswordHasher).hash(EVE.password);
-    const { told } = await made(async ({ name, email }) => {
+    const { reported } = await registerBy(async ({ name, email }) => {
       const saved = await t.database.getRepository(Member).save({ name, email, passwordHash } as Partial<Member>);
       return Object.assign(saved, { role: 'made up' });
     });
-    for (const user of told) {
+    for (const user of reported) {
       expect(user).toBeInstanceOf(Member);
       expect(user).toMatchObject({ email: EVE.email, role: 'customer' });
       expect(user).not.toHaveProperty('passwordHash');
     }
-    expect(JSON.stringify(told)).not.toMatch(/argon2|wingless/);
+    expect(JSON.stringify(reported)).not.toMatch(/argon2|wingless/);
   });
 
-  it('is its second factor as it is stored, whatever the object says', async () => {
-    const { body, told } = await made(async ({ email }) => {
+  it('is reported with its stored second factor, whatever the object contains', async () => {
+    const { body, reported } = await registerBy(async ({ email }) => {
       const enrolled = { twoFactorSecret: 'unreadable', twoFactorConfirmedAt: new Date() };
       const { id } = await t.database.getRepository(Member).save({ name: 'Eve', email: String(email), ...enrolled });
       return { id, emailVerifiedAt: new Date() };
     });
     expect(body).toMatchObject({ two_factor: true });
-    expect(told[0]).toMatchObject({ email: EVE.email, emailVerifiedAt: null });
+    expect(reported[0]).toMatchObject({ email: EVE.email, emailVerifiedAt: null });
   });
 });

@@ -8,13 +8,13 @@ import { PASSWORD } from '../support/user-entities';
 const FORM = { name: 'Ada Lovelace', email: 'ada@example.com', password: PASSWORD, password_confirmation: PASSWORD };
 
 describe('POST /register', () => {
-  // Of many at once, none may end as 503 on a busy machine.
+  // A long time-out, so that no concurrent request is answered 503 on a busy machine.
   const { t, mailbox } = membersForFile({ storeTimeoutMs: 10_000 });
 
   const register = (body: object) => t.http.post('/auth/register').send(body);
   const rows = () => t.database.query('SELECT * FROM members');
 
-  it('creates an account, signs it in, and tells who registered', async () => {
+  it('creates an account, signs it in, and emits an event with the user', async () => {
     const registered = t.recorded(Registered);
     const { body, headers } = await register(FORM).expect(200);
     expect(body).toEqual({
@@ -41,7 +41,7 @@ describe('POST /register', () => {
     expect(mail.subject).toMatch(/^Confirm your email address/);
   });
 
-  it('trims name and address, folds the address, and takes the password to the letter', async () => {
+  it('trims name and address, folds the address, and stores the password exactly as typed', async () => {
     const password = ` ${PASSWORD} `;
     const padded = { name: '  Ada ', email: '  Ada@Example.COM ', password, password_confirmation: password };
     await register(padded).expect(200);
@@ -51,7 +51,7 @@ describe('POST /register', () => {
   });
 
   it.each(['a@b.c', 'x@localhost', 'ada+tag@example.com', "o'hara@example.com", 'дядя@example.com'])(
-    'takes %s for an address',
+    'accepts %s as an address',
     async (email) => {
       await register({ ...FORM, email }).expect(200);
     },
@@ -66,7 +66,7 @@ describe('POST /register', () => {
     ['a NUL in the name', { ...FORM, name: 'a\0b' }, ['name']],
     ['no address', { ...FORM, email: null }, ['email']],
     ['a list as the address', { ...FORM, email: ['ada@example.com'] }, ['email']],
-    ['no address at all', { ...FORM, email: 'ada' }, ['email']],
+    ['a text that is not an address', { ...FORM, email: 'ada' }, ['email']],
     ['a NUL in the address', { ...FORM, email: 'a\0b@example.com' }, ['email']],
     ['a quoted line break in the address', { ...FORM, email: '"a\r\nBcc: x"@corp.com' }, ['email']],
     ['half a surrogate pair in the address', { ...FORM, email: 'ada\ud800@example.com' }, ['email']],
@@ -102,7 +102,7 @@ describe('POST /register', () => {
     expect(await rows()).toHaveLength(1);
   });
 
-  it('lets no other field reach the row, and nothing a prototype', async () => {
+  it('writes no other field to the row, and nothing to a prototype', async () => {
     const intruders = {
       id: '00000000-0000-4000-8000-000000000000',
       role: 'admin',
@@ -117,7 +117,7 @@ describe('POST /register', () => {
       twoFactorConfirmedAt: '2020-01-01',
     };
     const reaching = ',"constructor":{"prototype":{"role":"admin"}},"__proto__":{"role":"admin"}}';
-    // Fastify refuses such a body as a whole.
+    // Fastify refuses a body with prototype fields as a whole.
     const text = JSON.stringify({ ...FORM, ...intruders }).replace(/\}$/, onFastify ? '}' : reaching);
     await t.http.post('/auth/register').type('json').send(text).expect(200);
     const [row] = await rows();
@@ -128,7 +128,7 @@ describe('POST /register', () => {
     await t.login(FORM.email).expect(200);
   });
 
-  it('of fifty at once and in many cases creates one row, and answers the others 422', async () => {
+  it('creates one row for fifty concurrent requests in many cases, and answers the others 422', async () => {
     for (let round = 0; round < 5; round++) {
       const email = `race${round}@example.com`;
       const spellings = Array.from({ length: 50 }, (_, i) =>
@@ -141,28 +141,28 @@ describe('POST /register', () => {
     }
   });
 
-  it('says of a NUL in a password what every other choice of one says', async () => {
+  it('answers a NUL in a password with the same message as a reset or a change', async () => {
     const password = `${PASSWORD}\0`;
     const { body } = await register({ ...FORM, password, password_confirmation: password }).expect(422);
     expect(body.message).toBe('The password contains a character that cannot be part of a password.');
   });
 
-  it('is on at the default guard only', async () => {
+  it('is mounted at the default guard only', async () => {
     await t.http.post('/admin/auth/register').send(FORM).expect(404);
   });
 });
 
-describe('what follows a registration', () => {
+describe('the answer to a registration', () => {
   it.each<[string, object, object, boolean]>([
     ['nothing is blocked', { registration: { login: false } }, {}, false],
     [
-      'the address has to be verified first',
+      'the address must be verified first',
       { registration: { login: false }, emailVerification: { blockUnverifiedLogin: true } },
       {},
       true,
     ],
     ['the block applies', { emailVerification: { blockUnverifiedLogin: true } }, {}, true],
-  ])('is no session where %s', async (_, options, more, requires) => {
+  ])('contains no session when %s', async (_, options, more, requires) => {
     const { t } = await startMembers({ ...options, ...more });
     const { body, headers } = await t.http.post('/auth/register').send(FORM).expect(201);
     expect(body).toEqual({ registered: true, requires_verification: requires });
@@ -172,7 +172,7 @@ describe('what follows a registration', () => {
     await t.stop();
   });
 
-  it('is a cookie in cookie mode', async () => {
+  it('sets the cookie in cookie mode', async () => {
     const { t } = await startMembers({ cookieMode: true });
     const { body, headers } = await t.http.post('/auth/register').send(FORM).expect(200);
     expect(Object.keys(body)).toEqual(['access_token', 'token_type', 'expires_in']);
@@ -181,17 +181,17 @@ describe('what follows a registration', () => {
   });
 });
 
-describe('an identifier that is taken where the look-up does not see it', () => {
+describe('a taken identifier that the look-up does not find', () => {
   const { t } = membersForFile();
   const register = (body: object = {}) => t.http.post('/auth/register').send({ ...FORM, ...body });
   const TAKEN = { email: ['This email is taken.'] };
 
-  it('is 422 of an account that is marked as deleted', async () => {
+  it('answers 422 for an account that is marked as deleted', async () => {
     await member(t, FORM.email, { deletedAt: new Date() });
     expect((await register().expect(422)).body.errors).toEqual(TAKEN);
   });
 
-  it('is 422 whatever language the database speaks', async () => {
+  it('answers 422 in every message language of the database', async () => {
     await member(t, FORM.email, { deletedAt: new Date() });
     await t.database.query(`
       CREATE FUNCTION auf_deutsch() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
@@ -199,19 +199,19 @@ describe('an identifier that is taken where the look-up does not see it', () => 
       END $$;
       CREATE TRIGGER auf_deutsch BEFORE INSERT ON members FOR EACH ROW EXECUTE FUNCTION auf_deutsch()`);
     expect((await register().expect(422)).body.errors).toEqual(TAKEN);
-    // The value of another column: no other address would help.
+    // The violated constraint is that of another column, so another address would not help.
     await register({ email: 'free@example.com' }).expect(500);
     await t.database.query('DROP FUNCTION auf_deutsch CASCADE');
   });
 
-  it('is 422 where an index takes other spellings for the same', async () => {
+  it('answers 422 when an index treats other spellings as equal', async () => {
     await t.database.query('CREATE UNIQUE INDEX folded ON members (lower(email))');
     await t.database.query("INSERT INTO members (name, email) VALUES ('x', 'ADA@example.com')");
     expect((await register().expect(422)).body.errors).toEqual(TAKEN);
     await t.database.query('DROP INDEX folded');
   });
 
-  it('is no other unique column`s: that one is the host`s to look after', async () => {
+  it('is not assumed for a conflict in another unique column, which the host must handle', async () => {
     await t.database.query('CREATE UNIQUE INDEX named ON members (name)');
     await member(t, 'other@example.com', { name: FORM.name });
     await register().expect(500);
@@ -222,7 +222,7 @@ describe('an identifier that is taken where the look-up does not see it', () => 
   });
 });
 
-/** No `withAuthColumns`: columns with a case, and a hash that every query selects. */
+/** An entity without `withAuthColumns`: case-sensitive columns, and a hash that every query selects. */
 @Entity('readers')
 class Reader {
   @PrimaryGeneratedColumn('identity', { type: 'int' })
@@ -257,27 +257,27 @@ function readersForFile(options: Partial<AuthModuleOptions> = {}): { t: TestApp;
   return host;
 }
 
-describe('users with columns of the host`s own', () => {
+describe('users with columns of the host', () => {
   const { t, mailbox } = readersForFile();
   const register = (body: object) => t.http.post('/auth/register').send({ ...SUBMITTED, ...body });
   const reader = (email: string, passwordHash: string | null = null) =>
     t.database.getRepository(Reader).save({ name: 'x', email, passwordHash });
 
-  it('register with one address once, in whatever case, and sign in as they typed it', async () => {
+  it('register once per address in any case, and sign in with the address as typed', async () => {
     await register({ email: 'Ada@Example.com' }).expect(200);
     await register({ email: 'ADA@example.com' }).expect(422);
     expect(await t.database.query('SELECT email FROM readers')).toEqual([{ email: 'ada@example.com' }]);
     for (const email of ['Ada@Example.com', ' ada@example.com ']) await t.login(email).expect(200);
   });
 
-  it('of many at once, in many cases, are one', async () => {
+  it('are created once for concurrent registrations of one address in many cases', async () => {
     const spellings = ['ada', 'Ada', 'ADA', 'aDa'].flatMap((name) => Array<string>(5).fill(`${name}@example.com`));
     const answers = await Promise.all(spellings.map((email) => register({ email })));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array.from({ length: 19 }, () => 422)]);
     expect(await t.database.query('SELECT 1 FROM readers')).toHaveLength(1);
   });
 
-  it('that were there before sign in with the address as it is stored, each to the own account', async () => {
+  it('that existed before sign in with the stored address, each to their own account', async () => {
     await register({ email: 'ada@example.com' }).expect(200);
     const [{ passwordHash }] = await t.database.query('SELECT "passwordHash" FROM readers');
     const { id } = await reader('Grace@Example.com', passwordHash);
@@ -290,13 +290,13 @@ describe('users with columns of the host`s own', () => {
     await t.login('grace@example.com').expect(422);
   });
 
-  it('are mailed at the address that is stored, however it was typed', async () => {
+  it('get mails at the stored address, in whatever case it was typed', async () => {
     await register({ email: 'ada@example.com' }).expect(200);
     await t.http.post('/auth/forgot-password').send({ email: 'Ada@Example.com' }).expect(200);
     expect(linkIn(await mailbox.to('ada@example.com')).searchParams.get('email')).toBe('ada@example.com');
   });
 
-  it('are told of without the hash that their entity selects', async () => {
+  it('are reported without the hash that their entity selects', async () => {
     const registered = t.recorded(Registered);
     await register({ email: 'ada@example.com' }).expect(200);
     expect(registered).toEqual([{ user: expect.any(Reader) }]);
@@ -305,11 +305,11 @@ describe('users with columns of the host`s own', () => {
   });
 });
 
-describe('users with columns of the host`s own, who sign in with a handle', () => {
+describe('users with columns of the host, who sign in with a handle', () => {
   const { t } = readersForFile({ username: 'handle', guards: { admin: { username: 'email' } } });
   const register = (body: object) => t.http.post('/auth/register').send({ ...SUBMITTED, ...body });
 
-  it('are known by it, to the letter', async () => {
+  it('are identified by the exact handle', async () => {
     const { body } = await register({ handle: '' }).expect(422);
     expect(Object.keys(body.errors)).toEqual(['handle']);
     await t.database.query('ALTER TABLE readers ALTER email DROP NOT NULL');

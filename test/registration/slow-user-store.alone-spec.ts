@@ -14,7 +14,7 @@ interface Known {
   at: number;
 }
 
-/** Users in memory, one of whose questions is never answered. */
+/** A user store in memory that never answers one of its methods. */
 class Silent extends UserProvider<Known> {
   static at = '';
   private readonly known: Known[] = [];
@@ -55,7 +55,7 @@ const answersIn = async (work: () => PromiseLike<{ status: number }>): Promise<[
 const NEXT = 'another horse entirely';
 const NEW = { password: NEXT, password_confirmation: NEXT };
 
-// The default leaves a slow machine too little of the second.
+// With the default, a slow machine could exceed the second.
 const storeTimeoutMs = 500;
 
 describe.each<[string, boolean, [question: string, calls: number][]]>([
@@ -77,7 +77,7 @@ describe.each<[string, boolean, [question: string, calls: number][]]>([
       ['wasCreatedSince', 1],
     ],
   ],
-])('a registration %s whose users do not answer', (_, byHost, questions) => {
+])('a registration %s when the user store does not answer', (_, byHost, questions) => {
   const users = new Silent();
   let calls = 0;
   const t = TestApp.forFile({
@@ -89,7 +89,7 @@ describe.each<[string, boolean, [question: string, calls: number][]]>([
     },
   });
 
-  it.each(questions)('is 503 within a second at %s', async (question, called) => {
+  it.each(questions)('answers 503 within a second at %s', async (question, called) => {
     calls = 0;
     Silent.at = question;
     expect(await answersIn(() => t.http.post('/auth/register').send(FORM))).toEqual([503, true]);
@@ -103,13 +103,13 @@ describe.each<[string, boolean, [question: string, calls: number][]]>([
   });
 });
 
-describe('a request that the user store keeps waiting', () => {
+describe('a request to a user store that does not answer', () => {
   const { t, mailbox } = membersForFile({ storeTimeoutMs });
 
-  it('is 503 within a second as a registration, and does not happen later', async () => {
+  it('answers 503 within a second to a registration, which is not completed later', async () => {
     const other = new Client({ connectionString: t.databaseUrl });
     await other.connect();
-    // Whether the address is taken is not decided before this is.
+    // This open transaction blocks the unique index on the address.
     await other.query(`BEGIN; INSERT INTO members (name, email) VALUES ('x', '${FORM.email}')`);
     expect(await answersIn(() => t.http.post('/auth/register').send(FORM))).toEqual([503, true]);
     await other.query('ROLLBACK');
@@ -118,8 +118,8 @@ describe('a request that the user store keeps waiting', () => {
     await other.end();
   });
 
-  /** Stores the next password, and never says so. */
-  const saveSilently = (): void => {
+  /** Stores the next password, and never answers. */
+  const saveWithoutAnswer = (): void => {
     const users = t.app.get(UserProvider);
     const save = users.savePasswordHash.bind(users);
     jest.spyOn(users, 'savePasswordHash').mockImplementationOnce(async (...args) => {
@@ -128,19 +128,19 @@ describe('a request that the user store keeps waiting', () => {
     });
   };
 
-  it('is 503 within a second as a change of password', async () => {
+  it('answers 503 within a second to a change of password', async () => {
     await member(t, ADA);
     const { access_token: token } = await t.session();
-    saveSilently();
+    saveWithoutAnswer();
     const change = () => t.call('post', '/auth/password', token).send({ current_password: PASSWORD, ...NEW });
     expect(await answersIn(change)).toEqual([503, true]);
   });
 
-  it('is 503 within a second as a reset of a password', async () => {
+  it('answers 503 within a second to a reset of a password', async () => {
     await member(t, ADA);
     await t.http.post('/auth/forgot-password').send({ email: ADA }).expect(200);
     const token = linkIn(await mailbox.nth(1)).searchParams.get('token');
-    saveSilently();
+    saveWithoutAnswer();
     const reset = () => t.http.post('/auth/reset-password').send({ token, email: ADA, ...NEW });
     expect(await answersIn(reset)).toEqual([503, true]);
   });

@@ -11,14 +11,14 @@ import { failStatements } from '../support/failing-statements';
 import { userProvidersOf } from '../support/user-reads';
 
 const DAY = 86_400;
-/** Seconds that an access token may be presented for, with leeway and margin for clocks. */
+/** The time in seconds during which an access token may be accepted, with leeway and the margin for clocks. */
 const LIFE = 900 + 5 + 60;
 const prune = (t: TestApp, days?: number) => t.app.get(Pruning).run(days);
 const countOf = async (t: TestApp, table: string): Promise<number> =>
   (await t.database.query(`SELECT count(*)::int AS n FROM ${table}`))[0].n;
 
 describe('a sweep of sessions', () => {
-  /** Seconds after which a session is of no more use: its deadline, and the life of an access token minted at it. */
+  /** Seconds after which a session can be deleted: its deadline plus the life of an access token issued at the deadline. */
   const OVER = 1000 + LIFE;
   const t = TestApp.forFile({ options: { refreshTtl: 1000, storeTimeoutMs: 20_000 } });
   beforeEach(async () => {
@@ -26,7 +26,7 @@ describe('a sweep of sessions', () => {
     await t.person('root@example.com', 'admin');
   });
 
-  it('deletes those past their deadline, of every guard', async () => {
+  it('deletes sessions past their deadline, of every guard', async () => {
     const [ada, root] = [await t.session(), await t.session('root@example.com', 'admin')];
     await t.refresh((await t.refresh(ada.refresh_token).expect(200)).body.refresh_token).expect(200);
     await t.refresh(root.refresh_token, 'admin').expect(200);
@@ -39,7 +39,7 @@ describe('a sweep of sessions', () => {
     expect(await prune(t)).toMatchObject({ sessions: 0 });
   });
 
-  it('keeps a revoked one until then, so that its tokens are still known to be revoked', async () => {
+  it('keeps a revoked session until its deadline, so that its tokens are still recognised as revoked', async () => {
     const ada = await t.session();
     await t.call('post', '/auth/logout', ada.access_token).expect(204);
     expect(await prune(t)).toMatchObject({ sessions: 0 });
@@ -48,7 +48,7 @@ describe('a sweep of sessions', () => {
     expect(await prune(t)).toMatchObject({ sessions: 1 });
   });
 
-  it('keeps one past its deadline until its last access token is dead', async () => {
+  it('keeps a session past its deadline until its last access token has expired', async () => {
     t.clock.stop();
     const ada = await t.session();
     t.clock.advance(999);
@@ -61,7 +61,7 @@ describe('a sweep of sessions', () => {
     await t.get('/private', body.access_token).expect(401);
   });
 
-  /** Sessions number 1 to `count`, each of no more use since so many seconds, as an expression in n. */
+  /** Stores sessions 1 to `count`, each deletable since `secondsAgo`, an SQL expression in n. */
   const store = (count: number, secondsAgo: string): Promise<unknown> =>
     t.database.query(
       `INSERT INTO svc_sessions (id, guard, user_id, salt, auth_time, expires_at, last_used_at, created_at)
@@ -70,13 +70,13 @@ describe('a sweep of sessions', () => {
       [count],
     );
 
-  it('goes on past any number of rows, also of one deadline', async () => {
+  it('deletes any number of rows, also with equal deadlines', async () => {
     await store(2345, 'CASE WHEN n % 2 = 0 THEN n ELSE 7 END');
     expect(await prune(t)).toMatchObject({ sessions: 2345 });
     expect(await countOf(t, 'svc_sessions')).toBe(0);
   });
 
-  it('tells that those which nobody had ended have expired, once each', async () => {
+  it('emits SessionEnded once for each session that had not been ended before', async () => {
     const [ada, root] = [await t.session(), await t.session('root@example.com', 'admin')];
     const ended = await t.session();
     await t.call('post', '/auth/logout', ended.access_token).expect(204);
@@ -89,8 +89,8 @@ describe('a sweep of sessions', () => {
       [
         { guard: 'admin', userId: '1', sessionId: claimsOf(root.access_token).fid },
         { guard: 'api', userId: '1', sessionId: claimsOf(ada.access_token).fid },
-      ].map((which) => ({
-        ...which,
+      ].map((session) => ({
+        ...session,
         client: { ip: expect.stringContaining('127.0.0.1'), userAgent: null },
         amr: ['pwd'],
         reason: 'expired',
@@ -98,7 +98,7 @@ describe('a sweep of sessions', () => {
     );
   });
 
-  it('reads the rows that it deletes by index, whatever the number of live ones', async () => {
+  it('reads the rows to delete by index, whatever the number of live sessions', async () => {
     await store(50_000, '-1000 - n');
     await store(600, 'n');
     await t.database.query('ANALYZE svc_sessions');
@@ -117,7 +117,7 @@ describe('a sweep of sessions', () => {
     await client.end();
   });
 
-  it('waits for no lock, and shares the work with another sweep', async () => {
+  it('skips locked rows, and shares the work with a concurrent sweep', async () => {
     await t.session();
     await t.session();
     t.clock.advance(OVER + 1);
@@ -127,13 +127,13 @@ describe('a sweep of sessions', () => {
     expect(await prune(t)).toMatchObject({ sessions: 1 });
     await runner.rollbackTransaction();
     await runner.release();
-    const [one, other] = await Promise.all([prune(t), prune(t)]);
-    expect(one.sessions + other.sessions).toBe(1);
+    const [first, second] = await Promise.all([prune(t), prune(t)]);
+    expect(first.sessions + second.sessions).toBe(1);
   });
 });
 
 describe('a sweep of lockout counters', () => {
-  // Time to spare: however slow the machine, no statement is given up.
+  // A long time-out, so that no statement times out on a slow machine.
   const start = (options: Partial<AuthModuleOptions> = {}): Promise<TestApp> =>
     TestApp.start({ options: { features: { lockout: true }, storeTimeoutMs: 20_000, ...options } });
   const subjects = async (t: TestApp): Promise<string[]> =>
@@ -141,7 +141,7 @@ describe('a sweep of lockout counters', () => {
       ({ subject }: { subject: string }) => subject,
     );
 
-  it('deletes those that never locked, days after their last failure, and no lock that holds', async () => {
+  it('deletes counters that never locked, days after their last failure, and no active lock', async () => {
     const t = await start({ lockout: { maxAttempts: 2 } });
     await t.login('locked', 'x').expect(422);
     await t.login('locked', 'x').expect(422);
@@ -159,7 +159,7 @@ describe('a sweep of lockout counters', () => {
     await t.stop();
   });
 
-  it('never takes fewer than one day', async () => {
+  it('keeps counters for at least one day', async () => {
     const t = await start({ retention: { lockoutDays: 0 } });
     await t.login('young', 'x').expect(422);
     for (const days of [undefined, 0, -7]) expect(await prune(t, days)).toMatchObject({ lockoutCounters: 0 });
@@ -168,7 +168,7 @@ describe('a sweep of lockout counters', () => {
     await t.stop();
   });
 
-  it('deletes locks that have let go, by the time of their own guard', async () => {
+  it('deletes released locks, by the setting of their guard', async () => {
     const t = await start({
       lockout: { maxAttempts: 1, releaseAfter: 100 },
       guards: { admin: { lockout: { releaseAfter: 900 } } },
@@ -186,7 +186,7 @@ describe('a sweep of lockout counters', () => {
     await t.stop();
   });
 
-  it('goes on past any number of rows, and sweeps what the feature left behind when it was switched off', async () => {
+  it('deletes any number of rows, also after the feature was disabled', async () => {
     const t = await start({ features: { lockout: false } });
     await t.database.query(`
       INSERT INTO svc_lockouts (id, purpose, subject, guard, attempts, created_at, updated_at)
@@ -197,7 +197,7 @@ describe('a sweep of lockout counters', () => {
     await t.stop();
   });
 
-  it('waits for no lock, and never takes days beyond the calendar', async () => {
+  it('skips locked rows, and accepts any number of days', async () => {
     const t = await start();
     for (const name of ['a', 'b']) await t.login(name, 'x').expect(422);
     t.clock.advance(40 * DAY);
@@ -212,7 +212,7 @@ describe('a sweep of lockout counters', () => {
     await t.stop();
   });
 
-  it('is no obstacle to the other sweeps where its table is missing, nor they to it', async () => {
+  it('does not prevent other sweeps when its table is missing, and runs when theirs is missing', async () => {
     const t = await start({ refreshTtl: 10, lockout: { maxAttempts: 1, releaseAfter: 1 } });
     await t.person('ada@example.com');
     await t.session();
@@ -246,7 +246,7 @@ describe('a sweep of passkeys', () => {
       (row: { guard: string; user_id: string }) => `${row.guard}:${row.user_id}`,
     );
 
-  it('deletes those whose user is gone, by the table of their own guard', async () => {
+  it('deletes passkeys of deleted users, by the user table of their guard', async () => {
     await store('api', '1', '1', '2', '3', '99');
     await store('admin', '1', '2');
     await t.database.query('DELETE FROM people WHERE id = 3');
@@ -255,7 +255,7 @@ describe('a sweep of passkeys', () => {
     expect(await swept()).toBe(0);
   });
 
-  it('leaves those alone whose guard it does not know, or whose user it cannot ask for', async () => {
+  it('keeps passkeys with an unknown guard or an invalid user id', async () => {
     await store(null, '99');
     await store('former', '99');
     await store('api', 'not a number', '99999999999999999999', '99');
@@ -263,13 +263,13 @@ describe('a sweep of passkeys', () => {
     expect(await left()).toEqual([':99', 'api:99999999999999999999', 'api:not a number', 'former:99']);
   });
 
-  it('goes on past any number of rows', async () => {
+  it('deletes any number of rows', async () => {
     await store('api', ...Array.from({ length: 1200 }, (_, n) => String(n % 4 === 0 ? 1 : n + 10)));
     expect(await swept()).toBe(900);
     expect(await left()).toHaveLength(300);
   });
 
-  it('leaves those of users who are deleted softly', async () => {
+  it('keeps passkeys of users who are marked as deleted', async () => {
     await store('api', '1', '2');
     await t.database.query('ALTER TABLE people ADD deleted_at timestamptz');
     await t.database.query('UPDATE people SET deleted_at = now() WHERE id = 1');
@@ -277,7 +277,7 @@ describe('a sweep of passkeys', () => {
     await t.database.query('ALTER TABLE people DROP deleted_at');
   });
 
-  it('guesses nothing where the user provider cannot say who is there', async () => {
+  it('deletes nothing when the user provider cannot list the existing users', async () => {
     await store('api', '99');
     for (const users of userProvidersOf(t)) jest.spyOn(users, 'present').mockResolvedValue(null);
     expect(await swept()).toBe(0);
@@ -289,7 +289,7 @@ describe('a sweep of passkeys', () => {
     ['the users` table', 'people RENAME TO elsewhere', 'elsewhere RENAME TO people'],
     ['the users` id', 'people RENAME id TO key', 'people RENAME key TO id'],
     ['its column', 'svc_passkeys RENAME user_id TO owner', 'svc_passkeys RENAME owner TO user_id'],
-  ])('is no obstacle to the others without %s', async (_, change, undone) => {
+  ])('does not prevent the other sweeps without %s', async (_, change, undone) => {
     await t.session();
     await store('api', '99');
     t.clock.advance(11 + LIFE);
@@ -298,7 +298,7 @@ describe('a sweep of passkeys', () => {
     await t.database.query(`ALTER TABLE ${undone}`);
   });
 
-  it('waits for no passkey that is being used', async () => {
+  it('skips a passkey that is locked by a login', async () => {
     await store('api', '98', '99');
     const runner = t.database.createQueryRunner();
     await runner.startTransaction();
@@ -315,7 +315,7 @@ describe('a sweep of which one part fails', () => {
     options: { features: { lockout: true }, refreshTtl: 10, lockout: { maxAttempts: 1, releaseAfter: 1 } },
   });
 
-  /** A row of every kind that is of no more use. */
+  // One deletable row of every kind.
   beforeEach(async () => {
     await t.person(ADA);
     await t.session();
@@ -325,7 +325,7 @@ describe('a sweep of which one part fails', () => {
     t.clock.advance(11 + LIFE);
   });
 
-  /** Numbers of rows that are left. */
+  /** The number of remaining rows per kind. */
   const left = async (): Promise<Record<string, number>> => ({
     sessions: await countOf(t, 'svc_sessions'),
     lockoutCounters: await countOf(t, 'svc_lockouts'),
@@ -343,7 +343,7 @@ describe('a sweep of which one part fails', () => {
     const allow = await failStatements(t, `DELETE ON ${table}`);
     const error = await prune(t).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(AggregateError);
-    // One for each guard that has such rows.
+    // One error for each guard that has such rows.
     for (const { message } of (error as AggregateError).errors) expect(message).toMatch(new RegExp(`^${name}: `));
     expect((error as AggregateError).message).toMatch(new RegExp(`^${name}: `));
     expect(await left()).toEqual({ ...NONE, [name]: 1 });
@@ -367,7 +367,7 @@ describe('a sweep of reset tokens', () => {
 
   const swept = async (app = t): Promise<number> => (await prune(app)).resetTokens;
   const left = (): Promise<number> => countOf(t, 'svc_password_resets');
-  /** Tokens of users 1 to `count`, each made so many seconds before the one before it. */
+  /** Stores tokens of users 1 to `count`; token n was created n × `age` seconds ago. */
   const store = (count: number, age: number, guard = 'api', broker = ''): Promise<unknown> =>
     t.database.query(
       `INSERT INTO svc_password_resets
@@ -375,7 +375,7 @@ describe('a sweep of reset tokens', () => {
       [count, guard, broker, age],
     );
 
-  it('deletes one as soon as it can be used no more, and no sooner', async () => {
+  it('deletes a token only after it has expired', async () => {
     t.clock.stop();
     await member(t, ADA);
     await t.http.post('/auth/forgot-password').send({ email: ADA }).expect(200);
@@ -391,7 +391,7 @@ describe('a sweep of reset tokens', () => {
     expect([await swept(), await left()]).toEqual([0, 1]);
   });
 
-  it('leaves one that still works', async () => {
+  it('keeps a valid token', async () => {
     await member(t, ADA);
     await t.http.post('/auth/forgot-password').send({ email: ADA }).expect(200);
     const token = linkIn(await mailbox.nth(1)).searchParams.get('token');
@@ -401,7 +401,7 @@ describe('a sweep of reset tokens', () => {
     await t.http.post('/auth/reset-password').send(body).expect(200);
   });
 
-  it('deletes those of every guard and broker, of users who are gone, and past any number of rows', async () => {
+  it('deletes any number of tokens, of every guard and broker and of deleted users', async () => {
     await store(2345, 0.01, 'api', 'young');
     await store(1200, 3600);
     await store(1500, 3600, 'former', 'staff');
@@ -410,7 +410,7 @@ describe('a sweep of reset tokens', () => {
     expect(await left()).toBe(2345);
   });
 
-  it('waits for none that is being used, and lets none go that is made anew meanwhile', async () => {
+  it('skips a token that is being used, and keeps one that is renewed meanwhile', async () => {
     const email = 'eve@example.com';
     const id = await member(t, email);
     await store(1, 4000);
@@ -427,13 +427,13 @@ describe('a sweep of reset tokens', () => {
     expect([await swept(), await left()]).toEqual([0, 1]);
   });
 
-  it('shares the work with another sweep', async () => {
+  it('shares the work with a concurrent sweep', async () => {
     await store(3000, 3600);
     const both = await Promise.all([swept(), swept()]);
     expect([both[0]! + both[1]!, await left()]).toEqual([3000, 0]);
   });
 
-  it('goes on after the feature was switched off, and is no obstacle where its table is missing', async () => {
+  it('runs after the feature was disabled, and does not prevent other sweeps when its table is missing', async () => {
     await store(3, 3600);
     const off = await startMembers({ features: { passwordReset: false } }, { databaseUrl: t.databaseUrl });
     expect(await swept(off.t)).toBe(3);
@@ -443,7 +443,7 @@ describe('a sweep of reset tokens', () => {
     await off.t.stop();
   });
 
-  it('takes away what a mail left behind whose account was erased while it was written', async () => {
+  it('deletes the token of a mail whose account was erased while the mail was written', async () => {
     await member(t, ADA);
     await t.http.post('/auth/forgot-password').send({ email: ADA }).expect(200);
     await mailbox.nth(1);

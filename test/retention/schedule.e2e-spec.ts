@@ -18,7 +18,7 @@ describe('a host with @nestjs/schedule', () => {
     return app;
   }
 
-  it('sweeps daily by itself, and no more once it is closed', async () => {
+  it('prunes daily, and stops when the application closes', async () => {
     const app = await start({});
     const job = app.get(SchedulerRegistry).getCronJob('svc:prune');
     expect(job.cronTime.source).toBe('23 3 * * *');
@@ -30,7 +30,7 @@ describe('a host with @nestjs/schedule', () => {
     expect(job.isActive).toBe(false);
   });
 
-  it('survives a sweep that fails', async () => {
+  it('continues after a sweep that fails', async () => {
     const app = await start({});
     jest.spyOn(app.get(Pruning), 'run').mockRejectedValue(new Error('no database'));
     const unhandled = jest.fn();
@@ -42,7 +42,7 @@ describe('a host with @nestjs/schedule', () => {
     await app.close();
   });
 
-  it('sweeps when it says, or never', async () => {
+  it('prunes by the configured schedule, or never', async () => {
     const hourly = await start({ retention: { schedule: '5 * * * *' } });
     expect(hourly.get(SchedulerRegistry).getCronJob('svc:prune').cronTime.source).toBe('5 * * * *');
     await hourly.close();
@@ -52,17 +52,17 @@ describe('a host with @nestjs/schedule', () => {
     await never.close();
   });
 
-  it('is told at boot of an expression that is none', async () => {
+  it('fails at boot with an invalid cron expression', async () => {
     await expect(start({ retention: { schedule: 'daily' } })).rejects.toThrow(/SVC_PRUNE_SCHEDULE.*"daily"/);
   });
 
-  it('sweeps nothing where the service only verifies and has no tables', async () => {
+  it('prunes nothing in a service that only verifies and has no tables', async () => {
     const app = await start({ routes: false });
     expect(app.get(SchedulerRegistry).getCronJobs().size).toBe(0);
     await app.close();
   });
 
-  it('that does not import it starts all the same', async () => {
+  it('starts without importing its module', async () => {
     const app = await start({}, []);
     await app.close();
   });

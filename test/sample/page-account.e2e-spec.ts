@@ -82,7 +82,7 @@ describeWithBrowser('the page of the sample', () => {
         },
       ],
       [
-        'Overview, with something said',
+        'Overview, with a message',
         async () => {
           await tab.goes('Overview');
           await tab.presses('Renew it now');
@@ -94,13 +94,13 @@ describeWithBrowser('the page of the sample', () => {
       expect(await findings()).toEqual([]);
     });
 
-    it('would not pass with a finding: the check itself works under the policy of the page', async () => {
+    it('fails the accessibility check when a fault is added', async () => {
       await tab.page.evaluate("document.querySelector('main').append(document.createElement('input'))");
       expect(await findings()).toContainEqual(expect.stringMatching(/^light: label: <input/));
       await tab.page.evaluate("document.querySelector('main > input').remove()");
     });
 
-    it('has the focus at its heading, and its name in the title', async () => {
+    it('focuses its heading, and has its name in the title', async () => {
       await tab.goes('Sessions');
       expect(await tab.page.evaluate('document.activeElement.textContent')).toBe('Sessions');
       expect(await tab.page.title()).toBe('Sessions · Orders');
@@ -109,14 +109,14 @@ describeWithBrowser('the page of the sample', () => {
       expect(outline).toBe('solid');
     });
 
-    it('moves nothing for readers who want it still', async () => {
+    it('has no animation with reduced motion', async () => {
       const properties = await tab.page.evaluate<string>(
         "getComputedStyle(document.querySelector('main')).transitionDuration",
       );
       expect(properties).toBe('0s');
     });
 
-    it('takes passwords, names and codes where password managers look for them', async () => {
+    it('marks fields for passwords, names and codes for password managers', async () => {
       await tab.signsOut();
       const hint = (label: string) => tab.field(label).getAttribute('autocomplete');
       expect([await hint('Email'), await hint('Password')]).toEqual(['username webauthn', 'current-password']);
@@ -129,7 +129,7 @@ describeWithBrowser('the page of the sample', () => {
     });
 
     it.each(['/', '/reset-password?token=%22%3E%3Cscript%3E&email=x', '/verified', '/mailbox'])(
-      'runs nothing but the files of the server, and tells no other where it is: %s',
+      'runs only scripts of the server, and sends no referrer: %s',
       async (path) => {
         const response = await fetch(visit.url + path);
         const [policy, text] = [response.headers.get('content-security-policy')!, await response.text()];
@@ -147,7 +147,7 @@ describeWithBrowser('the page of the sample', () => {
       },
     );
 
-    it('is made of the files of the page and no others', async () => {
+    it('serves the files of the page and no others', async () => {
       const status = (path: string) => visit.sample.status(path);
       expect(await status('/web/main.js')).toBe(200);
       for (const path of [
@@ -168,7 +168,7 @@ describeWithBrowser('the page of the sample', () => {
 
     const badge = (text: string) => tab.page.locator('main').getByText(text, { exact: true }).waitFor();
 
-    it('is registered, after the form has said what is wrong', async () => {
+    it('is registered, after the form has reported its errors', async () => {
       await tab.sees('Sign in');
       await tab.page.getByRole('link', { name: 'Create an account' }).click();
       await tab.sees('Create an account');
@@ -184,7 +184,7 @@ describeWithBrowser('the page of the sample', () => {
       await tab.page.getByRole('heading', { name: 'Hello, Ada' }).waitFor();
     });
 
-    it('shows what its token says, how long it lives, and renews it when asked to', async () => {
+    it('shows the claims and the lifetime of its token, and refreshes it on request', async () => {
       const { jti, amr } = await tab.payload();
       expect(amr).toEqual(['pwd']);
       expect(JSON.parse(await tab.page.locator('#token-header').innerText())).toEqual({ alg: 'HS256', typ: 'at+jwt' });
@@ -194,7 +194,7 @@ describeWithBrowser('the page of the sample', () => {
       expect((await tab.payload()).jti).not.toBe(jti);
     });
 
-    it('confirms its address by the link in the mailbox, which leaves nothing in the address bar', async () => {
+    it('verifies its address by the link in the mailbox, and removes the link from the address bar', async () => {
       await badge('not confirmed');
       await tab.presses('Mail it again');
       await tab.hears('The link is on its way.');
@@ -225,7 +225,7 @@ describeWithBrowser('the page of the sample', () => {
       await other.page.context().close();
     });
 
-    it('ends one session, all others, and all', async () => {
+    it('ends one session, all other sessions, and all sessions', async () => {
       const login = () => visit.sample.call('POST', '/auth/login', { email: ADA, password: SECOND });
       await tab.goes('Sessions');
       const rows = tab.page.locator('main').getByRole('listitem');
@@ -251,14 +251,14 @@ describeWithBrowser('the page of the sample', () => {
       await tab.hears('You are signed out everywhere.');
     });
 
-    it('refuses a wrong password, and tells nobody which addresses it knows', async () => {
+    it('refuses a wrong password, and does not reveal which addresses have an account', async () => {
       for (const email of [ADA, 'nobody@example.com']) {
         await tab.signsIn(email, 'wrong');
         await tab.isRefused('These credentials do not match our records.');
       }
     });
 
-    it('gets another password by a mailed link, whose token is nowhere to be seen', async () => {
+    it('gets a new password by a mailed link, and shows its token nowhere', async () => {
       for (const email of ['nobody@example.com', ADA]) {
         await tab.page.getByRole('link', { name: 'Forgot your password?' }).click();
         await tab.sees('Forgot your password?');
@@ -286,7 +286,7 @@ describeWithBrowser('the page of the sample', () => {
       await tab.sees('Overview');
     });
 
-    it('takes its data along, confirmed by the password, with one question for several requests', async () => {
+    it('exports its data after one confirmation by the password for several requests', async () => {
       await tab.goes('Your data');
       const save = tab.page.waitForEvent('download');
       await tab.presses('Download your data');
@@ -299,8 +299,8 @@ describeWithBrowser('the page of the sample', () => {
       expect(JSON.parse(await readFile(await saved.path(), 'utf8'))).toMatchObject({ account: { identifier: ADA } });
     });
 
-    it('does nothing that is not confirmed', async () => {
-      // Another session, so that the proof of the first is worth nothing.
+    it('does nothing without a confirmation', async () => {
+      // A new session, in which the confirmation of the first session is invalid.
       await tab.signsOut();
       await tab.signsIn(ADA, THIRD);
       await tab.sees('Overview');
@@ -325,5 +325,5 @@ describeWithBrowser('the page of the sample', () => {
     });
   });
 
-  it('has broken no rule of the page', () => expect(visit.complaints).toEqual([]));
+  it('has caused no console error or policy violation', () => expect(visit.complaints).toEqual([]));
 });

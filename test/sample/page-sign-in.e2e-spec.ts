@@ -25,7 +25,7 @@ describeWithBrowser('the page of the sample', () => {
     const passkeyNames = () => tab.page.locator('main').getByRole('listitem').getByRole('heading').allInnerTexts();
 
     describe('a passkey', () => {
-      it('is added once the password confirmed who is there, and the request was repeated by itself', async () => {
+      it('is added after a confirmation by the password, with the request repeated automatically', async () => {
         await tab.presses('Use the demo account');
         await tab.sees('Overview');
         expect((await tab.payload()).amr).toEqual(['pwd']);
@@ -42,14 +42,14 @@ describeWithBrowser('the page of the sample', () => {
         expect(await passkeyNames()).toEqual(['Laptop']);
       });
 
-      it('is refused by a device that has one already', async () => {
+      it('is refused by a device that already has one', async () => {
         await authenticator.touch(async () => {
           await tab.presses('Add a passkey');
           await tab.isRefused('This device already has a passkey for this account.');
         });
       });
 
-      it('signs in by autofill, without a name or a click', async () => {
+      it('signs in by autofill, without an identifier or a click', async () => {
         await authenticator.touch(async () => {
           await tab.presses('Sign out');
           await tab.sees('Overview');
@@ -57,8 +57,8 @@ describeWithBrowser('the page of the sample', () => {
         expect((await tab.payload()).amr).toEqual(['webauthn']);
       });
 
-      it('signs in by button', async () => {
-        // Autofill, which begins at some moment after the sign-out, would be quicker than the click.
+      it('signs in by a button', async () => {
+        // Autofill starts some time after the sign-out and would complete before the click.
         await tab.page.evaluate('PublicKeyCredential.isConditionalMediationAvailable = async () => false');
         await tab.signsOut();
         await authenticator.touch(async () => {
@@ -67,7 +67,7 @@ describeWithBrowser('the page of the sample', () => {
         });
       });
 
-      it('confirms who is there, and is renamed then', async () => {
+      it('confirms the user, and is then renamed', async () => {
         await tab.goes('Passkeys');
         await tab.presses('Rename Laptop');
         await tab.dialog().getByLabel('Name').fill('Old laptop');
@@ -79,7 +79,7 @@ describeWithBrowser('the page of the sample', () => {
         expect(await passkeyNames()).toEqual(['Old laptop']);
       });
 
-      it('is deleted after a question, and the authenticator forgets it', async () => {
+      it('is deleted after a question, also from the authenticator', async () => {
         await tab.presses('Delete Old laptop');
         await tab.answers('Delete');
         await tab.hears('The passkey is deleted.');
@@ -99,7 +99,7 @@ describeWithBrowser('the page of the sample', () => {
       };
       const shownCodes = () => tab.page.locator('.codes li').allInnerTexts();
 
-      it('is set up with a QR code of the very address that is shown as text, and a code that proves it', async () => {
+      it('is set up with a QR code of the URI that is shown as text, and confirmed by a code', async () => {
         await tab.goes('Two-factor');
         await tab.presses('Set it up');
         const picture = tab.page.getByRole('img', { name: 'QR code for your authenticator app' });
@@ -119,7 +119,7 @@ describeWithBrowser('the page of the sample', () => {
         }
       });
 
-      it('comes with recovery codes to copy and to keep', async () => {
+      it('has recovery codes to copy and to save', async () => {
         codes = await shownCodes();
         expect(codes).toHaveLength(8);
         await tab.presses('Copy');
@@ -130,7 +130,7 @@ describeWithBrowser('the page of the sample', () => {
         expect((await save).suggestedFilename()).toBe('recovery-codes.txt');
       });
 
-      it('is switched on by a right code alone, and shows its recovery codes no more', async () => {
+      it('is enabled by a right code only, and then hides its recovery codes', async () => {
         await tab.fills({ 'The code that it shows': '000000' });
         await tab.presses('Switch it on');
         await tab.isRefused('The code is not correct.');
@@ -141,19 +141,19 @@ describeWithBrowser('the page of the sample', () => {
         expect(await shownCodes()).toEqual([]);
       });
 
-      it('is asked for after the password, by code', async () => {
+      it('is required after the password, by code', async () => {
         await challenge();
         await tab.fills({ 'Code from your authenticator app': '000000' });
         await tab.button('Continue').first().click();
         await tab.isRefused('The code is not correct.');
-        // The code of the next half minute: that of this one is used up, and clocks may differ by one.
+        // The code of the next time step, because the current one is used and the clocks may differ by one step.
         await tab.fills({ 'Code from your authenticator app': codeAt(secret, step() + 1) });
         await tab.button('Continue').first().click();
         await tab.sees('Overview');
         expect((await tab.payload()).amr).toEqual(['pwd', 'otp']);
       });
 
-      it('is asked for after the password, by recovery code', async () => {
+      it('is required after the password, by recovery code', async () => {
         await challenge();
         await tab.page.getByText('Use a recovery code instead').click();
         await tab.fills({ 'Recovery code': codes[0]! });
@@ -163,7 +163,7 @@ describeWithBrowser('the page of the sample', () => {
         await tab.page.getByText('7 of 8 recovery codes are left.').waitFor();
       });
 
-      it('gets new recovery codes, and is switched off', async () => {
+      it('gets new recovery codes, and is disabled', async () => {
         await tab.presses('New recovery codes…');
         await tab.answers('Make new ones');
         await tab.page.getByRole('heading', { name: 'Is it you?' }).waitFor();
@@ -179,10 +179,10 @@ describeWithBrowser('the page of the sample', () => {
       });
     });
 
-    it('has broken no rule of the page', () => expect(visit.complaints).toEqual([]));
+    it('has caused no console error or policy violation', () => expect(visit.complaints).toEqual([]));
   });
 
-  describe('with a passkey after the password', () => {
+  describe('with a passkey required after the password, the passkey', () => {
     visit.forTests({ SVC_PASSKEY_REQUIRED: 'true' });
     let tab: Tab;
     let authenticator: VirtualAuthenticator;
@@ -205,7 +205,7 @@ describeWithBrowser('the page of the sample', () => {
       expect((await tab.payload()).amr).toEqual(['pwd', 'webauthn']);
     };
 
-    it('is asked of nobody who has none', async () => {
+    it('is not required of a user without passkeys', async () => {
       await tab.signsIn();
       await tab.sees('Overview');
       await tab.goes('Passkeys');
@@ -218,7 +218,7 @@ describeWithBrowser('the page of the sample', () => {
       await tab.signsOut();
     });
 
-    it('is the one way on for whoever has one', async () => {
+    it('is the only way to continue for a user with a passkey', async () => {
       await challenge();
       expect(await tab.page.locator('main').getByRole('button').allInnerTexts()).toEqual([
         'Use a passkey',
@@ -232,12 +232,12 @@ describeWithBrowser('the page of the sample', () => {
       expect(await findingsIn(tab.page)).toEqual([]);
     });
 
-    it('is given up by starting over, with the password', async () => {
+    it('can be abandoned by starting over with the password', async () => {
       await tab.presses('Start over');
       await challenge();
     });
 
-    it('that was cancelled says so, accessibly, and leaves everything as it was', async () => {
+    it('shows an accessible message when cancelled, and keeps the challenge', async () => {
       await authenticator.refuse(async () => {
         await byPasskey();
         await tab.page.getByRole('alert').getByText(CANCELLED).waitFor();
@@ -247,7 +247,7 @@ describeWithBrowser('the page of the sample', () => {
       await tab.hasFocus(tab.button('Use a passkey'));
     });
 
-    it('signs in, also after it was cancelled', async () => {
+    it('signs in, also after a cancelled attempt', async () => {
       await authenticator.touch(async () => {
         await tab.page.keyboard.press('Enter');
         await isIn();
@@ -255,12 +255,12 @@ describeWithBrowser('the page of the sample', () => {
       expect(await tab.page.getByText(CANCELLED).count()).toBe(0);
     });
 
-    it('is in the session that it opened, also once that was renewed', async () => {
+    it('is in amr of the session that it opened, also after a refresh', async () => {
       await tab.page.reload();
       await isIn();
     });
 
-    it('is not offered at an address that has none, which is said', async () => {
+    it('is not offered in a browser without one, and a message says so', async () => {
       const elsewhere = await visit.tab();
       await elsewhere.page.goto(visit.sample.url);
       await elsewhere.signsIn();
@@ -274,7 +274,7 @@ describeWithBrowser('the page of the sample', () => {
       await tab.comesToFront();
     });
 
-    it('is offered beside the codes of a second factor, and is as good', async () => {
+    it('is offered beside the codes of a second factor, and signs in like them', async () => {
       await tab.goes('Two-factor');
       await tab.presses('Set it up');
       await tab.confirms();
@@ -295,7 +295,7 @@ describeWithBrowser('the page of the sample', () => {
       await tab.signsOut();
     });
 
-    it('that the account has no more is refused, and the code is still a way on', async () => {
+    it('is refused once it is deleted, and the code still signs in', async () => {
       await challenge();
       await visit.sql('DELETE FROM svc_passkeys');
       await authenticator.touch(async () => {
@@ -308,6 +308,6 @@ describeWithBrowser('the page of the sample', () => {
       expect((await tab.payload()).amr).toEqual(['pwd', 'otp']);
     });
 
-    it('has broken no rule of the page', () => expect(visit.complaints).toEqual([]));
+    it('has caused no console error or policy violation', () => expect(visit.complaints).toEqual([]));
   });
 });

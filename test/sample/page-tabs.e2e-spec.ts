@@ -8,11 +8,11 @@ const [MINUTES_OF_LIFE, ROUNDS] = [15, 5];
 describeWithBrowser('the page of the sample', () => {
   const visit = SampleVisit.forFile();
 
-  // Without a grace window: two tabs that present one refresh token end the session.
+  // Without a grace period, two tabs that present one refresh token end the session.
   describe.each([
     ['body mode', {}],
     ['cookie mode', { SVC_COOKIE_MODE: 'true' }],
-  ])('in several tabs in %s', (mode, env) => {
+  ])('several tabs in %s', (mode, env) => {
     visit.forTests({ ...env, SVC_GRACE: '0' });
     let person: BrowserContext;
     let tabs: Tab[];
@@ -31,15 +31,15 @@ describeWithBrowser('the page of the sample', () => {
 
     beforeEach(async () => {
       for (const tab of tabs) await tab.sees('Overview');
-      await share('');
+      await sharedToken('');
       refreshes.splice(0);
     });
 
     const stored = (): Promise<Record<string, string>> =>
       tabs[0]!.page.evaluate('({ ...localStorage, ...sessionStorage })');
 
-    /** Waits for all tabs to hold one and the same token, another one than `before`. */
-    async function share(before: string): Promise<string> {
+    /** Waits until all tabs have the same token, and that token is not `before`. */
+    async function sharedToken(before: string): Promise<string> {
       let held: string[] = [];
       await eventually(async () => {
         held = await Promise.all(tabs.map(async (tab) => (await tab.payload()).jti));
@@ -48,12 +48,12 @@ describeWithBrowser('the page of the sample', () => {
       return held[0]!;
     }
 
-    it('stay signed in through five refreshes, of which each is made once', async () => {
+    it('stay signed in through five refreshes, each sent once', async () => {
       const { fid } = await tabs[0]!.payload();
-      let jti = await share('');
+      let jti = await sharedToken('');
       for (let round = 1; round <= ROUNDS; round++) {
         await person.clock.fastForward(MINUTES_OF_LIFE * 60_000);
-        jti = await share(jti);
+        jti = await sharedToken(jti);
         expect(refreshes).toHaveLength(round);
       }
       for (const tab of tabs) {
@@ -65,12 +65,12 @@ describeWithBrowser('the page of the sample', () => {
       }
     });
 
-    it('renew a token that is refused, and repeat the request, whoever asks first', async () => {
+    it('refresh a refused token once, and repeat the refused requests', async () => {
       const { jti } = await tabs[0]!.payload();
       const refused = new Set<string>();
       await person.route('**/auth/sessions', async (route) => {
         const token = route.request().headers().authorization!;
-        // As if its time had come: the token that all tabs hold is good no more.
+        // Simulates an expired access token: the token of all tabs is refused.
         if (refused.size > 0 && !refused.has(token)) return route.continue();
         refused.add(token);
         await route.fulfill({ status: 401, json: { message: 'Authentication is required.' } });
@@ -79,11 +79,11 @@ describeWithBrowser('the page of the sample', () => {
       for (const tab of tabs) await tab.page.getByText('this one').waitFor();
       await person.unroute('**/auth/sessions');
       await Promise.all(tabs.map((tab) => tab.goesBehind('Overview')));
-      expect(await share(jti)).not.toBe(jti);
+      expect(await sharedToken(jti)).not.toBe(jti);
       expect(refreshes).toHaveLength(1);
     });
 
-    it('stay signed in while the server cannot renew, and renew when it can', async () => {
+    it('stay signed in while the refresh fails, and refresh when the server answers again', async () => {
       const [tab] = tabs as [Tab];
       const { jti } = await tab.payload();
       await person.route('**/auth/refresh', (route) => route.fulfill({ status: 503, json: { message: 'Not now.' } }));
@@ -92,10 +92,10 @@ describeWithBrowser('the page of the sample', () => {
       expect((await tab.payload()).jti).toBe(jti);
       await person.unroute('**/auth/refresh');
       await person.clock.fastForward(10_000);
-      await share(jti);
+      await sharedToken(jti);
     });
 
-    it('are signed out and in together', async () => {
+    it('are signed out and signed in together', async () => {
       const [first, second, third] = tabs as [Tab, Tab, Tab];
       await second.comesToFront();
       await second.signsOut();
@@ -104,11 +104,11 @@ describeWithBrowser('the page of the sample', () => {
       await third.comesToFront();
       await third.signsIn();
       await Promise.all(tabs.map((tab) => tab.sees('Overview')));
-      await share('');
+      await sharedToken('');
       expect(refreshes).toEqual([]);
     });
 
-    it('keep no access token in any storage, and in cookie mode no refresh token', async () => {
+    it('store no access token, and in cookie mode no refresh token', async () => {
       expect(Object.keys(await stored())).toEqual([mode === 'body mode' ? 'refresh-token' : 'signed-in']);
       const cookies = await person.cookies();
       expect(cookies).toMatchObject(mode === 'body mode' ? [] : [{ httpOnly: true, sameSite: 'Strict' }]);
@@ -116,7 +116,7 @@ describeWithBrowser('the page of the sample', () => {
       await tabs[0]!.sees('Overview');
     });
 
-    it('end with a session that was ended elsewhere, and have broken no rule of the page', async () => {
+    it('are signed out when the session is ended elsewhere, without console errors', async () => {
       const { access_token: token } = (await visit.sample.login('demo@example.com')).body;
       await visit.sample.call('DELETE', '/auth/sessions', undefined, token);
       await tabs[0]!.link('Sessions').dispatchEvent('click');

@@ -14,8 +14,8 @@ const DEVELOPMENT = { NODE_ENV: 'development' };
 const PRODUCTION = { NODE_ENV: 'production', PUBLIC_URL: 'https://orders.example.com' };
 const [FIRST, SECOND] = ['a horse with wings', 'another horse entirely'];
 
-describe('the sample, as a process', () => {
-  it('needs nothing: an embedded PostgreSQL, demo users, and data that outlives it', async () => {
+describe('the sample as a process', () => {
+  it('starts without settings, with an embedded PostgreSQL, demo users and persistent data', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'svc-data-'));
     const first = await (await SampleProcess.launch({ DATA_DIR: dataDir })).ready();
     expect(first.log).toMatch(/curl .*\/auth\/login/);
@@ -46,7 +46,7 @@ describe('the sample, as a process', () => {
     rmSync(dataDir, { recursive: true, force: true });
   }, 120_000);
 
-  it('ends with the reason where it refuses to start', async () => {
+  it('exits with the reason when it refuses to start', async () => {
     const refused = await SampleProcess.launch({ NODE_ENV: 'production' });
     await expect(refused.ready()).rejects.toThrow(/PUBLIC_URL is missing\. Set it to where this server is/);
     expect(await refused.stop()).toBe(1);
@@ -58,14 +58,14 @@ describeWithRedis('the sample, configured by environment alone', () => {
   let database: TestDatabase;
   let stores: Record<string, string>;
 
-  /** Settings for a start on a database of its own. */
+  /** Settings for a start on a separate database. */
   const onNewStores = () => {
     beforeAll(async () => {
       database = await createEmptyDatabase();
       stores = {
         DATABASE_URL: database.url,
         REDIS_URL: sharedRedisUrl()!,
-        // All suites of a run are on one Redis, and come from one address.
+        // All suites of a run share one Redis and one client address.
         SVC_KEY_PREFIX: `${randomUUID()}:`,
         SVC_SECRET: 's'.repeat(64),
         SVC_ENCRYPTION_KEY: 'e'.repeat(64),
@@ -95,7 +95,7 @@ describeWithRedis('the sample, configured by environment alone', () => {
       expect(await s.status('/orders')).toBe(401);
     });
 
-    it('shows each decorator at work', async () => {
+    it('demonstrates each decorator', async () => {
       const { access_token: token } = (await s.login('demo@example.com')).body;
       await s.call('DELETE', '/auth/sessions/others', undefined, token);
       await s.call('POST', '/orders', { item: 'tea' }, token);
@@ -108,16 +108,18 @@ describeWithRedis('the sample, configured by environment alone', () => {
 
       const issue = (body: object, headers = {}, as = token): Promise<Answer> =>
         send(`${s.url}/user/tokens`, 'POST', body, as, headers);
-      const wanted = { label: 'CI', abilities: ['orders.read'] };
-      expect((await issue(wanted)).status).toBe(423);
+      const request = { label: 'CI', abilities: ['orders.read'] };
+      expect((await issue(request)).status).toBe(423);
       const { body } = await s.call('POST', '/auth/confirm-password', { password: PASSWORD }, token);
       const confirmed = { 'X-Svc-Confirmation': body.confirmation_token };
       expect((await issue({ label: 'CI', abilities: ['users.read'] }, confirmed)).status).toBe(400);
-      const { access_token: machine } = (await issue(wanted, confirmed)).body;
+      const { access_token: machine } = (await issue(request, confirmed)).body;
       expect((await s.call('GET', '/orders', undefined, machine)).status).toBe(200);
       expect((await s.call('POST', '/orders', { item: 'tea' }, machine)).status).toBe(403);
       expect((await s.call('GET', '/auth/sessions', undefined, machine)).status).toBe(403);
-      expect((await issue(wanted, confirmed, machine)).body).toMatchObject({ reason: 'confirmation_session_mismatch' });
+      expect((await issue(request, confirmed, machine)).body).toMatchObject({
+        reason: 'confirmation_session_mismatch',
+      });
       const { data } = (await s.call('GET', '/auth/sessions', undefined, token)).body as unknown as { data: object[] };
       expect(data).toEqual([
         expect.objectContaining({ label: 'CI', current: false }),
@@ -128,7 +130,7 @@ describeWithRedis('the sample, configured by environment alone', () => {
       });
     });
 
-    it('shows nobody else`s orders', async () => {
+    it('shows no orders of other users', async () => {
       const { access_token: token } = (await s.login('demo@example.com')).body;
       const placed = (await s.call('POST', '/orders', { item: 'cake' }, token)).body as unknown as {
         data: { id: string };
@@ -158,7 +160,7 @@ describeWithRedis('the sample, configured by environment alone', () => {
         return found!.replace(/^http:\/\/localhost:\d+/, s.url);
       }
 
-      it('is registered, verified, given another password, and erased, with what its mails say', async () => {
+      it('is registered, verified, reset and erased by the links of its mails', async () => {
         const both = (password: string) => ({ password, password_confirmation: password });
         const form = { name: 'Ada <b>', email: 'ada@example.com', ...both(FIRST) };
         const { status, body } = await s.call('POST', '/auth/register', form);
@@ -194,7 +196,7 @@ describeWithRedis('the sample, configured by environment alone', () => {
         expect((await s.call('POST', '/auth/register', form)).status).toBe(200);
       });
 
-      it('escapes in its mailbox what a mail brings along', async () => {
+      it('escapes the content of mails in its mailbox', async () => {
         const email = "o'neil&co@example.com";
         await s.call('POST', '/auth/register', { name: 'O', email, password: FIRST, password_confirmation: FIRST });
         await link('/email/verify/');
@@ -204,8 +206,8 @@ describeWithRedis('the sample, configured by environment alone', () => {
       });
     });
 
-    it('serves its API document, as it is committed', async () => {
-      // With a mailbox the sample has its whole life.
+    it('serves the committed API document', async () => {
+      // With a mailbox the sample mounts every route.
       expect(await s.status('/docs')).toBe(200);
       const { body } = await s.call('GET', '/docs-json');
       expect(body).toEqual(JSON.parse(readFileSync(join(__dirname, '../../docs/openapi.json'), 'utf8')));
@@ -215,7 +217,7 @@ describeWithRedis('the sample, configured by environment alone', () => {
   describe('without demo users', () => {
     onNewStores();
 
-    it('serves when asked to', async () => {
+    it('starts with SEED_DEMO=false', async () => {
       const s = await host.start({ ...stores, SEED_DEMO: 'false' });
       expect((await s.login('demo@example.com')).status).toBe(422);
     });
@@ -230,7 +232,7 @@ describeWithRedis('the sample, configured by environment alone', () => {
   describe('with other settings', () => {
     onNewStores();
 
-    it('obeys SVC_* variables, feature flags included', async () => {
+    it('applies SVC_* variables, feature flags included', async () => {
       const s = await host.start({
         ...stores,
         SVC_ACCESS_TTL: '77',
@@ -259,32 +261,35 @@ describeWithRedis('the sample, configured by environment alone', () => {
     const flag = ['--mailbox'];
     it.each<[number, string, Record<string, string>, string[]]>([
       [200, 'in development', DEVELOPMENT, []],
-      [200, 'where npm start says so', {}, flag],
-      [404, 'where nobody says what this is', {}, []],
-      [404, 'in development that others can reach', { NODE_ENV: 'development', HOST: '0.0.0.0' }, []],
-      [404, 'on every address, whatever npm start says', { HOST: '::' }, flag],
+      [200, 'when npm start enables it', {}, flag],
+      [404, 'without NODE_ENV and flag', {}, []],
+      [404, 'in development on a public address', { NODE_ENV: 'development', HOST: '0.0.0.0' }, []],
+      [404, 'on every address, although npm start enables it', { HOST: '::' }, flag],
       [404, 'in production', PRODUCTION, []],
-      [404, 'in production, whatever npm start says', { ...PRODUCTION, HOST: '127.0.0.1' }, flag],
-    ])('answers %d for the mailbox %s, and registers and mails only with it', async (status, _, env, args) => {
-      const s = await host.start({ ...stores, ...env }, args);
-      expect([await s.status('/mailbox'), await s.status('/mailbox/mails')]).toEqual([status, status]);
-      const other = status === 200 ? 422 : 404;
-      expect((await s.call('POST', '/auth/register', {})).status).toBe(other);
-      expect((await s.call('POST', '/auth/forgot-password', {})).status).toBe(other);
-    });
+      [404, 'in production, although npm start enables it', { ...PRODUCTION, HOST: '127.0.0.1' }, flag],
+    ])(
+      'answers %d for the mailbox %s, and mounts registration and mailing routes only with it',
+      async (status, _, env, args) => {
+        const s = await host.start({ ...stores, ...env }, args);
+        expect([await s.status('/mailbox'), await s.status('/mailbox/mails')]).toEqual([status, status]);
+        const other = status === 200 ? 422 : 404;
+        expect((await s.call('POST', '/auth/register', {})).status).toBe(other);
+        expect((await s.call('POST', '/auth/forgot-password', {})).status).toBe(other);
+      },
+    );
 
     it.each([
       ['no Redis', { ...PRODUCTION, REDIS_URL: '' }, /cache is not set.*Give it a cache-manager cache on Redis/],
       ['no secret', { ...PRODUCTION, SVC_SECRET: '' }, /secret \(SVC_SECRET\) is missing/],
       ['no encryption key', { ...PRODUCTION, SVC_ENCRYPTION_KEY: '' }, /needs encryption\.key \(SVC_ENCRYPTION_KEY\)/],
-      ['no address of its own', { NODE_ENV: 'production' }, /PUBLIC_URL is missing\. Set it to where this server is/],
+      ['no PUBLIC_URL', { NODE_ENV: 'production' }, /PUBLIC_URL is missing\. Set it to where this server is/],
       [
-        'mails that would lead over plain HTTP',
+        'mailed links over plain HTTP',
         { ...PRODUCTION, PUBLIC_URL: 'http://orders.example.com', SMTP_URL: 'smtp://127.0.0.1:1' },
         /passwordReset\.frontendUrl \(SVC_RESET_URL\).*production mails https links only/,
       ],
       ['a short secret', { SVC_SECRET: 'short' }, /secret has 40 bits/],
-    ])('refuses to start with %s, and says how to mend it', async (_, env, message) => {
+    ])('refuses to start with %s, and names the setting to correct', async (_, env, message) => {
       await expect(host.start({ ...stores, ...env })).rejects.toThrow(message);
     });
   });
