@@ -122,8 +122,8 @@ describe('the routes answer as the OpenAPI document says', () => {
     await contract.expect(t, 'api_password_forgot', 200, { body: { email: GRACE } });
     const reset = linkIn(await mailbox.nth(2)).searchParams.get('token');
     const newPassword = { email: GRACE, password: PASSWORD, password_confirmation: PASSWORD };
-    await contract.expect(t, 'api_password_reset', 200, { body: { ...wanted, token: reset } });
-    await contract.expect(t, 'api_password_reset', 422, { body: { ...wanted, token: reset } });
+    await contract.expect(t, 'api_password_reset', 200, { body: { ...newPassword, token: reset } });
+    await contract.expect(t, 'api_password_reset', 422, { body: { ...newPassword, token: reset } });
 
     const last = await token(GRACE);
     await contract.expect(t, 'api_account_delete', 204, { token: last, proof: await prove(last) });

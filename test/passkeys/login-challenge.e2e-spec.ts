@@ -228,9 +228,9 @@ describe('a passkey as the second step, beyond the limit of failures', () => {
     [
       'of an authenticator that is not registered',
       async () => {
-        const stranger = new SoftAuthenticator(ORIGIN);
-        stranger.create(await app.creationOptions(ada));
-        return answer(stranger);
+        const unregistered = new SoftAuthenticator(ORIGIN);
+        unregistered.create(await app.creationOptions(ada));
+        return answer(unregistered);
       },
     ],
     ['of another user', () => answer(his)],

@@ -16,7 +16,7 @@ describe('cookie mode', () => {
     return { cookie: cookieOf(headers)!.split(';')[0]!, access: body.access_token };
   };
 
-  it('delivers the refresh token as a cookie that scripts, other sites and plain HTTP cannot reach', async () => {
+  it('sets the refresh token as a cookie that is HttpOnly, SameSite=Strict and Secure', async () => {
     const { body, headers } = await t.login('ada@example.com').expect(200);
     expect(Object.keys(body).toSorted()).toEqual(['access_token', 'expires_in', 'token_type']);
     const [pair, ...attributes] = cookieOf(headers)!.split('; ');
@@ -24,7 +24,7 @@ describe('cookie mode', () => {
     expect(attributes.toSorted()).toEqual(['HttpOnly', 'Max-Age=2592000', 'Path=/', 'SameSite=Strict', 'Secure']);
   });
 
-  it('refreshes by the cookie, whose age is what is left of the session', async () => {
+  it('refreshes by the cookie, and sets its Max-Age to the rest of the session', async () => {
     const { cookie } = await signIn();
     t.clock.advance(1000);
     const { headers, body } = await t.http.post('/auth/refresh').set('Cookie', cookie).expect(200);
@@ -48,15 +48,15 @@ describe('cookie mode', () => {
       .expect(200);
   });
 
-  it('never clears a cookie when a refresh fails: another tab may just have set it', async () => {
-    const { headers } = await t.http.post('/auth/refresh').set('Cookie', '__Host-refresh=dead').expect(401);
+  it('never clears the cookie when a refresh fails, because another tab may have replaced it', async () => {
+    const { headers } = await t.http.post('/auth/refresh').set('Cookie', '__Host-refresh=invalid').expect(401);
     expect(cookieOf(headers)).toBeUndefined();
   });
 
   it.each([
     ['post', '/auth/logout'],
     ['delete', '/auth/sessions'],
-  ] as const)('takes the cookie away after %s %s', async (method, path) => {
+  ] as const)('clears the cookie after %s %s', async (method, path) => {
     const { access } = await signIn();
     const { headers } = await t.call(method, path, access).expect(204);
     expect(cookieOf(headers)!.split('; ').toSorted()).toEqual([
@@ -70,13 +70,13 @@ describe('cookie mode', () => {
     ]);
   });
 
-  it('takes the cookie away with the calling session of the list, and with no other', async () => {
+  it('clears the cookie when the calling session is ended from the list, and for no other session', async () => {
     const [own, other] = [await t.auth.startSession(1), await t.auth.startSession(1)];
     const end = (token: string) => t.call('delete', `/auth/sessions/${claimsOf(token).fid}`, own.accessToken);
     const kept = await end(other.accessToken).expect(204);
     expect(cookieOf(kept.headers)).toBeUndefined();
-    const gone = await end(own.accessToken).expect(204);
-    expect(gone.headers['set-cookie']).toEqual([expect.stringMatching(/^__Host-refresh=; Max-Age=0;/)]);
+    const response = await end(own.accessToken).expect(204);
+    expect(response.headers['set-cookie']).toEqual([expect.stringMatching(/^__Host-refresh=; Max-Age=0;/)]);
   });
 
   it('keeps the cookie of the session that ended all others', async () => {
@@ -85,12 +85,12 @@ describe('cookie mode', () => {
     expect(cookieOf(headers)).toBeUndefined();
   });
 
-  it('does not take the cookie away when the session could not be ended', async () => {
+  it('does not clear the cookie when the session could not be ended', async () => {
     const { headers } = await t.http.post('/auth/logout').expect(401);
     expect(cookieOf(headers)).toBeUndefined();
   });
 
-  it('is read from the guard: the other one answers in the body', async () => {
+  it('is a setting of the guard: the other guard answers in the body', async () => {
     const { body, headers } = await t.login('root@example.com', PASSWORD, 'admin').expect(200);
     expect(body.refresh_token).toMatch(/^[\w-]{71}$/);
     expect(cookieOf(headers)).toBeUndefined();
@@ -98,7 +98,7 @@ describe('cookie mode', () => {
 });
 
 describe('cookie mode on two guards over plain HTTP', () => {
-  it('gives each guard a cookie of its own name, without prefix and Secure', async () => {
+  it('names the cookie of each guard differently, without prefix and Secure', async () => {
     const t = await TestApp.start({ options: { cookieMode: true, cookie: { secure: false } } });
     await t.person('ada@example.com');
     await t.person('root@example.com', 'admin');
@@ -113,7 +113,7 @@ describe('cookie mode on two guards over plain HTTP', () => {
     await t.stop();
   });
 
-  it('appends the guard to a cookie name the host chose for the module', async () => {
+  it('appends the guard to a cookie name that is configured for the module', async () => {
     const t = await TestApp.start({ options: { cookieMode: true, cookie: { refreshName: '__Host-rt' } } });
     await t.person('root@example.com', 'admin');
     const { headers } = await t.login('root@example.com', PASSWORD, 'admin').expect(200);

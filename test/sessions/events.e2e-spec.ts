@@ -20,7 +20,7 @@ beforeEach(async () => {
 });
 
 const idOf = (access: string): string => String(claimsOf(access).fid);
-/** A login as a browser makes it. */
+/** Signs in with the user agent of a browser. */
 const login = async (): Promise<Tokens> => {
   t.clock.advance(1);
   return (await t.login(ADA).set('User-Agent', AGENT).expect(200)).body;
@@ -36,7 +36,7 @@ const endOf = ({ access_token: access }: Tokens, reason: SessionEndReason) => ({
 });
 
 describe('SessionStarted', () => {
-  it('is emitted once for a login, with where it came from and how its user authenticated', async () => {
+  it('is emitted once for a login, with the client and the authentication methods', async () => {
     const { access_token: access } = await login();
     expect(started).toEqual([{ guard: 'api', userId: id, sessionId: idOf(access), client, amr: ['pwd'] }]);
   });
@@ -48,7 +48,7 @@ describe('SessionStarted', () => {
     expect(started).toEqual([{ guard: 'api', userId: sub, sessionId: fid, client, amr: ['pwd'] }]);
   });
 
-  it('is emitted once for one that server code starts, at its guard', async () => {
+  it('is emitted once for a session that server code starts, with its guard', async () => {
     const { accessToken } = await t.auth.guard('admin').startSession(1, { amr: ['sms'] }, ['a']);
     expect(started).toEqual([
       {
@@ -61,7 +61,7 @@ describe('SessionStarted', () => {
     ]);
   });
 
-  it('is not emitted for a login that fails, a user who is not there, or a refresh', async () => {
+  it('is not emitted for a failed login, an unknown user or a refresh', async () => {
     await t.login(ADA, 'wrong').expect(422);
     await expect(t.auth.startSession('00000000-0000-4000-8000-000000000000')).rejects.toThrow();
     expect(started).toEqual([]);
@@ -81,48 +81,48 @@ describe('SessionEnded', () => {
 
   const end = (method: 'post' | 'delete', path: string, { access_token: access } = own) =>
     t.call(method, `/auth/${path}`, access);
-  /** In any order: those that end together have none. */
+  /** Sorted, because sessions that end together have no order. */
   const expectEnds = (...ends: object[]): void => {
     expect(ended).toHaveLength(ends.length);
     expect(ended).toEqual(expect.arrayContaining(ends));
   };
 
-  it('says `logout` of the one that was signed out', async () => {
+  it('has the reason `logout` for a session that is signed out', async () => {
     await end('post', 'logout').expect(204);
     expectEnds(endOf(own, 'logout'));
   });
 
-  it('says `revoked` of each of all sessions', async () => {
+  it('has the reason `revoked` for each session when all are ended', async () => {
     await end('delete', 'sessions').expect(204);
     expectEnds(endOf(own, 'revoked'), endOf(other, 'revoked'));
   });
 
-  it('says `revoked` of one from the list', async () => {
+  it('has the reason `revoked` for a session that is ended from the list', async () => {
     await end('delete', `sessions/${idOf(other.access_token)}`).expect(204);
     expectEnds(endOf(other, 'revoked'));
   });
 
-  it('says `revoked` of what server code ends', async () => {
+  it('has the reason `revoked` for sessions that server code ends', async () => {
     await t.auth.revoke(idOf(other.access_token));
     expectEnds(endOf(other, 'revoked'));
     await t.auth.revokeAll(id);
     expectEnds(endOf(other, 'revoked'), endOf(own, 'revoked'));
   });
 
-  it('says `others` of all sessions but the one that ends them', async () => {
+  it('has the reason `others` for all sessions except the one that ends them', async () => {
     const third = await login();
     await end('delete', 'sessions/others').expect(204);
     expectEnds(endOf(other, 'others'), endOf(third, 'others'));
   });
 
-  it('says `password_change` of those that did not change it', async () => {
+  it('has the reason `password_change` for the other sessions after a change of password', async () => {
     await end('post', 'password')
       .send({ current_password: PASSWORD, ...CHOSEN })
       .expect(200);
     expectEnds(endOf(other, 'password_change'));
   });
 
-  it('says `password_reset` of each, once', async () => {
+  it('has the reason `password_reset` for each session, once', async () => {
     await t.http.post('/auth/forgot-password').send({ email: ADA }).expect(200);
     const token = linkIn(await mailbox.to(ADA)).searchParams.get('token');
     await t.http
@@ -132,7 +132,7 @@ describe('SessionEnded', () => {
     expectEnds(endOf(own, 'password_reset'), endOf(other, 'password_reset'));
   });
 
-  it('says `reuse` of the one whose replaced token came back', async () => {
+  it('has the reason `reuse` for a session with a reused refresh token', async () => {
     const { body } = await t.refresh(own.refresh_token).expect(200);
     t.clock.advance(31);
     await t.refresh(own.refresh_token).expect(401);
@@ -141,19 +141,19 @@ describe('SessionEnded', () => {
     expectEnds(endOf(own, 'reuse'));
   });
 
-  it('says `cap` of the one that was one too many', async () => {
+  it('has the reason `cap` for a session beyond sessions.maxPerUser', async () => {
     await login();
     await login();
     expectEnds(endOf(other, 'cap'));
   });
 
-  it('says `erased` of each session of an account that is deleted', async () => {
+  it('has the reason `erased` for each session of a deleted account', async () => {
     const proof = await confirmationTokenOf(t, own.access_token);
     await end('delete', 'account').set(CONFIRMATION_HEADER, proof).expect(204);
     expectEnds(endOf(own, 'erased'), endOf(other, 'erased'));
   });
 
-  it('says `expired` where a refresh comes after the deadline, and where the row is pruned', async () => {
+  it('has the reason `expired` after a refresh past the deadline, and when the row is pruned', async () => {
     const revoked = await login();
     await t.auth.revoke(idOf(revoked.access_token));
     ended.length = 0;
@@ -161,13 +161,13 @@ describe('SessionEnded', () => {
     await Promise.all([t.refresh(own.refresh_token).expect(401), t.refresh(own.refresh_token).expect(401)]);
     await t.refresh(own.refresh_token).expect(401);
     expectEnds(endOf(own, 'expired'));
-    // Rows are kept until the last access token is over.
+    // Rows are kept until the last access token has expired.
     t.clock.advance(1000);
     expect(await t.app.get(Pruning).run()).toMatchObject({ sessions: 3 });
     expectEnds(endOf(own, 'expired'), endOf(other, 'expired'));
   });
 
-  it('is emitted once, however often and by how many a session is ended', async () => {
+  it('is emitted once for concurrent and repeated requests to end a session', async () => {
     await Promise.all([
       ...Array.from({ length: 4 }, async () => end('post', 'logout')),
       ...Array.from({ length: 4 }, async () => end('delete', `sessions/${idOf(own.access_token)}`, other)),
@@ -180,7 +180,7 @@ describe('SessionEnded', () => {
     );
   });
 
-  it('is not emitted for a refusal that ends nothing', async () => {
+  it('is not emitted for a refused request that ends no session', async () => {
     await t.refresh('f'.repeat(71)).expect(401);
     await end('delete', 'sessions/00000000-0000-4000-8000-000000000000').expect(404);
     await t.http.post('/auth/logout').expect(401);

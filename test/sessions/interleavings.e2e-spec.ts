@@ -7,15 +7,15 @@ import { RACES_MS, rounds } from '../support/rounds';
 const GUARDS = ['api', 'admin'] as const;
 type Guard = (typeof GUARDS)[number];
 
-/** Times that are no multiples of ten seconds, by which the clock moves on: no step comes near a boundary. */
+/** Times in seconds. The clock moves by multiples of ten, so that no step comes near these boundaries. */
 const GRACE = 35;
 const LIFETIME = 3605;
-/** With the leeway of five seconds. */
+/** Expires five seconds later with the leeway. */
 const ACCESS = 600;
 const FORKS = 3;
 const SCOPES = [undefined, [], ['orders.read', 'x.*']] as const;
 
-/** Each key of encryption keeps the former ones, but the last, which came without them. */
+/** Encryption keys. Each configuration keeps the previous keys, except the last one. */
 const KEYS = [ENCRYPTION_KEY, 'the-second-key-of-encryption-0123456789', 'the-third-key-of-encryption-0123456789'];
 const LONE_KEY = 'a-key-of-encryption-without-former-ones-0123456789';
 const ROOTS = [...KEYS.map((key, i) => ({ key, previousKeys: KEYS.slice(0, i) })), { key: LONE_KEY }];
@@ -28,10 +28,10 @@ interface IssuedRefresh {
   root: number;
 }
 
-/** What the database keeps of rotations. */
+/** The rotation state in the database. */
 interface Stored {
   generation: number;
-  /** When each token was replaced by the next one, as far as is known. */
+  /** The time at which the token of each generation was replaced, if recorded. */
   replacedAt: number[];
   holders: number;
 }
@@ -44,17 +44,17 @@ interface ModelSession extends Stored {
   pin: true | undefined;
   endsAt: number;
   revoked: boolean;
-  /** What was stored after each commit, and the row that it was. */
+  /** The state and the row after each commit. */
   commits: { stored: Stored; row: Record<'generation' | 'recent' | 'holders', unknown> }[];
   accessTokens: { token: string; expiresAt: number }[];
 }
 
 type Verdict = 'first' | 'replay' | 'ahead' | 'refused' | 'expired' | 'reuse';
 
-/** How often each verdict was met. */
-const met = new Map<Verdict, number>();
+/** The number of occurrences of each verdict. */
+const verdictCounts = new Map<Verdict, number>();
 
-/** The rules of a session, restated as plainly as they can be. */
+/** A reference model of the rules of a session. */
 class Model {
   now = 0;
   root = 0;
@@ -71,7 +71,7 @@ class Model {
     return session.replacedAt[generation]! + GRACE >= this.now ? 'replay' : 'reuse';
   }
 
-  /** @returns the generation of the token that is answered; null where it is refused */
+  /** @returns the generation of the token in the answer, or null for a refusal */
   refresh(presented: IssuedRefresh): number | null {
     const { session, generation } = presented;
     const verdict = this.judge(presented);
@@ -104,7 +104,7 @@ class Model {
   }
 }
 
-/** The application, once for each key that it has had. All of them share their stores. */
+/** One application for each encryption configuration. All share their stores. */
 class World {
   readonly model = new Model();
 
@@ -119,9 +119,9 @@ class World {
     expect({ fid, scope, pin }).toEqual({ fid: session.fid, scope: session.scope, pin: session.pin });
     const { root, now, refreshTokens } = this.model;
     const { generation } = session;
-    // Of one generation and one root there is one text.
+    // One generation and one root always produce the same text.
     const known = refreshTokens.find(
-      (one) => one.session === session && one.generation === generation && one.root === root,
+      (issued) => issued.session === session && issued.generation === generation && issued.root === root,
     );
     expect(secret).toBe(known?.secret ?? secret);
     const bytes = Buffer.from(secret, 'base64url');
@@ -133,7 +133,7 @@ class World {
     if (!known) refreshTokens.push({ secret, session, generation, root });
   }
 
-  /** Remembers what is stored of a session, for the time when what follows is lost. */
+  /** Records the stored state of a session, so that later commits can be lost. */
   async committed(session: ModelSession): Promise<void> {
     const { generation, replacedAt, holders } = session;
     const [row] = await this.t.database.query('SELECT generation, recent, holders FROM svc_sessions WHERE id = $1', [
@@ -148,7 +148,7 @@ type Step = (world: World) => Promise<void>;
 
 const PATHS = { api: ['/private', '/auth'], admin: ['/staff', '/admin/auth'] } as const;
 const pick = <T>(items: readonly T[], n: number): T | undefined => items[n % Math.max(items.length, 1)];
-/** Most often one of the newest tokens. */
+/** Picks an item, most often one of the newest. */
 const pickLate = <T>(items: readonly T[], n: number): T | undefined =>
   pick(items.toReversed(), Math.floor(n ** 2 / 50));
 
@@ -178,7 +178,7 @@ const login =
     await world.committed(session);
   };
 
-/** Presents any token ever handed out, at the guard that it is of. */
+/** Presents any issued token at its own guard. */
 const refresh =
   (n: number): Step =>
   async (world) => {
@@ -187,7 +187,7 @@ const refresh =
     if (!presented) return;
     const { session } = presented;
     const verdict = model.judge(presented);
-    met.set(verdict, (met.get(verdict) ?? 0) + 1);
+    verdictCounts.set(verdict, (verdictCounts.get(verdict) ?? 0) + 1);
     const answered = model.refresh(presented);
     const { status, body } = await t.refresh(presented.secret, session.guard);
     expect({ verdict, status }).toEqual({ verdict, status: answered === null ? 401 : 200 });
@@ -196,7 +196,7 @@ const refresh =
     await world.committed(session);
   };
 
-/** Presents a token at the other guard, or one that nobody made. Neither ends anything. */
+/** Presents a token at the other guard, or a forged token. Neither ends a session. */
 const forge =
   (n: number, how: 'guard' | 'generation' | 'mac'): Step =>
   async ({ t, model }) => {
@@ -206,7 +206,7 @@ const forge =
     const bytes = Buffer.from(presented.secret, 'base64url');
     if (how === 'generation') bytes.writeUInt32BE(presented.generation + 1 + (n % 3), 17);
     if (how === 'mac') bytes[21 + (n % 32)]! ^= 1 << (n % 8);
-    const at = how === 'guard' ? GUARDS.find((one) => one !== guard)! : guard;
+    const at = how === 'guard' ? GUARDS.find((name) => name !== guard)! : guard;
     await t.refresh(bytes.toString('base64url'), at).expect(401);
   };
 
@@ -226,17 +226,19 @@ const end =
     )[how];
     const { status } = await t.call(method, `${path}/${route}`, access.token);
     const good = model.accessIsGood(session, access.expiresAt);
-    // No list that sessions are pinned to here says svc.sessions.
+    // No list in SCOPES contains svc.sessions.
     const gated = session.pin && how !== 'logout';
     expect(status).toBe(good ? (gated ? 403 : 204) : 401);
     if (!good || gated) return;
-    for (const one of model.sessions.filter(({ guard, user }) => guard === session.guard && user === session.user)) {
-      if (how === 'all' || (how === 'logout' && one === session) || (how === 'others' && one !== session))
-        model.end(one, reason);
+    for (const candidate of model.sessions.filter(
+      ({ guard, user }) => guard === session.guard && user === session.user,
+    )) {
+      if (how === 'all' || (how === 'logout' && candidate === session) || (how === 'others' && candidate !== session))
+        model.end(candidate, reason);
     }
   };
 
-/** PostgreSQL loses the last commits of a session, as after a failover; not its end. */
+/** Simulates a failover in which PostgreSQL loses the last rotations of a session, but not its end. */
 const loseRotations =
   (n: number, count: number): Step =>
   async ({ t, model }) => {
@@ -254,7 +256,7 @@ const loseRotations =
     ]);
   };
 
-/** PostgreSQL loses that a session was ended. The denylist remembers it, and so it stays ended for all. */
+/** Simulates that PostgreSQL loses the end of a session. The session stays ended because the denylist has it. */
 const loseEnd =
   (n: number): Step =>
   async (world) => {
@@ -266,14 +268,14 @@ const loseEnd =
     if (!session) return;
     await t.database.query('UPDATE svc_sessions SET revoked_at = NULL WHERE id = $1', [session.fid]);
     session.revoked = false;
-    const own = model.refreshTokens.filter((one) => one.session === session);
-    const honoured = own.find((one) => ['first', 'replay', 'ahead'].includes(model.judge(one)));
+    const own = model.refreshTokens.filter((issued) => issued.session === session);
+    const acceptable = own.find((issued) => ['first', 'replay', 'ahead'].includes(model.judge(issued)));
     session.revoked = true;
     const [path] = PATHS[session.guard];
     for (const { token } of session.accessTokens) await t.get(path, token).expect(401);
-    // It ends again where a token of it would have been honoured; else its row is as good as any other's.
-    if (honoured) {
-      await t.refresh(honoured.secret, session.guard).expect(401);
+    // An otherwise acceptable token ends the session again. Without one, the row is restored as ended.
+    if (acceptable) {
+      await t.refresh(acceptable.secret, session.guard).expect(401);
       model.events.push(`ended ${session.fid} revoked`);
     } else await t.database.query('UPDATE svc_sessions SET revoked_at = now() WHERE id = $1', [session.fid]);
   };
@@ -285,14 +287,14 @@ const wait =
     model.now += seconds;
   };
 
-/** The key of encryption is replaced by the next one, or by the lone one; after the last of them the first is back. */
+/** Switches to the application with another encryption configuration. */
 const replaceRoot =
   (root: number): Step =>
   async ({ model }) => {
     model.root = root;
   };
 
-/** A step with what names it where the property fails. */
+/** A step with a name for the report of a failed property. */
 class Named {
   constructor(
     readonly name: string,
@@ -351,7 +353,7 @@ describe('any interleaving of logins, refreshes, replays, ends, losses, new root
       accessTtl: ACCESS,
       graceSeconds: GRACE,
       sessions: { maxPerUser: 0 },
-      // Time to spare: however slow the machine, no request is given up.
+      // A long time-out, so that no request times out on a slow machine.
       storeTimeoutMs: 20_000,
     };
     const first = await TestApp.start({ options: { ...options, encryption: ROOTS[0] } });
@@ -373,8 +375,8 @@ describe('any interleaving of logins, refreshes, replays, ends, losses, new root
     for (const t of nodes.toReversed()) await t.stop();
   });
 
-  /** Everything handed out is as good as the model says: no false kill, no survivor, no mixing of guards. */
-  async function audit({ t, model }: World): Promise<void> {
+  /** Compares every issued token, every row and every event with the model. */
+  async function compareWithModel({ t, model }: World): Promise<void> {
     for (const session of model.sessions) {
       const [own, foreign] = session.guard === 'api' ? ['/private', '/staff'] : ['/staff', '/private'];
       for (const { token, expiresAt } of session.accessTokens) {
@@ -399,7 +401,7 @@ describe('any interleaving of logins, refreshes, replays, ends, losses, new root
   }
 
   it(
-    'keeps every promise of a session',
+    'gives the results of the reference model',
     async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(steps, { minLength: 20, maxLength: 60, size: 'max' }), async (script) => {
@@ -408,12 +410,12 @@ describe('any interleaving of logins, refreshes, replays, ends, losses, new root
           const world = new World(nodes);
           for (const guard of GUARDS) await login(guard, '1', 0)(world);
           for (const { step } of script) await step(world);
-          await audit(world);
+          await compareWithModel(world);
         }),
         { numRuns: rounds(50) },
       );
-      // What no script leads to would hold whatever the rule.
-      expect([...met.keys()].toSorted()).toEqual(['ahead', 'expired', 'first', 'refused', 'replay', 'reuse']);
+      // Every verdict must have occurred, or its rule was not tested.
+      expect([...verdictCounts.keys()].toSorted()).toEqual(['ahead', 'expired', 'first', 'refused', 'replay', 'reuse']);
     },
     RACES_MS,
   );

@@ -4,10 +4,10 @@ import { ENCRYPTION_KEY } from '../support/host.module';
 
 const NEW_KEY = 'another-key-of-encryption-at-rest-0123456789';
 
-/** What a refresh token says of itself: version, session and generation. */
+/** The public part of a refresh token in hex: version, session and generation. */
 const named = (token: string): string => Buffer.from(token, 'base64url').subarray(0, 21).toString('hex');
 
-describe('a root of refresh tokens that is replaced', () => {
+describe('a new encryption key', () => {
   const t = TestApp.forFile();
   const rotated = TestApp.forFile(() => ({
     databaseUrl: t.databaseUrl,
@@ -24,34 +24,34 @@ describe('a root of refresh tokens that is replaced', () => {
     first = await t.session();
   });
 
-  it('signs nobody out: its tokens are exchanged for those of the new one', async () => {
+  it('signs no user out: refresh tokens of the former key are exchanged for tokens of the new key', async () => {
     const { body } = await rotated.refresh(first.refresh_token).expect(200);
     expect(named(body.refresh_token)).toMatch(/00000001$/);
     await rotated.refresh(body.refresh_token).expect(200);
   });
 
-  it('answers a replay with the successor of the same generation, always in the same text', async () => {
+  it('answers a replay with the same successor text at every attempt', async () => {
     const { body: old } = await t.refresh(first.refresh_token).expect(200);
     const { body: again } = await rotated.refresh(first.refresh_token).expect(200);
-    const { body: oncemore } = await rotated.refresh(first.refresh_token).expect(200);
+    const { body: third } = await rotated.refresh(first.refresh_token).expect(200);
     expect(named(again.refresh_token)).toBe(named(old.refresh_token));
     expect(again.refresh_token).not.toBe(old.refresh_token);
-    expect(oncemore.refresh_token).toBe(again.refresh_token);
-    // Made with either root, it is the current token.
+    expect(third.refresh_token).toBe(again.refresh_token);
+    // The tokens of both keys are the current token.
     const { body: next } = await rotated.refresh(old.refresh_token).expect(200);
     const { body: same } = await rotated.refresh(again.refresh_token).expect(200);
     expect(same.refresh_token).toBe(next.refresh_token);
     await rotated.refresh(next.refresh_token).expect(200);
   });
 
-  it('still recognises a reused token', async () => {
+  it('does not prevent the detection of a reused token', async () => {
     const { body } = await rotated.refresh(first.refresh_token).expect(200);
     rotated.clock.advance(31);
     await rotated.refresh(first.refresh_token).expect(401);
     await rotated.refresh(body.refresh_token).expect(401);
   });
 
-  it('is unknown where it is not among the former ones, and nothing ends', async () => {
+  it('without encryption.previousKeys refuses earlier tokens, and ends no session', async () => {
     const { body } = await rotated.refresh(first.refresh_token).expect(200);
     await without.refresh(first.refresh_token).expect(401);
     await t.refresh(body.refresh_token).expect(401);
@@ -67,7 +67,7 @@ describe('a session whose last rotations PostgreSQL has lost', () => {
   type Row = { generation: number; recent: unknown; holders: number };
   const row = async (): Promise<Row> =>
     (await t.database.query('SELECT generation, recent, holders FROM svc_sessions WHERE id = $1', [fid]))[0];
-  /** As after a failover to a standby that lacks what was committed since. */
+  /** Simulates a failover to a standby without the later commits. */
   const restore = ({ generation, recent, holders }: Row) =>
     t.database.query('UPDATE svc_sessions SET generation = $2, recent = $3, holders = $4 WHERE id = $1', [
       fid,
@@ -83,7 +83,7 @@ describe('a session whose last rotations PostgreSQL has lost', () => {
     (await t.refresh(tokens[generation]!).expect(200)).body.refresh_token;
   let kept: Row;
 
-  /** Generation 1 is what is left; the client holds 4, and 5 was lost on the way to it. */
+  // The database has generation 1; the client has 4, because the answer with 5 was lost.
   beforeEach(async () => {
     await t.person('ada@example.com');
     const session = await t.session();
@@ -95,7 +95,7 @@ describe('a session whose last rotations PostgreSQL has lost', () => {
     await restore(kept);
   });
 
-  it('goes on from the token that its client has, to the very successor that it had before', async () => {
+  it('continues from the token of its client, with the same successor as before', async () => {
     const recovered = t.recorded(SessionRecovered);
     const ended = t.recorded(SessionEnded);
     const { body } = await t.refresh(tokens[4]).expect(200);
@@ -107,7 +107,7 @@ describe('a session whose last rotations PostgreSQL has lost', () => {
     expect([recovered.length, ended]).toEqual([1, []]);
   });
 
-  it('takes older tokens for replays within the grace from then on, and for reused ones after it', async () => {
+  it('treats older tokens as replays in the grace period that begins then, and as reused after it', async () => {
     t.clock.advance(300);
     expect(await successorOf(4)).toBe(tokens[5]);
     for (const generation of [1, 2, 3, 4]) expect(await successorOf(generation)).toBe(tokens[5]);
@@ -120,21 +120,21 @@ describe('a session whose last rotations PostgreSQL has lost', () => {
     await t.refresh(tokens[5]).expect(401);
   });
 
-  it('remembers what it had not lost: a token replaced before, past its grace, is reused', async () => {
+  it('treats a token as reused that was replaced before the loss and is past its grace period', async () => {
     t.clock.advance(31);
     expect(await successorOf(4)).toBe(tokens[5]);
     await t.refresh(tokens[0]).expect(401);
     await t.refresh(tokens[5]).expect(401);
   });
 
-  it('goes on from the newest token, where an older one that was lost comes first', async () => {
+  it('continues from the newest token after an older lost one was presented first', async () => {
     const recovered = t.recorded(SessionRecovered);
     expect(await successorOf(2)).toBe(tokens[3]);
     expect(await successorOf(5)).not.toBe(tokens[5]);
     expect(recovered.map(({ lost }) => lost)).toEqual([1, 2]);
   });
 
-  it('goes on at the same speed for many at once, which get the same successor', async () => {
+  it('gives concurrent requests the same successor, and reports one recovery', async () => {
     const recovered = t.recorded(SessionRecovered);
     const answers = await Promise.all(Array.from({ length: 20 }, () => t.refresh(tokens[4])));
     expect(answers.map(({ status, body }) => [status, body.refresh_token])).toEqual(
@@ -143,17 +143,17 @@ describe('a session whose last rotations PostgreSQL has lost', () => {
     expect(recovered).toHaveLength(1);
   });
 
-  it('goes on though every commit is lost since the login', async () => {
+  it('continues when every commit since the login is lost', async () => {
     await restore({ generation: 0, recent: [], holders: 1 });
     expect(await successorOf(5)).toBe((await t.refresh(tokens[0]).expect(200)).body.refresh_token);
   });
 
-  it('stays ended where it was ended', async () => {
+  it('stays ended', async () => {
     await t.auth.revoke(fid);
     for (const token of tokens) await t.refresh(token).expect(401);
   });
 
-  it('does not go on where its end was lost too, and the denylist remembers it', async () => {
+  it('stays ended by the denylist when its end was lost, too', async () => {
     await t.auth.revoke(fid);
     const ended = t.recorded(SessionEnded);
     await t.database.query('UPDATE svc_sessions SET revoked_at = NULL');
@@ -162,7 +162,7 @@ describe('a session whose last rotations PostgreSQL has lost', () => {
     expect([revoked, ended.map(({ reason }) => reason)]).toEqual([true, ['revoked']]);
   });
 
-  it('loses nothing to a stranger, who cannot make the token of a generation to come', async () => {
+  it('is not changed by a forged token of a later generation', async () => {
     const bytes = Buffer.from(tokens[5]!, 'base64url');
     for (const generation of [6, 7, 1000]) {
       bytes.writeUInt32BE(generation, 17);
@@ -175,7 +175,7 @@ describe('a session whose last rotations PostgreSQL has lost', () => {
 describe('with grace 0, a session whose last rotations PostgreSQL has lost', () => {
   const t = TestApp.forFile({ options: { graceSeconds: 0 } });
 
-  it('goes on from the token of its client, and every older one is reused', async () => {
+  it('continues from the token of its client, and treats every older one as reused', async () => {
     await t.person('ada@example.com');
     const { refresh_token: zero } = await t.session();
     const { body: one } = await t.refresh(zero).expect(200);

@@ -5,7 +5,7 @@ import { describeWithOwnRedis } from '../support/with-redis';
 import { forge } from '../support/forge';
 
 const [LONG, SHORT] = [3600, 300];
-/** The leeway by default, and the margin for clocks. */
+/** The default leeway plus the margin for clocks. */
 const MARGIN = 5 + 60;
 
 describeWithOwnRedis('an accessTtl that was lowered', () => {
@@ -33,20 +33,20 @@ describeWithOwnRedis('an accessTtl that was lowered', () => {
   });
 
   const status = async (token: string): Promise<number> => (await t.get('/private', token)).status;
-  /** A token that was minted so many seconds ago. */
+  /** A token that was issued `seconds` ago. */
   const aged = (seconds: number, life: number): string => {
-    const minted = Math.floor(Date.now() / 1000) - seconds;
-    return forge({ claims: { iat: minted, nbf: minted, exp: minted + life } });
+    const issuedAt = Math.floor(Date.now() / 1000) - seconds;
+    return forge({ claims: { iat: issuedAt, nbf: issuedAt, exp: issuedAt + life } });
   };
 
-  it('refuses at once what was minted for longer, whether or not its session was ended', async () => {
+  it('refuses tokens with a longer life at once, of active and of ended sessions', async () => {
     for (const { access_token: token } of [long, ended]) {
       expect(await status(token)).toBe(401);
       expect(await service.status(token)).toBe(401);
     }
   });
 
-  it('refuses it to its last second, long after its denial was forgotten', async () => {
+  it('refuses them until they expire, also after their denial has expired', async () => {
     for (const seconds of [SHORT - 1, SHORT + MARGIN + 1, LONG - SHORT - 1, LONG - 10, LONG - 1]) {
       t.clock.reset();
       t.clock.advance(seconds);
@@ -56,7 +56,7 @@ describeWithOwnRedis('an accessTtl that was lowered', () => {
     }
   });
 
-  it('signs nobody out: the session is refreshed, and its new tokens are accepted everywhere', async () => {
+  it('signs no user out: the session is refreshed, and its new tokens are accepted everywhere', async () => {
     const { body } = await t.refresh(long.refresh_token).expect(200);
     expect(body.expires_in).toBe(SHORT);
     expect(await status(body.access_token)).toBe(200);
@@ -64,7 +64,7 @@ describeWithOwnRedis('an accessTtl that was lowered', () => {
     long = { ...long, refresh_token: body.refresh_token };
   });
 
-  it('accepts tokens of the new life, a second old or nearly over, at both', async () => {
+  it('accepts tokens with the new life at both services, fresh or close to their end', async () => {
     await service.opened(aged(0, SHORT));
     for (const seconds of [0, 1, SHORT / 2, SHORT - 30]) {
       expect([seconds, await service.status(aged(seconds, SHORT))]).toEqual([seconds, 200]);

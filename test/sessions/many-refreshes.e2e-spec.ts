@@ -2,14 +2,14 @@ import { TestApp, claimsOf } from '../support/app';
 import { send } from '../support/processes';
 
 const REFRESHES = 1000;
-/** Sessions beside it, so that its page is as full as others are. */
+/** The number of other sessions, so that the page of the row is as full as in production. */
 const OTHERS = 300;
 
-/** What a row may take, with everything that a client can make longer left out. */
+/** The limit of a row in bytes, without the fields whose length a client controls. */
 const MOST_BYTES = 1200;
 
 describe(`a session that is refreshed ${REFRESHES} times`, () => {
-  // One connection, which can be asked to tell of its work at once: by itself it does so some seconds later.
+  // One connection, so that its statistics can be flushed at once instead of some seconds later.
   const t = TestApp.forFile({ pool: { max: 1 } });
 
   const statistics = async (): Promise<{ updated: number; hot: number; inserted: number }> => {
@@ -21,7 +21,7 @@ describe(`a session that is refreshed ${REFRESHES} times`, () => {
     return row;
   };
 
-  it('stays one row of a constant size, and moves no index entry', async () => {
+  it('stays one row of a constant size, and changes no index entry', async () => {
     await t.person('ada@example.com');
     for (let i = 0; i < OTHERS; i++) await t.auth.startSession(1, { label: `session ${i}` }, []);
     const session = await t.session();
@@ -57,7 +57,7 @@ describe(`a session that is refreshed ${REFRESHES} times`, () => {
     expect((after.hot - before.hot) / REFRESHES).toBeGreaterThanOrEqual(0.95);
   });
 
-  it('takes no more room where it is refreshed without haste', async () => {
+  it('keeps its size with slow refreshes', async () => {
     await t.person('ada@example.com');
     let { refresh_token: token } = await t.session();
     const sizes = new Set<number>();

@@ -22,7 +22,7 @@ describe('a refresh token', () => {
     await t.get('/private', second.access_token).expect(200);
   });
 
-  it('is answered inside the grace window as often as it comes, with the same successor and a new access token', async () => {
+  it('is answered any number of times in the grace period, with the same successor and a new access token', async () => {
     t.clock.stop();
     const { refresh_token: lost } = await t.session();
     const { body: first } = await t.refresh(lost).expect(200);
@@ -35,7 +35,7 @@ describe('a refresh token', () => {
     await t.refresh(first.refresh_token).expect(200);
   });
 
-  it('is answered with the newest token, where the client was two rotations ahead inside the grace window', async () => {
+  it('is answered with the newest token after two rotations in the grace period', async () => {
     const { refresh_token: zero } = await t.session();
     const { body: one } = await t.refresh(zero).expect(200);
     const { body: two } = await t.refresh(one.refresh_token).expect(200);
@@ -44,7 +44,7 @@ describe('a refresh token', () => {
     await t.refresh(two.refresh_token).expect(200);
   });
 
-  it('ends the whole session when it comes back after the grace window', async () => {
+  it('ends the whole session when it is presented after the grace period', async () => {
     const reused = t.recorded(RefreshTokenReused);
     const stolen = await t.session();
     const { body: successor } = await t.refresh(stolen.refresh_token).expect(200);
@@ -58,7 +58,7 @@ describe('a refresh token', () => {
     expect(reused).toEqual([{ familyId: claimsOf(stolen.access_token).fid, reason: 'reuse' }]);
   });
 
-  it('does not slide its grace window with every replay', async () => {
+  it('has a grace period that a replay does not extend', async () => {
     const { refresh_token: first } = await t.session();
     await t.refresh(first).expect(200);
     t.clock.advance(20);
@@ -67,7 +67,7 @@ describe('a refresh token', () => {
     await t.refresh(first).expect(401);
   });
 
-  it('reports a fork on the third replay of the first token, which four requests have exchanged by then', async () => {
+  it('reports a fork at its third replay, when four requests have exchanged it', async () => {
     const forked = t.recorded(RefreshFamilyForked);
     const { refresh_token, access_token } = await t.session();
     for (const _ of [1, 2, 3]) await t.refresh(refresh_token).expect(200);
@@ -78,7 +78,7 @@ describe('a refresh token', () => {
     ]);
   });
 
-  it('reports no fork where the replays are spread over several rotations', async () => {
+  it('reports no fork when the replays belong to several rotations', async () => {
     const forked = t.recorded(RefreshFamilyForked);
     let { refresh_token: token } = await t.session();
     for (const _ of [1, 2, 3, 4]) {
@@ -88,7 +88,7 @@ describe('a refresh token', () => {
     expect(forked).toEqual([]);
   });
 
-  it('dies at the deadline set at login, which refreshing never moves', async () => {
+  it('expires at the deadline set at login, which no refresh moves', async () => {
     let { refresh_token: token } = await t.session();
     for (const _ of [1, 2, 3]) {
       t.clock.advance(2_592_000 / 4);
@@ -98,7 +98,7 @@ describe('a refresh token', () => {
     await t.refresh(token).expect(401);
   });
 
-  it('is refused with one body whatever the reason', async () => {
+  it('is refused with the same body for every reason', async () => {
     const revoked = await t.session();
     await t.call('post', '/auth/logout', revoked.access_token).expect(204);
     const answers = await Promise.all(
@@ -122,13 +122,13 @@ describe('a refresh token', () => {
     }
   });
 
-  it('is never read from the query string', async () => {
+  it('is not read from the query string', async () => {
     const { refresh_token } = await t.session();
     await t.http.post(`/auth/refresh?refresh_token=${refresh_token}`).expect(401);
     await t.refresh(refresh_token).expect(200);
   });
 
-  it('is taken from a cookie, too, where the guard delivers it in the body', async () => {
+  it('is also read from a cookie when the guard delivers it in the body', async () => {
     const { refresh_token: token } = await t.session();
     const { headers, body } = await t.http
       .post('/auth/refresh')
@@ -138,7 +138,7 @@ describe('a refresh token', () => {
     expect(body.refresh_token).toMatch(/^[\w-]{71}$/);
   });
 
-  it('is taken from a form as well as from JSON', async () => {
+  it('is read from a form as well as from JSON', async () => {
     const { refresh_token } = await t.session();
     await t.http.post('/auth/refresh').type('form').send({ refresh_token }).expect(200);
   });
@@ -157,7 +157,7 @@ describe('a refresh token', () => {
     }
   });
 
-  it('is stored nowhere, and neither is its MAC', async () => {
+  it('is not stored, and neither is its MAC', async () => {
     const { refresh_token: first } = await t.session();
     const { body } = await t.refresh(first).expect(200);
     const [{ row }] = await t.database.query('SELECT s::text AS row FROM svc_sessions s');
@@ -168,25 +168,25 @@ describe('a refresh token', () => {
     }
   });
 
-  it('is refused in every other spelling of the same bytes', async () => {
+  it('is refused in every other base64url spelling of the same bytes', async () => {
     const { refresh_token: token } = await t.session();
-    // Its last character carries four bits: three others decode to the same bytes.
+    // The last character has four significant bits, so three other characters decode to the same bytes.
     const others = [...ALPHABET].map((last) => token.slice(0, -1) + last);
-    const same = others.filter((one) => Buffer.from(one, 'base64url').equals(Buffer.from(token, 'base64url')));
+    const same = others.filter((text) => Buffer.from(text, 'base64url').equals(Buffer.from(token, 'base64url')));
     expect(same).toHaveLength(4);
-    for (const one of [...same, `${token}=`, `${token}A`, token.slice(0, -1)].filter((text) => text !== token))
-      await t.refresh(one).expect(401);
+    for (const spelling of [...same, `${token}=`, `${token}A`, token.slice(0, -1)].filter((text) => text !== token))
+      await t.refresh(spelling).expect(401);
     await t.refresh(token).expect(200);
   });
 
-  it('of a stranger who knows the session ends nothing, whatever its generation', async () => {
+  it('with a forged MAC ends no session, whatever its generation', async () => {
     const { refresh_token: token } = await t.session();
     await t.refresh(token).expect(200);
     t.clock.advance(31);
     for (const generation of [0, 1, 2, 2 ** 31 - 1, 2 ** 31, 2 ** 32 - 1]) {
       const bytes = Buffer.from(token, 'base64url');
       bytes.writeUInt32BE(generation, 17);
-      // Of generation 0 the MAC would be right.
+      // Without this change, the MAC would be valid for generation 0.
       bytes[20 + 32]! ^= 1;
       await t.refresh(bytes.toString('base64url')).expect(401);
     }

@@ -14,7 +14,7 @@ describe('the list of sessions', () => {
   const end = (token: string, id: unknown, path = '/auth') => t.call('delete', `${path}/sessions/${id}`, token);
   const idOf = (token: string): string => String(claimsOf(token).fid);
 
-  it('shows what its owner will recognise, and which one asks', async () => {
+  it('shows client data of each session, and marks the current one', async () => {
     const { body } = await t.login('ada@example.com').set('User-Agent', 'Lynx/2.9').expect(200);
     const labelled = await t.auth.startSession(1, { label: 'CI' });
     const response = await t.get('/auth/sessions', body.access_token).expect(200);
@@ -29,7 +29,7 @@ describe('the list of sessions', () => {
     });
   });
 
-  it('starts with the one used last, and knows when that was', async () => {
+  it('is sorted by the time of the last use, which it shows', async () => {
     const first = await t.session();
     t.clock.advance(60);
     const second = await t.session();
@@ -41,7 +41,7 @@ describe('the list of sessions', () => {
     expect(a!.current).toBe(true);
   });
 
-  it('shows a hundred at most, the one that asks among them', async () => {
+  it('contains at most 100 sessions, including the current one', async () => {
     const own = await t.session();
     await t.database.query(`
       INSERT INTO svc_sessions (id, guard, user_id, salt, auth_time, expires_at, last_used_at, created_at)
@@ -54,13 +54,13 @@ describe('the list of sessions', () => {
     expect(times).toEqual(times.toSorted((a, b) => b - a));
   });
 
-  it('takes a name of a session as it can: cut off, and without NUL', async () => {
+  it('shows a label shortened and without NUL', async () => {
     const { accessToken } = await t.auth.startSession(1, { label: `a\0b${'x'.repeat(9000)}` });
     const [one] = await list(accessToken);
     expect(one!.label).toBe(`ab${'x'.repeat(252)}`);
   });
 
-  it('holds live sessions of its owner at its guard, and no others', async () => {
+  it('contains active sessions of the user at the guard only', async () => {
     const own = await t.session();
     const ended = await t.session();
     await t.session('bob@example.com');
@@ -73,26 +73,26 @@ describe('the list of sessions', () => {
     expect((await list(later.access_token)).map(({ id }) => id)).toEqual([idOf(later.access_token)]);
   });
 
-  it('needs no session to be looked at', async () => {
+  it('can be read with a token without a session', async () => {
     await t.session();
     const [one] = await list(forge({ without: ['fid'] }));
     expect(one).toMatchObject({ current: false });
     await t.http.get('/auth/sessions').expect(401);
   });
 
-  it('ends one at once, refresh and access tokens alike, and leaves the others', async () => {
+  it('ends one session at once, with its refresh and access tokens, and keeps the others', async () => {
     const [own, other] = [await t.session(), await t.session()];
     await end(own.access_token, idOf(other.access_token)).expect(204, '');
     await t.get('/private', other.access_token).expect(401);
     await t.refresh(other.refresh_token).expect(401);
     await t.get('/private', own.access_token).expect(200);
-    // Twice is no error, and in either case of its letters.
+    // A repeated request is no error, and the id may be in upper case.
     await end(own.access_token, idOf(other.access_token).toUpperCase()).expect(204);
     await end(own.access_token, idOf(own.access_token)).expect(204);
     await t.get('/private', own.access_token).expect(401);
   });
 
-  it('answers 404 for whatever is not the caller`s own, and touches none of it', async () => {
+  it('answers 404 for an id of no session of the caller, and changes nothing', async () => {
     const own = await t.session();
     const bob = await t.session('bob@example.com');
     const staff = await t.session('root@example.com', 'admin');
@@ -117,7 +117,7 @@ describe('the list of sessions', () => {
     await t.get('/private', own.access_token).expect(200);
   });
 
-  it('answers a path that is no text with a 4xx in JSON', async () => {
+  it('answers an undecodable path with a 4xx in JSON', async () => {
     const own = await t.session();
     const { status, headers } = await end(own.access_token, '%E0%A4');
     expect([status, headers['content-type']]).toEqual([400, expect.stringMatching(/json/)]);
@@ -145,34 +145,34 @@ describe('ending sessions', () => {
     expect(await alive(second!)).toEqual([200, 200]);
   });
 
-  it('by logout also ends tokens that were handed out before the last refresh', async () => {
+  it('by logout also revokes tokens that were issued before the last refresh', async () => {
     const { body: renewed } = await t.refresh(first!.refresh_token).expect(200);
     await t.call('post', '/auth/logout', renewed.access_token).expect(204);
     expect(await alive(first!)).toEqual([401, 401]);
     expect(await alive(renewed)).toEqual([401, 401]);
   });
 
-  it('of all devices spares other users', async () => {
+  it('of all devices keeps the sessions of other users', async () => {
     await t.call('delete', '/auth/sessions', first!.access_token).expect(204);
     expect(await alive(first!)).toEqual([401, 401]);
     expect(await alive(second!)).toEqual([401, 401]);
     expect(await alive(third!)).toEqual([200, 200]);
   });
 
-  it('of all other devices spares the calling one', async () => {
+  it('of all other devices keeps the current session', async () => {
     await t.call('delete', '/auth/sessions/others', first!.access_token).expect(204);
     expect(await alive(second!)).toEqual([401, 401]);
     expect(await alive(third!)).toEqual([200, 200]);
     expect(await alive(first!)).toEqual([200, 200]);
   });
 
-  it('needs a token', async () => {
+  it('requires a token', async () => {
     await t.http.post('/auth/logout').expect(401);
     await t.http.delete('/auth/sessions').expect(401);
     await t.http.delete('/auth/sessions/others').expect(401);
   });
 
-  it('works from server code, by session and by user', async () => {
+  it('is possible from server code, by session and by user', async () => {
     const ours = await t.auth.startSession('1', { label: 'token', claims: { tenant: 'x' } });
     const { body: caller } = await t.get('/private', ours.accessToken).expect(200);
     expect(caller.claims.tenant).toBe('x');
@@ -188,7 +188,7 @@ describe('ending sessions', () => {
     await t.get('/private', kept.accessToken).expect(401);
   });
 
-  it('takes a session id in either case of its letters', async () => {
+  it('accepts a session id in upper and lower case', async () => {
     const { body: caller } = await t.get('/private', first!.access_token).expect(200);
     await t.auth.revokeOthers(1, caller.familyId.toUpperCase());
     expect(await alive(second!)).toEqual([401, 401]);
@@ -197,13 +197,13 @@ describe('ending sessions', () => {
     expect(await alive(first!)).toEqual([401, 401]);
   });
 
-  it('reaches a co-issuer`s token that spells the session in capitals, and survives what it may call its own', async () => {
+  it('revokes a co-issuer`s token with the session id in capitals, and accepts any text as a session id', async () => {
     for (const path of ['logout', 'sessions'] as const) {
       const { access_token: token } = await t.session();
-      const shouted = forge({ claims: { fid: String(claimsOf(token).fid).toUpperCase() } });
-      await t.get('/private', shouted).expect(200);
+      const upperCase = forge({ claims: { fid: String(claimsOf(token).fid).toUpperCase() } });
+      await t.get('/private', upperCase).expect(200);
       await t.call(path === 'logout' ? 'post' : 'delete', `/auth/${path}`, token).expect(204);
-      await t.get('/private', shouted).expect(401);
+      await t.get('/private', upperCase).expect(401);
     }
     for (const fid of ['a\0b', '\ud800', "'", 'x'.repeat(3000)]) {
       const odd = forge({ claims: { fid } });
@@ -212,7 +212,7 @@ describe('ending sessions', () => {
     }
   });
 
-  it('keeps the rows, so that a replay is still recognised', async () => {
+  it('keeps the rows, so that a later replay is recognised', async () => {
     await t.call('post', '/auth/logout', first!.access_token).expect(204);
     const [{ count }] = await t.database.query('SELECT count(*)::int FROM svc_sessions WHERE revoked_at IS NOT NULL');
     expect(count).toBeGreaterThan(0);

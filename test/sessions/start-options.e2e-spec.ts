@@ -20,7 +20,7 @@ describe('host callbacks', () => {
   const sessions = async (): Promise<number> =>
     (await t.database.query('SELECT count(*)::int AS n FROM svc_sessions'))[0].n;
 
-  it('add claims at login and at every refresh, and never a standard one', async () => {
+  it('add claims at login and at every refresh, but never a registered claim', async () => {
     const forged = { iss: 'x', aud: 'x', sub: '2', fid: 'x', jti: 'x', iat: 1, nbf: 1, exp: 9e9, pin: true };
     hooks.tokenClaims = async (userId) => ({
       tenant: `t${userId}`,
@@ -39,17 +39,17 @@ describe('host callbacks', () => {
     }
   });
 
-  it('are told whose claims they add, for ids of different guards collide', async () => {
+  it('receive guard, user and session, because user ids of different guards can be equal', async () => {
     await t.person('root@example.com', 'admin');
     const asked: unknown[] = [];
     hooks.tokenClaims = (...args) => (asked.push(args), {});
     const [own, staff] = [await t.session(), await t.session('root@example.com', 'admin')];
-    const told = (guard: string, token: string) => ['1', { guard, userId: '1', familyId: claimsOf(token).fid }];
+    const contextOf = (guard: string, token: string) => ['1', { guard, userId: '1', familyId: claimsOf(token).fid }];
     await t.refresh(own.refresh_token).expect(200);
     expect(asked).toEqual([
-      told('api', own.access_token),
-      told('admin', staff.access_token),
-      told('api', own.access_token),
+      contextOf('api', own.access_token),
+      contextOf('admin', staff.access_token),
+      contextOf('api', own.access_token),
     ]);
   });
 
@@ -58,7 +58,7 @@ describe('host callbacks', () => {
     await t.session();
   });
 
-  it('derive abilities at each mint', async () => {
+  it('derive abilities for each access token', async () => {
     let granted: Iterable<string> | string = ['orders.read', '', 'orders.read', 'orders.write'];
     const asked: unknown[] = [];
     hooks.abilities = (userId, context) => (asked.push([userId, context]), granted);
@@ -76,19 +76,19 @@ describe('host callbacks', () => {
   });
 
   it.each([
-    ['throws', () => Promise.reject(new Error('the host is down'))],
-    ['derives a malformed ability', () => ['a b']],
-    ['derives no list', () => 7 as never],
-    ['runs a query that fails', () => t.database.query('SELECT no_such_column FROM people')],
+    ['throw', () => Promise.reject(new Error('the host is down'))],
+    ['derive a malformed ability', () => ['a b']],
+    ['derive a value that is not a list', () => 7 as never],
+    ['run a query that fails', () => t.database.query('SELECT no_such_column FROM people')],
     [
-      'fails in a transaction of its own',
+      'fails in a separate transaction',
       () =>
         t.database.transaction(async (own) => {
           await own.query("UPDATE svc_sessions SET label = 'x'");
           return own.query('SELECT 1 / 0');
         }),
     ],
-  ])('that %s leave no session behind at login, and consume nothing at refresh', async (_, abilities) => {
+  ])('that %s leave no session at login, and consume no token at refresh', async (_, abilities) => {
     const { refresh_token: refresh } = await t.session();
     const before = await sessions();
     hooks.abilities = abilities;
@@ -102,14 +102,14 @@ describe('host callbacks', () => {
     await t.refresh(refresh).expect(200);
   });
 
-  it('whose claims cannot be signed leave no session behind either', async () => {
+  it('whose claims cannot be serialised leave no session', async () => {
     const before = await sessions();
     hooks.tokenClaims = () => ({ huge: 1n });
     await t.login('ada@example.com').expect(500);
     expect(await sessions()).toBe(before);
   });
 
-  it('hold no lock while they take their time', async () => {
+  it('run without a lock, so that other requests of the session continue', async () => {
     const session = await t.session();
     const slow = new PausePoint();
     hooks.abilities = async () => {
@@ -125,7 +125,7 @@ describe('host callbacks', () => {
     expect((await waiting).status).toBe(401);
   });
 
-  it('may swallow a query that failed, and the refresh is as good as any', async () => {
+  it('may catch the error of a query, and the refresh succeeds', async () => {
     const { refresh_token: refresh } = await t.session();
     hooks.abilities = () => t.database.query('SELECT no_such_column').catch(() => ['a']);
     const { body } = await t.refresh(refresh).expect(200);
@@ -134,7 +134,7 @@ describe('host callbacks', () => {
     await t.refresh(body.refresh_token).expect(200);
   });
 
-  it('may take any time: meanwhile the row of the session can be locked', async () => {
+  it('may take any time, during which the row of the session can be locked', async () => {
     const { refresh_token: refresh } = await t.session();
     const slow = new PausePoint();
     hooks.abilities = async () => {
@@ -149,7 +149,7 @@ describe('host callbacks', () => {
     expect([status, claimsOf(body.access_token).scope]).toEqual([200, 'late']);
   });
 
-  it('are not called for a token that is refused anyway', async () => {
+  it('are not called for a refused token', async () => {
     const { refresh_token: old } = await t.session();
     await t.refresh(old).expect(200);
     t.clock.advance(31);
@@ -160,9 +160,9 @@ describe('host callbacks', () => {
 });
 
 describe('abilities among the options of a session', () => {
-  it('are refused: overlooked, they would leave it with everything', async () => {
+  it('are refused, because an ignored option would leave the session unrestricted', async () => {
     const options = { label: 'CI', abilities: ['orders.read'] };
-    // @ts-expect-error -- they are the third argument
+    // @ts-expect-error -- abilities are the third argument
     await expect(t.auth.startSession(1, options)).rejects.toThrow(/third argument/);
   });
 });
@@ -171,18 +171,21 @@ describe('a pinned session', () => {
   it.each([
     ['an empty list', [], undefined],
     ['a list', ['orders.read', 'orders.*', '0'], 'orders.read orders.* 0'],
-  ])('with %s keeps exactly that through refreshes, whatever the callback says', async (_, abilities, scope) => {
-    hooks = { abilities: () => ['*'], tokenClaims: () => ({ scope: '*' }) };
-    const tokens = await t.auth.startSession(1, {}, abilities);
-    for (const _round of [1, 2, 3]) {
-      expect(claimsOf(tokens.accessToken)).toMatchObject({ pin: true });
-      expect(claimsOf(tokens.accessToken).scope).toBe(scope);
-      const { body } = await t.refresh(tokens.refreshToken).expect(200);
-      Object.assign(tokens, { accessToken: body.access_token, refreshToken: body.refresh_token });
-    }
-    await expect(t.auth.startSession(1, {}, ['a,b'])).rejects.toThrow(/comma/);
-    await expect(t.auth.startSession(1, {}, [`x${'y'.repeat(500)}`])).rejects.toThrow(/^.{1,220}$/);
-  });
+  ])(
+    'with %s keeps exactly these abilities through refreshes, whatever the callback returns',
+    async (_, abilities, scope) => {
+      hooks = { abilities: () => ['*'], tokenClaims: () => ({ scope: '*' }) };
+      const tokens = await t.auth.startSession(1, {}, abilities);
+      for (const _round of [1, 2, 3]) {
+        expect(claimsOf(tokens.accessToken)).toMatchObject({ pin: true });
+        expect(claimsOf(tokens.accessToken).scope).toBe(scope);
+        const { body } = await t.refresh(tokens.refreshToken).expect(200);
+        Object.assign(tokens, { accessToken: body.access_token, refreshToken: body.refresh_token });
+      }
+      await expect(t.auth.startSession(1, {}, ['a,b'])).rejects.toThrow(/comma/);
+      await expect(t.auth.startSession(1, {}, [`x${'y'.repeat(500)}`])).rejects.toThrow(/^.{1,220}$/);
+    },
+  );
 });
 
 describe('each core flag has its effect when it is off', () => {
@@ -193,7 +196,7 @@ describe('each core flag has its effect when it is off', () => {
   };
   afterEach(() => host.stop());
 
-  it('rotation: the same refresh token comes back and goes on, and nothing is consumed', async () => {
+  it('rotation: a refresh returns the same refresh token, and consumes nothing', async () => {
     await start({ rotation: false });
     const { refresh_token: token, access_token: first } = await host.session();
     for (const _ of [1, 2, 3]) {
@@ -210,7 +213,7 @@ describe('each core flag has its effect when it is off', () => {
     await host.refresh(token).expect(401);
   });
 
-  it('reuse detection: a replay is refused, and the session lives on', async () => {
+  it('reuse detection: a replay is refused, and the session continues', async () => {
     await start({ reuseDetection: false });
     const reused = host.recorded(RefreshTokenReused);
     const { refresh_token: old } = await host.session();
@@ -221,7 +224,7 @@ describe('each core flag has its effect when it is off', () => {
     expect(reused).toEqual([]);
   });
 
-  it('denylist: access tokens live until they expire, refresh tokens do not', async () => {
+  it('denylist: access tokens of an ended session are valid until they expire, refresh tokens are not', async () => {
     await start({ denylist: false });
     const { access_token: access, refresh_token: refresh } = await host.session();
     await host.call('post', '/auth/logout', access).expect(204);
@@ -229,7 +232,7 @@ describe('each core flag has its effect when it is off', () => {
     await host.refresh(refresh).expect(401);
   });
 
-  it('logout of all: the route is not there', async () => {
+  it('logoutAll: the route is not mounted', async () => {
     await start({ logoutAll: false });
     const { access_token: access } = await host.session();
     await host.call('delete', '/auth/sessions', access).expect(404);
@@ -238,7 +241,7 @@ describe('each core flag has its effect when it is off', () => {
 });
 
 describe('a flag of one guard', () => {
-  it('leaves the other guard as it is', async () => {
+  it('does not change the other guard', async () => {
     const host = await TestApp.start({
       options: { guards: { admin: { features: { rotation: false, logoutAll: false } } } },
     });
@@ -254,7 +257,7 @@ describe('a flag of one guard', () => {
 });
 
 describe('a flag that is undefined', () => {
-  it('is the default, and switches nothing off', async () => {
+  it('is the default', async () => {
     const host = await TestApp.start({ options: { features: { denylist: undefined, logoutAll: undefined } } });
     await host.person('ada@example.com');
     const { access_token: access } = await host.session();

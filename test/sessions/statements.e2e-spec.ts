@@ -5,7 +5,7 @@ import { CONFIRMATION_HEADER, confirmationTokenOf } from '../support/step-up';
 import { type PlanKind, type Statement, plannedAccesses, recordStatements } from '../support/query-plans';
 import { isInRequest, markRequests } from '../support/request-statements';
 
-/** Counts what requests send to PostgreSQL and to the security store. */
+/** Records the statements and security store calls of requests. */
 function counters(t: TestApp) {
   markRequests(t);
   const sql: string[] = [];
@@ -28,12 +28,12 @@ function counters(t: TestApp) {
   return { sql, trips };
 }
 
-describe('what a request costs', () => {
+describe('the cost of a request', () => {
   const t = TestApp.forFile();
   beforeEach(() => t.person('ada@example.com'));
 
   it.each([['/private'], ['/passport']])(
-    'a guarded one, at %s: one statement for the user and the session, and one store round trip',
+    'to a guarded route, %s: one statement for the user and the session, and one store round trip',
     async (path) => {
       const { access_token: token } = await t.session();
       const { sql, trips } = counters(t);
@@ -46,28 +46,28 @@ describe('what a request costs', () => {
     },
   );
 
-  it('a public one: nothing', async () => {
+  it('to a public route: none', async () => {
     const { sql, trips } = counters(t);
     await t.get('/mixed/open').expect(200);
     await t.get('/auth/jwks').expect(200);
     expect([sql, trips]).toEqual([[], []]);
   });
 
-  it('a public one costs nothing even where it carries a token', async () => {
+  it('to a public route with a token: none', async () => {
     const { access_token: token } = await t.session();
     const { sql, trips } = counters(t);
     await t.get('/mixed/open', token).expect(200);
     expect([sql, trips]).toEqual([[], []]);
   });
 
-  it('a refused one: nothing', async () => {
+  it('that is refused with 401: none', async () => {
     const { sql, trips } = counters(t);
     await t.get('/mixed/closed').expect(401);
     await t.get('/mixed/closed', 'a.b.c').expect(401);
     expect([sql, trips]).toEqual([[], []]);
   });
 
-  it('a refresh: two statements, and two store round trips, the limit and the denylist', async () => {
+  it('to refresh: two statements, and two store round trips for the limit and the denylist', async () => {
     const { refresh_token: token } = await t.session();
     const { sql, trips } = counters(t);
     await t.refresh(token).expect(200);
@@ -75,7 +75,7 @@ describe('what a request costs', () => {
     expect(trips).toEqual(['count', 'getMany']);
   });
 
-  it('a replay inside the grace window: the same', async () => {
+  it('that replays a refresh token in the grace period: the same as a refresh', async () => {
     const { refresh_token: token } = await t.session();
     await t.refresh(token).expect(200);
     const { sql, trips } = counters(t);
@@ -84,7 +84,7 @@ describe('what a request costs', () => {
     expect(trips).toEqual(['count', 'getMany']);
   });
 
-  it('a refresh token that nobody made: the limit, and one statement and the denylist for one in its form', async () => {
+  it('with a forged refresh token: the limit, and if it is well-formed one statement and the denylist', async () => {
     const { refresh_token: token } = await t.session();
     const { sql, trips } = counters(t);
     await t.refresh('f'.repeat(71)).expect(401);
@@ -94,7 +94,7 @@ describe('what a request costs', () => {
     expect(trips).toEqual(['count', 'count', 'getMany']);
   });
 
-  it('ending every session: one statement for up to 500 of them, and three calls of the store', async () => {
+  it('to end every session: one statement per 500 sessions, and three more store calls', async () => {
     const { access_token: token } = await t.session();
     for (let i = 0; i < 20; i++) await t.auth.startSession(1);
     const { sql, trips } = counters(t);
@@ -105,7 +105,7 @@ describe('what a request costs', () => {
     expect(trips.toSorted()).toEqual(['getMany', 'getMany', 'getMany', 'setMany']);
   });
 
-  it('a login: one look-up, one hash, one insert with its cap, one look at what is stored by then, and the limits', async () => {
+  it('to sign in: one look-up, one hash, one insert with its cap, one later look-up, and the limits', async () => {
     const hashes = jest.spyOn(t.app.get(PasswordHasher), 'verify');
     const { sql, trips } = counters(t);
     await t.login('ada@example.com').expect(200);
@@ -114,7 +114,7 @@ describe('what a request costs', () => {
   });
 });
 
-/** How each kind of statement is recognised, and the indexes that it reads the sessions by. */
+/** Each kind of statement: its name, its pattern, and the allowed indexes on svc_sessions. */
 const KINDS: readonly [kind: string, text: RegExp, indexes: readonly string[]][] = [
   ['find', /^\s*SELECT s\.id AS "familyId"/, ['svc_sessions_pkey']],
   ['exchangeJoined', /UPDATE SKIP LOCKED[^]* SET generation = h\.generation/, ['svc_sessions_pkey']],
@@ -134,7 +134,7 @@ const KINDS: readonly [kind: string, text: RegExp, indexes: readonly string[]][]
 
 const kindOf = (text: string): string => KINDS.find(([, pattern]) => pattern.test(text))?.[0] ?? text;
 
-/** Tables that grow with the users. What is not here holds a handful of rows, which are best read as a whole. */
+/** Tables that grow with the number of users. Other tables have few rows, for which a scan is best. */
 const GROWING = ['svc_sessions', 'people'];
 
 describe('every hot query', () => {
@@ -159,7 +159,7 @@ describe('every hot query', () => {
     await t.stop();
   });
 
-  it('is among those that are examined', () => {
+  it('is sent by the recorded requests', () => {
     const seen = new Set(statements.map(({ text }) => kindOf(text)));
     expect(KINDS.map(([kind]) => kind).filter((kind) => !seen.has(kind))).toEqual([]);
   });
@@ -173,16 +173,16 @@ describe('every hot query', () => {
       expect({
         text: statement.text,
         scans: accesses.filter(({ by }) => by === 'Seq Scan'),
-        strange: indexes.filter((index) => !allowed.includes(index!)),
-      }).toEqual({ text: statement.text, scans: [], strange: [] });
+        unexpected: indexes.filter((index) => !allowed.includes(index!)),
+      }).toEqual({ text: statement.text, scans: [], unexpected: [] });
       for (const { table } of accesses) seen.add(table);
     }
-    // What no statement reads would pass whatever its plan.
+    // A table that no statement reads would pass without a test.
     expect([...seen].toSorted()).toEqual(GROWING.toSorted());
   });
 });
 
-/** Tables that are large enough for a scan to be the worse choice. */
+/** Fills the tables, so that a scan costs more than an index. */
 async function fill({ database }: TestApp): Promise<void> {
   await database.query(
     `INSERT INTO people (email) SELECT 'person-' || n || '@example.com' FROM generate_series(1, 20000) n`,

@@ -8,7 +8,7 @@ import { restartUnderLoad } from '../faults/scenarios/restarts';
 
 const MINUTE = 60_000;
 
-/** Minutes of the mixed load. */
+/** The duration of the mixed load in minutes. */
 const LOAD_MINUTES = Number(process.env.SOAK_MINUTES ?? 20);
 
 const print = (what: string, figures: object): void =>
@@ -16,11 +16,11 @@ const print = (what: string, figures: object): void =>
 
 describeWithRedis('in the long run', () => {
   it(
-    'a thousand refreshes that die with their process log nobody out',
+    'a thousand refreshes whose process is killed sign no user out',
     async () => {
-      const survivor = await TestApp.start();
-      const result = await killRefreshes(survivor, 1000);
-      await survivor.stop();
+      const checker = await TestApp.start();
+      const result = await killRefreshes(checker, 1000);
+      await checker.stop();
       print('killed refreshes', result);
       expect(result).toMatchObject({ wrong: [], revoked: 0 });
     },
@@ -28,7 +28,7 @@ describeWithRedis('in the long run', () => {
   );
 
   it(
-    'ten thousand requests through faults let nobody in, are answered within a second, and recover within two',
+    'ten thousand requests through faults admit no invalid token, are answered within 1 s, and recover within 2 s',
     async () => {
       const options = { features: { lockout: true }, lockout: { maxAttempts: 1e6 } };
       const node = await BrokenNode.start((stores) => TestApp.start({ options, ...stores }));
@@ -53,16 +53,16 @@ describeWithRedis('in the long run', () => {
   );
 
   it(
-    'the memory stays flat, and no key stays for ever',
+    'the memory does not grow, and every key expires',
     async () => {
       const start = Date.now();
       const result = await loadFor(() => Date.now() - start > LOAD_MINUTES * MINUTE, (LOAD_MINUTES * MINUTE) / 20);
       print('mixed load', result);
       expect(result).toMatchObject({ improper: [], lasting: [] });
-      // The first quarter warms up: compiler, pools, caches.
+      // The first quarter warms up the compiler, the pools and the caches.
       const warm = result.heap.slice(result.heap.length / 4);
       const half = warm.length / 2;
-      const mean = (part: number[]): number => part.reduce((sum, one) => sum + one, 0) / part.length;
+      const mean = (part: number[]): number => part.reduce((sum, value) => sum + value, 0) / part.length;
       expect(mean(warm.slice(half))).toBeLessThan(mean(warm.slice(0, half)) * 1.1);
     },
     (LOAD_MINUTES + 10) * MINUTE,

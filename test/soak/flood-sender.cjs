@@ -27,8 +27,8 @@ function send(i) {
 const start = performance.now();
 const all = [];
 const timer = setInterval(() => {
-  const due = Math.min(seconds, (performance.now() - start) / 1000) * perSecond;
-  while (all.length < due) all.push(send(all.length));
+  const target = Math.min(seconds, (performance.now() - start) / 1000) * perSecond;
+  while (all.length < target) all.push(send(all.length));
   if (all.length < seconds * perSecond) return;
   clearInterval(timer);
   void Promise.all(all).then(() => process.send(statuses, () => process.exit()));

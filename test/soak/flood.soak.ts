@@ -11,7 +11,7 @@ const SECONDS = Number(process.env.SOAK_SECONDS) || 30;
 const PER_SECOND = 200;
 const MIB = 2 ** 20;
 
-/** What the hasher may take at most: three hashes of 19 MiB, and for garbage and requests that wait as much again. */
+/** The allowed growth of memory: three hashes of 19 MiB, the same amount for garbage, and 64 MiB for waiting requests. */
 const MOST_GROWTH = 2 * 3 * 19 * MIB + 64 * MIB;
 
 const sorted = (times: number[]): number[] => times.toSorted((a, b) => a - b);
@@ -25,7 +25,7 @@ describeWithOwnRedis('a flood of 200 wrong logins a second', () => {
 
   beforeEach(async () => {
     redis = await RedisServer.start();
-    // Full-cost hashes, the limits of the defaults.
+    // The default cost of a hash and the default limits.
     const hashing = { memoryCost: 19_456, timeCost: 2 };
     t = await TestApp.start({ redisUrl: redis.url, options: { hashing } });
     await t.person('ada@example.com');
@@ -48,7 +48,7 @@ describeWithOwnRedis('a flood of 200 wrong logins a second', () => {
     return performance.now() - start;
   }
 
-  /** Guarded requests, one every 20 ms: milliseconds of each. */
+  /** Sends a guarded request every 20 ms. @returns the time of each in milliseconds */
   async function guarded(seconds: number): Promise<number[]> {
     const all: Promise<number>[] = [];
     for (const end = performance.now() + seconds * 1000; performance.now() < end; await sleep(20)) {
@@ -57,7 +57,7 @@ describeWithOwnRedis('a flood of 200 wrong logins a second', () => {
     return Promise.all(all);
   }
 
-  /** @returns how often each status was answered */
+  /** Sends wrong logins. @returns the number of answers per status */
   function flood(seconds: number, addresses: number, network = 18): Promise<Record<number, number>> {
     const settings = { url: node.url, seconds, perSecond: PER_SECOND, addresses, network };
     const sender = fork(join(__dirname, 'flood-sender.cjs'), {
@@ -65,12 +65,12 @@ describeWithOwnRedis('a flood of 200 wrong logins a second', () => {
     });
     return new Promise((resolve, reject) => {
       sender.once('message', (statuses) => resolve(statuses as Record<number, number>));
-      sender.once('exit', (code) => reject(new Error(`the sender ended with ${code}`)));
+      sender.once('exit', (code) => reject(new Error(`the sender exited with ${code}`)));
     });
   }
 
-  /** A right login every two seconds, each from another address: milliseconds of each. */
-  async function honest(seconds: number): Promise<number[]> {
+  /** Signs in every two seconds, each time from another address. @returns the time of each login in milliseconds */
+  async function correctLogins(seconds: number): Promise<number[]> {
     const times: number[] = [];
     for (let i = 0; i < seconds / 2 - 1; i++) {
       await sleep(2000);
@@ -85,7 +85,7 @@ describeWithOwnRedis('a flood of 200 wrong logins a second', () => {
   ])(
     'from %s: guarded requests stay fast, memory bounded, and a right login is answered within 3 s',
     async (name, addresses) => {
-      // A server that has met logins before, from elsewhere: what the compiler does with the first ones is not the question.
+      // Warm up the server, so that the compilation of the first logins is not measured.
       await Promise.all([flood(3, 100, 19), guarded(3)]);
       await sleep(5000);
       const quiet = await guarded(Math.max(5, SECONDS / 3));
@@ -95,7 +95,7 @@ describeWithOwnRedis('a flood of 200 wrong logins a second', () => {
       const [statuses, busy, logins] = await Promise.all([
         flood(SECONDS, addresses),
         guarded(SECONDS),
-        honest(SECONDS),
+        correctLogins(SECONDS),
       ]);
       clearInterval(watch);
       const [p99, p99Quiet] = [quantile(busy, 0.99), quantile(quiet, 0.99)];

@@ -25,7 +25,7 @@ describe('POST /confirm-password', () => {
 
   beforeEach(async () => void (token = (await t.session()).access_token));
 
-  it('answers the right password with a proof for this session, that nothing may cache', async () => {
+  it('answers the right password with a confirmation for this session that must not be cached', async () => {
     t.clock.stop();
     const { body, headers } = await confirmPassword(t, token).expect(200);
     expect(body).toEqual({ confirmation_token: expect.any(String) });
@@ -46,12 +46,12 @@ describe('POST /confirm-password', () => {
     expect(header).toEqual({ typ: 'reauth+challenge', alg: 'HS256' });
   });
 
-  it('leaves the session out of the proof where the bearer names none', async () => {
+  it('omits the session from the confirmation when the access token has none', async () => {
     const { body } = await confirmPassword(t, forge({ without: ['fid', 'jti'] })).expect(200);
     expect(claimsOf(body.confirmation_token)).not.toHaveProperty('fid');
   });
 
-  it('answers a wrong password with 422, counts it, and locks step-up alone', async () => {
+  it('answers a wrong password with 422, counts it, and locks step-up only', async () => {
     for (const password of ['wrong', ` ${PASSWORD}`, PASSWORD.toUpperCase()]) {
       const { body } = await confirmPassword(t, token, { password }).expect(422);
       const text = 'The password is not correct.';
@@ -64,12 +64,12 @@ describe('POST /confirm-password', () => {
     expect(verify).not.toHaveBeenCalled();
     const rows = await t.database.query('SELECT purpose, subject, guard FROM svc_lockouts');
     expect(rows).toEqual([{ purpose: 'confirm', subject: '1', guard: 'api' }]);
-    // The lock is the account's, whatever the session; and a login, which proves the same, releases it.
+    // The lock applies to the account in every session. A login verifies the same password and releases it.
     const other = (await t.session()).access_token;
     await confirmPassword(t, other).expect(200);
   });
 
-  it('releases its own counter with a success, and no login`s', async () => {
+  it('resets the step-up counter after a success, and not the login counter', async () => {
     const released = t.recorded(AccountReleased);
     await t.login(ADA, 'wrong').expect(422);
     await confirmPassword(t, token, { password: 'wrong' }).expect(422);
@@ -92,12 +92,12 @@ describe('POST /confirm-password', () => {
     expect(await t.database.query('SELECT 1 FROM svc_lockouts')).toEqual([]);
   });
 
-  it('needs a token', async () => {
+  it('requires a token', async () => {
     await t.http.post('/auth/confirm-password').send({ password: PASSWORD }).expect(401);
     await confirmPassword(t, forge({ claims: { sub: '999' } })).expect(401);
   });
 
-  it('refuses a user without a password like a wrong one', async () => {
+  it('refuses a user without a password like a wrong password', async () => {
     const [{ id }] = await t.database.query("INSERT INTO people (email) VALUES ('keyless@example.com') RETURNING id");
     const { accessToken } = await t.auth.startSession(id);
     await confirmPassword(t, accessToken, { password: 'x' }).expect(422);
@@ -105,7 +105,7 @@ describe('POST /confirm-password', () => {
 });
 
 describe('the limit on step-up', () => {
-  it('counts every attempt, by client and by user, for each guard by itself', async () => {
+  it('counts every attempt by client and by user, for each guard separately', async () => {
     const run = randomUUID();
     let client = 0;
     const t = await startStepUp({
@@ -177,21 +177,21 @@ const expectMissing = ({ status, body, headers }: Response): void => {
   expect(headers['www-authenticate']).toBe('Bearer error="insufficient_user_authentication", max_age=300');
 };
 
-describe('a route that asks for confirmation', () => {
+describe('a route that requires confirmation', () => {
   const t = start();
   let token: string;
   let refreshToken: string;
 
   beforeEach(async () => ({ accessToken: token, refreshToken } = await t.auth.startSession(1)));
 
-  it('says so without a proof, and 401 without a token', async () => {
+  it('answers 423 without a confirmation, and 401 without a token', async () => {
     for (const path of ['/sensitive', '/all-sensitive', '/sensitive/passport']) {
       await t.http.post(path).expect(401);
       expectMissing(await act(t, token, undefined, path));
     }
   });
 
-  it('takes one proof as often as it is needed, until it expires', async () => {
+  it('accepts a confirmation any number of times until it expires', async () => {
     t.clock.stop();
     const proof = await confirmationTokenOf(t, token);
     for (let i = 0; i < 3; i++)
@@ -203,13 +203,13 @@ describe('a route that asks for confirmation', () => {
     expectMissing(await act(t, token, proof));
   });
 
-  it('takes a proof after a refresh of its own session', async () => {
+  it('accepts a confirmation after a refresh of its session', async () => {
     const proof = await confirmationTokenOf(t, token);
     const { body } = await t.refresh(refreshToken).expect(200);
     await act(t, body.access_token, proof).expect(201);
   });
 
-  it('tells a client that the proof is another session`s', async () => {
+  it('names the reason when the confirmation belongs to another session', async () => {
     const proof = await confirmationTokenOf(t, token);
     const other = (await t.auth.startSession(1)).accessToken;
     const { body } = await act(t, other, proof).expect(423);
@@ -225,12 +225,12 @@ describe('a route that asks for confirmation', () => {
     await act(t, forge({ without: ['fid'] }), unbound).expect(201);
   });
 
-  it('takes no proof of another user, without a word why', async () => {
+  it('refuses the confirmation of another user without a reason', async () => {
     const { accessToken: bob } = await t.auth.startSession(2);
     expectMissing(await act(t, bob, await confirmationTokenOf(t, token)));
   });
 
-  it('takes no proof once the session has ended', async () => {
+  it('refuses a confirmation once its session has ended', async () => {
     const proof = await confirmationTokenOf(t, token);
     await t.auth.revoke(String(claimsOf(token).fid));
     await act(t, token, proof).expect(401);
@@ -238,7 +238,7 @@ describe('a route that asks for confirmation', () => {
     expect((await act(t, next, proof).expect(423)).body.reason).toBe('confirmation_session_mismatch');
   });
 
-  it('takes the proof of its own guard only, whatever the order of its decorators', async () => {
+  it('accepts the confirmation of its own guard only, in any order of its decorators', async () => {
     const staff = (await t.auth.guard('admin').startSession(1)).accessToken;
     const [own, others] = [await confirmationTokenOf(t, staff, 'admin'), await confirmationTokenOf(t, token)];
     for (const path of ['/sensitive/staff', '/sensitive/staff-last']) {
@@ -249,7 +249,7 @@ describe('a route that asks for confirmation', () => {
     expectMissing(await act(t, token, own));
   });
 
-  it('takes no access token for a proof, and no proof for an access token', async () => {
+  it('accepts no access token as a confirmation, and no confirmation as an access token', async () => {
     expectMissing(await act(t, token, token));
     await t.get('/private', await confirmationTokenOf(t, token)).expect(401);
     await act(t, await confirmationTokenOf(t, token), await confirmationTokenOf(t, token)).expect(401);
@@ -265,43 +265,43 @@ describe('a route that asks for confirmation', () => {
     ['another key', (claims) => ({ claims, secret: 'x'.repeat(40) })],
     ['the type of a login challenge', (claims) => ({ claims, header: { typ: '2fa+challenge' } })],
     ['no type', (claims) => ({ claims, header: { typ: undefined } })],
-    ['the audience as text', (claims) => ({ claims: { ...claims, aud: API_AUDIENCE } })],
-    ['one audience more', (claims) => ({ claims: { ...claims, aud: [API_AUDIENCE, ADMIN_AUDIENCE] } })],
+    ['the audience as a text', (claims) => ({ claims: { ...claims, aud: API_AUDIENCE } })],
+    ['an additional audience', (claims) => ({ claims: { ...claims, aud: [API_AUDIENCE, ADMIN_AUDIENCE] } })],
     ['another guard`s audience', (claims) => ({ claims: { ...claims, aud: [ADMIN_AUDIENCE] } })],
     ['another guard', (claims) => ({ claims: { ...claims, gid: 'admin' } })],
     ['another issuer', (claims) => ({ claims: { ...claims, iss: 'https://other.example.com' } })],
-    ['no end', (claims) => ({ claims, without: ['exp'] })],
-    ['an end that is text', (claims) => ({ claims: { ...claims, exp: '9999999999' } })],
-    ['a fractional end', (claims) => ({ claims: { ...claims, exp: 9999999999.5 } })],
-    ['a time to come', (claims) => ({ claims: { ...claims, nbf: 9999999990, exp: 9999999999 } })],
+    ['no expiry', (claims) => ({ claims, without: ['exp'] })],
+    ['an expiry that is a text', (claims) => ({ claims: { ...claims, exp: '9999999999' } })],
+    ['a fractional expiry', (claims) => ({ claims: { ...claims, exp: 9999999999.5 } })],
+    ['a validity in the future', (claims) => ({ claims: { ...claims, nbf: 9999999990, exp: 9999999999 } })],
     ['no id', (claims) => ({ claims, without: ['jti'] })],
     ['an empty id', (claims) => ({ claims: { ...claims, jti: '' } })],
-    ['a list for an id', (claims) => ({ claims: { ...claims, jti: ['x'] } })],
-    ['a number for a subject', (claims) => ({ claims: { ...claims, sub: 1 } })],
-    ['a list for a subject', (claims) => ({ claims: { ...claims, sub: ['1'] } })],
-    ['a list for a session', (claims) => ({ claims: { ...claims, fid: [claims.fid] } })],
-    ['null for a session', (claims) => ({ claims: { ...claims, fid: null } })],
+    ['a list as the id', (claims) => ({ claims: { ...claims, jti: ['x'] } })],
+    ['a number as the subject', (claims) => ({ claims: { ...claims, sub: 1 } })],
+    ['a list as the subject', (claims) => ({ claims: { ...claims, sub: ['1'] } })],
+    ['a list as the session', (claims) => ({ claims: { ...claims, fid: [claims.fid] } })],
+    ['null as the session', (claims) => ({ claims: { ...claims, fid: null } })],
     ['critical headers', (claims) => ({ claims, header: { crit: ['x'], x: 1 } })],
   ];
-  it.each(forged)('takes no forged proof with %s', async (_, forgery) => {
+  it.each(forged)('refuses a forged confirmation with %s', async (_, forgery) => {
     const { header, ...rest } = forgery(good());
     expectMissing(await act(t, token, forge({ ...rest, header: { typ: CONFIRMATION, ...header } })));
   });
 
-  it('would take the forged one but for that', async () => {
+  it('accepts the forged confirmation without these changes', async () => {
     await act(t, token, forge({ claims: good(), header: { typ: CONFIRMATION } })).expect(201);
     await act(t, token, forge({ claims: { ...good(), gid: undefined }, header: { typ: CONFIRMATION } })).expect(201);
   });
 
-  it.each(['', ' ', 'x', 'a.b.c', `${'x'.repeat(7000)}`])('takes no rubbish, such as %j', async (proof) => {
+  it.each(['', ' ', 'x', 'a.b.c', `${'x'.repeat(7000)}`])('refuses an invalid text such as %j', async (proof) => {
     expectMissing(await act(t, token, proof));
   });
 });
 
-describe.each([[true], [false]])('a route that asks for confirmation, with the denylist on: %s', (denylist) => {
+describe.each([[true], [false]])('a route that requires confirmation, with the denylist on: %s', (denylist) => {
   const t = start({ features: { denylist } });
 
-  it('takes no proof that was spent', async () => {
+  it('refuses a revoked confirmation', async () => {
     const { accessToken } = await t.auth.startSession(1);
     const proof = await confirmationTokenOf(t, accessToken);
     await act(t, accessToken, proof).expect(201);
@@ -313,7 +313,7 @@ describe.each([[true], [false]])('a route that asks for confirmation, with the d
 describe('confirm.ttl and confirm.header', () => {
   const t = start({ confirm: { ttl: 10, header: 'X-Proof' } });
 
-  it('are the host`s to choose', async () => {
+  it('set the lifetime and the header of a confirmation', async () => {
     const { accessToken } = await t.auth.startSession(1);
     const proof = await confirmationTokenOf(t, accessToken);
     await t.call('post', '/sensitive', accessToken).set('x-proof', proof).expect(201);

@@ -13,20 +13,20 @@ const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 /** Pages that name a test for each statement. */
 const PROVED = ['docs/invariants.md', 'docs/standards.md'];
 
-/** Pages that name options beside what they do. */
+/** Pages that name options. */
 const CLAIMS = ['SECURITY.md', 'docs/standards.md'];
 
-/** Points that are met by what is not there. */
+/** Points that are met by the absence of code. */
 const NO_CODE = new Set(['6.5.7']);
 
 const pathsIn = (page: string): string[] =>
   [...page.matchAll(/`((?:test|libs|docs|apps)\/[\w/.-]+)`/g)].map(([, path]) => path!);
 
-/** What a path stands for: itself, or a test that is named without its ending. */
+/** The possible files of a path: the path itself, or a test that is named without its suffix. */
 const filesAt = (path: string): string[] =>
   /\.(ts|md)$/.test(path) ? [path] : ['.e2e-spec.ts', '.alone-spec.ts', '.spec.ts'].map((ending) => path + ending);
 
-/** The rows of every table of a page, cell by cell, without their heads. */
+/** The rows of every table of a page as lists of cells, without the header rows. */
 const rowsOf = (page: string): string[][] =>
   page
     .split('\n')
@@ -38,7 +38,7 @@ const rowsOf = (page: string): string[][] =>
         .map((cell) => cell.trim()),
     );
 
-/** The event classes that the library emits, each with its fields as the page shows them. */
+/** The event classes that the library emits, each with its fields in the format of the page. */
 function payloadsOf(sources: string[]): [name: string, payload: string][] {
   const emitted = new Set(
     sources.flatMap((text) => [...text.matchAll(/\b(?:emit|announce)\(\s*new (\w+)/g)].map(([, name]) => name)),
@@ -68,11 +68,11 @@ const anchor = (heading: string): string =>
     .replaceAll(' ', '-');
 
 describe('the documentation', () => {
-  it('lists the options as the source documents them: npm run docs', () => {
+  it('contains the generated page of options: npm run docs', () => {
     expect(read('docs/options.md')).toBe(optionsPage());
   });
 
-  it('lists every event with the names and types of what it carries, and no other', () => {
+  it('lists every event with the names and types of its fields, and no other event', () => {
     const files = readdirSync(join(ROOT, 'libs/auth/src'), { recursive: true, encoding: 'utf8' });
     const sources = files.filter((file) => /(?<!spec)\.ts$/.test(file));
     const events = payloadsOf(sources.map((file) => read(join('libs/auth/src', file))));
@@ -95,30 +95,30 @@ describe('the documentation', () => {
     expect(known.filter((name) => !options.includes(`| \`${name}\` |`))).toEqual([]);
   });
 
-  it('says of every point of a standard how it is met, and where', () => {
+  it('states for every point of a standard how and where it is met', () => {
     const points = rowsOf(read('docs/standards.md')).filter(([number]) => /\d|—/.test(number!));
     expect(points.length).toBeGreaterThan(100);
     for (const cells of points) {
       const [status, where] = cells.slice(-2);
       expect([cells[0], status]).toEqual([cells[0], expect.stringMatching(/^(met|partly|not met|host's|n\/a)$/)]);
-      // Nothing is held to be so without a place to look at; what is no matter of code says why.
+      // A point that is met names a file or a link.
       if (status === 'met' && !NO_CODE.has(cells[0]!)) expect(where).toMatch(/`(test|libs)\/|\]\(/);
     }
   });
 
-  // Lines of code as they run somewhere, wherever their lines begin.
-  it.each([...SHOWN])('shows in %s what is run in %s', (page, source) => {
+  // The lines are compared without their indentation.
+  it.each([...SHOWN])('shows in %s the code of %s', (page, source) => {
     const plain = (text: string): string => text.replaceAll(/^ +/gm, '');
     const blocks = [...read(page).matchAll(/```ts\n(.*?)```/gs)].map(([, block]) => block!);
     expect(blocks.length).toBeGreaterThan(0);
     for (const block of blocks) expect(plain(read(source))).toContain(plain(block));
   });
 
-  it('has the OpenAPI document that the source makes: npm run docs', async () => {
+  it('contains the generated OpenAPI document: npm run docs', async () => {
     expect(read('docs/openapi.json')).toBe(await openApiFile());
   });
 
-  it('has the page of routes that the source makes: npm run docs', async () => {
+  it('contains the generated page of routes: npm run docs', async () => {
     expect(read('docs/routes.md')).toBe(await routesPage());
   });
 
@@ -152,8 +152,8 @@ describe('the documentation', () => {
   });
 });
 
-describe('what the package exports', () => {
-  it('is this and no more: each name is a promise', () => {
+describe('the public exports of the package', () => {
+  it('are exactly these names', () => {
     expect(Object.keys(surface).toSorted()).toEqual([
       'Abilities',
       'AccessTokenGuard',

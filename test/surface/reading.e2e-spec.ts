@@ -14,7 +14,7 @@ async function filesRunBy(work: () => Promise<unknown>): Promise<string[]> {
   const session = new Session();
   session.connect();
   await session.post('Profiler.enable');
-  // Counters begin at zero here: what ran at the start of the application does not count.
+  // The counters start at zero here, so that the start of the application does not count.
   await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
   await work();
   const { result } = await session.post('Profiler.takePreciseCoverage');
@@ -23,7 +23,7 @@ async function filesRunBy(work: () => Promise<unknown>): Promise<string[]> {
     .map(({ url, functions }) => ({ file: url.replace('file://', ''), functions }))
     .filter(({ file }) => file.startsWith(SRC) && !file.includes('/testing/'))
     .filter(({ file, functions }) => {
-      // The compiler exports by getters, which run wherever an import is used.
+      // The compiler writes exports as getters, which run at every use of an import.
       const getters = new Set(Object.keys(require(file) as object).map((name) => `get ${name}`));
       return functions.some(
         ({ functionName, ranges }) => functionName !== '' && ranges[0]!.count > 0 && !getters.has(functionName),
@@ -33,7 +33,7 @@ async function filesRunBy(work: () => Promise<unknown>): Promise<string[]> {
   return [...new Set(files)].toSorted();
 }
 
-describe('what a reader has to open to follow one request', () => {
+describe('the number of files that run in one request', () => {
   const { t, mailbox } = membersForFile({ features: { twoFactor: true, lockout: true } });
 
   let mailNumber = 0;
@@ -81,7 +81,7 @@ describe('what a reader has to open to follow one request', () => {
     files ??= [];
     // The list is printed where there are too many.
     expect(files.length > most ? files : []).toEqual([]);
-    // Fewer than these would mean that nothing was counted.
+    // Without this file, the coverage would be empty.
     expect(files).toEqual(expect.arrayContaining(['request/gates/route-guard.ts']));
     if (process.env.TEST_PRINT) console.log(files.length);
   });

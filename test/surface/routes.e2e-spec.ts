@@ -16,9 +16,9 @@ const OF_EVERY_GUARD = [
   'POST logout',
   'POST refresh',
 ];
-/** What the default guard mounts besides. */
+/** Routes that only the default guard mounts. */
 const OF_THE_DEFAULT_GUARD = ['DELETE account', 'GET account/export', 'POST password'];
-/** What `features.registration`, `features.passwordReset` and `features.emailVerification` add to it. */
+/** Routes that `features.registration`, `features.passwordReset` and `features.emailVerification` add to it. */
 const LIFE = [
   'GET email/verify/:id/:hash',
   'HEAD email/verify/:id/:hash',
@@ -27,7 +27,7 @@ const LIFE = [
   'POST register',
   'POST reset-password',
 ];
-/** What `features.twoFactor` adds: to every guard, and to the default one. */
+/** Routes that `features.twoFactor` adds to every guard, and to the default guard. */
 const CHALLENGE = 'POST two-factor-challenge';
 const TWO_FACTOR = [
   'DELETE two-factor',
@@ -36,7 +36,7 @@ const TWO_FACTOR = [
   'POST two-factor/confirm',
   'POST two-factor/recovery-codes',
 ];
-/** What `features.passkeys` adds to the default guard. */
+/** Routes that `features.passkeys` adds to the default guard. */
 const OF_PASSKEYS = [
   'DELETE passkeys/:svcPasskey',
   'GET passkeys',
@@ -50,7 +50,7 @@ const OF_PASSKEYS = [
 const at = (path: string, routes: string[]): string[] => routes.map((route) => route.replace(' ', ` /${path}/`));
 
 describe('the mounted routes', () => {
-  it('are these, for every guard', async () => {
+  it('are these for every guard', async () => {
     const t = await TestApp.start();
     const ofDefault = [...OF_EVERY_GUARD, ...OF_THE_DEFAULT_GUARD];
     expect(routesOf(t)).toEqual([...at('auth', ofDefault), ...at('admin/auth', OF_EVERY_GUARD)].toSorted());
@@ -74,7 +74,7 @@ describe('the mounted routes', () => {
     await t.stop();
   });
 
-  it('lie below the configured paths, whatever their slashes', async () => {
+  it('are below the configured paths, with or without slashes', async () => {
     const t = await TestApp.start({ options: { path: '/api/v1/auth/' } });
     await t.http.post('/api/v1/auth/login').send({}).expect(422);
     await t.http.post('/auth/login').send({}).expect(404);
@@ -88,7 +88,7 @@ describe('the mounted routes', () => {
     await t.stop();
   });
 
-  it('need a path for each guard at Fastify, which does not tell them apart by host name', async () => {
+  it('need a different path for each guard on Fastify, which does not route by host name', async () => {
     const options = {
       domain: 'api.example.com',
       guards: { admin: { path: 'auth', domain: 'admin.example.com' } },

@@ -11,7 +11,7 @@ const sources = readdirSync(join(ROOT, SRC), { recursive: true, encoding: 'utf8'
 );
 const linesOf = (file: string): number => readFileSync(join(ROOT, SRC, file), 'utf8').split('\n').length;
 
-/** Files that break one rule each, or two that break it together: a cycle is reported once. */
+/** Files that break one rule each. The two files of a cycle break one rule together. */
 const PLANTED: Record<string, { rule?: string; text: string }> = {
   'identity/tokens/up.ts': {
     rule: 'identity/tokens-looks-down',
@@ -41,7 +41,7 @@ const PLANTED: Record<string, { rule?: string; text: string }> = {
   },
 };
 
-/** What the layer check says of a copy of the sources with the planted files in it, as `rule file`. */
+/** The findings of the layer check in a copy of the sources with these files, as `rule file`. */
 function violations(): string[] {
   const copy = mkdtempSync(join(tmpdir(), 'svc-layers-'));
   cpSync(join(ROOT, SRC), join(copy, SRC), { recursive: true });
@@ -61,11 +61,11 @@ function violations(): string[] {
 }
 
 describe('the source tree', () => {
-  it('has no file over 400 lines, but the documentation of the options', () => {
+  it('has no file over 400 lines, except the documentation of the options', () => {
     expect(sources.filter((file) => linesOf(file) > 400 && file !== 'foundation/config/auth-options.ts')).toEqual([]);
   });
 
-  it('passes the check of its layers, which finds every file that breaks a rule', () => {
+  it('passes the layer check, which finds every file that breaks a rule', () => {
     expect(violations()).toEqual(
       Object.entries(PLANTED)
         .filter(([, { rule }]) => rule)
@@ -74,7 +74,7 @@ describe('the source tree', () => {
     );
   });
 
-  it('is reached by tests through its public entries only, but by specs beside it', () => {
+  it('is imported by tests through its public entry points only, except by specs beside it', () => {
     const tests = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' }).filter(
       (file) => file.endsWith('.ts') && !file.includes('node_modules'),
     );

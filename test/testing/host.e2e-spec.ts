@@ -23,7 +23,7 @@ describe('a host that tests its own application', () => {
   let clock: MovableClock;
   let mailer: MailRecorder;
   let user: User;
-  let leave: () => Promise<void>;
+  let cleanUp: () => Promise<void>;
 
   const store = async <E extends User | Operator>(entity: new () => E, fields: Partial<E>): Promise<E> => {
     const passwordHash = await app.get(PasswordHasher).hash(PASSWORD);
@@ -43,15 +43,15 @@ describe('a host that tests its own application', () => {
     app = await testing.createNestApplication().init();
 
     user = await store(User, { name: 'Ada', email: 'ada@example.com' });
-    leave = async () => {
+    cleanUp = async () => {
       await app.close();
       await database.drop();
     };
   });
 
-  afterEach(() => leave());
+  afterEach(() => cleanUp());
 
-  it('acts as a user who may what the user may, or what it says', async () => {
+  it('acts as a user with the user`s abilities, or with given abilities', async () => {
     const ada = await actAs(app, user.id);
     await request(app.getHttpServer()).post('/orders').set(ada.headers).expect(201);
 
@@ -61,18 +61,18 @@ describe('a host that tests its own application', () => {
     await request(app.getHttpServer()).delete('/auth/sessions').set(machine.headers).expect(403);
   });
 
-  it('acts as one who has just confirmed, for as long as that is good', async () => {
+  it('acts as a user with a recent confirmation, until it expires', async () => {
     const ada = await actAs(app, user.id);
     await request(app.getHttpServer()).delete('/orders').set(ada.headers).expect(423);
 
-    const sure = await actAs(app, user.id, { confirmed: true });
-    await request(app.getHttpServer()).delete('/orders').set(sure.headers).expect(204);
+    const confirmed = await actAs(app, user.id, { confirmed: true });
+    await request(app.getHttpServer()).delete('/orders').set(confirmed.headers).expect(204);
 
     clock.advance(306);
-    await request(app.getHttpServer()).delete('/orders').set(sure.headers).expect(423);
+    await request(app.getHttpServer()).delete('/orders').set(confirmed.headers).expect(423);
   });
 
-  it('acts as a user of another guard, and of that one alone', async () => {
+  it('acts as a user of another guard, at that guard only', async () => {
     const root = await store(Operator, { email: 'root@example.com' });
     const operator = await actAs(app, root.id, { guard: 'admin' });
     await request(app.getHttpServer()).get('/reports').set(operator.headers).expect(200);
@@ -80,7 +80,7 @@ describe('a host that tests its own application', () => {
     await expect(actAs(app, user.id, { guard: 'none' })).rejects.toThrow(AuthConfigError);
   });
 
-  it('holds real sessions, which every gate judges', async () => {
+  it('uses real sessions, which every gate checks', async () => {
     const ada = await actAs(app, user.id);
     const { body } = await request(app.getHttpServer()).get('/auth/sessions').set(ada.headers).expect(200);
     expect(body.data).toMatchObject([{ id: ada.sessionId, current: true }]);
@@ -90,7 +90,7 @@ describe('a host that tests its own application', () => {
     await expect(actAs(app, '00000000-0000-4000-8000-000000000000')).rejects.toThrow('Authentication is required.');
   });
 
-  it('moves time for tokens and stored sessions alike, and sees what happens', async () => {
+  it('moves the time of tokens and stored sessions, and records events', async () => {
     const events = new EventRecorder(app, RefreshTokenReused, Registered);
     const { refreshToken, headers } = await actAs(app, user.id);
     const refresh = () => request(app.getHttpServer()).post('/auth/refresh').send({ refresh_token: refreshToken });
@@ -107,7 +107,7 @@ describe('a host that tests its own application', () => {
     await request(app.getHttpServer()).get('/orders').set(later.headers).expect(401);
   });
 
-  it('reads the mails that would have been sent', async () => {
+  it('reads the mails that the library sends', async () => {
     const fields = { name: 'Bob', email: 'bob@example.com', password: PASSWORD, password_confirmation: PASSWORD };
     await request(app.getHttpServer()).post('/auth/register').send(fields).expect(200);
 

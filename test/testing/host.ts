@@ -14,7 +14,7 @@ import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { ADMIN_AUDIENCE, ENCRYPTION_KEY, SECRET } from '../support/host.module';
 import { Operator } from '../support/user-entities';
 
-/** The table of members, as this host knows it. */
+/** The table of members with the columns that this host uses. */
 @Entity('members')
 export class User extends withTwoFactorColumns(withAuthColumns()) {
   @PrimaryGeneratedColumn('uuid')
@@ -57,7 +57,7 @@ class ReportsController {
   }
 }
 
-/** A host application that knows nothing of the library's own tests. */
+/** A host application without the host module of the library's tests. */
 @Module({})
 export class AppModule {
   static on(url: string, mailer: Mailer): DynamicModule {

@@ -36,16 +36,16 @@ describe('the testing kit in the package', () => {
     it.each([
       ['@svc/auth', 0],
       ['@svc/auth/console', 1],
-    ])('is nothing that %s loads', (_, line) => expect(lines[line]).toBe('0'));
+    ])('is not loaded by %s', (_, line) => expect(lines[line]).toBe('0'));
 
-    it('loads beside the package, and is one with it', () => {
+    it('loads with the package, and shares its classes', () => {
       expect(lines[2]).toBe(
         'true EventRecorder,MailRecorder,MovableClock,SoftAuthenticator,actAs,linkIn,totpCode true',
       );
     });
   });
 
-  it('does not load in production, where the package does', () => {
+  it('does not load in production, where the package loads', () => {
     const script = `require('@svc/auth'); console.log('loaded'); require('@svc/auth/testing')`;
     const { status, stdout, stderr } = run(script, 'production');
     expect([status === 0, stdout]).toEqual([false, ['loaded']]);

@@ -82,7 +82,7 @@ class OpenController {
 const once = { maxAttempts: 1, decaySeconds: 60 };
 
 describe('limiters of the host', () => {
-  const asked: unknown[] = [];
+  const contexts: unknown[] = [];
   const t = rateLimitedForFile(
     {
       rateLimits: {
@@ -91,7 +91,7 @@ describe('limiters of the host', () => {
           'svc-login': () => [],
           'svc-admin-login': (_, { client }) => ({ key: client, ...once }),
           'by-class': (_, context) => {
-            asked.push(context);
+            contexts.push(context);
             return { key: context.client, maxAttempts: 2, decaySeconds: 60 };
           },
           'by-handler': (_, { client }) => ({ key: client, ...once }),
@@ -105,21 +105,21 @@ describe('limiters of the host', () => {
     await t.person('ada@example.com');
     await t.person('bob@example.com');
     await t.person('root@example.com', 'admin');
-    asked.length = 0;
+    contexts.length = 0;
   });
 
   const get = (path: string, from: string) => t.http.get(path).set('X-Forwarded-For', from);
   const post = (path: string, token: string, from = randomAddress()) =>
     t.http.post(path).set('X-Forwarded-For', from).set('Authorization', `Bearer ${token}`);
 
-  // First: Passport keeps one registry per process, and every further application replaces its strategies.
-  it('are told the guard and the user that Nest`s own guard authenticated', async () => {
+  // This test is the first, because Passport has one registry per process and every further application replaces its strategies.
+  it('receive the guard and the user that Nest`s AuthGuard authenticated', async () => {
     const { accessToken } = await t.auth.guard('admin').startSession(1);
     await t.get('/behind-passport', accessToken).expect(200);
-    expect(asked).toEqual([{ guard: 'admin', client: expect.any(String), userId: '1' }]);
+    expect(contexts).toEqual([{ guard: 'admin', client: expect.any(String), userId: '1' }]);
   });
 
-  it('replace those of the library by name, and those of extra guards by theirs', async () => {
+  it('replace the limiters of the library by name, also those of extra guards', async () => {
     const from = randomAddress();
     for (let i = 0; i < 40; i++)
       await t.http
@@ -132,40 +132,40 @@ describe('limiters of the host', () => {
     await staff().expect(429);
   });
 
-  it('stand before the host`s own routes, a controller`s and a handler`s together', async () => {
+  it('apply to routes of the host, by controller and by handler together', async () => {
     const from = randomAddress();
     const { headers } = await get('/limited/once', from).expect(200);
     expect(headers).toMatchObject({ 'x-ratelimit-limit': '1', 'x-ratelimit-remaining': '0' });
-    // Refused by the handler's, so the controller's has not counted it.
+    // The limiter of the handler refuses first, so that of the controller does not count the request.
     await get('/limited/once', from).expect(429);
     await get('/limited/twice', from).expect(200);
     await get('/limited/twice', from).expect(429);
-    expect(asked[0]).toEqual({ guard: 'api', client: from, userId: null });
+    expect(contexts[0]).toEqual({ guard: 'api', client: from, userId: null });
   });
 
-  it('with the shape of svc-confirm count the client and the user, after authentication', async () => {
+  it('with the key of svc-confirm count the client and the user, after authentication', async () => {
     const ada = await t.auth.startSession(1);
     const bob = await t.auth.startSession(2);
     const root = await t.auth.guard('admin').startSession(1);
-    // The controller's limiter allows two of each address.
+    // The limiter of the controller allows two requests per address.
     for (let i = 0; i < 3; i++) await post('/limited/secret', ada.accessToken).expect(201);
     await post('/limited/secret', ada.accessToken).expect(429);
     await post('/limited/secret', 'no.such.token').expect(401);
     await post('/limited/secret', bob.accessToken).expect(201);
-    // The same id at another guard is somebody else.
+    // The same id at another guard is a different user.
     await post('/limited/staff', root.accessToken).expect(201);
   });
 
   it.each([
     ['by-clss', Mistyped],
     ['constructor', Inherited],
-  ])('that are unknown are refused at boot, such as %s', async (name, controller) => {
+  ])('with an unknown name such as %s are refused at boot', async (name, controller) => {
     const module = HostModule.with(t.databaseUrl, hostOptions({}), [controller]);
     const app = await NestFactory.create(module, { logger: false, abortOnError: false });
     await expect(app.init()).rejects.toThrow(`${controller.name}.any: There is no rate limiter "${name}"`);
   });
 
-  it('may be one guard`s alone, where that guard answers; none at all is a mistake', async () => {
+  it('may exist for one guard only, and @Throttled without a name is refused', async () => {
     const staffOnly = await startRateLimited(
       {
         rateLimits: {},
@@ -183,7 +183,7 @@ describe('limiters of the host', () => {
     expect(() => (Throttled as () => unknown)()).toThrow(/names no limiter/);
   });
 
-  it('may say two windows of one key', async () => {
+  it('may return two windows for one key', async () => {
     const both = await startRateLimited(
       {
         rateLimits: {
@@ -207,11 +207,11 @@ describe('limiters of the host', () => {
   });
 });
 
-describe('limiters of the host in the place of svc-login', () => {
+describe('limiters of the host that replace svc-login', () => {
   let rule: object;
   const t = rateLimitedForFile({ rateLimits: { limiters: { 'svc-login': () => rule as never } } });
 
-  it.each([[''], [['a', 'b']], [undefined], [7], [{}]])('that name %j count the client', async (key) => {
+  it.each([[''], [['a', 'b']], [undefined], [7], [{}]])('that return the key %j count the client', async (key) => {
     rule = { key, ...once };
     const from = randomAddress();
     const login = (client: string) => t.http.post('/auth/login').set('X-Forwarded-For', client).send({ email: 7 });
@@ -221,19 +221,19 @@ describe('limiters of the host in the place of svc-login', () => {
   });
 
   it.each([
-    ['no number', { key: 'x', maxAttempts: NaN, decaySeconds: 60 }],
-    ['none at all', { key: 'x' }],
-    ['no end', { key: 'x', maxAttempts: 1, decaySeconds: Infinity }],
-    ['a window of ages', { key: 'x', maxAttempts: 1, decaySeconds: 1e18 }],
-    ['no bound', { key: 'x', maxAttempts: Infinity, decaySeconds: 60 }],
-    ['zero', { key: 'x', maxAttempts: 0, decaySeconds: 60 }],
-  ])('that return %s let nobody in', async (_, broken) => {
+    ['NaN as the maximum', { key: 'x', maxAttempts: NaN, decaySeconds: 60 }],
+    ['a key alone', { key: 'x' }],
+    ['an infinite window', { key: 'x', maxAttempts: 1, decaySeconds: Infinity }],
+    ['a window of 1e18 seconds', { key: 'x', maxAttempts: 1, decaySeconds: 1e18 }],
+    ['an infinite maximum', { key: 'x', maxAttempts: Infinity, decaySeconds: 60 }],
+    ['the maximum 0', { key: 'x', maxAttempts: 0, decaySeconds: 60 }],
+  ])('that return %s admit no request', async (_, broken) => {
     rule = broken;
     await t.http.post('/auth/login').send({}).expect(500);
   });
 });
 
-describeWithOwnRedis('a host with a throttler of its own', () => {
+describeWithOwnRedis('a host with ThrottlerGuard', () => {
   let redis: RedisServer;
   let database: Awaited<ReturnType<typeof createDatabase>>;
   const closing: (() => Promise<unknown>)[] = [];
@@ -273,7 +273,7 @@ describeWithOwnRedis('a host with a throttler of its own', () => {
     await redis.stop();
   });
 
-  it('counts in the library`s store: exactly, for all nodes together, and closed without Redis', async () => {
+  it('counts in the store of the library, exactly and for all nodes together, and refuses without Redis', async () => {
     const nodes = [await startNode(), await startNode()];
     const answers = await Promise.all(
       Array.from({ length: 40 }, (_, i) => request(nodes[i % 2]!.getHttpServer()).get('/open')),

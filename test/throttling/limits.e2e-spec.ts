@@ -18,14 +18,14 @@ describe('the limit of POST /login', () => {
     for (let i = 0; i < times; i++) all.push((await login(from(i), body)).status);
     return [...new Set(all)];
   };
-  const anyone = (): object => ({ email: `${randomInt(1e12)}@example.com`, password: 'x' });
+  const randomLogin = (): object => ({ email: `${randomInt(1e12)}@example.com`, password: 'x' });
 
   beforeEach(async () => void (await t.person(ADA)));
 
-  it('lets 30 attempts of one address pass, whatever their outcome, and says how many are left', async () => {
+  it('admits 30 attempts per address, whatever their outcome, and returns the remaining number', async () => {
     const from = randomAddress();
     const outcomes: Response[] = [];
-    for (let i = 0; i < 10; i++) outcomes.push(await login(from, anyone()));
+    for (let i = 0; i < 10; i++) outcomes.push(await login(from, randomLogin()));
     for (let i = 0; i < 10; i++) outcomes.push(await login(from, { email: [['x']], password: { a: 1 } }));
     for (let i = 0; i < 10; i++) outcomes.push(await login(from, { email: ADA, password: PASSWORD }));
     expect(outcomes.map(({ status }) => status)).toEqual([
@@ -47,25 +47,25 @@ describe('the limit of POST /login', () => {
     await login(randomAddress(), { email: ADA, password: PASSWORD }).expect(200);
   });
 
-  it('counts a network of IPv6 as one client, and an IPv4 address in any spelling as itself', async () => {
+  it('counts an IPv6 network as one client, and all spellings of an IPv4 address as one client', async () => {
     const [net, four] = [network(), randomAddress()];
-    expect(await statuses(30, (i) => `${net}:${i}::${i}`, anyone())).toEqual([422, 429]);
-    await login(`${net}:ffff::1`, anyone()).expect(429);
-    await login(`${network()}::1`, anyone()).expect(422);
+    expect(await statuses(30, (i) => `${net}:${i}::${i}`, randomLogin())).toEqual([422, 429]);
+    await login(`${net}:ffff::1`, randomLogin()).expect(429);
+    await login(`${network()}::1`, randomLogin()).expect(422);
 
     const spellings = [four, `::ffff:${four}`, `64:ff9b::${four}`];
-    for (let i = 0; i < 30; i++) await login(spellings[i % 3]!, anyone()).expect(422);
-    for (const spelling of spellings) await login(spelling, anyone()).expect(429);
+    for (let i = 0; i < 30; i++) await login(spellings[i % 3]!, randomLogin()).expect(422);
+    for (const spelling of spellings) await login(spelling, randomLogin()).expect(429);
   });
 
-  it('is counted for each guard by itself', async () => {
+  it('is counted for each guard separately', async () => {
     const from = randomAddress();
-    for (let i = 0; i < 31; i++) await login(from, anyone());
-    await login(from, anyone()).expect(429);
-    await login(from, anyone(), '/admin/auth').expect(422);
+    for (let i = 0; i < 31; i++) await login(from, randomLogin());
+    await login(from, randomLogin()).expect(429);
+    await login(from, randomLogin(), '/admin/auth').expect(422);
   });
 
-  it('refuses before it looks at the body', async () => {
+  it('refuses before the body is validated', async () => {
     const from = randomAddress();
     for (let i = 0; i < 30; i++) await login(from, { email: 7 }).expect(422);
     await login(from, { email: 7 }).expect(429);
@@ -75,7 +75,7 @@ describe('the limit of POST /login', () => {
 describe('the limit of POST /refresh', () => {
   const t = rateLimitedForFile({ rateLimits: {} });
 
-  it('lets 30 attempts of one address pass', async () => {
+  it('admits 30 attempts per address', async () => {
     const from = randomAddress();
     const refresh = () => t.http.post('/auth/refresh').set('X-Forwarded-For', from).send({ refresh_token: 'x' });
     for (let i = 0; i < 30; i++) await refresh().expect(401);
@@ -83,8 +83,8 @@ describe('the limit of POST /refresh', () => {
   });
 });
 
-describe('a window', () => {
-  it('begins with the first attempt, ends on time and does not slide', async () => {
+describe('the window of a limit', () => {
+  it('starts with the first attempt, has a fixed length and does not slide', async () => {
     const t = await startRateLimited({ rateLimits: { login: { ipMaxAttempts: 2 } } }, { redisUrl: '' });
     t.clock.stop();
     const login = () => t.http.post('/auth/login').send({});
@@ -102,7 +102,7 @@ describe('a window', () => {
 });
 
 describe('hooks.rateLimitKey', () => {
-  it('names the client; without a name, or when it throws, the address does', async () => {
+  it('identifies the client; the address does when it throws or returns no text', async () => {
     const run = randomInt(1e12);
     const rateLimitKey = (request: unknown): string => {
       const { device } = (request as { headers: { device?: string } }).headers;
@@ -126,7 +126,7 @@ describe('hooks.rateLimitKey', () => {
   });
 });
 
-/** Of logins, failures alone are limited. */
+/** Limits only failed logins. */
 const FAILURES_ONLY = { rateLimits: { login: { ipMaxAttempts: 1e9 } } };
 
 describe('the limit on failed logins', () => {
@@ -143,7 +143,7 @@ describe('the limit on failed logins', () => {
     await t.person(email);
   });
 
-  it('refuses the sixth attempt of an account from one address, the right password included, and says why', async () => {
+  it('refuses the sixth attempt for an account from one address, also with the right password, with a reason', async () => {
     const from = randomAddress();
     const events = t.recorded(Lockout);
     await fail(5, () => from);
@@ -162,7 +162,7 @@ describe('the limit on failed logins', () => {
     await login(PASSWORD, randomAddress()).expect(200);
   });
 
-  it('counts failures only, and a success clears them', async () => {
+  it('counts failures only, and a success resets the count', async () => {
     const from = randomAddress();
     for (let i = 0; i < 8; i++) await login(PASSWORD, from).expect(200);
     for (let round = 0; round < 3; round++) {
@@ -173,13 +173,13 @@ describe('the limit on failed logins', () => {
     await login('wrong', from).expect(429);
   });
 
-  it('refuses the twenty-first failure of an account, whatever the addresses', async () => {
+  it('refuses attempts for an account after twenty failures from any addresses', async () => {
     await fail(20, randomAddress);
     await login(PASSWORD, randomAddress()).expect(429);
     await login('wrong', randomAddress(), `${randomUUID()}@example.com`).expect(422);
   });
 
-  it('waits for the longer of both', async () => {
+  it('returns the longer wait of both limits', async () => {
     const host = await startRateLimited(FAILURES_ONLY, { redisUrl: '' });
     await host.person(email);
     host.clock.stop();
@@ -188,7 +188,7 @@ describe('the limit on failed logins', () => {
     for (let i = 0; i < 15; i++) await attempt('wrong', randomAddress()).expect(422);
     host.clock.advance(30);
     for (let i = 0; i < 5; i++) await attempt('wrong', from).expect(422);
-    // The account's window ends in 30 seconds, that of the address in 60.
+    // The window of the account ends in 30 seconds, that of the address in 60.
     expect((await attempt('wrong', from).expect(429)).headers['retry-after']).toBe('60');
     expect((await attempt('wrong', randomAddress()).expect(429)).headers['retry-after']).toBe('30');
     host.clock.advance(31);
@@ -217,7 +217,7 @@ describe('the limit on failed logins', () => {
     for (const spelling of spellings) await login('wrong', from, spelling).expect(429);
   });
 
-  it('are not cleared by an account that only looks like the one guessed at', async () => {
+  it('is not reset by a login to a look-alike account', async () => {
     const lookAlike = email.replace(/[ae]/g, (letter) => ({ a: 'а', e: 'е' })[letter]!);
     await t.person(lookAlike);
     const from = randomAddress();
@@ -228,7 +228,7 @@ describe('the limit on failed logins', () => {
     await login(PASSWORD, from, lookAlike).expect(429);
   });
 
-  it('does not count callers without an identifier as one account', async () => {
+  it('does not count requests without an identifier as one account', async () => {
     await fail(
       30,
       (i) => `203.0.${randomInt(256)}.${i + 1}`,
@@ -244,14 +244,14 @@ describe('the limit on failed logins', () => {
     await login('wrong', from, null).expect(429);
   });
 
-  it('is counted for each guard by itself', async () => {
+  it('is counted for each guard separately', async () => {
     const from = randomAddress();
     await fail(5, () => from);
     await login('wrong', from).expect(429);
     await t.http.post('/admin/auth/login').set('X-Forwarded-For', from).send({ email, password: 'x' }).expect(422);
   });
 
-  it('keeps no identifier and no address in the store', async () => {
+  it('stores no identifier and no address', async () => {
     const [count, settle] = ['count', 'settle'].map((name) => jest.spyOn(t.app.get(SecurityStore), name as 'count'));
     const from = randomAddress();
     await fail(1, () => from);
@@ -261,7 +261,7 @@ describe('the limit on failed logins', () => {
     expect(stored).not.toContain(from);
   });
 
-  it('loses nothing when the hasher is too busy or the database is down', async () => {
+  it('does not count attempts that end in 503', async () => {
     const from = randomAddress();
     const hasher = t.app.get(PasswordHasher);
     jest.spyOn(hasher, 'verify').mockRejectedValue(new StoreUnavailable('PostgreSQL'));
@@ -272,7 +272,7 @@ describe('the limit on failed logins', () => {
   });
 });
 
-describe('the limits of an account`s life', () => {
+describe('the limits of account routes', () => {
   const t = rateLimitedForFile(memberOptions(new Mailbox(), { rateLimits: {} }));
   let id: string;
   beforeEach(async () => (id = await member(t, ADA)));
@@ -280,7 +280,7 @@ describe('the limits of an account`s life', () => {
   const post = (path: string, client: string, body: object = {}) =>
     t.http.post(`/auth/${path}`).set('X-Forwarded-For', client).send(body);
 
-  it('count registrations by client alone: nobody can keep an address from registering', async () => {
+  it('count registrations by client only, so that no other client can block an address', async () => {
     const client = randomAddress();
     const form = { name: 'x', password: PASSWORD, password_confirmation: PASSWORD };
     for (let i = 0; i < 10; i++) await post('register', client, { ...form, email: 'wanted' }).expect(422);
@@ -290,7 +290,7 @@ describe('the limits of an account`s life', () => {
     await post('register', randomAddress(), { ...form, email: 'wanted@example.com' }).expect(200);
   });
 
-  it('count forgotten and reset passwords together, by client alone', async () => {
+  it('count forgotten and reset passwords together, by client only', async () => {
     const client = randomAddress();
     for (let i = 0; i < 3; i++) await post('forgot-password', client, { email: ADA }).expect(200);
     for (let i = 0; i < 3; i++) await post('reset-password', client).expect(422);
@@ -299,7 +299,7 @@ describe('the limits of an account`s life', () => {
     await post('forgot-password', randomAddress(), { email: ADA }).expect(200);
   });
 
-  it('count requests to verify by client, and by user from anywhere', async () => {
+  it('count requests for a verification mail by user, and opened links by client', async () => {
     const { accessToken } = await t.auth.startSession(id);
     const resend = (client: string) =>
       post('email/verification-notification', client).set('Authorization', `Bearer ${accessToken}`);

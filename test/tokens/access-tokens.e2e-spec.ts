@@ -20,7 +20,7 @@ describe('an access token', () => {
 
   beforeEach(() => (reads = countUserReads(t)));
 
-  it('says what RFC 9068 §2.2 asks for but client_id, as there are no OAuth clients, and what the session needs', async () => {
+  it('has the claims of RFC 9068 §2.2 except client_id, because there are no OAuth clients, and the session`s claims', async () => {
     const { access_token: token } = await t.session();
     expect(JSON.parse(Buffer.from(token.split('.')[0]!, 'base64url').toString())).toEqual({
       alg: 'HS256',
@@ -40,7 +40,7 @@ describe('an access token', () => {
     expect(claims.nbf).toBe(claims.iat);
   });
 
-  it.each([['/private'], ['/passport']])('is accepted at %s, by whichever guard', async (path) => {
+  it.each([['/private'], ['/passport']])('is accepted at %s', async (path) => {
     const { body } = await t.get(path, forge()).expect(200);
     expect(body).toMatchObject({ guard: 'api', userId: '1' });
   });
@@ -50,19 +50,19 @@ describe('an access token', () => {
     'is a login challenge': { header: { typ: '2fa+challenge' } },
     'is a confirmation': { header: { typ: 'reauth+challenge' } },
     'is a plain JWT': { header: { typ: 'JWT' } },
-    'has its type in other letters': { header: { typ: 'AT+JWT' } },
+    'has its type in upper case': { header: { typ: 'AT+JWT' } },
     'has no type': { header: { typ: undefined } },
     'claims another HMAC': { header: { alg: 'HS512' } },
     'claims RSA': { header: { alg: 'RS256' } },
     'claims no algorithm': { header: { alg: 'none' } },
-    'has critical headers nobody understands': { header: { crit: ['b64'], b64: false } },
+    'has an unsupported critical header': { header: { crit: ['b64'], b64: false } },
     'has expired': { claims: { exp: now() - 60 } },
     'never expires': { without: ['exp'] },
-    'expires at a string': { claims: { exp: String(now() + 900) } },
-    'expires at infinity': { claims: { exp: null } },
+    'has a text as expiry': { claims: { exp: String(now() + 900) } },
+    'has null as expiry': { claims: { exp: null } },
     'is not valid yet': { claims: { nbf: now() + 60 } },
     'is not valid yet by iat, without nbf': { without: ['nbf'], claims: { iat: now() + 60 } },
-    'starts at a string': { claims: { nbf: '0' } },
+    'has a text as nbf': { claims: { nbf: '0' } },
     'has no subject': { without: ['sub'] },
     'has an empty subject': { claims: { sub: '' } },
     'has a number as subject': { claims: { sub: 1 } },
@@ -77,7 +77,7 @@ describe('an access token', () => {
   };
 
   it.each(Object.entries(refused))(
-    'that %s is refused without a word why, and without a user read',
+    'that %s is refused without a reason, and without reading a user',
     async (_, forgery) => {
       for (const path of ['/private', '/passport']) {
         const { status, headers } = await t.get(path, forge(forgery));
@@ -93,8 +93,8 @@ describe('an access token', () => {
     ['lost its signature', () => forge().replace(/[^.]+$/, '')],
     ['has one changed bit', () => forge().replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'))],
     ['is no JWT', () => 'abc'],
-    ['is dots', () => '..'],
-    ['is a JWT of a list', () => forge({ claims: {} }).split('.').with(1, 'W10').join('.')],
+    ['consists of dots', () => '..'],
+    ['has a list as payload', () => forge({ claims: {} }).split('.').with(1, 'W10').join('.')],
     ['is RFC 7515 A.1', () => vectors.A1_HS256.jws],
     ['is RFC 7515 A.3', () => vectors.A3_ES256.jws],
     ['is RFC 7515 A.5', () => vectors.A5_none.jws],
@@ -103,7 +103,7 @@ describe('an access token', () => {
     expect(reads()).toBe(0);
   });
 
-  it('is tolerated for the leeway after it expired and before it starts, and not a second longer', async () => {
+  it('is accepted during the leeway before its start and after its expiry, and not longer', async () => {
     await t.get('/private', forge({ claims: { exp: now() - 3 } })).expect(200);
     await t.get('/private', forge({ claims: { exp: now() - 6 } })).expect(401);
     await t.get('/private', forge({ claims: { nbf: now() + 4 } })).expect(200);
@@ -122,11 +122,11 @@ describe('an access token', () => {
     ['abc'],
     ["1' OR '1'='1"],
     ['\0'],
-  ])('for the unknown subject %j is refused', async (sub) => {
+  ])('with the unknown subject %j is refused', async (sub) => {
     await t.get('/private', forge({ claims: { sub } })).expect(401);
   });
 
-  it('without a family is accepted, as a co-issuer may mint it, and logs out nothing', async () => {
+  it('without a session is accepted, because a co-issuer may issue it, and its logout ends no session', async () => {
     const token = forge({ without: ['fid'] });
     await t.get('/private', token).expect(200);
     await t.call('post', '/auth/logout', token).expect(204);
@@ -140,7 +140,7 @@ describe('an access token', () => {
     ['another scheme', 'Basic YTpi'],
     ['a scheme alone', 'Bearer'],
     ['a scheme and spaces', 'Bearer   '],
-  ])('is asked for where the request carries %s', async (_, authorization) => {
+  ])('is required when the request has %s', async (_, authorization) => {
     const call = t.http.get('/private');
     const { headers, body } = await (
       authorization === undefined ? call : call.set('Authorization', authorization)
@@ -149,7 +149,7 @@ describe('an access token', () => {
     expect(body).toEqual({ message: 'Authentication is required.' });
   });
 
-  it('is never read from the query string or the body', async () => {
+  it('is not read from the query string or the body', async () => {
     await t.http.get(`/private?access_token=${forge()}`).expect(401);
     await t.http.post('/auth/logout').send({ access_token: forge() }).expect(401);
   });
@@ -172,7 +172,7 @@ describe('two guards with users of the same ids', () => {
     staff = await t.session('root@example.com', 'admin');
   });
 
-  it('accept their own tokens, in either kind of Nest guard', async () => {
+  it('accept their own tokens, by decorator and by Passport', async () => {
     for (const [path, token] of [
       ['/private', own],
       ['/passport', own],
@@ -194,14 +194,14 @@ describe('two guards with users of the same ids', () => {
     }
   });
 
-  it('refuse each other`s refresh tokens, which stay good where they belong', async () => {
+  it('refuse each other`s refresh tokens, which stay valid at their own guard', async () => {
     await t.refresh(own.refresh_token, 'admin').expect(401);
     await t.refresh(staff.refresh_token, 'api').expect(401);
     await t.refresh(own.refresh_token, 'api').expect(200);
     await t.refresh(staff.refresh_token, 'admin').expect(200);
   });
 
-  it('know only their own users', async () => {
+  it('find only their own users', async () => {
     await t.login('root@example.com', undefined, 'api').expect(422);
     await t.login('ada@example.com', undefined, 'admin').expect(422);
   });
@@ -216,22 +216,22 @@ describe('two guards with users of the same ids', () => {
     await t.get('/private', fresh).expect(200);
   });
 
-  it('do not let one end the other`s session by its token', async () => {
+  it('do not end a session by a token of the other guard', async () => {
     await t.call('post', '/admin/auth/logout', own.access_token).expect(401);
     await t.call('delete', '/auth/sessions', staff.access_token).expect(401);
     await t.get('/private', own.access_token).expect(200);
     await t.get('/staff', staff.access_token).expect(200);
   });
 
-  it('start sessions from server code for the guard that is named', async () => {
+  it('start sessions from server code for the named guard', async () => {
     const { accessToken } = await t.auth.guard('admin').startSession(1);
     expect(claimsOf(accessToken).aud).toBe('https://admin.example.com');
     await t.get('/staff', accessToken).expect(200);
     await t.get('/private', accessToken).expect(401);
-    expect(() => t.auth.guard('nobody')).toThrow(/no guard "nobody".*Declared: admin, api/);
+    expect(() => t.auth.guard('unknown')).toThrow(/no guard "unknown".*Declared: admin, api/);
   });
 
-  it('are stamped on every session row', async () => {
+  it('are stored in every session row', async () => {
     const rows = await t.database.query('SELECT DISTINCT guard FROM svc_sessions ORDER BY guard');
     expect(rows).toEqual([{ guard: 'admin' }, { guard: 'api' }]);
   });

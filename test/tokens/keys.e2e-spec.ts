@@ -18,7 +18,7 @@ const keyPair = (type: 'rsa' | 'ec') =>
     } as never,
   ) as unknown as { publicKey: string; privateKey: string };
 
-/** Two of each kind. */
+/** Two key pairs of each type. */
 const PAIRS = { rsa: [keyPair('rsa'), keyPair('rsa')], ec: [keyPair('ec'), keyPair('ec')] } as const;
 
 const headerOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[0]!, 'base64url').toString());
@@ -56,7 +56,7 @@ describe.each([
   });
   afterAll(() => t.stop());
 
-  it('tokens name their key and verify with what the JWK Set publishes', async () => {
+  it('tokens name their key, and the published JWK Set verifies them', async () => {
     const { access_token: token } = await t.session();
     expect(headerOf(token)).toEqual({ alg: algorithm, typ: 'at+jwt', kid: 'k2' });
     const { body, headers } = await t.get('/auth/jwks').expect(200);
@@ -96,7 +96,7 @@ describe.each([
     await t.get('/passport', forged).expect(401);
   });
 
-  it('a token that cannot be read is refused, and breaks nothing', async () => {
+  it('a malformed token is refused with 401', async () => {
     const header = Buffer.from(JSON.stringify({ typ: 'JWT', alg: algorithm, kid: 'k2' })).toString('base64url');
     for (const body of ['bm90IGpzb24', '', '____', 'W10']) {
       for (const path of ['/private', '/passport']) await t.get(path, `${header}.${body}.c2ln`).expect(401);
@@ -108,7 +108,7 @@ describe.each([
       await t.get('/private', forge({ secret: active.publicKey, header })).expect(401);
   });
 
-  it('both guards share the ring, and each still refuses the other`s tokens', async () => {
+  it('both guards share the keys, and each refuses the other`s tokens', async () => {
     await t.person('root@example.com', 'admin');
     const { access_token: token } = await t.session('root@example.com', 'admin');
     await t.get('/staff', token).expect(200);
@@ -117,14 +117,14 @@ describe.each([
 });
 
 describe('under HS256', () => {
-  it('the JWK Set is empty: the key is secret', async () => {
+  it('the JWK Set is empty, because the key is secret', async () => {
     const t = await TestApp.start();
     const { body } = await t.get('/auth/jwks').expect(200);
     expect(body).toEqual({ keys: [] });
     await t.stop();
   });
 
-  it('former secrets verify and only the newest signs', async () => {
+  it('former secrets verify, and only the newest secret signs', async () => {
     const newest = 'the-newest-secret-of-all-0123456789abcdef';
     const t = await TestApp.start({ options: { secret: newest, previousSecrets: [SECRET] } });
     await t.person('ada@example.com');
@@ -142,7 +142,7 @@ describe('under HS256', () => {
   });
 });
 
-describe('a guard with keys of its own', () => {
+describe('a guard with separate keys', () => {
   const ring = (pair: { publicKey: string; privateKey: string }, kid: string) => ({
     algorithm: 'ES256' as const,
     keys: { active: kid, private: pair.privateKey, public: { [kid]: pair.publicKey } },
@@ -150,7 +150,7 @@ describe('a guard with keys of its own', () => {
   const exp = Math.floor(Date.now() / 1000) + 600;
   const staffClaims = { iss: 'https://api.example.com', aud: 'https://admin.example.com', sub: '1', exp };
 
-  it('trusts no key of the default guard', async () => {
+  it('accepts no key of the default guard', async () => {
     const [own, staff] = PAIRS.ec;
     const t = await TestApp.start({ options: { ...ring(own, 'api1'), guards: { admin: ring(staff, 'adm1') } } });
     await t.person('root@example.com', 'admin');
@@ -166,7 +166,7 @@ describe('a guard with keys of its own', () => {
     await t.stop();
   });
 
-  it('trusts no former secret of the default guard', async () => {
+  it('accepts no former secret of the default guard', async () => {
     const retired = 'a-retired-secret-of-the-default-guard!!';
     const own = 'the-own-secret-of-the-admin-guard-0123456';
     const t = await TestApp.start({ options: { previousSecrets: [retired], guards: { admin: { secret: own } } } });

@@ -22,7 +22,7 @@ import { eventually } from '../support/eventually';
 import { KeyServer, type SigningKey, signingKey } from '../support/key-server';
 import { SubjectProvider } from '../support/verifying-service';
 
-/** Far beyond what an answer takes. */
+/** Much longer than an answer takes. */
 const STORE_TIMEOUT_MS = 30_000;
 const AUDIENCE = 'https://reports.example.com';
 const ISSUER = 'https://api.example.com';
@@ -53,7 +53,7 @@ class Reports {
 const PATHS = ['/reports', '/passport'];
 
 describe('a service that reads the keys of its issuer', () => {
-  const [k1, k2, stranger] = [signingKey('k1'), signingKey('k2'), signingKey('k1')];
+  const [k1, k2, foreignKey] = [signingKey('k1'), signingKey('k2'), signingKey('k1')];
   const clock = new MovableClock();
   let keys: KeyServer;
   let service: INestApplication;
@@ -109,22 +109,22 @@ describe('a service that reads the keys of its issuer', () => {
   const status = async (bearer: string, path = '/reports'): Promise<number> => (await get(path, bearer)).status;
   const health = async (): Promise<object> => (await service.get(AuthHealth).keys()).auth_keys;
 
-  it.each(PATHS)('takes what a listed key signed, and nothing else, at %s', async (path) => {
+  it.each(PATHS)('accepts only tokens of a listed key at %s', async (path) => {
     expect((await get(path, token(k1)).expect(200)).body).toEqual({ of: '7' });
-    await get(path, token(stranger)).expect(401);
+    await get(path, token(foreignKey)).expect(401);
     await get(path, token(k1, 'k2')).expect(401);
     await get(path, `${token(k1)}x`).expect(401);
     expect(keys.reads).toBe(1);
   });
 
-  it('asks for no key set where no key is named, before it has one either', async () => {
+  it('does not read the key set for a token that names no key', async () => {
     const header = { typ: 'at+jwt', alg: 'ES256' };
     const unnamed = sign(claims(), k1.privateKey, { algorithm: 'ES256', header });
     for (const bearer of [unnamed, 'garbage', 'a.b.c']) for (const path of PATHS) await get(path, bearer).expect(401);
     expect(keys.reads).toBe(0);
   });
 
-  it('takes no other algorithm, whatever a token says', async () => {
+  it('accepts only the configured algorithm, whatever the header of a token contains', async () => {
     await get('/reports', token(k1)).expect(200);
     const header = { typ: 'at+jwt', kid: 'k1' };
     const secret = JSON.stringify(k1.jwk);
@@ -132,7 +132,7 @@ describe('a service that reads the keys of its issuer', () => {
     await get('/reports', sign(claims(), '', { algorithm: 'none', header: { ...header, alg: 'none' } })).expect(401);
   });
 
-  it('follows a rotation: the new key from its first token on, the old one until it is listed no more', async () => {
+  it('follows a rotation: it accepts the new key from its first token, and the old key while it is listed', async () => {
     await get('/reports', token(k1)).expect(200);
     keys.publish([k1, k2]);
     clock.advance(10);
@@ -141,16 +141,16 @@ describe('a service that reads the keys of its issuer', () => {
     await get('/reports', token(k1)).expect(200);
     keys.publish([k2]);
     clock.advance(10);
-    await get('/reports', token(stranger, 'k3')).expect(401);
+    await get('/reports', token(foreignKey, 'k3')).expect(401);
     for (const path of PATHS) await get(path, token(k1)).expect(401);
     await get('/reports', token(k2)).expect(200);
   });
 
-  it('reads once in 10 seconds, whoever floods it with unknown keys', async () => {
+  it('reads the key set at most once in 10 seconds under a flood of unknown keys', async () => {
     clock.stop();
     await get('/reports', token(k1)).expect(200);
     const flood = async (): Promise<void> => {
-      const tokens = Array.from({ length: 50 }, () => token(stranger, randomUUID()));
+      const tokens = Array.from({ length: 50 }, () => token(foreignKey, randomUUID()));
       const seen = await Promise.all(tokens.map((bearer, i) => status(bearer, PATHS[i % 2])));
       expect(new Set(seen)).toEqual(new Set([401]));
     };
@@ -164,7 +164,7 @@ describe('a service that reads the keys of its issuer', () => {
     await get('/reports', token(k1)).expect(200);
   });
 
-  it('reads once for all requests that wait', async () => {
+  it('reads the key set once for all waiting requests', async () => {
     const release = keys.hold();
     const seen = Array.from({ length: 20 }, (_, i) => status(token(k1), PATHS[i % 2]));
     await eventually(async () => keys.reads > 0);
@@ -176,9 +176,9 @@ describe('a service that reads the keys of its issuer', () => {
   it.each([
     ['for its max-age', 'public, max-age=60', 60],
     ['for 10 minutes without one', undefined, 600],
-    ['for 10 minutes, whatever is said to shared caches', 's-maxage=60', 600],
-    ['for 10 seconds at least', 'max-age=0', 10],
-  ])('takes a set for fresh %s, and re-reads it behind a request', async (_, cacheControl, seconds) => {
+    ['for 10 minutes with s-maxage alone', 's-maxage=60', 600],
+    ['for at least 10 seconds', 'max-age=0', 10],
+  ])('uses a set %s, and then reads it again in the background', async (_, cacheControl, seconds) => {
     clock.stop();
     keys.publish([k1], cacheControl);
     await get('/reports', token(k1)).expect(200);
@@ -197,7 +197,7 @@ describe('a service that reads the keys of its issuer', () => {
     expect(keys.reads).toBe(2);
   });
 
-  it('asks caches on the way to look again', async () => {
+  it('sends no-cache, so that caches revalidate the set', async () => {
     const asked: unknown[] = [];
     const { answer } = keys;
     keys.answer = (incoming, response) => answer((asked.push(incoming.headers['cache-control']), incoming), response);
@@ -207,7 +207,7 @@ describe('a service that reads the keys of its issuer', () => {
 
   const fail = (_: unknown, response: ServerResponse): unknown => response.writeHead(503).end();
 
-  it('answers 503 until it has read a set, and recovers by itself', async () => {
+  it('answers 503 until it has read a set, and recovers without a restart', async () => {
     keys.answer = fail;
     for (const path of PATHS) {
       const { body } = await get(path, token(k1)).expect(503);
@@ -220,7 +220,7 @@ describe('a service that reads the keys of its issuer', () => {
     for (const path of PATHS) await get(path, token(k1)).expect(200);
   });
 
-  it('goes on with the keys it has through an outage, and answers 503 about others', async () => {
+  it('uses its known keys during an outage, and answers 503 for other keys', async () => {
     clock.stop();
     keys.publish([k1], 'max-age=60');
     await get('/reports', token(k1)).expect(200);
@@ -241,7 +241,7 @@ describe('a service that reads the keys of its issuer', () => {
     await get('/reports', token(k1)).expect(200);
   });
 
-  it('verifies nothing more by a set that lists no keys, and does not take it for an outage', async () => {
+  it('accepts no token after it has read an empty set, which is not an outage', async () => {
     await get('/reports', token(k1)).expect(200);
     keys.publish([]);
     clock.advance(10);
@@ -256,7 +256,7 @@ describe('a service that reads the keys of its issuer', () => {
     response.end(text.slice(10));
   };
 
-  it('takes a set of 256 KiB and 100 keys', async () => {
+  it('accepts a set of 256 KiB and 100 keys', async () => {
     keys.answer = chunked(set(99, MOST_BYTES));
     await get('/reports', token(k1)).expect(200);
   });
@@ -275,19 +275,19 @@ describe('a service that reads the keys of its issuer', () => {
     ],
     ['of 101 keys', chunked(set(100))],
     [
-      'that leads elsewhere',
+      'that redirects',
       ({ url }, response) =>
         url === '/jwks' ? response.writeHead(302, { Location: '/other' }).end() : response.end(set(0)),
     ],
     ['of a proxy', (_, response) => response.end('<html>Please sign in</html>')],
-    ['that is no set', (_, response) => response.end('[]')],
-    ['with the status of an error', (_, response) => response.writeHead(404).end(set(0))],
+    ['that is not a key set', (_, response) => response.end('[]')],
+    ['with an error status', (_, response) => response.writeHead(404).end(set(0))],
     [
       'that breaks off',
       (incoming, response) => (response.write(set(0)), setImmediate(() => incoming.socket.destroy())),
     ],
-    ['that is none', (incoming) => incoming.socket.destroy()],
-  ])('takes an answer %s for an outage', async (_, answer) => {
+    ['that is a closed connection', (incoming) => incoming.socket.destroy()],
+  ])('treats an answer %s as an outage', async (_, answer) => {
     keys.answer = answer;
     for (const path of PATHS) await get(path, token(k1)).expect(503);
     clock.advance(10);
@@ -299,13 +299,13 @@ describe('a service that reads the keys of its issuer', () => {
     await get('/reports', token(k1)).expect(200);
   });
 
-  it('waits no longer than for any store', async () => {
+  it('waits at most storeTimeoutMs', async () => {
     await start({ storeTimeoutMs: 50 });
     keys.hold();
     for (const path of PATHS) await get(path, token(k1)).expect(503);
   });
 
-  it('is healthy once it has read keys, for which it needs no request', async () => {
+  it('is healthy once it has read keys, which the health check does itself', async () => {
     keys.answer = fail;
     expect(await health()).toEqual({ status: 'down', reason: 'unreachable' });
     clock.advance(10);
@@ -319,27 +319,27 @@ describe('a service that reads the keys of its issuer', () => {
     expect(await health()).toEqual({ status: 'up' });
   });
 
-  it('looks for the key of a confirmation as well', async () => {
+  it('also reads the key of a confirmation', async () => {
     await get('/reports', token(k1)).expect(200);
     keys.publish([k1, k2]);
     clock.advance(10);
     const header = { typ: 'reauth+challenge', alg: 'ES256', kid: 'k2' };
-    const proven = { ...claims(), aud: [AUDIENCE], jti: randomUUID() };
-    const proof = sign(proven, k2.privateKey, { algorithm: 'ES256', header });
+    const confirmationClaims = { ...claims(), aud: [AUDIENCE], jti: randomUUID() };
+    const proof = sign(confirmationClaims, k2.privateKey, { algorithm: 'ES256', header });
     await get('/erase', token(k1), { 'X-Svc-Confirmation': proof }).expect(200);
     await get('/erase', token(k1)).expect(423);
   });
 
-  it('mounts no key set of its own', async () => {
+  it('mounts no key set', async () => {
     await get('/auth/jwks', token(k1)).expect(404);
   });
 
-  it('follows the rotation of an issuer of the library, by what that publishes', async () => {
+  it('follows the rotation of an issuer with this library by its published key set', async () => {
     const pem = ({ privateKey }: SigningKey) => String(privateKey.export({ type: 'pkcs8', format: 'pem' }));
     const published = ({ kid, privateKey }: SigningKey) => ({
       [kid]: String(createPublicKey(privateKey).export({ type: 'spki', format: 'pem' })),
     });
-    /** Answers what the issuer publishes while it signs with one key, and returns a token of it. */
+    /** Serves the key set of an issuer that signs with `active`, and returns one of its tokens. */
     const issue = async (active: SigningKey, ...former: SigningKey[]): Promise<string> => {
       const ring = {
         active: active.kid,
@@ -360,10 +360,10 @@ describe('a service that reads the keys of its issuer', () => {
     await get('/reports', first).expect(200);
     const second = await issue(k2, k1);
     clock.advance(10);
-    for (const one of [second, first]) for (const path of PATHS) await get(path, one).expect(200);
+    for (const valid of [second, first]) for (const path of PATHS) await get(path, valid).expect(200);
     const third = await issue(k2);
     clock.advance(10);
-    await get('/reports', token(stranger, 'k3')).expect(401);
+    await get('/reports', token(foreignKey, 'k3')).expect(401);
     await get('/reports', first).expect(401);
     await get('/reports', third).expect(200);
     expect(keys.reads).toBe(3);

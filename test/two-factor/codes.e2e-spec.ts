@@ -23,8 +23,8 @@ const answer = async (t: TestApp, code: string) =>
 const recovery = async (t: TestApp, { recoveryCodes }: Enrolled) =>
   completeChallenge(t, { challenge_token: await startChallenge(t), recovery_code: recoveryCodes[0] });
 
-/** A host whose time stands still, away from what enrolment used up. */
-function atRest(window?: number): { t: TestApp; ada: Enrolled } {
+/** Stops the clock of a host at a time after the code that enrolment used. */
+function stoppedForFile(window?: number): { t: TestApp; ada: Enrolled } {
   const { t, ada } = enrolledForFile({ twoFactor: { window } });
   beforeEach(() => {
     t.clock.stop();
@@ -38,18 +38,18 @@ describe.each<[number | undefined, number[], number[]]>([
   [0, [0], [-2, -1, 1, 2]],
   [2, [-2, -1, 0, 1, 2], [-4, -3, 3, 4]],
 ])('a code with a window of %j', (window, good, bad) => {
-  const { t, ada } = atRest(window);
+  const { t, ada } = stoppedForFile(window);
 
-  it(`is good for the steps ${good.join()}, and for none of ${bad.join()}`, async () => {
+  it(`is accepted for the steps ${good.join()}, and refused for ${bad.join()}`, async () => {
     for (const ahead of bad) expect((await answer(t, codeOf(t, ada.secret, ahead))).status).toBe(422);
     for (const ahead of good) expect((await answer(t, codeOf(t, ada.secret, ahead))).status).toBe(200);
   });
 });
 
 describe('a code of a wide window', () => {
-  const { t, ada } = atRest(2);
+  const { t, ada } = stoppedForFile(2);
 
-  it('is refused where it is of an earlier step than the last one', async () => {
+  it('is refused when its step is not later than that of the last code', async () => {
     const step = currentStep(t);
     expect((await answer(t, codeAt(ada.secret, step + 1))).status).toBe(200);
     for (const earlier of [step + 1, step, step - 1, step - 2]) {
@@ -60,9 +60,9 @@ describe('a code of a wide window', () => {
 });
 
 describe('a code', () => {
-  const { t, ada } = atRest();
+  const { t, ada } = stoppedForFile();
 
-  it('is good once', async () => {
+  it('is accepted once', async () => {
     const code = codeOf(t, ada.secret);
     expect((await answer(t, code)).status).toBe(200);
     expect((await answer(t, code)).status).toBe(422);
@@ -70,7 +70,7 @@ describe('a code', () => {
     expect((await answer(t, code)).status).toBe(422);
   });
 
-  it('with leading zeros is a text, and no number', async () => {
+  it('with leading zeros is a text, and not a number', async () => {
     while (!codeOf(t, ada.secret).startsWith('0')) t.clock.advance(30);
     const code = codeOf(t, ada.secret);
     const challenge_token = await startChallenge(t);
@@ -79,7 +79,7 @@ describe('a code', () => {
     await completeChallenge(t, { challenge_token, code }).expect(200);
   });
 
-  it('of a former secret is no code of the new one', async () => {
+  it('of a former secret is refused', async () => {
     const former = codeOf(t, ada.secret);
     await asConfirmed(t, 'delete', '/auth/two-factor', ada.token, ada.proof).expect(423);
     const { body } = await completeChallenge(t, { challenge_token: await startChallenge(t), code: former }).expect(200);
@@ -112,14 +112,14 @@ describe('a code that was used', () => {
     behind.clock.advance(600 + 30 - 20);
     const code = codeOf(t, ada.secret, window);
     const store = t.app.get(SecurityStore);
-    const kept = [jest.spyOn(store, 'add'), jest.spyOn(store, 'advance')];
+    const storeCalls = [jest.spyOn(store, 'add'), jest.spyOn(store, 'advance')];
     await completeChallenge(t, { challenge_token: await startChallenge(t), code }).expect(200);
-    const seconds = kept.flatMap(({ mock }) =>
+    const seconds = storeCalls.flatMap(({ mock }) =>
       mock.calls.filter(([key]) => key.includes('svc:2fa')).map((call) => call[2]),
     );
-    // What the code is good for on the node that is ahead, and the difference.
+    // The validity of the code on the node that is ahead, plus the difference of the clocks.
     expect(seconds).toHaveLength(2);
-    for (const one of seconds) expect(one).toBeGreaterThanOrEqual((2 * window + 1) * 30 + 60);
+    for (const ttl of seconds) expect(ttl).toBeGreaterThanOrEqual((2 * window + 1) * 30 + 60);
     await completeChallenge(behind, { challenge_token: await startChallenge(behind), code }).expect(422);
   });
 });
@@ -129,14 +129,14 @@ describe('recovery codes', () => {
   const count = () => t.get('/auth/two-factor/recovery-codes', ada.token);
   const replace = () => asConfirmed(t, 'post', '/auth/two-factor/recovery-codes', ada.token, ada.proof);
 
-  it('are counted, and shown to no cache', async () => {
+  it('are counted in an answer that must not be cached', async () => {
     const { body, headers } = await count().expect(200);
     expect(body).toEqual({ remaining: 8, total: 8 });
     expect(headers['cache-control']).toBe('no-store, private');
   });
 
   it.each([['not json'], ['{}'], ['[1,2]'], ['null'], ['"text"'], ['[["x"]]'], ['']])(
-    'count as none where the column holds %j',
+    'count as none when the column contains %j',
     async (column) => {
       await t.database.query('UPDATE people SET two_factor_recovery_codes = $1', [column]);
       expect((await count().expect(200)).body).toEqual({ remaining: 0, total: 8 });
@@ -146,7 +146,7 @@ describe('recovery codes', () => {
     },
   );
 
-  it('are replaced as a set: the former ones are dead', async () => {
+  it('are replaced as a set, which invalidates the former codes', async () => {
     const { body, headers } = await replace().expect(200);
     expect(headers['cache-control']).toBe('no-store, private');
     expect(body.recovery_codes).toHaveLength(8);
@@ -160,7 +160,7 @@ describe('recovery codes', () => {
     }).expect(200);
   });
 
-  it('that were replaced are told of, once for each set, and none of what is in it', async () => {
+  it('that are replaced are reported once for each set, without the codes', async () => {
     const replaced = t.recorded(RecoveryCodesReplaced);
     const answers = await Promise.all(Array.from({ length: 5 }, () => replace()));
     const sets = answers.filter(({ status }) => status === 200);
@@ -171,7 +171,7 @@ describe('recovery codes', () => {
     expect(replaced).toHaveLength(sets.length);
   });
 
-  it('are refused to whoever has no enabled second factor', async () => {
+  it('are refused to a user without an enabled second factor', async () => {
     await t.auth.twoFactor.disable('1');
     const { body } = await replace().expect(409);
     expect(body.errors).toEqual({ two_factor: ['Two-factor authentication is not enabled.'] });
@@ -195,8 +195,8 @@ describe('a secret at rest', () => {
   it.each([
     ['empty', ''],
     ['plain', 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ'],
-    ['no text of ours', 'v1.00000000.AAAA'],
-  ])('that is %s is no secret', async (_, secret) => {
+    ['not a ciphertext of the library', 'v1.00000000.AAAA'],
+  ])('that is %s accepts no code', async (_, secret) => {
     await t.database.query('UPDATE people SET two_factor_secret = $1', [secret]);
     for (const code of ['', '000000', codeOf(t, 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ')]) {
       expect((await answer(t, code)).status).toBe(422);
@@ -204,7 +204,7 @@ describe('a secret at rest', () => {
     expect((await recovery(t, ada)).status).toBe(200);
   });
 
-  it('is bound to its user: in another row it is none', async () => {
+  it('is bound to its user, and accepts no code in another row', async () => {
     await t.person('mallory@example.com');
     await t.database.query(
       `UPDATE people m SET two_factor_secret = a.two_factor_secret, two_factor_confirmed_at = now()
@@ -220,7 +220,7 @@ describe('a secret at rest, after a change of the key', () => {
   const { t: first, ada } = enrolledForFile();
   let t: TestApp;
 
-  /** Starts a host on the same database, with the same users, under other keys. */
+  /** Starts a host with other keys on the same database. */
   const withKeys = (encryption: { key: string; previousKeys?: string[] }): void => {
     beforeAll(async () => {
       const options = { features: { twoFactor: true }, encryption };
@@ -233,18 +233,18 @@ describe('a secret at rest, after a change of the key', () => {
     afterAll(() => t.stop());
   };
 
-  describe('to one that knows the former one', () => {
+  describe('with the former key in previousKeys', () => {
     withKeys({ key: NEW_KEY, previousKeys: [ENCRYPTION_KEY] });
 
-    it('is read', async () => {
+    it('can be read', async () => {
       expect((await answer(t, codeOf(t, ada.secret))).status).toBe(200);
     });
   });
 
-  describe('to one that does not', () => {
+  describe('without the former key', () => {
     withKeys({ key: NEW_KEY });
 
-    it('leaves the recovery codes, and the login says so', async () => {
+    it('allows recovery codes only, as the login reports', async () => {
       expect((await t.login(ADA).expect(200)).body.methods).toEqual(['recovery_code']);
       const { status, body } = await answer(t, codeOf(t, ada.secret));
       expect({ status, body }).toEqual({
@@ -254,13 +254,13 @@ describe('a secret at rest, after a change of the key', () => {
       expect((await recovery(t, ada)).status).toBe(200);
     });
 
-    it('does not let the password alone in, even without recovery codes', async () => {
+    it('does not allow the password alone, even without recovery codes', async () => {
       await t.database.query(`UPDATE people SET two_factor_recovery_codes = '[]'`);
       const { body } = await t.login(ADA).expect(200);
       expect(body).toEqual({ two_factor: true, challenge_token: expect.any(String), methods: [] });
     });
 
-    it('cannot be confirmed, and can be enrolled anew', async () => {
+    it('cannot be confirmed, and can be replaced by a new enrolment', async () => {
       await t.database.query('UPDATE people SET two_factor_confirmed_at = NULL');
       await expect(t.auth.twoFactor.confirm('1', codeOf(t, ada.secret))).rejects.toMatchObject({ code: 'wrong_code' });
       await enrol(t);

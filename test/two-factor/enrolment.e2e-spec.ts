@@ -29,7 +29,7 @@ describe('enrolment', () => {
     proof = await confirmationTokenOf(t, token);
   });
 
-  it('hands out a URI that authenticator apps read, and recovery codes', async () => {
+  it('returns a URI for authenticator apps, and recovery codes', async () => {
     const { body, headers } = await start().expect(200);
     expect(body).toEqual({ otpauth_uri: expect.any(String), recovery_codes: expect.any(Array) });
     expect(headers['cache-control']).toBe('no-store, private');
@@ -45,13 +45,13 @@ describe('enrolment', () => {
     expect((await t.get('/auth/two-factor/recovery-codes', token)).body).toEqual({ remaining: 3, total: 3 });
   });
 
-  it('asks for nothing at login before it is confirmed', async () => {
+  it('is not required at login before it is confirmed', async () => {
     await start().expect(200);
     const { body } = await t.login(ADA).expect(200);
     expect(body.access_token).toEqual(expect.any(String));
   });
 
-  it('is confirmed by a code of the secret, and says so once', async () => {
+  it('is confirmed by a code of the secret, and emits one event', async () => {
     const enabled = t.recorded(TwoFactorEnabled);
     const secret = secretIn((await start()).body.otpauth_uri);
     await confirm(codeOf(t, secret)).expect(204);
@@ -79,19 +79,19 @@ describe('enrolment', () => {
     },
   );
 
-  it.each([[123456], [['123456']], [{ code: 1 }], [true]])('takes %j for no code at all', async (code) => {
+  it.each([[123456], [['123456']], [{ code: 1 }], [true]])('refuses %j as a missing code', async (code) => {
     await start();
     const { body } = await confirm(code).expect(422);
     expect(body.errors).toEqual({ code: ['The code field must be a string.'] });
   });
 
-  it('cannot be confirmed before it was started, nor with an empty secret', async () => {
+  it('cannot be confirmed before it was started, or with an empty secret', async () => {
     await confirm('123456').expect(422);
     await t.database.query(`UPDATE people SET two_factor_secret = ''`);
     await confirm('123456').expect(422);
   });
 
-  it('replaces what is pending: the former secret is none any more', async () => {
+  it('replaces a pending enrolment, and invalidates its secret', async () => {
     const former = secretIn((await start()).body.otpauth_uri);
     const secret = secretIn((await start()).body.otpauth_uri);
     expect(secret).not.toBe(former);
@@ -99,7 +99,7 @@ describe('enrolment', () => {
     await confirm(codeOf(t, secret)).expect(204);
   });
 
-  it('is refused once it is confirmed, and changes nothing then', async () => {
+  it('is refused when one is confirmed, and changes nothing', async () => {
     await enrol(t);
     const before = await columns();
     const { body } = await start().expect(409);
@@ -107,7 +107,7 @@ describe('enrolment', () => {
     expect(await columns()).toEqual(before);
   });
 
-  it('burns its code: it opens no session', async () => {
+  it('uses up its code, which opens no session', async () => {
     const secret = secretIn((await start()).body.otpauth_uri);
     const code = codeOf(t, secret);
     await confirm(code).expect(204);
@@ -117,7 +117,7 @@ describe('enrolment', () => {
     await completeChallenge(t, { challenge_token, code: codeOf(t, secret) }).expect(200);
   });
 
-  it('ends with everything cleared, and the password is enough again', async () => {
+  it('can be disabled, which clears its data and allows the password alone', async () => {
     const disabled = t.recorded(TwoFactorDisabled);
     await enrol(t);
     await disable().expect(204);
@@ -137,7 +137,7 @@ describe('enrolment', () => {
     ['post', '/auth/two-factor/confirm'],
     ['delete', '/auth/two-factor'],
     ['post', '/auth/two-factor/recovery-codes'],
-  ] as const)('needs a step-up for %s %s', async (method, path) => {
+  ] as const)('requires a step-up for %s %s', async (method, path) => {
     await enrol(t);
     const before = await columns();
     await t.http[method](path).expect(401);
@@ -146,7 +146,7 @@ describe('enrolment', () => {
     expect(await columns()).toEqual(before);
   });
 
-  it('leaves no shown secret and no shown code in any table', async () => {
+  it('stores neither the shown secret nor a shown code in any table', async () => {
     const { secret, recoveryCodes } = await enrol(t);
     const tables: { name: string }[] = await t.database.query(
       `SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'`,
@@ -171,14 +171,14 @@ describe('enrolment', () => {
     expect(bytes.toString('latin1')).not.toContain(secret);
   });
 
-  it('is on no entity that a query returns, and so on no answer', async () => {
+  it('is not a property of a loaded entity, so that no answer contains it', async () => {
     await enrol(t);
     const { body } = await t.get('/private', token).expect(200);
     expect(Object.keys(body.user)).toEqual(['email', 'id']);
   });
 });
 
-describe('a change of the second factor that another one overtakes', () => {
+describe('a change of the second factor during another change', () => {
   const t = twoFactorForFile();
   let token: string;
   let proof: string;
@@ -187,7 +187,7 @@ describe('a change of the second factor that another one overtakes', () => {
   const confirm = (code: string) => asConfirmed(t, 'post', '/auth/two-factor/confirm', token, proof).send({ code });
   const columns = async () => (await t.database.query('SELECT * FROM people WHERE id = 1'))[0];
 
-  /** Runs `meanwhile` while the next set of recovery codes is being made. */
+  /** Runs `meanwhile` while the next set of recovery codes is hashed. */
   const whileMakingCodes = (meanwhile: () => PromiseLike<unknown>): void => {
     const hasher = t.app.get(PasswordHasher);
     const hash = hasher.hash.bind(hasher);
@@ -202,7 +202,7 @@ describe('a change of the second factor that another one overtakes', () => {
     proof = await confirmationTokenOf(t, token);
   });
 
-  it('leaves what was confirmed meanwhile: 409', async () => {
+  it('answers 409 and keeps an enrolment that was confirmed meanwhile', async () => {
     const secret = secretIn((await start()).body.otpauth_uri);
     whileMakingCodes(() => confirm(codeOf(t, secret)).expect(204));
     await start().expect(409);
@@ -210,11 +210,11 @@ describe('a change of the second factor that another one overtakes', () => {
     await completeChallenge(t, { challenge_token: await startChallenge(t), code: codeOf(t, secret) }).expect(200);
   });
 
-  it('confirms no secret but the one that its code proved', async () => {
+  it('does not confirm a secret that replaced the verified one', async () => {
     const secret = secretIn((await start()).body.otpauth_uri);
     const store = t.app.get(SecurityStore);
     const advance = store.advance.bind(store);
-    // The code was right, and is about to be used up.
+    // At this point the code is verified but not yet marked as used.
     const used = jest.spyOn(store, 'advance').mockImplementationOnce(async (...step) => {
       await start().expect(200);
       return advance(...step);
@@ -224,14 +224,14 @@ describe('a change of the second factor that another one overtakes', () => {
     expect((await columns()).two_factor_confirmed_at).toBeNull();
   });
 
-  it('gives no recovery codes to whoever disabled it meanwhile: 409', async () => {
+  it('answers 409 and returns no recovery codes when it was disabled meanwhile', async () => {
     await enrol(t);
     whileMakingCodes(() => t.auth.twoFactor.disable('1'));
     await asConfirmed(t, 'post', '/auth/two-factor/recovery-codes', token, proof).expect(409);
     expect(await columns()).toMatchObject({ two_factor_secret: null, two_factor_recovery_codes: null });
   });
 
-  it('ends when its user is gone', async () => {
+  it('answers 409 when its user was deleted meanwhile', async () => {
     whileMakingCodes(() => t.database.query('DELETE FROM people WHERE id = 1'));
     await start().expect(409);
   });
@@ -244,13 +244,13 @@ describe('a change of the second factor that another one overtakes', () => {
     expect((await columns()).two_factor_confirmed_at).toEqual(first);
   });
 
-  it('may be to drop what is pending', async () => {
+  it('can delete a pending enrolment', async () => {
     await start().expect(200);
     await asConfirmed(t, 'delete', '/auth/two-factor', token, proof).expect(204);
     expect(await columns()).toMatchObject({ two_factor_secret: null, two_factor_recovery_codes: null });
   });
 
-  it('opens no session with a factor that is pending, on a challenge from before', async () => {
+  it('opens no session with a pending factor on an earlier challenge', async () => {
     await enrol(t);
     const challenge_token = await startChallenge(t);
     await t.auth.twoFactor.disable('1');
@@ -259,7 +259,7 @@ describe('a change of the second factor that another one overtakes', () => {
     await completeChallenge(t, { challenge_token, recovery_code: body.recovery_codes[0] }).expect(422);
   });
 
-  it.each([['01'], [' 1'], ['abc'], ['1\0'], ['99999999999'], ['7']])('finds nobody by the id %j', async (id) => {
+  it.each([['01'], [' 1'], ['abc'], ['1\0'], ['99999999999'], ['7']])('finds no user by the id %j', async (id) => {
     await enrol(t);
     expect(await t.auth.twoFactor.isEnabled(id)).toBe(false);
     await t.auth.twoFactor.disable(id);
@@ -267,7 +267,7 @@ describe('a change of the second factor that another one overtakes', () => {
   });
 });
 
-describe('a change of the second factor that has to wait for the row', () => {
+describe('a change of the second factor that waits for a row lock', () => {
   const { t, ada } = enrolledForFile();
 
   const isAtRest = async (): Promise<boolean> => {
@@ -276,7 +276,7 @@ describe('a change of the second factor that has to wait for the row', () => {
     return (await t.database.query(others)).length === 0;
   };
 
-  /** Runs `work` while someone else holds the user's row. */
+  /** Runs `work` while another transaction locks the row of the user. */
   async function whileLocked(work: () => Promise<void>): Promise<void> {
     const holder = t.database.createQueryRunner();
     await holder.startTransaction();
@@ -290,7 +290,7 @@ describe('a change of the second factor that has to wait for the row', () => {
     }
   }
 
-  it('is 503, and does not happen behind its back', async () => {
+  it('answers 503, and is not completed later', async () => {
     const challenge_token = await startChallenge(t);
     const answer = { challenge_token, recovery_code: ada.recoveryCodes[0] };
     await whileLocked(async () => {
@@ -305,7 +305,7 @@ describe('a change of the second factor that has to wait for the row', () => {
     await completeChallenge(t, answer).expect(200);
   });
 
-  it('gives its connection back with the answer', async () => {
+  it('releases its connection with the answer', async () => {
     const challenges = await Promise.all(Array.from({ length: 25 }, () => startChallenge(t)));
     await whileLocked(async () => {
       const answers = challenges.map((challenge_token, i) =>

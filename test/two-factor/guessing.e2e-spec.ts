@@ -30,22 +30,22 @@ describe('guessing codes with the lockout on', () => {
     for (let i = 0; i < 3; i++) await wrong().expect(422);
   };
 
-  it('locks the second factor after the last attempt, also for the right code', async () => {
+  it('locks the second factor after the last attempt, which refuses the right code, too', async () => {
     const locked = t.recorded(AccountLocked);
     await lock();
     expect(locked).toEqual([LOCK]);
     const { body } = await right().expect(423);
     expect(body).toEqual({ message: LOCKED, errors: { code: [LOCKED] } });
-    // A new challenge is no new allowance.
+    // A new challenge does not reset the count.
     await completeChallenge(t, { challenge_token: await startChallenge(t), code: codeOf(t, ada.secret) }).expect(423);
   });
 
-  it('counts a missing code like a wrong one', async () => {
+  it('counts a missing code like a wrong code', async () => {
     for (const answer of [{}, { code: '' }, { code: null }]) await wrong(answer).expect(422);
     await right().expect(423);
   });
 
-  it('never locks out a recovery code, and one lets go of the lock', async () => {
+  it('never locks recovery codes, and a valid one releases the lock', async () => {
     await lock();
     const released = t.recorded(AccountReleased);
     await recovery().expect(200);
@@ -54,7 +54,7 @@ describe('guessing codes with the lockout on', () => {
     await right().expect(200);
   });
 
-  it('does not let a code ride on a recovery code', async () => {
+  it('does not bypass the lock by a code beside a recovery code', async () => {
     await lock();
     for (const recovery_code of ['junk', ada.recoveryCodes[0]]) {
       const { body } = await wrong({ code: codeOf(t, ada.secret), recovery_code }).expect(422);
@@ -63,13 +63,13 @@ describe('guessing codes with the lockout on', () => {
     await right().expect(423);
   });
 
-  it('is not counted for recovery codes', async () => {
+  it('does not count recovery codes', async () => {
     for (let i = 0; i < 10; i++) await wrong({ recovery_code: 'AAAAAAAAAA-AAAAAAAAAA' }).expect(422);
     expect(await t.database.query(`SELECT 1 FROM svc_lockouts WHERE purpose = 'two_factor'`)).toEqual([]);
     await right().expect(200);
   });
 
-  it('begins anew after a success', async () => {
+  it('resets the count after a success', async () => {
     for (let i = 0; i < 2; i++) await wrong().expect(422);
     await right().expect(200);
     challenge_token = await startChallenge(t);
@@ -78,12 +78,12 @@ describe('guessing codes with the lockout on', () => {
     await right().expect(200);
   });
 
-  it('may succeed at the last attempt', async () => {
+  it('can succeed at the last attempt', async () => {
     for (let i = 0; i < 2; i++) await wrong().expect(422);
     await right().expect(200);
   });
 
-  it('counts nothing for what is no challenge', async () => {
+  it('does not count answers to an unknown challenge', async () => {
     for (let i = 0; i < 5; i++) await completeChallenge(t, { challenge_token: 'junk', code: '000000' }).expect(422);
     await right().expect(200);
   });
@@ -92,7 +92,7 @@ describe('guessing codes with the lockout on', () => {
 describe('guessing codes within the limit of an account', () => {
   const { t, ada } = enrolledForFile();
 
-  it('is not limited below it', async () => {
+  it('is not refused', async () => {
     const challenge_token = await startChallenge(t);
     for (let i = 0; i < 20; i++) await completeChallenge(t, { challenge_token, code: '000000' }).expect(422);
     await completeChallenge(t, { challenge_token, code: codeOf(t, ada.secret) }).expect(200);
@@ -100,7 +100,7 @@ describe('guessing codes within the limit of an account', () => {
 });
 
 describe('guessing codes beyond the limit of an account', () => {
-  // The limit by address counts what the one by account does not see: here it has room.
+  // The limit by address also counts these requests, so it is disabled here.
   const limiters = { 'svc-2fa': () => [] };
   const twoFactor = { maxAttempts: 3, decaySeconds: 60 };
   let t: TestApp;
@@ -118,7 +118,7 @@ describe('guessing codes beyond the limit of an account', () => {
   };
   afterEach(() => t.stop());
 
-  it('is refused with the wait, whatever the code and the challenge', async () => {
+  it('is refused with the time to wait, for any code and any challenge', async () => {
     await start();
     for (let i = 0; i < 3; i++) await wrong().expect(422);
     const { body } = await right().expect(429);
@@ -133,7 +133,7 @@ describe('guessing codes beyond the limit of an account', () => {
     await recovery().expect(429);
   });
 
-  it('is forgotten after a success', async () => {
+  it('resets the count after a success', async () => {
     await start();
     for (let round = 0; round < 3; round++) {
       for (let i = 0; i < 2; i++) await wrong().expect(422);
@@ -142,14 +142,14 @@ describe('guessing codes beyond the limit of an account', () => {
     }
   });
 
-  it('is 423 for whoever is locked', async () => {
+  it('answers 423 to codes of a locked account, and 429 to its recovery codes', async () => {
     await start({ features: { lockout: true }, lockout: { maxAttempts: 3 } });
     for (let i = 0; i < 3; i++) await wrong().expect(422);
     await right().expect(423);
     await recovery().expect(429);
   });
 
-  it('is limited at each guard by itself: the same id at another one is someone else', async () => {
+  it('is limited for each guard separately, because the same id is a different user there', async () => {
     await start({ rateLimits: { ...UNLIMITED, twoFactor, limiters: { ...limiters, 'svc-admin-2fa': () => [] } } });
     await t.person('root@example.com', 'admin');
     const { twoFactor: operators } = t.auth.guard('admin');

@@ -14,10 +14,10 @@ import {
 } from '../support/two-factor';
 import { describeWithOwnRedis } from '../support/with-redis';
 
-/** Milliseconds after which a store is given up. */
+/** The time-out of a store call in milliseconds. */
 const storeTimeoutMs = 300;
 
-/** Waiting for one store leaves no time to wait for another: the sum is bounded, too. */
+/** Expects an answer within a second, which bounds the sum of all store calls of a request. */
 const inTime = async <T>(work: PromiseLike<T>): Promise<T> => {
   const started = performance.now();
   const result = await work;
@@ -41,7 +41,7 @@ describeWithOwnRedis('the second factor in an outage of Redis', () => {
     ada = await enrol(t);
   });
 
-  it('is 503, and loses neither challenge nor code', async () => {
+  it('answers 503, and consumes neither challenge nor code', async () => {
     const challenge_token = await startChallenge(t);
     const answers = [{ code: codeOf(t, ada.secret) }, { recovery_code: ada.recoveryCodes[0] }];
     redis.freeze();
@@ -61,7 +61,7 @@ describe('the completion of a login challenge', () => {
   const { t, ada } = enrolledForFile({ storeTimeoutMs });
 
   it.each(['findById', 'passwordHashOf', 'secondFactorOf'] as const)(
-    'is 503 within a second when %s does not answer',
+    'answers 503 within a second when %s does not answer',
     async (method) => {
       const challenge_token = await startChallenge(t);
       const right = () => completeChallenge(t, { challenge_token, code: codeOf(t, ada.secret) });

@@ -18,7 +18,7 @@ type Move =
   | { do: 'recovery'; which: number }
   | { wait: number };
 
-/** The rule in its plainest form. */
+/** A reference model of the second factor. */
 class Model {
   state: 'none' | 'pending' | 'enabled' = 'none';
   secret = '';
@@ -30,7 +30,7 @@ class Model {
     [this.former, this.secret, this.codes, this.state, this.lastStep] = [this.secret, secret, codes, 'pending', -1];
   }
 
-  /** Whether a code of the current secret is accepted, and it is used up then. */
+  /** Returns whether a code is accepted, and marks an accepted code as used. */
   accepts(step: number, now: number, former: boolean): boolean {
     if (former || Math.abs(step - now) > WINDOW || step <= this.lastStep) return false;
     this.lastStep = step;
@@ -104,21 +104,21 @@ describe('any sequence of enrolments, logins and waits', () => {
       const status = await login({ recovery_code: code });
       if (model.state !== 'enabled') return expect(status).toBe(0);
       expect(status).toBe(model.codes.includes(code) ? 200 : 422);
-      model.codes = model.codes.filter((one) => one !== code);
+      model.codes = model.codes.filter((stored) => stored !== code);
     },
   };
 
   beforeAll(async () => void (t = await startTwoFactor({ twoFactor: { window: WINDOW, recoveryCodes: TOTAL } })));
   afterAll(() => t.stop());
 
-  it('is answered as the plain rule says', async () => {
+  it('gives the results of the reference model', async () => {
     const property = fc.asyncProperty(fc.array(move, { minLength: 8, maxLength: 40 }), async (sequence) => {
       email = `ada-${people++}@example.com`;
       id = await t.person(email);
       model = new Model();
-      for (const one of [{ do: 'enrol' } as const, ...sequence]) {
-        if ('wait' in one) t.clock.advance(one.wait);
-        else await moves[one.do](one as never);
+      for (const next of [{ do: 'enrol' } as const, ...sequence]) {
+        if ('wait' in next) t.clock.advance(next.wait);
+        else await moves[next.do](next as never);
         const { remaining } = await t.auth.twoFactor.recoveryCodeCount(id);
         expect(remaining).toBe(model.state === 'none' ? 0 : model.codes.length);
       }

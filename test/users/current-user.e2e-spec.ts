@@ -3,7 +3,7 @@ import { member, membersForFile } from '../support/members';
 
 describe('a guarded request', () => {
   const { t } = membersForFile();
-  // Another process on the same stores.
+  // A second process on the same stores.
   const { t: other } = membersForFile({}, () => ({ databaseUrl: t.databaseUrl }));
   let id: string;
   let token: string;
@@ -11,7 +11,7 @@ describe('a guarded request', () => {
   beforeEach(async () => {
     id = await member(t, 'ada@example.com');
     ({ access_token: token } = await t.session());
-    // Both processes have read the user: one that kept it in memory would be seen.
+    // Both processes read the user first, so that a copy in memory would be detected.
     for (const node of [t, other]) expect(await nameAt(node)).toBe('Ada');
   });
 
@@ -19,7 +19,7 @@ describe('a guarded request', () => {
     (await node.get('/private', token).expect(200)).body.user.name;
   const sql = (text: string) => t.database.query(text, [id]);
 
-  it('finds its user as it is stored, in every process, as soon as it is changed', async () => {
+  it('reads the stored user in every process, immediately after a change', async () => {
     for (const name of ['Countess', 'Lovelace']) {
       await sql(`UPDATE members SET name = '${name}' WHERE id = $1`);
       for (const node of [t, other]) expect(await nameAt(node)).toBe(name);
@@ -29,12 +29,12 @@ describe('a guarded request', () => {
   it.each([
     ['is deleted', 'DELETE FROM members WHERE id = $1'],
     ['is marked as deleted', 'UPDATE members SET deleted_at = now() WHERE id = $1'],
-  ])('is refused in every process as soon as its user %s', async (_, change) => {
+  ])('is refused in every process immediately after its user %s', async (_, change) => {
     await sql(change);
     for (const node of [t, other]) await node.get('/private', token).expect(401);
   });
 
-  it('is let in again as soon as its user is', async () => {
+  it('is accepted again immediately after its user is restored', async () => {
     await sql('UPDATE members SET deleted_at = now() WHERE id = $1');
     await t.get('/private', token).expect(401);
     await sql('UPDATE members SET deleted_at = NULL WHERE id = $1');
