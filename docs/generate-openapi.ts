@@ -25,7 +25,7 @@ const ENVIRONMENT: Environment = {
   development: { dataDir: '.data', seedDemo: false, mailbox },
 };
 
-/** What the sample sets for itself during development. */
+/** The variables that the sample sets during development. */
 const VARIABLES = {
   SVC_SECRET: 'of-a-document-that-signs-nothing-0123456789',
   SVC_ENCRYPTION_KEY: 'of-a-document-that-encrypts-nothing-012345',
@@ -34,7 +34,7 @@ const VARIABLES = {
   SVC_PASSKEY_ORIGINS: URL,
 };
 
-/** The sample's OpenAPI document as a file. Made without stores: nothing in it comes from one. */
+/** The OpenAPI document of the sample as a file. It is generated without stores, because none of its content depends on them. */
 export async function openApiFile(): Promise<string> {
   const own = Object.entries(process.env).filter(([name]) => name.startsWith('SVC_'));
   for (const [name] of own) delete process.env[name];

@@ -6,7 +6,7 @@ const ROOT = join(__dirname, '..');
 const SOURCE = join(ROOT, 'libs/auth/src/foundation/config/auth-options.ts');
 const TARGET = join(ROOT, 'docs/options.md');
 
-/** The interfaces that a host's options are made of. {@link GROUPS} sorts them. */
+/** The interfaces of the options of a host. {@link GROUPS} sorts their members. */
 const INTERFACES = ['AuthStructure', 'GuardStructure', 'AuthValues', 'SharedValues'];
 
 /** The groups of the page. An entry is an option; an entry that is a block includes all options of the block. */
@@ -89,10 +89,10 @@ interface Row {
   meaning: string;
 }
 
-/** The sentences of a meaning that the table has. */
+/** The number of sentences of a meaning in the table. */
 const SENTENCES = 2;
 
-/** A rest that is shorter is in the table too. */
+/** A shorter rest is also in the table. */
 const SHORT_REST = 60;
 
 type Interfaces = ReadonlyMap<string, ts.InterfaceDeclaration>;

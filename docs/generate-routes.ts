@@ -37,11 +37,11 @@ const PAGES: Readonly<Record<string, string>> = {
   'two-factor': 'two-factor.md',
 };
 
-/** What the description of an operation does not hold, by operation. */
+/** Notes in addition to the description of an operation, by operation. */
 const NOTES: Readonly<Record<string, string>> = {
   login: 'Wrong credentials get one answer, whatever is wrong with them.',
   refresh:
-    'The tokens are of the same session. A repetition inside the grace window gets the same refresh token. Every refusal has the same text.',
+    'The tokens are of the same session. A repetition in the grace period gets the same refresh token. Every refusal has the same text.',
   sessions_list: 'Lists 100 sessions at most.',
   session_end: 'A session of another user is 404.',
   sessions_end_all: 'A 503 can have ended some of the sessions: repeat the request.',
@@ -60,7 +60,7 @@ const NOTES: Readonly<Record<string, string>> = {
   account_delete: 'Succeeds once. Afterwards every request of the account is answered 401.',
 };
 
-/** Why a request needs what a gate checks, by the gate's stage. */
+/** The requirement that a gate checks, by the stage of the gate. */
 const NEEDS: Readonly<Record<string, string>> = {
   origin: 'own origin (cookie mode)',
   authentication: 'access token',
@@ -103,7 +103,7 @@ interface Capability {
   readonly feature: Feature;
 }
 
-/** A route with everything that is said of it. */
+/** A route with its description. */
 interface Described {
   readonly route: MountedRoute;
   readonly capability: Capability;
@@ -131,7 +131,7 @@ const controllersOf = ({ feature }: Capability): readonly Type[] => [
   ...(feature.defaultGuardControllers ?? []),
 ];
 
-/** What mounts a route: the guards that have it, and the options that switch it on. */
+/** The guards that mount a route, and the options that enable it. */
 function mountedBy({ capability: { feature }, route }: Described): string {
   const everyGuard = feature.controllers?.includes(Object.getPrototypeOf(route.controller) as Type);
   const flags = (feature.flags ?? []) as (keyof FeatureOptions)[];
@@ -142,7 +142,7 @@ function mountedBy({ capability: { feature }, route }: Described): string {
     .join('; ');
 }
 
-/** What is sent with the request besides its body. */
+/** The credentials that a request needs besides its body. */
 function needsOf({ controller, handler }: MountedRoute): string {
   const { gates } = routePlan(controller, handler);
   const abilities = PinnedRequirements.of(controller, handler).map(
@@ -151,7 +151,7 @@ function needsOf({ controller, handler }: MountedRoute): string {
   return [...gates.flatMap(({ stage }) => NEEDS[stage] ?? []), ...abilities].join('; ') || '–';
 }
 
-/** The limits that count each request, as the limiters count them. */
+/** The limits of a route, read from its limiters. */
 function limitsOf({ controller, handler, guard }: MountedRoute, realms: Realms, needsCaller: boolean): string {
   const limiters = realms.get(guard).get(Limiters);
   const context = { guard, client: 'client', userId: needsCaller ? 'user' : null };
@@ -212,7 +212,7 @@ function causesOf({ responses }: Operation, document: Document): [status: string
     });
 }
 
-/** Causes that operations of at least this many capabilities share stand in one table. */
+/** A cause that operations of at least this many capabilities have is listed in one table. */
 const SHARED_BY = 3;
 
 /** Routes that are named beside a shared cause; more are counted. */

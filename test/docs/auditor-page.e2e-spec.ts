@@ -8,7 +8,7 @@ const QUESTIONS = [
   'Is this a replay?',
   'Is this denied?',
   'Is this account locked?',
-  'In which order do the gates stand?',
+  'In which order are the gates passed?',
 ];
 
 const isExported = (node: ts.Node): boolean =>
