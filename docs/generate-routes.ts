@@ -39,7 +39,7 @@ const PAGES: Readonly<Record<string, string>> = {
 
 /** Notes in addition to the description of an operation, by operation. */
 const NOTES: Readonly<Record<string, string>> = {
-  login: 'Wrong credentials get one answer, whatever is wrong with them.',
+  login: 'All wrong credentials get the same answer.',
   refresh:
     'The tokens are of the same session. A repetition in the grace period gets the same refresh token. Every refusal has the same text.',
   sessions_list: 'Lists 100 sessions at most.',
@@ -51,11 +51,10 @@ const NOTES: Readonly<Record<string, string>> = {
   password_reset:
     'Ends all sessions of the user (`passwordReset.revokeSessions`). Every link that is not accepted gets the same text.',
   email_verify: 'Answers 302 to the configured page (`emailVerification.frontendUrl`), and 204 to JSON clients.',
-  email_verify_probe: 'Does nothing, for any link: it answers programs that check the links in mails.',
+  email_verify_probe: 'Changes nothing, for any link: it answers programs that check the links in mails.',
   passkey_rename: 'A passkey of another user is 404.',
-  register:
-    'Answers 201 where no session is started: `registration.login` is off, or the email must be verified first.',
-  passkey_login: 'Answers 401 where the user of the passkey no longer exists.',
+  register: 'Answers 201 if no session is started: `registration.login` is off, or the email must be verified first.',
+  passkey_login: 'Answers 401 if the user of the passkey no longer exists.',
   account_export: 'Returns the data that the library has of the account.',
   account_delete: 'Succeeds once. Afterwards every request of the account is answered 401.',
 };
@@ -120,7 +119,7 @@ function capabilities(): Capability[] {
   );
   const files = [...list.matchAll(/^import \{([^}]*)\} from '\.\/(.*)';$/gm)];
   return order.flatMap((name) => {
-    const [, , file] = files.find(([, names]) => names!.split(',').some((one) => one.trim() === name))!;
+    const [, , file] = files.find(([, names]) => names!.split(',').some((imported) => imported.trim() === name))!;
     const feature = (require(join(ROOT, SOURCE, file!)) as Record<string, Feature>)[name]!;
     return { folder: file!.split('/').at(-2)!, file: `${SOURCE}/${file}.ts`, feature };
   });
@@ -146,7 +145,7 @@ function mountedBy({ capability: { feature }, route }: Described): string {
 function needsOf({ controller, handler }: MountedRoute): string {
   const { gates } = routePlan(controller, handler);
   const abilities = PinnedRequirements.of(controller, handler).map(
-    (one) => `pinned session: ${one.abilities.map(code).join(', ')}`,
+    (requirement) => `pinned session: ${requirement.abilities.map(code).join(', ')}`,
   );
   return [...gates.flatMap(({ stage }) => NEEDS[stage] ?? []), ...abilities].join('; ') || '–';
 }
@@ -170,7 +169,7 @@ function limitsOf({ controller, handler, guard }: MountedRoute, realms: Realms, 
 const code = (text: string): string => `\`${text}\``;
 const bodyName = (ref: string): string => ref.split('/').at(-1)!;
 
-/** A schema in a table cell: named bodies link to their table. */
+/** A schema in a table cell. Named bodies link to their table. */
 function shown(schema: Schema): string {
   if (schema.$ref) return link(bodyName(schema.$ref as string));
   if (schema.anyOf) return (schema.anyOf as Schema[]).map(shown).join(' or ');
@@ -193,7 +192,7 @@ const FORMATS: Readonly<Record<string, string>> = { uuid: 'UUID', 'date-time': '
 
 const typeOf = ({ type, format }: Schema): string => FORMATS[format as string] ?? (type as string);
 
-/** The fields that a request reads; an optional one in brackets. */
+/** The fields of a request body. Optional fields are in brackets. */
 function fieldsOf({ requestBody }: Operation): string {
   const schema = requestBody?.content['application/json'].schema;
   if (!schema) return '–';
@@ -202,7 +201,7 @@ function fieldsOf({ requestBody }: Operation): string {
   return fields.map((field) => (required.includes(field) ? code(field) : `[${code(field)}]`)).join(', ') || 'object';
 }
 
-/** The causes of a failure by status, each with its text. */
+/** The causes of failures by status, each with its text. */
 function causesOf({ responses }: Operation, document: Document): [status: string, text: string][] {
   return Object.entries(responses)
     .filter(([status]) => Number(status) >= 400)
@@ -215,15 +214,15 @@ function causesOf({ responses }: Operation, document: Document): [status: string
 /** A cause that operations of at least this many capabilities have is listed in one table. */
 const SHARED_BY = 3;
 
-/** Routes that are named beside a shared cause; more are counted. */
+/** The maximum number of routes that are named beside a shared cause. A longer list is replaced by its length. */
 const LISTED = 12;
 
 function sharedCauses(all: readonly Described[], document: Document): Map<string, Described[]> {
   const routes = new Map<string, Described[]>();
-  for (const one of all)
-    for (const [status, text] of causesOf(one.operation, document)) {
+  for (const described of all)
+    for (const [status, text] of causesOf(described.operation, document)) {
       const key = `${status} ${text}`;
-      routes.set(key, [...(routes.get(key) ?? []), one]);
+      routes.set(key, [...(routes.get(key) ?? []), described]);
     }
   const isShared = (ones: Described[]): boolean =>
     new Set(ones.map(({ capability }) => capability.folder)).size >= SHARED_BY;
@@ -268,7 +267,7 @@ Generated from the manifests and the OpenAPI description of the library, with ev
   **Limit**; they are in [rate limits](rate-limits.md).
 `;
 
-/** The routes page. Made without stores: nothing in it comes from one. */
+/** The routes page. It is generated without stores, because none of its content depends on them. */
 export async function routesPage(): Promise<string> {
   const testing = await Test.createTestingModule({
     imports: [
@@ -298,7 +297,9 @@ export async function routesPage(): Promise<string> {
 function pageOf(routes: readonly MountedRoute[], realms: Realms, document: Document): string {
   const list = capabilities();
   const all = routes.map((route): Described => {
-    const capability = list.find((one) => controllersOf(one).includes(Object.getPrototypeOf(route.controller) as Type));
+    const capability = list.find((entry) =>
+      controllersOf(entry).includes(Object.getPrototypeOf(route.controller) as Type),
+    );
     if (!capability) throw new Error(`No manifest mounts ${route.method} ${route.path}.`);
     const place = `/${route.path.replaceAll(/:(\w+)/g, '{$1}')}`;
     const operation = document.paths[place]![route.method.toLowerCase()]!;
@@ -323,14 +324,14 @@ function sectionOf(
   const files = [...new Set(own.map(({ capability }) => capability.file))];
   const sources = files.map((file) => `[the manifest](../${file})`).join(', ');
   const about = PAGES[folder] ? ` About it: [${PAGES[folder]}](${PAGES[folder]}).` : '';
-  const rows = own.map((one) => [
-    pathOf(one.route),
-    one.operation.summary,
-    mountedBy(one),
-    one.needs,
-    fieldsOf(one.operation),
-    answersOf(one, document, shared),
-    one.limits,
+  const rows = own.map((described) => [
+    pathOf(described.route),
+    described.operation.summary,
+    mountedBy(described),
+    described.needs,
+    fieldsOf(described.operation),
+    answersOf(described, document, shared),
+    described.limits,
   ]);
   const head = ['Route', 'Purpose', 'Mounted', 'Needs', 'Body', 'Answers', 'Limit'];
   const notes = own.flatMap(({ route, operation }) => {
@@ -366,10 +367,10 @@ ${table(['Status', 'Text', 'Routes'], rows)}
 function bodiesSection({ components: { schemas } }: Document): string {
   const tables = Object.entries(schemas).map(([name, schema]) => {
     const required = (schema.required ?? []) as string[];
-    const rows = Object.entries((schema.properties ?? {}) as Record<string, Schema>).map(([field, one]) => [
+    const rows = Object.entries((schema.properties ?? {}) as Record<string, Schema>).map(([field, property]) => [
       code(field) + (required.includes(field) ? '' : ' (optional)'),
-      typeShown(one),
-      (one.description as string | undefined) ?? '',
+      typeShown(property),
+      (property.description as string | undefined) ?? '',
     ]);
     return `### ${name}\n\n${table(['Field', 'Type', 'Meaning'], rows)}\n`;
   });

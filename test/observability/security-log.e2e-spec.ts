@@ -97,24 +97,24 @@ describe('the security log records that', () => {
   });
 
   it('a session started and why it ended, without data of the client', async () => {
-    const tokens = (lines: SecurityLine[]) => lines.filter(({ event }) => event.startsWith('auth.session.'));
-    const started = tokens(await log.during(() => app.session()));
+    const sessionLines = (lines: SecurityLine[]) => lines.filter(({ event }) => event.startsWith('auth.session.'));
+    const started = sessionLines(await log.during(() => app.session()));
     const known = { guard: 'api', user_id: app.id, session_id: expect.stringMatching(/^[0-9a-f-]{36}$/) };
     expect(started).toEqual([{ event: 'auth.session.started', ...known }]);
-    const [{ access_token: one }, { access_token: two }] = [await app.session(), await app.session()];
+    const [{ access_token: first }, { access_token: second }] = [await app.session(), await app.session()];
     const ended = (purpose: string, token: string) => ({
       event: 'auth.session.ended',
       ...known,
       session_id: claimsOf(token).fid,
       purpose,
     });
-    const others = tokens(await log.during(() => t.call('delete', '/auth/sessions/others', one).expect(204)));
+    const others = sessionLines(await log.during(() => t.call('delete', '/auth/sessions/others', first).expect(204)));
     expect(others).toHaveLength(2);
-    expect(others).toEqual(expect.arrayContaining([ended('others', two)]));
-    expect(tokens(await log.during(() => t.call('post', '/auth/logout', one).expect(204)))).toEqual([
-      ended('logout', one),
+    expect(others).toEqual(expect.arrayContaining([ended('others', second)]));
+    expect(sessionLines(await log.during(() => t.call('post', '/auth/logout', first).expect(204)))).toEqual([
+      ended('logout', first),
     ]);
-    expect(tokens(await log.during(() => t.auth.revoke(String(claimsOf(one).fid))))).toEqual([]);
+    expect(sessionLines(await log.during(() => t.auth.revoke(String(claimsOf(first).fid))))).toEqual([]);
   });
 
   it('a login by hooks.authenticate failed, without a user', async () => {

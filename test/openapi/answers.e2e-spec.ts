@@ -141,12 +141,12 @@ describe('the routes answer as the OpenAPI document says', () => {
     await begin();
     await contract.expect(t, 'api_passkey_register', 422, { ...confirmed, body: { credential } });
 
-    const asked = async () => {
+    const signedChallenge = async () => {
       const { ceremony_id, options } = (await contract.expect(t, 'api_passkey_login_options', 200)).body;
       return { ceremony_id, credential: device.get(options) };
     };
-    await contract.expect(t, 'api_passkey_login', 200, { body: await asked() });
-    const answer = await asked();
+    await contract.expect(t, 'api_passkey_login', 200, { body: await signedChallenge() });
+    const answer = await signedChallenge();
     await contract.expect(t, 'api_confirm_passkey', 200, { token: own, body: answer });
     await contract.expect(t, 'api_confirm_passkey', 422, { token: own, body: answer });
 
@@ -157,9 +157,9 @@ describe('the routes answer as the OpenAPI document says', () => {
     await contract.expect(t, 'api_account_export', 200, confirmed);
 
     await t.database.query('UPDATE members SET email_verified_at = NULL WHERE id = $1', [grace]);
-    await contract.expect(t, 'api_passkey_login', 403, { body: await asked() });
+    await contract.expect(t, 'api_passkey_login', 403, { body: await signedChallenge() });
     await t.database.query('DELETE FROM members WHERE id = $1', [grace]);
-    await contract.expect(t, 'api_passkey_login', 401, { body: await asked() });
+    await contract.expect(t, 'api_passkey_login', 401, { body: await signedChallenge() });
     const adas = await token();
     await contract.expect(t, 'api_passkey_delete', 204, {
       token: adas,

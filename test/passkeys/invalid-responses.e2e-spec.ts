@@ -120,21 +120,21 @@ async function unchanged(work: () => Promise<void>): Promise<void> {
 }
 
 /** Tries a sign-in that must be refused. */
-async function tryLogin(change: Change, spoil?: Mutation, from = authenticator): Promise<void> {
-  const { status, body } = await app.attempt(from, change, spoil);
+async function tryLogin(change: Change, mutate?: Mutation, from = authenticator): Promise<void> {
+  const { status, body } = await app.attempt(from, change, mutate);
   expect({ status, body }).toEqual({ status: 422, body: NOT_VERIFIED });
 }
 
 /** Tries a registration that must be refused. */
-async function tryRegistration(change: Change, spoil: Mutation = (sent) => sent): Promise<void> {
+async function tryRegistration(change: Change, mutate: Mutation = (sent) => sent): Promise<void> {
   const credential = new SoftAuthenticator(ORIGIN).create(await app.creationOptions(ada), change);
-  const { status, body } = await app.register(ada, spoil(credential));
+  const { status, body } = await app.register(ada, mutate(credential));
   expect({ status, body }).toEqual({ status: 422, body: NOT_REGISTERED });
 }
 
-const refuseLogin = (change: Change, spoil?: Mutation): Promise<void> => unchanged(() => tryLogin(change, spoil));
-const refuseRegistration = (change: Change, spoil?: Mutation): Promise<void> =>
-  unchanged(() => tryRegistration(change, spoil));
+const refuseLogin = (change: Change, mutate?: Mutation): Promise<void> => unchanged(() => tryLogin(change, mutate));
+const refuseRegistration = (change: Change, mutate?: Mutation): Promise<void> =>
+  unchanged(() => tryRegistration(change, mutate));
 
 describe('a hostile response', () => {
   it.each([
@@ -285,7 +285,7 @@ describe('one flipped bit', () => {
 
 // libs/auth/src/features/passkeys/verification.spec.ts puts every value into every field; these tests put each into one.
 describe('an invalid value', () => {
-  const spoilers = (members: readonly string[]): Mutation[] => [
+  const mutations = (members: readonly string[]): Mutation[] => [
     ...INVALID_VALUES.map((value, i) => {
       const places = mutationsWith(value, members);
       return places[i % places.length]!;
@@ -297,13 +297,13 @@ describe('an invalid value', () => {
 
   it('in an assertion is refused like any wrong assertion', async () => {
     await unchanged(async () => {
-      for (const spoil of spoilers(ASSERTION_FIELDS)) await tryLogin({}, spoil);
+      for (const mutate of mutations(ASSERTION_FIELDS)) await tryLogin({}, mutate);
     });
   });
 
   it('in a registration is refused like any wrong registration', async () => {
     await unchanged(async () => {
-      for (const spoil of spoilers(REGISTRATION_FIELDS)) await tryRegistration({}, spoil);
+      for (const mutate of mutations(REGISTRATION_FIELDS)) await tryRegistration({}, mutate);
     });
   });
 
@@ -315,9 +315,9 @@ describe('an invalid value', () => {
     credential.authenticatorAttachment = { a: 1 };
     await app.register(ada, credential).expect(204);
     expect((await app.rows()).at(-1)).toMatchObject({ transports: ['internal'] });
-    const lone = new SoftAuthenticator(ORIGIN).create(await app.creationOptions(ada));
-    lone.response.transports = 'internal';
-    await app.register(ada, lone).expect(204);
+    const withText = new SoftAuthenticator(ORIGIN).create(await app.creationOptions(ada));
+    withText.response.transports = 'internal';
+    await app.register(ada, withText).expect(204);
     expect((await app.rows()).at(-1)).toMatchObject({ transports: [] });
   });
 

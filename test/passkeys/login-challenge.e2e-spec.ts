@@ -188,8 +188,8 @@ describe('a passkey as the second step, where it is not required', () => {
     expect(await login()).toHaveProperty('access_token');
     const { secret, recoveryCodes } = await enrol(app.t);
     expect(await login()).toHaveProperty('methods', ['totp', 'recovery_code', 'passkey']);
-    for (const one of [await answer(), { code: codeOf(app.t, secret) }, { recovery_code: recoveryCodes[0] }]) {
-      await completeChallenge(app.t, { challenge_token: await startChallenge(app.t), ...one }).expect(200);
+    for (const factor of [await answer(), { code: codeOf(app.t, secret) }, { recovery_code: recoveryCodes[0] }]) {
+      await completeChallenge(app.t, { challenge_token: await startChallenge(app.t), ...factor }).expect(200);
     }
   });
 
@@ -212,7 +212,7 @@ describe('a passkey as the second step, where it is not required', () => {
 
 describe('a passkey as the second step, beyond the limit of failures', () => {
   let his: SoftAuthenticator;
-  // The limit by address also counts these requests, so it is set high here.
+  // The limit by address also counts these requests, so it is disabled here.
   withPasskeys({
     rateLimits: { ...UNLIMITED, twoFactor: { maxAttempts: 3, decaySeconds: 60 }, limiters: { 'svc-2fa': () => [] } },
     passkeys: { required: true },

@@ -106,7 +106,7 @@ describe('passkeys', () => {
 
   it('accept any name of up to 255 characters unchanged, and no empty name', async () => {
     const nameOf = async (id: string) =>
-      (await app.call('get', 'passkeys', ada)).body.passkeys.find((one: { id: string }) => one.id === id).name;
+      (await app.call('get', 'passkeys', ada)).body.passkeys.find((passkey: { id: string }) => passkey.id === id).name;
     for (const name of ['💥'.repeat(255), 'é'.repeat(255)]) {
       const id = await app.enrol(ada, authenticator, {}, name);
       expect(await nameOf(id)).toBe(name);

@@ -157,8 +157,8 @@ describe('the user of a passkey', () => {
     const next = new SoftAuthenticator(ORIGIN);
     await app.enrol(ada, next);
     expect((await app.call('get', 'passkeys', ada)).body.passkeys).toHaveLength(100);
-    const one = next.create(await app.creationOptions(ada));
-    expect((await app.register(ada, one)).status).toBe(422);
+    const credential = next.create(await app.creationOptions(ada));
+    expect((await app.register(ada, credential)).status).toBe(422);
     await app.enrol(await app.confirmed('bob@example.com'), next);
   });
 

@@ -61,17 +61,17 @@ describe('POST /forgot-password', () => {
   });
 
   it('mails an address once a minute, for any number of concurrent requests and any spelling', async () => {
-    const asked = await startMembers();
-    await member(asked.t, ADA);
-    const ask = (email: string) => asked.t.http.post('/auth/forgot-password').send({ email }).expect(200);
+    const host = await startMembers();
+    await member(host.t, ADA);
+    const ask = (email: string) => host.t.http.post('/auth/forgot-password').send({ email }).expect(200);
     const spellings = [ADA, 'ADA@example.com', ' Ada@Example.COM '];
     await Promise.all(Array.from({ length: 30 }, (_, i) => ask(spellings[i % 3]!)));
-    asked.t.clock.advance(59);
+    host.t.clock.advance(59);
     await ask(ADA);
     // All queued mails are sent at this point.
-    await asked.t.stop();
+    await host.t.stop();
     // The mail goes to the stored address, not to the spelling in the request.
-    expect(asked.mailbox.mails.map(({ to }) => to)).toEqual([ADA]);
+    expect(host.mailbox.mails.map(({ to }) => to)).toEqual([ADA]);
   });
 
   it('builds the link from the configured URL, whatever the request contains', async () => {
@@ -298,7 +298,7 @@ describe('POST /reset-password', () => {
     answers.push(await reset(token));
     for (const answer of answers) expect(shape(answer)).toEqual(shape(answers[0]!));
     expect(answers[0]!.body.errors).toEqual({ email: [expect.stringMatching(/not valid any more/)] });
-    for (const one of work) expect(one).toEqual(work[0]);
+    for (const calls of work) expect(calls).toEqual(work[0]);
     expect(work[0]).toEqual([1, [expect.stringMatching(/SELECT/), expect.stringMatching(/DELETE/)]]);
   });
 
@@ -346,16 +346,16 @@ describe('POST /reset-password', () => {
   });
 
   it('refuses the login identifier as a password, and reports that only for a valid link', async () => {
-    const named = await startMembers({
+    const host = await startMembers({
       features: { registration: false },
       username: 'name',
       guards: { admin: { username: 'email' } },
     });
-    await member(named.t, ADA, { name: 'ada.lovelace' });
-    await named.t.http.post('/auth/forgot-password').send({ email: ADA }).expect(200);
-    const token = linkIn(await named.mailbox.nth(1)).searchParams.get('token')!;
+    await member(host.t, ADA, { name: 'ada.lovelace' });
+    await host.t.http.post('/auth/forgot-password').send({ email: ADA }).expect(200);
+    const token = linkIn(await host.mailbox.nth(1)).searchParams.get('token')!;
     const choose = (given: string, password: string) =>
-      named.t.http
+      host.t.http
         .post('/auth/reset-password')
         .send({ token: given, email: ADA, password, password_confirmation: password });
     const unknown = await choose('f'.repeat(64), NEXT).expect(422);
@@ -363,7 +363,7 @@ describe('POST /reset-password', () => {
     const { body } = await choose(token, 'Ada Lovelace').expect(422);
     expect(Object.keys(body.errors)).toEqual(['password']);
     await choose(token, NEXT).expect(200);
-    await named.t.stop();
+    await host.t.stop();
   });
 });
 

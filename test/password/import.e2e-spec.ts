@@ -84,7 +84,7 @@ describe('an account with the password hash of another system', () => {
     'plain text',
   ])('cannot overload the server: %s does not match', async (digest) => {
     await store(digest);
-    const spies = verifiers.map((one) => jest.spyOn(one, 'verify'));
+    const spies = verifiers.map((verifier) => jest.spyOn(verifier, 'verify'));
     await t.login(ADA, PASSWORD).expect(422);
     // Each verifier computes its decoy only: the cost of the stored digest is not paid.
     expect(spies.map(({ mock }) => mock.calls)).toEqual(verifiers.map(({ decoy }) => [[decoy, PASSWORD]]));
@@ -93,7 +93,10 @@ describe('an account with the password hash of another system', () => {
 
   it('costs one hash of every kind, for every user and every stored hash', async () => {
     const hasher = t.app.get(PasswordHasher) as unknown as { library: { verify: () => Promise<boolean> } };
-    const spies = [jest.spyOn(hasher.library, 'verify'), ...verifiers.map((one) => jest.spyOn(one, 'verify'))];
+    const spies = [
+      jest.spyOn(hasher.library, 'verify'),
+      ...verifiers.map((verifier) => jest.spyOn(verifier, 'verify')),
+    ];
     const costs = async (email: string): Promise<number[]> => {
       for (const spy of spies) spy.mockClear();
       await t.login(email, 'wrong').expect(422);

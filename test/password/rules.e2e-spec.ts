@@ -51,7 +51,7 @@ describe('a new password', () => {
   it('must not be a common long password, in any case, forwards or backwards, or one of the host`s list', async () => {
     const words = listed('top_min15.txt');
     const backwards = words.map((word) => [...word].toReversed().join(''));
-    for (const word of [...words, ...words.map((one) => one.toUpperCase()), ...backwards, 'ACME orders']) {
+    for (const word of [...words, ...words.map((entry) => entry.toUpperCase()), ...backwards, 'ACME orders']) {
       expect((await ways.registration!(word)).status).toBe(422);
     }
   });
@@ -118,17 +118,17 @@ describe('a check against breached passwords', () => {
   });
   beforeEach(() => {
     answer = ranges;
-    asked.length = 0;
+    requests.length = 0;
   });
   afterAll(() => {
     server.closeAllConnections();
     server.close();
   });
 
-  const asked: { path: string | undefined; padding: unknown }[] = [];
+  const requests: { path: string | undefined; padding: unknown }[] = [];
   /** A range service: it returns suffixes with counts; a count of 0 is padding. */
   const ranges: Handler = ({ url: path, headers }, response) => {
-    asked.push({ path, padding: headers['add-padding'] });
+    requests.push({ path, padding: headers['add-padding'] });
     const digest = (text: string): string => createHash('sha1').update(text).digest('hex').toUpperCase();
     const lines = [BREACHED, FRESH].map((text) => `${digest(text).slice(5)}:${text === BREACHED ? 3 : 0}`);
     response.end(['0'.repeat(35) + ':7', ...lines].join('\r\n'));
@@ -156,7 +156,7 @@ describe('a check against breached passwords', () => {
       const text = 'This password became known in a data breach. Please choose another one.';
       expect(body).toEqual({ message: text, errors: { password: [text] } });
       const prefix = createHash('sha1').update(BREACHED).digest('hex').slice(0, 5).toUpperCase();
-      expect(asked).toEqual([{ path: `/range/${prefix}`, padding: 'true' }]);
+      expect(requests).toEqual([{ path: `/range/${prefix}`, padding: 'true' }]);
     });
 
     it('accepts a password that is in the range as padding only', async () => {
@@ -165,7 +165,7 @@ describe('a check against breached passwords', () => {
 
     it('sends no request for a password that is refused anyway', async () => {
       expect((await change(t, 'password')).status).toBe(422);
-      expect(asked).toEqual([]);
+      expect(requests).toEqual([]);
     });
 
     it('reads a range in lower case and with many padding lines', async () => {

@@ -52,7 +52,7 @@ describe('cookie mode, as in its recipes', () => {
 
   /** A browser: its tabs share one cookie jar, and each tab has a page of the API's origin. */
   function browser() {
-    const seen: string[] = [];
+    const requests: string[] = [];
     const jar: { cookie?: string } = {};
     const fetchFromPage = async (path: string, init: RequestInit = {}): Promise<Response> => {
       const headers = {
@@ -61,32 +61,32 @@ describe('cookie mode, as in its recipes', () => {
         ...(jar.cookie && { Cookie: jar.cookie }),
       };
       const answer = await fetch(url + path, { ...init, headers });
-      seen.push(`${init.method ?? 'GET'} ${path} ${answer.status}`);
+      requests.push(`${init.method ?? 'GET'} ${path} ${answer.status}`);
       const [set] = answer.headers.getSetCookie();
       if (set !== undefined) jar.cookie = COOKIE.exec(set)?.[0];
       return answer;
     };
-    return { seen, jar, tab: () => scriptOf('docs/recipes/cookie-mode.md', fetchFromPage) };
+    return { requests, jar, tab: () => scriptOf('docs/recipes/cookie-mode.md', fetchFromPage) };
   }
 
   it('signs in, keeps the session through a reload, and refreshes once for many calls', async () => {
-    const { seen, jar, tab } = browser();
+    const { requests, jar, tab } = browser();
     const page = tab();
     expect((await page.signIn('ada@example.com', PASSWORD)).status).toBe(200);
     expect((await page.call('/private')).status).toBe(200);
     expect(jar.cookie).toMatch(COOKIE);
 
     const reloaded = tab();
-    seen.length = 0;
+    requests.length = 0;
     const answers = await Promise.all(Array.from({ length: 5 }, () => reloaded.call('/private')));
     expect(answers.map(({ status }: Response) => status)).toEqual([200, 200, 200, 200, 200]);
-    expect(seen.filter((line) => line.includes('refresh'))).toEqual(['POST /auth/refresh 200']);
+    expect(requests.filter((line) => line.includes('refresh'))).toEqual(['POST /auth/refresh 200']);
 
     t.clock.advance(1000);
-    seen.length = 0;
+    requests.length = 0;
     await Promise.all(Array.from({ length: 5 }, () => reloaded.call('/private')));
-    expect(seen.filter((line) => line.includes('refresh'))).toEqual(['POST /auth/refresh 200']);
-    expect(seen.filter((line) => line === 'GET /private 200')).toHaveLength(5);
+    expect(requests.filter((line) => line.includes('refresh'))).toEqual(['POST /auth/refresh 200']);
+    expect(requests.filter((line) => line === 'GET /private 200')).toHaveLength(5);
   });
 
   it('keeps tabs signed in that refresh at once, and signs out all of them together', async () => {

@@ -237,7 +237,7 @@ describe('an account that existed before hooks.register', () => {
     expect(mailbox.mails).toEqual([]);
   });
 
-  it('or a new account with another address than the submitted one is never signed in', async () => {
+  it('is refused, and so is a new account whose address is not the submitted one', async () => {
     hook = async () => users().save({ name: 'Bob', email: 'bob@example.com' });
     await t.http.post('/auth/register').send(EVES_FORM).expect(500);
     expect(await t.database.query('SELECT 1 FROM svc_sessions')).toEqual([]);

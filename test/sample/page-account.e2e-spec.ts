@@ -269,14 +269,14 @@ describeWithBrowser('the page of the sample', () => {
         await tab.page.getByRole('link', { name: 'Back to sign in' }).click();
         await tab.sees('Sign in');
       }
-      const asked: string[] = [];
-      tab.page.on('request', (request) => asked.push(`${request.url()} ${request.headers().referer ?? ''}`));
+      const requests: string[] = [];
+      tab.page.on('request', (request) => requests.push(`${request.url()} ${request.headers().referer ?? ''}`));
       const link = await visit.mailed(ADA, '/reset-password');
       const token = new URL(link).searchParams.get('token')!;
       await tab.page.goto(link);
       await tab.sees('Choose a new password');
       expect(tab.page.url()).toBe(`${visit.url}/#/reset-password`);
-      expect(asked.filter((line) => line.includes(token))).toEqual([expect.stringContaining('/reset-password?')]);
+      expect(requests.filter((line) => line.includes(token))).toEqual([expect.stringContaining('/reset-password?')]);
       expect(await tab.page.evaluate('JSON.stringify({ ...localStorage, ...sessionStorage })')).not.toContain(token);
 
       await tab.fills({ 'New password': THIRD });

@@ -57,13 +57,13 @@ describe('a hundred sessions of one user', () => {
       },
     ]);
     expect(await statuses(sessions[1]!)).toEqual([401, 401]);
-    for (const one of [
+    for (const session of [
       { accessToken: body.access_token, refreshToken: body.refresh_token },
       { accessToken: last.access_token, refreshToken: last.refresh_token },
       sessions[2]!,
       sessions[99]!,
     ])
-      expect(await statuses(one)).toEqual([200, 200]);
+      expect(await statuses(session)).toEqual([200, 200]);
   });
 });
 
@@ -82,14 +82,14 @@ describe('a cap of three sessions', () => {
     expect(await activeIds()).toHaveLength(11);
     const last = await start();
     expect(await statuses(oldest!)).toEqual([401, 401]);
-    for (const one of [...pinned, ...others, last]) expect(await statuses(one)).toEqual([200, 200]);
+    for (const session of [...pinned, ...others, last]) expect(await statuses(session)).toEqual([200, 200]);
   });
 
   it('ends no session when a pinned session starts', async () => {
     const ended = t.recorded(SessionEnded);
     const all = [...(await startMany(3)), ...(await startMany(3, ['a']))];
     expect(ended).toEqual([]);
-    for (const one of all) expect(await statuses(one)).toEqual([200, 200]);
+    for (const session of all) expect(await statuses(session)).toEqual([200, 200]);
   });
 
   it('is counted for each user and each guard separately', async () => {
@@ -99,7 +99,7 @@ describe('a cap of three sessions', () => {
       t.clock.advance(1);
       await t.auth.guard('admin').startSession(1);
     }
-    for (const one of all) expect(await statuses(one)).toEqual([200, 200]);
+    for (const session of all) expect(await statuses(session)).toEqual([200, 200]);
     expect(await activeIds()).toHaveLength(9);
   });
 
@@ -112,7 +112,7 @@ describe('a cap of three sessions', () => {
     ]);
     const all = await startMany(3);
     expect(ended.map(({ reason }) => reason)).toEqual(['revoked']);
-    for (const one of all) expect(await statuses(one)).toEqual([200, 200]);
+    for (const session of all) expect(await statuses(session)).toEqual([200, 200]);
   });
 
   it('ends the surplus of earlier sessions at the next login', async () => {
@@ -144,8 +144,8 @@ describe('a cap of three sessions', () => {
       expect([started.length, ended.length]).toEqual([20, before + 20 - 3]);
       expect(new Set(ended.map(({ sessionId }) => sessionId)).size).toBe(ended.length);
       for (const { body } of answers) {
-        const one = { accessToken: body.access_token, refreshToken: body.refresh_token };
-        expect(await statuses(one)).toEqual(alive.includes(idOf(one)) ? [200, 200] : [401, 401]);
+        const session = { accessToken: body.access_token, refreshToken: body.refresh_token };
+        expect(await statuses(session)).toEqual(alive.includes(idOf(session)) ? [200, 200] : [401, 401]);
       }
     }
   });
@@ -156,7 +156,7 @@ describe('a cap of three sessions', () => {
     await t.login('ada@example.com', 'wrong').expect(422);
     await expect(t.auth.startSession(1, { claims: { huge: 1n } })).rejects.toThrow();
     expect(ended).toEqual([]);
-    for (const one of all) expect(await statuses(one)).toEqual([200, 200]);
+    for (const session of all) expect(await statuses(session)).toEqual([200, 200]);
   });
 });
 

@@ -5,7 +5,7 @@ import { ENCRYPTION_KEY } from '../support/host.module';
 const NEW_KEY = 'another-key-of-encryption-at-rest-0123456789';
 
 /** The public part of a refresh token in hex: version, session and generation. */
-const named = (token: string): string => Buffer.from(token, 'base64url').subarray(0, 21).toString('hex');
+const publicPart = (token: string): string => Buffer.from(token, 'base64url').subarray(0, 21).toString('hex');
 
 describe('a new encryption key', () => {
   const t = TestApp.forFile();
@@ -26,7 +26,7 @@ describe('a new encryption key', () => {
 
   it('signs no user out: refresh tokens of the former key are exchanged for tokens of the new key', async () => {
     const { body } = await rotated.refresh(first.refresh_token).expect(200);
-    expect(named(body.refresh_token)).toMatch(/00000001$/);
+    expect(publicPart(body.refresh_token)).toMatch(/00000001$/);
     await rotated.refresh(body.refresh_token).expect(200);
   });
 
@@ -34,7 +34,7 @@ describe('a new encryption key', () => {
     const { body: old } = await t.refresh(first.refresh_token).expect(200);
     const { body: again } = await rotated.refresh(first.refresh_token).expect(200);
     const { body: third } = await rotated.refresh(first.refresh_token).expect(200);
-    expect(named(again.refresh_token)).toBe(named(old.refresh_token));
+    expect(publicPart(again.refresh_token)).toBe(publicPart(old.refresh_token));
     expect(again.refresh_token).not.toBe(old.refresh_token);
     expect(third.refresh_token).toBe(again.refresh_token);
     // The tokens of both keys are the current token.

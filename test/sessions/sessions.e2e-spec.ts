@@ -50,7 +50,7 @@ describe('the list of sessions', () => {
     const listed = await list(own.access_token);
     expect(listed).toHaveLength(100);
     expect(listed.at(-1)).toMatchObject({ id: idOf(own.access_token), current: true });
-    const times = listed.map((one) => Date.parse(String(one.last_used_at)));
+    const times = listed.map((session) => Date.parse(String(session.last_used_at)));
     expect(times).toEqual(times.toSorted((a, b) => b - a));
   });
 
@@ -206,9 +206,9 @@ describe('ending sessions', () => {
       await t.get('/private', upperCase).expect(401);
     }
     for (const fid of ['a\0b', '\ud800', "'", 'x'.repeat(3000)]) {
-      const odd = forge({ claims: { fid } });
-      await t.get('/auth/sessions', odd).expect(200);
-      await t.call('delete', '/auth/sessions/others', odd).expect(204);
+      const unusual = forge({ claims: { fid } });
+      await t.get('/auth/sessions', unusual).expect(200);
+      await t.call('delete', '/auth/sessions/others', unusual).expect(204);
     }
   });
 

@@ -20,7 +20,7 @@ describe('host callbacks', () => {
   const sessions = async (): Promise<number> =>
     (await t.database.query('SELECT count(*)::int AS n FROM svc_sessions'))[0].n;
 
-  it('add claims at login and at every refresh, but never a registered claim', async () => {
+  it('add claims at login and at every refresh, but never a reserved claim', async () => {
     const forged = { iss: 'x', aud: 'x', sub: '2', fid: 'x', jti: 'x', iat: 1, nbf: 1, exp: 9e9, pin: true };
     hooks.tokenClaims = async (userId) => ({
       tenant: `t${userId}`,
@@ -41,12 +41,12 @@ describe('host callbacks', () => {
 
   it('receive guard, user and session, because user ids of different guards can be equal', async () => {
     await t.person('root@example.com', 'admin');
-    const asked: unknown[] = [];
-    hooks.tokenClaims = (...args) => (asked.push(args), {});
+    const calls: unknown[] = [];
+    hooks.tokenClaims = (...args) => (calls.push(args), {});
     const [own, staff] = [await t.session(), await t.session('root@example.com', 'admin')];
     const contextOf = (guard: string, token: string) => ['1', { guard, userId: '1', familyId: claimsOf(token).fid }];
     await t.refresh(own.refresh_token).expect(200);
-    expect(asked).toEqual([
+    expect(calls).toEqual([
       contextOf('api', own.access_token),
       contextOf('admin', staff.access_token),
       contextOf('api', own.access_token),
@@ -60,12 +60,12 @@ describe('host callbacks', () => {
 
   it('derive abilities for each access token', async () => {
     let granted: Iterable<string> | string = ['orders.read', '', 'orders.read', 'orders.write'];
-    const asked: unknown[] = [];
-    hooks.abilities = (userId, context) => (asked.push([userId, context]), granted);
+    const calls: unknown[] = [];
+    hooks.abilities = (userId, context) => (calls.push([userId, context]), granted);
     const { access_token: access, refresh_token: refresh } = await t.session();
     expect(claimsOf(access).scope).toBe('orders.read orders.write');
     const { fid } = claimsOf(access);
-    expect(asked).toEqual([['1', { guard: 'api', userId: '1', familyId: fid }]]);
+    expect(calls).toEqual([['1', { guard: 'api', userId: '1', familyId: fid }]]);
 
     granted = new Set(['a']);
     expect(claimsOf((await t.refresh(refresh)).body.access_token).scope).toBe('a');
@@ -81,7 +81,7 @@ describe('host callbacks', () => {
     ['derive a value that is not a list', () => 7 as never],
     ['run a query that fails', () => t.database.query('SELECT no_such_column FROM people')],
     [
-      'fails in a separate transaction',
+      'fail in a separate transaction',
       () =>
         t.database.transaction(async (own) => {
           await own.query("UPDATE svc_sessions SET label = 'x'");

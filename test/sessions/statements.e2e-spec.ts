@@ -99,8 +99,8 @@ describe('the cost of a request', () => {
     for (let i = 0; i < 20; i++) await t.auth.startSession(1);
     const { sql, trips } = counters(t);
     await t.call('delete', '/auth/sessions', token).expect(204);
-    // The user and the session, the pin of the session, the end of all; the guard's read of the denylist, the denials
-    // beside the name of the store, and the name again after the commit.
+    // Statements: the user and the session, the pin of the session, the end of all sessions. Store calls: the guard's
+    // read of the denylist, the continuity of the store with the denials, and the continuity again after the commit.
     expect(sql.map(kindOf)).toEqual(['guarded', 'isPinned', 'endPage']);
     expect(trips.toSorted()).toEqual(['getMany', 'getMany', 'getMany', 'setMany']);
   });
@@ -201,7 +201,7 @@ async function everyHotRequest(t: TestApp): Promise<void> {
   const { body: successor } = await t.refresh(tokens.refresh_token).expect(200);
   await t.refresh(tokens.refresh_token).expect(200);
   const { body: list } = await t.get('/auth/sessions', other.access_token).expect(200);
-  const { id } = list.data.find((one: { current: boolean }) => !one.current);
+  const { id } = list.data.find((session: { current: boolean }) => !session.current);
   await t.call('delete', `/auth/sessions/${id}`, other.access_token).expect(204);
   await t.call('delete', '/auth/sessions/others', other.access_token).expect(204);
   await t.call('post', '/auth/logout', other.access_token).expect(204);

@@ -1,5 +1,5 @@
-// Sends wrong logins at their rate, whether or not they are answered: in a process of its own, so that what it costs
-// is no delay of the requests that are measured.
+// Sends wrong logins at a fixed rate, without waiting for the answers. It runs in a separate process, so that its work
+// does not delay the measured requests.
 const http = require('node:http');
 
 const { url, seconds, perSecond, addresses, network } = JSON.parse(process.env.FLOOD);

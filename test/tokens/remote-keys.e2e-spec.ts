@@ -198,11 +198,12 @@ describe('a service that reads the keys of its issuer', () => {
   });
 
   it('sends no-cache, so that caches revalidate the set', async () => {
-    const asked: unknown[] = [];
+    const cacheControls: unknown[] = [];
     const { answer } = keys;
-    keys.answer = (incoming, response) => answer((asked.push(incoming.headers['cache-control']), incoming), response);
+    keys.answer = (incoming, response) =>
+      answer((cacheControls.push(incoming.headers['cache-control']), incoming), response);
     await get('/reports', token(k1)).expect(200);
-    expect(asked).toEqual(['no-cache']);
+    expect(cacheControls).toEqual(['no-cache']);
   });
 
   const fail = (_: unknown, response: ServerResponse): unknown => response.writeHead(503).end();

@@ -85,19 +85,19 @@ describe('any sequence of enrolments, logins and waits', () => {
       expect(model.state).toBe('enabled');
       model.codes = codes;
     },
-    confirm: async (one: { ahead: number; former: boolean }) => {
-      const step = currentStep(t) + one.ahead;
-      const code = codeAt((one.former ? model.former : model.secret) || 'A'.repeat(32), step);
-      const right = model.state !== 'none' && model.accepts(step, currentStep(t), one.former);
+    confirm: async (attempt: { ahead: number; former: boolean }) => {
+      const step = currentStep(t) + attempt.ahead;
+      const code = codeAt((attempt.former ? model.former : model.secret) || 'A'.repeat(32), step);
+      const right = model.state !== 'none' && model.accepts(step, currentStep(t), attempt.former);
       expect(await outcome(t.auth.twoFactor.confirm(id, code))).toBe(right ? null : 'wrong_code');
       if (right) model.state = 'enabled';
     },
-    code: async (one: { ahead: number; former: boolean }) => {
-      const step = currentStep(t) + one.ahead;
-      const code = codeAt((one.former ? model.former : model.secret) || 'A'.repeat(32), step);
+    code: async (attempt: { ahead: number; former: boolean }) => {
+      const step = currentStep(t) + attempt.ahead;
+      const code = codeAt((attempt.former ? model.former : model.secret) || 'A'.repeat(32), step);
       const status = await login({ code });
       if (model.state !== 'enabled') return expect(status).toBe(0);
-      expect(status).toBe(model.accepts(step, currentStep(t), one.former) ? 200 : 422);
+      expect(status).toBe(model.accepts(step, currentStep(t), attempt.former) ? 200 : 422);
     },
     recovery: async ({ which }: { which: number }) => {
       const code = model.codes[which] ?? 'AAAAAAAAAA-AAAAAAAAAA';
