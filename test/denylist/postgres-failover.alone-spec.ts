@@ -82,7 +82,7 @@ describeWithOwnRedis('a PostgreSQL whose primary dies, with a standby that lags 
       ended: leaving.map((one) => one.access_token),
     });
     // No node tells PostgreSQL what it has lost, yet.
-    await client.set(LEASE, 'a node that is no more');
+    await client.set(LEASE, 'a stopped node');
     await pair.failOver();
 
     // The clients that were answered last are the first to come back.

@@ -4,13 +4,13 @@ import type { Page } from 'playwright-core';
 
 const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 
-/** Of what passed only the names: to hand all of it over takes as long as the check itself. */
+/** Returns only the names of the passed rules: serialising all results takes as long as the check itself. */
 const CHECK = 'axe.run().then(({ violations, passes }) => ({ violations, passed: passes.map(({ id }) => id) }))';
 
 /** The size of a small phone, in pixels. */
 export const PHONE = { width: 360, height: 740 };
 
-/** What an accessibility check finds, in light and in dark; and whether the view is wider than the window. */
+/** The violations that axe finds in light and in dark mode, and by how many pixels the page is too wide. */
 export async function findingsIn(page: Page): Promise<string[]> {
   const found: string[] = [];
   for (const colorScheme of ['light', 'dark'] as const) {

@@ -3,7 +3,7 @@ import { type AbstractHttpAdapter, NestFactory } from '@nestjs/core';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 
-/** Whether tests run on Fastify, as `TEST_ADAPTER` says, and not on Express. */
+/** Whether the tests run on Fastify instead of Express. Set by `TEST_ADAPTER`. */
 export const onFastify = process.env.TEST_ADAPTER === 'fastify';
 
 interface Layer {
@@ -11,14 +11,14 @@ interface Layer {
 }
 
 export interface AdapterOptions {
-  /** Whether clients say their address in `X-Forwarded-For`. */
+  /** Whether the application reads client addresses from `X-Forwarded-For`. */
   behindProxy?: boolean;
   fastify?: boolean;
 }
 
 const fastifyRoutes = new WeakMap<object, string[]>();
 
-/** The longest parameter of a path that tests on Fastify are let through with. */
+/** The maximum length of a path parameter that Fastify accepts in tests. */
 export const MAX_PARAM_LENGTH = 1024;
 
 function fastifyAdapter(behindProxy: boolean): AbstractHttpAdapter {
@@ -26,13 +26,13 @@ function fastifyAdapter(behindProxy: boolean): AbstractHttpAdapter {
   const routes: string[] = [];
   fastifyRoutes.set(adapter, routes);
   adapter.getInstance().addHook('onRoute', ({ method, url }) => {
-    // Behind each GET comes a HEAD of Fastify's own.
+    // Fastify registers a HEAD route for each GET route.
     if (method !== 'HEAD' || !routes.includes(`GET ${url}`)) routes.push(`${String(method)} ${url}`);
   });
   return adapter;
 }
 
-/** A new adapter of the kind the tests run on. */
+/** A new adapter of the kind that the tests run on. */
 export function httpAdapter({ behindProxy = false, fastify = onFastify }: AdapterOptions = {}): AbstractHttpAdapter {
   if (fastify) return fastifyAdapter(behindProxy);
   const adapter = new ExpressAdapter();
@@ -40,7 +40,7 @@ export function httpAdapter({ behindProxy = false, fastify = onFastify }: Adapte
   return adapter as unknown as AbstractHttpAdapter;
 }
 
-/** Starts a host application that is none of `TestApp`'s. */
+/** Starts a host application without `TestApp`. */
 export async function startHost(module: Type | DynamicModule, options: AdapterOptions = {}): Promise<INestApplication> {
   const app = await NestFactory.create(module, httpAdapter(options), { logger: false, abortOnError: false });
   await app.listen(0, '127.0.0.1');

@@ -21,7 +21,7 @@ const reversed = {
 const shouted = { to: (text: string) => text.toLowerCase(), from: (text: string) => text.toUpperCase() };
 const money = { to: (cents: bigint) => String(cents), from: (text: string) => BigInt(text) };
 
-/** An entity of ordinary columns only, of all kinds; it lives in another schema, under an awkward name. */
+/** An entity with ordinary columns of every type, in another schema, with a space in the table name. */
 @Entity({ name: 'Rich people', schema: 'crm' })
 export class AllColumnTypes extends withAuthColumns() {
   @PrimaryGeneratedColumn('uuid', { name: 'Person-Id' })
@@ -102,7 +102,7 @@ export class AllColumnTypes extends withAuthColumns() {
   @Column('text', { transformer: [shouted, reversed], name: 'a weird.name' })
   loud!: string;
 
-  @Column('text', { select: false, default: 'not for everyone' })
+  @Column('text', { select: false, default: 'hidden by default' })
   secret?: string;
 
   @Column({ type: 'text', generatedType: 'STORED', asExpression: 'upper(email)' })

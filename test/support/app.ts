@@ -26,28 +26,28 @@ export interface TestAppOptions {
   options?: Partial<AuthModuleOptions>;
   /** Replaces the shared Redis. */
   redisUrl?: string;
-  /** What a host does between creating and starting its application. */
+  /** What a host does between the creation and the start of its application. */
   prepare?: (app: INestApplication) => void;
-  /** Whether clients say their address in `X-Forwarded-For`. */
+  /** Whether the application reads client addresses from `X-Forwarded-For`. */
   behindProxy?: boolean;
-  /** Runs this one on Fastify, or on Express, whatever the others run on. */
+  /** Selects Fastify or Express for this application only. */
   fastify?: boolean;
   /** Replaces the host's own controllers. */
   controllers?: Type[];
-  /** Users of the test's own, beside the usual ones. */
+  /** Additional user entities. */
   entities?: Type[];
-  /** What the host imports besides. */
+  /** Additional modules that the host imports. */
   imports?: ModuleMetadata['imports'];
-  /** Uses an existing database instead of one of its own. */
+  /** Uses an existing database instead of a new one. */
   databaseUrl?: string;
-  /** Options of the connection pool, in the place of those of the test host. */
+  /** Connection pool options that replace those of the test host. */
   pool?: object;
 }
 
-/** The keys that say that no data was lost. An application writes them when it starts. */
+/** The keys that record that no data was lost. An application writes them when it starts, so a reset keeps them. */
 const LASTING = /svc:(store|dl:complete|db:.+)$/;
 
-/** A running host application and the verbs tests speak. */
+/** A running host application with helpers for requests and data. */
 export class TestApp {
   readonly paths: Record<string, string> = { api: '/auth', admin: '/admin/auth' };
   readonly clock = new MovableClock();
@@ -64,10 +64,10 @@ export class TestApp {
   }
 
   /**
-   * One application for a whole file, or for a `describe` block, {@link reset} before each test. Its members can be used
-   * from the first hook on.
+   * One application for a whole file, or for a `describe` block. {@link reset} runs before each test. Its members are
+   * available from the first hook on.
    *
-   * @param options as a function where they are known only once the tests run
+   * @param options a function, if the options are known only when the tests run
    */
   static forFile(options: TestAppOptions | (() => TestAppOptions | Promise<TestAppOptions>) = {}): TestApp {
     const t = new TestApp();
@@ -122,7 +122,7 @@ export class TestApp {
     for (const step of this.cleanUp.splice(0)) await step();
   }
 
-  /** As started anew: no row, no key in Redis, no listener of a test; the time of the machine, ids from 1. */
+  /** Restores the state after the start: no rows, no keys in Redis, no listeners, the real clock, and ids from 1. */
   async reset(): Promise<void> {
     await this.calm();
     for (const step of this.onReset.splice(0)) step();
@@ -132,7 +132,7 @@ export class TestApp {
     await Promise.all([emptyDatabase(this.database), keys.length > 0 && redis?.del(keys)]);
   }
 
-  /** Waits until everything behind the answers is done, such as a mail: two turns without a statement. */
+  /** Waits until background work after responses has finished, such as mails: two ticks without a statement. */
   async calm(): Promise<void> {
     const pool = (this.database.driver as unknown as { master: { idleCount: number; totalCount: number } }).master;
     for (let turns = 0; turns < 2; turns = pool.idleCount === pool.totalCount ? turns + 1 : 0) await nextTurn();
@@ -147,7 +147,7 @@ export class TestApp {
   }
 
   private get started() {
-    if (!this.running) throw new Error('the application is started by a hook: use it in hooks and tests only');
+    if (!this.running) throw new Error('a hook starts the application: use it only in hooks and tests');
     return this.running;
   }
 
@@ -175,7 +175,7 @@ export class TestApp {
     return this.http.post(`${this.paths[guard]}/login`).send({ email, password });
   }
 
-  /** Starts a session for a user of its own; the usual way into a test. */
+  /** Creates a user and starts a session. */
   async session(email = 'ada@example.com', guard = 'api'): Promise<Tokens> {
     const { body } = await this.login(email, PASSWORD, guard).expect(200);
     return body;
@@ -194,14 +194,14 @@ export class TestApp {
     return this.http[method](path).set('Authorization', `Bearer ${accessToken}`);
   }
 
-  /** Records every event of a class, until the next reset. */
+  /** Records every event of a class until the next reset. */
   recorded<E extends object>(event: Type<E>): E[] {
     const events: E[] = [];
     this.on(event, (one) => events.push(one));
     return events;
   }
 
-  /** Listens to a class of events, until the next reset. */
+  /** Listens for events of a class until the next reset. */
   on<E extends object>(event: Type<E>, listener: (event: E) => unknown): void {
     this.onReset.push(this.app.get(AuthEvents).on(event, listener));
   }

@@ -3,17 +3,17 @@ import { type Browser, type CDPSession, type Page, chromium } from 'playwright-c
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
 
-/** A Chromium of this machine: that of `CHROMIUM`, or one on the `PATH`. */
+/** The Chromium binary: the value of `CHROMIUM`, or the first match on the `PATH`. */
 const executable = process.env.CHROMIUM || NAMES.map(pathOf).find(Boolean);
 
-/** A suite that needs a real browser. Without one it is reported as skipped, by name. */
+/** A suite that needs a real browser. Without one, Jest reports the suite as skipped. */
 export const describeWithBrowser = executable ? describe : describe.skip;
 
 function pathOf(name: string): string {
   return spawnSync('which', [name], { encoding: 'utf8' }).stdout?.trim() ?? '';
 }
 
-/** Without the sandbox, which needs rights that a container has not; the pages are our own. */
+/** Without the sandbox: it needs privileges that a container lacks, and the browser opens only our own pages. */
 export const openBrowser = (): Promise<Browser> =>
   chromium.launch({ executablePath: executable, args: ['--no-sandbox'] });
 
@@ -40,7 +40,7 @@ export class VirtualAuthenticator {
     return new VirtualAuthenticator(devTools, authenticatorId);
   }
 
-  /** The user answers the authenticator's every prompt while `work` lasts; not one that is open already. */
+  /** Confirms every prompt that the authenticator opens during `work`, but no prompt that is already open. */
   async touch(work: () => Promise<unknown>): Promise<void> {
     const simulate = (enabled: boolean) =>
       this.devTools.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId: this.authenticatorId, enabled });
@@ -49,7 +49,7 @@ export class VirtualAuthenticator {
     await simulate(false);
   }
 
-  /** The user answers the prompts of `work`, but not as who they should be: to a page the same as to cancel them. */
+  /** Fails user verification in the prompts of `work`. A page cannot distinguish this from a cancelled prompt. */
   async refuse(work: () => Promise<unknown>): Promise<void> {
     const verify = (isUserVerified: boolean) =>
       this.devTools.send('WebAuthn.setUserVerified', { authenticatorId: this.authenticatorId, isUserVerified });

@@ -1,4 +1,4 @@
-/** What of CBOR authenticators write (RFC 8949 §3). */
+/** The subset of CBOR that authenticators write (RFC 8949 §3). */
 export type Cbor = number | string | Uint8Array | Map<Cbor, Cbor>;
 
 export function cbor(value: Cbor): Buffer {

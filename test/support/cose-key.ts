@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 
 type CoseKey = Map<number, number | Uint8Array>;
 
-/** The COSE key of an RSA key or of an EC key. An EC key of any curve is labelled as P-256. */
+/** The COSE key of an RSA or EC key. The `crv` of every EC key is P-256, whatever its curve. */
 export function coseKeyOf(publicKey: KeyObject): CoseKey {
   const { kty, x, y, n, e } = publicKey.export({ format: 'jwk' });
   const bytesOf = (text: unknown): Buffer => Buffer.from(String(text), 'base64url');

@@ -1,4 +1,4 @@
-// A host application that kills itself before the nth statement of a kind, which a message names.
+// A host application that kills itself before the nth statement of a kind. A message sets the kind and the number.
 import { NestFactory } from '@nestjs/core';
 import { DataSource } from 'typeorm';
 import { redisCache } from '../../apps/sample/src/redis-cache';
@@ -11,7 +11,7 @@ async function main(): Promise<void> {
   await app.listen(0, '127.0.0.1');
   const { logger } = app.get(DataSource);
   let [kind, left] = [/^/, Infinity];
-  // TypeORM calls it before it sends a statement.
+  // TypeORM calls this method before it sends a statement.
   logger.logQuery = (text) => {
     if (kind.test(text) && --left === 0) process.kill(process.pid, 'SIGKILL');
   };

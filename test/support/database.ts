@@ -11,7 +11,7 @@ const serverUrl = (): string => process.env.TEST_DATABASE_URL!;
 const urlOf = (database: string): string =>
   Object.assign(new URL(serverUrl()), { pathname: `/${database}` }).toString();
 
-/** Runs `work` on a connection to a database; on the server's own one where none is named. */
+/** Runs `work` on a connection to a database. The default is the server's own database. */
 async function connected<T>(work: (client: Client) => Promise<T>, url = serverUrl()): Promise<T> {
   const client = new Client({ connectionString: url });
   await client.connect();
@@ -24,7 +24,7 @@ async function connected<T>(work: (client: Client) => Promise<T>, url = serverUr
 
 const onServer = (statement: string): Promise<unknown> => connected((client) => client.query(statement));
 
-/** The data source of a test database, as a host would declare it. */
+/** The data source of a test database, declared as a host declares it. */
 export const dataSourceOf = (url: string): DataSource =>
   new DataSource({
     type: 'postgres',
@@ -34,7 +34,7 @@ export const dataSourceOf = (url: string): DataSource =>
     installExtensions: false,
   });
 
-/** Builds the database that every test file starts from. Those of an earlier run on the same server go. */
+/** Builds the database that every test file starts from. Drops databases of an earlier run on the same server. */
 export async function createTemplate(): Promise<void> {
   const { rows } = await connected((client) =>
     client.query("SELECT datname FROM pg_database WHERE datname LIKE 'svc\\_test\\_%'"),
@@ -44,7 +44,7 @@ export async function createTemplate(): Promise<void> {
   await prepareDatabase(urlOf(TEMPLATE));
 }
 
-/** Fills an empty database: our migrations, and the tables of people. */
+/** Fills an empty database: the library's migrations and the tables of users. */
 export async function prepareDatabase(url: string): Promise<void> {
   const source = await dataSourceOf(url).initialize();
   await source.runMigrations();
@@ -66,8 +66,8 @@ export async function prepareDatabase(url: string): Promise<void> {
 }
 
 /**
- * Deletes every row but those of the migrations, and counts ids from 1 again. DELETE takes 2 ms for these tables, where
- * TRUNCATE takes 33.
+ * Deletes all rows except those of the migrations and resets the ids to 1. DELETE takes 2 ms for these tables, TRUNCATE
+ * 33 ms.
  */
 const EMPTIES = `
   CREATE FUNCTION svc_test_empty() RETURNS void LANGUAGE plpgsql AS $$
@@ -83,10 +83,10 @@ const EMPTIES = `
     END LOOP;
   END $$`;
 
-/** Empties the database of a running application, which goes on using it. */
+/** Empties the database of a running application. The application keeps running on it. */
 export const emptyDatabase = (source: DataSource): Promise<unknown> => source.query('SELECT svc_test_empty()');
 
-/** Everything that DDL can change. */
+/** A text of everything that DDL can change. */
 const SCHEMA = `
   SELECT md5(string_agg(item, ' ' ORDER BY item)) AS schema FROM (
     SELECT concat_ws(':', relnamespace::regnamespace, relname, relkind, attname, atttypid, atttypmod, attnotnull) AS item
@@ -102,7 +102,7 @@ const schemaOf = async (url: string): Promise<string> =>
 
 export interface TestDatabase {
   url: string;
-  /** Gives it back. */
+  /** Releases the database. */
   drop: () => Promise<void>;
 }
 
@@ -110,8 +110,8 @@ const inUse = new Set<string>();
 let schemaOfTemplate: Promise<string> | undefined;
 
 /**
- * An empty database with the tables of the library and of people. Those that one test file has finished with are
- * emptied and used again by the next; one whose schema was changed is dropped.
+ * An empty database with the tables of the library and of users. A database that a test file has released is emptied
+ * and reused by the next one. A database whose schema was changed is dropped.
  */
 export async function createDatabase(): Promise<TestDatabase> {
   const worker = process.env.JEST_WORKER_ID ?? '0';
@@ -132,10 +132,10 @@ export async function createDatabase(): Promise<TestDatabase> {
   };
 }
 
-/** Fails where there is no such database. */
+/** Empties a database. Rejects if the database does not exist. */
 const emptied = (name: string): Promise<unknown> =>
   connected(async (client) => {
-    // A test that was killed leaves connections behind, and their locks.
+    // A killed test leaves connections open, and these hold locks.
     await client.query(
       'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1 AND pid <> pg_backend_pid()',
       [name],

@@ -3,19 +3,19 @@ import type { DataSource } from 'typeorm';
 import { eventually } from './eventually';
 import type { RedisClient } from './redis';
 
-/** The key that holds the continuity of the store in which every denial is known to be. */
+/** The key whose value is the continuity marker of a store in which the denylist is complete. */
 export const COMPLETE = 'svc:dl:complete';
 
-/** The key of the node that is writing denials. */
+/** The key of the lease that a node holds while it writes denials. */
 export const LEASE = 'svc:dl:lease';
 
 /** The key under which a session is denied. */
 export const deniedKey = (sessionId: unknown): string => `svc:dl:fid:${String(sessionId)}`;
 
-/** A batch of ended sessions that is read to be written to the store again. */
+/** The statement that reads a batch of ended sessions, in order to write their denials again. */
 export const READS_BATCH = /SELECT id, revoked_at::text/;
 
-/** Waits until no node is writing denials, nor has to. */
+/** Waits until no node writes denials or has denials to write. */
 export const settled = (client: RedisClient): Promise<void> =>
   eventually(async () => {
     const [complete, lease, timelines] = await Promise.all([
@@ -26,16 +26,16 @@ export const settled = (client: RedisClient): Promise<void> =>
     return complete === 1 && lease === 0 && timelines.length > 0;
   });
 
-/** Empties Redis while a dead node holds the lease, so that no node rebuilds the denylist. */
+/** Empties Redis while a stopped node holds the lease, so that no node rebuilds the denylist. */
 export async function emptyRedisWithoutRebuild(client: RedisClient): Promise<void> {
   await settled(client);
-  await client.multi().flushAll().set(LEASE, 'a node that is no more').exec();
+  await client.multi().flushAll().set(LEASE, 'a stopped node').exec();
 }
 
 /**
  * Stores sessions that were ended within the last `seconds`, as after many logouts.
  *
- * @returns their ids, those that were ended first come first
+ * @returns their ids, in the order in which the sessions ended
  */
 export async function storeEnded(database: DataSource, count: number, seconds = 600): Promise<string[]> {
   const rows: { id: string }[] = await database.query(
@@ -51,7 +51,7 @@ export async function storeEnded(database: DataSource, count: number, seconds = 
   return rows.map(({ id }) => id);
 }
 
-/** Does something after each statement of a kind that this process sends, before its sender has the result. */
+/** Runs `work` after each statement of a kind that this process sends, before the caller gets the result. */
 export function onStatement(kind: RegExp, work: (result: QueryResult) => Promise<void>): void {
   const query = Postgres.prototype.query as (...args: unknown[]) => Promise<QueryResult>;
   jest.spyOn(Postgres.prototype, 'query').mockImplementation(function (this: Postgres, ...args: unknown[]) {

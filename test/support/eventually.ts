@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { rounds } from './rounds';
 
-/** Waits for a condition, for as long as a slow machine may need, or the work of many rounds. */
+/** Waits for a condition. The default limit suits a slow machine and grows with `TEST_ROUNDS`. */
 export async function eventually(holds: () => Promise<boolean>, seconds = rounds(20)): Promise<void> {
   const deadline = performance.now() + seconds * 1000;
   while (!(await holds())) {

@@ -1,7 +1,7 @@
 import type { TestApp } from './app';
 
 /**
- * The database fails statements, as during a shutdown, until the returned function is called.
+ * Makes the database fail statements, as during a shutdown, until the returned function is called.
  *
  * @param statements as in CREATE TRIGGER: `DELETE ON svc_passkeys`, `UPDATE OF email ON members`
  */
@@ -19,7 +19,7 @@ export async function failStatements({ database }: TestApp, ...statements: strin
 }
 
 /**
- * The database fails statements after `count` changed rows, until the returned function is called.
+ * Makes the database fail statements after `count` changed rows, until the returned function is called.
  *
  * @param kind as for {@link failStatements}
  */

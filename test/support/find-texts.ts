@@ -1,6 +1,6 @@
 import type { TestApp } from './app';
 
-/** The tables that contain one of the texts, in any column and in any case. */
+/** The tables that contain one of the texts in any column. The search ignores case. */
 export async function tablesContaining(t: TestApp, texts: readonly string[]): Promise<string[]> {
   const tables: { name: string }[] = await t.database.query(
     `SELECT relname AS name FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace ORDER BY relname`,

@@ -14,7 +14,7 @@ export interface Forgery {
 
 const part = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** A token that would be good but for what the test changes. Signed by hand, so nothing keeps it well-formed. */
+/** A token that is valid except for the changes of the test. Signed by hand: no JWT library writes invalid tokens. */
 export function forge({ header = {}, claims = {}, without = [], secret = SECRET }: Forgery = {}): string {
   const now = Math.floor(Date.now() / 1000);
   const body: Record<string, unknown> = {

@@ -9,7 +9,7 @@ import { enrol } from './two-factor';
 
 const TABLES = ['members', 'svc_lockouts', 'svc_passkeys', 'svc_password_resets', 'svc_sessions'];
 
-/** The deletion of an account keeps the rows of its sessions, without a user. */
+/** The deletion of an account keeps its session rows, with an empty `user_id`. */
 const OF_ACCOUNTS: Record<string, string> = { svc_sessions: "WHERE user_id <> ''" };
 
 const everything = (options: Partial<AuthModuleOptions>): Partial<AuthModuleOptions> => ({
@@ -36,7 +36,7 @@ export class FullAccount {
     return account;
   }
 
-  /** One host for a whole file, or for a `describe` block, with a new account before each test. */
+  /** One host for a whole file, or for a `describe` block. Each test has a new account. */
   static forFile(options: Partial<AuthModuleOptions> = {}, more: TestAppOptions = {}): FullAccount {
     const account = new FullAccount(membersForFile(everything(options), more));
     beforeEach(() => account.begin());
@@ -49,7 +49,7 @@ export class FullAccount {
     this.token = (await this.t.session()).access_token;
   }
 
-  /** Adds rows to every table of the library, and to some of them for the same id at the other guard. */
+  /** Adds rows to every table of the library, and to some tables also rows for the same id of the other guard. */
   async fillTables(): Promise<void> {
     const { t, id, token } = this;
     await t.session();
@@ -69,7 +69,7 @@ export class FullAccount {
     await enrol(t, ADA);
   }
 
-  /** Deletes the rows of the same id at the other guard. */
+  /** Deletes the rows of the same id of the other guard. */
   async deleteOtherGuardRows(): Promise<void> {
     for (const table of ['svc_lockouts', 'svc_passkeys'])
       await this.t.database.query(`DELETE FROM ${table} WHERE guard = 'admin'`);
@@ -83,7 +83,7 @@ export class FullAccount {
     return this.t.call('delete', '/auth/account', this.token).set(CONFIRMATION_HEADER, proof ?? (await this.prove()));
   }
 
-  /** How many rows of accounts there are, by table. What is left of erased sessions is none. */
+  /** The number of rows of accounts by table. The remains of deleted sessions do not count. */
   async rows(): Promise<Record<string, number>> {
     const count = async (table: string): Promise<[string, number]> => {
       const [{ n }] = await this.t.database.query(

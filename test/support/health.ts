@@ -30,7 +30,7 @@ const NAMES = ['auth_keys', 'auth_migrations', 'auth_postgres', 'auth_store'];
 export const UP = Object.fromEntries(NAMES.map((name) => [name, { status: 'up' }]));
 export const down = (reason: string) => ({ status: 'down', reason });
 
-/** The whole answer, which must say nothing but this. */
+/** The status and the details of the response. The response must contain nothing else. */
 export async function healthOf(t: TestApp): Promise<{ status: number; details: Record<string, unknown> }> {
   const { status, body, text } = await t.get('/health');
   expect(text).not.toMatch(/127\.0\.0\.1|localhost|secret|ECONN|Error|svc_/);

@@ -1,4 +1,4 @@
-// A host application as a process of its own, for tests that need several on the same stores.
+// A host application in its own process, for tests with several applications on the same stores.
 import type { INestApplication } from '@nestjs/common';
 import { AccountLocked, AccountReleased, AuthEvents, Lockout, PasswordHasher } from '@svc/auth';
 import { redisCache } from '../../apps/sample/src/redis-cache';
@@ -6,7 +6,7 @@ import { startHost } from './adapter';
 import { HostModule } from './host.module';
 import type { ProcessCounts } from './processes';
 
-/** Counts what tests across processes ask about. */
+/** Counts password verifications and events for tests across processes. */
 function observe(app: INestApplication): () => ProcessCounts {
   const seen: ProcessCounts = { verified: 0, locked: 0, released: 0, limited: 0 };
   const { library } = app.get(PasswordHasher) as unknown as { library: { verify(...args: unknown[]): unknown } };

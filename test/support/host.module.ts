@@ -67,12 +67,12 @@ export const ENCRYPTION_KEY = 'test-key-of-encryption-at-rest-0123456789';
 export const API_AUDIENCE = 'https://api.example.com';
 export const ADMIN_AUDIENCE = 'https://admin.example.com';
 
-/** Cheap hashes: what is tested is what is done with them. */
+/** Cheap parameters, because no test depends on the cost of a hash. */
 const HASHING = { memoryCost: 64, timeCost: 1 };
 
 const NO_LIMIT = { maxAttempts: 1e9 };
 
-/** Out of the way of tests about something else; those about limits set their own. */
+/** Rate limits that no test reaches. Tests of rate limits set their own. */
 export const UNLIMITED: NonNullable<AuthModuleOptions['rateLimits']> = {
   login: { ...NO_LIMIT, ipMaxAttempts: 1e9, accountMaxAttempts: 1e9 },
   refresh: NO_LIMIT,

@@ -1,7 +1,7 @@
 import { type StoredCredentials, UserProvider } from '@svc/auth';
 import { Column, CreateDateColumn, DeleteDateColumn, Entity, Index, PrimaryGeneratedColumn } from 'typeorm';
 
-/** A provider that only implements the required methods. */
+/** A provider with the required methods only. */
 export class MinimalProvider extends UserProvider {
   findById = async (): Promise<object | null> => null;
   findByIdentifier = async (): Promise<StoredCredentials | null> => null;
@@ -10,27 +10,27 @@ export class MinimalProvider extends UserProvider {
   savePasswordHash = async (): Promise<void> => undefined;
 }
 
-/** The same, with `identifierOf`. */
+/** Adds `identifierOf`. */
 export class IdentifierProvider extends MinimalProvider {
   override identifierOf = (): string => 'ada@example.com';
 }
 
-/** The same, with `emailOf`. */
+/** Adds `emailOf`. */
 export class EmailProvider extends MinimalProvider {
   override emailOf = (): string => 'ada@example.com';
 }
 
-/** The same, with creation times. */
+/** Adds creation times. */
 export class CreationTimeProvider extends MinimalProvider {
   override datesAccounts = (): boolean => true;
 }
 
-/** The same, with verification of emails. */
+/** Adds email verification. */
 export class VerificationProvider extends MinimalProvider {
   override verifiesEmails = (): boolean => true;
 }
 
-/** A provider that implements everything. */
+/** A provider with every method. */
 export class CompleteProvider extends IdentifierProvider {
   override createsAccounts = (): boolean => true;
   override datesAccounts = (): boolean => true;
@@ -55,7 +55,7 @@ export class DuplicateEmails extends UserBase {
   email!: string;
 }
 
-/** An email is unique within a tenant only. */
+/** An email is unique only within a tenant. */
 @Entity('tenants')
 @Index(['email', 'tenant'], { unique: true })
 export class EmailUniquePerTenant extends UserBase {
@@ -81,7 +81,7 @@ export class UniqueHandle extends UserBase {
   @Column('text')
   email!: string;
 
-  /** A column without time zone: its value depends on the connection. */
+  /** A column without time zone: its value depends on the time zone of the connection. */
   @CreateDateColumn()
   createdAt!: Date;
 }
@@ -92,7 +92,7 @@ export class UniqueEmail extends UserBase {
   email!: string;
 }
 
-/** The email is unique among users that are not marked as deleted. */
+/** An email is unique among users that are not marked as deleted. */
 @Entity('live')
 export class UniqueUnlessDeleted extends UserBase {
   @Index({ unique: true, where: '"deleted_at" IS NULL' })

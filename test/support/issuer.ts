@@ -9,7 +9,7 @@ const { publicKey, privateKey } = generateKeyPairSync('ec', {
 
 export { publicKey };
 
-/** A host whose tokens services verify by its public key, and ada in it. */
+/** A host with the user ada, whose tokens other services verify with its public key. */
 export async function startIssuer(redisUrl: string): Promise<TestApp> {
   const issuer = await TestApp.start({
     redisUrl,

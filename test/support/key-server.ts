@@ -8,7 +8,7 @@ export interface SigningKey {
   jwk: JsonWebKey;
 }
 
-/** A key of an issuer: what it signs with, and what it publishes. */
+/** A key pair of an issuer: the private key and the published JWK. */
 export function signingKey(kid: string): SigningKey {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   return { kid, privateKey, jwk: { ...publicKey.export({ format: 'jwk' }), kid, use: 'sig', alg: 'ES256' } };
@@ -16,7 +16,7 @@ export function signingKey(kid: string): SigningKey {
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => unknown;
 
-/** Publishes a key set over HTTP, or answers as the test says, and counts how often it is read. */
+/** Publishes a key set over HTTP, or responds as the test defines, and counts the requests. */
 export class KeyServer {
   reads = 0;
   answer: Answer = (_, response) => response.end();
@@ -35,7 +35,7 @@ export class KeyServer {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/jwks`;
   }
 
-  /** The set, as it is answered from here on. */
+  /** Sets the key set of the following responses. */
   publish(keys: readonly SigningKey[], cacheControl?: string): void {
     const text = JSON.stringify({ keys: keys.map(({ jwk }) => jwk) });
     this.answer = (_, response) => {
@@ -44,7 +44,7 @@ export class KeyServer {
     };
   }
 
-  /** Keeps every answer back until the returned function is called. */
+  /** Delays every response until the returned function is called. */
   hold(): () => void {
     const answer = this.answer;
     const waiting: (() => unknown)[] = [];

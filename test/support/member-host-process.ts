@@ -1,4 +1,4 @@
-// A host with members as a process of its own, for tests that kill it. Its mails go nowhere.
+// A host with members in its own process, for tests that kill it. It discards its mails.
 import { NestFactory } from '@nestjs/core';
 import { redisCache } from '../../apps/sample/src/redis-cache';
 import { HostModule } from './host.module';

@@ -7,13 +7,13 @@ import { Member, PASSWORD } from './user-entities';
 
 export { linkIn };
 
-/** Keeps what would be sent; fails or hangs where a test says so. */
+/** Records mails instead of sending them. Fails or hangs if a test requires it. */
 export class Mailbox extends MailRecorder {
   deliver: (mail: Mail) => Promise<void> = async () => undefined;
-  /** Ends what {@link hangingMails} began. */
+  /** Releases the mails that {@link hangingMails} blocks. */
   release = (): void => undefined;
 
-  /** Forgets every mail, and delivers again. */
+  /** Deletes the recorded mails and ends failures. */
   clear(): void {
     this.release();
     this.mails.length = 0;
@@ -29,7 +29,7 @@ export class Mailbox extends MailRecorder {
 export const API_URL = 'https://api.example.test';
 export const RESET_URL = 'https://app.example.test/reset';
 
-/** A host with members, and every capability of an account's life. */
+/** A host with members and every account feature. */
 export async function startMembers(
   options: Partial<AuthModuleOptions> = {},
   more: TestAppOptions = {},
@@ -38,7 +38,7 @@ export async function startMembers(
   return { t: await TestApp.start({ options: memberOptions(mailbox, options), ...more }), mailbox };
 }
 
-/** The same host for a whole file: {@link TestApp.forFile}. Its mailbox is emptied before each test. */
+/** The same host for a whole file: see {@link TestApp.forFile}. Its mailbox is emptied before each test. */
 export function membersForFile(
   options: Partial<AuthModuleOptions> = {},
   more: TestAppOptions | (() => TestAppOptions) = {},
@@ -67,13 +67,13 @@ export async function member(t: TestApp, email: string, more: Partial<Member> = 
   return id;
 }
 
-/** As many mails as are sent at once. */
+/** The number of mails that the library sends concurrently. */
 const AT_ONCE = 4;
 export const WAITING = 'waiting@example.com';
 
 /**
- * The mail server hangs with as many mails as are sent at once, all to {@link WAITING}: every other mail waits for
- * `mailbox.release()`.
+ * Makes the mail server hang with the maximum number of concurrent mails, all to {@link WAITING}. Every other mail
+ * waits for `mailbox.release()`.
  */
 export async function hangingMails(t: TestApp, mailbox: Mailbox): Promise<void> {
   const { accessToken } = await t.auth.startSession(await member(t, WAITING));

@@ -1,4 +1,4 @@
-// With TEST_NEST=11, everything gets the Nest of test/nest-11.
+// With TEST_NEST=11, every import of Nest resolves to the version of test/nest-11.
 const Module = require('node:module');
 const { join } = require('node:path');
 

@@ -20,17 +20,17 @@ class Note {
   text!: string;
 }
 
-/** Who calls, as a text. */
+/** The caller as text. */
 export const callerText = ({ guard, userId }: Caller): string => `${guard}:${userId}`;
 
-/** What the gates of this resolver, and of its like, need: abilities in use, and a limiter of the host's. */
+/** The options that the gates of this resolver need: abilities in use, and a limiter of the host. */
 export const gateOptions = (): Partial<AuthModuleOptions> => ({
   keyPrefix: `${randomUUID()}:`,
   hooks: { abilities: () => ['notes:read'] },
   rateLimits: { limiters: { twice: (_, { client }) => ({ key: client, maxAttempts: 2, decaySeconds: 60 }) } },
 });
 
-/** A host's resolver with every kind of guard before it. */
+/** A resolver of a host that uses every kind of gate. */
 @Resolver(() => Note)
 export class NotesResolver {
   @Query(() => String)

@@ -17,20 +17,20 @@ import { join } from 'node:path';
 export const ROOT = join(__dirname, '../..');
 export const LIBRARY = join(ROOT, 'libs/auth');
 
-/** What the package holds beside the code. */
+/** The files of the package besides the code. */
 const PAGES = ['package.json', 'LICENSE', 'README.md'];
 
 export const manifestOf = (folder: string) =>
   JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Record<string, Record<string, string>>;
 
-/** Runs a command to its end. @throws Error with what it said, where it fails */
+/** Runs a command and waits for it. @throws Error with the output of the command if it fails */
 export function run(command: string, args: string[], cwd: string): string {
   const { status, stdout, stderr } = spawnSync(command, args, { cwd, encoding: 'utf8' });
   if (status !== 0) throw new Error(`${command} ${args.join(' ')} failed:\n${stdout}${stderr}`);
   return stdout;
 }
 
-/** Stands for the state of the library's sources, and of these files besides. */
+/** A hash of the library's sources and of the additional files. */
 export function fingerprint(...besides: string[]): string {
   const hash = createHash('sha256').update(ROOT);
   const sources = readdirSync(join(LIBRARY, 'src'), { recursive: true, encoding: 'utf8' })
@@ -42,7 +42,7 @@ export function fingerprint(...besides: string[]): string {
   return hash.digest('hex').slice(0, 16);
 }
 
-/** Fills a folder once for everybody who asks for the same name; meanwhile the others wait. @returns the folder */
+/** Fills a folder once. Concurrent callers with the same name wait for the first one. @returns the folder */
 export function fillOnce(name: string, fill: (work: string) => void): string {
   const folder = join(tmpdir(), name);
   const lock = `${folder}.lock`;
@@ -64,7 +64,7 @@ export function fillOnce(name: string, fill: (work: string) => void): string {
   return folder;
 }
 
-/** Takes a lock, which names its process. A process that was killed holds none. */
+/** Takes a lock file that contains the id of its process. The lock of a killed process is void. */
 function locks(lock: string): boolean {
   try {
     symlinkSync(String(process.pid), lock);
@@ -83,14 +83,14 @@ function holds(lock: string): boolean {
   }
 }
 
-/** The library's package as it is published: built and packed. @returns the tarball */
+/** Builds and packs the library as it is published. @returns the tarball */
 export function packLibrary(): string {
   const folder = fillOnce(`svc-tarball-${fingerprint()}`, (work) => {
     const stage = join(work, 'stage');
     mkdirSync(stage);
     for (const file of PAGES) writeFileSync(join(stage, file), readFileSync(join(LIBRARY, file)));
     const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
-    // The output is the same without the check of types, which `npm run check` makes.
+    // Without the type check, which `npm run check` runs. The output is the same.
     const flags = ['-p', join(LIBRARY, 'tsconfig.lib.json'), '--outDir', join(stage, 'dist'), '--noCheck'];
     run(process.execPath, [tsc, ...flags], ROOT);
     run('npm', ['pack', '--pack-destination', work], stage);

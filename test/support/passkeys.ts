@@ -31,17 +31,17 @@ export interface Confirmed extends Tokens {
   proof: string;
 }
 
-/** A host with passkeys, and the verbs tests about them speak. */
+/** A host with passkeys, and helpers for their requests. */
 export class PasskeyApp {
   constructor(readonly t: TestApp) {}
 
-  /** Users and operator as in `startStepUp`. */
+  /** Users and operator are those of `startStepUp`. */
   static async start(options: Partial<AuthModuleOptions> = {}): Promise<PasskeyApp> {
-    // Ceremonies are kept by the user's id, and ids are the same in another application of the same file.
+    // Redis stores ceremonies by user id, and every application of a file has the same ids.
     return new PasskeyApp(await startStepUp({ keyPrefix: `${randomUUID()}:`, ...withPasskeys(options) }));
   }
 
-  /** The same host for a whole file, or for a `describe` block: {@link TestApp.forFile}. */
+  /** The same host for a whole file, or for a `describe` block: see {@link TestApp.forFile}. */
   static forFile(options: Partial<AuthModuleOptions> = {}): PasskeyApp {
     return new PasskeyApp(stepUpForFile(withPasskeys(options)));
   }
@@ -69,7 +69,7 @@ export class PasskeyApp {
     return this.call('post', 'passkeys', user).send({ credential, name });
   }
 
-  /** Registers a passkey, and returns its id. */
+  /** Registers a passkey and returns its id. */
   async enrol(user: Confirmed, authenticator: SoftAuthenticator, change?: Change, name?: string): Promise<string> {
     const credential = authenticator.create(await this.creationOptions(user), change);
     await this.register(user, credential, name).expect(204);
@@ -84,19 +84,19 @@ export class PasskeyApp {
     return this.t.http.post('/auth/passkeys/login').send({ ceremony_id: ceremonyId, credential });
   }
 
-  /** The authenticator's answer to a ceremony of its own. */
+  /** The authenticator's response to a new ceremony. */
   async answer(authenticator: SoftAuthenticator, change?: Change): Promise<{ ceremony_id: string; credential: Sent }> {
     const { ceremony_id, options } = await this.requestOptions();
     return { ceremony_id, credential: authenticator.get(options, change) };
   }
 
-  /** Signs in with the authenticator's last passkey. `spoil` changes the response after it was signed. */
+  /** Signs in with the authenticator's last passkey. `spoil` changes the response after its signature. */
   async attempt(authenticator: SoftAuthenticator, change?: Change, spoil: (sent: Sent) => unknown = (sent) => sent) {
     const { ceremony_id, credential } = await this.answer(authenticator, change);
     return this.login(ceremony_id, spoil(credential));
   }
 
-  /** The same, where it must succeed: the tokens. */
+  /** Signs in as {@link attempt} does, requires success and returns the tokens. */
   async signIn(authenticator: SoftAuthenticator, change?: Change): Promise<Tokens> {
     const { status, body } = await this.attempt(authenticator, change);
     expect({ status, body }).toMatchObject({ status: 200 });
@@ -117,7 +117,7 @@ export class PasskeyApp {
   }
 }
 
-/** Stores a passkey past the library, of whichever user and guard. Nobody can sign in with it. */
+/** Stores a passkey for any user and guard without the library. No user can sign in with it. */
 export async function storePasskey(
   t: TestApp,
   id: string,

@@ -1,4 +1,4 @@
-/** A place in the code of a test's host where requests wait until the test resumes them. */
+/** A point in the code of a test host at which requests wait until the test resumes them. */
 export class PausePoint {
   arrivals = 0;
   /** Resolves when a request waits here. */
@@ -8,7 +8,7 @@ export class PausePoint {
   private release!: () => void;
   private released!: Promise<void>;
 
-  /** Stops every request at first. */
+  /** Stops every request from the start. */
   constructor() {
     this.stop();
   }

@@ -11,20 +11,20 @@ import { TcpProxy } from './tcp-proxy';
 const SETTINGS = {
   fsync: 'off',
   max_connections: '100',
-  // What the standby has missed is kept for it, and fetched soon.
+  // The primary keeps the WAL that the standby has missed, and the standby fetches it soon after it starts.
   wal_keep_size: '256MB',
   wal_retrieve_retry_interval: '100ms',
 };
 
-/** A primary and a streaming standby of the test's own, with the tables of the tests. Replication is asynchronous. */
+/** A primary and a streaming standby for one test, with the tables of the tests. Replication is asynchronous. */
 export class PostgresPair {
   private constructor(
     private readonly directory: string,
     private primary: EmbeddedPostgres,
     private standby: EmbeddedPostgres,
-    /** Leads applications to the primary, and after {@link failOver} to the standby. */
+    /** Forwards applications to the primary, and after {@link failOver} to the standby. */
     readonly address: TcpProxy,
-    /** Leads the standby to the primary. */
+    /** Forwards the standby to the primary. */
     readonly replication: TcpProxy,
   ) {}
 
@@ -34,7 +34,7 @@ export class PostgresPair {
     const first = await startEmbeddedPostgres(join(directory, 'primary'), SETTINGS);
     await prepareDatabase(first.url);
     await first.stop();
-    // A copy of a server that was stopped cleanly is a base backup. With `-a` it keeps its owner.
+    // A copy of a server that was stopped cleanly is a base backup. `-a` keeps the owner.
     const { status, stderr } = spawnSync('cp', ['-a', 'primary', 'standby'], { cwd: directory, encoding: 'utf8' });
     if (status !== 0) throw new Error(stderr);
     writeFileSync(join(directory, 'standby', 'standby.signal'), '');
@@ -53,7 +53,7 @@ export class PostgresPair {
     return this.standby.url;
   }
 
-  /** Waits until the standby has everything that the primary has committed. */
+  /** Waits until the standby has replayed everything that the primary has committed. */
   async caughtUp(): Promise<void> {
     const [{ lsn }] = await query(this.primary, 'SELECT pg_current_wal_lsn() AS lsn');
     await eventually(async () => {
@@ -62,7 +62,7 @@ export class PostgresPair {
     });
   }
 
-  /** Whether a commit waits for the standby from now on. */
+  /** Sets whether a commit waits for the standby. */
   async synchronous(on: boolean): Promise<void> {
     await query(this.primary, `ALTER SYSTEM SET synchronous_standby_names = '${on ? '*' : ''}'`);
     await query(this.primary, 'SELECT pg_reload_conf()');
@@ -80,7 +80,7 @@ export class PostgresPair {
     this.standby = await startEmbeddedPostgres(join(this.directory, 'standby'), standbySettings(this.replication));
   }
 
-  /** Kills the primary as a machine dies, promotes the standby with what it has, and leads the address to it. */
+  /** Kills the primary, promotes the standby with the data that it has, and forwards the address to it. */
   async failOver(): Promise<void> {
     const [pid] = readFileSync(join(this.directory, 'primary', 'postmaster.pid'), 'utf8').split('\n');
     const stopped = this.primary.stop();

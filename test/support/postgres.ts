@@ -5,20 +5,20 @@ import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../apps/sample/
 import { prepareDatabase } from './database';
 import { TcpProxy } from './tcp-proxy';
 
-/** A PostgreSQL of the test's own, to be stopped and started again, with the tables of the tests in it. */
+/** A PostgreSQL server for one test, with the tables of the tests. It can be stopped and started again. */
 export class PostgresServer {
   private constructor(
     private readonly directory: string,
     private readonly settings: Record<string, string>,
     private running: EmbeddedPostgres,
-    /** Leads to it under one address, whatever port it is started on. */
+    /** Forwards to the server under one address. The port of the server changes with every start. */
     readonly proxy: TcpProxy,
   ) {}
 
   static async start(settings: Record<string, string> = {}): Promise<PostgresServer> {
     const directory = mkdtempSync(join(tmpdir(), 'svc-test-own-'));
     chmodSync(directory, 0o711);
-    // What was committed survives a crash of the server; the machine itself does not crash here.
+    // Committed data must survive a crash of the server, not of the machine.
     const all = { fsync: 'off', max_connections: '100', ...settings };
     const running = await startEmbeddedPostgres(join(directory, 'data'), all);
     await prepareDatabase(running.url);
@@ -29,12 +29,12 @@ export class PostgresServer {
     return this.proxy.through(this.running.url);
   }
 
-  /** Without the proxy. */
+  /** The URL without the proxy. */
   get directUrl(): string {
     return this.running.url;
   }
 
-  /** @param crash as if killed: no checkpoint, no word to its clients */
+  /** @param crash stops as if killed: without a checkpoint and without a message to the clients */
   async stop(crash = false): Promise<void> {
     const [pid] = readFileSync(join(this.directory, 'data', 'postmaster.pid'), 'utf8').split('\n');
     const stopped = this.running.stop();

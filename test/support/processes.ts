@@ -2,12 +2,12 @@ import type { AuthModuleOptions } from '@svc/auth';
 import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
 
-/** A host application running in a process of its own. */
+/** A host application in its own process. */
 export interface HostProcess {
   url: string;
-  /** What the process has seen so far. */
+  /** What the process has counted so far. */
   seen(): Promise<ProcessCounts>;
-  /** Bytes of memory that it takes. */
+  /** The memory of the process in bytes. */
   memory(): Promise<number>;
   stop(): void;
 }
@@ -23,11 +23,11 @@ export interface ProcessCounts {
 interface Stores {
   databaseUrl: string;
   redisUrl: string;
-  /** Whether it believes `X-Forwarded-For`. */
+  /** Whether the application trusts `X-Forwarded-For`. */
   behindProxy?: boolean;
 }
 
-/** Starts host applications that share their stores, as the nodes of one deployment do. */
+/** Starts host applications on the same stores, as the nodes of one deployment. */
 export const startProcesses = (
   count: number,
   stores: Stores,
@@ -48,18 +48,18 @@ function startProcess(main: string, stores: Stores, options: Partial<AuthModuleO
       });
     const [seen, memory] = [() => ask<ProcessCounts>('seen'), () => ask<number>('memory')];
     child.once('message', (url: string) => resolve({ url, seen, memory, stop: () => child.kill('SIGKILL') }));
-    child.once('exit', (code) => reject(new Error(`the host process ended with ${code}`)));
+    child.once('exit', (code) => reject(new Error(`the host process exited with ${code}`)));
   });
 }
 
-/** One answer, read whole. */
+/** A complete response. */
 export interface Answer {
   status: number;
   body: Record<string, string>;
   retryAfter: string | null;
 }
 
-/** Sends one request with `fetch`, which keeps connections of its own to every process. */
+/** Sends one request with `fetch`, which has separate connections to every process. */
 export async function send(
   url: string,
   method: string,
@@ -81,7 +81,7 @@ export async function send(
   return { status: response.status, body: text ? JSON.parse(text) : {}, retryAfter };
 }
 
-/** The sums of the counts of several processes. */
+/** The sums of the counts over several processes. */
 export async function totalCounts(nodes: readonly HostProcess[]): Promise<ProcessCounts> {
   const all = await Promise.all(nodes.map((node) => node.seen()));
   const sum = (name: keyof ProcessCounts): number => all.reduce((total, seen) => total + seen[name], 0);

@@ -1,12 +1,12 @@
 import { Client, escapeLiteral } from 'pg';
 
-/** A statement as it left the process. */
+/** A statement as the process sent it. */
 export interface Statement {
   text: string;
   values: unknown[];
 }
 
-/** How one table of a statement is read, as the planner means to. */
+/** How the planner reads one table of a statement. */
 export interface Access {
   table: string;
   /** `Index Scan`, `Seq Scan`, … */
@@ -14,10 +14,10 @@ export interface Access {
   index?: string;
 }
 
-/** For the values at hand, or for any: PostgreSQL turns to the latter where a prepared statement is run often. */
+/** A plan for the given values or a generic one. PostgreSQL uses the latter if a prepared statement runs often. */
 export type PlanKind = 'custom' | 'generic';
 
-/** Records every statement of this process that reads or writes rows, below TypeORM and below the pool. */
+/** Records every statement of this process that reads or writes rows, below TypeORM and the pool. */
 export function recordStatements(): { statements: Statement[]; stop: () => void } {
   const statements: Statement[] = [];
   const { prototype } = Client as unknown as { prototype: { query(...args: unknown[]): unknown } };
@@ -32,12 +32,12 @@ export function recordStatements(): { statements: Statement[]; stop: () => void 
   return { statements, stop: () => void (prototype.query = query) };
 }
 
-/** The plan of a prepared statement, without running it. The library prepares its statements, too. */
+/** The plan of a prepared statement, without its execution. The library also prepares its statements. */
 export async function plannedAccesses(client: Client, statement: Statement, kind: PlanKind): Promise<Access[]> {
   return (await explained(client, statement, kind, 'FORMAT JSON')).flatMap(readsOf);
 }
 
-/** Runs a prepared statement and rolls it back. @returns how it read each table, and how many rows */
+/** Runs a prepared statement and rolls it back. @returns how each table was read, and how many rows */
 export async function measureAccesses(client: Client, statement: Statement, kind: PlanKind): Promise<MeasuredAccess[]> {
   await client.query('BEGIN');
   try {
@@ -75,9 +75,9 @@ interface Node {
   Plans?: Node[];
 }
 
-/** An access that has happened. */
+/** An access that was executed. */
 export interface MeasuredAccess extends Access {
-  /** Rows that were looked at, those that a filter has left out included. */
+  /** The rows read, including those that a filter removed. */
   rows: number;
 }
 
@@ -90,13 +90,13 @@ function measuresOf(node: Node): MeasuredAccess[] {
 
 const readsOf = (node: Node): Access[] => [...ownRead(node), ...(node.Plans ?? []).flatMap(readsOf)];
 
-/** A bitmap is made by one node and read by the one above it, which knows the table. */
+/** One node builds a bitmap. The node above it reads the table and has its name. */
 function ownRead({ 'Node Type': by, 'Relation Name': table, 'Index Name': index, Plans: below = [] }: Node): Access[] {
   const bitmap = below.find((one) => one['Node Type'] === 'Bitmap Index Scan')?.['Index Name'];
   return table && by !== 'ModifyTable' ? [{ table, by, index: index ?? bitmap }] : [];
 }
 
-/** As a text that the server reads as whatever type the parameter has. */
+/** A string literal that the server casts to the type of the parameter. */
 function literal(value: unknown): string {
   if (value === null || value === undefined) return 'NULL';
   if (Buffer.isBuffer(value)) return escapeLiteral(`\\x${value.toString('hex')}`);

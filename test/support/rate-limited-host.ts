@@ -11,10 +11,10 @@ const limited = (options: Partial<AuthModuleOptions>, more: TestAppOptions): Tes
   ...more,
 });
 
-/** A host with rate limits and counters of its own. It is behind a proxy: `X-Forwarded-For` is the client's address. */
+/** A host with its own rate limits and counters, behind a proxy: `X-Forwarded-For` is the client's address. */
 export const startRateLimited = (options: Partial<AuthModuleOptions>, more: TestAppOptions = {}): Promise<TestApp> =>
   TestApp.start(limited(options, more));
 
-/** The same host for a whole file, or for a `describe` block: {@link TestApp.forFile}. */
+/** The same host for a whole file, or for a `describe` block: see {@link TestApp.forFile}. */
 export const rateLimitedForFile = (options: Partial<AuthModuleOptions> = {}, more: TestAppOptions = {}): TestApp =>
   TestApp.forFile(limited(options, more));

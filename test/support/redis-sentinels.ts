@@ -7,10 +7,10 @@ import { freePort } from '../../apps/sample/src/dev/embedded-postgres';
 import { eventually } from './eventually';
 import { RedisServer, redisBinary } from './redis';
 
-/** What the sentinels call the master. */
+/** The sentinels' name of the master. */
 const NAME = 'main';
 
-/** A master, a replica and three sentinels of the test's own. */
+/** A master, a replica and three sentinels for one test. */
 export class RedisSentinels {
   private readonly directory = mkdtempSync(join(tmpdir(), 'svc-sentinels-'));
   private readonly processes: ChildProcess[] = [];
@@ -18,7 +18,7 @@ export class RedisSentinels {
 
   private constructor(private readonly servers: readonly RedisServer[]) {}
 
-  /** Resolves when each sentinel knows the replica and the other sentinels. */
+  /** Resolves when each sentinel has found the replica and the other sentinels. */
   static async start(): Promise<RedisSentinels> {
     const master = await RedisServer.start();
     const replica = await RedisServer.start('--replicaof', '127.0.0.1', String(master.port));
@@ -34,35 +34,35 @@ export class RedisSentinels {
     return this.ports.map((port) => ({ host: '127.0.0.1', port }));
   }
 
-  /** A sentinel object of node-redis 5, connected. */
+  /** A connected sentinel client of node-redis 5. */
   async connect(options: Partial<Parameters<typeof createSentinel>[0]> = {}): Promise<Sentinel> {
     const sentinel = createSentinel({
       name: NAME,
       sentinelRootNodes: this.nodes,
-      // One that reconnects by itself waits for the old master, however often the sentinels name another one.
+      // With automatic reconnection, the client waits for the old master even if the sentinels name another one.
       nodeClientOptions: { socket: { reconnectStrategy: false, connectTimeout: 1000 } },
       ...options,
     });
-    // The listeners of a store come later.
+    // Prevents unhandled error events: a store adds its listeners later.
     sentinel.on('error', () => undefined);
     return sentinel.connect();
   }
 
-  /** The server that the sentinels name as the master. */
+  /** The server that the sentinels report as the master. */
   async master(): Promise<RedisServer> {
     const [, port] = (await this.ask(0, 'get-master-addr-by-name', NAME)) as string[];
     return this.servers.find((server) => server.port === Number(port))!;
   }
 
-  /** The server that is no master, dead or alive. */
+  /** The server that is not the master, whether it runs or not. */
   async other(): Promise<RedisServer> {
     const master = await this.master();
     return this.servers.find((server) => server !== master)!;
   }
 
-  /** Resolves when the replica has everything that the master has. */
+  /** Resolves when the replica has all the data of the master. */
   async awaitReplication(): Promise<void> {
-    // The sentinels close every connection to a server that they make a replica.
+    // The sentinels close every connection to a server when they make it a replica.
     const offset = async (server: RedisServer, name: string): Promise<string | undefined> =>
       new RegExp(`^${name}:(\\d+)`, 'm').exec(await server.told('INFO', 'replication').catch(String))?.[1];
     await eventually(async () => {
@@ -71,18 +71,18 @@ export class RedisSentinels {
     });
   }
 
-  /** From now on the replica learns of no write: it lags when it is promoted. */
+  /** Stops replication. The replica lacks later writes when it is promoted. */
   async cutReplication(): Promise<void> {
     const master = await this.master();
     await master.command('ACL', 'SETUSER', 'default', '-psync', '-sync', '-replconf');
     await master.command('CLIENT', 'KILL', 'TYPE', 'replica');
   }
 
-  /** Has the replica promoted, of a master that is killed before or one that lives, and is demoted. */
+  /** Promotes the replica. The master is killed before, or it keeps running and is demoted. */
   async failover(kill: boolean): Promise<void> {
     const [old, promoted] = [await this.master(), await this.other()];
     if (kill) await old.stop();
-    // The sentinels refuse while they have heard nothing of the replica for some seconds.
+    // The sentinels refuse a failover if they have not heard from the replica for some seconds.
     await eventually(async () => (await this.ask(0, 'failover', NAME).catch(() => null)) !== null);
     await eventually(() => this.agree({ port: String(promoted.port) }));
   }
@@ -108,7 +108,7 @@ export class RedisSentinels {
         'bind 127.0.0.1',
         `dir ${this.directory}`,
         `sentinel monitor ${NAME} 127.0.0.1 ${master} 2`,
-        // However slow the machine is: what fails over is what a test has fail over.
+        // Longer than any pause of a slow machine: only a test starts a failover.
         `sentinel down-after-milliseconds ${NAME} 600000`,
       ].join('\n'),
     );
@@ -121,7 +121,7 @@ export class RedisSentinels {
     return command(this.ports[sentinel]!, 'SENTINEL', ...words);
   }
 
-  /** Whether every sentinel says this of the master. */
+  /** Whether every sentinel reports these facts about the master. */
   private async agree(facts: Record<string, string>): Promise<boolean> {
     const told = await Promise.all(this.ports.map((_, i) => this.ask(i, 'master', NAME) as Promise<string[]>));
     return told.every((words) =>
@@ -133,7 +133,7 @@ export class RedisSentinels {
 /** Sends one command to a sentinel. */
 async function command(port: number, ...words: string[]): Promise<unknown> {
   const client = createClient({ socket: { host: '127.0.0.1', port, reconnectStrategy: false } });
-  // The error is that of `connect`, too.
+  // `connect` rejects with the same error.
   await client.on('error', () => undefined).connect();
   try {
     return await client.sendCommand(words);
@@ -142,5 +142,5 @@ async function command(port: number, ...words: string[]): Promise<unknown> {
   }
 }
 
-/** A sentinel object of node-redis 5. */
+/** A sentinel client of node-redis 5. */
 export type Sentinel = Awaited<ReturnType<ReturnType<typeof createSentinel>['connect']>>;

@@ -9,12 +9,12 @@ import { redisCache } from '../../apps/sample/src/redis-cache';
 
 export type RedisClient = Awaited<ReturnType<typeof redisCache>>['client'];
 
-/** Whether this machine has a Redis server to start. */
+/** The Redis server binary of this machine, if there is one. */
 export const redisBinary = ['redis-server', 'valkey-server'].find(
   (name) => spawnSync(name, ['--version']).status === 0,
 );
 
-/** A Redis of the test's own, to be stopped, frozen and started again. */
+/** A Redis server for one test. It can be stopped, frozen and started again. */
 export class RedisServer {
   private process?: ChildProcess;
 
@@ -23,7 +23,7 @@ export class RedisServer {
     private readonly settings: readonly string[],
   ) {}
 
-  /** @param settings as on the command line of the server: `'--maxmemory-policy', 'allkeys-lru'` */
+  /** @param settings command line options of the server: `'--maxmemory-policy', 'allkeys-lru'` */
   static async start(...settings: string[]): Promise<RedisServer> {
     const server = new RedisServer(await freePort(), settings);
     await server.start();
@@ -39,16 +39,16 @@ export class RedisServer {
   }
 
   async start(): Promise<void> {
-    // What a replica receives goes through a file, which any server started in its folder would load.
+    // A replica writes the data that it receives to a file, and any server started in this folder would load that file.
     rmSync(join(tmpdir(), this.file), { force: true });
     const files = ['--save', '', '--dir', tmpdir(), '--dbfilename', this.file];
-    // A replica gets the data at once, and not after the five seconds in which others could join it.
+    // A replica gets the data at once instead of after the five seconds in which other replicas can join.
     const own = ['--port', String(this.port), '--bind', '127.0.0.1', '--repl-diskless-sync-delay', '0', ...files];
     this.process = spawn(redisBinary!, [...own, ...this.settings], { stdio: 'ignore' });
     while (!(await this.accepts())) await sleep(20);
   }
 
-  /** Forgets everything. */
+  /** Deletes all keys. */
   async flush(): Promise<void> {
     const { client } = await redisCache(this.url);
     await client.flushAll();
@@ -59,7 +59,7 @@ export class RedisServer {
     await this.told(...words);
   }
 
-  /** What the server answers to a command. */
+  /** Sends a command and returns the response. */
   async told(...words: string[]): Promise<string> {
     const { client } = await redisCache(this.url);
     client.on('error', () => undefined);
@@ -70,7 +70,7 @@ export class RedisServer {
     }
   }
 
-  /** Stops answering without closing a connection. */
+  /** Stops responding without closing a connection. */
   freeze(): void {
     this.process?.kill('SIGSTOP');
   }
@@ -80,7 +80,7 @@ export class RedisServer {
   }
 
   async stop(): Promise<void> {
-    // It may be gone already, with the process group that an interrupted run belongs to.
+    // An interrupted run may have ended the server with its process group.
     if (!this.process || this.process.exitCode !== null || this.process.signalCode) return;
     const stopped = new Promise((resolve) => this.process?.once('exit', resolve));
     this.process?.kill('SIGCONT');

@@ -1,4 +1,4 @@
-// Lets plain `node --require` run our TypeScript: for server processes that tests and benchmarks start.
+// Lets plain `node --require` run TypeScript: for server processes that tests and benchmarks start.
 const { createHash } = require('node:crypto');
 const { mkdirSync, readFileSync, renameSync, writeFileSync } = require('node:fs');
 const Module = require('node:module');
@@ -19,7 +19,7 @@ const CACHE = join(__dirname, '../../node_modules/.cache/register-ts');
 mkdirSync(CACHE, { recursive: true });
 const SETTINGS = JSON.stringify([swcOptions, require('@swc/core/package.json').version]);
 
-/** Compiles one file, or takes what an earlier process compiled of the same text: loading swc alone takes 0.2 s. */
+/** Compiles one file, or reads the cached output for the same text: loading swc alone takes 0.2 s. */
 function compiled(filename) {
   const source = readFileSync(filename, 'utf8');
   const kept = join(CACHE, `${createHash('sha256').update(SETTINGS).update(filename).update(source).digest('hex')}.js`);
@@ -27,7 +27,7 @@ function compiled(filename) {
     return readFileSync(kept, 'utf8');
   } catch {
     const { code } = require('@swc/core').transformSync(source, { filename, ...swcOptions });
-    // Renamed into place, so that a process that starts meanwhile reads all of it or nothing.
+    // The rename is atomic, so that a process that starts meanwhile never reads a partial file.
     writeFileSync(`${kept}.${process.pid}`, code);
     renameSync(`${kept}.${process.pid}`, kept);
     return code;

@@ -13,10 +13,10 @@ export function markRequests(t: TestApp): void {
   server.prependListener('request', () => asked.enterWith(true));
 }
 
-/** Whether this code runs for a request. The application also checks its denylist once a second, without a request. */
+/** Whether this code runs in a request. The application also checks its denylist once a second without a request. */
 export const isInRequest = (): boolean => asked.getStore() === true;
 
-/** Records the statements of requests, until the test ends. */
+/** Records the statements of requests until the test ends. */
 export function requestStatements(t: TestApp): jest.Mock<void, [text: string]> {
   markRequests(t);
   const recorded = jest.fn<void, [text: string]>();

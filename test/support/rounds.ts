@@ -1,5 +1,5 @@
-/** How often a race is run. `TEST_ROUNDS=20 npx jest test/concurrency` runs every race twenty times as often. */
+/** The number of runs of a race. `TEST_ROUNDS=20 npx jest test/concurrency` runs every race twenty times as often. */
 export const rounds = (usual: number): number => usual * Number(process.env.TEST_ROUNDS ?? 1);
 
-/** Milliseconds for a test of races, also where they are run more often. */
+/** The time limit in milliseconds for a test of races, sufficient for a larger `TEST_ROUNDS`. */
 export const RACES_MS = 900_000;

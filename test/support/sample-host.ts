@@ -8,7 +8,7 @@ const { readEnvironment }: typeof environment = require(join(BUILT, 'environment
 
 let stop = async (): Promise<void> => undefined;
 
-// Stops the application, and starts another one where there are settings for it.
+// Each message stops the running application and starts another one if the message contains settings.
 process.on('message', async (start: { env: Record<string, string>; args: string[] } | 'stop') => {
   await stop();
   stop = async () => undefined;

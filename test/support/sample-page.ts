@@ -6,7 +6,7 @@ import { type TestDatabase, createEmptyDatabase } from './database';
 import { eventually } from './eventually';
 import { type Sample, SampleHost } from './sample';
 
-/** Limits that tests of a page are not about. */
+/** Rate limits that tests of a page do not reach. */
 const ROOMY = {
   SVC_CONFIRM_MAX_ATTEMPTS: '1000',
   SVC_REFRESH_MAX_ATTEMPTS: '1000',
@@ -16,12 +16,12 @@ const ROOMY = {
   SVC_PASSKEY_MAX_ATTEMPTS: '1000',
 };
 
-/** What a browser says of refusals that are part of the game. */
+/** What a browser logs for responses that the tests expect. */
 const REFUSALS = /responded with a status of (401|422|423)/;
 
-/** The sample, as a developer starts it, and a browser that looks at its page. */
+/** The sample application, started as a developer starts it, and a browser that opens its page. */
 export class SampleVisit {
-  /** What the browser complained of: errors, and violations of the content security policy. */
+  /** What the browser reported: errors, and violations of the content security policy. */
   readonly complaints: string[] = [];
   private host!: SampleHost;
   private browser!: Browser;
@@ -30,7 +30,7 @@ export class SampleVisit {
 
   private constructor() {}
 
-  /** One browser and one process of the sample, for a whole file. */
+  /** One browser and one process of the sample for a whole file. */
   static forFile(): SampleVisit {
     const visit = new SampleVisit();
     beforeAll(async () => {
@@ -45,7 +45,7 @@ export class SampleVisit {
     return visit;
   }
 
-  /** Starts the sample on a database of its own, for all tests of a `describe` block. */
+  /** Starts the sample on a new database for all tests of a `describe` block. */
   forTests(env: Record<string, string> = {}): void {
     beforeAll(async () => {
       this.complaints.length = 0;
@@ -74,19 +74,19 @@ export class SampleVisit {
     return this.running!;
   }
 
-  /** By the name that passkeys belong to. */
+  /** The origin under the relying party id of the passkeys. */
   get url(): string {
     return this.sample.url.replace('127.0.0.1', 'localhost');
   }
 
-  /** Somebody's browser, with cookies and storage of its own. */
+  /** A browser context with its own cookies and storage. */
   async person(): Promise<BrowserContext> {
     const context = await this.browser.newContext({ permissions: ['clipboard-read', 'clipboard-write'] });
     context.setDefaultTimeout(15_000);
     return context;
   }
 
-  /** A tab of somebody's browser that has opened the page. */
+  /** Opens the page in a new tab. */
   async tab(person?: BrowserContext, path = '/'): Promise<Tab> {
     const page = await (person ?? (await this.person())).newPage();
     page.on('pageerror', ({ message }) => this.complaints.push(message));
@@ -97,7 +97,7 @@ export class SampleVisit {
     return new Tab(page);
   }
 
-  /** The link of the newest mail to `address` that has `part` in it. */
+  /** The link in the newest mail to `address` that contains `part`. */
   async mailed(address: string, part: string): Promise<string> {
     let link: string | undefined;
     await eventually(async () => {
@@ -109,7 +109,7 @@ export class SampleVisit {
     return link!;
   }
 
-  /** Changes what the sample has stored. */
+  /** Changes the database of the sample. */
   async sql(statement: string): Promise<void> {
     const client = new Client({ connectionString: this.database!.url });
     await client.connect();
@@ -117,7 +117,7 @@ export class SampleVisit {
   }
 }
 
-/** The page as its reader meets it. */
+/** The page as a user operates it. */
 export class Tab {
   constructor(readonly page: Page) {}
 
@@ -125,7 +125,7 @@ export class Tab {
   readonly field = (label: string): Locator => this.page.getByLabel(label, { exact: true });
   readonly dialog = (): Locator => this.page.getByRole('dialog');
 
-  /** Waits for the view with this heading to be there as a whole. */
+  /** Waits until the view with this heading is complete. */
   async sees(heading: string): Promise<void> {
     await this.page.getByRole('heading', { name: heading, level: 1 }).waitFor();
     await this.page.locator('main:not([aria-busy])').waitFor();
@@ -135,7 +135,7 @@ export class Tab {
     await this.page.getByRole('status').getByText(text).waitFor();
   }
 
-  /** Waits for a form to say why it was refused, and to have the focus where it says so. */
+  /** Waits until a form shows why it was refused and the focus is at that message. */
   async isRefused(text: string): Promise<void> {
     await this.page.locator('.summary:focus').getByText(text).waitFor();
   }
@@ -151,13 +151,13 @@ export class Tab {
     await this.sees(view);
   }
 
-  /** As {@link goes}, without the frames that a click waits for: a tab behind others has one a second. */
+  /** As {@link goes}, without the animation frames that a click waits for: a background tab has one per second. */
   async goesBehind(view: string): Promise<void> {
     await this.link(view).dispatchEvent('click');
     await this.sees(view);
   }
 
-  /** Is the tab that its reader looks at. */
+  /** Brings the tab to the front. */
   async comesToFront(): Promise<void> {
     await this.page.bringToFront();
   }
@@ -182,7 +182,7 @@ export class Tab {
     await this.sees('Sign in');
   }
 
-  /** Answers the dialog that asks who is there. */
+  /** Confirms the password in the step-up dialog. */
   async confirms(password = DEMO.password): Promise<void> {
     await this.dialog().getByLabel('Password', { exact: true }).fill(password);
     await this.dialog().getByRole('button', { name: 'Confirm', exact: true }).click();
@@ -193,7 +193,7 @@ export class Tab {
     await this.dialog().getByRole('button', { name, exact: true }).click();
   }
 
-  /** The payload of the access token that the overview shows. */
+  /** The payload of the access token on the overview. */
   async payload(): Promise<{ jti: string; fid: string; amr: string[] }> {
     return JSON.parse(await this.page.locator('#token-payload').innerText());
   }

@@ -13,7 +13,7 @@ const MAIN = join(__dirname, '../../dist/apps/sample/apps/sample/src/main.js');
 /** A working directory without an `.env`. */
 const directory = (): string => mkdtempSync(join(tmpdir(), 'svc-sample-'));
 
-/** The sample as its clients reach it. */
+/** The sample application as a client reaches it. */
 export class Sample {
   constructor(readonly url: string) {}
 
@@ -33,7 +33,7 @@ export class Sample {
   }
 }
 
-/** The built sample as `npm start` runs it: a process of its own. */
+/** The built sample as `npm start` runs it, in its own process. */
 export class SampleProcess extends Sample {
   private output = '';
   private constructor(
@@ -55,7 +55,7 @@ export class SampleProcess extends Sample {
 
   async ready(): Promise<this> {
     await eventually(async () => this.process.exitCode !== null || (await this.status('/health')) === 200, 60);
-    if (this.process.exitCode !== null) throw new Error(`the sample ended: ${this.output}`);
+    if (this.process.exitCode !== null) throw new Error(`the sample exited: ${this.output}`);
     return this;
   }
 
@@ -72,14 +72,14 @@ export class SampleProcess extends Sample {
   }
 }
 
-/** A process that runs the built sample with one configuration after another: loading its code takes most of a start. */
+/** Runs the built sample with several configurations in one process: loading its code takes most of a start. */
 export class SampleHost {
   private readonly child = fork(join(__dirname, 'sample-host.ts'), {
     cwd: directory(),
     execArgv: ['--require', join(__dirname, 'register-ts.cjs')],
   });
 
-  /** One for a whole file, or for a `describe` block. */
+  /** One process for a whole file, or for a `describe` block. */
   static forFile(): { start: SampleHost['start']; stop: SampleHost['stop'] } {
     let host: SampleHost;
     beforeAll(() => void (host = new SampleHost()));
@@ -87,7 +87,7 @@ export class SampleHost {
     return { start: (env, args) => host.start(env, args), stop: () => host.stop() };
   }
 
-  /** Starts the sample, in the place of the one that ran before. @throws Error with the reason where it refuses to */
+  /** Stops the running sample and starts another one. @throws Error with the reason if the sample refuses to start */
   async start(env: Record<string, string>, args: string[] = []): Promise<Sample> {
     const port = await freePort();
     const { refusal } = await this.ask({ env: { PATH: process.env.PATH, PORT: String(port), ...env }, args });
@@ -104,7 +104,7 @@ export class SampleHost {
     const answer = Promise.race([
       once(this.child, 'message', ended).then(([message]) => message),
       once(this.child, 'exit', ended).then(([code]) => {
-        throw new Error(`the process of the sample ended with ${code}`);
+        throw new Error(`the process of the sample exited with ${code}`);
       }),
     ]);
     this.child.send(what);

@@ -34,7 +34,7 @@ class GatedController {
   }
 }
 
-/** Every reason: the compiler refuses a list that lacks one. */
+/** Every reason. The compiler rejects an incomplete list. */
 const REASONS: Record<Reason, true> = {
   account_locked: true,
   already_enrolled: true,
@@ -75,7 +75,7 @@ const REASONS: Record<Reason, true> = {
 
 export const ALL_REASONS = Object.keys(REASONS).toSorted();
 
-/** Keeps the lines of the security log. */
+/** Records the lines of the security log. */
 export class SecurityLines {
   readonly lines: SecurityLine[] = [];
 
@@ -83,9 +83,9 @@ export class SecurityLines {
     securityLog: { sink: (line) => void this.lines.push(line), maxPerMinute: 1e6 },
   };
 
-  /** Lines written by `work`. */
+  /** The lines that `work` writes. */
   async during(work: () => PromiseLike<unknown>): Promise<SecurityLine[]> {
-    // Lines are written in the turn after that of what they tell.
+    // A line is written one tick after the event that it reports.
     await nextTurn();
     const before = this.lines.length;
     await work();
@@ -93,7 +93,7 @@ export class SecurityLines {
     return this.lines.slice(before);
   }
 
-  /** The one line that a request with this answer writes. */
+  /** Requires that a request has this status and writes one line. @returns the line */
   async lineOf(work: () => PromiseLike<{ status: number }>, status: number): Promise<SecurityLine> {
     const lines = await this.during(async () => expect((await work()).status).toBe(status));
     expect(lines).toHaveLength(1);
@@ -101,7 +101,7 @@ export class SecurityLines {
   }
 }
 
-/** Every reason that was seen; none of the lines holds a secret, or names anybody but by id. */
+/** Every reason that was written. Requires that no line contains a secret or identifies a user other than by id. */
 export function reasonsIn(lines: readonly SecurityLine[]): string[] {
   for (const line of lines) {
     expect(JSON.stringify(line)).not.toMatch(
@@ -117,11 +117,11 @@ export interface Own {
   proof: string;
 }
 
-/** A host that logs, with every capability, for a whole file; each test has a verified member. */
+/** A logging host with every feature for a whole file. Each test has a verified member. */
 export class LoggingApp {
   readonly email = 'ada@example.com';
   id = '';
-  /** What the host does at every token. */
+  /** The behaviour of the host at every token. */
   hook: () => object = () => ({});
 
   private constructor(

@@ -1,11 +1,11 @@
-// Host applications in one process, each of which stops before a statement of its own. Killed when all of them have
-// stopped, the process dies at each of these statements.
+// Host applications in one process. Each of them stops before a different statement. When all have stopped, killing the
+// process simulates a crash at each of these statements.
 import { NestFactory } from '@nestjs/core';
 import { Client } from 'pg';
 import { redisCache } from '../../apps/sample/src/redis-cache';
 import { HostModule } from './host.module';
 
-/** How many statements a host sends yet, the one it stops at included; by the name of its connections. */
+/** The remaining statements of a host, including the one at which it stops, by the name of its connections. */
 const left = new Map<string, number>();
 
 function freezeClients(): void {
@@ -29,7 +29,7 @@ async function main(): Promise<void> {
   const urls: string[] = [];
   for (let statement = 1; statement <= hosts; statement++) {
     const pool = { max: 3, application_name: String(statement) };
-    // None of them gives up a statement before the process is killed.
+    // Statements must not time out before the process is killed.
     const host = HostModule.with(databaseUrl, { cache, storeTimeoutMs: 30_000 }, undefined, undefined, pool);
     const app = await NestFactory.create(host, { logger: false });
     await app.listen(0, '127.0.0.1');

@@ -2,12 +2,13 @@ import type { AuthModuleOptions } from '@svc/auth';
 import type { Type } from '@nestjs/common';
 import { TestApp } from './app';
 import { HostController } from './host.module';
-import { PASSWORD } from './user-entities';
+import { ADA, PASSWORD } from './user-entities';
+
+export { ADA };
 
 export const CONFIRMATION_HEADER = 'X-Svc-Confirmation';
-export const ADA = 'ada@example.com';
 
-/** A host with two users and an operator, whose ids are 1, 2 and 1. */
+/** A host with two users and an operator. Their ids are 1, 2 and 1. */
 export async function startStepUp(
   options: Partial<AuthModuleOptions> = {},
   controllers: Type[] = [],
@@ -17,7 +18,7 @@ export async function startStepUp(
   return t;
 }
 
-/** The same host for a whole file, or for a `describe` block: {@link TestApp.forFile}. */
+/** The same host for a whole file, or for a `describe` block: see {@link TestApp.forFile}. */
 export function stepUpForFile(options: Partial<AuthModuleOptions> = {}, controllers: Type[] = []): TestApp {
   const t = TestApp.forFile({ options, controllers: [HostController, ...controllers] });
   beforeEach(() => addPeople(t));
@@ -33,6 +34,6 @@ async function addPeople(t: TestApp): Promise<void> {
 export const confirmPassword = (t: TestApp, token: string, body: object = { password: PASSWORD }, guard = 'api') =>
   t.call('post', `${t.paths[guard]}/confirm-password`, token).send(body);
 
-/** A new confirmation token of the session of `token`. */
+/** A new confirmation token for the session of `token`. */
 export const confirmationTokenOf = async (t: TestApp, token: string, guard = 'api'): Promise<string> =>
   (await confirmPassword(t, token, undefined, guard).expect(200)).body.confirmation_token;

@@ -1,4 +1,4 @@
-/** How swc compiles our TypeScript to CommonJS: for Jest and for child processes. */
+/** The swc options that compile TypeScript to CommonJS, for Jest and for child processes. */
 exports.swcOptions = {
   swcrc: false,
   jsc: {

@@ -5,11 +5,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 interface Pair {
   client: Socket;
   upstream: Socket;
-  /** The peer is gone and nobody said so: whatever is sent disappears. */
+  /** The peer is unreachable and the connection was not closed: all sent data is lost. */
   lost: boolean;
 }
 
-/** Stands between an application and a store, and breaks what is between them. One fault at a time. */
+/** Forwards connections between an application and a store and injects faults, one at a time. */
 export class TcpProxy {
   private readonly pairs = new Set<Pair>();
   private readonly server: Server;
@@ -20,7 +20,7 @@ export class TcpProxy {
   private answers = 0;
   private pending?: { at: number; fault: () => void };
 
-  /** @param target the port it leads to; may be moved, for connections to come */
+  /** @param target the target port. It can be changed for later connections. */
   private constructor(public target: number) {
     this.server = createServer((client) => this.accept(client));
   }
@@ -40,7 +40,7 @@ export class TcpProxy {
     return Object.assign(new URL(url), { hostname: '127.0.0.1', port: String(this.port) }).toString();
   }
 
-  /** Ends the fault. What `hang` held back goes on its way; what was `lost` stays so. */
+  /** Ends the fault. Data that `hang` held back is delivered. Data that was `lost` stays lost. */
   heal(): void {
     this.refusing = false;
     this.delayMs = 0;
@@ -50,18 +50,18 @@ export class TcpProxy {
     this.pending = undefined;
   }
 
-  /** Starts `fault` in the place of the answer with this number, counted from 1 and from now on. */
+  /** Starts `fault` instead of the response with this number. The count starts at 1 with this call. */
   at(answer: number, fault: () => void): void {
     this.answers = 0;
     this.pending = { at: answer, fault };
   }
 
-  /** Whether the fault of {@link at} is still to come. */
+  /** Whether the fault of {@link at} has not happened yet. */
   get isWaiting(): boolean {
     return this.pending !== undefined;
   }
 
-  /** Resets every connection. New ones are made. */
+  /** Resets every connection. New connections are accepted. */
   cut(): void {
     for (const { client, upstream } of this.pairs) {
       client.resetAndDestroy();
@@ -69,30 +69,30 @@ export class TcpProxy {
     }
   }
 
-  /** The store is down: resets every connection, and whoever connects. */
+  /** Simulates a stopped store: resets every existing and every new connection. */
   down(): void {
     this.refusing = true;
     this.cut();
   }
 
-  /** Takes everything and passes nothing on. */
+  /** Accepts all data and forwards nothing. */
   hang(): void {
     let release = (): void => undefined;
     const until = new Promise<void>((resolve) => (release = resolve));
     this.held ??= { until, release };
   }
 
-  /** Every byte is late by so much, in either direction. */
+  /** Delays every byte in both directions. */
   slow(ms: number): void {
     this.delayMs = ms;
   }
 
-  /** Of all answers together so many bytes arrive; then every connection is reset, and the fault is over. */
+  /** Delivers this many bytes of the following responses, then resets every connection and ends the fault. */
   resetAfter(bytes: number): void {
     this.budget = bytes;
   }
 
-  /** The peer of every connection is gone, and no packet tells. New connections are made. */
+  /** Makes the peer of every connection unreachable without closing it. New connections are accepted. */
   lose(): void {
     for (const pair of this.pairs) {
       pair.lost = true;
@@ -125,7 +125,7 @@ export class TcpProxy {
     this.pipe(pair, upstream, client);
   }
 
-  /** In order, whatever the delay. */
+  /** Keeps the order of the data for any delay. */
   private pipe(pair: Pair, from: Socket, to: Socket): void {
     let last = Promise.resolve();
     from.on('data', (chunk: Buffer) => {
@@ -156,7 +156,7 @@ export class TcpProxy {
     to.write(part);
     if (this.budget > 0) return;
     this.budget = Infinity;
-    // The client is to read the part before it learns that there is no more.
+    // The client must read the partial response before the reset.
     to.end();
     setTimeout(() => this.cut(), 5);
   }

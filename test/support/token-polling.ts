@@ -10,7 +10,7 @@ export interface PolledStatuses {
   ended: Set<number>;
 }
 
-/** Runs checks with the tokens of live and of ended sessions repeatedly, while a store fails. */
+/** Sends requests with the tokens of live and of ended sessions repeatedly while a store fails. */
 export class TokenPolling {
   private readonly seen: PolledStatuses[];
   private readonly done: number[];
@@ -35,9 +35,9 @@ export class TokenPolling {
     return new TokenPolling(asked);
   }
 
-  /** Waits until each check ran `count` more times with every token. */
+  /** Waits until each check has run `count` more times with every token. */
   async rounds(count: number): Promise<void> {
-    // The current round began earlier.
+    // The current round began before this call.
     const until = this.done.map((done) => done + count + 1);
     await eventually(async () => this.done.every((done, i) => done >= until[i]!), 120);
   }

@@ -3,7 +3,7 @@ import type { Clock } from '@svc/auth';
 
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
-/** RFC 4648 §6. Written out, as all of this is: what is compared with the library must not come from it. */
+/** RFC 4648 §6. An independent implementation, because tests compare it with the library. */
 export function fromBase32(text: string): Buffer {
   const bits = [...text].map((char) => BASE32.indexOf(char).toString(2).padStart(5, '0')).join('');
   return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
@@ -18,7 +18,7 @@ export function codeAt(secret: string, step: number): string {
   return String(number % 1e6).padStart(6, '0');
 }
 
-/** Seconds that one code is shown. */
+/** The time step in seconds (RFC 6238 §4). */
 const STEP = 30;
 
 export const stepOf = (clock: Clock): number => Math.floor(clock.seconds() / STEP);

@@ -3,11 +3,11 @@ import type { Type } from '@nestjs/common';
 import { codeAt, fromBase32, secretIn, stepOf as stepAt } from './totp';
 import { TestApp, type TestAppOptions } from './app';
 import { CONFIRMATION_HEADER, confirmationTokenOf } from './step-up';
-import { PASSWORD } from './user-entities';
+import { ADA, PASSWORD } from './user-entities';
 
-export const ADA = 'ada@example.com';
+export { ADA };
 
-/** A host with the second factor switched on, and ada in it. */
+/** A host with two-factor authentication and the user ada. */
 export async function startTwoFactor(
   options: Partial<AuthModuleOptions> = {},
   stores: { redisUrl?: string; databaseUrl?: string; controllers?: Type[] } = {},
@@ -18,7 +18,7 @@ export async function startTwoFactor(
   return t;
 }
 
-/** The same host for a whole file, or for a `describe` block: {@link TestApp.forFile}. */
+/** The same host for a whole file, or for a `describe` block: see {@link TestApp.forFile}. */
 export function twoFactorForFile(options: Partial<AuthModuleOptions> = {}, more: TestAppOptions = {}): TestApp {
   const features = { twoFactor: true, ...options.features };
   const t = TestApp.forFile({ options: { ...options, features }, ...more });
@@ -26,7 +26,7 @@ export function twoFactorForFile(options: Partial<AuthModuleOptions> = {}, more:
   return t;
 }
 
-/** The same host, in which ada has enrolled before each test. */
+/** The same host. Ada enrols before each test. */
 export function enrolledForFile(
   options: Partial<AuthModuleOptions> = {},
   more: TestAppOptions = {},
@@ -41,22 +41,22 @@ export { codeAt, fromBase32, secretIn };
 
 export const currentStep = (t: TestApp): number => stepAt(t.clock);
 
-/** The code that the user's app shows, `ahead` steps from now. */
+/** The code of the user's app, `ahead` steps from now. */
 export const codeOf = (t: TestApp, secret: string, ahead = 0): string => codeAt(secret, currentStep(t) + ahead);
 
-/** A call with what a step-up needs. */
+/** A request with a confirmation token. */
 export const asConfirmed = (t: TestApp, method: 'post' | 'delete', path: string, token: string, proof: string) =>
   t.call(method, path, token).set(CONFIRMATION_HEADER, proof);
 
 export interface Enrolled {
   secret: string;
   recoveryCodes: string[];
-  /** A session from before the enrolment, and its proof. */
+  /** A session from before the enrolment, and its confirmation token. */
   token: string;
   proof: string;
 }
 
-/** Enrols over HTTP; the clock moves on, so that the code of enrolment is no longer the current one. */
+/** Enrols over HTTP and advances the clock, so that the enrolment code is no longer current. */
 export async function enrol(t: TestApp, email = ADA): Promise<Enrolled> {
   const { access_token: token } = await t.session(email);
   const proof = await confirmationTokenOf(t, token);
@@ -68,7 +68,7 @@ export async function enrol(t: TestApp, email = ADA): Promise<Enrolled> {
   return { secret, recoveryCodes: body.recovery_codes, token, proof };
 }
 
-/** The challenge that a right password gets. */
+/** The challenge that follows a correct password. */
 export async function startChallenge(t: TestApp, email = ADA, guard = 'api'): Promise<string> {
   const { body } = await t.login(email, PASSWORD, guard).expect(200);
   return body.challenge_token;

@@ -18,7 +18,7 @@ const everything = (options: Partial<AuthModuleOptions>): Partial<AuthModuleOpti
   features: { ...PASSKEYS.features, twoFactor: true, ...options.features },
 });
 
-/** A host with second factors, and an account whose email address is not verified. */
+/** A host with second factors and an account with an unverified email address. */
 export class UnverifiedAccount {
   authenticator!: SoftAuthenticator;
   userId!: string;
@@ -36,7 +36,7 @@ export class UnverifiedAccount {
     return account;
   }
 
-  /** One host for a whole file, or for a `describe` block, with a new account before each test. */
+  /** One host for a whole file, or for a `describe` block. Each test has a new account. */
   static forFile(options: Partial<AuthModuleOptions> = {}): UnverifiedAccount {
     const account = new UnverifiedAccount(membersForFile(everything(options)));
     beforeEach(() => account.register());
@@ -58,13 +58,13 @@ export class UnverifiedAccount {
     return this.own(UserProvider);
   }
 
-  /** Adds a passkey and TOTP: both survive a change of the password. */
+  /** Adds a passkey and TOTP. Both survive a password change. */
   async addSecondFactors() {
     const credentialId = await this.app.enrol(await this.app.confirmed(), this.authenticator);
     return { credentialId, ...(await enrol(this.t)) };
   }
 
-  /** A token that was mailed to the owner of the address. */
+  /** A token that was mailed to the address. */
   async mailed(email = ADA): Promise<string> {
     const before = this.mailbox.mails.length;
     await this.t.http.post('/auth/forgot-password').send({ email }).expect(200);

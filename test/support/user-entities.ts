@@ -1,7 +1,7 @@
 import { withAuthColumns, withTwoFactorColumns } from '@svc/auth';
 import { Column, CreateDateColumn, DeleteDateColumn, Entity, PrimaryGeneratedColumn } from 'typeorm';
 
-/** Users of the default guard. Ids count from 1, so that those of the two tables collide. */
+/** Users of the default guard. Ids start at 1 in both tables, so that ids of the two guards collide. */
 @Entity('people')
 export class Person extends withTwoFactorColumns(withAuthColumns()) {
   @PrimaryGeneratedColumn('identity', { type: 'int' })
@@ -15,7 +15,7 @@ export class Operator extends withTwoFactorColumns(withAuthColumns()) {
   id!: number;
 }
 
-/** Users whose account has a whole life: named, verified, marked as deleted. */
+/** Users with the columns for the complete account life cycle: name, verification and deletion. */
 @Entity('members')
 export class Member extends withTwoFactorColumns(withAuthColumns()) {
   @PrimaryGeneratedColumn('uuid')
@@ -30,7 +30,7 @@ export class Member extends withTwoFactorColumns(withAuthColumns()) {
   @Column({ name: 'email_verified_at', type: 'timestamptz', nullable: true })
   emailVerifiedAt!: Date | null;
 
-  /** Tells hooks.register new members from old ones. */
+  /** Distinguishes members that hooks.register creates from existing ones. */
   @CreateDateColumn({ name: 'created_at', type: 'timestamptz' })
   createdAt!: Date;
 
@@ -38,4 +38,5 @@ export class Member extends withTwoFactorColumns(withAuthColumns()) {
   deletedAt!: Date | null;
 }
 
+export const ADA = 'ada@example.com';
 export const PASSWORD = 'correct-horse-battery';

@@ -1,4 +1,4 @@
-// User entities of every make that hosts have, for the tests of the user provider.
+// User entities of the kinds that hosts have, for the tests of the user provider.
 import { withAuthColumns } from '@svc/auth';
 import {
   AfterLoad,
@@ -39,7 +39,7 @@ export class ByName extends withAuthColumns() {
 
 const prefixed = { to: (id: string) => id.replace(/^usr_/, ''), from: (id: string) => `usr_${id}` };
 
-/** The table knows the ids by other names than the host does. */
+/** The stored ids differ from the ids that the host uses. */
 @Entity('by_alias')
 export class ByAlias extends withAuthColumns() {
   @PrimaryColumn('text', { transformer: prefixed })
@@ -113,7 +113,7 @@ export class Counting extends withAuthColumns() {
   length?: number;
 }
 
-/** No `withAuthColumns`: the host's own identifier and hash, and its own idea of case. */
+/** Without `withAuthColumns`: the host's own identifier, hash column and case rule. */
 @Entity('plain')
 export class Plain {
   @PrimaryGeneratedColumn('identity', { type: 'int' })

@@ -5,10 +5,10 @@ import type { TestApp } from './app';
 export const userProvidersOf = (t: TestApp): UserProvider[] =>
   t.app.get(UserProvider, { each: true, strict: false }) as unknown as UserProvider[];
 
-/** What reads a user by id: the second one reads the session along with it. */
+/** The methods that read a user by id. The second one also reads the session. */
 const READS = ['findById', 'findWithSession'] as const;
 
-/** Counts how often a user is looked up by id, at any guard, until the test ends. */
+/** Counts the reads of users by id, at any guard, until the test ends. */
 export function countUserReads(t: TestApp): () => number {
   const providers = userProvidersOf(t) as unknown as Record<(typeof READS)[number], () => Promise<unknown>>[];
   const spies = providers.flatMap((users) =>

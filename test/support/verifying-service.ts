@@ -6,7 +6,7 @@ import { startHost } from './adapter';
 import { eventually } from './eventually';
 import { SECRET } from './host.module';
 
-/** The service has no users: every subject of a valid token is one. */
+/** The service has no users: it accepts every subject of a valid token as a user. */
 export class SubjectProvider extends UserProvider<{ id: string }> {
   findById = async (id: string) => ({ id });
   findByIdentifier = async () => null;
@@ -24,7 +24,7 @@ class Reports {
   }
 }
 
-/** A service that accepts the tokens of the test host, on the same Redis, and has no database. */
+/** A service that accepts the tokens of the test host. It uses the same Redis and has no database. */
 export class VerifyingService {
   private constructor(
     private readonly app: INestApplication,
@@ -36,7 +36,7 @@ export class VerifyingService {
     return VerifyingService.on(cache, () => client.disconnect(), options);
   }
 
-  /** @param cache what stands for Redis there, and how to close it */
+  /** @param cache the cache to use instead of Redis, and how to close it */
   static async on(
     cache: AuthModuleOptions['cache'],
     disconnect: () => Promise<unknown>,
@@ -60,7 +60,7 @@ export class VerifyingService {
     return status;
   }
 
-  /** Waits until a live session is let in, because the denylist is complete. */
+  /** Waits until the service accepts a live session, because the denylist is complete. */
   async opened(live: string): Promise<void> {
     await eventually(async () => (await this.status(live)) === 200);
   }
