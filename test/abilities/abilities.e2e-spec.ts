@@ -98,7 +98,7 @@ class ClassLast {
   }
 }
 
-describe('a route that asks for abilities', () => {
+describe('a route that requires abilities', () => {
   let t: TestApp;
 
   beforeAll(async () => {
@@ -138,7 +138,7 @@ describe('a route that asks for abilities', () => {
     await t.get(path, await token(...abilities)).expect(status);
   });
 
-  it('answers 401 without a credential and with a bad one, and tells nobody', async () => {
+  it('answers 401 to a missing or invalid credential and emits no event', async () => {
     const denied = t.recorded(TokenAbilityDenied);
     for (const path of ['/orders/all', '/orders/any', '/class-first', '/class-last']) {
       expect((await t.get(path).expect(401)).headers['www-authenticate']).toBe('Bearer');
@@ -147,7 +147,7 @@ describe('a route that asks for abilities', () => {
     expect(denied).toEqual([]);
   });
 
-  it('says what is needed, in the body, in the challenge and in an event', async () => {
+  it('names the missing ability in the body, in the challenge and in an event', async () => {
     const denied = t.recorded(TokenAbilityDenied);
     const { accessToken } = await t.auth.startSession(1, {}, ['orders.write']);
     const all = await t.get('/orders/all', accessToken).expect(403);
@@ -168,7 +168,7 @@ describe('a route that asks for abilities', () => {
     ]);
   });
 
-  it('believes the token of its own guard only', async () => {
+  it('accepts only tokens of its own guard', async () => {
     const staff = (await t.auth.guard('admin').startSession(1, {}, ['orders.read'])).accessToken;
     const bare = (await t.auth.guard('admin').startSession(1, {}, [])).accessToken;
     for (const path of ['/orders/staff-first', '/orders/staff-last']) {
@@ -179,7 +179,7 @@ describe('a route that asks for abilities', () => {
     await t.get('/orders/any', staff).expect(401);
   });
 
-  it('counts a scope that is no string as nothing, and a co-issuer`s string as its grant', async () => {
+  it('ignores a scope that is not a string, and accepts the scope string of a co-issuer', async () => {
     for (const scope of [['orders.read'], { 0: 'orders.read' }, true, 7, null, undefined]) {
       await t.get('/orders/any', forge({ claims: { scope } })).expect(403);
     }
@@ -187,7 +187,7 @@ describe('a route that asks for abilities', () => {
     await t.get('/orders/any', forge({ claims: { scope: 'orders.read', aud: ADMIN_AUDIENCE } })).expect(401);
   });
 
-  it('agrees with tokenCan, which says no where there is no verified token', async () => {
+  it('gives the same result as tokenCan, which returns false without a verified token', async () => {
     const { body } = await t.get('/orders/can', await token('orders.read')).expect(200);
     expect(body).toEqual({ request: [true, false, false], caller: [true, false, false] });
     expect((await t.get('/orders/open', await token('orders.read'))).body).toEqual({ can: false });
@@ -196,7 +196,7 @@ describe('a route that asks for abilities', () => {
     }
   });
 
-  it('is answered by Auth for its own guard', async () => {
+  it('uses the Auth instance of its own guard', async () => {
     let seen: unknown;
     @Controller('probe')
     class Probe {
@@ -219,9 +219,9 @@ describe('a route that asks for abilities', () => {
   });
 });
 
-describe('a requirement that nobody could meet', () => {
+describe('an ability requirement that no token can meet', () => {
   it.each<[unknown[]]>([[['']], [[' , ']], [['orders read']], [['a"b']], [['é']], [['x'.repeat(129)]], [[7]], [[]]])(
-    '%j is refused when the class is loaded',
+    '%j throws for %j when the class is loaded',
     (names) => {
       for (const decorator of [Abilities, AnyAbility]) {
         expect(() => decorator(...(names as [string]))).toThrow(AuthConfigError);
@@ -229,7 +229,7 @@ describe('a requirement that nobody could meet', () => {
     },
   );
 
-  it('is shown in part only', () => {
+  it('appears truncated in the error message', () => {
     const long = (): unknown => Abilities('x'.repeat(100_000));
     expect(long).toThrow(/^.{1,220}$/);
   });

@@ -10,7 +10,7 @@ import { routesOf } from '../support/routes';
 
 const NONE = 'none';
 
-/** Every mounted route, and the ability that a pinned session needs for it. A route that is missing fails the test. */
+/** Every mounted route and the ability that it requires of a pinned session. A missing route fails the test. */
 const GATES: Record<string, string> = {
   'GET jwks': NONE,
   'POST login': NONE,
@@ -23,10 +23,10 @@ const GATES: Record<string, string> = {
   'POST confirm-password': 'svc.account',
   'POST two-factor-challenge': NONE,
 };
-/** The same of what the default guard alone mounts. */
+/** The same table for the routes of the default guard alone. */
 const GATES_OF_DEFAULT: Record<string, string> = {
   'GET two-factor/recovery-codes': 'svc.account',
-  // A step-up is bound to the session that earned it, and a pinned one earns none without svc.account.
+  // Step-up is bound to one session, and a pinned session without svc.account cannot step up.
   'POST two-factor': NONE,
   'POST two-factor/confirm': NONE,
   'DELETE two-factor': NONE,
@@ -70,7 +70,7 @@ describe('the library`s own routes', () => {
   beforeAll(async () => (t = await start()));
   afterAll(() => t.stop());
 
-  /** Calls a route as a session of the guard would, with what it needs to succeed. */
+  /** Calls a route as a client with a session of the guard does, with a valid path. */
   const call = (route: string, guard: string, token: string, app = t) => {
     const [method, path] = route.split(' ') as [string, string];
     const id = String(claimsOf(token).fid ?? randomUUID());
@@ -80,10 +80,10 @@ describe('the library`s own routes', () => {
   };
   const session = async (guard: string, abilities?: string[], app = t): Promise<string> =>
     (await app.auth.guard(guard).startSession(SUBJECT[guard]!, {}, abilities)).accessToken;
-  /** Done, or asked for what comes after the gate: a step-up, a whole body. */
+  /** The route succeeded, or a check after the gate refused: a step-up or a required field. */
   const succeeded = ({ status }: { status: number }): boolean => [200, 204, 422, 423].includes(status);
 
-  it('are all in this table', () => {
+  it('are all listed in this table', () => {
     const mounted = routesOf(t).filter((route) => !route.includes('/admin/'));
     expect(mounted).toEqual(
       Object.keys(ALL_GATES)
@@ -95,42 +95,45 @@ describe('the library`s own routes', () => {
   describe.each(GUARDS)('at the guard %s', (guard) => {
     const gated = gatedAt(guard);
 
-    it.each(gated)('%s refuses a pinned session without %s, and says so', async (route, ability) => {
-      const denied = t.recorded(TokenAbilityDenied);
-      for (const abilities of [[], ['svc'], [`${ability}x`], [ability.toUpperCase()], ['orders.*']]) {
-        const token = await session(guard, abilities);
-        const { body, headers } = await call(route, guard, token).expect(403);
-        expect(body).toEqual({ message: `This needs the ability ${ability}.` });
-        expect(headers['www-authenticate']).toMatch(
-          new RegExp(`^Bearer error="insufficient_scope", error_description="[^"\\\\]+", scope="${ability}"$`),
-        );
-        expect(denied.at(-1)).toEqual({
-          userId: SUBJECT[guard],
-          guard,
-          familyId: claimsOf(token).fid,
-          required: [ability],
-          requiresAll: false,
-        });
-      }
-    });
+    it.each(gated)(
+      '%s: a pinned session without %s is refused with the name of the ability',
+      async (route, ability) => {
+        const denied = t.recorded(TokenAbilityDenied);
+        for (const abilities of [[], ['svc'], [`${ability}x`], [ability.toUpperCase()], ['orders.*']]) {
+          const token = await session(guard, abilities);
+          const { body, headers } = await call(route, guard, token).expect(403);
+          expect(body).toEqual({ message: `This needs the ability ${ability}.` });
+          expect(headers['www-authenticate']).toMatch(
+            new RegExp(`^Bearer error="insufficient_scope", error_description="[^"\\\\]+", scope="${ability}"$`),
+          );
+          expect(denied.at(-1)).toEqual({
+            userId: SUBJECT[guard],
+            guard,
+            familyId: claimsOf(token).fid,
+            required: [ability],
+            requiresAll: false,
+          });
+        }
+      },
+    );
 
-    it.each(gated)('%s lets a pinned session in that has %s', async (route, ability) => {
+    it.each(gated)('%s: a pinned session with %s is accepted', async (route, ability) => {
       for (const abilities of [[ability], ['svc.*'], ['*'], ['x', ability]]) {
         expect(succeeded(await call(route, guard, await session(guard, abilities)))).toBe(true);
       }
     });
 
-    it.each(gated)('%s lets a session in whose abilities are derived', async (route) => {
+    it.each(gated)('%s: a session with derived abilities is accepted', async (route) => {
       expect(succeeded(await call(route, guard, await session(guard)))).toBe(true);
     });
 
-    it('logout and refresh are open to a session pinned to nothing', async () => {
+    it('logout and refresh accept a session that is pinned to no ability', async () => {
       const { accessToken, refreshToken } = await t.auth.guard(guard).startSession(SUBJECT[guard]!, {}, []);
       await t.refresh(refreshToken, guard).expect(200);
       await call('POST logout', guard, accessToken).expect(204);
     });
 
-    it.each(gated)('%s asks the session where the token says nothing of a pin', async (route) => {
+    it.each(gated)('%s: the gate reads the session if the token does not state whether it is pinned', async (route) => {
       const aud = guard === 'admin' ? ADMIN_AUDIENCE : undefined;
       const [pinned, derived] = [await session(guard, []), await session(guard)].map((token) => claimsOf(token).fid);
       const as = (claims: object): string => forge({ claims: { sub: SUBJECT[guard], ...(aud && { aud }), ...claims } });
@@ -144,13 +147,13 @@ describe('the library`s own routes', () => {
       expect(succeeded(await call(route, guard, as({ fid: await session(guard).then((s) => claimsOf(s).fid) })))).toBe(
         true,
       );
-      // Without a session there is nothing that could be pinned; nor in a name that is none of ours.
+      // A token without a session, or with a session of a co-issuer, cannot be pinned.
       expect(succeeded(await call(route, guard, as({ fid: undefined })))).toBe(true);
       expect(succeeded(await call(route, guard, as({ fid: `co-issuer's ${randomUUID()}` })))).toBe(true);
     });
   });
 
-  it('of a guard that does not gate them are open to its pinned sessions, and to no other guard`s', async () => {
+  it('accept pinned sessions of a guard without these gates, and of no other guard', async () => {
     const app = await start({ guards: { admin: { features: { gateAuthRoutes: false } } } });
     for (const [route] of gatedAt('admin')) {
       expect(succeeded(await call(route, 'admin', await session('admin', [], app), app))).toBe(true);
@@ -159,7 +162,7 @@ describe('the library`s own routes', () => {
     await app.stop();
   });
 
-  it('are gated for pinned sessions where abilities are otherwise unused', async () => {
+  it('are gated for pinned sessions if the host uses no abilities', async () => {
     const app = await start({});
     for (const [route, ability] of gatedAt('api')) {
       await call(route, 'api', await session('api', [], app), app).expect(403);
@@ -168,7 +171,7 @@ describe('the library`s own routes', () => {
     await app.stop();
   });
 
-  it('refuse for want of an ability before they count', async () => {
+  it('refuse a missing ability before they count the attempt', async () => {
     const app = await start({ rateLimits: { confirm: { maxAttempts: 1 } } });
     const token = await session('api', [], app);
     for (let i = 0; i < 3; i++) await call('POST confirm-password', 'api', token, app).expect(403);
@@ -187,7 +190,7 @@ describe('a pinned session after a hundred rotations', () => {
   it.each([
     ['nothing', [], undefined],
     ['a list', ['svc.sessions', 'b', '0', 'orders.*', 'Z~!'], 'svc.sessions b 0 orders.* Z~!'],
-  ])('is pinned to %s as at first, byte for byte, in the token and in the store', async (_, abilities, scope) => {
+  ])('has %s of abilities unchanged, byte for byte, in the token and in the store', async (_, abilities, scope) => {
     let { accessToken, refreshToken } = await t.auth.startSession(SUBJECT.api!, {}, abilities);
     for (let i = 0; i < 100; i++) {
       const { body } = await t.refresh(refreshToken).expect(200);

@@ -135,11 +135,11 @@ describe('a host with abilities and verified emails', () => {
   });
   afterAll(() => database.drop());
 
-  describe('whose abilities are derived', () => {
+  describe('with derived abilities', () => {
     let derived: string[] = [];
     startWith({ hooks: { abilities: () => derived } });
 
-    it('shows a user to the own token with what that may do, an empty list where nothing is granted', async () => {
+    it('shows a user to their own token with the abilities of the token, or an empty list', async () => {
       expect(await get('/user', await session(1))).toEqual({
         data: { id: '1', email_verified: true, abilities: [], token_pinned: false, email: 'ada@x' },
       });
@@ -155,10 +155,10 @@ describe('a host with abilities and verified emails', () => {
     });
   });
 
-  describe('that uses no abilities', () => {
+  describe('without derived abilities', () => {
     startWith({});
 
-    it('says nothing of abilities where they are unused, but for a token that has some', async () => {
+    it('shows no abilities, except to a token that has some', async () => {
       expect(await get('/user', await session(1))).toEqual({ data: { id: '1', email_verified: true, email: 'ada@x' } });
       expect((await get('/user', await session(1, []))).data).toMatchObject({ abilities: [], token_pinned: true });
       expect((await get('/user', await session(1, ['x']))).data).toMatchObject({
@@ -167,11 +167,11 @@ describe('a host with abilities and verified emails', () => {
       });
     });
 
-    it('lets nobody else say what a token may do, not even where it says nothing', async () => {
+    it('ignores an abilities field of the host, even if the token has no abilities', async () => {
       expect(await get('/user/caller', await session(2))).toEqual({ data: { id: '2', email_verified: false } });
     });
 
-    it('lets verified users in, as just read, and those of a guard that knows no verification', async () => {
+    it('accepts users who are verified in the current row, and users of a guard without verification', async () => {
       const post = (path: string, token: string) =>
         agent(app.getHttpServer()).post(path).set('Authorization', `Bearer ${token}`);
       const bob = await session(2);
@@ -187,16 +187,16 @@ describe('a host with abilities and verified emails', () => {
     });
   });
 
-  describe('whose abilities are switched on', () => {
+  describe('with features.abilities on', () => {
     startWith({ features: { abilities: true } });
 
-    it('keeps its own fields from being replaced', async () => {
+    it('does not let the host replace reserved fields', async () => {
       expect(await get('/user/caller', await session(2))).toEqual({
         data: { id: '2', email_verified: false, abilities: [], token_pinned: false },
       });
     });
 
-    it('shows others without a word on abilities, also the same id of another guard', async () => {
+    it('shows other users without abilities, and also the same id of another guard', async () => {
       expect(await get('/users/2', await session(1, ['x']))).toEqual({ data: { id: '2', email_verified: false } });
       const staff = await session(1, ['x'], 'admin');
       const shown = { data: { id: '1', email_verified: true } };

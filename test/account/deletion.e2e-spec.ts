@@ -8,7 +8,7 @@ import { tablesContaining } from '../support/find-texts';
 import { storePasskey } from '../support/passkeys';
 import { type Member, PASSWORD } from '../support/user-entities';
 
-/** Seconds that an access token may be presented for, with leeway and margin for clocks. */
+/** The seconds during which an access token can be presented, including leeway and margin for clocks. */
 const LIFE = 900 + 5 + 60;
 
 type DeleteUser = NonNullable<AuthHooks['deleteUser']>;
@@ -24,14 +24,14 @@ describe('DELETE /account', () => {
   const account = FullAccount.forFile();
   const { t } = account;
 
-  it('answers 204, and leaves no row that tells of the account', async () => {
+  it('answers 204 and leaves no row that mentions the account', async () => {
     await account.fillTables();
     const other = await t.auth.startSession(account.id);
     expect(Object.values(await account.rows()).every((count) => count > 0)).toBe(true);
     const { status, headers, text } = await account.erase();
     expect([status, text]).toEqual([204, '']);
     expect(headers).toMatchObject({ 'cache-control': 'no-store, private', pragma: 'no-cache' });
-    // Those of another guard are those of another account.
+    // The rows of the other guard belong to another account.
     await account.deleteOtherGuardRows();
     expect(await account.mentions()).toEqual([]);
     expect(Object.values(await account.rows())).toEqual([0, 0, 0, 0, 0]);
@@ -41,7 +41,7 @@ describe('DELETE /account', () => {
     await t.login(ADA).expect(422);
   });
 
-  it('leaves of a session its id, its guard and when it ended, until its last access token is dead', async () => {
+  it('keeps only id, guard and end time of a session, until its last access token has expired', async () => {
     t.clock.stop();
     await account.fillTables();
     const known = await t.database.query('SELECT id FROM svc_sessions ORDER BY id');
@@ -75,7 +75,7 @@ describe('DELETE /account', () => {
     expect((await t.app.get(Pruning).run()).sessions).toBe(known.length);
   });
 
-  it('leaves no more of the sessions that had ended before', async () => {
+  it('keeps no other data of the sessions that had ended before', async () => {
     await account.fillTables();
     await t.call('delete', '/auth/sessions/others', account.token).expect(204);
     expect((await account.erase()).status).toBe(204);
@@ -84,7 +84,7 @@ describe('DELETE /account', () => {
     expect(await t.database.query(left)).toEqual([]);
   });
 
-  it('keeps what is another guard`s or another account`s', async () => {
+  it('keeps the rows of other guards and other accounts', async () => {
     await account.fillTables();
     const eve = await member(t, 'eve@example.com');
     await t.session('eve@example.com');
@@ -96,7 +96,7 @@ describe('DELETE /account', () => {
     expect(await tablesContaining(t, [eve])).toEqual(expect.arrayContaining(['members', 'svc_sessions']));
   });
 
-  it('tells before and after', async () => {
+  it('emits an event before and after the deletion', async () => {
     const log: unknown[] = [];
     t.on(AccountDeleting, ({ user, guard }) => log.push(['deleting', (user as Member).email, guard]));
     t.on(AccountDeleted, (event) => log.push(['deleted', { ...event }]));
@@ -107,7 +107,7 @@ describe('DELETE /account', () => {
     ]);
   });
 
-  it('lets the address register anew, by a user with a new id', async () => {
+  it('makes the address available for registration by a new user', async () => {
     await account.fillTables();
     expect((await account.erase()).status).toBe(204);
     const form = { name: 'Ada', email: ADA, password: PASSWORD, password_confirmation: PASSWORD };
@@ -119,8 +119,8 @@ describe('DELETE /account', () => {
   it.each<[string, () => unknown, number]>([
     ['throws', () => throwing(new Error('secret detail')), 500],
     ['rejects', async () => Promise.reject(new Error('secret detail')), 500],
-    ['objects', () => throwing(new ConflictException('There is an open order.')), 409],
-  ])('leaves the account whole where a listener %s; its sessions have ended', async (_, listener, expected) => {
+    ['refuses with a conflict', () => throwing(new ConflictException('There is an open order.')), 409],
+  ])('keeps the account and ends its sessions if a listener %s', async (_, listener, expected) => {
     await account.fillTables();
     const proof = await account.prove();
     const whole = await account.rows();
@@ -135,7 +135,7 @@ describe('DELETE /account', () => {
     await t.login(ADA).expect(200);
   });
 
-  it('needs a token and a confirmation', async () => {
+  it('requires a token and a confirmation', async () => {
     await t.http.delete('/auth/account').expect(401);
     await t.call('delete', '/auth/account', account.token).expect(423);
     await t.call('delete', '/admin/auth/account', account.token).expect(404);
@@ -146,7 +146,7 @@ describe('DELETE /account of a host with other options', () => {
   let account: FullAccount;
   afterEach(() => account.t.stop());
 
-  it('sweeps by what tables there are, and not by what is switched on', async () => {
+  it('deletes from all existing tables, also those of features that are off', async () => {
     const off = { passwordReset: false, emailVerification: false, passkeys: false, lockout: false, twoFactor: false };
     account = await FullAccount.start({ features: off });
     const { t, id } = account;
@@ -159,7 +159,7 @@ describe('DELETE /account of a host with other options', () => {
     expect(await account.mentions()).toEqual([]);
   });
 
-  it('does without tables that are not there yet, and sees one that came later', async () => {
+  it('works without tables that do not exist yet, and finds a table that is created later', async () => {
     account = await FullAccount.start({ features: { lockout: false, passkeys: false } });
     const { t } = account;
     for (const table of ['svc_lockouts', 'svc_password_resets', 'svc_passkeys']) {
@@ -173,14 +173,14 @@ describe('DELETE /account of a host with other options', () => {
     expect(await account.mentions()).toEqual([]);
   });
 
-  it('takes the refresh cookie away in cookie mode', async () => {
+  it('removes the refresh cookie in cookie mode', async () => {
     account = await FullAccount.start({ cookieMode: true });
     expect((await account.erase()).headers['set-cookie']).toMatchObject([
       expect.stringMatching(/^__Host-refresh=; Max-Age=0/),
     ]);
   });
 
-  it('is gone with features.accountDeletion off', async () => {
+  it('has no route with features.accountDeletion off', async () => {
     account = await FullAccount.start({ features: { accountDeletion: false } });
     await account.t.call('delete', '/auth/account', account.token).expect(404);
     await account.t.get('/auth/account/export', account.token).expect(404);
@@ -192,7 +192,7 @@ describe('hooks.deleteUser', () => {
   const account = FullAccount.forFile({ hooks: { deleteUser: (user, context) => deleteUser(user, context) } });
   const { t } = account;
 
-  it('removes the user as the host wants it, inside the transaction of everything else', async () => {
+  it('removes the user inside the transaction of the deletion', async () => {
     const seen: unknown[] = [];
     deleteUser = async (user, { guard, manager }) => {
       seen.push([(user as Member).id, guard]);
@@ -217,9 +217,9 @@ describe('hooks.deleteUser', () => {
       },
       503,
     ],
-    // PostgreSQL would answer the COMMIT with a ROLLBACK, and nobody would know.
+    // PostgreSQL would respond to COMMIT with ROLLBACK, without an error.
     ['swallows the error of a statement', async (_, { manager }) => manager.query('SELEC').catch(() => undefined), 500],
-  ])('leaves the account whole where it %s', async (_, fail, expected) => {
+  ])('leaves the account unchanged if it %s', async (_, fail, expected) => {
     const deleted = t.recorded(AccountDeleted);
     deleteUser = async (user, context) => {
       await context.manager.query(ANONYMISE);
@@ -232,14 +232,14 @@ describe('hooks.deleteUser', () => {
     expect(await account.rows()).toEqual(whole);
     expect(await t.database.query('SELECT name FROM members')).toEqual([{ name: 'Ada' }]);
     expect(deleted).toEqual([]);
-    // And can be erased by whoever signs in anew.
+    // The user can sign in again and delete the account.
     expect((await t.login(account.email)).status).toBe(200);
   });
 
   it.each<[number, string, (more: () => Promise<unknown>) => Promise<unknown>]>([
-    [2, 'and one beside it', (beside) => beside()],
-    [1, 'and none beside it', async () => undefined],
-  ])('has its connection in a pool of %i, %s', async (max, _, twice) => {
+    [2, 'while a listener uses a second one', (beside) => beside()],
+    [1, 'while no other one is in use', async () => undefined],
+  ])('has a connection in a pool of %i, %s', async (max, _, twice) => {
     deleteUser = async (user, { manager }) => {
       await twice(() => small.t.database.query('SELECT 1'));
       await manager.query('DELETE FROM members WHERE id = $1', [(user as Member).id]);
@@ -254,7 +254,7 @@ describe('hooks.deleteUser', () => {
   });
 });
 
-describe('a login that races the erasure of its account', () => {
+describe('a login during the deletion of its account', () => {
   let deleteUser: DeleteUser;
   let beforeTokens: () => Promise<void>;
   const account = FullAccount.forFile({
@@ -267,17 +267,17 @@ describe('a login that races the erasure of its account', () => {
     },
   });
   const { t } = account;
-  // Accounts are signed in to before each test.
+  // The users sign in before each test.
   beforeAll(() => (beforeTokens = async () => undefined));
   afterEach(() => (beforeTokens = async () => undefined));
 
   it.each<[string, DeleteUser]>([
-    ['is gone', DELETE],
+    ['is deleted', DELETE],
     ['stays', async () => undefined],
-  ])('before the sweep leaves no session and no access token, where the row %s', async (_, dispose) => {
+  ])('before the sessions are deleted leaves no session and no access token, if the row %s', async (_, dispose) => {
     deleteUser = dispose;
     const begun: string[] = [];
-    // Its sessions have ended, and nothing is swept yet.
+    // The sessions have ended, but no row is deleted yet.
     t.on(AccountDeleting, async () => {
       const tokens = await t.session();
       begun.push(tokens.access_token);
@@ -289,9 +289,9 @@ describe('a login that races the erasure of its account', () => {
   });
 
   it.each<[string, DeleteUser]>([
-    ['is gone', DELETE],
+    ['is deleted', DELETE],
     ['stays', async () => undefined],
-  ])('between the sweep and the commit leaves none either, where the row %s', async (_, dispose) => {
+  ])('between the deletion of the sessions and the commit leaves none either, if the row %s', async (_, dispose) => {
     const [atLogin, atWork] = [new PausePoint(), new PausePoint()];
     deleteUser = async (user, context) => {
       await atWork.pass();
@@ -299,7 +299,7 @@ describe('a login that races the erasure of its account', () => {
     };
     const proof = await account.prove();
     beforeTokens = () => atLogin.pass();
-    // The password is verified, the session not yet stored.
+    // The password is verified, but the session is not stored yet.
     const login = t.login(ADA).then((response) => response);
     await atLogin.reached;
     const erasure = account.erase(proof);

@@ -28,7 +28,7 @@ const KEYS = [
   'two_factor.enabled',
 ];
 
-/** Every key at any depth, with the way to it. */
+/** Every key at any depth, with its path. */
 const keysIn = (value: unknown, path = ''): string[] => {
   if (typeof value !== 'object' || value === null) return [];
   const below = Array.isArray(value)
@@ -48,7 +48,7 @@ describe('GET /account/export', () => {
     return { body, headers, text };
   }
 
-  it('holds exactly these keys, in this order, and may not be cached', async () => {
+  it('contains exactly these keys, in this order, and may not be cached', async () => {
     await storePasskey(t, 'cred-1', '1');
     await storePasskey(t, 'cred-2', '1');
     await storePasskey(t, 'cred-3', '1', 'admin');
@@ -80,7 +80,7 @@ describe('GET /account/export', () => {
     ]);
   });
 
-  it('lists every session of this guard by its beginning, with its newest rotation and its end', async () => {
+  it('lists every session of this guard by its start, with its last rotation and its end', async () => {
     const first = await t.session();
     t.clock.advance(10);
     const renewed = (await t.refresh(first.refresh_token).expect(200)).body;
@@ -102,7 +102,7 @@ describe('GET /account/export', () => {
     expect(live).toMatchObject({ last_rotated_at: null, revoked_at: null });
   });
 
-  it('holds no secret: no token, hash, key, code or TOTP secret, with every factor in use', async () => {
+  it('contains no token, hash, key, code or TOTP secret if every factor is in use', async () => {
     const passkeys = await PasskeyApp.start({ features: { twoFactor: true } });
     await passkeys.enrol(await passkeys.confirmed(ADA), new SoftAuthenticator(ORIGIN), {}, 'Phone');
     const { secret, recoveryCodes, token } = await enrol(passkeys.t);
@@ -121,7 +121,7 @@ describe('GET /account/export', () => {
     await passkeys.stop();
   });
 
-  it('has no passkeys where there is no such table, or another one of that name', async () => {
+  it('contains no passkeys if their table does not exist or has other columns', async () => {
     const without = await startStepUp();
     const { access_token: token } = await without.session();
     await without.database.query('DROP TABLE svc_passkeys');
@@ -131,14 +131,14 @@ describe('GET /account/export', () => {
     await without.stop();
   });
 
-  it('is 503 while the user store does not say whether there is a second factor', async () => {
+  it('answers 503 while the user store cannot report whether there is a second factor', async () => {
     const { access_token: token } = await t.session();
     const proof = await confirmationTokenOf(t, token);
     jest.spyOn(t.app.get(UserProvider), 'secondFactorOf').mockReturnValue(new Promise(() => undefined));
     await t.get('/auth/account/export', token).set(CONFIRMATION_HEADER, proof).expect(503);
   });
 
-  it('needs a token and a confirmation, and counts with step-up', async () => {
+  it('requires a token and a confirmation, and counts with the step-up routes', async () => {
     const { access_token: token } = await t.session();
     await t.get('/auth/account/export').expect(401);
     await t.get('/auth/account/export', token).expect(423);
@@ -151,7 +151,7 @@ describe('GET /account/export', () => {
     await limited.stop();
   });
 
-  it('asks a pinned session for svc.account.delete, also where the other routes are not gated', async () => {
+  it('requires svc.account.delete of a pinned session, even if the other routes are not gated', async () => {
     for (const gateAuthRoutes of [true, false]) {
       const app = await startStepUp({ features: { gateAuthRoutes } });
       for (const [abilities, status] of [

@@ -8,19 +8,19 @@ import { tablesContaining } from '../support/find-texts';
 import { storePasskey } from '../support/passkeys';
 import { describeWithRedis, sharedRedisUrl } from '../support/with-redis';
 
-/** More than the 28 statements of one erasure: the last account is erased before the process is killed. */
+/** More than the 28 statements of one deletion: the last account is deleted before the process is killed. */
 const ACCOUNTS = 36;
 
 interface Account {
   email: string;
   headers: Record<string, string>;
-  /** Texts by which its rows are known. */
+  /** Texts that identify its rows. */
   texts: string[];
-  /** The tables with a row of it. */
+  /** The tables with a row of the account. */
   whole: string[];
 }
 
-describeWithRedis('an account whose erasure is killed', () => {
+describeWithRedis('an account whose deletion is interrupted by a killed process', () => {
   const t = TestApp.forFile({ options: { features: { lockout: true } } });
 
   /** An account with a row in every table. */
@@ -36,7 +36,7 @@ describeWithRedis('an account whose erasure is killed', () => {
     return { email, headers, texts, whole: await tablesContaining(t, texts) };
   }
 
-  /** Hosts of which the n-th stops before its n-th statement, and a promise for each that resolves when it does. */
+  /** Starts hosts, the nth of which stops before its nth statement. The promises resolve when they stop. */
   async function launch(): Promise<{ urls: string[]; frozen: Promise<void>[]; child: ChildProcess }> {
     const stores = { databaseUrl: t.databaseUrl, redisUrl: sharedRedisUrl(), hosts: ACCOUNTS };
     const child = fork(join(__dirname, '../support/stalled-hosts-process.ts'), {
@@ -50,14 +50,14 @@ describeWithRedis('an account whose erasure is killed', () => {
     return { urls, frozen, child };
   }
 
-  /** Whether the database has let go of everything the dead process had begun. */
+  /** Whether the database has ended every transaction of the killed process. */
   const hasSettled = async (): Promise<boolean> => {
     const open = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND state LIKE '%in transaction%'`;
     return (await t.database.query(open)).length === 0;
   };
 
-  it('is there as a whole or not at all, whichever statement it dies at', async () => {
-    // Ids of equal length, so that none is found in another.
+  it('exists completely or not at all, at whatever statement the process is killed', async () => {
+    // Ids of equal length, so that no id contains another one.
     await t.database.query('ALTER SEQUENCE people_id_seq RESTART WITH 1001');
     const accounts: Account[] = [];
     for (let n = 1; n <= ACCOUNTS; n++) accounts.push(await account(n));
@@ -78,7 +78,7 @@ describeWithRedis('an account whose erasure is killed', () => {
     for (const [i, { email, texts, whole }] of accounts.entries()) {
       const left = await tablesContaining(t, texts);
       expect([[], whole]).toContainEqual(left);
-      // Whole is an account that can be signed in to, and none is an address that can be taken anew.
+      // A complete account can sign in. The address of a deleted account can register again.
       if (left.length === 0) await t.person(email);
       await t.login(email).expect(200);
       if (statuses[i] === 204) expect(left).toEqual([]);

@@ -6,10 +6,10 @@ import { PASSWORD } from '../support/user-entities';
 import { failStatementsAfter } from '../support/failing-statements';
 import { RACES_MS } from '../support/rounds';
 
-/** `TEST_SESSIONS=100000 npx jest test/account/many-sessions` ends as many. */
+/** The number of sessions: `TEST_SESSIONS=100000 npx jest test/account/many-sessions`. */
 const SESSIONS = Number(process.env.TEST_SESSIONS ?? 20_000);
 
-/** Sessions that end before the database fails: ten statements of the library. */
+/** The number of sessions that end before the database fails: ten statements of the library. */
 const ENDED = 5000;
 
 const NEXT = 'another horse entirely';
@@ -17,24 +17,24 @@ const NEXT = 'another horse entirely';
 describe('a user with thousands of sessions', () => {
   const { t, mailbox } = membersForFile({ sessions: { maxPerUser: 0 } });
   let userId: string;
-  /** The oldest session, the one that asks, and the newest one. */
+  /** The oldest session, the one that sends the request, and the newest one. */
   let first: Tokens;
   let own: Tokens;
   let last: Tokens;
-  /** Seconds of each request, to be told where somebody asks how long they take. */
+  /** The duration of each request in seconds, printed if `TEST_SESSIONS` is set. */
   const took: Record<string, number[]> = {};
 
   const change = { current_password: PASSWORD, password: NEXT, password_confirmation: NEXT };
   const reset = { email: ADA, password: NEXT, password_confirmation: NEXT };
 
   type Prepare = () => Promise<() => PromiseLike<{ status: number }>>;
-  /** Whether one of the sessions asks for it, and whether it goes on. */
+  /** Whether one of the sessions sends the request, and whether that session continues. */
   const [BY_ONE, BY_NONE, OF_OTHERS] = [
     { asks: true, spares: false },
     { asks: false, spares: false },
     { asks: true, spares: true },
   ];
-  /** Each way to end them: prepares, and returns the request, which can be repeated. */
+  /** Each way to end the sessions: prepares, and returns the request, which can be repeated. */
   const ways: [string, SessionEndReason, typeof BY_ONE, Prepare][] = [
     [
       'a sign-out everywhere',
@@ -89,7 +89,7 @@ describe('a user with thousands of sessions', () => {
     t.clock.stop();
     userId = await member(t, ADA);
     first = await t.session();
-    // Plans are made anew now, for a table of one row.
+    // The statistics of the nearly empty table, so that new plans are based on one row.
     await t.database.query('VACUUM ANALYZE svc_sessions');
     t.clock.advance(1);
     await t.database.query(
@@ -109,7 +109,7 @@ describe('a user with thousands of sessions', () => {
     (await t.database.query('SELECT count(*)::int AS n FROM svc_sessions WHERE revoked_at IS NULL'))[0].n;
 
   it.each(ways)(
-    'is rid of them by %s, also where that has to be repeated',
+    'loses all of them through %s, even if the request must be repeated',
     async (name, reason, { asks, spares }, prepare) => {
       const ended = t.recorded(SessionEnded);
       const request = await prepare();
@@ -119,7 +119,7 @@ describe('a user with thousands of sessions', () => {
       const allow = await failStatementsAfter(t, ENDED, 'UPDATE ON svc_sessions');
       expect((await request()).status).toBe(503);
       await allow();
-      // What has ended is ended: the newest first, and not the one that asks.
+      // The sessions that have ended stay ended: the newest first, and not the one that sends the request.
       expect(await living()).toBe(all - ENDED);
       await t.get('/private', last.access_token).expect(401);
       await t.refresh(last.refresh_token).expect(401);
@@ -132,7 +132,7 @@ describe('a user with thousands of sessions', () => {
         const { status } = await request();
         times.push((performance.now() - start) / 1000);
         if (status < 300) break;
-        // Out of time, and closer to its end.
+        // The request timed out, but more sessions have ended.
         expect(status).toBe(503);
         const now = await living();
         expect(now).toBeLessThan(left);
@@ -154,7 +154,7 @@ describe('a user with thousands of sessions', () => {
   );
 
   it(
-    'leaves no trace of them once the account is deleted',
+    'leaves no data of them after the deletion of the account',
     async () => {
       const proof = await confirmationTokenOf(t, own.access_token);
       const erase = () => t.call('delete', '/auth/account', own.access_token).set(CONFIRMATION_HEADER, proof);

@@ -11,7 +11,7 @@ const POOL = { max: 5 };
 
 type DeleteUser = NonNullable<AuthHooks['deleteUser']>;
 
-/** The row stays, as some hosts want it: nothing but the library keeps a second run of the hook away. */
+/** Keeps the row, as some hosts do: only the library prevents a second run of the hook. */
 const anonymise: DeleteUser = async (user, { manager }) => {
   const { id } = user as Member;
   await manager.query("UPDATE members SET name = 'gone', email = id::text WHERE id = $1", [id]);
@@ -23,7 +23,7 @@ interface Ticket {
   proof: string;
 }
 
-describe('accounts erased in parallel', () => {
+describe('parallel deletions', () => {
   const log: string[] = [];
   let deleteUser: DeleteUser;
   const options: Partial<AuthModuleOptions> = {
@@ -35,14 +35,14 @@ describe('accounts erased in parallel', () => {
     },
   };
   const { t } = membersForFile(options, { pool: POOL });
-  // Another process on the same stores. Each test starts anew in both.
+  // A second application on the same stores. Both are reset before each test.
   const { t: other } = membersForFile(options, () => ({ pool: POOL, databaseUrl: t.databaseUrl }));
 
   beforeEach(() => {
     log.length = 0;
     deleteUser = anonymise;
     for (const node of [t, other]) {
-      // A listener that needs the database, as a host's does.
+      // A listener that uses the database, like a listener of a host.
       node.on(AccountDeleting, async () => void (await node.database.query("SELECT 'deleting'"), log.push('deleting')));
       node.on(AccountDeleted, () => log.push('deleted'));
     }
@@ -59,7 +59,7 @@ describe('accounts erased in parallel', () => {
     return (await t.database.query('SELECT count(*)::int AS n FROM svc_sessions WHERE revoked_at IS NULL'))[0].n;
   }
 
-  it('run hook and events once for one account, however many ask; to the others their token is dead', async () => {
+  it('run the hook and the events once for one account, and answer 401 to all other requests', async () => {
     for (let round = 0; round < 5; round++) {
       log.length = 0;
       await member(t, 'ada@example.com');
@@ -70,7 +70,7 @@ describe('accounts erased in parallel', () => {
     }
   });
 
-  it('do so across processes', async () => {
+  it('run the hook and the events once across processes', async () => {
     for (let round = 0; round < 10; round++) {
       log.length = 0;
       await member(t, 'ada@example.com');
@@ -83,7 +83,7 @@ describe('accounts erased in parallel', () => {
     }
   });
 
-  it('leave the others an answer while one is at work, and its failure is told to the one', async () => {
+  it('answer other requests while one is running, and report its failure only to that one', async () => {
     const atWork = new PausePoint();
     deleteUser = async () => {
       await atWork.pass();
@@ -96,15 +96,15 @@ describe('accounts erased in parallel', () => {
     expect(await erase(mine)).toBe(401);
     atWork.resume();
     expect(await first).toBe(500);
-    // The next attempt, after a new login, is one of its own.
+    // The next attempt, after a new login, runs separately.
     expect(await erase(await ticket('ada@example.com'))).toBe(500);
     expect(log).toEqual(['deleting', 'hook', 'deleting', 'hook']);
   });
 
   it.each([
-    ['is still at work', false],
-    ['has just ended its own', true],
-  ])('run the hook once for a session that began meanwhile, where the other process %s', async (_, hasEnded) => {
+    ['is still deleting', false],
+    ['has just deleted the account', true],
+  ])('run the hook once if a session started meanwhile and the other process %s', async (_, hasEnded) => {
     const [atWork, announced] = [new PausePoint(), new PausePoint()];
     deleteUser = async (user, context) => {
       await atWork.pass();
@@ -125,7 +125,7 @@ describe('accounts erased in parallel', () => {
     expect(log.filter((what) => what !== 'deleting')).toEqual(['hook', 'deleted']);
   });
 
-  it('leave a connection to every other route, and to what the host does beside the transaction', async () => {
+  it('leave a connection for other routes and for the host`s statements outside the transaction', async () => {
     const atWork = new PausePoint();
     deleteUser = async (user, context) => {
       await atWork.pass();
@@ -141,7 +141,7 @@ describe('accounts erased in parallel', () => {
     }
     const erasures = Promise.all(tickets.map(erase));
     await atWork.reached;
-    // All of them are under way, and wait for the one that is at work.
+    // All of them have started and wait for the first one.
     await eventually(async () => (await living()) === 1);
     await eventually(async () => log.filter((what) => what === 'deleting').length === AT_ONCE);
     await t.get('/private', bob.access_token).expect(200);

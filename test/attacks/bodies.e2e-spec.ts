@@ -13,7 +13,7 @@ const deep = (levels: number): string => `{"email":${'['.repeat(levels)}${']'.re
 
 type Body = Pick<RawRequest, 'body' | 'headers' | 'chunked'>;
 
-/** Bodies that cannot be read, and what they are answered. */
+/** Bodies that cannot be read, with the status that they are answered. */
 const UNREADABLE: readonly [string, number, Body][] = [
   ...[
     '{',
@@ -38,28 +38,32 @@ const UNREADABLE: readonly [string, number, Body][] = [
     `${SECRET_OF_THE_BODY}`,
     '['.repeat(50_000),
   ].map((body): [string, number, Body] => [`JSON ${body.slice(0, 30)}`, 400, { body, headers: JSON_TYPE }]),
-  ['bytes that are no text', 400, { body: Buffer.from([0xff, 0xfe, 0x00, 0xd8]), headers: JSON_TYPE }],
+  ['bytes that are not text', 400, { body: Buffer.from([0xff, 0xfe, 0x00, 0xd8]), headers: JSON_TYPE }],
   [
     'JSON of another charset',
     400,
     { body: '{"email":"x"}', headers: { 'Content-Type': 'application/json; charset=utf-16be' } },
   ],
   ['an unknown charset', 415, { body: '{}', headers: { 'Content-Type': 'application/json; charset=x-evil' } }],
-  ['a charset that is no UTF', 415, { body: '{}', headers: { 'Content-Type': 'application/json; charset=ibm037' } }],
+  ['a charset other than UTF', 415, { body: '{}', headers: { 'Content-Type': 'application/json; charset=ibm037' } }],
   ['an unknown encoding', 415, { body: '{}', headers: { ...JSON_TYPE, 'Content-Encoding': 'x-evil' } }],
-  ['what claims to be gzip', 400, { body: '{"email":"x"}', headers: { ...JSON_TYPE, 'Content-Encoding': 'gzip' } }],
   [
-    'half a gzip',
+    'plain text declared as gzip',
+    400,
+    { body: '{"email":"x"}', headers: { ...JSON_TYPE, 'Content-Encoding': 'gzip' } },
+  ],
+  [
+    'truncated gzip',
     400,
     { body: gzipSync('{}'.repeat(9)).subarray(0, 12), headers: { ...JSON_TYPE, 'Content-Encoding': 'gzip' } },
   ],
   ['a gzip of 10 MB', 413, { body: gzipSync(TEN_MEGABYTES), headers: { ...JSON_TYPE, 'Content-Encoding': 'gzip' } }],
-  ['200 KB of depth', 413, { body: deep(100_000), headers: JSON_TYPE }],
+  ['200 KB of nesting', 413, { body: deep(100_000), headers: JSON_TYPE }],
   ['a form of 5,000 fields', 413, { body: 'a=1&'.repeat(5000), headers: FORM }],
   ['a form 60 deep', 400, { body: `a${'[b]'.repeat(60)}=1`, headers: FORM }],
 ];
 
-/** Bodies that are none, to a route of JSON: they are not looked at. */
+/** Bodies that the JSON parser ignores because of their type. */
 const UNSEEN: readonly [string, Body][] = [
   ...[
     'text/plain',
@@ -77,7 +81,7 @@ const UNSEEN: readonly [string, Body][] = [
     `type ${type}`,
     { body: '{"email":"a@example.com"}', headers: { 'Content-Type': type } },
   ]),
-  ['no type', { body: '{"email":"a@example.com"}' }],
+  ['no content type', { body: '{"email":"a@example.com"}' }],
   ['no body', {}],
   ['an empty body', { body: '', headers: JSON_TYPE }],
 ];
@@ -94,20 +98,20 @@ describeWithRedis('a body that cannot be read by Express', () => {
     status,
     secrets: [SECRET_OF_THE_BODY],
   });
-  /** What nobody in particular gets: the body is not what keeps them out. */
+  /** The response to a request without credentials. The body has no effect on it. */
   const unseen = ({ needs, refuses, done }: Route): number[] => (needs === 'nothing' ? [refuses, done] : [401]);
 
-  it.each(UNREADABLE.map((one, i) => [...one, i] as const))('%s is told so with %i', async (name, status, body, i) => {
+  it.each(UNREADABLE.map((one, i) => [...one, i] as const))('(%s) is answered %i', async (name, status, body, i) => {
     const attacks = partition(ROUTES, i, 3).map((route) => attack(route, name, body, [status]));
     expect(await host.withstand(attacks)).toEqual([]);
   });
 
-  it.each(UNSEEN.map((one, i) => [...one, i] as const))('%s counts as no body', async (name, body, i) => {
+  it.each(UNSEEN.map((one, i) => [...one, i] as const))('(%s) counts as no body', async (name, body, i) => {
     const attacks = partition(ROUTES, i, 3).map((route) => attack(route, name, body, unseen(route)));
     expect(await host.withstand(attacks)).toEqual([]);
   });
 
-  it('of 10 MB is refused, whether or not it says so before', async () => {
+  it('is refused if it has 10 MB, with and without a Content-Length', async () => {
     for (const chunked of [false, true]) {
       const large = { body: TEN_MEGABYTES, headers: JSON_TYPE, chunked };
       const posts = ROUTES.filter(({ method }) => method === 'POST');
@@ -118,14 +122,14 @@ describeWithRedis('a body that cannot be read by Express', () => {
     }
   });
 
-  it('is the host`s to answer on the host`s own routes', async () => {
+  it('is answered by the host on the host`s own routes', async () => {
     for (const path of ['/open', '/auth/login/more', '/auth', '/nowhere', '/auth/sessions']) {
       const { text } = await host.wire.send({ method: 'POST', path, body: '{', headers: JSON_TYPE });
       expect(JSON.parse(text)).toMatchObject({ statusCode: 400 });
     }
   });
 
-  it('is told so wherever the path is matched: in any case, with a slash or a query behind it', async () => {
+  it('is answered the same for every spelling of the path: other case, a final slash, a query', async () => {
     for (const path of [
       '/AUTH/Login',
       '/auth/login/',
@@ -139,12 +143,12 @@ describeWithRedis('a body that cannot be read by Express', () => {
     }
   });
 
-  it('leaves the process whole', async () => {
+  it('does not harm the process', async () => {
     expect(await host.aftermath([SECRET_OF_THE_BODY])).toEqual([]);
   });
 });
 
-describeWithRedis('a body that the host lets through whatever its size', () => {
+describeWithRedis('a body on a host without a size limit', () => {
   let host: AttackedHost;
 
   beforeAll(
@@ -158,7 +162,7 @@ describeWithRedis('a body that the host lets through whatever its size', () => {
   afterAll(() => host.stop());
 
   const VAST: readonly [string, () => unknown][] = [
-    ['a text of 10 MB', () => TEN_MEGABYTES.toString()],
+    ['a string of 10 MB', () => TEN_MEGABYTES.toString()],
     ['10 MB of spaces', () => ' '.repeat(TEN_MEGABYTES.length)],
     ['10 MB of emoji', () => '😀'.repeat(TEN_MEGABYTES.length / 4)],
     ['an address of 5 MB', () => `${'a.'.repeat(2_500_000)}@example.com`],
@@ -166,7 +170,7 @@ describeWithRedis('a body that the host lets through whatever its size', () => {
   ];
 
   it.each(VAST.map((one, i) => [...one, i] as const))(
-    '%s in a field is refused like any other',
+    'with %s in a field is refused like any invalid value',
     async (name, make, i) => {
       const value = make();
       const routes = ROUTES.filter(({ needs, fields }) => needs === 'nothing' && fields);
@@ -182,7 +186,7 @@ describeWithRedis('a body that the host lets through whatever its size', () => {
     },
   );
 
-  it('100,000 levels in a field are refused like any other', async () => {
+  it('with 100,000 levels of nesting in a field is refused like any invalid value', async () => {
     const attacks = ROUTES.filter(({ needs, fields }) => needs === 'nothing' && fields).flatMap((route) =>
       route.fields!.flatMap((field) =>
         (['[', '{"a":'] as const).map((open): Attack => {
@@ -200,15 +204,15 @@ describeWithRedis('a body that the host lets through whatever its size', () => {
     expect(await host.withstand(attacks)).toEqual([]);
   });
 
-  it('leaves the process whole', async () => {
+  it('does not harm the process', async () => {
     expect(await host.aftermath()).toEqual([]);
   });
 });
 
-/** One byte more than Fastify takes by itself. */
+/** One byte more than the default body limit of Fastify. */
 const TOO_MUCH = 1024 * 1024 + 1;
 
-/** Bodies that cannot be read, and what they are answered. */
+/** Bodies that cannot be read, with the status that they are answered. */
 const UNREADABLE_BY_FASTIFY: readonly [string, number, Body][] = [
   ...[
     '',
@@ -225,24 +229,24 @@ const UNREADABLE_BY_FASTIFY: readonly [string, number, Body][] = [
     `{"password":"${SECRET_OF_THE_BODY}"`,
     '['.repeat(50_000),
   ].map((body): [string, number, Body] => [`JSON ${body.slice(0, 30)}`, 400, { body, headers: JSON_TYPE }]),
-  ['bytes that are no text', 400, { body: Buffer.from([0xff, 0xfe, 0x00, 0xd8]), headers: JSON_TYPE }],
+  ['bytes that are not text', 400, { body: Buffer.from([0xff, 0xfe, 0x00, 0xd8]), headers: JSON_TYPE }],
   ['a gzip', 400, { body: gzipSync('{}'.repeat(TOO_MUCH)), headers: { ...JSON_TYPE, 'Content-Encoding': 'gzip' } }],
   ...['text/html', 'application/xml', 'multipart/form-data; boundary=x', 'application/jsonp', 'json', ''].map(
     (type): [string, number, Body] => [`type ${type}`, 415, { body: '{}', headers: { 'Content-Type': type } }],
   ),
 ];
 
-/** Bodies that can be read, and hold nothing. */
+/** Bodies that can be read but contain no field. */
 const EMPTY_TO_FASTIFY: readonly [string, Body][] = [
   ...['true', 'null', '1', '"text"', '[]', '{"email":"\\ud800"}'].map((body): [string, Body] => [
     `JSON ${body}`,
     { body, headers: JSON_TYPE },
   ]),
-  ['bytes that are no text, in quotes', { body: Buffer.from([0x22, 0xff, 0xd8, 0x22]), headers: JSON_TYPE }],
-  ['200 KB of depth', { body: `{"email":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, headers: JSON_TYPE }],
+  ['bytes that are not text, in quotes', { body: Buffer.from([0x22, 0xff, 0xd8, 0x22]), headers: JSON_TYPE }],
+  ['200 KB of nesting', { body: `{"email":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, headers: JSON_TYPE }],
   ['a form of 5,000 fields', { body: 'a=1&'.repeat(5000), headers: FORM }],
   ['a form 60 deep', { body: `a${'[b]'.repeat(60)}=1`, headers: FORM }],
-  ['a form of no text', { body: 'email=%ff%zz%d8%00', headers: FORM }],
+  ['a form with bytes that are not text', { body: 'email=%ff%zz%d8%00', headers: FORM }],
   ['a text', { body: '{"email":"a@example.com"}', headers: { 'Content-Type': 'text/plain' } }],
   ['no body', {}],
 ];
@@ -253,7 +257,7 @@ describeWithRedis('a body that cannot be read by Fastify', () => {
   beforeAll(async () => (host = await AttackedHost.start({ fastify: true })));
   afterAll(() => host.stop());
 
-  // Fastify reads no body of a GET.
+  // Fastify does not read the body of a GET request.
   const routes = ROUTES.filter(({ method }) => method !== 'GET');
   const attack = (route: Route, name: string, body: Body, status: readonly number[]): Attack => ({
     name: `${route.name}, ${name}`,
@@ -263,7 +267,7 @@ describeWithRedis('a body that cannot be read by Fastify', () => {
   });
 
   it.each(UNREADABLE_BY_FASTIFY.map((one, i) => [...one, i] as const))(
-    '%s is told so with %i',
+    '(%s) is answered %i',
     async (name, status, body, i) => {
       expect(await host.withstand(partition(routes, i, 3).map((route) => attack(route, name, body, [status])))).toEqual(
         [],
@@ -272,7 +276,7 @@ describeWithRedis('a body that cannot be read by Fastify', () => {
   );
 
   it.each(EMPTY_TO_FASTIFY.map((one, i) => [...one, i] as const))(
-    '%s is refused like any other',
+    '(%s) is refused like any invalid body',
     async (name, body, i) => {
       const refusals = ({ needs, refuses }: Route): number[] => (needs === 'nothing' ? [refuses, 422] : [401]);
       const attacks = partition(routes, i, 3).map((route) => attack(route, name, body, refusals(route)));
@@ -281,9 +285,9 @@ describeWithRedis('a body that cannot be read by Fastify', () => {
   );
 
   it.each([
-    ['says so before', `Content-Length: ${TOO_MUCH}\r\n\r\n`],
-    ['does not', `Transfer-Encoding: chunked\r\n\r\n${TOO_MUCH.toString(16)}\r\n${'a'.repeat(TOO_MUCH)}`],
-  ])('is refused as soon as it is known to be too large, where it %s', async (_, rest) => {
+    ['is in the Content-Length', `Content-Length: ${TOO_MUCH}\r\n\r\n`],
+    ['is found in a chunk', `Transfer-Encoding: chunked\r\n\r\n${TOO_MUCH.toString(16)}\r\n${'a'.repeat(TOO_MUCH)}`],
+  ])('is refused at once if its excessive size %s', async (_, rest) => {
     for (const { method, path } of routes) {
       const head = `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n`;
       const answer = await host.wire.raw(head + rest, false);
@@ -292,14 +296,14 @@ describeWithRedis('a body that cannot be read by Fastify', () => {
     }
   });
 
-  it('is the host`s to answer on the host`s own routes, and where there are none', async () => {
+  it('is answered by the host on the host`s own routes and on unknown paths', async () => {
     for (const path of ['/open', '/auth/login/more', '/nowhere', '/auth/sessions']) {
       const { text } = await host.wire.send({ method: 'POST', path, body: '{', headers: JSON_TYPE });
       expect(JSON.parse(text)).toMatchObject({ statusCode: 400 });
     }
   });
 
-  it('leaves the process whole', async () => {
+  it('does not harm the process', async () => {
     expect(await host.aftermath([SECRET_OF_THE_BODY])).toEqual([]);
   });
 });

@@ -6,15 +6,15 @@ import { describeWithRedis } from '../support/with-redis';
 
 const PAGE = 'https://app.example.com';
 
-/** The routes that deliver tokens, and so set the cookie. */
+/** The routes that return tokens, and so set the cookie. */
 const SETTING = ['login', 'refresh', 'register', 'passkeys/login', 'two-factor-challenge'];
-/** Those that take it away. */
+/** The routes that remove the cookie. */
 const CLEARING = ['POST logout', 'DELETE sessions', 'DELETE sessions/:svcSession', 'DELETE account'];
 
 const short = ({ name }: Route): string => name.replace(/\/(admin\/)?auth\//, '');
 const setting = ROUTES.filter((route) => SETTING.some((one) => short(route) === `POST ${one}`));
 
-/** What browsers say of a page that is none of ours, or a page would have them say. */
+/** Headers that browsers send for a page of another site, or that such a page can cause. */
 const FOREIGN: readonly Record<string, string>[] = [
   { Origin: 'https://evil.example' },
   { Origin: 'https://evil.example', 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'cors' },
@@ -53,7 +53,7 @@ describeWithRedis('cookie mode', () => {
   const nameAt = (guard: string): string => (guard === 'api' ? '__Host-refresh' : `__Host-refresh-${guard}`);
   const cookie = ({ guard, refresh }: Visitor): string => `${nameAt(guard)}=${refresh}`;
 
-  it('hands the refresh token to the cookie alone, which no script, other site or plain connection reaches', () => {
+  it('returns the refresh token only in a cookie that is HttpOnly, SameSite=Strict and Secure', () => {
     for (const route of setting.filter(({ name }) => answers.has(name))) {
       const answer = answers.get(route.name)!;
       const [only, ...more] = cookiesOf(answer);
@@ -71,7 +71,7 @@ describeWithRedis('cookie mode', () => {
     }
   });
 
-  it('sets and takes away the cookie nowhere else', () => {
+  it('sets or removes the cookie on no other route', () => {
     for (const [name, answer] of answers) {
       const route = routeNamed(name);
       const cookies = cookiesOf(answer);
@@ -91,7 +91,7 @@ describeWithRedis('cookie mode', () => {
     }
   });
 
-  it('does so whatever is said of the way a request came', async () => {
+  it('sets the same cookie whatever proxy headers a request has', async () => {
     const { status, headers } = await host.wire.send({
       method: 'POST',
       path: '/auth/refresh',
@@ -109,7 +109,7 @@ describeWithRedis('cookie mode', () => {
     );
   });
 
-  it('answers no page of another site, before anything is looked up, counted, verified or rotated', async () => {
+  it('refuses pages of other sites before any read, count, verification or rotation', async () => {
     const rows = async (): Promise<unknown> =>
       host.sql('SELECT count(*), sum(generation), (SELECT count(*) FROM members) AS members FROM svc_sessions');
     const [before, work] = [await rows(), await host.ask('work')];
@@ -139,7 +139,7 @@ describeWithRedis('cookie mode', () => {
     expect(await rows()).toEqual(before);
   });
 
-  it('says so in one body, counts it nowhere, and leaves the cookie alone', async () => {
+  it('refuses them with one body, counts nothing and keeps the cookie', async () => {
     const headers = { Cookie: cookie(visitors.api!), Origin: 'https://evil.example' };
     const { text, headers: told } = await host.wire.send({ method: 'POST', path: '/auth/refresh', headers });
     expect(text).toBe('{"message":"This request comes from another site."}');
@@ -148,10 +148,13 @@ describeWithRedis('cookie mode', () => {
   });
 
   it.each<[string, (own: string) => Record<string, string>]>([
-    ['no page', () => ({})],
+    ['a client that is not a browser', () => ({})],
     ['a page of the same origin', (own) => ({ Origin: own, 'Sec-Fetch-Site': 'same-origin' })],
     ['a page of the same origin in an older browser', (own) => ({ Origin: own })],
-    ['a page of the same origin that withholds its own', () => ({ Origin: 'null', 'Sec-Fetch-Site': 'same-origin' })],
+    [
+      'a page of the same origin with an opaque Origin header',
+      () => ({ Origin: 'null', 'Sec-Fetch-Site': 'same-origin' }),
+    ],
     ['the address bar', () => ({ 'Sec-Fetch-Site': 'none' })],
     ['the listed page', () => ({ Origin: PAGE, 'Sec-Fetch-Site': 'cross-site' })],
     ['the listed page in an older browser', () => ({ Origin: PAGE })],
@@ -170,7 +173,7 @@ describeWithRedis('cookie mode', () => {
     }
   });
 
-  it('has nothing to say of pages where a bearer token is what counts', async () => {
+  it('does not check the origin on routes that require a bearer token', async () => {
     const others = ROUTES.filter((route) => !setting.includes(route) && !route.ends && route.method !== 'DELETE');
     const attacks = others.map((route): Attack => {
       const visitor = visitors[route.guard]!;
@@ -185,7 +188,7 @@ describeWithRedis('cookie mode', () => {
     expect(await host.withstand(attacks)).toEqual([]);
   });
 
-  it('takes no token from a cookie of another name, or of the other guard', async () => {
+  it('reads no token from a cookie with another name or of the other guard', async () => {
     const { api, admin } = visitors as { api: Visitor; admin: Visitor };
     const wrong = [
       `refresh=${api.refresh}`,
@@ -208,7 +211,7 @@ describeWithRedis('cookie mode', () => {
     expect(await host.withstand(attacks)).toEqual([]);
   });
 
-  it('leaves the process whole', async () => {
+  it('survives all these attacks', async () => {
     expect(await host.aftermath(Object.values(visitors).flatMap(({ access, refresh }) => [access, refresh]))).toEqual(
       [],
     );
@@ -216,7 +219,7 @@ describeWithRedis('cookie mode', () => {
 });
 
 describeWithRedis('body mode', () => {
-  it('asks of no page where it is: there is nothing ambient to protect', async () => {
+  it('does not check the origin, because browsers send no credential automatically', async () => {
     const host = await AttackedHost.start();
     const { refresh } = await host.visitor();
     const headers = { Origin: 'https://evil.example', 'Sec-Fetch-Site': 'cross-site' };

@@ -7,7 +7,7 @@ import { CREDENTIALS, NON_OBJECTS, NON_STRINGS, SEGMENTS, TEXTS, reachesPrototyp
 import { MAX_PARAM_LENGTH, onFastify } from '../support/adapter';
 import { describeWithRedis } from '../support/with-redis';
 
-describeWithRedis('what is sent in a field', () => {
+describeWithRedis('a hostile value in a request', () => {
   let host: AttackedHost;
   let visitors: Record<string, Visitor[]>;
   let turn = 0;
@@ -17,7 +17,7 @@ describeWithRedis('what is sent in a field', () => {
     visitors = {
       api: await host.ask('visitors', 40, 'api'),
       admin: await host.ask('visitors', 10, 'admin'),
-      // With a second factor, and one step before it.
+      // A user with a second factor, after the first step of the login.
       enrolled: await host.ask('visitors', 5, 'api'),
       pending: await host.ask('visitors', 5, 'api'),
     };
@@ -36,7 +36,7 @@ describeWithRedis('what is sent in a field', () => {
   afterAll(() => host.stop());
 
   const next = (pool: string): Visitor => visitors[pool]![turn++ % visitors[pool]!.length]!;
-  /** Somebody at whom the route gets as far as it can. */
+  /** A user for whom the route checks as much of the request as possible. */
   const someoneFor = ({ name, guard }: Route): Visitor =>
     next(
       name === 'POST /auth/two-factor-challenge'
@@ -45,17 +45,17 @@ describeWithRedis('what is sent in a field', () => {
           ? 'pending'
           : guard,
     );
-  /** The visitor's own passkey, where the path names one. */
+  /** The visitor's own passkey, if the path contains one. */
   const pathFor = ({ name, path }: Route, { id }: Visitor): string =>
     name.startsWith('PATCH') ? `/auth/passkeys/${id}` : path;
 
-  /** A body that gets as far as the field in question. */
+  /** A body that passes all checks before the field under test. */
   const bodyFor = (route: Route, visitor: Visitor): Record<string, unknown> => {
     if (route.name.endsWith('/two-factor-challenge')) return { challenge_token: purposeToken(CHALLENGE, visitor) };
     return route.body?.(visitor) ?? {};
   };
 
-  /** Fastify refuses to read what Express hands on. */
+  /** Whether Fastify refuses to parse a body that Express accepts. */
   const unlessUnread = (value: unknown, status: readonly number[]): readonly number[] =>
     onFastify && reachesPrototypes(value) ? [400] : status;
 
@@ -75,7 +75,7 @@ describeWithRedis('what is sent in a field', () => {
       secrets: [visitor.access, visitor.refresh],
     };
   };
-  /** The same with a ceremony that waits for an answer, so that the answer is looked at. */
+  /** The same with a pending ceremony, so that the server checks the credential. */
   const live = async (route: Route, one: Attack): Promise<Attack> => {
     if (route.name === 'POST /auth/passkeys') {
       await host.post('/auth/passkeys/registration-options', {}, one.send.headers);
@@ -92,31 +92,37 @@ describeWithRedis('what is sent in a field', () => {
 
   afterEach(() => host.forgive());
 
-  it.each(withFields.map((route) => [route.name, route] as const))('%s refuses every other type', async (_, route) => {
-    const attacks = fieldsOf(route).flatMap((field) => {
-      const values = isObject(route, field) ? NON_OBJECTS.filter((value) => value !== '') : NON_STRINGS;
-      const absent = route.optional?.includes(field) ? [route.refuses, route.done, 422] : [refusalOf(route)];
-      return [
-        ...values.map((value) => attack(route, field, value, [refusalOf(route)])),
-        attack(route, field, null, absent),
-        attack(route, field, undefined, absent),
-      ];
-    });
-    expect(await host.withstand(attacks)).toEqual([]);
-  });
-
-  it.each(withFields.map((route, i) => [route.name, route, i] as const))('%s bears every text', async (_, route, i) => {
-    for (const [number, field] of fieldsOf(route).entries()) {
-      if (isObject(route, field)) continue;
-      const attacks = partition(TEXTS, i + number, 4).map((text) =>
-        attack(route, field, text, [refusalOf(route), route.refuses, route.done]),
-      );
+  it.each(withFields.map((route) => [route.name, route] as const))(
+    'of a wrong type is refused by %s',
+    async (_, route) => {
+      const attacks = fieldsOf(route).flatMap((field) => {
+        const values = isObject(route, field) ? NON_OBJECTS.filter((value) => value !== '') : NON_STRINGS;
+        const absent = route.optional?.includes(field) ? [route.refuses, route.done, 422] : [refusalOf(route)];
+        return [
+          ...values.map((value) => attack(route, field, value, [refusalOf(route)])),
+          attack(route, field, null, absent),
+          attack(route, field, undefined, absent),
+        ];
+      });
       expect(await host.withstand(attacks)).toEqual([]);
-      await host.forgive();
-    }
-  });
+    },
+  );
 
-  it('is no longer than 255 characters, of whatever kind', async () => {
+  it.each(withFields.map((route, i) => [route.name, route, i] as const))(
+    'of any text is handled by %s',
+    async (_, route, i) => {
+      for (const [number, field] of fieldsOf(route).entries()) {
+        if (isObject(route, field)) continue;
+        const attacks = partition(TEXTS, i + number, 4).map((text) =>
+          attack(route, field, text, [refusalOf(route), route.refuses, route.done]),
+        );
+        expect(await host.withstand(attacks)).toEqual([]);
+        await host.forgive();
+      }
+    },
+  );
+
+  it('is refused if it is longer than 255 characters of any kind', async () => {
     const long = [
       'x'.repeat(256),
       '😀'.repeat(256),
@@ -133,7 +139,7 @@ describeWithRedis('what is sent in a field', () => {
   });
 
   it.each(withFields.filter(({ objects }) => objects).map((route) => [route.name, route] as const))(
-    '%s bears every object',
+    'of any object is handled by %s',
     async (_, route) => {
       const fuzz = fc.sample(
         fc.object({ maxDepth: 4, values: [fc.string({ unit: 'binary' }), fc.double(), fc.constant(null)] }),
@@ -146,7 +152,7 @@ describeWithRedis('what is sent in a field', () => {
     },
   );
 
-  it('bears any JSON as the whole body, on every route', async () => {
+  it('is handled on every route if it is the whole body', async () => {
     const bodies = [[], [[]], {}, [null], { length: 1e9 }, JSON.parse('{"__proto__":{"email":"x","password":"y"}}')];
     const attacks = withFields.flatMap((route) =>
       [...bodies, ...fc.sample(fc.dictionary(fc.constantFrom(...fieldsOf(route)), fc.jsonValue()), 10)].map(
@@ -164,7 +170,7 @@ describeWithRedis('what is sent in a field', () => {
     expect(await host.withstand(attacks)).toEqual([]);
   });
 
-  it('takes the last of several fields of one name, checked like any other', async () => {
+  it('is checked if it is the last of several fields with one name', async () => {
     const { email } = next('api');
     const twice = (last: string): string =>
       `{"email":${JSON.stringify(email)},"password":"correct-horse-battery","password":${last}}`;
@@ -176,7 +182,7 @@ describeWithRedis('what is sent in a field', () => {
     expect(await host.withstand(attacks)).toEqual([]);
   });
 
-  it('bears every segment of a path', async () => {
+  it('is handled as a path segment', async () => {
     const slots: [string, string, number][] = [
       ['DELETE', '/auth/sessions/', 404],
       ['DELETE', '/admin/auth/sessions/', 404],
@@ -194,7 +200,7 @@ describeWithRedis('what is sent in a field', () => {
           name: `${method} ${start}${segment.slice(0, 60)}`,
           send: { method, path: `${start}${segment}`, headers, body: {} },
           status: [refused ?? status],
-          // No handler of errors sees what Fastify's own router refuses.
+          // No error handler sees what Fastify's own router refuses.
           framework: onFastify && refused !== null,
         };
       }),
@@ -202,12 +208,12 @@ describeWithRedis('what is sent in a field', () => {
     expect(await host.withstand(attacks)).toEqual([]);
   });
 
-  it('leaves the process whole', async () => {
+  it('does not harm the process', async () => {
     expect(await host.aftermath()).toEqual([]);
   });
 });
 
-/** What a segment is answered before any route is asked; null for one that gets there. */
+/** The status that a segment gets before the router finds a route, or null if a route gets it. */
 function refusedUnasked(segment: string): number | null {
   if (onFastify && segment.length > MAX_PARAM_LENGTH) return 414;
   try {

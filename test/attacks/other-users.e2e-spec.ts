@@ -10,16 +10,16 @@ import { describeWithRedis } from '../support/with-redis';
 
 const PASSWORDS = { password: 'plum-violin-harbour-7', password_confirmation: 'plum-violin-harbour-7' };
 
-/** Headers that differ between any two answers. */
+/** Headers that differ between any two responses. */
 const OWN = new Set(['date', 'x-ratelimit-remaining', 'keep-alive']);
 
-describeWithRedis('of other users', () => {
+describeWithRedis('data of other users', () => {
   let host: AttackedHost;
 
   beforeAll(async () => (host = await AttackedHost.start()));
   afterAll(() => host.stop());
 
-  describe('what an answer gives away of who is there', () => {
+  describe('existing and unknown accounts cannot be distinguished by', () => {
     let known: Visitor;
 
     beforeAll(async () => {
@@ -31,7 +31,7 @@ describeWithRedis('of other users', () => {
       headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !OWN.has(name))),
     });
 
-    /** What an answer says and what it cost, once everything behind it is done. */
+    /** The visible parts of a response and its cost, after all background work has finished. */
     async function weighed(send: RawRequest): Promise<{ seen: object; hashes: number; queries: number }> {
       const before = await settled();
       const answer = await host.wire.send(send);
@@ -51,7 +51,7 @@ describeWithRedis('of other users', () => {
 
     const post = (path: string, body: object): RawRequest => ({ method: 'POST', path, body });
 
-    it.each(['api', 'admin'])('a failed login at %s: neither in what it says nor in what it does', async (guard) => {
+    it.each(['api', 'admin'])('the response or the work of a failed login at %s', async (guard) => {
       const { email } = await host.visitor(guard);
       const passwordless = await host.visitor(guard);
       const table = guard === 'api' ? 'members' : 'operators';
@@ -68,7 +68,7 @@ describeWithRedis('of other users', () => {
       expect(nobody.queries).toBe(right.queries);
     });
 
-    it('a forgotten password: neither in what it says nor in the hashes it costs', async () => {
+    it('the response or the number of hashes of a forgotten password', async () => {
       const forgot = (email: string): RawRequest => post('/auth/forgot-password', { email });
       const first = await weighed(forgot(known.email));
       const second = await weighed(forgot(known.email));
@@ -77,7 +77,7 @@ describeWithRedis('of other users', () => {
       expect([second.hashes, nobody.hashes]).toEqual([first.hashes, first.hashes]);
     });
 
-    it('a reset that fails: neither in what it says nor in what it does', async () => {
+    it('the response or the work of a failed reset', async () => {
       await host.post('/auth/forgot-password', { email: known.email });
       const token = linkIn(await host.mailTo(known.email, 1)).searchParams.get('token')!;
       const stranger = await host.visitor();
@@ -94,7 +94,7 @@ describeWithRedis('of other users', () => {
       expect(others).toEqual(others.map(() => wrong));
     });
 
-    it('a refresh that fails, whatever is wrong with the token', async () => {
+    it('the response to a failed refresh, for any invalid token', async () => {
       const [revoked, expired] = [await host.visitor(), await host.visitor()];
       await host.wire.send({
         method: 'POST',
@@ -125,7 +125,7 @@ describeWithRedis('of other users', () => {
       expect(answers[0]).toMatchObject({ status: 401 });
     });
 
-    it('a challenge that fails, whosever password it is not of', async () => {
+    it('the response to a failed login challenge of any user', async () => {
       const answers: object[] = [];
       for (const visitor of [known, await host.visitor(), await host.visitor()])
         answers.push(
@@ -139,7 +139,7 @@ describeWithRedis('of other users', () => {
       expect(answers).toEqual(answers.map(() => answers[0]));
     });
 
-    it('the options of a passkey: they are asked for by nobody in particular', async () => {
+    it('the passkey request options, which do not depend on a user', async () => {
       const shape = async (body: object): Promise<object> => {
         const { status, text } = await host.post('/auth/passkeys/login-options', body);
         const { ceremony_id, options } = JSON.parse(text);
@@ -149,7 +149,7 @@ describeWithRedis('of other users', () => {
       expect(JSON.stringify(await shape({ email: known.email }))).not.toMatch(/allowCredentials":\[\{/);
     });
 
-    it('a link to verify an email: whose it is, and what is wrong with it', async () => {
+    it('the response to an invalid email verification link, whatever is wrong with it', async () => {
       const route = routeNamed('POST /auth/email/verification-notification');
       const visitor = await host.visitor();
       await host.post(route.path, {}, credentials(route, visitor));
@@ -175,7 +175,7 @@ describeWithRedis('of other users', () => {
       expect(rows).toEqual([]);
     });
 
-    it('no route says who is there to somebody without a token', async () => {
+    it('the response of any guarded route without a token', async () => {
       const answers = ROUTES.filter(({ needs, guard }) => needs !== 'nothing' && guard === 'api').map(
         ({ method, path }) => host.wire.send({ method, path, body: { email: known.email } }),
       );
@@ -184,7 +184,7 @@ describeWithRedis('of other users', () => {
     });
   });
 
-  describe('what belongs to somebody else', () => {
+  describe('cannot be read, used or changed:', () => {
     let mine: Visitor;
     let other: Visitor;
     let admin: Visitor;
@@ -206,7 +206,7 @@ describeWithRedis('of other users', () => {
     const works = async (visitor: Visitor): Promise<number> =>
       (await host.wire.send({ path: `${host.paths[visitor.guard]}/sessions`, headers: as(visitor) })).status;
 
-    it('a session: it is not there, and goes on', async () => {
+    it('a session is answered 404 and continues', async () => {
       const ids = [
         sessionOf(other),
         sessionOf(other).toUpperCase(),
@@ -226,14 +226,14 @@ describeWithRedis('of other users', () => {
       expect([await works(mine), await works(other), await works(admin)]).toEqual([200, 200, 200]);
     });
 
-    it('all sessions: ending one`s own ends nobody else`s', async () => {
+    it('ending all own sessions ends no session of another user', async () => {
       const own = await host.visitor();
       for (const path of ['/auth/sessions/others', '/auth/sessions'])
         expect((await host.wire.send({ method: 'DELETE', path, headers: as(own) })).status).toBe(204);
       expect([await works(own), await works(other), await works(admin)]).toEqual([401, 200, 200]);
     });
 
-    it('a passkey: it is not there, keeps its name, and stays', async () => {
+    it('a passkey is answered 404 and keeps its name', async () => {
       const ids = ['cGFzc2tleS1vdGhlcg', 'cGFzc2tleS1hZG1pbg', 'bm9ib2R5'];
       for (const [method, status] of [
         ['PATCH', 404],
@@ -251,7 +251,7 @@ describeWithRedis('of other users', () => {
       expect(await host.sql('SELECT name FROM svc_passkeys')).toEqual([{ name: 'theirs' }, { name: 'theirs' }]);
     });
 
-    it('no list and no export shows any of it', async () => {
+    it('no list and no export contains it', async () => {
       const strange = [other, admin].flatMap((visitor) => [visitor.email, sessionOf(visitor)]);
       for (const path of [
         '/auth/sessions',
@@ -265,7 +265,7 @@ describeWithRedis('of other users', () => {
       }
     });
 
-    it('what names an owner in a body or in a query counts for nothing', async () => {
+    it('a user id in a body or in a query has no effect', async () => {
       const claims = {
         id: other.id,
         user_id: other.id,
@@ -288,7 +288,7 @@ describeWithRedis('of other users', () => {
       expect([await works(other), await works(admin)]).toEqual([200, 200]);
     });
 
-    it('a step-up: another`s, another session`s, another guard`s', async () => {
+    it('a confirmation of another user, session or guard is refused', async () => {
       const again = await host.visitor();
       const [second] = await host.sql<{ id: string }>('SELECT id FROM svc_sessions WHERE user_id = $1', [again.id]);
       const proofs = [
@@ -307,7 +307,7 @@ describeWithRedis('of other users', () => {
       expect(await host.withstand(attacks)).toEqual([]);
     });
 
-    it('a reset link: with another address it resets nobody', async () => {
+    it('a reset link with another address resets no password', async () => {
       const [first, second] = [await host.visitor(), await host.visitor()];
       await host.post('/auth/forgot-password', { email: first.email });
       const token = linkIn(await host.mailTo(first.email, 1)).searchParams.get('token');
@@ -317,7 +317,7 @@ describeWithRedis('of other users', () => {
       expect((await reset(first.email)).status).toBe(422);
     });
 
-    it('an account: whoever registers with its address, in any spelling, does not get in', async () => {
+    it('a registration with the address of an account, in any spelling, is refused', async () => {
       const route = routeNamed('POST /auth/register');
       for (const email of [other.email, other.email.toUpperCase(), ` ${other.email}\n`, `\ufeff${other.email}`]) {
         const { status } = await host.post(route.path, { ...route.body!(other), email, id: other.id, role: 'admin' });
@@ -336,34 +336,37 @@ describeWithRedis('of other users', () => {
       ]);
     });
 
-    it.each(['api', 'admin'])('a session of %s that is pinned to nothing manages nothing', async (guard) => {
-      const [pinned] = await host.ask('visitors', 1, guard, []);
-      const open = [
-        'two-factor',
-        'two-factor/confirm',
-        'passkeys/registration-options',
-        'email/verification-notification',
-        'logout',
-      ];
-      const gated = ROUTES.filter((route) => route.guard === guard && route.needs !== 'nothing').filter(
-        ({ method, path }) =>
-          !(method !== 'GET' && open.some((one) => path.endsWith(one))) &&
-          !/^(POST|PATCH|DELETE) \S*\/(passkeys\S*|two-factor\/recovery-codes)$/.test(`${method} ${path}`),
-      );
-      expect(gated.length).toBeGreaterThanOrEqual(guard === 'api' ? 10 : 5);
-      const attacks = gated.map((route): Attack => {
-        const { name, method, path, body } = route;
-        return {
-          name,
-          send: { method, path, body: body?.(pinned!) ?? {}, headers: credentials(route, pinned!) },
-          status: [403],
-        };
-      });
-      expect(await host.withstand(attacks)).toEqual([]);
-    });
+    it.each(['api', 'admin'])(
+      'a session of %s that is pinned to no ability cannot manage the account',
+      async (guard) => {
+        const [pinned] = await host.ask('visitors', 1, guard, []);
+        const open = [
+          'two-factor',
+          'two-factor/confirm',
+          'passkeys/registration-options',
+          'email/verification-notification',
+          'logout',
+        ];
+        const gated = ROUTES.filter((route) => route.guard === guard && route.needs !== 'nothing').filter(
+          ({ method, path }) =>
+            !(method !== 'GET' && open.some((one) => path.endsWith(one))) &&
+            !/^(POST|PATCH|DELETE) \S*\/(passkeys\S*|two-factor\/recovery-codes)$/.test(`${method} ${path}`),
+        );
+        expect(gated.length).toBeGreaterThanOrEqual(guard === 'api' ? 10 : 5);
+        const attacks = gated.map((route): Attack => {
+          const { name, method, path, body } = route;
+          return {
+            name,
+            send: { method, path, body: body?.(pinned!) ?? {}, headers: credentials(route, pinned!) },
+            status: [403],
+          };
+        });
+        expect(await host.withstand(attacks)).toEqual([]);
+      },
+    );
   });
 
-  it('leaves the process whole', async () => {
+  it('is safe: the process is not harmed by the attacks', async () => {
     expect(await host.aftermath()).toEqual([]);
   });
 });

@@ -10,7 +10,7 @@ import { API_URL, RESET_URL, linkIn } from '../support/members';
 import { describeWithRedis } from '../support/with-redis';
 
 const EVIL = 'evil.example';
-/** Where proxies write the client's address; none of these is trusted unless the host says so. */
+/** Headers in which proxies send the client's address. None of them is trusted unless the host configures it. */
 const ADDRESS_HEADERS = [
   'X-Forwarded-For',
   'X-Real-IP',
@@ -39,25 +39,25 @@ const HOST_HEADERS: readonly Record<string, string>[] = [
   { Origin: `https://${EVIL}`, Referer: `https://${EVIL}/` },
 ];
 
-describeWithRedis('the routes of the package, as a host has them', () => {
+describeWithRedis('the routes of the packed library in a host', () => {
   let host: AttackedHost;
 
   beforeAll(async () => (host = await AttackedHost.start()));
   afterAll(() => host.stop());
 
   const paths = [...new Set(ROUTES.map(({ path }) => path))];
-  /** The methods that a path has, by whichever route. */
+  /** The methods of all routes with this path. */
   const mounted = (path: string): string[] =>
     ROUTES.filter(({ name }) => patternOf(name).test(path)).map(({ method }) => method);
 
-  it('are all in the table that the attacks are made from', async () => {
+  it('are all in the table that the attacks use', async () => {
     const routes = (await host.ask('routes')).filter((route) => route.includes('/auth/') && route !== PROBE);
     expect(routes.toSorted()).toEqual(ROUTES.map(({ name }) => name).toSorted());
   });
 
-  it('answer good requests as promised, and say of caches what they have to', async () => {
+  it('answer valid requests with the listed status and cache headers', async () => {
     const answers = await sendValidRequests(host);
-    // The routes to enrol are the default guard's.
+    // Only the default guard has the routes to enrol.
     const asked = ROUTES.filter(({ name }) => name !== 'POST /admin/auth/two-factor-challenge');
     expect([...answers.keys()].toSorted()).toEqual(asked.map(({ name }) => name).toSorted());
     const faults = asked.flatMap((route) => {
@@ -68,7 +68,7 @@ describeWithRedis('the routes of the package, as a host has them', () => {
     expect(faults).toEqual([]);
   });
 
-  it('answer no other method, and none by another name', async () => {
+  it('answer no other method and no method override', async () => {
     const others = METHODS.filter((method) => !['CONNECT', 'HEAD'].includes(method));
     const override = { 'X-HTTP-Method-Override': 'POST', 'X-HTTP-Method': 'POST', 'X-Method-Override': 'DELETE' };
     const attacks = paths.flatMap((path) =>
@@ -77,7 +77,7 @@ describeWithRedis('the routes of the package, as a host has them', () => {
         .map((method): Attack => ({
           name: `${method} ${path}`,
           send: { method, path: `${path}?_method=POST`, headers: override },
-          // Fastify knows this method, and that it has a body.
+          // Fastify supports this method and requires a body for it.
           status: [onFastify && method === 'QUERY' ? 400 : 404],
           framework: true,
         })),
@@ -85,7 +85,7 @@ describeWithRedis('the routes of the package, as a host has them', () => {
     expect(await host.withstand(attacks)).toEqual([]);
   });
 
-  it('do by another name what they do by their own', async () => {
+  it('ignore a method override in a header or in the query', async () => {
     const visitor = await host.visitor();
     const headers = { ...credentials({ needs: 'token' } as Route, visitor), 'X-HTTP-Method-Override': 'DELETE' };
     for (let i = 0; i < 2; i++) {
@@ -94,7 +94,7 @@ describeWithRedis('the routes of the package, as a host has them', () => {
     }
   });
 
-  it('answer HEAD like GET, without a body, but for a link in a mail', async () => {
+  it('answer HEAD like GET without a body, except for a mailed link', async () => {
     const visitor = await host.visitor();
     const admin = await host.visitor('admin');
     const faults = await mapConcurrently([...ROUTES], async (route) => {
@@ -107,15 +107,15 @@ describeWithRedis('the routes of the package, as a host has them', () => {
     expect(faults.flat()).toEqual([]);
   });
 
-  it('open to no other origin', async () => {
+  it('send no CORS headers', async () => {
     const headers = { Origin: 'https://evil.example', 'Access-Control-Request-Method': 'POST' };
     const answers = await mapConcurrently(paths, (path) => host.wire.send({ method: 'OPTIONS', path, headers }));
     const said = answers.flatMap((answer) => Object.keys(answer.headers));
     expect(said.filter((name) => name.startsWith('access-control'))).toEqual([]);
   });
 
-  describe('whatever a request says of where it came from and went to', () => {
-    it('leads no mailed link anywhere else', async () => {
+  describe('with forged Host and proxy headers', () => {
+    it('mail links with the configured URL only', async () => {
       const faults = await mapConcurrently(HOST_HEADERS, async (headers) => {
         const visitor = await host.visitor();
         await host.post('/auth/forgot-password', { email: visitor.email }, headers);
@@ -133,7 +133,7 @@ describeWithRedis('the routes of the package, as a host has them', () => {
       expect(faults.flat()).not.toContain(false);
     });
 
-    it('redirects nobody', async () => {
+    it('redirect no client', async () => {
       const faults = await mapConcurrently(HOST_HEADERS, async (headers) => {
         const visitor = await host.visitor();
         const route = routeNamed('POST /auth/email/verification-notification');
@@ -151,7 +151,7 @@ describeWithRedis('the routes of the package, as a host has them', () => {
       expect(faults.flat()).toEqual([]);
     });
 
-    it('reaches no other route', async () => {
+    it('run no other route', async () => {
       const visitor = await host.visitor();
       const headers = {
         'X-Original-URL': '/auth/sessions',
@@ -162,7 +162,7 @@ describeWithRedis('the routes of the package, as a host has them', () => {
       expect(text).toBe('{"keys":[]}');
     });
 
-    it('stands in no list of sessions', async () => {
+    it('do not store the forged values in a session', async () => {
       const { email } = await host.visitor();
       const login = routeNamed('POST /auth/login');
       const sent = { ...from(7), 'User-Agent': '<script>alert(1)</script>' };
@@ -177,12 +177,18 @@ describeWithRedis('the routes of the package, as a host has them', () => {
     });
 
     it.each([
-      ['two lengths', 'POST /auth/login HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}'],
       [
-        'a length and pieces',
+        'two Content-Length headers',
+        'POST /auth/login HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}',
+      ],
+      [
+        'Content-Length and chunked encoding',
         'POST /auth/login HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
       ],
-      ['a strange coding', 'POST /auth/login HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\n'],
+      [
+        'an unknown transfer coding',
+        'POST /auth/login HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\n',
+      ],
       ['a NUL in a header', 'GET /auth/sessions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer a\0b\r\n\r\n'],
       ['a bare line feed', 'GET /auth/sessions HTTP/1.1\r\nHost: x\r\nX: a\rSet-Cookie: b\r\n\r\n'],
       ['no host', 'GET /auth/sessions HTTP/1.1\r\n\r\n'],
@@ -191,14 +197,14 @@ describeWithRedis('the routes of the package, as a host has them', () => {
         `GET /auth/sessions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${'a'.repeat(65_536)}\r\n\r\n`,
       ],
       ['an unknown method', 'STEAL /auth/sessions HTTP/1.1\r\nHost: x\r\n\r\n'],
-    ])('as HTTP with %s is refused before it is asked about', async (_, bytes) => {
-      // 415 is Fastify's: it looks at the type before Node has seen that the body has no end.
+    ])('refuse HTTP with %s before a handler runs', async (_, bytes) => {
+      // Fastify answers 415: it checks the type before Node detects that the body is incomplete.
       expect(await host.wire.raw(bytes)).toMatch(/^HTTP\/1\.1 4(00|15|31) /);
     });
 
     it.each([
       [
-        'bytes that are no text',
+        'bytes that are not text',
         Buffer.from(
           'GET /auth/sessions HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer \xff\xfe\r\nUser-Agent: \xff\r\n\r\n',
           'latin1',
@@ -206,7 +212,7 @@ describeWithRedis('the routes of the package, as a host has them', () => {
         401,
       ],
       [
-        'a token twice',
+        'two tokens',
         'GET /auth/sessions HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer a\r\nAuthorization: Bearer b\r\n\r\n',
         401,
       ],
@@ -220,26 +226,26 @@ describeWithRedis('the routes of the package, as a host has them', () => {
         `GET /auth/sessions HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${'A: b\r\n'.repeat(2500)}\r\n`,
         401,
       ],
-      ['a host that is none', 'GET /auth/sessions HTTP/1.1\r\nHost: a b c\r\nConnection: close\r\n\r\n', 401],
-    ])('as HTTP with %s is answered in JSON', async (_, bytes, status) => {
+      ['an invalid host', 'GET /auth/sessions HTTP/1.1\r\nHost: a b c\r\nConnection: close\r\n\r\n', 401],
+    ])('answer HTTP with %s in JSON', async (_, bytes, status) => {
       const text = await host.wire.raw(bytes);
       expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
       expect(text).toMatch(/\{"message":"[^"]+"\}$/);
     });
   });
 
-  it('leave the process whole', async () => {
+  it('do not harm the process', async () => {
     expect(await host.aftermath()).toEqual([]);
   });
 });
 
-describeWithRedis('limits, as they are by default', () => {
+describeWithRedis('the default rate limits', () => {
   let host: AttackedHost;
 
   beforeAll(async () => (host = await AttackedHost.start({ options: { rateLimits: {} } })));
   afterAll(() => host.stop());
 
-  /** The routes of each limiter, how often it may be asked, and what it says until then. */
+  /** The routes of each limiter, its limit, and the status below the limit. */
   const LIMITED: readonly [string, number, (visitor: Visitor, i: number) => [path: string, body: object], number][] = [
     ['svc-login', 30, (_, i) => ['/auth/login', { email: `nobody-${i}@example.com`, password: 'x' }], 422],
     ['svc-refresh', 30, (_, i) => ['/auth/refresh', { refresh_token: String(i) }], 401],
@@ -261,31 +267,34 @@ describeWithRedis('limits, as they are by default', () => {
     ['svc-admin-refresh', 30, (_, i) => ['/admin/auth/refresh', { refresh_token: String(i) }], 401],
   ];
 
-  it.each(LIMITED)('%s lets %i through, whatever address each of them claims', async (_name, most, request, status) => {
-    const visitor = await host.visitor();
-    const answers = await mapConcurrently(
-      Array.from({ length: most + 20 }, (_, i) => i),
-      (i) => {
-        const [path, body] = request(visitor, i);
-        return host.post(path, body, { Authorization: `Bearer ${visitor.access}`, ...from(i) });
-      },
-    );
-    expect(answers.flatMap((answer) => problemsOf(answer, { status: [status, 429] }))).toEqual([]);
-    const refused = answers.filter((answer) => answer.status === 429);
-    expect(refused).toHaveLength(20);
-    for (const { headers } of refused) {
-      expect(Number(headers['retry-after'])).toBeGreaterThan(0);
-      expect(headers['x-ratelimit-remaining']).toBe('0');
-    }
-  });
+  it.each(LIMITED)(
+    'of %s admit %i requests, whatever address their headers contain',
+    async (_name, most, request, status) => {
+      const visitor = await host.visitor();
+      const answers = await mapConcurrently(
+        Array.from({ length: most + 20 }, (_, i) => i),
+        (i) => {
+          const [path, body] = request(visitor, i);
+          return host.post(path, body, { Authorization: `Bearer ${visitor.access}`, ...from(i) });
+        },
+      );
+      expect(answers.flatMap((answer) => problemsOf(answer, { status: [status, 429] }))).toEqual([]);
+      const refused = answers.filter((answer) => answer.status === 429);
+      expect(refused).toHaveLength(20);
+      for (const { headers } of refused) {
+        expect(Number(headers['retry-after'])).toBeGreaterThan(0);
+        expect(headers['x-ratelimit-remaining']).toBe('0');
+      }
+    },
+  );
 
-  it('tell nothing in the log', async () => {
-    const warned = (await host.aftermath()).filter((fault) => !fault.startsWith('nobody can sign in: 429'));
+  it('write no warning to the log', async () => {
+    const warned = (await host.aftermath()).filter((fault) => !fault.startsWith('no user can sign in: 429'));
     expect(warned).toEqual([]);
   });
 });
 
-/** Mail programs ask for the headers of a link; that one does nothing, and is told nothing. */
+/** Mail programs send HEAD for a link. This route has no effect and no error body. */
 const PROBE = 'HEAD /auth/email/verify/:id/:hash';
 
 const patternOf = (name: string): RegExp => new RegExp(`^${name.split(' ')[1]!.replace(/:\w+/g, '[^/]+')}$`);
@@ -299,5 +308,5 @@ function cacheFaults({ cache }: Route, headers: Record<string, unknown>): string
   const [control, pragma] = [headers['cache-control'], headers.pragma];
   return control === expected[0] && pragma === expected[1]
     ? []
-    : [`caches are told ${String(control)}, ${String(pragma)}`];
+    : [`the cache headers are ${String(control)}, ${String(pragma)}`];
 }

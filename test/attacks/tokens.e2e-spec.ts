@@ -18,7 +18,7 @@ import { describeWithRedis } from '../support/with-redis';
 
 const GUARDED = ROUTES.filter(({ needs }) => needs !== 'nothing');
 
-/** The route with a bearer token, and with all else that it asks for. */
+/** A request to the route with a bearer token and everything else that the route requires. */
 const asBearer =
   (visitor: Visitor) =>
   (route: (typeof ROUTES)[number], [name, token]: Hostile): Attack => ({
@@ -32,10 +32,10 @@ const asBearer =
     status: [401],
   });
 
-/** What a header can carry: others never reach a program. */
+/** The characters of a token that a header can contain. A client cannot send others. */
 const headerSafe = (token: string): string => token.replace(/[^\x20-\x7e]/g, '');
 
-describeWithRedis('a token that is not what the route asks for', () => {
+describeWithRedis('an invalid token', () => {
   let host: AttackedHost;
   let api: Visitor;
   let admin: Visitor;
@@ -52,13 +52,13 @@ describeWithRedis('a token that is not what the route asks for', () => {
   const of = (guard: string): Visitor => (guard === 'api' ? api : admin);
   const otherThan = (guard: string): Visitor => (guard === 'api' ? admin : api);
 
-  it.each(GUARDED.map((route, i) => [route.name, route, i] as const))('lets nobody into %s', async (_, route, i) => {
+  it.each(GUARDED.map((route, i) => [route.name, route, i] as const))('is refused by %s', async (_, route, i) => {
     const attacks = partition(hostile[route.guard]!, i, 4).map((one) => asBearer(of(route.guard))(route, one));
     expect(attacks.length).toBeGreaterThan(30);
     expect(await host.withstand(attacks)).toEqual([]);
   });
 
-  it('is refused with one body, and with the challenge of RFC 6750', async () => {
+  it('is refused with one body and with the challenge of RFC 6750', async () => {
     const attacks = hostile.api!.map((one) => asBearer(api)(routeNamed('GET /auth/sessions'), one));
     expect(attacks.length).toBeGreaterThan(100);
     for (const { send } of attacks) {
@@ -68,7 +68,7 @@ describeWithRedis('a token that is not what the route asks for', () => {
     }
   });
 
-  it('is no proof, on any route that asks for one', async () => {
+  it('is refused as a confirmation by every route that requires one', async () => {
     const proofs = hostilePurposeTokens(CONFIRMATION, api, admin, neighbour);
     const attacks = ROUTES.filter(({ needs }) => needs === 'proof').flatMap((route, i) =>
       partition(proofs, i, 3).map(([name, token]): Attack => ({
@@ -85,7 +85,7 @@ describeWithRedis('a token that is not what the route asks for', () => {
     expect(await host.withstand(attacks)).toEqual([]);
   });
 
-  it('is no challenge, at either guard', async () => {
+  it('is refused as a login challenge at both guards', async () => {
     const attacks = ['api', 'admin'].flatMap((guard) =>
       hostilePurposeTokens(CHALLENGE, of(guard), otherThan(guard), neighbour).flatMap(([name, token]) =>
         [{ code: '000000' }, { recovery_code: 'AAAAAAAAAA-AAAAAAAAAA' }].map((factor): Attack => ({
@@ -102,11 +102,11 @@ describeWithRedis('a token that is not what the route asks for', () => {
     expect(await host.withstand(attacks)).toEqual([]);
   });
 
-  it('is no refresh token, in the body or in the cookie', async () => {
+  it('is refused as a refresh token in the body and in the cookie', async () => {
     const own = claimsOf(api.access).fid;
     const [row] = await host.sql<{ salt: Buffer }>('SELECT salt FROM svc_sessions WHERE id = $1', [own]);
     const { salt } = row!;
-    // Who knows both the root and the salt makes the token: what follows is wrong in nothing else.
+    // With both the root and the salt the token is valid. The following tokens differ in one point only.
     expect(refreshToken(ENCRYPTION_KEY, salt, api)).toBe(api.refresh);
     const tokens: Hostile[] = [
       ...hostileRefreshTokens(api, neighbour, salt),
@@ -128,7 +128,7 @@ describeWithRedis('a token that is not what the route asks for', () => {
     expect(await host.withstand(attacks)).toEqual([]);
   });
 
-  it('does not count in the query string, nor any other secret there', async () => {
+  it('has no effect in the query string, even if it is valid', async () => {
     const secrets = {
       access_token: api.access,
       token: api.access,
@@ -163,7 +163,7 @@ describeWithRedis('a token that is not what the route asks for', () => {
     expect(await host.withstand(attacks)).toEqual([]);
   });
 
-  it('does not count where no client puts it: in the body, in a cookie, under another scheme', async () => {
+  it('has no effect in a wrong place, even if it is valid: body, cookie or another scheme', async () => {
     const { access } = api;
     const places = [
       { body: { access_token: access, token: access } },
@@ -188,7 +188,7 @@ describeWithRedis('a token that is not what the route asks for', () => {
     expect(await host.withstand(attacks)).toEqual([]);
   });
 
-  it('took nothing from those it was forged after', async () => {
+  it('does not affect the session that it imitates', async () => {
     for (const visitor of [api, admin, neighbour]) {
       const { method, path } = routeNamed(`GET ${host.paths[visitor.guard]}/sessions`);
       const headers = credentials({ needs: 'token' } as never, visitor);
@@ -200,7 +200,7 @@ describeWithRedis('a token that is not what the route asks for', () => {
   });
 });
 
-describeWithRedis('a token at a guard with a key pair', () => {
+describeWithRedis('at a guard with a key pair, an invalid token', () => {
   let host: AttackedHost;
   const pair = (type: 'rsa' | 'ec') => {
     const options = { modulusLength: 2048, namedCurve: 'P-256' };
@@ -228,7 +228,7 @@ describeWithRedis('a token at a guard with a key pair', () => {
   });
   afterAll(() => host.stop());
 
-  it.each(['api', 'admin'] as const)('of theirs lets nobody in, at %s', async (guard) => {
+  it.each(['api', 'admin'] as const)('is refused at %s', async (guard) => {
     const [visitor, other] = [await host.visitor(guard), await host.visitor(guard === 'api' ? 'admin' : 'api')];
     const hostile = hostileToKeyPairs(visitor, other, createPublicKey(keys[guard].public));
     const attacks = GUARDED.filter((route) => route.guard === guard).flatMap((route, i) =>
@@ -239,7 +239,7 @@ describeWithRedis('a token at a guard with a key pair', () => {
     expect((await host.wire.send({ path: `${host.paths[guard]}/sessions`, headers })).status).toBe(200);
   });
 
-  it('leaves the process whole', async () => {
+  it('does not harm the process', async () => {
     expect(await host.aftermath()).toEqual([]);
   });
 });

@@ -40,7 +40,7 @@ describe('POST /password', () => {
   });
   const counters = () => t.database.query('SELECT purpose, attempts FROM svc_lockouts ORDER BY purpose');
 
-  it('replaces the password, answers so, and lets nothing cache the answer', async () => {
+  it('replaces the password and forbids to cache the response', async () => {
     const { body, headers } = await change(wanted()).expect(200);
     expect(body).toEqual({ status: 'password-changed' });
     expect(headers).toMatchObject({ 'cache-control': 'no-store, private', pragma: 'no-cache' });
@@ -48,7 +48,7 @@ describe('POST /password', () => {
     await t.login(ADA, NEXT).expect(200);
   });
 
-  it('ends every other session of the user at once, and nobody else`s; the calling one goes on', async () => {
+  it('ends every other session of the user at once, and neither the calling session nor those of other users', async () => {
     const other = await t.session();
     await t.person('bob@example.com');
     const bob = await t.session('bob@example.com');
@@ -59,13 +59,13 @@ describe('POST /password', () => {
     await t.get('/private', token).expect(200);
   });
 
-  it('ends all of them where the token names no session', async () => {
+  it('ends all sessions if the token contains no session id', async () => {
     const other = await t.session();
     await change(wanted(), forge({ without: ['fid', 'jti'] })).expect(200);
     for (const one of [token, other.access_token]) await t.get('/private', one).expect(401);
   });
 
-  it('releases the locks of step-up and of the login, and tells who changed', async () => {
+  it('releases the locks of step-up and of the login, and emits an event', async () => {
     const released = t.recorded(AccountReleased);
     const changed = t.recorded(PasswordChanged);
     await t.login(ADA, 'wrong').expect(422);
@@ -79,7 +79,7 @@ describe('POST /password', () => {
     expect(JSON.stringify(changed)).not.toContain('argon2');
   });
 
-  it('counts a wrong current password together with step-up, and locks', async () => {
+  it('counts a wrong current password together with step-up failures, and locks', async () => {
     for (let i = 0; i < 2; i++) {
       const { body } = await change(wanted(NEXT, 'wrong')).expect(422);
       expect(body).toEqual({
@@ -111,9 +111,9 @@ describe('POST /password', () => {
     ['seven characters', wanted('seven77'), ['password']],
     ['a NUL', wanted(`${NEXT}\0`), ['password']],
     ['a common password', wanted('password1'), ['password']],
-    ['the own email', wanted(ADA), ['password']],
+    ['the user`s email', wanted(ADA), ['password']],
     ['the name of the service', wanted('api.example.com'), ['password']],
-  ])('refuses %s by field, and counts nothing', async (_, body, fields) => {
+  ])('refuses %s with an error for the field, and counts nothing', async (_, body, fields) => {
     const { body: answer } = await change(body).expect(422);
     expect(Object.keys(answer.errors).toSorted()).toEqual(fields.toSorted());
     expect(answer.message).toMatch(/^\S.*\S/);
@@ -126,7 +126,7 @@ describe('POST /password', () => {
     ['emoji', '🐎🔋📎✏️🐎🔋📎✏️'],
     ['73 bytes', `${'x'.repeat(72)}y`],
     ['255 characters', '🔑'.repeat(255)],
-  ])('accepts %s, to the last character', async (_, password) => {
+  ])('accepts %s and stores every character', async (_, password) => {
     await change(wanted(password)).expect(200);
     await t.login(ADA, password).expect(200);
     for (const near of [password.trim(), password.slice(0, -1), `${password.slice(0, -1)}z`]) {
@@ -135,18 +135,18 @@ describe('POST /password', () => {
     }
   });
 
-  it('needs a token, and at an extra guard there is no such route', async () => {
+  it('requires a token, and does not exist at an extra guard', async () => {
     await t.http.post('/auth/password').send(wanted()).expect(401);
     await t.http.post('/admin/auth/password').send(wanted()).expect(404);
   });
 
-  it('is gone with features.changePassword off', async () => {
+  it('does not exist with features.changePassword off', async () => {
     const off = await TestApp.start({ options: { features: { changePassword: false } } });
     await off.http.post('/auth/password').send(wanted()).expect(404);
     await off.stop();
   });
 
-  it('shares its limit with step-up', async () => {
+  it('shares its rate limit with step-up', async () => {
     const app = await TestApp.start({ options: { keyPrefix: `${randomUUID()}:`, rateLimits: {} } });
     await app.person(ADA);
     const { access_token: own } = await app.session();
@@ -185,12 +185,12 @@ function hostForFile(options: Partial<AuthModuleOptions>) {
   return { t, users, change, reset, own };
 }
 
-describe('a change of password, beside other requests', () => {
+describe('a password change concurrent with other requests', () => {
   const checkpoint = PausePoint.disabled();
-  // None of them may end as 503 on a busy machine.
+  // On a busy machine, none of these requests may time out with 503.
   const { t, users, change, reset } = hostForFile({ storeTimeoutMs: 10_000 });
 
-  /** Between the proof of the current password and the storing of the new one. */
+  /** Between the verification of the current password and the storage of the new one. */
   const holdHashing = (): void => {
     const hasher = t.app.get(PasswordHasher);
     const hash = hasher.hash.bind(hasher);
@@ -203,8 +203,8 @@ describe('a change of password, beside other requests', () => {
 
   it.each([
     ['', () => undefined],
-    [', also where the users do not say whether they stored it', silently],
-  ])('is one, of fifty at once from one password: the others find it wrong%s', async (_, prepare) => {
+    [', even if the provider does not report whether it stored the hash', silently],
+  ])('succeeds once, if fifty run at once from one password: the others are answered 422%s', async (_, prepare) => {
     prepare();
     const passwords = Array.from({ length: 50 }, (__, i) => `one of many horses ${i}`);
     const changed = t.recorded(PasswordChanged);
@@ -218,7 +218,7 @@ describe('a change of password, beside other requests', () => {
     for (const password of [PASSWORD, ...passwords]) await t.login(ADA, password).expect(password === won ? 200 : 422);
   });
 
-  it('does not undo a reset that came between', async () => {
+  it('does not undo a reset that completed meanwhile', async () => {
     holdHashing();
     const { status, body } = await whilePaused(checkpoint, change(), () => reset('the horse of its owner'));
     expect({ status, body }).toEqual({ status: 422, body: WRONG });
@@ -226,7 +226,7 @@ describe('a change of password, beside other requests', () => {
     await t.login(ADA, 'the horse of its owner').expect(200);
   });
 
-  it('is made though a login renewed the hash meanwhile', async () => {
+  it('succeeds if a login renewed the hash meanwhile', async () => {
     await t.database.query('UPDATE members SET password_hash = $1', [await bcrypt(PASSWORD, 4)]);
     holdHashing();
     const { status } = await whilePaused(checkpoint, change(), () => t.login(ADA).expect(200));
@@ -235,7 +235,7 @@ describe('a change of password, beside other requests', () => {
     await t.login(ADA, NEXT).expect(200);
   });
 
-  it('that fails does not undo a reset with it', async () => {
+  it('does not undo a reset when it fails and is rolled back', async () => {
     const save = users().savePasswordHash.bind(users());
     let allow = async (): Promise<unknown> => undefined;
     jest.spyOn(users(), 'savePasswordHash').mockImplementationOnce(async (...args) => {
@@ -250,14 +250,14 @@ describe('a change of password, beside other requests', () => {
   });
 });
 
-describe('a change of password', () => {
+describe('a password change', () => {
   const { t, users, change, own } = hostForFile({ features: { lockout: true } });
 
   it.each([
     ['cannot be stored', 'UPDATE OF password_hash ON members'],
     ['cannot end the other sessions', 'UPDATE ON svc_sessions'],
     ['cannot release the locks', 'DELETE ON svc_lockouts'],
-  ])('that %s has not happened: 503, and it works when tried again', async (_, statements) => {
+  ])('that %s is undone and answered 503, and succeeds when it is repeated', async (_, statements) => {
     const other = await t.session();
     const changed = t.recorded(PasswordChanged);
     await whileStatementsFail(t, statements, () => change().expect(503));
@@ -271,7 +271,7 @@ describe('a change of password', () => {
     await own().expect(200);
   });
 
-  it('of which nobody knows whether it was stored ends the other sessions all the same', async () => {
+  it('with an unknown result of the storage ends the other sessions', async () => {
     const other = await t.session();
     const save = users().savePasswordHash.bind(users());
     jest.spyOn(users(), 'savePasswordHash').mockImplementationOnce(async (...args) => {
@@ -281,18 +281,18 @@ describe('a change of password', () => {
     await change().expect(503);
     await eventually(async () => (await t.get('/private', other.access_token)).status === 401);
     await own().expect(200);
-    // The one password that the user knows to be right.
+    // The user knows that this password is correct.
     await eventually(async () => (await t.login(ADA, PASSWORD)).status === 200);
   });
 
-  it('that waits for a lock on the user is not stored after it was answered 503', async () => {
+  it('that waits for a lock on the user row is not stored after the 503 response', async () => {
     const runner = t.database.createQueryRunner();
     await runner.startTransaction();
     await runner.query('SELECT 1 FROM members FOR UPDATE');
     await change().expect(503);
     await runner.rollbackTransaction();
     await runner.release();
-    // Whatever was waiting for the lock has had it by then.
+    // Every statement that waited for the lock has run by then.
     await t.database.query("UPDATE members SET name = 'later'");
     await t.login(ADA, NEXT).expect(422);
     await t.login(ADA, PASSWORD).expect(200);

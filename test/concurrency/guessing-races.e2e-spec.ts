@@ -14,16 +14,16 @@ import {
 import { RACES_MS, rounds } from '../support/rounds';
 import { describeWithRedis, sharedRedisUrl } from '../support/with-redis';
 
-/** Argon2 at full speed is not what is raced here, and a full queue is no verification. */
+/** Cheap hashes and a long queue: this test is not about the hasher, and a full queue verifies nothing. */
 const HASHING = { memoryCost: 8, timeCost: 1, maxQueue: 1000, maxWaitMs: 20_000 };
 
 const ADMIN = '/admin/auth';
 
-describeWithRedis('two processes that are guessed at in parallel', () => {
+describeWithRedis('two processes that receive guesses in parallel', () => {
   const t = TestApp.forFile({ options: { hashing: HASHING } });
   let nodes: HostProcess[];
   let seenBefore: ProcessCounts;
-  /** The address that requests come from. */
+  /** The source address of requests. */
   let address: string;
 
   beforeAll(async () => {
@@ -33,9 +33,9 @@ describeWithRedis('two processes that are guessed at in parallel', () => {
       storeTimeoutMs: 20_000,
       keyPrefix: `${randomUUID()}:`,
       features: { lockout: true },
-      // Those of the defaults.
+      // The default limits.
       rateLimits: {},
-      // What is guessed at there meets nothing but the lockout.
+      // The other routes have no limits, so that only the lockout refuses guesses.
       guards: { admin: { rateLimits: UNLIMITED } },
     });
   });
@@ -45,12 +45,12 @@ describeWithRedis('two processes that are guessed at in parallel', () => {
   });
   afterAll(() => nodes.forEach((process) => process.stop()));
 
-  /** At the default guard, unless a path says otherwise. */
+  /** Sends to the default guard unless the path names another one. */
   const login = (email: string, password: string, i = 0, path = '/auth'): Promise<Answer> =>
     send(`${nodes[i % 2]!.url}${path}/login`, 'POST', { email, password }, undefined, { 'X-Forwarded-For': address });
   const guess = (email: string, count: number, path?: string): Promise<Answer[]> =>
     Promise.all(Array.from({ length: count }, (_, i) => login(email, `wrong ${i}`, i, path)));
-  /** What happened since the last call. */
+  /** The counts since the last call. */
   const seen = async (): Promise<ProcessCounts> => {
     const [now, before] = [await totalCounts(nodes), seenBefore];
     seenBefore = now;
@@ -75,7 +75,7 @@ describeWithRedis('two processes that are guessed at in parallel', () => {
     );
 
   it(
-    'with a lockout verify exactly 100 of 300 passwords, lock once, and then refuse the right one',
+    'with a lockout verify exactly 100 of 300 passwords, lock once, and then refuse the correct one',
     async () => {
       for (let round = 0; round < rounds(2); round++) {
         const email = await person('admin');
@@ -89,7 +89,7 @@ describeWithRedis('two processes that are guessed at in parallel', () => {
   );
 
   it(
-    'with a lockout make one row of 100 first failures, with the value 100',
+    'with a lockout store 100 first failures in one row with the value 100',
     async () => {
       for (let round = 0; round < rounds(3); round++) {
         const email = `nobody-${randomUUID()}@example.com`;
@@ -102,7 +102,7 @@ describeWithRedis('two processes that are guessed at in parallel', () => {
   );
 
   it(
-    'at the default limits let exactly five of 200 logins reach the hasher',
+    'at the default limits pass exactly five of 200 logins to the hasher',
     async () => {
       for (let round = 0; round < rounds(2); round++) {
         const email = await person();
@@ -116,7 +116,7 @@ describeWithRedis('two processes that are guessed at in parallel', () => {
   );
 
   it(
-    'at the default limits let exactly 30 logins of one address in',
+    'at the default limits admit exactly 30 logins from one address',
     async () => {
       const people = Array.from({ length: 200 }, (_, i) => `${randomUUID()}-${i}@example.com`);
       const answers = await Promise.all(people.map((email, i) => login(email, 'wrong', i)));
@@ -127,11 +127,11 @@ describeWithRedis('two processes that are guessed at in parallel', () => {
   );
 
   it(
-    'at the default limits clear those of an account with a success below them, however many run at once',
+    'at the default limits clear the failures of an account after a success, however many logins run at once',
     async () => {
       const email = await person();
       for (let round = 0; round < rounds(2); round++) {
-        // The limit of an address counts failures whatever follows them: 12 of 30.
+        // The limit of an address counts failures even after a success: 12 of 30.
         address = randomAddress();
         for (let time = 0; time < 3; time++) {
           expect(countOf(await guess(email, 4))).toEqual({ 422: 4 });

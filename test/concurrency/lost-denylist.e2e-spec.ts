@@ -14,10 +14,10 @@ import { type RedisClient, RedisServer } from '../support/redis';
 import { RACES_MS, rounds } from '../support/rounds';
 import { describeWithOwnRedis } from '../support/with-redis';
 
-/** Time to spare: however slow the machine, whoever is answered 503 here was refused without need. */
+/** A long timeout: even on a slow machine, a 503 is a wrong refusal and not a timeout. */
 const OPTIONS = { storeTimeoutMs: 20_000 };
 
-describeWithOwnRedis('while Redis loses the denylist', () => {
+describeWithOwnRedis('after Redis has lost the denylist', () => {
   let redis: RedisServer;
   let t: TestApp;
   let other: TestApp;
@@ -46,10 +46,10 @@ describeWithOwnRedis('while Redis loses the denylist', () => {
 
   const keyOf = (token: string): string => deniedKey(claimsOf(token).fid);
 
-  /** As if the seconds had gone by after which another process takes over. */
+  /** Simulates that the lease has expired and another process can take over. */
   const expireLease = () => client.pExpire(LEASE, 1);
 
-  /** Asks all the while: until the denials are in Redis again, and afterwards. */
+  /** Sends requests until the denials are in Redis again, and afterwards. */
   async function expectTold(): Promise<void> {
     await eventually(async () => {
       await expectDecided();
@@ -65,9 +65,9 @@ describeWithOwnRedis('while Redis loses the denylist', () => {
     }
   }
 
-  it('again and again while it is told again, nothing comes back', async () => {
+  it('and loses it again during the rebuild, no ended session is accepted', async () => {
     let flushed = 0;
-    // Either node may be the one that tells it again.
+    // Either node may rebuild the denylist.
     onStatement(READS_BATCH, async () => void (flushed++ < 6 && (await client.flushAll())));
     await client.flushAll();
     await eventually(async () => {
@@ -77,7 +77,7 @@ describeWithOwnRedis('while Redis loses the denylist', () => {
     await expectTold();
   });
 
-  it('an end that is not committed yet is not overlooked by the node that tells it again', async () => {
+  it('the rebuild includes a session whose end is not committed yet', async () => {
     const store = t.app.get(SecurityStore);
     const write = store.setMany.bind(store);
     const leaving = (await t.session()).access_token;
@@ -89,7 +89,7 @@ describeWithOwnRedis('while Redis loses the denylist', () => {
     const logout = t.call('post', '/auth/logout', leaving).then(({ status }) => status);
     await written.reached;
     await client.flushAll();
-    // The denials are told again, without the one whose end is not committed.
+    // The rebuild writes the denials, except the one that is not committed.
     await eventually(async () => (await client.exists([COMPLETE, keyOf(revoked)])) === 2);
     expect(await client.exists(keyOf(leaving))).toBe(0);
     written.resume();
@@ -98,7 +98,7 @@ describeWithOwnRedis('while Redis loses the denylist', () => {
     for (const node of [t, other]) await node.get('/private', leaving).expect(401);
   });
 
-  it('and PostgreSQL is down too, nothing is accepted', async () => {
+  it('and while PostgreSQL is down too, no token is accepted', async () => {
     const name = new URL(t.databaseUrl).pathname.slice(1);
     await onServer(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
     await onServer(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`);
@@ -110,10 +110,10 @@ describeWithOwnRedis('while Redis loses the denylist', () => {
     await expectTold();
   });
 
-  it('and the node that told it again is dead, PostgreSQL decides, and another node takes over', async () => {
+  it('and the rebuilding node has stopped, PostgreSQL decides, and another node takes over', async () => {
     const taken = jest.spyOn(t.app.get(SecurityStore), 'add');
     await eventually(async () => (await client.exists(LEASE)) === 0);
-    await client.multi().flushAll().set(LEASE, 'a process that is no more').exec();
+    await client.multi().flushAll().set(LEASE, 'a stopped process').exec();
     taken.mockClear();
     await eventually(async () => {
       await expectDecided();
@@ -124,7 +124,7 @@ describeWithOwnRedis('while Redis loses the denylist', () => {
     await expectTold();
   });
 
-  describe('of processes of their own', () => {
+  describe('with several processes', () => {
     interface Process {
       child: ChildProcess;
       url: string;
@@ -150,7 +150,7 @@ describeWithOwnRedis('while Redis loses the denylist', () => {
       Promise.all(Array.from({ length: count }, async () => (await t.auth.startSession(1)).accessToken));
 
     it(
-      'again and again, two accept no revoked token and refuse no live one',
+      'and loses it repeatedly, two processes accept no revoked token and refuse no live one',
       async () => {
         const seen = { live: new Set<number>(), revoked: new Set<number>(), leaving: new Set<number>() };
         for (let round = 0; round < rounds(2); round++) {
@@ -175,7 +175,7 @@ describeWithOwnRedis('while Redis loses the denylist', () => {
               for (let times = 0; times < 10; times++) seen.leaving.add(await use(token, i + times));
             }),
           ]);
-          // And when it is calm again.
+          // And after the rebuild.
           for (const token of [...ended, ...leaving]) seen.revoked.add(await use(token, round));
         }
         expect(seen).toEqual({ live: new Set([200]), revoked: new Set([401]), leaving: new Set([401]) });
@@ -184,9 +184,9 @@ describeWithOwnRedis('while Redis loses the denylist', () => {
     );
 
     it(
-      'and one dies in the middle of telling it again, nothing comes back',
+      'and a process is killed during the rebuild, no ended session is accepted',
       async () => {
-        // Before it has written anything, before it says that it is done, and again the next time.
+        // Before its first write, before it marks the denylist as complete, and at the second attempt.
         for (const [i, { child }] of processes.entries()) {
           child.send({ kind: READS_BATCH.source, number: 1 + i });
           await once(child, 'message');

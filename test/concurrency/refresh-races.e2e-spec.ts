@@ -13,7 +13,7 @@ const REFRESHES = rounds(4);
 const ENDS = rounds(4);
 const CAP = 2;
 
-/** Cheap hashes, and time to spare: however slow the machine, no request is given up. */
+/** Cheap hashes and a long timeout: even on a slow machine, no request times out. */
 const RACED = { hashing: { memoryCost: 8, timeCost: 1, maxQueue: 1000, maxWaitMs: 20_000 }, storeTimeoutMs: 20_000 };
 
 const statuses = (answers: Answer[]): number[] => [...new Set(answers.map(({ status }) => status))].toSorted();
@@ -42,9 +42,9 @@ describeWithRedis('two processes on one PostgreSQL and one Redis', () => {
   const atOnce = (token: string, count = PARALLEL, path?: string): Promise<Answer[]> =>
     Promise.all(Array.from({ length: count }, (_, i) => refresh(token, i, path)));
 
-  describe('that are sent one refresh token many times at once', () => {
+  describe('that receive one refresh token many times at once', () => {
     it(
-      `answer each of ${PARALLEL} with 200 and the same successor, which works, and end nothing`,
+      `answer each of ${PARALLEL} with 200 and the same valid successor, and end no session`,
       async () => {
         const userId = await t.person('ada@example.com');
         for (let round = 0; round < REFRESHES; round++) {
@@ -68,12 +68,12 @@ describeWithRedis('two processes on one PostgreSQL and one Redis', () => {
     );
 
     it(
-      `rotate once for each of ${PARALLEL} tokens that are sent one after the other and all at once`,
+      `rotate once for each of ${PARALLEL} tokens, sent one after the other and all at once`,
       async () => {
         const userId = await t.person('ada@example.com');
         for (let round = 0; round < REFRESHES; round++) {
           const { refreshToken } = await t.auth.startSession(userId);
-          // Clients that go on as soon as they can, each from whichever token it was given.
+          // Clients that continue as soon as they can, each with the token that it received.
           const client = async (i: number): Promise<number[]> => {
             const seen: number[] = [];
             for (let token = refreshToken, n = 0; n < 10; n++) {
@@ -91,7 +91,7 @@ describeWithRedis('two processes on one PostgreSQL and one Redis', () => {
     );
 
     it(
-      `let exactly one of ${PARALLEL} through where there is no grace`,
+      `accept exactly one of ${PARALLEL} without a grace period`,
       async () => {
         const userId = await t.person('root@example.com', 'admin');
         for (let round = 0; round < REFRESHES; round++) {
@@ -105,7 +105,7 @@ describeWithRedis('two processes on one PostgreSQL and one Redis', () => {
     );
   });
 
-  describe('that are sent refreshes while the session ends', () => {
+  describe('that receive refreshes while the session ends', () => {
     interface Raced {
       userId: string;
       email: string;
@@ -113,7 +113,7 @@ describeWithRedis('two processes on one PostgreSQL and one Redis', () => {
       refreshToken: string;
     }
 
-    /** Tries everything a session ever handed out at both, before and after its denylist entry is gone. */
+    /** Sends every token of a session to both processes, before and after its denylist entry expires. */
     async function survivors(accessTokens: string[], refreshTokens: string[]): Promise<Answer[]> {
       const everywhere = async (): Promise<Answer[]> =>
         Promise.all(
@@ -125,7 +125,7 @@ describeWithRedis('two processes on one PostgreSQL and one Redis', () => {
       const tried = await everywhere();
       const entry = deniedKey(claimsOf(accessTokens[0]!).fid);
       const deniedUntil = Date.now() + (await redis.client.pTTL(entry));
-      // Every access token must expire before its denial does, with the leeway that verification grants it.
+      // Every access token must expire before its denial, including the leeway of verification.
       const lastSecond = Math.max(...accessTokens.map((token) => Number(claimsOf(token).exp) + 5));
       expect(deniedUntil).toBeGreaterThan(lastSecond * 1000);
       await redis.client.del(entry);
@@ -138,7 +138,7 @@ describeWithRedis('two processes on one PostgreSQL and one Redis', () => {
       return { userId, email, ...(await t.auth.startSession(userId)) };
     };
 
-    /** Prepares the end of a session; what is returned ends it. */
+    /** Prepares the end of a session. The returned function ends it. */
     const ways: [string, number, (raced: Raced, i: number) => Promise<() => Promise<Answer>>][] = [
       [
         'a logout',
@@ -163,10 +163,10 @@ describeWithRedis('two processes on one PostgreSQL and one Redis', () => {
         },
       ],
       [
-        'a login that is one too many',
+        'a login above the session limit',
         200,
         async ({ userId, email }, i) => {
-          // Used an hour later, so that the first one is the one to go, however often it is refreshed.
+          // Used an hour later, so that the first session is the oldest one, however often it is refreshed.
           for (let n = 1; n < CAP; n++) await t.auth.startSession(userId);
           await t.database.query(
             `UPDATE svc_sessions SET last_used_at = last_used_at + interval '1 hour' WHERE user_id = $1 AND id <> ALL (
@@ -188,10 +188,10 @@ describeWithRedis('two processes on one PostgreSQL and one Redis', () => {
     ];
 
     it.each(ways)(
-      'leave no token behind after %s',
+      'accept no token after %s',
       async (_, status, prepare) => {
         let renewed = 0;
-        // A race in which no refresh ever wins proves nothing: it goes on until some have.
+        // Without a successful refresh the race proves nothing, so it continues until some have succeeded.
         for (let round = 0; round < ENDS || renewed <= ENDS / 10; round++) {
           const session = await start();
           const end = await prepare(session, round);
@@ -212,12 +212,12 @@ describeWithRedis('two processes on one PostgreSQL and one Redis', () => {
     );
 
     it(
-      'leave no token behind after a reuse',
+      'accept no token after a reuse',
       async () => {
         for (let round = 0; round < ENDS; round++) {
           const session = await start();
           const { body: live } = await refresh(session.refreshToken, round);
-          // Past its grace: as if 31 seconds had gone by since it was replaced.
+          // After the grace period: as if 31 seconds had passed since the replacement.
           await t.database.query(
             `UPDATE svc_sessions SET recent = ARRAY(SELECT r - interval '31 seconds' FROM unnest(recent) AS r) WHERE id = $1`,
             [claimsOf(session.accessToken).fid],
@@ -238,14 +238,14 @@ describeWithRedis('two processes on one PostgreSQL and one Redis', () => {
     );
   });
 
-  describe('that are sent logins of one user at once', () => {
+  describe('that receive logins of one user at once', () => {
     const living = async (userId: string): Promise<string[]> =>
       (await t.database.query('SELECT id FROM svc_sessions WHERE user_id = $1 AND revoked_at IS NULL', [userId])).map(
         ({ id }: { id: string }) => id,
       );
 
     it(
-      'keep the cap, and leave alive what they do not say has ended',
+      'keep the session limit, and end no session without an event',
       async () => {
         for (let round = 0; round < ENDS; round++) {
           const email = `${randomUUID()}@example.com`;
@@ -267,12 +267,12 @@ describeWithRedis('two processes on one PostgreSQL and one Redis', () => {
     );
 
     it(
-      'and ends of all sessions answer each of them, in whatever order rows are locked',
+      'and requests to end all sessions, answer each of them in any order of row locks',
       async () => {
         for (let round = 0; round < ENDS; round++) {
           const email = `${randomUUID()}@example.com`;
           const userId = await t.person(email);
-          // Many more than the cap: several logins end many rows each, as the ends of all do.
+          // Far above the limit: several logins end many rows each, as a request to end all sessions does.
           const sessions = await Promise.all(Array.from({ length: 30 }, () => t.auth.startSession(userId)));
           const answers = await Promise.all([
             ...sessions

@@ -9,19 +9,19 @@ const ROUNDS = rounds(4);
 const AT_ONCE = 30;
 const LOGINS = 8;
 
-/** Cheap hashes, and time to spare: however slow the machine, no request is given up. */
+/** Cheap hashes and a long timeout: even on a slow machine, no request times out. */
 const RACED = { hashing: { memoryCost: 8, timeCost: 1, maxQueue: 1000, maxWaitMs: 20_000 }, storeTimeoutMs: 20_000 };
 
-describe('one reset link, posted by many at once', () => {
-  // Callbacks of a host take their time, which is when a login is overtaken.
+describe('one reset link that many requests send at once', () => {
+  // Callbacks of a host take time. Meanwhile a reset can overtake a login.
   const tokenClaims = async () => sleep(Math.random() * 20, {});
   const { t, mailbox } = membersForFile({ ...RACED, hooks: { tokenClaims } });
 
   it(
-    `sets one of ${AT_ONCE} passwords, and leaves no session of the former one`,
+    `sets one of ${AT_ONCE} passwords and leaves no session of the former one`,
     async () => {
       let overtaken = 0;
-      // The race is one only where some logins are faster than the reset: it goes on until some were.
+      // The race needs some logins that are faster than the reset, so it continues until there were some.
       for (let round = 0; round < ROUNDS || overtaken === 0; round++) {
         const email = `racer${round}@example.com`;
         await member(t, email);
@@ -54,12 +54,12 @@ describe('one reset link, posted by many at once', () => {
   );
 });
 
-describe('a login while its password is replaced', () => {
+describe('a login during the replacement of its password', () => {
   const TIMES = rounds(8);
   const { t, mailbox } = membersForFile(RACED);
 
   it.each(['reset', 'changed'])(
-    'leaves no living session once it is %s',
+    'leaves no live session after it is %s',
     async (how) => {
       for (let round = 0; round < TIMES; round++) {
         const email = `racer${round}@example.com`;

@@ -10,7 +10,7 @@ const AT_ONCE = 20;
 const CAP = 100;
 const GUESSES = 130;
 
-describeWithRedis('second factors that two nodes are sent at once', () => {
+describeWithRedis('second factors that two nodes receive at once', () => {
   let nodes: TestApp[];
   let ada: Enrolled;
   let usedCodes: Set<string>;
@@ -18,7 +18,7 @@ describeWithRedis('second factors that two nodes are sent at once', () => {
   const nodesWith = (options: Partial<AuthModuleOptions>): void => {
     const hashing = { memoryCost: 8, timeCost: 1, maxQueue: 10_000, maxWaitMs: 20_000 };
     const features = { twoFactor: true, ...options.features };
-    // Time to spare: however slow the machine, no request is given up.
+    // A long timeout: even on a slow machine, no request times out.
     const all = { hashing, storeTimeoutMs: 20_000, ...options, features };
     const first = TestApp.forFile({ options: all });
     const second = TestApp.forFile(() => ({ options: all, databaseUrl: first.databaseUrl }));
@@ -31,10 +31,10 @@ describeWithRedis('second factors that two nodes are sent at once', () => {
     });
   };
   const one = (): TestApp => nodes[0]!;
-  /** What so many requests at once are answered, spread over both nodes. */
+  /** The statuses of this many concurrent requests to both nodes. */
   const atOnce = async (bodies: object[]): Promise<number[]> =>
     Promise.all(bodies.map(async (body, i) => (await completeChallenge(nodes[i % 2]!, body)).status));
-  /** The same answer to so many challenges. */
+  /** The same response to this many challenges. */
   const answers = async (count: number, answer: (i: number) => object): Promise<object[]> =>
     Promise.all(
       Array.from({ length: count }, async (_, i) => ({ challenge_token: await startChallenge(one()), ...answer(i) })),
@@ -47,8 +47,8 @@ describeWithRedis('second factors that two nodes are sent at once', () => {
   const remaining = async (): Promise<number> => (await nodes[1]!.auth.twoFactor.recoveryCodeCount('1')).remaining;
   const later = (): void => nodes.forEach(({ clock }) => clock.advance(30));
   /**
-   * The code of a later step. One with digits that were used before is passed over: Redis refuses them for 150 seconds
-   * of its own time, which are many steps of a clock that is moved.
+   * The code of a later step. Codes with digits that were used before are skipped: Redis refuses them for 150 seconds
+   * of its own time, which are many steps of a clock that the test moves.
    */
   const nextCode = (): string => {
     later();
@@ -87,12 +87,12 @@ describeWithRedis('second factors that two nodes are sent at once', () => {
       RACES_MS,
     );
 
-    it('use up one recovery code each, when several are sent at once', async () => {
+    it('consume one recovery code each if several are sent at once', async () => {
       expect(won(await atOnce(await answers(32, (i) => ({ recovery_code: ada.recoveryCodes[i % 8] }))))).toBe(8);
       expect(await remaining()).toBe(0);
     });
 
-    it('cost one recovery code, when several are sent with one challenge', async () => {
+    it('consume one recovery code if several are sent with one challenge', async () => {
       const challenge_token = await startChallenge(one());
       const bodies = repeated(32, (i) => ({ challenge_token, recovery_code: ada.recoveryCodes[i % 8] }));
       expect(won(await atOnce(bodies))).toBe(1);
@@ -104,7 +104,7 @@ describeWithRedis('second factors that two nodes are sent at once', () => {
     nodesWith({ features: { lockout: true } });
 
     it(
-      'count as no guess, when one right code is sent many times with one challenge',
+      'do not count as guesses if one correct code is sent many times with one challenge',
       async () => {
         for (let round = 0; round < rounds(3); round++) {
           const answer = { challenge_token: await startChallenge(one()), code: nextCode() };
@@ -118,7 +118,7 @@ describeWithRedis('second factors that two nodes are sent at once', () => {
       RACES_MS,
     );
 
-    it(`are verified no more often than the cap, of ${GUESSES} wrong codes`, async () => {
+    it(`are verified no more often than the limit, if ${GUESSES} wrong codes are sent`, async () => {
       const right = [-1, 0, 1, 2].map((ahead) => codeOf(one(), ada.secret, ahead));
       const wrong = Array.from({ length: GUESSES + 4 }, (_, i) => String(i).padStart(6, '0')).filter(
         (code) => !right.includes(code),
@@ -127,7 +127,7 @@ describeWithRedis('second factors that two nodes are sent at once', () => {
       const [last] = await answers(1, () => ({ code: nextCode() }));
       const statements = nodes.map(({ database }) => jest.spyOn(database.logger, 'logQuery'));
       const statuses = await atOnce(bodies);
-      // Each verification reads the secret.
+      // Each verification reads the secret once.
       const reads = statements.flatMap(({ mock }) => mock.calls).filter(([text]) => text.includes('two_factor_secret'));
       expect(reads).toHaveLength(CAP);
       expect(statuses.filter((status) => status === 422)).toHaveLength(CAP);

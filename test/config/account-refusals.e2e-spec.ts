@@ -40,13 +40,9 @@ describe('the module refuses to start', () => {
   const reset = { ...members, features: { passwordReset: true }, passwordReset: { frontendUrl: RESET_URL } };
   const verify = { ...members, features: { emailVerification: true }, emailVerification: { apiUrl: API_URL } };
   const refused: [string, Partial<AuthModuleOptions>, RegExp][] = [
+    ['without a page for password reset', { ...reset, passwordReset: {} }, /^passwordReset\.frontendUrl.*is missing/],
     [
-      'without a page to reset passwords at',
-      { ...reset, passwordReset: {} },
-      /^passwordReset\.frontendUrl.*is missing/,
-    ],
-    [
-      'with a page that is no URL',
+      'with a page that is not a URL',
       { ...reset, passwordReset: { frontendUrl: 'javascript:alert(1)' } },
       /"javascript:alert\(1\)", which is no http\(s\) URL/,
     ],
@@ -61,7 +57,7 @@ describe('the module refuses to start', () => {
       /^passwordReset\.frontendUrl.*has spaces or control characters/,
     ],
     [
-      'with the URL of the API behind which no path can stand',
+      'with an API URL to which no path can be appended',
       { ...verify, emailVerification: { apiUrl: `${API_URL}?x=` } },
       /^emailVerification\.apiUrl.*has a query or a fragment/,
     ],
@@ -73,7 +69,7 @@ describe('the module refuses to start', () => {
     ['without a mailer to reset passwords', { ...reset, mail: {} }, /needs mail\.mailer.*nodemailerMailer/],
     ['without the URL of the API', { ...verify, emailVerification: {} }, /^emailVerification\.apiUrl.*is missing/],
     [
-      'with a page after verification that is no URL',
+      'with a verified page that is not a URL',
       { ...verify, emailVerification: { apiUrl: API_URL, frontendUrl: '/verified' } },
       /emailVerification\.frontendUrl.*"\/verified"/,
     ],
@@ -85,12 +81,12 @@ describe('the module refuses to start', () => {
       /have no verified email.*emailVerifiedAt/,
     ],
     [
-      'with users that cannot be created',
+      'with an entity of which no user can be created',
       { users: { entity: Person }, features: { registration: true } },
       /cannot be created.*name.*hooks\.register/,
     ],
     [
-      'with users of a provider that cannot be created',
+      'with a provider that cannot create users',
       { users: { provider: IdentifierProvider }, features: { registration: true, accountDeletion: false } },
       /cannot be created/,
     ],
@@ -128,7 +124,7 @@ describe('the module refuses to start', () => {
       /tell when they were created/,
     ],
     [
-      'with hooks.register and users of a provider without a date',
+      'with hooks.register and a provider without a date',
       {
         users: { provider: IdentifierProvider },
         features: { registration: true, accountDeletion: false },
@@ -146,7 +142,7 @@ describe('the module refuses to start', () => {
       /the identifier that was submitted\. Implement identifierOf/,
     ],
     [
-      'with deletion of accounts whose identifier is not known',
+      'with account deletion for users without a known identifier',
       { users: { provider: MinimalProvider }, hooks: { deleteUser: async () => undefined } },
       /counted by identifier.*Implement identifierOf.*switch the feature off/,
     ],
@@ -175,7 +171,7 @@ describe('the module refuses to start', () => {
     await expect(start(options)).rejects.toThrow(message);
   });
 
-  it('in production with a URL over plain HTTP, on localhost too', async () => {
+  it('in production with a plain HTTP URL, even on localhost', async () => {
     const before = process.env.NODE_ENV;
     process.env.NODE_ENV = 'production';
     try {
@@ -196,10 +192,13 @@ describe('the module refuses to start', () => {
       'users that hooks.deleteUser removes',
       { users: { provider: IdentifierProvider }, hooks: { deleteUser: async () => undefined } },
     ],
-    ['users that are only verified against', { users: { provider: MinimalProvider }, routes: false }],
-    ['users that nobody deletes', { users: { provider: MinimalProvider }, features: { accountDeletion: false } }],
+    ['users that the service only reads', { users: { provider: MinimalProvider }, routes: false }],
     [
-      'users of a provider with all that is asked of it',
+      'users that cannot be deleted, with account deletion off',
+      { users: { provider: MinimalProvider }, features: { accountDeletion: false } },
+    ],
+    [
+      'a provider with all required methods',
       {
         ...verify,
         users: { provider: CompleteProvider },
@@ -216,8 +215,8 @@ describe('the module refuses to start', () => {
       `an address that is unique: ${entity.name}`,
       { ...reset, users: { entity }, features: { registration: true, passwordReset: true } },
     ]),
-    ['an address that nobody registers with', { users: { entity: DuplicateEmails } }],
-  ])('but starts with %s as it should be', async (_, options) => {
+    ['a duplicate address without registration', { users: { entity: DuplicateEmails } }],
+  ])('unless the configuration is valid: %s', async (_, options) => {
     await start(options);
   });
 });

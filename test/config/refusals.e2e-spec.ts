@@ -70,7 +70,7 @@ describe('the module refuses to start', () => {
       /RSA key of 1024 bits/,
     ],
     [
-      'with an active kid that no public key has',
+      'with an active kid without a public key',
       asymmetric('ES256', { active: 'k2', private: ec.private, public: { k1: ec.public } }),
       /keys\.active.*"k2".*keys\.public/,
     ],
@@ -80,7 +80,7 @@ describe('the module refuses to start', () => {
       /keys\.active/,
     ],
     [
-      'with a key of another kind than the algorithm',
+      'with a key that does not match the algorithm',
       asymmetric('RS256', { private: ec.private, public: { default: ec.public } }),
       /no readable RS256 key/,
     ],
@@ -100,7 +100,7 @@ describe('the module refuses to start', () => {
       /keys\.passphrase/,
     ],
     [
-      'with a private key file that is not there',
+      'with a missing private key file',
       asymmetric('RS256', { private: '@/nowhere/key.pem', public: { default: rsa.public } }),
       /keys\.private names no readable key file/,
     ],
@@ -125,7 +125,7 @@ describe('the module refuses to start', () => {
       /^secret \(SVC_SECRET\) is shorter than 32 bytes, and refresh tokens are derived from it/,
     ],
     [
-      'with keys of its own and those of a key set',
+      'with both own keys and a key set',
       asymmetric('ES256', {
         private: ec.private,
         public: { default: ec.public },
@@ -144,14 +144,14 @@ describe('the module refuses to start', () => {
       { guards: { admin: { path: '/auth/' } } },
       /both mounted at "auth".*guards\.admin\.path/,
     ],
-    ['with two guards at one path in other letters', { guards: { admin: { path: 'AUTH' } } }, /both mounted at/],
+    ['with two guards at one path in different case', { guards: { admin: { path: 'AUTH' } } }, /both mounted at/],
     [
       'with a cookie of two guards',
       { guards: { admin: { cookie: { refreshName: '__Host-refresh' } } } },
       /share the cookie __Host-refresh.*guards\.admin\.cookie\.refreshName/,
     ],
     ['with a guard named like the default one', { guard: 'admin' }, /guards\.admin is named like the default guard/],
-    ['with a guard name no cookie can carry', { guard: 'a b;c' }, /guard name "a b;c"/],
+    ['with a guard name that is not a valid cookie name', { guard: 'a b;c' }, /guard name "a b;c"/],
     ['without users', { users: undefined }, /^users is missing\..*entity/m],
     [
       'with an extra guard without users of its own',
@@ -159,28 +159,28 @@ describe('the module refuses to start', () => {
       /guards\.admin\.users is missing/,
     ],
     [
-      'with a username the table has no column for',
+      'with a username without a column in the table',
       { username: 'login' },
       /(Person|Operator) has no column "login".*SVC_USERNAME/,
     ],
     [
-      'with a denylist store nobody declared',
+      'with an unknown denylist store',
       { denylistStore: 'redis' },
       /denylistStore names "redis", but stores has no entries/,
     ],
     [
-      'with passkeys that belong to no domain',
+      'with passkeys without a relying party id',
       { features: { passkeys: true }, passkeys: { origins: ['https://example.com'] } },
       /^features\.passkeys needs passkeys\.rpId \(SVC_PASSKEY_RP_ID\)/,
     ],
     [
-      'with passkeys from no page',
+      'with passkeys without an origin',
       { features: { passkeys: true }, passkeys: { rpId: 'example.com' } },
       /^features\.passkeys needs passkeys\.origins \(SVC_PASSKEY_ORIGINS\)/,
     ],
   ];
 
-  it.each(refused)('%s, and says how to mend it', async (_, options, message) => {
+  it.each(refused)('%s, and names the correction', async (_, options, message) => {
     const admin = {
       path: 'admin/auth',
       audience: 'https://admin.example.com',
@@ -194,12 +194,12 @@ describe('the module refuses to start', () => {
     });
   });
 
-  it('but not with a key pair that has an encryption key or a secret beside it', async () => {
+  it('unless a key pair has an encryption key or a secret beside it', async () => {
     await start(sound);
     await start({ ...sound, encryption: {}, secret: SECRET });
   });
 
-  it('never with a secret in what it says', async () => {
+  it('without a secret in the error message', async () => {
     const error: Error = await start({ secret: 'hunter2-hunter2' }).then(
       () => new Error('started'),
       (e) => e,
@@ -221,7 +221,7 @@ describe('the module refuses to start', () => {
       await expect(start({ cache })).rejects.toThrow(/^cache is.*Give it a cache-manager cache on Redis/);
     });
 
-    it('but not with a store that says it is shared', async () => {
+    it('unless the store declares itself shared', async () => {
       await start({ cache: Object.assign(new NullStore(), { shared: true }) });
     });
   });
@@ -231,7 +231,7 @@ describe('the module refuses to start', () => {
     ['guards.admin.domain', { guards: { admin: { domain: 'x' } } }],
     ['guards.admin.features', { guards: { admin: { features: { denylist: false } } } }],
     ['guards.other', { guards: { other: { secret: SECRET } } }],
-  ])('with %s from a factory, which comes too late for it', async (name, values) => {
+  ])('with %s from a factory, because its value is needed earlier', async (name, values) => {
     const module = AuthModule.forRootAsync({
       users: { entity: Person },
       guards: { admin: { path: 'admin/auth', audience: 'https://admin.example.com', users: { entity: Operator } } },
@@ -271,7 +271,7 @@ describeWithOwnRedis('in production, a Redis', () => {
   }
 
   it.each(['allkeys-lru', 'allkeys-lfu', 'allkeys-random', 'volatile-lru', 'volatile-random', 'volatile-ttl'])(
-    'that evicts by %s is refused, with the cure',
+    'that evicts by %s is refused, and the error names the correction',
     async (policy) => {
       await expect(startOn('--maxmemory-policy', policy)).rejects.toThrow(
         new RegExp(`maxmemory-policy of Redis is ${policy}.*Set maxmemory-policy to noeviction`),
@@ -279,19 +279,19 @@ describeWithOwnRedis('in production, a Redis', () => {
     },
   );
 
-  it('that evicts and forbids CONFIG, as managed ones do, is refused as well', async () => {
+  it('that evicts is refused even if it forbids CONFIG, as managed services do', async () => {
     await expect(startOn('--maxmemory-policy', 'allkeys-lru', ...HIDDEN)).rejects.toThrow(/is allkeys-lru/);
   });
 
   it.each([
     ['keeps everything', []],
     ['keeps everything and forbids CONFIG', HIDDEN],
-    ['tells nothing', [...HIDDEN, '--rename-command', 'INFO', '']],
-  ])('that %s is not refused', async (_, settings) => {
+    ['forbids CONFIG and INFO', [...HIDDEN, '--rename-command', 'INFO', '']],
+  ])('that %s is accepted', async (_, settings) => {
     await expect(startOn(...settings)).resolves.toBeUndefined();
   });
 
-  it('that evicts is fine for development', async () => {
+  it('that evicts is accepted in development', async () => {
     process.env.NODE_ENV = 'test';
     await expect(startOn('--maxmemory-policy', 'allkeys-lru')).resolves.toBeUndefined();
     process.env.NODE_ENV = 'production';

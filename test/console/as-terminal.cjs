@@ -1,2 +1,2 @@
-// Makes a pipe look like a terminal, so that a test can answer a command's question.
+// Makes a pipe look like a terminal, so that a test can answer the question of a command.
 process.stdin.isTTY = true;

@@ -48,7 +48,7 @@ describe('the commands that act on data', () => {
 
   describe('svc:release', () => {
     it.each(['ada@example.com', '  ADA@example.com ', 'ａｄａ@example.com', 'аdа@example.com'])(
-      'releases the account that %j names',
+      'releases the account with the identifier %j',
       async (subject) => {
         await lock('login', `id:${ada}`);
         await lock('login', 'idn:ada@example.com');
@@ -62,7 +62,7 @@ describe('the commands that act on data', () => {
       },
     );
 
-    it('releases an identifier that names no account', async () => {
+    it('releases an identifier without an account', async () => {
       await lock('login', 'idn:北京');
       expect(await place.run('svc:release', '北京')).toMatchObject({
         status: 0,
@@ -71,7 +71,7 @@ describe('the commands that act on data', () => {
       expect(await left()).toEqual([]);
     });
 
-    it('takes the subject of other purposes to the letter', async () => {
+    it('uses the subject of other purposes unchanged', async () => {
       await lock('two_factor', '01ARZ3NDEKTSV4RRFFQ69G5FAV');
       expect((await place.run('svc:release', '01arz3ndektsv4rrffq69g5fav', '--purpose=two_factor')).status).toBe(1);
       expect(await place.run('svc:release', '01ARZ3NDEKTSV4RRFFQ69G5FAV', '--purpose=two_factor')).toMatchObject({
@@ -80,7 +80,7 @@ describe('the commands that act on data', () => {
       });
     });
 
-    it('acts on the guard it is told', async () => {
+    it('acts on the guard of the option', async () => {
       const { rows } = await client.query('SELECT id FROM admins');
       await lock('login', `id:${ada}`);
       await lock('login', `id:${rows[0].id}`, 'admin');
@@ -133,12 +133,12 @@ describe('the commands that act on data', () => {
       expect(await left()).toEqual(['login idn:held']);
     });
 
-    it.each(['soon', '-3', '1.5', ''])('takes %j for no number of days', async (days) => {
+    it.each(['soon', '-3', '1.5', ''])('refuses %j as a number of days', async (days) => {
       const { status, stderr } = await place.run('svc:prune', `--lockout-days=${days}`);
       expect([status, stderr]).toEqual([1, expect.stringMatching(/is no number of days/)]);
     });
 
-    it('says what is wrong when the database is away', async () => {
+    it('prints the error if the database is unavailable', async () => {
       const elsewhere = new WorkingDirectory();
       elsewhere.write(`DATABASE_URL=postgres://127.0.0.1:1/none\nSVC_SECRET=${SECRET}\n`);
       const { status, stdout, stderr } = await elsewhere.run('svc:prune');
@@ -156,11 +156,11 @@ describe('svc:verification-link', () => {
     return runInProcess(() => CommandFactory.run(module, ['error']), ['svc:verification-link', identifier]);
   };
 
-  describe('where the feature is on', () => {
+  describe('with the feature on', () => {
     const { t, mailbox } = membersForFile({ emailVerification: { blockUnverifiedLogin: true } });
     beforeEach(() => member(t, ADA));
 
-    it('mails a blocked account another link, which lets it sign in', async () => {
+    it('mails a new link to an unverified account, which can then sign in', async () => {
       await t.login(ADA, PASSWORD).expect(403);
       expect(await run(t, ' ADA@example.com ')).toEqual({
         status: 0,
@@ -173,7 +173,12 @@ describe('svc:verification-link', () => {
     });
 
     it.each<[string, string, RegExp, () => Promise<unknown>]>([
-      ['nobody signs in so', 'bob@example.com', /No account signs in as "bob@example.com"/, async () => undefined],
+      [
+        'no account has this identifier',
+        'bob@example.com',
+        /No account signs in as "bob@example.com"/,
+        async () => undefined,
+      ],
       [
         'the address is verified',
         ADA,
@@ -186,7 +191,7 @@ describe('svc:verification-link', () => {
       expect(mailbox.mails).toEqual([]);
     });
 
-    it('fails when the mail server does', async () => {
+    it('exits with an error if the mail server fails', async () => {
       mailbox.deliver = () => Promise.reject(new Error('no route to host'));
       const { status, stdout, stderr } = await run(t, ADA);
       expect([status, stdout]).toEqual([1, '']);
@@ -194,7 +199,7 @@ describe('svc:verification-link', () => {
     });
   });
 
-  describe('where the feature is off', () => {
+  describe('with the feature off', () => {
     const { t } = membersForFile({ features: { emailVerification: false } });
 
     it('exits with 1', async () => {

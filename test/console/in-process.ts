@@ -3,7 +3,7 @@ import { PassThrough, Writable } from 'node:stream';
 
 const LOG_LEVELS = ['verbose', 'debug', 'log', 'warn', 'error', 'fatal'] as const;
 
-/** What a command left behind. */
+/** The result of a command. */
 export interface Ended {
   status: number | null;
   stdout: string;
@@ -11,13 +11,13 @@ export interface Ended {
 }
 
 export interface ProcessInput {
-  /** The working directory; the one of the tests where there is none. */
+  /** The working directory. The default is that of the tests. */
   directory?: string;
-  /** What is typed at the terminal. Without it there is no terminal. */
+  /** The input at the terminal. Without it stdin is not a terminal. */
   typed?: string;
 }
 
-/** Runs a program's `main` inside this process, with arguments, streams, environment and exit code of its own. */
+/** Runs a program's `main` in this process, with its own arguments, streams, environment and exit code. */
 export async function runInProcess(
   main: () => Promise<unknown>,
   args: readonly string[],
@@ -43,7 +43,7 @@ export async function runInProcess(
       stdin: Object.assign(new PassThrough().end(typed ?? ''), { isTTY: typed !== undefined }),
       stdout: stream('stdout'),
       stderr: stream('stderr'),
-      // The first call decides, and what is printed after it was never printed.
+      // The first call sets the exit code. Later output is discarded.
       exit: (status: number) => {
         end(status);
         throw new Error('the process has ended');
@@ -62,7 +62,7 @@ function replace(members: Record<string, unknown>): void {
     Object.defineProperty(process, name, { value, configurable: true, writable: true });
 }
 
-/** @returns what puts back all that a program may change in this process */
+/** @returns a function that restores everything that a program may change in this process */
 function kept(): () => void {
   const directory = process.cwd();
   const env = { ...process.env };
@@ -72,7 +72,7 @@ function kept(): () => void {
     for (const [name, descriptor] of members) Object.defineProperty(process, name, descriptor);
     for (const name of Object.keys(process.env)) if (!(name in env)) delete process.env[name];
     Object.assign(process.env, env);
-    // Silent, as the applications of the tests are.
+    // Silences the logger again, as the test applications do.
     Logger.overrideLogger([...LOG_LEVELS]);
     Logger.overrideLogger(false);
     process.exitCode = undefined;

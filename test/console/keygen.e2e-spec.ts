@@ -14,10 +14,10 @@ const keysIn = (stdout: string): [privateKey: KeyObject, publicKey: KeyObject] =
   return [createPrivateKey(pem('PRIVATE KEY')), createPublicKey(pem('PUBLIC KEY'))];
 };
 
-/** The lines for the env file, as `grep ^SVC_` finds them. */
+/** The lines for the env file, selected as by `grep ^SVC_`. */
 const envLines = (stdout: string): string => stdout.match(/^SVC_.*\n/gm)!.join('');
 
-/** The module options of a step, with `env` as the application has it then. */
+/** The module options of a step, with the environment that the application has in this step. */
 const optionsOf = (entry: string, env: AuthModuleOptions): AuthModuleOptions => ({
   ...env,
   ...JSON.parse(runInNewContext(`JSON.stringify({ ${entry} })`, { env })),
@@ -47,21 +47,21 @@ describe('svc:keygen', () => {
     return t;
   };
 
-  /** A session whose token its own host verifies. */
+  /** Starts a session and requires that its host accepts the token. */
   const signIn = async (t: TestApp): Promise<Tokens> => {
     const session = await t.session();
     await t.get('/private', session.access_token).expect(200);
     return session;
   };
 
-  /** Runs the command and expects it to succeed. */
+  /** Runs the command and requires that it succeeds. */
   const keygen = async (...args: string[]): Promise<string> => {
     const { status, stdout, stderr } = await place.run('svc:keygen', ...args);
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     return stdout;
   };
 
-  it('makes a pair on P-256 for ES256 unless told otherwise', async () => {
+  it('makes a pair on P-256 for ES256 by default', async () => {
     const stdout = await keygen();
 
     const [privateKey, publicKey] = keysIn(stdout);
@@ -80,7 +80,7 @@ describe('svc:keygen', () => {
     expect(verify('sha256', MESSAGE, publicKey, sign('sha256', MESSAGE, privateKey))).toBe(true);
   });
 
-  it('writes nothing, not even into an env file', async () => {
+  it('writes no file, not even an existing env file', async () => {
     place.write('A=1\n');
 
     await keygen('--rotate');
@@ -100,18 +100,18 @@ describe('svc:keygen', () => {
   );
 
   describe('names the key', () => {
-    it('"k" and eight random hex digits by default', async () => {
+    it('with "k" and eight random hex digits by default', async () => {
       const first = kidIn(await keygen());
 
       expect(first).toMatch(/^k[0-9a-f]{8}$/);
       expect(kidIn(await keygen())).not.toBe(first);
     });
 
-    it.each(['0', '2026-01/main'])('%j when told so', async (kid) => {
+    it.each(['0', '2026-01/main'])('%j if the option is set', async (kid) => {
       expect(kidIn(await keygen(`--kid=${kid}`))).toBe(kid);
     });
 
-    it.each(['a b', 'a#b', 'a"b', 'a\nb', '$a'])('never %j, which an env file would not carry', async (kid) => {
+    it.each(['a b', 'a#b', 'a"b', 'a\nb', '$a'])('never %j, because an env file cannot contain it', async (kid) => {
       const { status, stdout, stderr } = await place.run('svc:keygen', `--kid=${kid}`);
 
       expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
@@ -120,7 +120,7 @@ describe('svc:keygen', () => {
   });
 
   describe('prints lines for an env file', () => {
-    it.each(['ES256', 'RS256'])('that a guard signs and verifies %s with', async (algorithm) => {
+    it.each(['ES256', 'RS256'])('with which a guard signs and verifies %s', async (algorithm) => {
       const env = parseEnv(envLines(await keygen(`--algorithm=${algorithm}`, '--kid=0')));
 
       const session = await signIn(await host(authOptionsFromEnv(env)));
@@ -128,7 +128,7 @@ describe('svc:keygen', () => {
       expect(headerOf(session)).toMatchObject({ alg: algorithm, kid: '0' });
     });
 
-    it('that also work where nothing unescapes them', async () => {
+    it('that also work if line breaks stay escaped', async () => {
       const lines = envLines(await keygen('--kid=raw'))
         .trimEnd()
         .split('\n');
@@ -139,7 +139,7 @@ describe('svc:keygen', () => {
       expect(headerOf(session)).toMatchObject({ kid: 'raw' });
     });
 
-    it('that hold the keys of the PEMs', async () => {
+    it('that contain the keys of the PEMs', async () => {
       const stdout = await keygen();
       const env = parseEnv(envLines(stdout));
 
@@ -150,7 +150,7 @@ describe('svc:keygen', () => {
   });
 
   describe('with --rotate', () => {
-    it('numbers the steps from publishing the new key to removing the old one', async () => {
+    it('prints numbered steps from the publication of the new key to the removal of the old one', async () => {
       const steps = (await keygen('--rotate')).match(/^\d\. .*/gm)!;
 
       expect(steps.map((step) => step.slice(0, 2))).toEqual(['1.', '2.', '3.', '4.']);
@@ -160,11 +160,11 @@ describe('svc:keygen', () => {
       expect(steps[3]).toContain('Remove the entry');
     });
 
-    it('prints no steps without it', async () => {
+    it('prints no steps without the option', async () => {
       expect(await keygen()).not.toMatch(/^\d\. /m);
     });
 
-    it('prints options under which both keys verify while they overlap', async () => {
+    it('prints options with which both keys verify during the overlap', async () => {
       const running = envLines(await keygen('--kid=old'));
       place.write(running);
 
@@ -179,11 +179,11 @@ describe('svc:keygen', () => {
       await after.get('/private', older.access_token).expect(200);
     });
 
-    it('leaves a place for the running key where the environment has none', async () => {
+    it('prints a placeholder if the environment has no current key', async () => {
       expect(await keygen('--rotate')).toContain('"RUNNING_KID": "RUNNING_PUBLIC_KEY"');
     });
 
-    it('never shows the running private key', async () => {
+    it('never prints the current private key', async () => {
       const running = parseEnv(envLines(await keygen('--kid=old')));
       place.write(`SVC_ACTIVE_KID=old\nSVC_PRIVATE_KEY=${JSON.stringify(running.SVC_PRIVATE_KEY)}\n`);
 
@@ -193,7 +193,7 @@ describe('svc:keygen', () => {
       expect(stdout).not.toContain(running.SVC_PRIVATE_KEY!.split('\n')[1]);
     });
 
-    it('refuses the kid of the running key', async () => {
+    it('refuses the kid of the current key', async () => {
       place.write('SVC_ACTIVE_KID=old\n');
 
       const { status, stdout, stderr } = await place.run('svc:keygen', '--rotate', '--kid=old');
@@ -202,7 +202,7 @@ describe('svc:keygen', () => {
       expect(stderr).toContain('"old" names the running key.');
     });
 
-    it('says that keys of different algorithms do not overlap', async () => {
+    it('prints a note that keys of different algorithms do not overlap', async () => {
       place.write('SVC_ALGORITHM=RS256\n');
 
       expect(await keygen('--rotate')).toContain('Note: SVC_ALGORITHM is RS256.');

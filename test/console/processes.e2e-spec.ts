@@ -4,14 +4,14 @@ import { SECRET } from '../support/host.module';
 import { sharedRedisUrl } from '../support/with-redis';
 import { WorkingDirectory } from './working-directory';
 
-// The other tests of the console run its commands inside the process of the tests.
-describe('a command in a process of its own', () => {
+// The other console tests run the commands in the process of the tests.
+describe('a console command in its own process', () => {
   let place: WorkingDirectory;
 
   beforeEach(() => (place = new WorkingDirectory()));
   afterEach(() => place.remove());
 
-  it('prints its result and ends with 0', async () => {
+  it('prints its result and exits with 0', async () => {
     expect(await place.start(['svc:secret', '--show'])).toEqual({
       status: 0,
       stdout: expect.stringMatching(/^[0-9a-f]{64}\n$/),
@@ -19,12 +19,12 @@ describe('a command in a process of its own', () => {
     });
   });
 
-  it('refuses with one line and ends with 1', async () => {
+  it('prints one error line and exits with 1', async () => {
     const stderr = 'There is no env file .env. Create it, or print a secret with: svc:secret --show\n';
     expect(await place.start(['svc:secret'])).toEqual({ status: 1, stdout: '', stderr });
   });
 
-  it('asks at a terminal', async () => {
+  it('asks for confirmation at a terminal', async () => {
     place.write('SVC_SECRET=the-old-secret\n');
     const { status, stdout, stderr } = await place.start(['svc:secret'], 'y\n');
     expect([status, stdout]).toEqual([0, 'SVC_SECRET is set in .env.\n']);
@@ -32,7 +32,7 @@ describe('a command in a process of its own', () => {
     expect(parseEnv(place.read()).SVC_SECRET).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  it('that acts on data ends, and closes what it opened, also on Redis', async () => {
+  it('exits after it has closed its database and Redis connections', async () => {
     const database = await createEmptyDatabase();
     place.write(`DATABASE_URL=${database.url}\nSVC_SECRET=${SECRET}\nREDIS_URL=${sharedRedisUrl() ?? ''}\n`);
     const { status, stdout, stderr } = await place.start(['svc:prune']);

@@ -14,7 +14,7 @@ describe('svc:secret', () => {
   const secretIn = (name = 'SVC_SECRET', file = '.env') => parseEnv(place.read(file))[name];
 
   describe('with --show', () => {
-    it('prints 32 random bytes as hex, and nothing else', async () => {
+    it('prints only 32 random bytes as hex', async () => {
       const first = await place.run('svc:secret', '--show');
       const second = await place.run('svc:secret', '--show');
 
@@ -22,13 +22,13 @@ describe('svc:secret', () => {
       expect(second.stdout).not.toBe(first.stdout);
     });
 
-    it('makes no file where there is none', async () => {
+    it('creates no file', async () => {
       await place.run('svc:secret', '--show');
 
       expect(place.files).toEqual([]);
     });
 
-    it('leaves an env file as it is, even with --force', async () => {
+    it('does not change an env file, even with --force', async () => {
       place.write(`SVC_SECRET=${OLD}\n`);
 
       const { status } = await place.run('svc:secret', '--show', '--force');
@@ -47,7 +47,7 @@ describe('svc:secret', () => {
       expect(place.read()).toMatch(/^PORT=3000\nSVC_SECRET=[0-9a-f]{64}\n$/);
     });
 
-    it('says what it did without showing the secret', async () => {
+    it('reports the result without the secret', async () => {
       place.write('');
 
       const { stdout, stderr } = await place.run('svc:secret');
@@ -56,7 +56,7 @@ describe('svc:secret', () => {
       expect(secretIn()).toMatch(SECRET);
     });
 
-    it('ends an unfinished last line before its own', async () => {
+    it('ends a last line without a line break before its own', async () => {
       place.write('PORT=3000');
 
       await place.run('svc:secret');
@@ -64,7 +64,7 @@ describe('svc:secret', () => {
       expect(place.read()).toMatch(/^PORT=3000\nSVC_SECRET=[0-9a-f]{64}\n$/);
     });
 
-    it('keeps to the line ends of the file', async () => {
+    it('uses the line breaks of the file', async () => {
       place.write('PORT=3000\r\n');
 
       await place.run('svc:secret');
@@ -72,7 +72,7 @@ describe('svc:secret', () => {
       expect(place.read()).toMatch(/^PORT=3000\r\nSVC_SECRET=[0-9a-f]{64}\r\n$/);
     });
 
-    it('is not taken in by comments, longer names and lines inside of quotes', async () => {
+    it('ignores comments, longer names and lines inside quotes', async () => {
       const text = '# SVC_SECRET=a\nMY_SVC_SECRET=b\nSVC_SECRET_X=c\nNOTE="see\nSVC_SECRET=d\n"\n';
       place.write(text);
 
@@ -82,13 +82,16 @@ describe('svc:secret', () => {
       expect(secretIn()).toMatch(SECRET);
     });
 
-    it.each(['SVC_SECRET=', 'SVC_SECRET=""', 'SVC_SECRET= # to do'])('fills in "%s" without asking', async (line) => {
-      place.write(`A=1\n${line}\nB=2\n`);
+    it.each(['SVC_SECRET=', 'SVC_SECRET=""', 'SVC_SECRET= # to do'])(
+      'replaces "%s" without confirmation',
+      async (line) => {
+        place.write(`A=1\n${line}\nB=2\n`);
 
-      expect((await place.run('svc:secret')).status).toBe(0);
+        expect((await place.run('svc:secret')).status).toBe(0);
 
-      expect(place.read()).toMatch(/^A=1\nSVC_SECRET=[0-9a-f]{64}( # to do)?\nB=2\n$/);
-    });
+        expect(place.read()).toMatch(/^A=1\nSVC_SECRET=[0-9a-f]{64}( # to do)?\nB=2\n$/);
+      },
+    );
 
     it('leaves no temporary file behind', async () => {
       place.write('');
@@ -99,12 +102,12 @@ describe('svc:secret', () => {
     });
   });
 
-  describe('over a secret that is set', () => {
+  describe('with an existing secret', () => {
     const TEXT = `# caf\xe9\r\nA=1\nexport SVC_SECRET="${OLD}" # rotate me\n\n  B = "x\ny"\nlast`;
 
     beforeEach(() => place.write(Buffer.from(TEXT, 'latin1')));
 
-    it('leaves it and exits with 1 where nobody can be asked', async () => {
+    it('keeps it and exits with 1 without a terminal', async () => {
       const { status, stdout, stderr } = await place.run('svc:secret');
 
       expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
@@ -115,8 +118,8 @@ describe('svc:secret', () => {
     it.each([
       ['no', 'n\n'],
       ['nothing', '\n'],
-      ['by closing the input', ''],
-    ])('leaves it and exits with 1 when the answer is %s', async (_answer, typed) => {
+      ['the end of the input', ''],
+    ])('keeps it and exits with 1 if the answer is %s', async (_answer, typed) => {
       const { status, stderr } = await place.answer(typed, 'svc:secret');
 
       expect(stderr).toContain('Overwrite it? [y/N]');
@@ -124,7 +127,7 @@ describe('svc:secret', () => {
       expect(place.read()).toBe(TEXT);
     });
 
-    it.each(['y\n', 'YES\n'])('overwrites it when the answer is %j', async (typed) => {
+    it.each(['y\n', 'YES\n'])('overwrites it if the answer is %j', async (typed) => {
       const { status, stderr } = await place.answer(typed, 'svc:secret');
 
       expect(stderr).toContain('unless it moves to SVC_PREVIOUS_SECRETS');
@@ -132,7 +135,7 @@ describe('svc:secret', () => {
       expect(secretIn()).toMatch(SECRET);
     });
 
-    it.each(['-f', '--force'])('overwrites it in place with %s, every other byte as it was', async (flag) => {
+    it.each(['-f', '--force'])('overwrites it in place with %s and changes no other byte', async (flag) => {
       const { status, stderr } = await place.run('svc:secret', flag);
 
       expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
@@ -187,7 +190,7 @@ describe('svc:secret', () => {
   });
 
   describe('without an env file', () => {
-    it('makes none, exits with 1 and names the cure', async () => {
+    it('creates none, exits with 1 and names the correction', async () => {
       const { status, stdout, stderr } = await place.run('svc:secret');
 
       expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
@@ -195,7 +198,7 @@ describe('svc:secret', () => {
       expect(place.files).toEqual([]);
     });
 
-    it('is not helped by --force', async () => {
+    it('exits with 1 even with --force', async () => {
       expect((await place.run('svc:secret', '-f')).status).toBe(1);
       expect(place.files).toEqual([]);
     });
@@ -223,8 +226,8 @@ describe('svc:secret', () => {
     });
   });
 
-  it('exits with 1 and the reason when the file cannot be replaced', async () => {
-    // The name is as long as names may be, so none is left for the temporary file beside it.
+  it('exits with 1 and the reason if the file cannot be replaced', async () => {
+    // The name has the maximum length, so that no longer name is possible for the temporary file beside it.
     const name = 'e'.repeat(250);
     place.write('A=1\n', name);
 

@@ -11,21 +11,21 @@ const LOADER = resolve(__dirname, '../support/register-ts.cjs');
 const CONSOLE = resolve(__dirname, '../../apps/sample/src/console.ts');
 const AS_TERMINAL = resolve(__dirname, 'as-terminal.cjs');
 
-/** An empty directory that the sample's console runs in. */
+/** An empty directory in which the sample's console runs. */
 export class WorkingDirectory {
   readonly directory = mkdtempSync(join(tmpdir(), 'svc-console-'));
 
-  /** Runs a command where nobody can be asked. */
+  /** Runs a command without a terminal. */
   run(...args: string[]): Promise<Ended> {
     return runInProcess(main, args, this);
   }
 
-  /** Runs a command at a terminal, where `typed` answers its questions. */
+  /** Runs a command at a terminal. `typed` is the input. */
   answer(typed: string, ...args: string[]): Promise<Ended> {
     return runInProcess(main, args, { ...this, typed });
   }
 
-  /** Runs a command in a process of its own; at a terminal, where something is typed. */
+  /** Runs a command in its own process, at a terminal if `typed` is given. */
   async start(args: string[], typed?: string): Promise<Ended> {
     const flags = ['--require', LOADER, ...(typed === undefined ? [] : ['--require', AS_TERMINAL])];
     const child = spawn(process.execPath, [...flags, '--', CONSOLE, ...args], { cwd: this.directory });

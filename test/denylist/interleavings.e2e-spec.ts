@@ -11,7 +11,7 @@ interface Started {
   ended: boolean;
 }
 
-/** What the losses and the ends of sessions happen to. */
+/** The state on which the steps act. */
 interface World {
   nodes: TestApp[];
   client: RedisClient;
@@ -29,7 +29,7 @@ const start =
     sessions.push({ token, user, ended: false });
   };
 
-/** Not waited for by what comes next: a loss may fall anywhere into it. */
+/** The next step does not wait for this one: a loss may happen at any point of it. */
 const end =
   (node: number, which: number, all: boolean): Step =>
   async ({ nodes, sessions }) => {
@@ -54,8 +54,8 @@ const use =
 
 const lose: Record<string, Step> = {
   everything: ({ client }) => client.flushAll(),
-  'the mark that it is complete': ({ client }) => client.del(COMPLETE),
-  'the key that a flush removes': ({ client }) => client.del('svc:store'),
+  'the completeness marker': ({ client }) => client.del(COMPLETE),
+  'the marker of the store': ({ client }) => client.del('svc:store'),
   'the lease': ({ client }) => client.del(LEASE),
 };
 
@@ -70,14 +70,14 @@ const others = fc.oneof(
     arbitrary: fc.constantFrom(...Object.entries(lose)).map(([name, step]): Named => [`lose ${name}`, step]),
   },
 );
-/** Some steps run at once. A start does not: what ends all sessions meanwhile may or may not end it. */
+/** Some steps run concurrently, but not starts: a concurrent end of all sessions may or may not include them. */
 const atOnce = fc.oneof(
   starting.map((step) => [step]),
   fc.array(others, { minLength: 1, maxLength: 4 }),
 );
 const script = fc.array(atOnce, { minLength: 3, maxLength: 20 });
 
-describeWithOwnRedis('any interleaving of sessions, their ends and losses of the store, at two nodes', () => {
+describeWithOwnRedis('two nodes, under any interleaving of session starts, session ends and store losses', () => {
   let redis: RedisServer;
   let nodes: TestApp[];
   let client: RedisClient;
@@ -95,7 +95,7 @@ describeWithOwnRedis('any interleaving of sessions, their ends and losses of the
     await redis.stop();
   });
 
-  it('accepts no token whose end was answered, and refuses none other', async () => {
+  it('accept no token after the end of its session was answered, and refuse no other token', async () => {
     await fc.assert(
       fc.asyncProperty(script, async (batches) => {
         const world: World = { nodes, client, sessions: [] };

@@ -9,11 +9,11 @@ import { VerifyingService } from '../support/verifying-service';
 import { TokenPolling } from '../support/token-polling';
 import { describeWithOwnRedis } from '../support/with-redis';
 
-/** Sessions that have ended, and sessions that live. */
+/** The numbers of ended and of live sessions. */
 const [ENDED, LIVE] = [rounds(100), 5];
 const BOB = 'bob@example.com';
 
-/** Two issuing nodes and a service that only verifies, on one Redis. */
+/** Two issuing nodes and a verifying service on one Redis. */
 class Deployment {
   private constructor(
     readonly t: TestApp,
@@ -40,12 +40,12 @@ class Deployment {
     return Promise.all(Array.from({ length: count }, async () => (await this.t.auth.startSession(userId)).accessToken));
   }
 
-  /** Ends every session of a user, by one of them. */
+  /** Ends every session of a user through one of them. */
   async end([token]: string[]): Promise<void> {
     await this.t.call('delete', '/auth/sessions', token!).expect(204);
   }
 
-  /** Asks everywhere with all tokens while something is lost, and until all is well again. */
+  /** Sends all tokens to every node during the loss and until the denylist is complete again. */
   async expectNoneAccepted(
     tokens: { live: string[]; ended: string[] },
     lose: (watch: TokenPolling) => Promise<unknown>,
@@ -77,8 +77,8 @@ class Deployment {
   }
 }
 
-describeWithOwnRedis(`of ${ENDED} sessions that have ended, none is accepted anywhere`, () => {
-  describe('while one Redis', () => {
+describeWithOwnRedis(`no node accepts any of ${ENDED} ended sessions`, () => {
+  describe('while a single Redis', () => {
     let redis: RedisServer;
     let client: RedisClient;
     let deployment: Deployment;
@@ -100,9 +100,9 @@ describeWithOwnRedis(`of ${ENDED} sessions that have ended, none is accepted any
 
     it.each<[what: string, lose: (watch: TokenPolling) => Promise<unknown>]>([
       ['is flushed', () => client.flushAll()],
-      ['is started again with nothing in it', async () => (await redis.stop(), await redis.start())],
+      ['restarts without data', async () => (await redis.stop(), await redis.start())],
       [
-        'hangs, and comes back with all it had',
+        'hangs and continues with all its data',
         async (watch) => {
           redis.freeze();
           await watch.rounds(1);
@@ -110,7 +110,7 @@ describeWithOwnRedis(`of ${ENDED} sessions that have ended, none is accepted any
         },
       ],
       [
-        'hangs, and is flushed when it comes back',
+        'hangs and is flushed when it continues',
         async (watch) => {
           redis.freeze();
           const flushed = client.flushAll();
@@ -131,12 +131,12 @@ describeWithOwnRedis(`of ${ENDED} sessions that have ended, none is accepted any
     );
   });
 
-  describe('while the master of a Redis', () => {
+  describe('while a Redis master', () => {
     let sentinels: RedisSentinels;
     let deployment: Deployment;
 
     beforeEach(async () => {
-      // What node-redis prints of a master that it does not reach.
+      // Suppresses what node-redis prints about an unreachable master.
       jest.spyOn(console, 'log').mockReturnValue();
       sentinels = await RedisSentinels.start();
       const clients: { destroy(): unknown }[] = [];
@@ -159,7 +159,7 @@ describeWithOwnRedis(`of ${ENDED} sessions that have ended, none is accepted any
       ['is killed', true],
       ['becomes a replica', false],
     ])(
-      '%s, and a replica is promoted that knows of none of the ends',
+      '%s and a replica without any of the denials is promoted',
       async (_, kill) => {
         const [ended, live] = [await deployment.sessions(1, ENDED), await deployment.sessions(2, LIVE)];
         await deployment.service.opened(live[0]!);

@@ -40,7 +40,7 @@ describeWithOwnRedis('a token whose session ended before Redis lost its data', (
 
   const statusOf = async (token: string, node: TestApp): Promise<number> => (await node.get('/private', token)).status;
 
-  /** At both nodes and at the service, until and after Redis is told again, and as often as it is emptied. */
+  /** Checks both nodes and the service during and after a rebuild, for each of several losses. */
   async function expectRefused(tokens: readonly string[], losses = 1): Promise<void> {
     for (let loss = 0; loss < losses; loss++) {
       await client.flushAll();
@@ -49,7 +49,7 @@ describeWithOwnRedis('a token whose session ended before Redis lost its data', (
           for (const token of tokens) expect(await statusOf(token, node)).toBe(401);
           expect(await statusOf(live.access_token, node)).toBe(200);
         }
-        // Asked first: what is refused to it because the denylist is incomplete does not count.
+        // Sent before the live token: while the denylist is incomplete, the service refuses every token with 503.
         const answers = await Promise.all(tokens.map((token) => service.status(token)));
         for (const answer of answers) expect([401, 503]).toContain(answer);
         return (await service.status(live.access_token)) === 200;
@@ -60,23 +60,26 @@ describeWithOwnRedis('a token whose session ended before Redis lost its data', (
 
   const ways: [string, (session: Tokens) => Promise<unknown>][] = [
     ['a logout', ({ access_token: token }) => t.call('post', '/auth/logout', token).expect(204)],
-    ['the end of all sessions', ({ access_token: token }) => t.call('delete', '/auth/sessions', token).expect(204)],
     [
-      'the end of all other sessions',
+      'a request to end all sessions',
+      ({ access_token: token }) => t.call('delete', '/auth/sessions', token).expect(204),
+    ],
+    [
+      'a request to end all other sessions',
       async () => {
         const { access_token: caller } = await t.session(ADA);
         await t.call('delete', '/auth/sessions/others', caller).expect(204);
       },
     ],
     [
-      'the end of one session from the list',
+      'a request to end one session from the list',
       async ({ access_token: token }) => {
         const { access_token: caller } = await t.session(ADA);
         await t.call('delete', `/auth/sessions/${String(claimsOf(token).fid)}`, caller).expect(204);
       },
     ],
     [
-      'the reuse of a refresh token',
+      'a reuse of a refresh token',
       async ({ refresh_token: stolen }) => {
         await t.refresh(stolen).expect(200);
         await t.database.query(
@@ -85,22 +88,22 @@ describeWithOwnRedis('a token whose session ended before Redis lost its data', (
         await t.refresh(stolen).expect(401);
       },
     ],
-    ['server code', ({ access_token: token }) => t.auth.revoke(String(claimsOf(token).fid).toUpperCase())],
+    ['a call of server code', ({ access_token: token }) => t.auth.revoke(String(claimsOf(token).fid).toUpperCase())],
   ];
-  it.each(ways)('by %s is refused', async (_, end) => {
+  it.each(ways)('is refused if %s ended the session', async (_, end) => {
     const session = await t.session(ADA);
     await end(session);
     await expectRefused([session.access_token]);
   });
 
-  it('is refused where a co-issuer started the session under a UUID, which our PostgreSQL is told of then', async () => {
+  it('is refused if a co-issuer started the session under a UUID, because PostgreSQL stores its end', async () => {
     const token = forge({ claims: { fid: randomUUID().toUpperCase() } });
     await t.get('/private', token).expect(200);
     await t.call('post', '/auth/logout', token).expect(204);
     await expectRefused([token], 3);
   });
 
-  it('is refused where a co-issuer named the session by any text, for as long as Redis remembers it', async () => {
+  it('is refused if a co-issuer used any other text as session id, while Redis has the denial', async () => {
     const tokens = ['session 7', 'a\0b', '\ud800', 'ключ', 'x'.repeat(3000)].map((fid) => forge({ claims: { fid } }));
     for (const token of tokens) await t.call('post', '/auth/logout', token).expect(204);
     await service.opened(live.access_token);
@@ -113,14 +116,14 @@ describeWithOwnRedis('a token whose session ended before Redis lost its data', (
     expect(await service.status(another)).toBe(200);
   });
 
-  it('is refused though its denial alone was lost, which nothing shows', async () => {
+  it('is refused even if Redis lost only its denial, which no marker shows', async () => {
     const { access_token: token } = await t.session(ADA);
     await t.call('post', '/auth/logout', token).expect(204);
     await client.del(deniedKey(claimsOf(token).fid));
     for (const node of [t, other]) expect(await statusOf(token, node)).toBe(401);
   });
 
-  it('is refused though its row was deleted, for as long as Redis remembers it', async () => {
+  it('is refused after the deletion of its row, while Redis has the denial', async () => {
     const { access_token: token } = await t.session(ADA);
     await t.call('post', '/auth/logout', token).expect(204);
     await t.database.query('DELETE FROM svc_sessions WHERE id = $1', [claimsOf(token).fid]);
@@ -137,7 +140,7 @@ describeWithOwnRedis('a token whose session ended before Redis lost its data', (
     await third.stop();
   });
 
-  it('is refused while nobody tells Redis again, and a service that only verifies waits for it', async () => {
+  it('is refused before the rebuild, and a verifying service answers 503 until the rebuild', async () => {
     const { access_token: token } = await t.session(ADA);
     await t.call('post', '/auth/logout', token).expect(204);
     await emptyRedisWithoutRebuild(client);
@@ -154,7 +157,7 @@ describeWithOwnRedis('a token whose session ended before Redis lost its data', (
     expect(await service.status(token)).toBe(401);
   });
 
-  it('loses nothing when Redis is emptied once more while it is told again', async () => {
+  it('is refused if Redis is emptied again during the rebuild', async () => {
     const { access_token: token } = await t.session(ADA);
     await t.call('post', '/auth/logout', token).expect(204);
     let losses = 0;
@@ -164,7 +167,7 @@ describeWithOwnRedis('a token whose session ended before Redis lost its data', (
     jest.restoreAllMocks();
   });
 
-  it('does not come back by a session that ends while Redis is told again, before or after its commit', async () => {
+  it('is refused if its session ends during the rebuild, before or after the commit', async () => {
     const leaving: string[] = [];
     onStatement(READS_BATCH, async () => {
       if (leaving.length >= 6) return;
@@ -185,8 +188,8 @@ describeWithOwnRedis('a token whose session ended before Redis lost its data', (
   });
 });
 
-describe('a store in memory', () => {
-  it('forgets no end of a session when its process is started again', async () => {
+describe('an in-memory store', () => {
+  it('refuses ended sessions after a restart of its process', async () => {
     const first = await TestApp.start({ redisUrl: '' });
     await first.person(ADA);
     const [live, revoked] = [await first.session(ADA), await first.session(ADA)];
@@ -199,7 +202,7 @@ describe('a store in memory', () => {
   });
 });
 
-/** A store of a host's own, that knows nothing of connections and may forget everything. */
+/** A store of a host that has no connection events and can lose all data. */
 class OwnStore extends SecurityStore {
   readonly shared = true;
   private life = 0;
@@ -230,8 +233,8 @@ class OwnStore extends SecurityStore {
   private limit = (limit: Limit): Limit => ({ ...limit, key: this.named(limit.key) });
 }
 
-describe('a store of the host`s own', () => {
-  it('brings no ended session back either', async () => {
+describe('a custom store of the host', () => {
+  it('refuses ended sessions after a loss of data', async () => {
     const inMemory = await TestApp.start({ redisUrl: '' });
     const store = new OwnStore(inMemory.app.get(SecurityStore));
     const t = await TestApp.start({ options: { cache: store } });

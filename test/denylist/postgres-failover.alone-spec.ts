@@ -10,13 +10,13 @@ import { VerifyingService } from '../support/verifying-service';
 import { TokenPolling } from '../support/token-polling';
 import { describeWithOwnRedis } from '../support/with-redis';
 
-/** Refreshes, and logouts, that the standby does not learn of. */
+/** The number of refreshes, and of logouts, that the standby does not receive. */
 const LOST = 30;
 
-/** Time to spare: however slow the machine, what is answered 503 here was not answered by a store. */
+/** A long timeout: even on a slow machine, a 503 is not a timeout. */
 const OPTIONS = { storeTimeoutMs: 5000 };
 
-describeWithOwnRedis('a PostgreSQL whose primary dies, with a standby that lags behind', () => {
+describeWithOwnRedis('a failover of PostgreSQL to a standby that lags behind', () => {
   let redis: RedisServer;
   let client: RedisClient;
   let pair: PostgresPair;
@@ -44,7 +44,7 @@ describeWithOwnRedis('a PostgreSQL whose primary dies, with a standby that lags 
 
   const sessions = (count: number): Promise<Tokens[]> => Promise.all(Array.from({ length: count }, () => t.session()));
 
-  /** What a client is told that asks until it is told something. */
+  /** The response that a client gets, which repeats its request after each 503. */
   async function refreshed({ refresh_token: token }: Tokens, node: TestApp): Promise<{ status: number; body: Tokens }> {
     for (;;) {
       const { status, body } = await node.refresh(token);
@@ -59,7 +59,7 @@ describeWithOwnRedis('a PostgreSQL whose primary dies, with a standby that lags 
     );
   const idOf = ({ access_token: token }: Tokens): string => String(claimsOf(token).fid);
 
-  it('signs nobody out whose refresh it lost, and brings no session back whose logout it lost', async () => {
+  it('signs no user out after a lost refresh, and revives no session after a lost logout', async () => {
     const [staying, asked, quiet] = [await sessions(LOST), await sessions(LOST / 2), await sessions(LOST / 2)];
     const leaving = [...asked, ...quiet];
     await settled(client);
@@ -67,7 +67,7 @@ describeWithOwnRedis('a PostgreSQL whose primary dies, with a standby that lags 
     const recovered = [t, other].map((node) => node.recorded(SessionRecovered));
     const reused = [t, other].map((node) => node.recorded(RefreshTokenReused));
 
-    // What follows is on the primary alone.
+    // The following changes reach only the primary.
     pair.replication.down();
     let kept = (await Promise.all(staying.map((one) => refreshed(one, t)))).map(({ body }) => body);
     for (const { access_token: token } of leaving) await other.call('post', '/auth/logout', token).expect(204);
@@ -81,18 +81,18 @@ describeWithOwnRedis('a PostgreSQL whose primary dies, with a standby that lags 
       live: kept.map((one) => one.access_token),
       ended: leaving.map((one) => one.access_token),
     });
-    // No node tells PostgreSQL what it has lost, yet.
+    // No node may write the lost data to PostgreSQL yet.
     await client.set(LEASE, 'a stopped node');
     await pair.failOver();
 
-    // The clients that were answered last are the first to come back.
+    // The clients with the most recent responses return first.
     expect(await statuses(asked, t)).toEqual(new Set([401]));
     const answers = await Promise.all(kept.map((one, i) => refreshed(one, i % 2 ? t : other)));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
     kept = answers.map(({ body }) => body);
     expect(recovered.flat()).toHaveLength(LOST);
     expect(recovered.flat().every(({ lost }) => lost === 1)).toBe(true);
-    // Nobody has asked for these: PostgreSQL takes them for live.
+    // No request has used these sessions: they are live in PostgreSQL.
     const known = new Set(await endedIds());
     expect(quiet.filter((one) => known.has(idOf(one)))).toEqual([]);
 
@@ -102,7 +102,7 @@ describeWithOwnRedis('a PostgreSQL whose primary dies, with a standby that lags 
       return leaving.every((one) => ended.has(idOf(one)));
     });
     await settled(client);
-    // PostgreSQL alone knows of them now.
+    // Only PostgreSQL has their ends now.
     await client.flushAll();
     expect(await statuses(leaving, other)).toEqual(new Set([401]));
     await service.opened(kept[0]!.access_token);
@@ -112,7 +112,7 @@ describeWithOwnRedis('a PostgreSQL whose primary dies, with a standby that lags 
       expect([...check.ended].filter((status) => ![401, 503].includes(status))).toEqual([]);
       expect([...check.live].filter((status) => ![200, 503].includes(status))).toEqual([]);
     }
-    // And everybody who stayed goes on.
+    // All other users stay signed in.
     expect(await statuses(kept, t)).toEqual(new Set([200]));
     expect(reused.flat()).toEqual([]);
     expect((await endedIds()).toSorted()).toEqual(leaving.map(idOf).toSorted());
@@ -139,7 +139,7 @@ describeWithOwnRedis('a PostgreSQL with a standby', () => {
     await redis.stop();
   });
 
-  it('that commits wait for, and that is away: a refresh goes on, what starts or ends a session is a 503, and nobody is signed out', async () => {
+  it('that is synchronous and unavailable: refreshes continue, starts and ends of sessions are answered 503, and no user is signed out', async () => {
     const sessions = [await t.session(), await t.session(), await t.session()];
     const ended = [t.recorded(SessionEnded), t.recorded(RefreshTokenReused)];
     await pair.synchronous(true);
@@ -147,7 +147,7 @@ describeWithOwnRedis('a PostgreSQL with a standby', () => {
     const successors: string[] = [];
     for (const { refresh_token: token } of sessions) {
       const { body } = await t.refresh(token).expect(200);
-      // As a client does that has not received the answer.
+      // The retry of a client that has not received the response.
       const { body: again } = await t.refresh(token).expect(200);
       expect(again.refresh_token).toBe(body.refresh_token);
       successors.push(body.refresh_token);
@@ -156,7 +156,7 @@ describeWithOwnRedis('a PostgreSQL with a standby', () => {
     await t.login(ADA).expect(503).expect('Retry-After', '1');
     await pair.startStandby();
     await eventually(async () => (await t.login(ADA)).status === 200);
-    // The grace period goes on: who has not come back yet gets the same as before.
+    // The grace period continues: a later retry gets the same successor.
     for (const [i, { refresh_token: token }] of sessions.entries()) {
       expect((await t.refresh(token).expect(200)).body.refresh_token).toBe(successors[i]);
     }
@@ -170,12 +170,12 @@ describeWithOwnRedis('a PostgreSQL with a standby', () => {
     await pair.synchronous(false);
   });
 
-  it('that is cut off while a logout commits: that is a 503, and no token of the session is accepted from then on', async () => {
+  it('that is cut off during the commit of a logout: the answer is 503, and no token of the session is accepted afterwards', async () => {
     const leaving = await t.session();
     await pair.synchronous(true);
     pair.replication.hang();
     await t.call('post', '/auth/logout', leaving.access_token).expect(503);
-    // Denied before the commit: nobody is let in who asked to be signed out.
+    // The denial is written before the commit, so the session is refused although the logout was answered 503.
     await t.get('/private', leaving.access_token).expect(401);
     pair.replication.heal();
     await pair.synchronous(false);
@@ -187,7 +187,7 @@ describeWithOwnRedis('a PostgreSQL with a standby', () => {
     await t.get('/private', leaving.access_token).expect(401);
   });
 
-  it('that is the database of a service which only verifies: it does not vouch for a session while it lags', async () => {
+  it('that is the database of a verifying service: the service accepts no session while the standby lags', async () => {
     const [live, leaving] = [await t.session(), await t.session()];
     await pair.caughtUp();
     const service = await TestApp.start({
@@ -203,7 +203,7 @@ describeWithOwnRedis('a PostgreSQL with a standby', () => {
     expect(await status(leaving)).toBe(401);
     await emptyRedisWithoutRebuild(client);
     expect([await status(leaving), await status(live)]).toEqual([503, 503]);
-    // It tells nobody what it does not know itself.
+    // The service writes no denials from its own database.
     await client.del(LEASE);
     await eventually(async () => (await status(live)) === 200);
     expect(await status(leaving)).toBe(401);

@@ -11,15 +11,15 @@ import { type Enrolled, startChallenge, codeOf, completeChallenge, enrol } from 
 import { VerifyingService } from '../support/verifying-service';
 import { describeWithOwnRedis } from '../support/with-redis';
 
-/** Sessions that ended in the last minutes. A million with `TEST_ROUNDS=50`. */
+/** The number of sessions that ended in the last minutes. A million with `TEST_ROUNDS=50`. */
 const ENDED = rounds(20_000);
 const BATCH = 1000;
 const BOB = 'bob@example.com';
 
-/** Time to spare: however slow the machine, what is answered 503 here waited for a lock. */
+/** A long timeout: even on a slow machine, a 503 means that the request waited for a lock. */
 const OPTIONS = { storeTimeoutMs: 20_000, features: { twoFactor: true } };
 
-describeWithOwnRedis(`while the ends of ${ENDED} sessions are told to Redis again`, () => {
+describeWithOwnRedis(`during a rebuild of the denylist with ${ENDED} ended sessions`, () => {
   let redis: RedisServer;
   let client: RedisClient;
   let t: TestApp;
@@ -38,7 +38,7 @@ describeWithOwnRedis(`while the ends of ${ENDED} sessions are told to Redis agai
     await t.person(ADA);
     await t.person(BOB);
     ada = await enrol(t);
-    // Nodes whose clocks agree.
+    // Nodes with equal clocks.
     t.clock.reset();
     ended = await storeEnded(t.database, ENDED, 100);
   }, RACES_MS);
@@ -57,7 +57,7 @@ describeWithOwnRedis(`while the ends of ${ENDED} sessions are told to Redis agai
     Array.from({ length: count }, (_, i) => ended[Math.floor((i * ENDED) / count)]!);
 
   it(
-    'one node reads them, once, the others wait for nothing, and all go by it when it is done',
+    'one node reads the sessions once, the others do not wait, and all use the denylist afterwards',
     async () => {
       await settled(client);
       let batches = 0;
@@ -80,7 +80,7 @@ describeWithOwnRedis(`while the ends of ${ENDED} sessions are told to Redis agai
       const reads = byNode.map((count) => count()).toSorted((a, b) => a - b);
       expect(reads).toEqual([0, ENDED / BATCH + 1]);
       expect(await client.exists(ended.map(deniedKey).slice(0, BATCH))).toBe(Math.min(ENDED, BATCH));
-      // One that starts now has nothing to read.
+      // A node that starts now has no rebuild to do.
       const third = await TestApp.start({ redisUrl: redis.url, databaseUrl: t.databaseUrl, options: OPTIONS });
       await third.get('/private', tokens[0]).expect(401);
       await third.stop();
@@ -90,13 +90,13 @@ describeWithOwnRedis(`while the ends of ${ENDED} sessions are told to Redis agai
   );
 
   it(
-    'logins with a second factor go on, and their challenges are good',
+    'logins with a second factor continue, and their challenges are valid',
     async () => {
       await settled(client);
       await client.flushAll();
       t.clock.advance(30);
       const answers: number[] = [];
-      // Each code is good once: so many logins, and the time that they need, leave every session within its life.
+      // Each code is valid once: this number of logins, and their duration, stay within the lifetime of every session.
       for (let logins = 0; logins < 10 || !(await isTold()); logins++) {
         const token = await startChallenge(t);
         expect(claimsOf(token).sto).toEqual(expect.any(String));
@@ -110,7 +110,7 @@ describeWithOwnRedis(`while the ends of ${ENDED} sessions are told to Redis agai
     RACES_MS,
   );
 
-  /** Somebody else's work on the table of sessions. */
+  /** Starts work of an operator on the session table and waits until it runs. */
   async function besides(begin: (operator: Client) => Promise<unknown>, isAtIt: string): Promise<() => Promise<void>> {
     const operator = new Client({ connectionString: t.databaseUrl });
     await operator.connect();
@@ -131,17 +131,17 @@ describeWithOwnRedis(`while the ends of ${ENDED} sessions are told to Redis agai
 
   it.each<[what: string, begin: (operator: Client) => Promise<unknown>, isAtIt: string]>([
     [
-      'a VACUUM that takes long',
+      'a long VACUUM',
       async (operator) => {
         await operator.query('SET vacuum_cost_delay = 100; SET vacuum_cost_limit = 1');
-        // Rows that no longer matter are what it reads.
+        // VACUUM reads rows that are no longer live.
         await operator.query('UPDATE svc_sessions SET last_used_at = now() WHERE id = ANY($1::uuid[])', [spread(2000)]);
         await operator.query('VACUUM svc_sessions');
       },
       "SELECT 1 FROM pg_stat_progress_vacuum WHERE pid = $1 AND relid = 'svc_sessions'::regclass",
     ],
     [
-      'a transaction that writes to other sessions and does not end',
+      'an open transaction that has written to other sessions',
       async (operator) => {
         await operator.query('BEGIN');
         await operator.query('UPDATE svc_sessions SET label = NULL WHERE id = ANY($1::uuid[])', [spread(100)]);
@@ -149,7 +149,7 @@ describeWithOwnRedis(`while the ends of ${ENDED} sessions are told to Redis agai
       `SELECT 1 FROM pg_locks WHERE pid = $1 AND relation = 'svc_sessions'::regclass AND mode = 'RowExclusiveLock' AND granted`,
     ],
   ])(
-    '%s delays neither that nor a login, a refresh or a logout',
+    '%s delays neither the rebuild nor a login, a refresh or a logout',
     async (_, begin, isAtIt) => {
       await settled(client);
       const over = await besides(begin, isAtIt);

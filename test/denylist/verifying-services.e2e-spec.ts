@@ -8,17 +8,17 @@ import { type RedisClient, RedisServer } from '../support/redis';
 import { VerifyingService } from '../support/verifying-service';
 import { describeWithOwnRedis } from '../support/with-redis';
 
-/** What PostgreSQL of the service says of a session. */
+/** The state of the session in the PostgreSQL of the service. */
 type Row = 'no database' | 'no row' | 'live' | 'ended';
 
-describeWithOwnRedis('a service that only verifies', () => {
+describeWithOwnRedis('a verifying service', () => {
   let redis: RedisServer;
   let client: RedisClient;
   let issuer: TestApp;
   let alone: VerifyingService;
   let withTables: TestApp;
 
-  /** What an issuer has marked Redis with. */
+  /** The marker that an issuer has written to Redis. */
   let mark: string;
 
   beforeAll(async () => {
@@ -27,7 +27,7 @@ describeWithOwnRedis('a service that only verifies', () => {
     issuer = await TestApp.start({ redisUrl: redis.url });
     await issuer.person(ADA);
     mark = (await client.get(COMPLETE))!;
-    // From here on nobody looks after Redis but the test.
+    // After this, only the test writes to Redis.
     await issuer.stop();
     alone = await VerifyingService.start(redis.url);
     withTables = await TestApp.start({ redisUrl: redis.url, options: { routes: false } });
@@ -43,7 +43,7 @@ describeWithOwnRedis('a service that only verifies', () => {
   const marks: Record<string, () => Promise<unknown>> = {
     complete: () => client.set(COMPLETE, mark),
     'not complete': () => client.del(COMPLETE),
-    'complete by another continuity': () => client.set(COMPLETE, 'f'.repeat(32)),
+    'marked for another store': () => client.set(COMPLETE, 'f'.repeat(32)),
   };
 
   it.each<[marked: string, denied: boolean, row: Row, status: number]>([
@@ -51,47 +51,51 @@ describeWithOwnRedis('a service that only verifies', () => {
     ['complete', true, 'no database', 401],
     ['not complete', false, 'no database', 503],
     ['not complete', true, 'no database', 401],
-    ['complete by another continuity', false, 'no database', 503],
-    ['complete by another continuity', true, 'no database', 401],
+    ['marked for another store', false, 'no database', 503],
+    ['marked for another store', true, 'no database', 401],
 
     ['complete', false, 'no row', 200],
     ['complete', true, 'no row', 401],
     ['not complete', false, 'no row', 503],
     ['not complete', true, 'no row', 401],
-    ['complete by another continuity', false, 'no row', 503],
-    ['complete by another continuity', true, 'no row', 401],
+    ['marked for another store', false, 'no row', 503],
+    ['marked for another store', true, 'no row', 401],
 
     ['complete', false, 'live', 200],
     ['complete', true, 'live', 401],
     ['not complete', false, 'live', 200],
     ['not complete', true, 'live', 401],
-    ['complete by another continuity', false, 'live', 200],
-    ['complete by another continuity', true, 'live', 401],
+    ['marked for another store', false, 'live', 200],
+    ['marked for another store', true, 'live', 401],
 
     ['complete', false, 'ended', 401],
     ['complete', true, 'ended', 401],
     ['not complete', false, 'ended', 401],
     ['not complete', true, 'ended', 401],
-    ['complete by another continuity', false, 'ended', 401],
-    ['complete by another continuity', true, 'ended', 401],
-  ])('where Redis is marked %s, denied %s, PostgreSQL: %s, answers %d', async (marked, denied, row, status) => {
-    const id = randomUUID();
-    const token = forge({ claims: { fid: id } });
-    if (denied) await client.set(deniedKey(id), 'true', { EX: 60 });
-    if (row === 'live' || row === 'ended') {
-      // Of nobody: a row with a user makes this process an issuer, which marks Redis by itself.
-      await withTables.database.query(
-        `INSERT INTO svc_sessions (id, guard, user_id, salt, auth_time, expires_at, revoked_at, last_used_at, created_at)
+    ['marked for another store', false, 'ended', 401],
+    ['marked for another store', true, 'ended', 401],
+  ])(
+    'with a denylist that is %s, a denial (%s) and in PostgreSQL %s, answers %d',
+    async (marked, denied, row, status) => {
+      const id = randomUUID();
+      const token = forge({ claims: { fid: id } });
+      if (denied) await client.set(deniedKey(id), 'true', { EX: 60 });
+      if (row === 'live' || row === 'ended') {
+        // Without a user: a row with a user would make this process an issuer, which marks Redis itself.
+        await withTables.database.query(
+          `INSERT INTO svc_sessions (id, guard, user_id, salt, auth_time, expires_at, revoked_at, last_used_at, created_at)
          VALUES ($1, 'api', '', '', now(), now() + interval '1 day', CASE WHEN $2 THEN now() END, now(), now())`,
-        [id, row === 'ended'],
-      );
-    }
-    await marks[marked]!();
-    const answer = row === 'no database' ? await alone.status(token) : (await withTables.get('/private', token)).status;
-    expect(answer).toBe(status);
-  });
+          [id, row === 'ended'],
+        );
+      }
+      await marks[marked]!();
+      const answer =
+        row === 'no database' ? await alone.status(token) : (await withTables.get('/private', token)).status;
+      expect(answer).toBe(status);
+    },
+  );
 
-  it('has a mark to go by: a token of the issuer is accepted, and a token without a session is, too', async () => {
+  it('uses the marker of the issuer: its tokens are accepted, with and without a session', async () => {
     await client.set(COMPLETE, mark);
     expect(await alone.status(forge())).toBe(200);
     expect(await alone.status(forge({ without: ['fid', 'jti'] }))).toBe(200);
@@ -99,7 +103,7 @@ describeWithOwnRedis('a service that only verifies', () => {
     expect(await alone.status(forge({ without: ['fid', 'jti'] }))).toBe(503);
   });
 
-  it('says when to come back, and refuses first what is no token', async () => {
+  it('answers 503 with Retry-After, and 401 to an invalid token', async () => {
     await client.del(COMPLETE);
     const { headers } = await withTables.get('/private', forge()).expect(503);
     expect(headers['retry-after']).toBe('1');

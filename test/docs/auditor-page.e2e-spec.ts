@@ -28,7 +28,7 @@ function exportsOf(text: string): Set<string> {
   );
 }
 
-/** The titles of the tests and groups of a spec file, as they are written. */
+/** The titles of the tests and groups of a spec file, as written in the source. */
 function titlesOf(text: string): Set<string> {
   const titles = new Set<string>();
   const visit = (node: ts.Node): void => {
@@ -51,7 +51,7 @@ function sections(page: string): Map<string, string> {
   );
 }
 
-/** What a section names that is not there: a file, an exported name in it, or the title of a test in it. */
+/** What a section names that does not exist: a file, an exported name in it, or a test title in it. */
 function missingIn(section: string): string[] {
   return [...section.matchAll(/\[(`([\w.]+)`|"([^"]+)")\]\(([^)]+)\)/g)].flatMap(([, , name, title, file]) => {
     if (!existsSync(join(ROOT, file!))) return [`${file}: no such file`];
@@ -68,12 +68,12 @@ const rowOf = (section: string, head: string): string =>
 describe('the page for auditors', () => {
   const page = readFileSync(join(ROOT, 'SECURITY.md'), 'utf8');
 
-  it('is the first section and answers five questions', () => {
+  it('has the section as the first one, with five questions', () => {
     expect(/^## (.*)$/m.exec(page)?.[1]).toBe('For auditors: five questions');
     expect([...sections(page).keys()]).toEqual(QUESTIONS);
   });
 
-  it.each(QUESTIONS)('names to "%s" a rule, a statement and a test that exist', (question) => {
+  it.each(QUESTIONS)('names for "%s" a rule, a statement and a test that exist', (question) => {
     const section = sections(page).get(question) ?? '';
     expect(rowOf(section, 'Rule')).toMatch(/\[`\w+`\]\(libs\/\S+(policy|route-plan)\.ts\)/);
     expect(rowOf(section, 'Statement')).toMatch(/\[`[\w.]+`\]\(libs\/\S+\.ts\)/);
@@ -81,7 +81,7 @@ describe('the page for auditors', () => {
     expect(missingIn(section)).toEqual([]);
   });
 
-  it('is checked name by name: a planted error of each kind is found', () => {
+  it('is checked for names: every kind of planted error is found', () => {
     const planted = [
       '[`judge`](libs/auth/src/features/sessions/rotation.policy.ts)',
       '[`jugde`](libs/auth/src/features/sessions/rotation.policy.ts)',

@@ -1,4 +1,4 @@
-// What the fragments of the documentation presuppose: the library, the usual names of Nest and TypeORM, and a host.
+// The context of documentation fragments: the library, the usual names of Nest and TypeORM, and a host.
 import type { AuthModuleOptions, Mailer, PasswordHasher, UserProvider } from '@svc/auth';
 import { withAuthColumns, withTwoFactorColumns } from '@svc/auth';
 import type { Auth, AuthAsyncValues, SecurityStore, SessionTokens } from '@svc/auth';
@@ -53,7 +53,7 @@ export declare class CreateUsers1795000000000 {
 }
 export declare class AppModule {}
 
-/** What a class has that only some of its members are shown of. */
+/** Members of a class of which a page shows only a part. */
 export interface UnshownMembers {
   alarm(familyId: string): void;
 }

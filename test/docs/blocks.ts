@@ -3,9 +3,9 @@ import { join } from 'node:path';
 
 export const ROOT = join(__dirname, '../..');
 
-/** A fenced block of a page. */
+/** A fenced code block of a page. */
 export interface Block {
-  /** `docs/guards.md:6`: the fence. */
+  /** The position of the fence: `docs/guards.md:6`. */
   place: string;
   page: string;
   language: string;
@@ -25,7 +25,7 @@ export const PAGES = [
     .toSorted(),
 ];
 
-/** Pages whose TypeScript stands word for word in code that runs, and where. */
+/** Pages whose TypeScript is copied verbatim from running code, with the path of that code. */
 export const SHOWN: ReadonlyMap<string, string> = new Map([
   ['docs/testing.md', 'test/testing/host.e2e-spec.ts'],
   ['docs/openapi.md', 'apps/sample/src/api-document.ts'],
@@ -33,7 +33,7 @@ export const SHOWN: ReadonlyMap<string, string> = new Map([
 
 const FENCE = /^( *)```(\w*)\n([\s\S]*?)^\1```$/gm;
 
-/** The fenced blocks of a page, without the indentation of the list that they are in. */
+/** The fenced blocks of a page, without the indentation of a surrounding list. */
 export const blocksOf = (page: string, text = readFileSync(join(ROOT, page), 'utf8')): Block[] =>
   [...text.matchAll(FENCE)].map(({ 1: indent, 2: language, 3: body, index }) => ({
     place: `${page}:${text.slice(0, index).split('\n').length}`,
@@ -42,7 +42,7 @@ export const blocksOf = (page: string, text = readFileSync(join(ROOT, page), 'ut
     text: body!.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
   }));
 
-/** The file that a block says it is, in its first line: `// src/user.ts`. */
+/** The file that a block names in its first line: `// src/user.ts`. */
 export const fileOf = ({ text }: Block): string | undefined => /^\/\/ (\S+\.ts)\n/.exec(text)?.[1];
 
 /** The routes of the controllers that a page shows: `GET /hello`. */

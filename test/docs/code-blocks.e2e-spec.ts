@@ -66,7 +66,7 @@ Bearer error="insufficient_scope"
 `,
 );
 
-/** Users as the tables of another application hold them, for the statements that bring them along. */
+/** The user table of another application, for the statements that import users. */
 const FORMER_TABLES = `CREATE TABLE users (id serial PRIMARY KEY, email text NOT NULL, password text NOT NULL)`;
 
 const syntax = (place: string, text: string): string[] =>
@@ -99,7 +99,7 @@ async function mistakesOfSql(blocks: readonly Block[]): Promise<string[]> {
   await client.query(FORMER_TABLES);
   const mistakes: string[] = [];
   for (const page of new Set(blocks.map((block) => block.page))) {
-    // What a page does step by step is seen by its later steps, and by no other page.
+    // Later steps of a page see the effects of earlier ones. Other pages do not.
     await client.query('BEGIN');
     for (const { place, text } of blocks.filter((block) => block.page === page))
       await client.query(text).catch((error: Error) => mistakes.push(`${place}: ${error.message}`));
@@ -114,7 +114,7 @@ const blocks = PAGES.flatMap((page) => blocksOf(page)).filter(
   ({ page, language }) => !(language === 'ts' && SHOWN.has(page)),
 );
 
-/** The mistakes of the documentation, and those of blocks that are broken on purpose. */
+/** The checks of each language, applied to the documentation and to intentionally broken blocks. */
 const CHECKS: Record<string, (checked: readonly Block[]) => string[] | Promise<string[]>> = {
   ts: mistakesOfTypeScript,
   js: (checked) => checked.flatMap(({ place, text }) => syntax(place, text)),
@@ -140,22 +140,22 @@ const CHECKS: Record<string, (checked: readonly Block[]) => string[] | Promise<s
       text
         .trim()
         .split('\n')
-        .flatMap((line) => (HTTP_LINE.test(line) ? [] : [`${place}: no line of HTTP: ${line}`])),
+        .flatMap((line) => (HTTP_LINE.test(line) ? [] : [`${place}: not a line of HTTP: ${line}`])),
     ),
 };
 
-/** How many mistakes the broken blocks of a language have. */
+/** The number of mistakes in the broken blocks of each language. */
 const ON_PURPOSE: Record<string, number> = { ts: 4, js: 1, html: 1, json: 1, sh: 8, env: 1, sql: 1, http: 1 };
 
 describe('the code blocks of README and docs', () => {
-  it('are all in a language that is checked', () => {
+  it('all have a language that is checked', () => {
     const unknown = blocks.filter(({ language }) => !(language in CHECKS)).map(({ place }) => place);
     expect(unknown).toEqual([]);
     expect(blocks.length).toBeGreaterThan(50);
   });
 
   it.each(Object.keys(CHECKS))(
-    '%s: hold, and a broken one is found',
+    'are valid in %s, and a broken block is found',
     async (language) => {
       const of = (some: readonly Block[]): Block[] => some.filter((block) => block.language === language);
       const found = await CHECKS[language]!([...of(blocks), ...of(BROKEN)]);

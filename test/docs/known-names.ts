@@ -11,12 +11,12 @@ interface Layer {
   route?: { path: string; methods: Record<string, boolean> };
 }
 
-/** The routes that the sample mounts on its defaults: `POST /auth/login`. */
+/** The routes that the sample mounts with its default settings: `POST /auth/login`. */
 export async function sampleRoutes(): Promise<string[]> {
   const database = await createEmptyDatabase();
   const { env } = process;
   const directory = mkdtempSync(join(tmpdir(), 'svc-docs-'));
-  // The sample completes its environment.
+  // The sample adds defaults to its environment.
   process.env = { ...env, DATA_DIR: directory };
   const environment = readEnvironment(process.env, ['--mailbox']);
   try {
@@ -35,7 +35,7 @@ export async function sampleRoutes(): Promise<string[]> {
   }
 }
 
-/** The commands of the console, and each with each of its flags: `svc:prune --lockout-days`. */
+/** The commands of the console, alone and with each of their flags: `svc:prune --lockout-days`. */
 export function consoleCommands(): string[] {
   const folder = join(ROOT, 'libs/auth/src/tools/console');
   return readdirSync(folder)

@@ -12,15 +12,15 @@ const compilerOptions: ts.CompilerOptions = {
 
 const run = (text: string, fileName: string, scope: Record<string, unknown>): void => {
   const { outputText } = ts.transpileModule(text, { compilerOptions, fileName });
-  // The point of it: the code is the documentation's own.
+  // The evaluated code is that of our own documentation.
   // eslint-disable-next-line no-new-func, typescript/no-implied-eval
   new Function(...Object.keys(scope), outputText)(...Object.values(scope));
 };
 
 /**
- * The files that a page shows, running: what each exports, by its path.
+ * Runs the files that a page shows. Returns the exports of each file by its path.
  *
- * @param provided modules that the page takes for granted, such as `./users.js`
+ * @param provided modules that the page presupposes, such as `./users.js`
  */
 // eslint-disable-next-line typescript/no-explicit-any
 export function modulesOf(page: string, provided: Record<string, object> = {}): Record<string, any> {
@@ -40,7 +40,7 @@ export function modulesOf(page: string, provided: Record<string, object> = {}): 
   return loaded;
 }
 
-/** The script that a page shows, running in a browser that has this `fetch`. */
+/** Runs the script that a page shows, in a browser-like environment with this `fetch`. */
 // eslint-disable-next-line typescript/no-explicit-any
 export function scriptOf(page: string, fetch: (path: string, init?: RequestInit) => Promise<Response>): any {
   const exports = {};

@@ -12,7 +12,7 @@ import { describeWithOwnRedis } from '../support/with-redis';
 import { RedisServer } from '../support/redis';
 import { ROOT, blocksOf, fileOf } from './blocks';
 
-/** What `nest new` generates, before its placeholders are filled in. */
+/** The files that `nest new` generates, with placeholders. */
 const TEMPLATE = join(ROOT, 'node_modules/@nestjs/schematics/dist/lib/application/files/ts');
 const generated = (file: string): string =>
   readFileSync(join(TEMPLATE, file), 'utf8').replaceAll(/<% if \(observe\) \{ %>[\s\S]*?<% } %>/g, '');
@@ -22,7 +22,7 @@ const files = page.flatMap((block) => (fileOf(block) ? [{ file: fileOf(block)!, 
 
 const linesOf = (text: string): string[] => text.split('\n').filter((line) => line.trim() && !line.startsWith('//'));
 
-/** The lines of a file that are not there already, in what `nest new` made. */
+/** The lines of a file that `nest new` does not generate. */
 function written({ file, text }: { file: string; text: string }): string[] {
   let there: string[] = [];
   try {
@@ -37,7 +37,7 @@ function written({ file, text }: { file: string; text: string }): string[] {
   });
 }
 
-/** The page's files and the generated rest, compiled with the generated settings. */
+/** Compiles the page's files and the generated ones with the generated settings. */
 function build(): string {
   const folder = mkdtempSync(join(tmpdir(), 'svc-hello-'));
   const { compilerOptions } = ts.parseConfigFileTextToJson(
@@ -48,7 +48,7 @@ function build(): string {
   for (const { file, text } of [...files, { file: 'src/main.ts', text: generated('src/main.ts') }]) {
     const target = join(folder, file.replace(/^src/, 'dist').replace(/ts$/, 'js'));
     mkdirSync(dirname(target), { recursive: true });
-    // Without a package.json that says otherwise, the generated application is CommonJS.
+    // The generated application is CommonJS, because its package.json sets no type.
     const compilation = { ...options, module: ts.ModuleKind.CommonJS, moduleResolution: undefined };
     writeFileSync(target, ts.transpileModule(text, { compilerOptions: compilation, fileName: file }).outputText);
   }
@@ -57,7 +57,7 @@ function build(): string {
 }
 
 describe('the quick start', () => {
-  it('takes less than forty lines beside what `nest new` generates, imports included', () => {
+  it('adds less than forty lines to those that `nest new` generates, including imports', () => {
     const lines = files.flatMap(written);
     expect(files.map(({ file }) => file)).toEqual(['src/users.ts', 'src/app.module.ts', 'src/app.controller.ts']);
     expect(lines.length).toBeGreaterThan(25);
@@ -65,7 +65,7 @@ describe('the quick start', () => {
   });
 });
 
-describeWithOwnRedis('an application that is what the quick start shows', () => {
+describeWithOwnRedis('the application of the quick start', () => {
   let database: Awaited<ReturnType<typeof createEmptyDatabase>>;
   let redis: RedisServer;
   let folder: string;
@@ -78,7 +78,7 @@ describeWithOwnRedis('an application that is what the quick start shows', () => 
     folder = build();
     const port = await freePort();
     url = `http://127.0.0.1:${port}`;
-    // The library is the source, by the name it is installed under.
+    // The package name resolves to the source of the library.
     const library = join(ROOT, 'test/support/register-ts.cjs');
     child = spawn(process.execPath, ['--require', library, 'dist/main.js'], {
       cwd: folder,
@@ -92,7 +92,7 @@ describeWithOwnRedis('an application that is what the quick start shows', () => 
     });
     for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (output += chunk));
     while ((await fetch(url).catch(() => null)) === null) {
-      if (child.exitCode !== null) throw new Error(`it ended: ${output}`);
+      if (child.exitCode !== null) throw new Error(`the application exited: ${output}`);
       await sleep(50);
     }
   }, 60_000);

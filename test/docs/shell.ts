@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { authOptionsFromEnv } from '@svc/auth';
 import { type Block, ROOT } from './blocks';
 
-/** What a command of the documentation is checked against. */
+/** The names against which a command of the documentation is checked. */
 export interface KnownNames {
-  /** `POST /auth/login`, as they are mounted. */
+  /** The mounted routes: `POST /auth/login`. */
   routes: readonly string[];
-  /** Those of the page itself. */
+  /** The routes that the page itself defines. */
   ownRoutes?: readonly string[];
-  /** Commands of the console, and their flags: `svc:prune --lockout-days`. */
+  /** The console commands and their flags: `svc:prune --lockout-days`. */
   console: readonly string[];
 }
 
@@ -17,10 +17,10 @@ const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 
 const NPM = new Set(['ci', 'install', 'start', 'test', 'run']);
 
-/** Programs of others, whose flags are theirs. */
+/** External programs. Their flags are not checked. */
 const OTHERS = new Set(['cd', 'createdb', 'npx']);
 
-/** What is wrong with a block of shell commands. */
+/** The mistakes in a block of shell commands. */
 export function mistakesOf({ place, text }: Pick<Block, 'place' | 'text'>, around: KnownNames): string[] {
   return commandsOf(text).flatMap((words) => {
     const mistake = judge(words, around);
@@ -37,7 +37,7 @@ function judge([program = '', ...words]: string[], around: KnownNames): string |
 }
 
 function judgeNpm([verb = '', ...words]: string[], around: KnownNames): string | undefined {
-  if (!NPM.has(verb)) return 'unknown verb of npm';
+  if (!NPM.has(verb)) return 'unknown npm command';
   if (verb !== 'run') return undefined;
   const [script = '', dashes, command = '', ...flags] = words;
   if (!(script in scripts) && script !== 'build') return 'no such script in package.json';
@@ -45,12 +45,12 @@ function judgeNpm([verb = '', ...words]: string[], around: KnownNames): string |
 }
 
 function judgeConsole(command: string, words: readonly string[], { console }: KnownNames): string | undefined {
-  if (!console.includes(command)) return 'no such command of the console';
+  if (!console.includes(command)) return 'no such console command';
   const flags = words.filter((word) => word.startsWith('-')).map((word) => `${command} ${word.split('=')[0]}`);
   return flags.every((flag) => console.includes(flag)) ? undefined : 'no such flag';
 }
 
-/** A variable of ours is one that is read. */
+/** Refuses a variable with our prefix that no code reads. */
 export function judgeVariable(assignment: string): string | undefined {
   const name = assignment.split('=')[0]!;
   const isRead = Object.keys(authOptionsFromEnv({ [name]: '1' })).length > 0;
@@ -71,7 +71,7 @@ function judgeCurl(words: readonly string[], { routes, ownRoutes = [] }: KnownNa
   return mounted ? undefined : 'no such route';
 }
 
-/** The commands of a block, in words: lines continued by a backslash joined, quotes and comments taken off. */
+/** The words of each command: continued lines are joined, quotes and comments removed. */
 const commandsOf = (text: string): string[][] =>
   text
     .replaceAll(/\\\n/g, ' ')

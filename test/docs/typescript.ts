@@ -6,7 +6,7 @@ import { type Block, ROOT, fileOf } from './blocks';
 const PRESUPPOSED = join(ROOT, 'test/docs/block-context.ts');
 const LIBRARY = join(ROOT, 'libs/auth/src/index.ts');
 
-/** `await` outside a function, and names that a fragment does not go on to use. */
+/** Top-level `await`, and names that a fragment declares but does not use. */
 const ALLOWED_IN_FRAGMENTS = new Set([1309, 1375, 1378, 6133, 6192, 6196, 6198]);
 
 const { config } = ts.readConfigFile(join(ROOT, 'tsconfig.json'), ts.sys.readFile);
@@ -14,11 +14,11 @@ const { options } = ts.parseJsonConfigFileContent({ ...config, files: [PRESUPPOS
 options.types = ['node'];
 
 /**
- * Type-checks blocks in one program, against the library's source. A block that names its file is that file, complete
- * with its imports, and the others of its page may import it. Any other is a fragment: what it presupposes is imported
- * for it, and members of a class are put into one.
+ * Type-checks blocks in one program against the library's source. A block with a file name is a complete file with its
+ * imports, and other blocks of its page may import it. Any other block is a fragment: the names that it presupposes are
+ * imported, and class members are wrapped in a class.
  *
- * @returns the mistakes, each with the place of its block
+ * @returns the mistakes, each with the position of its block
  */
 export function mistakesOf(blocks: readonly Block[]): string[] {
   const virtual = new Map<string, string>();
@@ -51,8 +51,8 @@ function inMemory(virtual: ReadonlyMap<string, string>): ts.CompilerHost {
 }
 
 /**
- * Names that a file exports, and whether each is more than a type. The text says it: with `isolatedModules` a type is
- * exported as one.
+ * The names that a file exports, and whether each is more than a type. The syntax shows it: `isolatedModules` requires
+ * explicit type exports.
  */
 function namesFrom(file: string): Map<string, boolean> {
   const { statements } = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest);
@@ -80,7 +80,7 @@ const isExport = ({ kind }: ts.Modifier): boolean => kind === ts.SyntaxKind.Expo
 
 const MEMBERS = /^(?:\s*\/\/.*\n)*(?:constructor\(|@(?:Get|Post|Patch|Delete)\()/;
 
-/** A fragment as a module. All is put before its first line, so that lines stay where they are. */
+/** A fragment as a module. Everything is added before its first line, so that line numbers do not change. */
 function asModule(text: string, known: ReadonlyMap<string, boolean>): string {
   const whole = MEMBERS.test(text) ? `interface Fragment extends UnshownMembers {} class Fragment { ${text} }` : text;
   const { own, used } = namesOf(whole);

@@ -14,7 +14,7 @@ import { type Expected, problemsOf, problemsOfLog } from './response-checks';
 import { packedHost } from './packed-host';
 import { type Answer, type RawRequest, RawClient, mapConcurrently } from './raw-client';
 
-/** A user who is signed in. */
+/** A signed-in user. */
 export interface Visitor {
   id: string;
   email: string;
@@ -23,30 +23,30 @@ export interface Visitor {
   refresh: string;
 }
 
-/** What the host tells its test. */
+/** The questions that a test can ask the host process. */
 export interface HostQuestions {
   /** The routes of the application's router, as `METHOD /path`. */
   routes(): Promise<string[]>;
   visitors(number: number, guard: string, abilities?: string[]): Promise<Visitor[]>;
   mails(): Promise<Mail[]>;
-  /** Hashes computed, and statements sent for requests, since it was started. */
+  /** The number of computed hashes, and of statements sent for requests, since the start. */
   work(): Promise<{ hashes: number; queries: number }>;
-  /** What every object has come to inherit: nothing, unless somebody reached a prototype. */
+  /** The properties that `Object.prototype` has gained: none, unless an attack polluted a prototype. */
   inherited(): Promise<string[]>;
 }
 
-/** One attack: what is sent, and what may come of it. */
+/** One attack: the request and the allowed results. */
 export interface Attack extends Expected {
-  /** Names it where it succeeds. */
+  /** The name in the report of a successful attack. */
   name: string;
   send: RawRequest;
 }
 
 export interface AttackedHostOptions {
   options?: Partial<AuthModuleOptions>;
-  /** The host's own limit of a JSON body, in bytes. */
+  /** The host's own limit for a JSON body in bytes. */
   bodyLimit?: number;
-  /** Attacks one on Fastify, or on Express, whatever the tests run on. */
+  /** Selects Fastify or Express for this host only. */
   fastify?: boolean;
 }
 
@@ -60,7 +60,7 @@ const FEATURES: AuthModuleOptions['features'] = {
   abilities: true,
 };
 
-/** Every feature, two guards, and no limits in the way of what they would hide. */
+/** Every feature and two guards, without rate limits that would hide other refusals. */
 export const ALL_FEATURES: Partial<AuthModuleOptions> = {
   ...PASSKEYS,
   features: FEATURES,
@@ -69,7 +69,7 @@ export const ALL_FEATURES: Partial<AuthModuleOptions> = {
   emailVerification: { apiUrl: API_URL },
 };
 
-/** A host application in a process of its own, and what it says while it is attacked. */
+/** A host application in its own process, and its output during the attacks. */
 export class AttackedHost {
   readonly paths: Record<string, string> = { api: '/auth', admin: '/admin/auth' };
   private asked = 0;
@@ -106,7 +106,7 @@ export class AttackedHost {
     for (const stream of [child.stdout, child.stderr]) stream!.on('data', (chunk) => (output += chunk));
     const url = await new Promise<string>((resolve, reject) => {
       child.once('message', (message: { url: string }) => resolve(message.url));
-      child.once('exit', (code) => reject(new Error(`the host ended with ${code}: ${output}`)));
+      child.once('exit', (code) => reject(new Error(`the host exited with ${code}: ${output}`)));
     });
     const database = new Client({ connectionString: databaseUrl });
     await database.connect();
@@ -149,21 +149,21 @@ export class AttackedHost {
     return (await this.ask('visitors', 1, guard, abilities))[0]!;
   }
 
-  /** The mail to an address with this number, counted from 1, once it is there. */
+  /** The mail to an address with this number, counted from 1. Waits until it is sent. */
   async mailTo(address: string, number: number): Promise<Mail> {
     for (let waited = 0; waited < 10_000; waited += 10) {
       const mail = (await this.ask('mails')).filter(({ to }) => to === address)[number - 1];
       if (mail) return mail;
       await sleep(10);
     }
-    throw new Error(`mail ${number} to ${address} did not come`);
+    throw new Error(`mail ${number} to ${address} was not sent`);
   }
 
   async sql<R extends object = Record<string, unknown>>(statement: string, values: unknown[] = []): Promise<R[]> {
     return (await this.database.query<R>(statement, values)).rows;
   }
 
-  /** Forgets every failure, so that a lock does not stand before what is tried next. */
+  /** Deletes every failure, so that no lock refuses the next attack. */
   async forgive(): Promise<void> {
     await this.sql('DELETE FROM svc_lockouts');
   }
@@ -172,7 +172,7 @@ export class AttackedHost {
     return this.wire.send({ method: 'POST', path, body, headers });
   }
 
-  /** Sends all attacks, many at once. @returns what is wrong with the answers, by attack */
+  /** Sends all attacks concurrently. @returns the problems of the responses, by attack */
   async withstand(attacks: readonly Attack[]): Promise<string[]> {
     const faults = await mapConcurrently(attacks, async ({ name, send, ...expected }) => {
       const answer = await this.wire.send(send);
@@ -181,13 +181,13 @@ export class AttackedHost {
     return faults.flat();
   }
 
-  /** What is wrong with the process afterwards: it is gone, told of a fault or a secret, or lets nobody in. */
+  /** The problems of the process after the attacks: it exited, logged an error or a secret, or admits no user. */
   async aftermath(secrets: readonly string[] = []): Promise<string[]> {
-    if (this.child.exitCode !== null) return [`it ended with ${this.child.exitCode}: ${this.output()}`];
+    if (this.child.exitCode !== null) return [`the process exited with ${this.child.exitCode}: ${this.output()}`];
     await this.forgive();
     const someone = await this.visitor();
     const { status, text } = await this.post('/auth/login', { email: someone.email, password: PASSWORD });
-    const faults = status === 200 ? [] : [`nobody can sign in: ${status} ${text}`];
+    const faults = status === 200 ? [] : [`no user can sign in: ${status} ${text}`];
     const inherited = (await this.ask('inherited')).map((name) => `every object has ${name}`);
     return [...faults, ...inherited, ...problemsOfLog(this.output(), secrets)];
   }

@@ -1,4 +1,4 @@
-// The host application under attack: compiled beside the unpacked package, run as a process of its own.
+// The host application under attack. It is compiled beside the unpacked package and runs in its own process.
 import 'reflect-metadata';
 import type { INestApplication } from '@nestjs/common';
 import { type AbstractHttpAdapter, NestFactory } from '@nestjs/core';
@@ -23,10 +23,10 @@ class Outbox extends Mailer {
   }
 }
 
-/** Tells what is done for requests from what the library does by itself, such as looking after its denylist. */
+/** Distinguishes work for requests from background work of the library, such as checks of the denylist. */
 const asked = new AsyncLocalStorage<true>();
 
-/** Counts what answers cost. */
+/** Counts the hashes and statements of requests. */
 function observe(app: INestApplication): void {
   app.getHttpServer().prependListener('request', () => asked.enterWith(true));
   const { library } = app.get(PasswordHasher) as unknown as {
@@ -47,7 +47,7 @@ function observe(app: INestApplication): void {
   };
 }
 
-/** Waits until nothing behind the answers is at the database any more: two turns of the event loop without a statement. */
+/** Waits until background work after responses has left the database: two event loop ticks without a statement. */
 async function calm(app: INestApplication): Promise<void> {
   const pool = (app.get(DataSource).driver as unknown as { master: { idleCount: number; totalCount: number } }).master;
   for (let turns = 0; turns < 2; turns = pool.idleCount === pool.totalCount ? turns + 1 : 0) await nextTurn();

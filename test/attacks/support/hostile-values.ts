@@ -1,11 +1,11 @@
-/** Objects with names that objects already have. JSON.parse makes own properties of them, as a body parser does. */
+/** Objects with the names of inherited members. JSON.parse creates own properties for them, as a body parser does. */
 const named = (text: string): unknown => JSON.parse(text);
 
-/** Whether names in it lead to a prototype, at any depth. */
+/** Whether the value contains, at any depth, names that lead to a prototype. */
 export const reachesPrototypes = (value: unknown): boolean =>
   /"__proto__":|"constructor":\{[^{}]*"prototype":/.test(JSON.stringify(value) ?? '');
 
-/** What is no text. */
+/** Values that are not strings. */
 export const NON_STRINGS: readonly unknown[] = [
   [],
   ['x'],
@@ -31,10 +31,10 @@ export const NON_STRINGS: readonly unknown[] = [
   false,
 ];
 
-/** What is no object. */
+/** Values that are not objects. */
 export const NON_OBJECTS: readonly unknown[] = ['x', '', '{}', 'a\0b', [], [{}], [[]], 0, 1, -1.5, true, false];
 
-/** Texts that something, somewhere, takes for more than a text. */
+/** Strings that some interpreter treats as code, a path, a format or a control sequence. */
 export const TEXTS: readonly string[] = [
   '',
   ' ',
@@ -120,7 +120,7 @@ export const TEXTS: readonly string[] = [
   '00000000-0000-4000-8000-000000000000',
 ];
 
-/** Path segments, as they stand in a URL. */
+/** Path segments as they are written in a URL. */
 export const SEGMENTS: readonly string[] = [
   '%00',
   'a%00b',
@@ -152,7 +152,7 @@ export const SEGMENTS: readonly string[] = [
   '00000000000040008000000000000000',
 ];
 
-/** Credentials of WebAuthn that no browser sends. */
+/** WebAuthn credentials that no browser sends. */
 export const CREDENTIALS: readonly object[] = [
   {},
   { id: null, rawId: null, type: null, response: null },

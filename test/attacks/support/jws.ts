@@ -23,7 +23,7 @@ export const ecdsa =
 export const noSignature: Signer = () => Buffer.alloc(0);
 export const ownSigner = hmac(SECRET);
 
-/** A token of two parts as they are, which need not be JSON, and a signature. */
+/** Two unchecked parts, which need not be JSON, and a signature. */
 export function compact(header: unknown, claims: unknown, signer: Signer): string {
   const input = `${b64(text(header))}.${b64(text(claims))}`;
   return `${input}.${b64(signer(input))}`;
@@ -36,7 +36,7 @@ export const claimsOf = (token: string): Json => part(token, 1);
 export const now = (): number => Math.floor(Date.now() / 1000);
 export const audienceOf = ({ guard }: Visitor): string => (guard === 'api' ? API_AUDIENCE : ADMIN_AUDIENCE);
 
-/** A challenge or confirmation of the visitor, as the library mints it. */
+/** A login challenge or confirmation token of the visitor, as the library mints it. */
 export function purposeToken(
   typ: string,
   visitor: Visitor,

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { transformSync } from '@swc/core';
 import { LIBRARY, ROOT, fingerprint, manifestOf, fillOnce, packLibrary, run } from '../../support/package';
 
-/** What the host is made of, besides the package. */
+/** The files of the host, besides the package. */
 const HOST = [
   'test/attacks/support/host-process.ts',
   'test/support/adapter.ts',
@@ -11,7 +11,7 @@ const HOST = [
   'test/support/user-entities.ts',
 ];
 const HOST_SOURCES = [...HOST, 'apps/sample/src/redis-cache.ts'];
-/** What the host needs of its own; everything else the package has to name. */
+/** The packages that the host itself needs. Everything else must be declared by the package. */
 const HOST_NEEDS = [
   '@nestjs/platform-express',
   '@nestjs/platform-fastify',
@@ -23,13 +23,13 @@ const HOST_NEEDS = [
 
 const onNest11 = process.env.TEST_NEST === '11';
 
-/** Where a package is installed that the tests run on. */
+/** The folder of an installed package, for the version of Nest that the tests run on. */
 const placeOf = (name: string): string =>
   join(ROOT, onNest11 && name.startsWith('@nestjs/') ? 'test/nest-11' : '.', 'node_modules', name);
 
 /**
- * A folder with a host application that has installed the library's package: built, packed and unpacked as
- * published, beside nothing but what the package names and the host itself needs. Made once for each state of the
+ * A folder with a host application that has installed the library's package: built, packed and unpacked as published.
+ * It contains only the dependencies that the package declares and those of the host. Built once for each state of the
  * sources.
  *
  * @returns the file to run

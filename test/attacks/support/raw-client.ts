@@ -1,14 +1,14 @@
 import { Agent, type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from 'node:http';
 import { connect } from 'node:net';
 
-/** A request as an attacker writes it: nothing is added, mended or refused on the way. */
+/** A request as an attacker writes it: the client adds, corrects and refuses nothing. */
 export interface RawRequest {
   method?: string;
   path: string;
   headers?: OutgoingHttpHeaders;
   /** An object is sent as JSON. */
   body?: string | Buffer | object;
-  /** Sends the body without saying its length. */
+  /** Sends the body without a Content-Length. */
   chunked?: boolean;
 }
 
@@ -36,7 +36,7 @@ export class RawClient {
     const type = isRaw ? {} : { 'Content-Type': 'application/json' };
     const length = chunked ? { 'Transfer-Encoding': 'chunked' } : { 'Content-Length': bytes.length };
     const { hostname, port } = new URL(this.url);
-    // A browser's wish, which no error may grant.
+    // A header that a browser sends; no error response may allow the origin.
     const all = { Accept: 'text/html', ...type, ...(body !== undefined && length), ...headers };
     return new Promise((resolve, reject) => {
       const call = request({ hostname, port, method, path, headers: all, agent: this.agent }, (response) => {
@@ -58,9 +58,9 @@ export class RawClient {
   }
 
   /**
-   * Sends bytes as they are, and reads what comes back until the connection ends.
+   * Sends raw bytes and reads the response until the connection ends.
    *
-   * @param ends whether no more bytes come
+   * @param ends whether the client ends the connection after these bytes
    */
   raw(bytes: string | Buffer, ends = true): Promise<string> {
     this.sent++;
@@ -76,7 +76,7 @@ export class RawClient {
   }
 }
 
-/** Maps with at most 16 under way. */
+/** Maps items with at most 16 concurrent calls. */
 export async function mapConcurrently<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   const left = items.entries();

@@ -4,25 +4,25 @@ import { CONFIRMATION_HEADER } from '../../support/step-up';
 import { PASSWORD } from '../../support/user-entities';
 import { confirmationTokenFor } from './jws';
 
-/** What the attacks know of a route. */
+/** What the attacks use of a route. */
 export interface Target {
-  /** What lets a request in. */
+  /** The credentials that the route requires. */
   needs: 'nothing' | 'token' | 'proof';
-  /** What an empty or a wrong body gets, once let in. */
+  /** The status for an empty or invalid body with valid credentials. */
   refuses: number;
-  /** What a good one gets; where it is `refuses` too, this table knows no good one. */
+  /** The status for a valid body. If it equals `refuses`, this table has no valid body for the route. */
   done: number;
-  /** The fields of its body. */
+  /** The fields of the body. */
   fields?: readonly string[];
-  /** Those of them that are JSON objects. */
+  /** The fields that are JSON objects. */
   objects?: readonly string[];
-  /** Those that may be left out. */
+  /** The optional fields. */
   optional?: readonly string[];
-  /** A body that is good, or good enough to be looked at field by field. */
+  /** A body that is valid, or valid enough for a check of each field. */
   body?: (visitor: Visitor) => Record<string, unknown>;
-  /** What answers say of caches. */
+  /** The cache headers of responses. */
   cache: 'no-store' | 'public' | 'plain';
-  /** Ends the calling session. */
+  /** Whether the route ends the calling session. */
   ends?: true;
 }
 
@@ -167,16 +167,16 @@ const OF_THE_DEFAULT_GUARD: Record<string, Target> = {
 
 /** A route of one guard. */
 export interface Route extends Target {
-  /** `METHOD /path` as the router has it. */
+  /** `METHOD /path` as in the router. */
   name: string;
   guard: string;
   method: string;
-  /** A path that the route answers; its parameters name nothing that exists. */
+  /** A path that the route matches. Its parameters match no existing row. */
   path: string;
 }
 
 const NOBODY = '00000000-0000-4000-8000-000000000000';
-/** What stands for a parameter where a test has nothing better. */
+/** The default values of path parameters. */
 const PARAMETERS: Record<string, string> = { svcSession: NOBODY, svcPasskey: 'AAAA', id: NOBODY, hash: 'a'.repeat(40) };
 
 const at = (guard: string, prefix: string, table: Record<string, Target>): Route[] =>
@@ -186,7 +186,7 @@ const at = (guard: string, prefix: string, table: Record<string, Target>): Route
     return { ...target, guard, method, name: `${method} ${prefix}/${path}`, path: `${prefix}/${filled}` };
   });
 
-/** Every route there is to attack. The router's own list is compared with it. */
+/** Every route. A test compares the list with the router. */
 export const ROUTES: readonly Route[] = [
   ...at('api', '/auth', { ...OF_EVERY_GUARD, ...OF_THE_DEFAULT_GUARD }),
   ...at('admin', '/admin/auth', OF_EVERY_GUARD),
@@ -194,7 +194,7 @@ export const ROUTES: readonly Route[] = [
 
 export const routeNamed = (name: string): Route => ROUTES.find((route) => route.name === name)!;
 
-/** What a visitor sends to be let in. */
+/** The headers with the credentials of a visitor. */
 export const credentials = ({ needs }: Target, visitor: Visitor): Record<string, string> => ({
   ...(needs !== 'nothing' && { Authorization: `Bearer ${visitor.access}` }),
   ...(needs === 'proof' && { [CONFIRMATION_HEADER]: confirmationTokenFor(visitor) }),

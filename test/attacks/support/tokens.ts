@@ -22,13 +22,13 @@ import {
   text,
 } from './jws';
 
-/** A token that must not be accepted, and why. */
+/** An invalid token and its description. */
 export type Hostile = readonly [name: string, token: string];
 
 const stranger = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const strangerEc = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 
-/** What is wrong with a token whoever signs it: its form. */
+/** Malformed tokens. The signing key does not matter. */
 const malformed = (good: string): Hostile[] => {
   const [header = '', claims = '', signature = ''] = good.split('.');
   const flipped = (one: string): string => (one.startsWith('A') ? 'B' : 'A') + one.slice(1);
@@ -39,21 +39,21 @@ const malformed = (good: string): Hostile[] => {
     ['no signature', `${header}.${claims}.`],
     ['four parts', `${good}.${signature}`],
     ['five parts, as of an encrypted token', `${good}.${signature}.${signature}`],
-    ['a signature that is cut off', good.slice(0, -6)],
-    ['a signature that goes on', `${good}AAAA`],
+    ['a truncated signature', good.slice(0, -6)],
+    ['a signature with extra bytes', `${good}AAAA`],
     ['another signature', `${header}.${claims}.${flipped(signature)}`],
     ['other claims', `${header}.${flipped(claims)}.${signature}`],
     ['the JSON form', JSON.stringify({ payload: claims, signatures: [{ protected: header, signature }] })],
-    ['8 KB of nothing', 'a'.repeat(8000)],
+    ['8 KB of one letter', 'a'.repeat(8000)],
     ['8 KB of dots', '.'.repeat(8000)],
-    ['what names are made of', '__proto__.constructor.prototype'],
+    ['names of inherited members', '__proto__.constructor.prototype'],
     ['a quote', `${good}'`],
     ['a percent escape', `%00${good}`],
     ['undefined', 'undefined'],
   ];
 };
 
-/** Tokens of the visitor that name an algorithm or a key of their own choice. */
+/** Tokens of the visitor with an algorithm or key of the attacker's choice. */
 const misnamed = (good: string): Hostile[] => {
   const [header, claims] = [headerOf(good), claimsOf(good)];
   const { kid: _, ...named } = header;
@@ -75,10 +75,10 @@ const misnamed = (good: string): Hostile[] => {
       [`${alg} with an empty secret`, as({ alg }, hmac('', alg.replace('HS', 'sha')))],
       [`${alg} with a guessed secret`, as({ alg }, hmac('secret', alg.replace('HS', 'sha')))],
     ]),
-    ['a key of theirs in jwk', as({ alg: 'RS256', jwk }, theirs)],
-    ['a key of theirs behind jku', as({ alg: 'RS256', jku: 'https://evil.example/jwks', kid: 'evil' }, theirs)],
-    ['a key of theirs behind x5u', as({ alg: 'RS256', x5u: 'https://evil.example/x' }, theirs)],
-    ['a key of theirs in x5c', as({ alg: 'RS256', x5c: [b64('cert')] }, theirs)],
+    ['a foreign key in jwk', as({ alg: 'RS256', jwk }, theirs)],
+    ['a foreign key behind jku', as({ alg: 'RS256', jku: 'https://evil.example/jwks', kid: 'evil' }, theirs)],
+    ['a foreign key behind x5u', as({ alg: 'RS256', x5u: 'https://evil.example/x' }, theirs)],
+    ['a foreign key in x5c', as({ alg: 'RS256', x5c: [b64('cert')] }, theirs)],
     ...[
       '../../../../dev/null',
       '/dev/null',
@@ -90,29 +90,29 @@ const misnamed = (good: string): Hostile[] => {
       'a\0',
     ].flatMap((kid): Hostile[] => [
       [`kid ${JSON.stringify(kid)} with an empty secret`, as({ alg: 'HS256', kid }, hmac(''))],
-      [`kid ${JSON.stringify(kid)} with a key of theirs`, as({ alg: 'RS256', kid }, theirs)],
-      [`kid ${JSON.stringify(kid)} with a curve of theirs`, as({ alg: 'ES256', kid }, ecdsa(strangerEc.privateKey))],
+      [`kid ${JSON.stringify(kid)} with a foreign key`, as({ alg: 'RS256', kid }, theirs)],
+      [`kid ${JSON.stringify(kid)} with a foreign EC key`, as({ alg: 'ES256', kid }, ecdsa(strangerEc.privateKey))],
     ]),
     ...[['default'], { toString: 'default' }, 0, true, null].map((kid): Hostile => [
       `kid ${JSON.stringify(kid)}`,
       as({ alg: header.alg, kid }, theirs),
     ]),
     ['a signature of zeros', as({ alg: 'ES256', kid: 'default' }, () => Buffer.alloc(64))],
-    ['a header that is no JSON', compact('{', claims, noSignature)],
+    ['a header that is not JSON', compact('{', claims, noSignature)],
     ['a header that is null', compact('null', claims, noSignature)],
     ['a header that is an array', compact('[]', claims, noSignature)],
     ['a header 2,000 deep', compact(`${'['.repeat(2000)}${']'.repeat(2000)}`, claims, noSignature)],
   ];
 };
 
-/** Tokens with a signature of ours, which say what an access token must not. */
+/** Tokens with a valid signature and header or claims that an access token must not have. */
 function missaid(visitor: Visitor, other: Visitor): Hostile[] {
   const [header, claims] = [headerOf(visitor.access), claimsOf(visitor.access)];
   const as = (change: Json, more: Json = {}): string =>
     compact({ ...header, ...more }, { ...claims, ...change }, ownSigner);
   const wrong: [string, unknown[]][] = [
     ['exp', [now() - 60, 0, -1, '4e9', String(now() + 900), null, undefined, [now() + 900], {}, true]],
-    // Longer than the realm lets a token live.
+    // Longer than the maximum lifetime of a token in this realm.
     ['exp', [now() + 1800, now() + 86_400, 4e9, Number.MAX_SAFE_INTEGER, 1e308]],
     ['nbf', [now() + 900, '0', [], {}, true]],
     ['iss', ['https://evil.example', '', null, undefined, ['https://api.example.com'], {}]],
@@ -143,17 +143,17 @@ function missaid(visitor: Visitor, other: Visitor): Hostile[] {
     ...wrong.flatMap(([claim, values]) =>
       values.map((value): Hostile => [`${claim} ${JSON.stringify(value)?.slice(0, 40)}`, as({ [claim]: value })]),
     ),
-    ['exp without end', compact(header, text(claims).replace(/"exp":\d+/, '"exp":1e999'), ownSigner)],
+    ['an infinite exp', compact(header, text(claims).replace(/"exp":\d+/, '"exp":1e999'), ownSigner)],
     ...['JWT', 'AT+JWT', 'at+jwt ', 'application/at+jwt', '', null, undefined, ['at+jwt'], CHALLENGE, CONFIRMATION].map(
       (typ): Hostile => [`typ ${JSON.stringify(typ)}`, as({}, { typ })],
     ),
     ['a critical header', as({}, { crit: ['exp'] })],
     ['an unencoded payload', as({}, { b64: false, crit: ['b64'] })],
-    ['HS512 of ours', compact({ ...header, alg: 'HS512' }, claims, hmac(SECRET, 'sha512'))],
+    ['HS512 with our secret', compact({ ...header, alg: 'HS512' }, claims, hmac(SECRET, 'sha512'))],
     ['claims that are an array', compact(header, [claims], ownSigner)],
     ['claims that are null', compact(header, 'null', ownSigner)],
-    ['claims that are a text', compact(header, '"x"', ownSigner)],
-    ['claims that are no JSON', compact(header, 'x', ownSigner)],
+    ['claims that are a string', compact(header, '"x"', ownSigner)],
+    ['claims that are not JSON', compact(header, 'x', ownSigner)],
     ['a login challenge', purposeToken(CHALLENGE, visitor)],
     ['a confirmation', confirmationTokenFor(visitor)],
     ['the refresh token', visitor.refresh],
@@ -161,14 +161,14 @@ function missaid(visitor: Visitor, other: Visitor): Hostile[] {
   ];
 }
 
-/** What must not let anybody in as the visitor, at a guard with a secret. */
+/** Tokens that a guard with a secret must not accept as the visitor. */
 export const hostileBearers = (visitor: Visitor, other: Visitor): Hostile[] => [
   ...malformed(visitor.access),
   ...misnamed(visitor.access),
   ...missaid(visitor, other),
 ];
 
-/** The same, at a guard with a key pair; `published` is what everybody knows of it. */
+/** Tokens that a guard with a key pair must not accept. `published` is its public key. */
 export function hostileToKeyPairs(visitor: Visitor, other: Visitor, published: KeyObject): Hostile[] {
   const [header, claims] = [headerOf(visitor.access), claimsOf(visitor.access)];
   const pem = String(published.export({ type: 'spki', format: 'pem' }));
@@ -186,16 +186,16 @@ export function hostileToKeyPairs(visitor: Visitor, other: Visitor, published: K
     ...confused.flatMap(([name, secret]) =>
       ['HS256', 'HS384', 'HS512'].map((alg): Hostile => {
         const signer = hmac(secret, alg.replace('HS', 'sha'));
-        return [`${alg} with ${name} for a secret`, compact({ ...header, alg }, claims, signer)];
+        return [`${alg} with ${name} as the secret`, compact({ ...header, alg }, claims, signer)];
       }),
     ),
-    ['the secret of another time', compact({ ...header, alg: 'HS256' }, claims, ownSigner)],
+    ['the secret of the guard before the key pair', compact({ ...header, alg: 'HS256' }, claims, ownSigner)],
     ['a token of the other guard', other.access],
     ['the refresh token', visitor.refresh],
   ];
 }
 
-/** The refresh token of a generation, as whoever knows the root and the salt of the session makes it. */
+/** The refresh token of a generation, computed from the root and the salt of the session. */
 export function refreshToken(root: string, salt: Buffer, { guard, access }: Visitor, generation = 0): string {
   const family = Buffer.from(String(claimsOf(access).fid).replaceAll('-', ''), 'hex');
   const number = Buffer.alloc(4);
@@ -205,7 +205,7 @@ export function refreshToken(root: string, salt: Buffer, { guard, access }: Visi
   return Buffer.concat([Buffer.of(1), family, number, mac]).toString('base64url');
 }
 
-/** What must not be exchanged for tokens of the visitor; `salt` is what the database knows of the session. */
+/** Refresh tokens that must not be accepted as the visitor. `salt` is the stored salt of the session. */
 export function hostileRefreshTokens(visitor: Visitor, neighbour: Visitor, salt: Buffer): Hostile[] {
   const { refresh } = visitor;
   const changed = (change: (bytes: Buffer) => Buffer | void): string => {
@@ -218,35 +218,35 @@ export function hostileRefreshTokens(visitor: Visitor, neighbour: Visitor, salt:
     ['the next generation', changed((bytes) => void bytes.writeUInt32BE(1, 17))],
     ['the last generation', changed((bytes) => void bytes.writeUInt32BE(2 ** 32 - 1, 17))],
     [
-      'a session of a neighbour',
+      'a session of another user',
       changed((bytes) => void Buffer.from(neighbour.refresh, 'base64url').copy(bytes, 1, 1, 17)),
     ],
     ['another version', changed((bytes) => void (bytes[0] = 2))],
     ['a MAC of zeros', changed((bytes) => void bytes.fill(0, 21))],
-    ['half a MAC', changed((bytes) => bytes.subarray(0, 37))],
+    ['a truncated MAC', changed((bytes) => bytes.subarray(0, 37))],
     ['no MAC', changed((bytes) => bytes.subarray(0, 21))],
-    ['a MAC that goes on', changed((bytes) => Buffer.concat([bytes, Buffer.alloc(1)]))],
+    ['a MAC with an extra byte', changed((bytes) => Buffer.concat([bytes, Buffer.alloc(1)]))],
     ...['', ' ', 'null', 'secret', 'svc.refresh:api', salt.toString('hex'), String(claimsOf(visitor.access).fid)].map(
-      (root): Hostile => [`the database and a guess: ${root}`, refreshToken(root, salt, visitor)],
+      (root): Hostile => [`the salt and a guessed root: ${root}`, refreshToken(root, salt, visitor)],
     ),
     ...[ENCRYPTION_KEY, SECRET].flatMap((root): Hostile[] => [
       ...[Buffer.alloc(0), Buffer.alloc(32), Buffer.alloc(32, 0xff), Buffer.from(root)].map((guess, i): Hostile => [
-        `the configuration and a guess: ${i}`,
+        `the root and a guessed salt: ${i}`,
         refreshToken(root, guess, visitor),
       ]),
-      [`the configuration alone`, flat(root)],
+      [`the root alone`, flat(root)],
     ]),
     ['the root of the other guard', refreshToken(ENCRYPTION_KEY, salt, { ...visitor, guard: 'admin' })],
     ['in capitals', refresh.toUpperCase()],
     ['as other base64', `${refresh}=`],
-    ['with more', `${refresh}0`],
+    ['with an extra character', `${refresh}0`],
     ['with a NUL', `${refresh}\0`],
-    ['without its beginning', refresh.slice(1)],
-    ['text of its length', 'f'.repeat(71)],
+    ['without the first character', refresh.slice(1)],
+    ['a string of equal length', 'f'.repeat(71)],
   ];
 }
 
-/** What must not pass for a proof or a challenge of the visitor. */
+/** Tokens that must not be accepted as a confirmation or challenge of the visitor. */
 export function hostilePurposeTokens(typ: string, visitor: Visitor, other: Visitor, neighbour: Visitor): Hostile[] {
   const good = purposeToken(typ, visitor);
   const as = (change: Json, header: Json = {}): string => purposeToken(typ, visitor, change, ownSigner, header);

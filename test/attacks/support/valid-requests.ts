@@ -8,7 +8,7 @@ import { type Route, credentials, routeNamed } from './routes';
 import { claimsOf } from './jws';
 import type { Answer, RawRequest } from './raw-client';
 
-/** Sends a valid request to every route. @returns the answers */
+/** Sends a valid request to every route. @returns the responses */
 export async function sendValidRequests(host: AttackedHost): Promise<Map<string, Answer>> {
   return new Life(host).lived();
 }
@@ -29,7 +29,7 @@ class Life {
     return this.answers;
   }
 
-  /** @param more what differs from the table's own good request */
+  /** @param more the differences from the valid request of the table */
   private async call(name: string, visitor: Visitor, more: Partial<RawRequest> = {}): Promise<Json> {
     const route: Route = routeNamed(name);
     const { method, path } = route;
@@ -107,6 +107,6 @@ class Life {
     await this.call('GET /auth/account/export', visitor);
     await this.call('DELETE /auth/account', visitor);
     const { status } = await this.host.post('/auth/login', { email: visitor.email, password: PASSWORD });
-    if (status !== 422) throw new Error('the account is still there');
+    if (status !== 422) throw new Error('the account still exists');
   }
 }
