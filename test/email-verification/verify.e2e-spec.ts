@@ -7,7 +7,7 @@ import { Member } from '../support/user-entities';
 const ADA = 'ada@example.com';
 const FRONTEND = 'https://app.example.test/verified?from=mail';
 
-describe('a link to verify an email address', () => {
+describe('an email verification link', () => {
   const { t, mailbox } = membersForFile({ emailVerification: { frontendUrl: FRONTEND } });
   let id: string;
   let token: string;
@@ -28,7 +28,7 @@ describe('a link to verify an email address', () => {
   const isVerified = async (): Promise<boolean> =>
     (await t.database.query('SELECT email_verified_at IS NOT NULL AS yes FROM members WHERE id = $1', [id]))[0].yes;
 
-  it('is mailed on request, and begins with the configured URL whatever the request says', async () => {
+  it('is mailed on request and begins with the configured URL, whatever headers the request has', async () => {
     const { body, headers } = await resend()
       .set('Host', 'evil.test')
       .set('X-Forwarded-Host', 'evil.test')
@@ -47,7 +47,7 @@ describe('a link to verify an email address', () => {
     expect(mail.text).not.toContain('evil');
   });
 
-  it('verifies, for a JSON client with 204 and for a browser by way of the configured page', async () => {
+  it('verifies, and answers a JSON client 204 and redirects a browser to the configured page', async () => {
     const { headers } = await open(await link()).expect(204);
     expect(headers['cache-control']).toBe('no-store, private');
     expect(await isVerified()).toBe(true);
@@ -58,7 +58,7 @@ describe('a link to verify an email address', () => {
     expect(await isVerified()).toBe(true);
   });
 
-  it('works without a token, as often as it is opened, and tells once', async () => {
+  it('works without a token and repeatedly, and emits one event', async () => {
     const verified = t.recorded(Verified);
     const url = await link();
     await Promise.all(Array.from({ length: 20 }, () => open(url).expect(204)));
@@ -66,7 +66,7 @@ describe('a link to verify an email address', () => {
     expect(verified).toEqual([{ user: expect.objectContaining({ id, email: ADA }) }]);
   });
 
-  it('is not mailed to who is verified already', async () => {
+  it('is not mailed to a verified user', async () => {
     await open(await link()).expect(204);
     const before = mailbox.mails.length;
     const { body } = await resend().expect(202);
@@ -83,7 +83,7 @@ describe('a link to verify an email address', () => {
     ['a redirect', (url) => `${url}&redirect=https://evil.test`],
     ['a later expiry', (url) => url.href.replace(/expires=\d+/, 'expires=9999999999')],
     ['the parameters in another order', (url) => url.href.replace(/\?(.*)&(.*)/, '?$2&$1')],
-    ['the parameters in other words', (url) => url.href.replace('expires=', '%65xpires=')],
+    ['percent-encoded parameters', (url) => url.href.replace('expires=', '%65xpires=')],
     ['no signature', (url) => url.href.replace(/&signature=.*/, '')],
     ['an empty signature', (url) => url.href.replace(/signature=.*/, 'signature=')],
     ['a flipped signature', (url) => url.href.replace(/.$/, (last) => (last === '0' ? '1' : '0'))],
@@ -92,7 +92,7 @@ describe('a link to verify an email address', () => {
     ['no query', (url) => url.href.split('?')[0]!],
     ['another user', (url) => url.href.replace(/verify\/[^/]+/, 'verify/00000000-0000-4000-8000-000000000000')],
     ['another hash', (url) => url.href.replace(/[0-9a-f]{40}/, 'f'.repeat(40))],
-  ])('is refused with %s, whoever opens it', async (_, change) => {
+  ])('is refused with %s, with and without a token', async (_, change) => {
     const url = change(await link());
     for (const accept of ['application/json', 'text/html']) {
       const { body, headers } = await open(url, accept).expect(403);
@@ -102,7 +102,7 @@ describe('a link to verify an email address', () => {
     expect(await isVerified()).toBe(false);
   });
 
-  it('lives an hour', async () => {
+  it('is valid for an hour', async () => {
     const [late, last] = [await link(), await link()];
     t.clock.advance(3599);
     await open(last).expect(204);
@@ -110,7 +110,7 @@ describe('a link to verify an email address', () => {
     await open(late).expect(403);
   });
 
-  it('for an old address does not verify a new one, nor the other way round', async () => {
+  it('verifies only the address that it was mailed to', async () => {
     const old = await link();
     await t.database.getRepository(Member).update({ id }, { email: 'new@example.com' });
     const { body } = await open(old).expect(403);
@@ -123,7 +123,7 @@ describe('a link to verify an email address', () => {
   });
 
   it.each(['application/json', 'text/html'])(
-    'is refused where the address changes while it is opened, and verifies nothing (%s)',
+    'is refused and verifies nothing if the address changes during the request (%s)',
     async (accept) => {
       const url = await link();
       const verified = t.recorded(Verified);
@@ -139,7 +139,7 @@ describe('a link to verify an email address', () => {
     },
   );
 
-  it('is refused where its user is erased while it is opened', async () => {
+  it('is refused if its user is deleted during the request', async () => {
     const url = await link();
     const users = t.app.get(UserProvider);
     jest.spyOn(users, 'markEmailVerified').mockImplementation(async () => {
@@ -149,7 +149,7 @@ describe('a link to verify an email address', () => {
     await open(url).expect(403);
   });
 
-  it('does nothing where only its headers are asked for, whether it is genuine or not', async () => {
+  it('has no effect in a HEAD request, valid or not', async () => {
     const url = await link();
     const head = (path: string) => t.http.head(path.replace(API_URL, ''));
     const [genuine, bad] = [await head(url.href), await head('/auth/email/verify/x/y')];
@@ -159,13 +159,13 @@ describe('a link to verify an email address', () => {
     await open(url).expect(204);
   });
 
-  it('is nothing where its user is gone', async () => {
+  it('is refused after the deletion of its user', async () => {
     const url = await link();
     await t.database.getRepository(Member).delete({ id });
     await open(url).expect(403);
   });
 
-  it('is counted before its signature is looked at', async () => {
+  it('is counted before its signature is checked', async () => {
     const limited = await startMembers({ rateLimits: { emailVerification: { maxAttempts: 2 } }, keyPrefix: `${id}:` });
     const bad = '/auth/email/verify/x/y';
     for (const status of [403, 403, 429]) await limited.t.http.get(bad).expect(status);
@@ -173,7 +173,7 @@ describe('a link to verify an email address', () => {
     await limited.t.stop();
   });
 
-  it('needs no secret of the tokens: another algorithm signs and reads the same links', async () => {
+  it('does not depend on the token keys: its key is derived from the encryption key', async () => {
     const url = await link();
     const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const pem = (key: typeof publicKey, type: 'spki' | 'pkcs8'): string => String(key.export({ type, format: 'pem' }));
@@ -190,7 +190,7 @@ describe('a link to verify an email address', () => {
     await third.t.stop();
   });
 
-  it('leads nowhere without a page: 204 for everyone', async () => {
+  it('is answered 204 to all clients without a configured page', async () => {
     const pageless = await startMembers({}, { databaseUrl: t.databaseUrl });
     await pageless.t.http
       .get((await link()).href.replace(API_URL, ''))
@@ -200,8 +200,8 @@ describe('a link to verify an email address', () => {
   });
 });
 
-describe('a login that waits for the address', () => {
-  it('is let in once the mailed link was opened', async () => {
+describe('a login that requires a verified address', () => {
+  it('succeeds after the mailed link was opened', async () => {
     const { t, mailbox } = await startMembers({ emailVerification: { blockUnverifiedLogin: true } });
     const password = 'a horse to be verified';
     const form = { name: 'Ada', email: ADA, password, password_confirmation: password };

@@ -34,7 +34,7 @@ describeWithRedis('a connection to Redis that breaks', () => {
       store.getMany([missing, there]),
     ]);
 
-  it('at whatever byte of a reply, gives no command the reply of another one, and is replaced', async () => {
+  it('at any byte of a reply is replaced, and no command gets the reply of another one', async () => {
     for (let bytes = 1; bytes <= 90; bytes++) {
       proxy.resetAfter(bytes);
       await ask().catch(() => undefined);

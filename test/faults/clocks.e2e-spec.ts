@@ -4,21 +4,21 @@ import { TestApp, claimsOf } from '../support/app';
 import { startChallenge, codeOf, completeChallenge, enrolledForFile } from '../support/two-factor';
 import { describeWithRedis, sharedRedisUrl } from '../support/with-redis';
 
-/** Seconds by which one node's clock is ahead of the other's. */
+/** The difference between the clocks of the two nodes in seconds. */
 const APART = 60;
 
 describeWithRedis('two nodes whose clocks are a minute apart', () => {
   const right = TestApp.forFile();
   const fast = TestApp.forFile(() => ({ databaseUrl: right.databaseUrl }));
-  // The node's own time; the database's is the same for both.
+  // Each node has its own clock. The clock of the database is the same for both.
   Object.assign(fast.clock, { now: () => right.clock.now() + APART * 1000 });
 
   beforeEach(() => right.person('ada@example.com'));
 
-  /** The database's time moves on, for both. */
+  /** Advances the clock of the database for both nodes. */
   const pass = (seconds: number): void => [right, fast].forEach((node) => node.clock.advance(seconds));
 
-  it('take turns at refreshing one session', async () => {
+  it('refresh one session alternately', async () => {
     let tokens = await right.session();
     for (const node of [fast, right, fast, fast, right]) {
       tokens = (await node.refresh(tokens.refresh_token).expect(200)).body;
@@ -26,7 +26,7 @@ describeWithRedis('two nodes whose clocks are a minute apart', () => {
     }
   });
 
-  it('judge the grace window alike: a retry at the other one is honest, a replay after it is theft', async () => {
+  it('apply the same grace period: a retry at the other node is accepted, a later replay is a reuse', async () => {
     const reused = [right, fast].map((node) => node.recorded(RefreshTokenReused));
     for (const [first, second] of [
       [right, fast],
@@ -42,7 +42,7 @@ describeWithRedis('two nodes whose clocks are a minute apart', () => {
     expect(reused.flat()).toHaveLength(2);
   });
 
-  it('refuse what was revoked at either of them', async () => {
+  it('refuse a token that either of them revoked', async () => {
     for (const [minting, ending] of [
       [fast, right],
       [right, fast],
@@ -55,8 +55,8 @@ describeWithRedis('two nodes whose clocks are a minute apart', () => {
   });
 });
 
-describeWithRedis('for a node whose clock is behind, Redis keeps', () => {
-  /** Seconds: a minute, of which a slow machine may use up a half between two commands. */
+describeWithRedis('with a node whose clock is behind, Redis keeps', () => {
+  /** Seconds: a minute, half of which a slow machine may need between two commands. */
   const MARGIN = 60 - 30;
   const [ACCESS_TTL, CHALLENGE_TTL, LEEWAY, CODE_LIFETIME] = [900, 300, 5, 90];
   const { t, ada } = enrolledForFile();
@@ -64,17 +64,17 @@ describeWithRedis('for a node whose clock is behind, Redis keeps', () => {
   beforeAll(async () => ({ client } = await redisCache(sharedRedisUrl()!)));
   afterAll(() => client.disconnect());
 
-  it('the denial of a session longer than any access token of it lives', async () => {
+  it('the denial of a session longer than the lifetime of its access tokens', async () => {
     await t.call('post', '/auth/logout', ada.token).expect(204);
     expect(await client.ttl(`svc:dl:fid:${claimsOf(ada.token).fid}`)).toBeGreaterThan(ACCESS_TTL + LEEWAY + MARGIN);
   });
 
-  it('the use of a challenge, and of its code, longer than either can be presented', async () => {
+  it('a used challenge and its code longer than either can be presented', async () => {
     const token = await startChallenge(t);
     await completeChallenge(t, { challenge_token: token, code: codeOf(t, ada.secret) }).expect(200);
     expect(await client.ttl(`svc:dl:jti:${claimsOf(token).jti}`)).toBeGreaterThan(CHALLENGE_TTL + LEEWAY + MARGIN);
     const codes = await client.keys('svc:2fa:*');
-    // Those of the enrolment and of this login, and the step of the last one.
+    // The entries of the enrolment and of this login, and the last used step.
     expect(codes).toHaveLength(3);
     for (const key of codes) expect(await client.ttl(key)).toBeGreaterThan(CODE_LIFETIME + MARGIN);
   });

@@ -11,17 +11,17 @@ import { describeWithRedis, sharedRedisUrl } from '../support/with-redis';
 
 const NEXT = 'another horse entirely';
 const CHOSEN = { password: NEXT, password_confirmation: NEXT };
-/** Time to spare: however slow the machine, the process that lives gives no request up. */
+/** A long timeout: even on a slow machine, no request to the surviving process times out. */
 const OPTIONS = {
   features: { twoFactor: true, lockout: true },
   hashing: { memoryCost: 64, timeCost: 1, maxQueue: 1000, maxWaitMs: 20_000 },
   storeTimeoutMs: 20_000,
 };
-/** Processes that are killed, and what each is in the middle of: so many of every deed. */
+/** The number of killed processes, and the number of requests of each kind that they are working on. */
 const ROUNDS = rounds(3);
 const OF_EACH = 4;
 
-describeWithRedis('a process that is killed in the middle of', () => {
+describeWithRedis('a process that is killed during', () => {
   let t: TestApp;
   let mailbox: Mailbox;
 
@@ -35,7 +35,7 @@ describeWithRedis('a process that is killed in the middle of', () => {
     return (await startProcesses(1, stores, OPTIONS, 'member-host-process.ts'))[0]!;
   };
 
-  /** A request to the process that will die, and what must hold afterwards, at the one that lives. */
+  /** A request to the killed process, and what must be true afterwards at the surviving one. */
   interface Deed {
     send(url: string): Promise<Answer>;
     check(answered: number | null): Promise<void>;
@@ -74,7 +74,7 @@ describeWithRedis('a process that is killed in the middle of', () => {
       const first = await answer(body.recovery_codes[0]);
       return {
         send: (url) => send(`${url}/auth/two-factor-challenge`, 'POST', first),
-        // Whatever became of the first code, another one lets its owner in.
+        // Whether the first code was used or not, another one signs the user in.
         check: async () => {
           const again = await answer(body.recovery_codes[1]);
           await t.http.post('/auth/two-factor-challenge').send(again).expect(200);
@@ -104,7 +104,7 @@ describeWithRedis('a process that is killed in the middle of', () => {
           const working = await passwordsThatWork(email);
           expect(working).toHaveLength(1);
           if (answered === 200) expect(working).toEqual([NEXT]);
-          // Who was not answered may post the form again; it is done then, or the link is used up.
+          // Without a response, the client can repeat the request: it succeeds, or the link has been used.
           const { status } = await t.http.post('/auth/reset-password').send({ email, token, ...CHOSEN });
           expect([200, 422]).toContain(status);
         },
@@ -120,7 +120,7 @@ describeWithRedis('a process that is killed in the middle of', () => {
           const { status, body } = await t.login(email);
           if (answered === 204) expect(status).toBe(422);
           if (status === 422) return;
-          // It is there as a whole, and can be ended again.
+          // The account exists completely and can be deleted again.
           const again = await confirmationTokenOf(t, body.access_token);
           await asConfirmed(t, 'delete', '/auth/account', body.access_token, again).expect(204);
         },
@@ -131,7 +131,7 @@ describeWithRedis('a process that is killed in the middle of', () => {
   const names = Object.keys(deeds).join(', ');
 
   it.each(Array.from({ length: ROUNDS }, (_, i) => i + 1))(
-    `${names}: leaves the accounts whole and their owners a way in, process %i`,
+    `${names}: keeps every account intact and accessible to its owner, process %i`,
     async () => {
       const all = Object.values(deeds);
       const [victim, first, prepared] = await Promise.all([
@@ -139,7 +139,7 @@ describeWithRedis('a process that is killed in the middle of', () => {
         Promise.all(all.map((deed) => deed())),
         Promise.all(Array.from({ length: OF_EACH }, () => all.map((deed) => deed())).flat()),
       ]);
-      // The first ones of a process are slower than those that follow.
+      // The first requests of a process are slower than later ones.
       const start = performance.now();
       await Promise.all(first.map((deed) => deed.send(victim.url)));
       const took = performance.now() - start;

@@ -6,7 +6,7 @@ import { eventually } from '../support/eventually';
 import { member, startMembers } from '../support/members';
 import { TcpProxy } from '../support/tcp-proxy';
 
-/** Takes every mail, and counts them (RFC 5321, as much of it as a client needs). */
+/** A mail server that accepts and counts every mail. Implements the part of RFC 5321 that a client needs. */
 class MailServer {
   taken = 0;
   private readonly server: Server = createServer((socket) => {
@@ -53,7 +53,7 @@ describe('a mail server', () => {
   });
 
   const forgot = async (): Promise<void> => {
-    // Another mail to the same address only after a minute.
+    // The library sends another mail to the same address only after a minute.
     t.clock.advance(61);
     await t.http.post('/auth/forgot-password').send({ email: ADA }).expect(200);
   };
@@ -61,8 +61,8 @@ describe('a mail server', () => {
 
   it.each([
     ['is down', () => proxy.down()],
-    ['resets the connection in the middle of its answer', () => proxy.resetAfter(20)],
-  ])('that %s fails a mail, and neither the answer nor the application', async (_, breakDown) => {
+    ['resets the connection during its answer', () => proxy.resetAfter(20)],
+  ])('that %s prevents the mail, and affects neither the response nor the application', async (_, breakDown) => {
     const before = failed.length;
     breakDown();
     await forgot();
@@ -74,7 +74,7 @@ describe('a mail server', () => {
     await until(() => server.taken > taken);
   });
 
-  it('that hangs keeps nobody waiting, and gets its mail when it is back', async () => {
+  it('that hangs delays no response, and gets its mail after it has recovered', async () => {
     const { taken } = server;
     proxy.hang();
     await forgot();

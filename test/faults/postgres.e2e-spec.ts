@@ -15,7 +15,7 @@ const ADA = 'ada@example.com';
 const WAITING = `SELECT count(*)::int AS n FROM pg_stat_activity
                   WHERE datname = current_database() AND wait_event_type = 'Lock'`;
 
-/** Waits until a guarded request and a refresh succeed again; until then they are answered 503. */
+/** Waits until a guarded request and a refresh succeed again. Until then they must be answered 503. */
 async function recovered(t: TestApp, live: Tokens): Promise<void> {
   for (const ask of [() => t.get('/private', live.access_token), () => t.refresh(live.refresh_token)]) {
     await eventually(async () => {
@@ -26,7 +26,7 @@ async function recovered(t: TestApp, live: Tokens): Promise<void> {
   }
 }
 
-/** Changes what applies to a whole database, from another one. */
+/** Changes settings of a database through a connection to another database. */
 async function onServer(...statements: string[]): Promise<void> {
   const operator = new Client({ connectionString: process.env.TEST_DATABASE_URL });
   await operator.connect();
@@ -37,7 +37,7 @@ async function onServer(...statements: string[]): Promise<void> {
 describe('a PostgreSQL', () => {
   const t = TestApp.forFile({ pool: { max: 5 } });
   let live: Tokens;
-  /** Somebody else who works in the same database. */
+  /** A connection of another client of the same database. */
   let other: Client;
 
   beforeEach(async () => {
@@ -58,8 +58,8 @@ describe('a PostgreSQL', () => {
   };
   const waiting = async (): Promise<number> => (await other.query(WAITING)).rows[0].n;
 
-  it('that is away is a 503, and works when it is back', async () => {
-    // Every connection is cut, and none can be had for a moment.
+  it('that is unavailable is answered 503, and requests succeed after it has recovered', async () => {
+    // Ends every connection and refuses new ones.
     await onServer(`ALTER DATABASE ${name()} ALLOW_CONNECTIONS false`, cutAll());
     for (const request of [
       t.get('/private', live.access_token),
@@ -74,7 +74,7 @@ describe('a PostgreSQL', () => {
     await t.refresh(live.refresh_token).expect(200);
   });
 
-  it('that takes no writes refuses what would be written, lets in who is signed in, and consumes nothing', async () => {
+  it('that is read-only refuses writes with 503, accepts valid access tokens, and consumes nothing', async () => {
     await onServer(`ALTER DATABASE ${name()} SET default_transaction_read_only = on`, cutAll());
     await eventually(async () => (await t.get('/private', live.access_token)).status === 200);
     for (let i = 0; i < 2; i++) {
@@ -91,7 +91,7 @@ describe('a PostgreSQL', () => {
     await recovered(t, live);
   });
 
-  it('that keeps a session locked gets the connections back: it does not stop the other sessions', async () => {
+  it('that holds a lock on one session gets its connections back, and other sessions continue', async () => {
     const bystander = await t.session();
     await lockSession();
     const answers = await Promise.all(Array.from({ length: 20 }, () => t.refresh(live.refresh_token)));
@@ -107,19 +107,19 @@ describe('a PostgreSQL', () => {
     await t.refresh(live.refresh_token).expect(200);
   });
 
-  it('that keeps a table locked is left: what waits for it is cancelled, and leaves the server', async () => {
+  it('that holds a table lock gets the waiting statements cancelled on the server', async () => {
     await other.query('BEGIN; LOCK TABLE people');
     for (let i = 0; i < 2; i++) {
       await Promise.all(Array.from({ length: 10 }, () => t.get('/private', live.access_token).expect(503)));
     }
-    // Every one that was given up is gone, so that no number of requests uses up the server's connections.
+    // The server has ended every timed out statement, so that repeated requests do not exhaust its connections.
     expect(await waiting()).toBeLessThanOrEqual(5);
     await eventually(async () => (await waiting()) === 0);
     await other.query('ROLLBACK');
     await recovered(t, live);
   });
 
-  it('that ends the connection in the middle of a request is a 503', async () => {
+  it('that ends the connection during a request is answered 503', async () => {
     await lockSession();
     const refused = t.refresh(live.refresh_token).then((answer) => answer);
     await eventually(async () => (await waiting()) > 0);
@@ -131,7 +131,7 @@ describe('a PostgreSQL', () => {
     await recovered(t, live);
   });
 
-  it('that commits a refresh, and whose answer is lost, is a 503, and asked again gives the same successor', async () => {
+  it('that commits a refresh but loses the response is answered 503, and a retry gets the same successor', async () => {
     const ended = [t.recorded(SessionEnded), t.recorded(RefreshTokenReused)];
     const answer = new PausePoint();
     onStatement(/SET generation/, () => answer.pass());
@@ -146,7 +146,7 @@ describe('a PostgreSQL', () => {
     expect(ended.flat()).toEqual([]);
   });
 
-  it('that ends a connection before anybody listens to it ends no process', async () => {
+  it('that ends a connection before its error listener exists does not crash the process', async () => {
     const driver = t.database.driver as unknown as {
       obtainMasterConnection(): Promise<[client: EventEmitter, release: () => void]>;
     };
@@ -162,12 +162,12 @@ describe('a PostgreSQL', () => {
   });
 });
 
-describe('a database with settings of its own', () => {
+describe('an application on a database with special settings', () => {
   async function startWith(setting: string): Promise<{ t: TestApp; stop: () => Promise<void> }> {
     const { url, drop } = await createDatabase();
     const name = new URL(url).pathname.slice(1);
     await onServer(`ALTER DATABASE ${name} SET ${setting}`);
-    // Time to spare: however slow the machine, no request is given up.
+    // A long timeout: even on a slow machine, no request times out.
     const t = await TestApp.start({ databaseUrl: url, options: { storeTimeoutMs: 20_000 } });
     await t.person(ADA);
     const stop = async (): Promise<void> => {
@@ -178,7 +178,7 @@ describe('a database with settings of its own', () => {
     return { t, stop };
   }
 
-  it('refreshes in parallel whatever isolation it defaults to', async () => {
+  it('refreshes concurrently at any default isolation level', async () => {
     const { t, stop } = await startWith("default_transaction_isolation = 'serializable'");
     const { refresh_token: token } = await t.session();
     const answers = await Promise.all(Array.from({ length: 20 }, () => t.refresh(token)));
@@ -186,8 +186,8 @@ describe('a database with settings of its own', () => {
     await stop();
   });
 
-  it('answers 503 to a deadlock with what the host does, has ended nothing, and does it when asked again', async () => {
-    // The request is to be the one that PostgreSQL sacrifices.
+  it('answers 503 to a deadlock with the host, ends nothing, and succeeds at a retry', async () => {
+    // PostgreSQL must abort the request and not the host's transaction.
     const { t, stop } = await startWith("deadlock_timeout = '300ms'");
     const sessions = [await t.session(), await t.session()];
     const [first, last] = sessions.map(({ access_token: token }) => String(claimsOf(token).fid)).toSorted();
@@ -216,8 +216,8 @@ describe.each([1, 5])('a connection pool of %d', (max) => {
   };
   afterEach(() => t.stop());
 
-  it('is enough for any number of requests: none holds a connection and waits for another', async () => {
-    // Time to spare: however slow the machine, who is told 503 here was waiting in a circle.
+  it('is sufficient for any number of requests: none holds a connection while it waits for another', async () => {
+    // A long timeout: even on a slow machine, a 503 here means a deadlock on the pool.
     await start({ storeTimeoutMs: 20_000 });
     const sessions: Tokens[] = [];
     for (let i = 0; i < 12; i++) sessions.push(await t.session());
@@ -229,11 +229,11 @@ describe.each([1, 5])('a connection pool of %d', (max) => {
         ...(i % 3 ? [] : [t.call('delete', '/auth/sessions/others', access)]),
       ]),
     );
-    // Some were ended by the others.
+    // Other requests have ended some of these sessions.
     expect(answers.map(({ status }) => status).filter((status) => ![200, 204, 401].includes(status))).toEqual([]);
   });
 
-  it('that the host keeps to itself makes requests 503 for as long, and no longer', async () => {
+  it('that the host has exhausted makes requests fail with 503 until it releases a connection', async () => {
     await start({});
     const live = await t.session();
     const holder = new Client({ connectionString: t.databaseUrl });
@@ -253,8 +253,8 @@ describe.each([1, 5])('a connection pool of %d', (max) => {
   });
 });
 
-describeWithRedis('connections to PostgreSQL that are lost without a word', () => {
-  it('are replaced, also where they are all there may be', async () => {
+describeWithRedis('connections to PostgreSQL that are lost without a packet', () => {
+  it('are replaced, even if they are all connections of the pool', async () => {
     const node = await BrokenNode.start((stores) => TestApp.start({ ...stores, pool: { max: 5 } }));
     await node.t.person(ADA);
     const live = await node.t.session();
@@ -274,8 +274,8 @@ describeWithRedis('connections to PostgreSQL that are lost without a word', () =
   });
 });
 
-describe('a PostgreSQL of our own', () => {
-  it('that has no connection left is a 503 until it has', async () => {
+describe('a separate PostgreSQL server', () => {
+  it('without a free connection is answered 503 until it has one', async () => {
     const postgres = await PostgresServer.start({ max_connections: '12', superuser_reserved_connections: '0' });
     const t = await TestApp.start({ databaseUrl: postgres.url, pool: { max: 5 } });
     await t.person(ADA);
@@ -284,7 +284,7 @@ describe('a PostgreSQL of our own', () => {
     for (let full = false; !full;) {
       const other = new Client({ connectionString: postgres.directUrl });
       other.on('error', () => undefined);
-      // The application loses what it had, and somebody else takes it.
+      // The application loses its connections, and another client takes them.
       postgres.proxy.cut();
       full = await other.connect().then(
         () => !others.push(other),

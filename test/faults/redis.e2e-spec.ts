@@ -7,7 +7,7 @@ import { describeWithOwnRedis } from '../support/with-redis';
 
 const STORE_TIMEOUT_MS = 1000;
 
-describeWithOwnRedis('a Redis of our own', () => {
+describeWithOwnRedis('a separate Redis server', () => {
   let redis: RedisServer;
   let proxy: TcpProxy;
   let operator: RedisClient;
@@ -41,7 +41,7 @@ describeWithOwnRedis('a Redis of our own', () => {
       return status === 200;
     });
 
-  /** Everything a client does with a session, and a new one. */
+  /** Requires that every operation on an existing and on a new session succeeds. */
   async function expectAllWell(): Promise<void> {
     await recovered();
     await t.get('/private', live.access_token).expect(200);
@@ -52,7 +52,7 @@ describeWithOwnRedis('a Redis of our own', () => {
     await t.get('/private', (await t.session()).access_token).expect(200);
   }
 
-  it('that is slow is waited for, up to a point', async () => {
+  it('that is slow delays requests up to the timeout', async () => {
     proxy.slow(5);
     await expectAllWell();
     live = await t.session();
@@ -67,20 +67,20 @@ describeWithOwnRedis('a Redis of our own', () => {
     await t.refresh(live.refresh_token).expect(200);
   });
 
-  it('whose connection is lost without a word gets another one', async () => {
+  it('whose connection is lost without a packet gets a new one', async () => {
     proxy.lose();
     await expectAllWell();
   });
 
   it.each([
     ['was flushed', () => redis.flush()],
-    ['was started again with nothing in it', async () => (await redis.stop(), await redis.start())],
-  ])('that %s ends no session, and counts from the beginning', async (_, lose) => {
+    ['was restarted without data', async () => (await redis.stop(), await redis.start())],
+  ])('that %s ends no session, and its rate limit counters restart', async (_, lose) => {
     await lose();
     await expectAllWell();
   });
 
-  it('that evicts ends no session, and answers nobody with a fault', async () => {
+  it('that evicts keys ends no session and causes no server error', async () => {
     const used = Number(/used_memory:(\d+)/.exec(await operator.info('memory'))![1]);
     await operator.configSet({ maxmemory: String(used + 2_000_000), 'maxmemory-policy': 'allkeys-random' });
     const sessions = await Promise.all(Array.from({ length: 10 }, () => t.session()));
@@ -102,7 +102,7 @@ describeWithOwnRedis('a Redis of our own', () => {
       () => operator.sendCommand(['REPLICAOF', '127.0.0.1', '1']),
       () => operator.sendCommand(['REPLICAOF', 'NO', 'ONE']),
     ],
-  ])('that %s and takes no writes refuses what would be written, and nothing is lost', async (_, fill, empty) => {
+  ])('that %s and refuses writes makes writing requests fail, and loses nothing', async (_, fill, empty) => {
     await fill();
     expect([200, 503]).toContain((await t.get('/private', live.access_token)).status);
     for (const request of [

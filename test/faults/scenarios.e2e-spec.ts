@@ -6,9 +6,9 @@ import { killRefreshes } from './scenarios/killed-refreshes';
 import { loadFor } from './scenarios/mixed-load';
 import { restartUnderLoad } from './scenarios/restarts';
 
-/** The same at length: `test/soak/faults.soak.ts`. */
+/** The soak tests run the same scenarios for longer: `test/soak/faults.soak.ts`. */
 describeWithRedis('while stores and processes fail', () => {
-  it('three hundred requests let nobody in who was signed out, sign nobody out, and are never answered 500', async () => {
+  it('three hundred requests accept no ended session, end no live one, and are never answered 500', async () => {
     const options = { features: { lockout: true }, lockout: { maxAttempts: 1e6 } };
     const node = await BrokenNode.start((stores) => TestApp.start({ options, ...stores }));
     const result = await sendThroughFaults(node, 300, 500);
@@ -17,13 +17,13 @@ describeWithRedis('while stores and processes fail', () => {
     expect(result.faults).toBeGreaterThan(2);
   }, 180_000);
 
-  it('whatever clients do leaves no key that stays for ever, and nobody is answered 500', async () => {
+  it('a mixed load leaves no key without expiry and is never answered 500', async () => {
     const { improper, keys, lasting } = await loadFor((requests) => requests >= 400);
     expect({ improper, lasting }).toEqual({ improper: [], lasting: [] });
     expect(keys).toBeGreaterThan(20);
   }, 180_000);
 
-  it('a process that is killed in the middle of refreshes logs nobody out: every session goes on elsewhere', async () => {
+  it('a process that is killed during refreshes ends no session: every client continues at another process', async () => {
     const survivor = await TestApp.start();
     const { trials, wrong, revoked } = await killRefreshes(survivor, 20);
     await survivor.stop();
@@ -31,7 +31,7 @@ describeWithRedis('while stores and processes fail', () => {
     expect({ wrong, revoked }).toEqual({ wrong: [], revoked: 0 });
   }, 180_000);
 
-  it('a PostgreSQL that is restarted during refreshes loses no session, and makes nobody a thief', async () => {
+  it('a PostgreSQL that is restarted during refreshes loses no session and causes no false reuse', async () => {
     const result = await restartUnderLoad(2, 50);
     expect(result).toMatchObject({ lost: 0, killed: 0, improper: [] });
     expect(result.refreshes).toBeGreaterThan(result.unavailable);

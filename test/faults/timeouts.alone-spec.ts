@@ -14,7 +14,7 @@ import { BrokenNode, type Timed } from './scenarios/broken-node';
 
 const CHOSEN = { password: 'another horse entirely', password_confirmation: 'another horse entirely' };
 
-/** What each route is sent: enough that it has to ask a store. */
+/** The body for each route: valid enough that the route needs a store. */
 const BODIES: Record<string, object> = {
   'POST login': { email: ADA, password: PASSWORD },
   'POST confirm-password': { password: PASSWORD },
@@ -28,10 +28,10 @@ const BODIES: Record<string, object> = {
   'PATCH passkeys/:svcPasskey': { name: 'phone' },
 };
 
-/** What PostgreSQL is not asked for. */
+/** The routes that do not use PostgreSQL here. */
 const WITHOUT_POSTGRES = ['GET jwks', 'HEAD email/verify/:id/:hash', 'POST passkeys/login-options'];
 
-/** The longest wait for a store, with room for a slow machine: less than two such waits. */
+/** The longest wait for a store, with a margin for a slow machine: less than two timeouts. */
 const IN_TIME_MS = 1500;
 
 async function timed<T>(work: () => PromiseLike<T>): Promise<[answer: T, ms: number]> {
@@ -39,14 +39,14 @@ async function timed<T>(work: () => PromiseLike<T>): Promise<[answer: T, ms: num
   return [await work(), performance.now() - start];
 }
 
-describeWithRedis('without an answer from a store, every route', () => {
+describeWithRedis('without a response from a store, every route', () => {
   let node: BrokenNode;
   let live: Tokens;
   let proof: string;
 
   beforeAll(async () => {
     const features = { ...PASSKEYS.features, twoFactor: true };
-    // Every route is asked at once, and none is to wait for another one's connection.
+    // The requests to all routes are concurrent and must not wait for each other's connections.
     node = await BrokenNode.start(
       async (stores) => (await startMembers({ ...PASSKEYS, features }, { ...stores, pool: { max: 60 } })).t,
     );
@@ -78,7 +78,7 @@ describeWithRedis('without an answer from a store, every route', () => {
     ['PostgreSQL is down', () => node.postgres.down(), WITHOUT_POSTGRES],
     ['PostgreSQL hangs', () => node.postgres.hang(), WITHOUT_POSTGRES],
     ['both hang', () => (node.redis.hang(), node.postgres.hang()), ['GET jwks']],
-  ])('refuses in time, or needs it for nothing, while %s', async (_, breakDown, working) => {
+  ])('answers 503 in time, or does not use the store, while %s', async (_, breakDown, working) => {
     breakDown();
     const answers = await Promise.all(routesOf(node.t).map(call));
     expect(answers.filter(({ isInTime }) => !isInTime)).toEqual([]);
@@ -91,7 +91,7 @@ describeWithRedis('without an answer from a store, every route', () => {
 
 type Session = { access_token: string; refresh_token: string };
 
-/** Prepares a request of its own. */
+/** Prepares a request and returns it. */
 type Deed = (node: BrokenNode, mailbox: Mailbox, email: string) => Promise<() => Promise<Timed>>;
 
 const DEEDS: Record<string, Deed> = {
@@ -116,9 +116,9 @@ const DEEDS: Record<string, Deed> = {
   },
 };
 
-describeWithRedis('a store that falls silent in the middle of a request', () => {
+describeWithRedis('a store that stops responding during a request', () => {
   const STORE_TIMEOUT_MS = 600;
-  /** In either direction: two answers are in time, and a third one is not. */
+  /** The delay in each direction: two responses arrive before the timeout, a third does not. */
   const SLOW_MS = 125;
   const newEmail = (): string => `${randomUUID()}@example.com`;
 
@@ -126,7 +126,7 @@ describeWithRedis('a store that falls silent in the middle of a request', () => 
   let mailbox: Mailbox;
   let witness: Session;
 
-  /** A node of its own, so that one deed does not wait for the silence of another. */
+  /** A separate node, so that one operation does not wait for the timeout of another. */
   async function startNode(): Promise<[BrokenNode, Mailbox, Session]> {
     let own!: Mailbox;
     const options = { storeTimeoutMs: STORE_TIMEOUT_MS, features: { lockout: true }, keyPrefix: `${randomUUID()}:` };
@@ -138,7 +138,7 @@ describeWithRedis('a store that falls silent in the middle of a request', () => 
     return [one, own, await prepared(async (email) => (await member(one.t, email), one.t.session(email)))];
   }
 
-  /** What comes before a measured request may be refused while all nodes are busy: it is done again. */
+  /** Repeats the preparation of a measured request, which may be refused while all nodes are busy. */
   async function prepared<T>(work: (email: string) => Promise<T>): Promise<T> {
     let done: T;
     await eventually(async () => {
@@ -156,8 +156,8 @@ describeWithRedis('a store that falls silent in the middle of a request', () => 
   afterAll(() => node.stop());
 
   /**
-   * Breaks one connection before the first answer, the third, and so on, or before the second, the fourth, and so on,
-   * until the request needs no more of them.
+   * Breaks one connection before the first response, then before the third, and so on, or before the second, the fourth,
+   * and so on, until the request needs no more responses.
    */
   async function silences(deed: Deed, store: 'redis' | 'postgres', first: 1 | 2): Promise<Timed[]> {
     const [own, ownMailbox, ownWitness] = await startNode();
@@ -174,10 +174,10 @@ describeWithRedis('a store that falls silent in the middle of a request', () => 
     return answers;
   }
 
-  describe('at whichever answer', () => {
+  describe('at any response', () => {
     let answers: Record<string, Timed[]>;
 
-    // All of them at once: they do nothing but wait.
+    // All run concurrently, because they only wait.
     beforeAll(async () => {
       const all = Object.entries(DEEDS).map(async ([name, deed]) => {
         const stores = ['redis', 'postgres'] as const;
@@ -187,8 +187,8 @@ describeWithRedis('a store that falls silent in the middle of a request', () => 
       answers = Object.fromEntries(await Promise.all(all));
     });
 
-    it.each(Object.keys(DEEDS))('is waited for once, and never answered 500: %s', (name) => {
-      // One wait, and what little is granted to put things right; not one wait for each thing.
+    it.each(Object.keys(DEEDS))('causes one timeout and never a 500: %s', (name) => {
+      // One timeout and the short time for cleanup, not one timeout for each step.
       expect(answers[name]!.filter(({ ms }) => ms >= 2 * STORE_TIMEOUT_MS)).toEqual([]);
       expect(answers[name]!.filter(({ status }) => ![200, 422, 503].includes(status))).toEqual([]);
       expect(answers[name]!.length).toBeGreaterThan(4);
@@ -196,7 +196,7 @@ describeWithRedis('a store that falls silent in the middle of a request', () => 
   });
 
   it.each(Object.entries(DEEDS))(
-    'and one that answers slowly is waited for once, however often it is asked: %s',
+    'and one that responds slowly causes one timeout for all its calls together: %s',
     async (name, deed) => {
       const request = await deed(node, mailbox, newEmail());
       for (const proxy of [node.redis, node.postgres]) proxy.slow(SLOW_MS);
@@ -204,13 +204,13 @@ describeWithRedis('a store that falls silent in the middle of a request', () => 
       node.heal();
       await node.recovery(witness);
       expect({ status, inTime: ms < STORE_TIMEOUT_MS + 2 * SLOW_MS }).toEqual({ status: 503, inTime: true });
-      // Whoever is told so has lost nothing.
+      // A repeated request succeeds: the 503 consumed nothing.
       expect((await request()).status).toBe(name === 'a wrong login' ? 422 : 200);
     },
   );
 });
 
-describe('when PostgreSQL keeps a request waiting', () => {
+describe('a request that waits for a lock in PostgreSQL', () => {
   let other: Client;
   let live: Tokens;
   const t = TestApp.forFile();
@@ -229,7 +229,7 @@ describe('when PostgreSQL keeps a request waiting', () => {
     return status;
   };
 
-  it('answers 503 in time, and a revocation answered 503 does not happen later', async () => {
+  it('is answered 503 in time, and a revocation that was answered 503 does not happen later', async () => {
     await other.query('BEGIN');
     await other.query('SELECT 1 FROM svc_sessions WHERE id = $1 FOR UPDATE', [claimsOf(live.access_token).fid]);
     expect(await quick(() => t.call('delete', '/auth/sessions', live.access_token))).toBe(503);
@@ -240,7 +240,7 @@ describe('when PostgreSQL keeps a request waiting', () => {
     await t.refresh(live.refresh_token).expect(200);
   });
 
-  it('answers a login 503 in time while the user table is locked', async () => {
+  it('is answered 503 in time if it is a login and the user table is locked', async () => {
     await other.query('BEGIN; LOCK TABLE people');
     expect(await quick(() => t.login(ADA))).toBe(503);
     expect(await quick(() => t.get('/private', live.access_token))).toBe(503);
@@ -249,7 +249,7 @@ describe('when PostgreSQL keeps a request waiting', () => {
   });
 });
 
-describeWithOwnRedis('without an answer from Redis', () => {
+describeWithOwnRedis('an application whose Redis does not respond', () => {
   let redis: RedisServer;
   let t: TestApp;
   let live: Tokens;
@@ -270,7 +270,7 @@ describeWithOwnRedis('without an answer from Redis', () => {
     await redis.stop();
   });
 
-  /** Every protected request is refused with 503, in time, and loses nothing. */
+  /** Requires that every protected request is answered 503 in time and consumes nothing. */
   async function expectClosed(): Promise<void> {
     for (let i = 0; i < 2; i++) {
       const [answers, took] = await timed(() =>
@@ -291,7 +291,7 @@ describeWithOwnRedis('without an answer from Redis', () => {
         message: 'The service is temporarily unavailable. Please try again shortly.',
       });
     }
-    // What needs no answer from Redis goes on.
+    // Requests that need no response from Redis succeed.
     await t.get('/mixed/open').expect(200);
     await t.get('/private').expect(401);
   }
@@ -305,14 +305,14 @@ describeWithOwnRedis('without an answer from Redis', () => {
     await t.refresh(live.refresh_token).expect(200);
   }
 
-  it('because it is stopped, refuses all and returns within two seconds of it', async () => {
+  it('because it is stopped answers 503, and recovers within two seconds after it', async () => {
     await redis.stop();
     await expectClosed();
     await redis.start();
     await expectOpenWithin(2000);
   });
 
-  it('because it hangs, refuses all and returns within two seconds of it, the revoked still revoked', async () => {
+  it('because it hangs answers 503, recovers within two seconds after it, and accepts no revoked session', async () => {
     redis.freeze();
     await expectClosed();
     redis.thaw();
@@ -320,7 +320,7 @@ describeWithOwnRedis('without an answer from Redis', () => {
     await t.get('/private', revoked.access_token).expect(401);
   });
 
-  it('ends no session halfway: what was answered 503 is undone, and works when tried again', async () => {
+  it('undoes a request that it answered 503, and a retry succeeds', async () => {
     redis.freeze();
     await t.call('delete', '/auth/sessions', live.access_token).expect(503);
     await expect(t.auth.revokeAll(1)).rejects.toThrow(/did not answer/);

@@ -54,7 +54,7 @@ describe.each([
     return { message: errors![0]!.message, ...errors![0]!.extensions };
   };
 
-  it('is told who calls, by the headers of the request; its fields, too', async () => {
+  it('and its fields get the caller from the headers of the request', async () => {
     const { access_token: token } = await t.session();
     expect((await ask(t, '{ me note { text owner } }', token)).data).toEqual({
       me: `api:1:${ADA}`,
@@ -64,7 +64,7 @@ describe.each([
     expect((await ask(t, '{ staff }', staff)).data).toEqual({ staff: 'admin:1' });
   });
 
-  it('is kept from whoever has no token, an unknown one, or one of another guard', async () => {
+  it('refuses a missing token, an invalid one and one of another guard', async () => {
     const answer = { message: 'Authentication is required.', code: 'UNAUTHENTICATED', status: 401 };
     expect(await refused('{ me }')).toEqual({ ...answer, headers: { 'WWW-Authenticate': 'Bearer' } });
     const invalid = { ...answer, headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' } };
@@ -72,14 +72,14 @@ describe.each([
     expect(await refused('{ staff }', (await t.session()).access_token)).toEqual(invalid);
   });
 
-  it('is kept from a token as soon as it is revoked', async () => {
+  it('refuses a token as soon as it is revoked', async () => {
     const { access_token: token } = await t.session();
     expect((await ask(t, '{ me }', token)).errors).toBeUndefined();
     await t.call('post', '/auth/logout', token).expect(204);
     expect(await refused('{ me }', token)).toMatchObject({ status: 401 });
   });
 
-  it('is kept from a token without the ability', async () => {
+  it('refuses a token without the ability', async () => {
     const { access_token: token } = await t.session();
     expect(await refused('mutation { write }', token)).toEqual({
       message: expect.any(String),
@@ -91,7 +91,7 @@ describe.each([
     expect((await ask(t, 'mutation { write }', accessToken)).data).toEqual({ write: 'api:1' });
   });
 
-  it('is kept from a session that was not confirmed', async () => {
+  it('refuses an unconfirmed session', async () => {
     const { access_token: token } = await t.session();
     expect(await refused('mutation { erase }', token)).toMatchObject({ code: 'LOCKED', status: 423 });
     const { body } = await t.call('post', '/auth/confirm-password', token).send({ password: PASSWORD }).expect(200);
@@ -99,7 +99,7 @@ describe.each([
     expect(data).toEqual({ erase: 'api:1' });
   });
 
-  it('is limited by the client`s address, and by calls rather than requests', async () => {
+  it('is rate-limited by the client`s address, and per call instead of per request', async () => {
     const client = { 'X-Forwarded-For': randomAddress() };
     const { data, errors } = await ask(t, '{ a: limited b: limited c: limited }', undefined, client);
     expect(errors).toHaveLength(1);
@@ -115,9 +115,9 @@ describe.each([
   });
 
   it.each([
-    ['a store that is gone', Object.assign(new Error('connect 10.0.0.9'), { code: 'ECONNREFUSED' }), 503],
+    ['an unavailable store', Object.assign(new Error('connect 10.0.0.9'), { code: 'ECONNREFUSED' }), 503],
     ['a fault', new Error('connect 10.0.0.9'), 500],
-  ])('learns nothing of %s', async (__, error, status) => {
+  ])('exposes nothing of %s', async (__, error, status) => {
     const { access_token: token } = await t.session();
     const store = jest.spyOn(t.app.get(SecurityStore), 'getMany').mockRejectedValueOnce(error);
     const answer = await refused('{ me }', token);
@@ -127,7 +127,7 @@ describe.each([
   });
 });
 
-describe('a GraphQL context that keeps no request where guards look', () => {
+describe('a GraphQL context without a request in the usual place', () => {
   const start = (requestOf?: AuthModuleOptions['requestOf']) =>
     TestApp.start({
       options: { ...gateOptions(), requestOf },
@@ -141,7 +141,7 @@ describe('a GraphQL context that keeps no request where guards look', () => {
       fastify: false,
     });
 
-  it('lets nobody in', async () => {
+  it('admits no client', async () => {
     const t = await start();
     await t.person(ADA);
     const { errors } = await ask(t, '{ me }', (await t.session()).access_token);
@@ -149,7 +149,7 @@ describe('a GraphQL context that keeps no request where guards look', () => {
     await t.stop();
   });
 
-  it('is the option`s to read', async () => {
+  it('works with the option that reads the request', async () => {
     const t = await start((context) => context.getArgByIndex(2).mine);
     await t.person(ADA);
     expect((await ask(t, '{ me }', (await t.session()).access_token)).data).toEqual({ me: `api:1:${ADA}` });
@@ -167,7 +167,7 @@ class Mistyped {
   }
 }
 
-describe('a resolver that names a guard nobody declared', () => {
+describe('a resolver with an undeclared guard', () => {
   it('is refused at boot', async () => {
     const imports = [{ module: class Notes {}, imports: [apollo()], providers: [Mistyped] }];
     await expect(TestApp.start({ imports })).rejects.toThrow(/^Mistyped\.any: There is no guard "amdin"/);
@@ -194,7 +194,7 @@ describe.each<[string, object, boolean]>([
   beforeEach(() => t.person(ADA));
   afterEach(() => Promise.all(clients.splice(0).map((client) => client.dispose())));
 
-  /** Opens a socket whose handshake holds these headers. */
+  /** Opens a socket with these headers in its handshake. */
   async function open(headers: Record<string, string>): Promise<Client> {
     class WithHeaders extends WebSocket {
       constructor(url: string, protocols?: string | string[]) {
@@ -207,7 +207,7 @@ describe.each<[string, object, boolean]>([
     return client;
   }
 
-  /** The first thing that an operation is answered: its data, or the first error. */
+  /** The first response to an operation: its data, or the first error. */
   function first(client: Client, query: string): Promise<unknown> {
     return new Promise((resolve) => {
       const stop = client.subscribe(
@@ -224,20 +224,20 @@ describe.each<[string, object, boolean]>([
     });
   }
 
-  it('is told who subscribes, by the headers of its handshake', async () => {
+  it('gets the subscriber from the headers of its handshake', async () => {
     const { access_token: token } = await t.session();
     const client = await open({ Authorization: `Bearer ${token}` });
     expect(await first(client, 'subscription { ticks }')).toEqual({ ticks: 'api:1' });
   });
 
-  it('lets nobody subscribe without a token', async () => {
+  it('refuses a subscription without a token', async () => {
     expect(await first(await open({}), 'subscription { ticks }')).toMatchObject({
       message: 'Authentication is required.',
       extensions: { code: 'UNAUTHENTICATED', status: 401 },
     });
   });
 
-  it('lets nobody subscribe anew whose token was revoked meanwhile', async () => {
+  it('refuses a new subscription after the token was revoked', async () => {
     const { access_token: token } = await t.session();
     const client = await open({ Authorization: `Bearer ${token}` });
     expect(await first(client, 'subscription { ticks }')).toEqual({ ticks: 'api:1' });
@@ -284,7 +284,7 @@ describe('a global guard', () => {
   const t = TestApp.forFile({ imports: [GuardedHost], prepare: (app) => app.useWebSocketAdapter(new WsAdapter(app)) });
   beforeEach(() => t.person(ADA));
 
-  it('stands before resolvers, unless they are public', async () => {
+  it('applies to resolvers, unless they are public', async () => {
     const answer = async (query: string, token = '') =>
       (await t.http.post('/graphql').set('Authorization', `Bearer ${token}`).send({ query })).body;
     expect(await answer('{ open }')).toEqual({ data: { open: 'in' } });
@@ -293,13 +293,13 @@ describe('a global guard', () => {
   });
 
   if (isNest11) {
-    it('is asked before no gateway of Nest 11, so that each has to be marked', async () => {
+    it('does not apply to gateways of Nest 11, so that each must be marked', async () => {
       const nobody = await openWs(await t.app.getUrl(), {});
       expect(await nobody.say('unmarked')).toEqual({ event: 'unmarked', data: 'in' });
       nobody.close();
     });
   } else {
-    it('stands before gateways', async () => {
+    it('applies to gateways', async () => {
       const nobody = await openWs(await t.app.getUrl(), {});
       expect(await nobody.say('unmarked')).toMatchObject({ event: 'exception', data: { statusCode: 401 } });
       const { access_token: token } = await t.session();

@@ -19,7 +19,7 @@ import { forge } from '../support/forge';
 import { ADMIN_AUDIENCE, HostModule } from '../support/host.module';
 import { userProvidersOf } from '../support/user-reads';
 
-/** Wraps a handler as tracing and transaction decorators do, metadata included. */
+/** Wraps a handler and copies its metadata, as tracing and transaction decorators do. */
 const Traced = (): MethodDecorator => (_target, _key, descriptor: PropertyDescriptor) => {
   const original = descriptor.value;
   descriptor.value = function (this: unknown, ...args: unknown[]) {
@@ -132,7 +132,7 @@ class BothOnClassToo {
   }
 }
 
-/** Wraps a handler and forgets its metadata. */
+/** Wraps a handler without its metadata. */
 const Careless = (): MethodDecorator => (_target, _key, descriptor: PropertyDescriptor) => {
   const original = descriptor.value;
   descriptor.value = (...args: unknown[]) => original(...args);
@@ -188,14 +188,14 @@ describe('the gates of a route', () => {
 
   const staff = (): string => forge({ claims: { aud: ADMIN_AUDIENCE } });
 
-  it.each([['/wrapped/outside'], ['/wrapped/inside'], ['/derived'], ['/open/closed']])('hold at %s', async (path) => {
+  it.each([['/wrapped/outside'], ['/wrapped/inside'], ['/derived'], ['/open/closed']])('apply at %s', async (path) => {
     await t.get(path).expect(401);
     await t.get(path, forge()).expect(200);
     await t.get(path, staff()).expect(401);
   });
 
   it.each([['/closed-child/own'], ['/closed-child/base'], ['/open-child/closed']])(
-    'hold at %s, although a base class is public',
+    'apply at %s, although a base class is public',
     async (path) => {
       await t.get(path).expect(401);
       await t.get(path, forge()).expect(200);
@@ -203,13 +203,13 @@ describe('the gates of a route', () => {
   );
 
   it.each([['/public-base/base'], ['/open-child/base'], ['/open-grandchild/own']])(
-    'are none at %s: the nearest class that says anything decides',
+    'do not apply at %s: the nearest class with a marker decides',
     async (path) => {
       await t.get(path).expect(200);
     },
   );
 
-  it('are none where the controller is public and the route says nothing else', async () => {
+  it('do not apply if the controller is public and the route has no marker', async () => {
     await t.get('/open/to-all').expect(200);
   });
 
@@ -218,20 +218,20 @@ describe('the gates of a route', () => {
     ['has a class both public and guarded', BothOnClass, /^BothOnClass\.any: .*both @Public\(\) and guarded/],
     ['has them in the other order', BothOnClassToo, /^BothOnClassToo\.any: .*both @Public\(\) and guarded/],
     ['lost its gates to a wrapper', Lost, /^Lost\.any: A route lost its gates/],
-    ['names a guard nobody declared', Mistyped, /^Mistyped\.list: There is no guard "amdin"\. Declared: admin, api/],
-  ])('refuse at boot a route that %s', async (_, controller, message) => {
+    ['names an undeclared guard', Mistyped, /^Mistyped\.list: There is no guard "amdin"\. Declared: admin, api/],
+  ])('refuse to start with a route that %s', async (_, controller, message) => {
     const host = HostModule.with(t.databaseUrl, {}, [controller]);
     const started = NestFactory.create(host, { logger: false, abortOnError: false }).then((one) => one.init());
     await expect(started).rejects.toThrow(message);
   });
 
-  it('let either guard in where Nest`s own guard names two', async () => {
+  it('accept tokens of both guards if Nest`s own guard names two', async () => {
     expect((await t.get('/either', forge()).expect(200)).body).toEqual({ guard: 'api', userId: '1' });
     expect((await t.get('/either', staff()).expect(200)).body).toEqual({ guard: 'admin', userId: '1' });
     await t.get('/either').expect(401);
   });
 
-  it('mean the default guard when no guard is named, whoever was authenticated before', async () => {
+  it('use the default guard if the route names none, whatever guard authenticated before', async () => {
     await t.get('/either/own', forge()).expect(200);
     await t.get('/either/own', staff()).expect(401);
   });
@@ -263,7 +263,7 @@ class OtherWay {
   }
 }
 
-describe.each(['/one-way', '/other-way'])('the gates of a route that has them all, at %s', (path) => {
+describe.each(['/one-way', '/other-way'])('the gates of a route with all gates, at %s', (path) => {
   it('are passed in one order: 401, 403, 429, 423, 409', async () => {
     const t = await startStepUp(
       {
@@ -286,7 +286,7 @@ describe.each(['/one-way', '/other-way'])('the gates of a route that has them al
       return header ? request.set(CONFIRMATION_HEADER, header) : request;
     };
 
-    // Refused by an earlier gate, so not counted by the limiter, time and again.
+    // Refused by an earlier gate, so that the limiter counts none of these requests.
     for (let i = 0; i < 2; i++) await call(undefined, undefined, 'same').expect(401);
     for (let i = 0; i < 2; i++) await call(poor, proof, 'same').expect(403);
     await call(rich, undefined, 'same').expect(423);
@@ -317,7 +317,7 @@ class Limited {
   }
 }
 
-describe('a route with gates on its class and a guard of more on itself', () => {
+describe('a route with gates on its class and another guard on itself', () => {
   const thrice = (request: unknown) => ({ key: (request as { url: string }).url, maxAttempts: 3, decaySeconds: 60 });
   const t = TestApp.forFile({
     options: { keyPrefix: `${randomUUID()}:`, rateLimits: { limiters: { thrice } } },
@@ -325,7 +325,7 @@ describe('a route with gates on its class and a guard of more on itself', () => 
   });
   beforeEach(() => t.person('ada@example.com'));
 
-  it.each([['/limited/guarded'], ['/limited/twice']])('passes all of them, and each once, at %s', async (path) => {
+  it.each([['/limited/guarded'], ['/limited/twice']])('passes each of them once at %s', async (path) => {
     const { accessToken } = await t.auth.startSession(1);
     await t.get(path).expect(401);
     await t.get(path, 'no.such.token').expect(401);

@@ -1,7 +1,7 @@
 import { io } from 'socket.io-client';
 import { WebSocket } from 'ws';
 
-/** The answer to a message. */
+/** The response to a message. */
 export interface SocketAnswer {
   event: string;
   data: unknown;
@@ -9,14 +9,14 @@ export interface SocketAnswer {
 
 /** An open connection of one client. */
 export interface Connection {
-  /** Sends a message, and waits for the next one that comes. */
+  /** Sends a message and returns the next message from the server. */
   say(event: string, data?: unknown): Promise<SocketAnswer>;
   close(): void;
 }
 
 export type OpenConnection = (url: string, headers: Record<string, string>) => Promise<Connection>;
 
-/** Answers in the order they come. */
+/** The received messages in their order. */
 function inbox(): { hear(said: SocketAnswer): void; next(): Promise<SocketAnswer> } {
   const [heard, waiting]: [SocketAnswer[], ((said: SocketAnswer) => void)[]] = [[], []];
   return {

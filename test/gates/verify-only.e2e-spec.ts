@@ -12,7 +12,7 @@ import { eventually } from '../support/eventually';
 import { describeWithOwnRedis } from '../support/with-redis';
 import { SubjectProvider } from '../support/verifying-service';
 
-/** Far beyond what a refusal takes, and far below what a test may take. */
+/** Far above the time of a refusal, and far below the time limit of a test. */
 const STORE_TIMEOUT_MS = 30_000;
 
 @Controller()
@@ -24,7 +24,7 @@ class Reports {
   }
 }
 
-describeWithOwnRedis('a service that only verifies', () => {
+describeWithOwnRedis('a verifying service', () => {
   let issuer: TestApp;
   let service: INestApplication;
   let server: RedisServer;
@@ -67,7 +67,7 @@ describeWithOwnRedis('a service that only verifies', () => {
   const reports = (token: string) =>
     request(service.getHttpServer()).get('/reports').set('Authorization', `Bearer ${token}`);
 
-  it('needs no database and no private key, and sees a revocation at once', async () => {
+  it('needs no database and no private key, and applies a revocation at once', async () => {
     const { access_token: token } = await issuer.session();
     const { body } = await reports(token).expect(200);
     expect(body).toEqual({ userId: '1', user: { id: '1' } });
@@ -75,7 +75,7 @@ describeWithOwnRedis('a service that only verifies', () => {
     await reports(token).expect(401);
   });
 
-  it('accepts nothing while Redis has lost the denylist, and sees it as soon as the issuer has told it again', async () => {
+  it('accepts no token after Redis has lost the denylist, until the issuer has rebuilt it', async () => {
     const [live, revoked] = [(await issuer.session()).access_token, (await issuer.session()).access_token];
     await issuer.call('post', '/auth/logout', revoked).expect(204);
     for (let round = 0; round < 3; round++) {
@@ -91,7 +91,7 @@ describeWithOwnRedis('a service that only verifies', () => {
     }
   });
 
-  it('mounts no routes, and says what is missing to start a session', async () => {
+  it('mounts no routes, and reports what is missing if a session is started', async () => {
     await request(service.getHttpServer()).post('/auth/login').send({}).expect(404);
     await expect(service.get(Auth).startSession('1')).rejects.toThrow(/SVC_ENCRYPTION_KEY/);
     const withoutTables = await startService({ encryption: { key: ENCRYPTION_KEY } });

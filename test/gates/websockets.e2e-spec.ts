@@ -110,13 +110,13 @@ describe.each(LIBRARIES)('a gateway on %s', (library, open, adapter) => {
     for (const connection of connections.splice(0)) connection.close();
   });
 
-  it('is told who calls, by the headers of the handshake, whatever a message holds', async () => {
+  it('gets the caller from the headers of the handshake, whatever a message contains', async () => {
     const connection = await connect((await t.session()).access_token);
     for (const data of [undefined, null, 'text', 7, {}, ['list'], { userId: 2 }])
       expect(await connection.say('me', data)).toEqual({ event: 'me', data: `api:1:${ADA}` });
   });
 
-  it('is kept from whoever has no token, an unknown one, or one of another guard', async () => {
+  it('refuses a missing token, an invalid one and one of another guard', async () => {
     const answer = {
       status: 'error',
       message: 'Authentication is required.',
@@ -136,7 +136,7 @@ describe.each(LIBRARIES)('a gateway on %s', (library, open, adapter) => {
     expect(await ofApi.say('staff')).toMatchObject({ event: 'exception', data: { statusCode: 401 } });
   });
 
-  it('is kept from a token that is revoked, with the next message on an open socket', async () => {
+  it('refuses the next message on an open socket after its token was revoked', async () => {
     const { access_token: token } = await t.session();
     const connection = await connect(token);
     expect(await connection.say('me', {})).toMatchObject({ event: 'me' });
@@ -144,14 +144,14 @@ describe.each(LIBRARIES)('a gateway on %s', (library, open, adapter) => {
     expect(await connection.say('me', {})).toMatchObject({ event: 'exception', data: { statusCode: 401 } });
   });
 
-  it('is kept from a token that has expired meanwhile', async () => {
+  it('refuses the next message on an open socket after its token has expired', async () => {
     const connection = await connect((await t.session()).access_token);
     expect(await connection.say('me')).toMatchObject({ event: 'me' });
     t.clock.advance(1000);
     expect(await connection.say('me')).toMatchObject({ event: 'exception', data: { statusCode: 401 } });
   });
 
-  it('is kept from a token without the ability, and from a session that was not confirmed', async () => {
+  it('refuses a token without the ability, and an unconfirmed session', async () => {
     const { access_token: token } = await t.session();
     const connection = await connect(token);
     expect(await connection.say('write')).toMatchObject({
@@ -166,7 +166,7 @@ describe.each(LIBRARIES)('a gateway on %s', (library, open, adapter) => {
     expect(await pinned.say('write')).toEqual({ event: 'write', data: 'done' });
   });
 
-  it('is limited by the client`s address, however many sockets it opens', async () => {
+  it('is rate-limited by the client`s address across all its sockets', async () => {
     for (const connection of [await connect(), await connect()])
       expect(await connection.say('limited')).toEqual({ event: 'limited', data: 'in' });
     expect(await (await connect()).say('limited')).toMatchObject({
@@ -175,7 +175,7 @@ describe.each(LIBRARIES)('a gateway on %s', (library, open, adapter) => {
     });
   });
 
-  it('learns nothing of a fault', async () => {
+  it('exposes nothing of a server error', async () => {
     const connection = await connect((await t.session()).access_token);
     jest.spyOn(t.app.get(SecurityStore), 'getMany').mockRejectedValueOnce(new Error('connect 10.0.0.9'));
     expect(await connection.say('me')).toEqual({
@@ -190,7 +190,7 @@ describe.each(LIBRARIES)('a gateway on %s', (library, open, adapter) => {
     });
   });
 
-  it('tells messages on one socket apart that come with a token each', async () => {
+  it('authenticates each message on one socket by its own token', async () => {
     const own = await TestApp.start(
       host({
         requestOf: (context) => {
@@ -213,11 +213,11 @@ describe.each(LIBRARIES)('a gateway on %s', (library, open, adapter) => {
     await own.stop();
   });
 
-  it('that keeps no handshake lets nobody in', async () => {
+  it('without access to the handshake admits no client', async () => {
     const own = await TestApp.start(host({}, Forgetful as typeof Gateway));
     await own.person(ADA);
     const connection = await connect((await own.session()).access_token, {}, own);
-    // socket.io keeps it itself.
+    // socket.io itself keeps the handshake.
     const expected = library === 'ws' ? { event: 'exception', data: { statusCode: 500 } } : { event: 'me' };
     expect(await connection.say('me')).toMatchObject(expected);
     await own.stop();

@@ -9,13 +9,13 @@ import { HealthModule, UP, down, healthOf, isUp } from '../support/health';
 describe('the health of PostgreSQL', () => {
   const t = TestApp.forFile({ imports: [HealthModule] });
 
-  it('is up while all is well, under the names a host gives too', async () => {
+  it('is up in normal operation, also under names of the host', async () => {
     expect(await healthOf(t)).toEqual({ status: 200, details: UP });
     const { body } = await t.get('/health/mine').expect(200);
     expect(body.details).toEqual({ db: { status: 'up' }, signing: { status: 'up' } });
   });
 
-  it('is down while no connection can be had, and up again afterwards', async () => {
+  it('is down while no connection is possible, and up again afterwards', async () => {
     const name = new URL(t.databaseUrl).pathname.slice(1);
     const admin = new Client({ connectionString: process.env.TEST_DATABASE_URL });
     await admin.connect();
@@ -31,7 +31,7 @@ describe('the health of PostgreSQL', () => {
     await eventually(() => isUp(t));
   });
 
-  it('is down while every connection is busy: the answer waits for none', async () => {
+  it('is down while every connection is busy, without a wait for one', async () => {
     const busy = Array.from({ length: 20 }, () => t.database.createQueryRunner());
     await Promise.all(busy.map((runner) => runner.connect()));
     expect(await healthOf(t)).toMatchObject({ status: 503, details: { auth_postgres: down('unreachable') } });
@@ -46,7 +46,7 @@ describe('the health of PostgreSQL', () => {
       'ALTER TABLE svc_sessions RENAME COLUMN other TO label',
     ],
     ['a table', 'ALTER TABLE svc_lockouts RENAME TO other', 'ALTER TABLE other RENAME TO svc_lockouts'],
-  ])('is pending where %s is missing, as before a migration', async (_, take, giveBack) => {
+  ])('is pending if %s is missing, as before a migration', async (_, take, giveBack) => {
     await t.database.query(take);
     try {
       expect(await healthOf(t)).toEqual({ status: 503, details: { ...UP, auth_migrations: down('pending') } });
@@ -56,14 +56,14 @@ describe('the health of PostgreSQL', () => {
     expect(await isUp(t)).toBe(true);
   });
 
-  it('takes no token for a probe that was signed as one, and leaves nothing behind', async () => {
+  it('signs a probe that is not accepted as a token, and stores nothing', async () => {
     await healthOf(t);
     expect(await t.database.query('SELECT 1 FROM svc_sessions')).toEqual([]);
   });
 });
 
 describe('a service that only verifies tokens', () => {
-  it('asks its store and its keys, and no database', async () => {
+  it('checks its store and its keys, and no database', async () => {
     const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const k1 = String(publicKey.export({ type: 'spki', format: 'pem' }));
     const keys = { active: 'k1', public: { k1 } };

@@ -27,17 +27,17 @@ describeWithOwnRedis('the health of the security store', () => {
     await eventually(() => isUp(t));
   });
 
-  it('is down within its time while Redis hangs', async () => {
+  it('is down within the timeout while Redis hangs', async () => {
     redis.freeze();
     const start = performance.now();
     expect(await healthOf(t)).toEqual(DOWN);
-    // A second for the checks, which run side by side, and something for a busy machine.
+    // One second for the concurrent checks, and a margin for a busy machine.
     expect(performance.now() - start).toBeLessThan(2500);
     redis.thaw();
     await eventually(() => isUp(t));
   });
 
-  it('is down while Redis takes no writes, although it reads', async () => {
+  it('is down while Redis refuses writes, even if it answers reads', async () => {
     await redis.command('CONFIG', 'SET', 'min-replicas-to-write', '1');
     expect(await healthOf(t)).toEqual(DOWN);
     await redis.command('CONFIG', 'SET', 'min-replicas-to-write', '0');

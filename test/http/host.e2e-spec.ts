@@ -86,7 +86,7 @@ class Routes {
   }
 }
 
-describe('a host with a global guard and an error format of its own', () => {
+describe('a host with a global guard and its own error format', () => {
   let app: INestApplication;
   let database: Awaited<ReturnType<typeof createDatabase>>;
 
@@ -125,7 +125,7 @@ describe('a host with a global guard and an error format of its own', () => {
   };
 
   it.each([['/default'], ['/marked'], ['/ours'], ['/auth/sessions/none-such']])(
-    'guards %s without a word',
+    'guards %s without a decorator',
     async (path) => {
       if (path.startsWith('/auth')) return void (await get(path).expect(404));
       await get(path).expect(401);
@@ -133,21 +133,21 @@ describe('a host with a global guard and an error format of its own', () => {
     },
   );
 
-  it('lets everyone into public routes, the library`s own among them', async () => {
+  it('admits all clients to public routes, including those of the library', async () => {
     await get('/public').expect(200);
     await get('/auth/jwks').expect(200);
     await agent(app.getHttpServer()).post('/auth/login').send({}).expect(422);
     await agent(app.getHttpServer()).post('/auth/refresh').send({}).expect(401);
   });
 
-  it('keeps its own error format on its own routes, with the challenge header', async () => {
+  it('uses its own error format on its own routes, with the challenge header', async () => {
     const { headers, text } = await get('/default').expect(401);
     expect(headers['content-type']).toMatch(/^application\/problem\+json/);
     expect(headers['www-authenticate']).toBe('Bearer');
     expect(JSON.parse(text)).toEqual({ title: expect.any(String) });
   });
 
-  it('takes the library`s format where a route opts in, and on the library`s routes', async () => {
+  it('uses the library`s format on routes that opt in and on the library`s routes', async () => {
     const { body } = await get('/ours', forge()).expect(200);
     expect(body).toEqual({});
     const { headers, text } = await get('/broken').expect(500);
@@ -157,11 +157,11 @@ describe('a host with a global guard and an error format of its own', () => {
     expect(refused.text).toBe('{"message":"Authentication is required."}');
   });
 
-  it('answers the other guard`s routes by the other guard', async () => {
+  it('authenticates the other guard`s routes with the other guard', async () => {
     await agent(app.getHttpServer()).post('/admin/auth/logout').set('Authorization', `Bearer ${forge()}`).expect(401);
   });
 
-  it('hears events through its own emitter', async () => {
+  it('receives events through its own emitter', async () => {
     expect(app.get(EventEmitter2)).toBeDefined();
     app.get(AuthEvents).emit(new RefreshTokenReused('f'));
     expect(app.get(Routes).heard).toEqual([{ familyId: 'f', reason: 'reuse' }]);
@@ -176,7 +176,7 @@ describe('a host`s global ValidationPipe', () => {
   beforeEach(() => t.person('ada@example.com'));
 
   it.each([[{}], [{ whitelist: true }], [{ whitelist: true, forbidNonWhitelisted: true, transform: true }]])(
-    'with %j does not judge the library`s bodies',
+    'with %j does not validate the library`s bodies',
     async (options) => {
       pipe = new ValidationPipe(options);
       await t.login('ada@example.com').expect(200);
@@ -188,7 +188,7 @@ describe('a host`s global ValidationPipe', () => {
   );
 });
 
-/** Asks for the answer, and takes one of its own in its place. */
+/** Subscribes to the response but returns another one. */
 class Impatient implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler) {
     const asked = context.switchToHttp().getRequest().url === '/auth/login';
@@ -196,16 +196,16 @@ class Impatient implements NestInterceptor {
   }
 }
 
-describe('an interceptor of the host that wants no answer after all', () => {
+describe('an interceptor of the host that discards the response', () => {
   const t = TestApp.forFile({ prepare: (app) => app.useGlobalInterceptors(new Impatient()) });
   beforeEach(() => t.person('ada@example.com'));
 
-  it('leaves no rejection that nobody handles', async () => {
+  it('causes no unhandled rejection', async () => {
     const unhandled = jest.fn();
     process.on('unhandledRejection', unhandled);
     const { body } = await t.login('ada@example.com', 'wrong');
     expect(body).toEqual({ cached: true });
-    // Logins that take as long as the abandoned one would, and begin after it.
+    // Later logins that take as long as the discarded one.
     for (let logins = 0; logins < 3; logins++) await t.login('root@example.com', 'wrong', 'admin').expect(422);
     process.off('unhandledRejection', unhandled);
     expect(unhandled).not.toHaveBeenCalled();
@@ -221,7 +221,7 @@ describe('the texts of the API', () => {
     await t.get('/private').expect(401, { message: 'Authentication is required.' });
   });
 
-  it('can be translated for each request, on the library`s routes and on guarded routes of the host', async () => {
+  it('can be translated per request, on the library`s routes and on guarded routes of the host', async () => {
     const host = await TestApp.start({
       options: {
         messages: (key, params, request) =>
@@ -235,13 +235,13 @@ describe('the texts of the API', () => {
     await host.stop();
   });
 
-  it('name the field by its own name', async () => {
+  it('contain the name of the field', async () => {
     const { body } = await t.login('x'.repeat(256), 'b').expect(422);
     expect(body.errors.email[0]).toBe('The email field must not be longer than 255 characters.');
   });
 });
 
-describe('a request to a route of the library that cannot be read', () => {
+describe('an unreadable request to a route of the library', () => {
   const started: TestApp[] = [];
   const start = async (options: TestAppOptions): Promise<TestApp> => {
     const t = await TestApp.start(options);
@@ -256,13 +256,13 @@ describe('a request to a route of the library that cannot be read', () => {
       .set({ 'Content-Type': 'application/json', Accept: 'text/html', Host: host })
       .send('{"a": hunter2');
 
-  it('is told so in the host`s words, and not what was in it', async () => {
+  it('is answered with the host`s text and without its content', async () => {
     const t = await start({ options: { messages: { 'request.unreadable': 'Pardon?' } } });
     const { body } = await broken(t, '/auth/login').expect(400);
     expect(body).toEqual({ message: 'Pardon?' });
   });
 
-  it('is told so below a global prefix, and beside it', async () => {
+  it('is answered the same below a global prefix and outside it', async () => {
     const prepare = (app: TestApp['app']) => void app.setGlobalPrefix('v1.0', { exclude: ['admin/auth/*rest'] });
     const t = await start({ prepare });
     for (const path of ['/v1.0/auth/login', '/admin/auth/login']) {
@@ -273,14 +273,14 @@ describe('a request to a route of the library that cannot be read', () => {
     expect(body).toMatchObject({ statusCode: 400 });
   });
 
-  it('is told so on the host name of the routes only', async () => {
+  it('is answered so only on the host name of the routes', async () => {
     const t = await start({ options: { domain: 'login.example.com' } });
     const { body } = await broken(t, '/auth/login', 'login.example.com').expect(400);
     expect(body).toEqual({ message: 'The request cannot be read.' });
     expect((await broken(t, '/auth/login', 'www.example.com').expect(400)).body).toMatchObject({ statusCode: 400 });
   });
 
-  it('is the host`s to answer where the module has no routes', async () => {
+  it('is answered by the host if the module has no routes', async () => {
     const t = await start({ options: { routes: false } });
     expect((await broken(t, '/auth/login').expect(400)).body).toMatchObject({ statusCode: 400 });
   });

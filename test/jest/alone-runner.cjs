@@ -1,6 +1,6 @@
 const { default: TestRunner } = require('jest-runner');
 
-/** One test file at a time, in one worker, after the files that run side by side. */
+/** Runs one test file at a time in one worker, after the files that run concurrently. */
 module.exports = class AloneRunner extends TestRunner {
   constructor(globalConfig, context) {
     super({ ...globalConfig, maxWorkers: 1 }, context);

@@ -4,7 +4,7 @@ const SLOWEST = 10;
 
 const seconds = ({ perfStats }) => (perfStats.end - perfStats.start) / 1000;
 
-// Closes every run with its slowest files and one plain line, and says by name what was skipped for want of Redis.
+// After every run, prints the slowest files, a summary line, and the names of tests that were skipped without a Redis.
 module.exports = class CountingReporter {
   onRunComplete(_contexts, { numPassedTests, numFailedTests, numFailedTestSuites, numPendingTests, testResults }) {
     const skipped = testResults.flatMap((file) => file.testResults.filter(({ status }) => status === 'pending'));
@@ -17,7 +17,7 @@ module.exports = class CountingReporter {
           `${seconds(file).toFixed(1).padStart(6)} s  ${file.displayName.name} ${relative('', file.testFilePath)}`,
         );
     }
-    // A suite that could not even load has failed, though none of its tests was counted.
+    // A suite that failed to load counts as a failure, although none of its tests was counted.
     const failed = numFailedTests + (numFailedTests ? 0 : numFailedTestSuites);
     console.log(`${numPassedTests} passed, ${failed} failed${numPendingTests ? `, ${numPendingTests} skipped` : ''}`);
   }

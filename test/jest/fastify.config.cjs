@@ -1,4 +1,4 @@
-// The whole end-to-end suite on Fastify: `npm run test:fastify`. `npm test` runs on Express.
+// The end-to-end suite on Fastify: `npm run test:fastify`. `npm test` runs on Express.
 process.env.TEST_ADAPTER = 'fastify';
 const { projects, ...shared } = require('./jest.config.cjs');
 

@@ -9,13 +9,13 @@ declare global {
   var stores: { directory?: string; postgres?: EmbeddedPostgres; redis?: RedisServer };
 }
 
-/** Starts the real stores the tests run on, or takes those of `DATABASE_URL` and `REDIS_URL`. */
+/** Starts the stores that the tests run on, or uses those of `DATABASE_URL` and `REDIS_URL`. */
 export default async function globalSetup(): Promise<void> {
   globalThis.stores = {};
   process.env.TEST_DATABASE_URL = process.env.DATABASE_URL || (await startPostgres());
   const redisUrl = process.env.REDIS_URL || (redisBinary && (await startRedis()));
   if (redisUrl) process.env.TEST_REDIS_URL = redisUrl;
-  // What the tests configure is theirs alone.
+  // The tests must not read the configuration of the caller.
   for (const name of Object.keys(process.env))
     if (/^(SVC_|DATABASE_URL$|REDIS_URL$)/.test(name)) delete process.env[name];
   await createTemplate();
@@ -24,7 +24,7 @@ export default async function globalSetup(): Promise<void> {
 async function startPostgres(): Promise<string> {
   const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '300' };
   const directory = mkdtempSync(join(tmpdir(), 'svc-test-'));
-  // As root the server runs under another id, which must be able to enter.
+  // If root runs the tests, the server runs as another user and needs access to the directory.
   chmodSync(directory, 0o711);
   globalThis.stores.directory = directory;
   globalThis.stores.postgres = await startEmbeddedPostgres(join(directory, 'data'), settings);

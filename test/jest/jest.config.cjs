@@ -6,7 +6,7 @@ const rootDir = join(__dirname, '../..');
 
 const base = {
   rootDir,
-  // Our TypeScript, compiled by swc; packages are loaded as they are.
+  // swc compiles our TypeScript. Packages are loaded unchanged.
   transform: { '^.+\\.ts$': ['@swc/jest', swcOptions] },
   runtime: '<rootDir>/test/jest/node-runtime.cjs',
   testEnvironment: '<rootDir>/test/jest/process-environment.cjs',
@@ -32,13 +32,13 @@ module.exports = {
   reporters: ['default', '<rootDir>/test/jest/counting-reporter.cjs'],
   testSequencer: '<rootDir>/test/jest/slow-first-sequencer.cjs',
   testTimeout: 60_000,
-  // What a file leaves in memory goes with its worker.
+  // Replaces a worker whose memory has grown because of leaks in test files.
   workerIdleMemoryLimit: '1GB',
   maxWorkers: Math.max(2, availableParallelism() - 1),
   projects: [
     { ...base, displayName: 'unit', testMatch: ['<rootDir>/libs/**/*.spec.ts'] },
     { ...onStores, displayName: 'e2e', testMatch: ['<rootDir>/{libs,test}/**/*.e2e-spec.ts'] },
-    // What measures time, floods, freezes or kills: one file at a time, after everything else.
+    // Files that measure time, flood, freeze or kill run one at a time, after all others.
     {
       ...onStores,
       displayName: 'alone',

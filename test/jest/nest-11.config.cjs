@@ -1,5 +1,5 @@
-// The end-to-end suite on Nest 11: `npm run test:nest11`, which installs it. What is left out runs the sample as it was
-// built, or hosts of its own on either.
+// The end-to-end suite on Nest 11: `npm run test:nest11`, which installs it. The excluded files run the built sample, or
+// hosts that choose their version of Nest themselves.
 process.env.TEST_NEST = '11';
 const { projects, ...shared } = require('./jest.config.cjs');
 

@@ -1,4 +1,4 @@
-// The packed package, installed into fresh hosts as its users install it: `npm run test:package`.
+// The packed package, installed into new hosts as a user installs it: `npm run test:package`.
 const { projects, ...shared } = require('./jest.config.cjs');
 const e2e = projects.find(({ displayName }) => displayName === 'e2e');
 

@@ -4,7 +4,7 @@ const { ModuleMocker } = require('jest-mock');
 const describeGlobals = () =>
   new Map(Reflect.ownKeys(globalThis).map((key) => [key, Object.getOwnPropertyDescriptor(globalThis, key)]));
 
-/** Runs test files in the realm of the process ({@link NodeRuntime}), and leaves its globals as they were. */
+/** Runs test files in the realm of the process (see {@link NodeRuntime}) and restores its globals afterwards. */
 module.exports = class ProcessEnvironment {
   global = globalThis;
   globals = describeGlobals();
@@ -24,7 +24,7 @@ module.exports = class ProcessEnvironment {
   async teardown() {
     this.fakeTimersModern.dispose();
     this.moduleMocker.restoreAllMocks();
-    // Registries that packages keep in globals (TypeORM, class-validator, Jest) are those of one test file.
+    // Removes registries that packages keep in globals (TypeORM, class-validator, Jest): they belong to one test file.
     for (const [key, { configurable }] of describeGlobals())
       if (configurable && !this.globals.has(key)) delete globalThis[key];
     for (const [key, descriptor] of this.globals)
@@ -32,7 +32,7 @@ module.exports = class ProcessEnvironment {
     for (const name of Object.keys(process.env)) if (!(name in this.variables)) delete process.env[name];
     Object.assign(process.env, this.variables);
     process.chdir(this.directory);
-    // Jest wraps it for each file, and each wrapper keeps all of its file in memory.
+    // Jest wraps it for each file, and each wrapper keeps the data of its file in memory.
     process.exit = this.exit;
   }
 

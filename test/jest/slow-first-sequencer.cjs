@@ -1,9 +1,9 @@
 const { default: Sequencer } = require('@jest/test-sequencer');
 
-/** What starts processes or browsers, or waits for a failover, takes longest, whatever the length of its file. */
+/** Files that start processes or browsers, or wait for a failover, are slowest, whatever their size. */
 const SLOW = /[\\/]test[\\/](?:faults|sample|concurrency|console|attacks)[\\/]|sentinel|lost-redis|many-sessions/;
 
-/** Begins with slow files, so that no worker is left alone with one at the end. */
+/** Starts with slow files, so that no worker runs a slow file alone at the end. */
 module.exports = class SlowFirstSequencer extends Sequencer {
   sort(tests) {
     const [slow, others] = [[], []];

@@ -1,4 +1,4 @@
-// Tests that take minutes and measure time: `npm run test:soak`, on a machine that has nothing else to do.
+// Tests that take minutes and measure time: `npm run test:soak`, on an otherwise idle machine.
 const { projects, ...shared } = require('./jest.config.cjs');
 const e2e = projects.find(({ displayName }) => displayName === 'e2e');
 

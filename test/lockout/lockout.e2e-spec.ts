@@ -27,12 +27,12 @@ const rowsOf = (t: TestApp): Promise<{ purpose: string; subject: string; guard: 
   t.database.query('SELECT purpose, subject, guard, attempts FROM svc_lockouts ORDER BY id');
 const LOCKED = 'This account is locked. Please contact support.';
 
-describe('an account that is guessed at', () => {
+describe('an account whose password is guessed', () => {
   const t = TestApp.forFile(locking({ maxAttempts: 3 }));
   let id: string;
   beforeEach(async () => (id = await t.person(ada)));
 
-  it('is locked after the last attempt it has, for the right password too, without a hash', async () => {
+  it('is locked after the last allowed attempt, even for the correct password and without a hash', async () => {
     await fail(t, ada, 3);
     const verify = jest.spyOn(t.app.get(PasswordHasher), 'verify');
     for (let i = 0; i < 3; i++) {
@@ -43,7 +43,7 @@ describe('an account that is guessed at', () => {
     expect(await rowsOf(t)).toEqual([{ purpose: 'login', subject: `id:${id}`, guard: 'api', attempts: 3 }]);
   });
 
-  it('is let in by the last attempt, and locked and released are both told once', async () => {
+  it('can sign in with the last attempt, and emits one event each for lock and release', async () => {
     const [locked, released] = [t.recorded(AccountLocked), t.recorded(AccountReleased)];
     await fail(t, ada, 2);
     expect(locked).toEqual([]);
@@ -53,14 +53,14 @@ describe('an account that is guessed at', () => {
     expect(await rowsOf(t)).toEqual([]);
   });
 
-  it('starts over after every success', async () => {
+  it('restarts its count after every success', async () => {
     for (let round = 0; round < 3; round++) {
       await fail(t, ada, 2);
       await t.login(ada).expect(200);
     }
   });
 
-  it('loses with a successful login the failures of its step-up too, and no others', async () => {
+  it('clears the failures of its step-up with a successful login, and no others', async () => {
     const { accessToken } = await t.auth.startSession(id);
     await confirmPassword(t, accessToken, { password: 'wrong' }).expect(422);
     await t.database.query("INSERT INTO svc_lockouts VALUES ('1', 'two_factor', $1, 'api', 1, NULL, now(), now())", [
@@ -71,7 +71,7 @@ describe('an account that is guessed at', () => {
     expect(await rowsOf(t)).toMatchObject([{ purpose: 'two_factor', subject: id }]);
   });
 
-  it('answers like one that does not exist, byte for byte, at every step', async () => {
+  it('gets the same responses as one that does not exist, byte for byte, at every step', async () => {
     const steps = async (email: string): Promise<Response[]> => {
       const answers: Response[] = [];
       for (let i = 0; i < 6; i++) answers.push(await t.login(email, 'wrong'));
@@ -88,7 +88,7 @@ describe('an account that is guessed at', () => {
     expect((await rowsOf(t)).map(({ subject }) => subject)).toEqual([`id:${id}`, 'idn:nobody@example.com']);
   });
 
-  it('is not locked by an identifier that only looks like its own, nor released by it', async () => {
+  it('is neither locked nor released by a similar-looking identifier', async () => {
     const lookAlikes = ['аdа@example.com', 'ａｄａ＠example.com', 'ada@exаmple.com'];
     for (const email of lookAlikes) await fail(t, email, 3);
     for (const email of lookAlikes) await t.login(email).expect(423);
@@ -97,7 +97,7 @@ describe('an account that is guessed at', () => {
     for (const email of lookAlikes) await t.login(email).expect(423);
   });
 
-  it('is not told from one that does not exist by locking what looks alike', async () => {
+  it('cannot be distinguished from a missing one by a lock on a similar-looking identifier', async () => {
     for (const [lookAlike, email] of [
       ['аdа@example.com', ada],
       ['nоbоdy@example.com', 'nobody@example.com'],
@@ -107,7 +107,7 @@ describe('an account that is guessed at', () => {
     }
   });
 
-  it('is the same account in every spelling that names it', async () => {
+  it('has one lock for every spelling of its identifier', async () => {
     for (const email of ['ADA@EXAMPLE.COM', '  ada@example.com ', 'Ada@Example.com']) {
       await t.login(email, 'wrong').expect(422);
     }
@@ -117,13 +117,13 @@ describe('an account that is guessed at', () => {
 
   it.each([
     ['255 letters', 'x'.repeat(255)],
-    ['255 letters that become many more', '爫'.repeat(255)],
-    ['86 letters of which each becomes three', '㎒'.repeat(86)],
+    ['255 letters whose normal form is longer', '爫'.repeat(255)],
+    ['86 letters whose normal form has three letters each', '㎒'.repeat(86)],
     ['a NUL', 'a\0b'],
-    ['half a character', '\ud800'],
+    ['an unpaired surrogate', '\ud800'],
     ['nothing ASCII', '🔑🔑'],
     ['SQL', `'); DROP TABLE svc_lockouts; --`],
-  ])('may be called by %s', async (_, email) => {
+  ])('can have an identifier of %s', async (_, email) => {
     await fail(t, email, 3);
     await t.login(email).expect(423);
     const [row] = await rowsOf(t);
@@ -131,20 +131,20 @@ describe('an account that is guessed at', () => {
     expect(row!.subject.length).toBeLessThanOrEqual(194);
   });
 
-  it('is nobody where no identifier is given', async () => {
+  it('has no counter if the request has no identifier', async () => {
     for (let i = 0; i < 5; i++) await t.http.post('/auth/login').send({ password: 'wrong', email: '  ' }).expect(422);
     await t.http.post('/auth/login').send({}).expect(422);
     expect(await rowsOf(t)).toEqual([]);
   });
 
-  it('is another one at another guard', async () => {
+  it('has a separate lock at another guard', async () => {
     await t.person(ada, 'admin');
     await fail(t, ada, 3);
     await t.login(ada).expect(423);
     await t.login(ada, PASSWORD, 'admin').expect(200);
   });
 
-  it('keeps the attempts that a busy hasher or a silent store did not verify', async () => {
+  it('keeps attempts that were not verified because of a busy hasher or an unavailable store', async () => {
     jest.spyOn(t.app.get(PasswordHasher), 'verify').mockRejectedValue(new StoreUnavailable('Redis'));
     for (let i = 0; i < 5; i++) await t.login(ada).expect(503);
     jest.restoreAllMocks();
@@ -152,7 +152,7 @@ describe('an account that is guessed at', () => {
     await t.login(ada).expect(200);
   });
 
-  it('is told that it is locked before it is told to wait', async () => {
+  it('is answered as locked before it is answered as rate-limited', async () => {
     const rateLimits = { login: { maxAttempts: 2, ipMaxAttempts: 1e9 } };
     const both = await TestApp.start(locking({ maxAttempts: 2 }, { rateLimits }));
     const email = `${randomUUID()}@example.com`;
@@ -165,8 +165,8 @@ describe('an account that is guessed at', () => {
   });
 });
 
-describe('a lock that lets go', () => {
-  it('says how long it holds, holds as long, and starts a new run', async () => {
+describe('a lock with a duration', () => {
+  it('reports its duration, lasts that long, and is followed by a new count', async () => {
     const t = await TestApp.start(locking({ maxAttempts: 3, releaseAfter: 600 }));
     await t.person(ada);
     const locked = t.recorded(AccountLocked);
@@ -198,7 +198,7 @@ describe('a lock that lets go', () => {
 });
 
 describe('a maximum that was lowered', () => {
-  it('locks who is above it at the next attempt, without verifying it', async () => {
+  it('locks an account above it at the next attempt, which is not verified', async () => {
     const first = await TestApp.start(locking({ maxAttempts: 50 }));
     await first.person('ada@example.com');
     await fail(first, 'ada@example.com', 10);
@@ -215,8 +215,8 @@ describe('a maximum that was lowered', () => {
   });
 });
 
-describe('without its table', () => {
-  it('lockout locks nobody, and logins go on', async () => {
+describe('lockout without its table', () => {
+  it('locks no account, and logins continue', async () => {
     const t = await TestApp.start(locking({ maxAttempts: 1 }));
     await t.person('ada@example.com');
     await t.database.query('DROP TABLE svc_lockouts');
@@ -228,8 +228,8 @@ describe('without its table', () => {
   });
 });
 
-describe('switched off', () => {
-  it('lockout counts nothing', async () => {
+describe('lockout that is off', () => {
+  it('counts nothing', async () => {
     const t = await TestApp.start({ options: { lockout: { maxAttempts: 1 } } });
     await t.person('ada@example.com');
     await fail(t, 'ada@example.com', 3);
@@ -239,7 +239,7 @@ describe('switched off', () => {
   });
 });
 
-describe('a host`s own login', () => {
+describe('a custom login of the host', () => {
   const authenticate = async (request: unknown): Promise<{ id: number } | null> => {
     const { ticket } = (request as { body: { ticket?: string } }).body;
     if (ticket === 'throw') throw new Error('no such ticket');
@@ -253,7 +253,7 @@ describe('a host`s own login', () => {
     await t.person('bob@example.com');
   });
 
-  it('is locked like any other, also where it refuses with a throw', async () => {
+  it('is locked like any other, even if it refuses with an exception', async () => {
     await login(undefined, 'ada@example.com').expect(422);
     await login('throw', 'ada@example.com').expect(500);
     await login(undefined, 'ada@example.com').expect(422);
@@ -261,7 +261,7 @@ describe('a host`s own login', () => {
     await login('1').expect(200);
   });
 
-  it('clears nobody`s failures with a ticket of another', async () => {
+  it('does not clear the failures of an account with the ticket of another user', async () => {
     await login(undefined, 'ada@example.com').expect(422);
     await login('2', 'ada@example.com').expect(422);
     await login('2', 'ada@example.com').expect(422);
@@ -270,7 +270,7 @@ describe('a host`s own login', () => {
   });
 });
 
-describe('a host`s own login that names nobody', () => {
+describe('a custom login of the host that returns no user', () => {
   let nothing: unknown;
   const t = TestApp.forFile({
     options: {
@@ -292,7 +292,7 @@ const RELEASE_AFTER = 100;
 
 type Step = { who: 'ada' | 'bob' | 'nobody'; right: boolean } | { wait: number };
 
-/** The rule in its plainest form: a run of failures, and when it locked. */
+/** The rule in its simplest form: a number of failures, and the time of the lock. */
 class Model {
   private readonly runs = new Map<string, { attempts: number; lockedAt?: number }>();
   now = 0;
@@ -329,7 +329,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 describe('any sequence of logins and waits', () => {
   const t = TestApp.forFile(locking({ maxAttempts: MAX, releaseAfter: RELEASE_AFTER }));
 
-  it('is answered as the plain rule says, with an event for every change', async () => {
+  it('is answered as the simple rule requires, with an event for every change', async () => {
     const [locked, released] = [t.recorded(AccountLocked), t.recorded(AccountReleased)];
     const property = fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
       const run = randomUUID().slice(0, 8);

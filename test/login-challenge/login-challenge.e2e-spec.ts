@@ -32,7 +32,7 @@ describe('the login challenge', () => {
   const sessions = async (): Promise<number> =>
     (await t.database.query('SELECT count(*)::int AS n FROM svc_sessions'))[0].n;
 
-  it('is answered by a code, with a session that says how', async () => {
+  it('is completed with a code, and the session records the method', async () => {
     const challenge_token = await startChallenge(t);
     const { body, headers } = await completeChallenge(t, { challenge_token, code: codeOf(t, ada.secret) }).expect(200);
     expect(Object.keys(body).toSorted()).toEqual(['access_token', 'expires_in', 'refresh_token', 'token_type']);
@@ -42,7 +42,7 @@ describe('the login challenge', () => {
     expect(claimsOf(renewed.body.access_token)).toMatchObject({ amr: ['pwd', 'otp'] });
   });
 
-  it('is answered by a recovery code, once', async () => {
+  it('is completed with a recovery code, once', async () => {
     const used = t.recorded(RecoveryCodeUsed);
     const recovery_code = ada.recoveryCodes[5]!;
     const { body } = await completeChallenge(t, { challenge_token: await startChallenge(t), recovery_code }).expect(
@@ -55,7 +55,7 @@ describe('the login challenge', () => {
     expect(await remaining()).toBe(7);
   });
 
-  it('takes codes as people type them', async () => {
+  it('accepts codes with additional spaces', async () => {
     const code = codeOf(t, ada.secret);
     const spaced = ` ${code.slice(0, 3)} ${code.slice(3)} `;
     await completeChallenge(t, { challenge_token: await startChallenge(t), code: spaced }).expect(200);
@@ -65,7 +65,7 @@ describe('the login challenge', () => {
     }).expect(200);
   });
 
-  it('counts the letters of a recovery code as they are', async () => {
+  it('compares the letters of a recovery code without normalization', async () => {
     const challenge_token = await startChallenge(t);
     const flipped = (code: string) => code.replaceAll(/[a-z]/gi, (c) => (c < 'a' ? c.toLowerCase() : c.toUpperCase()));
     for (const code of [flipped(ada.recoveryCodes[0]!), ada.recoveryCodes[0]!.replace('-', ''), '', 'x'.repeat(255)]) {
@@ -74,7 +74,7 @@ describe('the login challenge', () => {
     expect(await remaining()).toBe(8);
   });
 
-  it('opens one session, whatever it is answered with', async () => {
+  it('opens one session, with whatever factor it is completed', async () => {
     const challenge_token = await startChallenge(t);
     const before = await sessions();
     await completeChallenge(t, { challenge_token, code: codeOf(t, ada.secret) }).expect(200);
@@ -86,7 +86,7 @@ describe('the login challenge', () => {
     expect(await remaining()).toBe(8);
   });
 
-  it('stays good after a wrong answer', async () => {
+  it('stays valid after a wrong code', async () => {
     const challenge_token = await startChallenge(t);
     for (const answer of [{ code: '000000' }, {}, { code: null }, { code: '' }, { recovery_code: 'junk' }]) {
       const { body } = await completeChallenge(t, { challenge_token, ...answer }).expect(422);
@@ -100,8 +100,8 @@ describe('the login challenge', () => {
       'a code and a recovery code',
       (): object => ({ code: codeOf(t, ada.secret), recovery_code: ada.recoveryCodes[0] }),
     ],
-    ['a code and a junk recovery code', (): object => ({ code: codeOf(t, ada.secret), recovery_code: 'x' })],
-  ])('takes %s for neither, and uses nothing up', async (_, both) => {
+    ['a code and an invalid recovery code', (): object => ({ code: codeOf(t, ada.secret), recovery_code: 'x' })],
+  ])('refuses %s together, and consumes nothing', async (_, both) => {
     const challenge_token = await startChallenge(t);
     const { body } = await completeChallenge(t, { challenge_token, ...both() }).expect(422);
     expect(Object.keys(body.errors)).toEqual(['code', 'recovery_code']);
@@ -116,12 +116,12 @@ describe('the login challenge', () => {
     [7, 'must be a string'],
     [['x'], 'must be a string'],
     [{}, 'must be a string'],
-  ])('needs a challenge token that is a text: %j %s', async (challenge_token, problem) => {
+  ])('requires a challenge token that is a string: %j %s', async (challenge_token, problem) => {
     const { body } = await completeChallenge(t, { challenge_token, code: codeOf(t, ada.secret) }).expect(422);
     expect(body.errors).toEqual({ challenge_token: [`The challenge token field ${problem}.`] });
   });
 
-  it.each([['code'], ['recovery_code']])('needs %s to be a text', async (field) => {
+  it.each([['code'], ['recovery_code']])('requires %s to be a string', async (field) => {
     const challenge_token = await startChallenge(t);
     for (const value of [123456, ['123456'], { a: 1 }, true, 'x'.repeat(256)]) {
       const { body } = await completeChallenge(t, { challenge_token, [field]: value }).expect(422);
@@ -129,7 +129,7 @@ describe('the login challenge', () => {
     }
   });
 
-  it('lives for its time and no longer', async () => {
+  it('is valid for its configured lifetime', async () => {
     t.clock.stop();
     const challenge_token = await startChallenge(t);
     t.clock.advance(304);
@@ -139,7 +139,7 @@ describe('the login challenge', () => {
     expect(await remaining()).toBe(8);
   });
 
-  it('is no access token and no proof, and neither of them is a challenge', async () => {
+  it('is not accepted as an access token or confirmation, nor are they as a challenge', async () => {
     const challenge_token = await startChallenge(t);
     await t.get('/private', challenge_token).expect(401);
     await asConfirmed(t, 'post', '/auth/two-factor/recovery-codes', ada.token, challenge_token).expect(423);
@@ -151,21 +151,21 @@ describe('the login challenge', () => {
   it.each<[string, object]>([
     ['of another guard', { claims: { gid: 'admin' } }],
     ['for another audience', { claims: { aud: ['https://elsewhere'] } }],
-    ['whose audience is no list', { claims: { aud: 'https://api.example.com' } }],
-    ['with a subject that is no text', { claims: { sub: 1 } }],
+    ['whose audience is not a list', { claims: { aud: 'https://api.example.com' } }],
+    ['with a subject that is not a string', { claims: { sub: 1 } }],
     ['with a list of subjects', { claims: { sub: ['1'] } }],
     ['without an id', { claims: { jti: undefined } }],
     ['with an empty id', { claims: { jti: '' } }],
-    ['with a fingerprint of no password', { claims: { fpr: undefined } }],
+    ['without a password fingerprint', { claims: { fpr: undefined } }],
     ['with another fingerprint', { claims: { fpr: 'f'.repeat(64) } }],
     ['with a list as fingerprint', { claims: { fpr: ['f'] } }],
     ['with the id of another one', { claims: { jti: '5c8d2c2b-6c2f-4b9e-8d6f-0d3f2f6c1a11' } }],
     ['that never expires', { claims: { exp: undefined } }],
-    ['that lives longer than one of ours', { claims: { exp: 1e18 } }],
-    ['whose expiry is a text', { claims: { exp: '9999999999' } }],
+    ['with a longer lifetime than the configured one', { claims: { exp: 1e18 } }],
+    ['whose expiry is a string', { claims: { exp: '9999999999' } }],
     ['of another key', { secret: 'another-secret-of-enough-bytes-0123456789' }],
     ['of an access token`s type', { header: { typ: 'at+jwt' } }],
-  ])('is refused when it is one %s, and nothing is used up', async (_, change) => {
+  ])('is refused if it is one %s, and nothing is consumed', async (_, change) => {
     const exp = t.clock.seconds() + 300;
     const { jti, fpr } = claimsOf(await startChallenge(t));
     const good = { gid: 'api', aud: ['https://api.example.com'], fid: undefined, scope: undefined, exp, jti, fpr };
@@ -187,7 +187,7 @@ describe('the login challenge', () => {
     await completeChallenge(t, { challenge_token, recovery_code: ada.recoveryCodes[0] }).expect(422, WRONG);
   });
 
-  it('opens no session for a user who is gone', async () => {
+  it('opens no session for a deleted user', async () => {
     const challenge_token = await startChallenge(t);
     await t.database.query(`DELETE FROM people WHERE email = '${ADA}'`);
     await completeChallenge(t, { challenge_token, code: codeOf(t, ada.secret) }).expect(422, WRONG);
@@ -199,7 +199,7 @@ describe('the completion of a login challenge', () => {
   const { t, ada } = enrolledForFile();
   const right = (challenge_token: string) => completeChallenge(t, { challenge_token, code: codeOf(t, ada.secret) });
 
-  it('keeps the challenge when the code was used up before', async () => {
+  it('keeps the challenge if the code was used before', async () => {
     await right(await startChallenge(t)).expect(200);
     const challenge_token = await startChallenge(t);
     await right(challenge_token).expect(422);
@@ -207,14 +207,14 @@ describe('the completion of a login challenge', () => {
     await right(challenge_token).expect(200);
   });
 
-  it('is 503 while the codes cannot be claimed, and the challenge stays good', async () => {
+  it('is answered 503 while used codes cannot be recorded, and the challenge stays valid', async () => {
     const challenge_token = await startChallenge(t);
     jest.spyOn(t.app.get(SecurityStore), 'advance').mockRejectedValueOnce(new StoreUnavailable('Redis'));
     await right(challenge_token).expect(503);
     await right(challenge_token).expect(200);
   });
 
-  it('says in the list of sessions where it came from', async () => {
+  it('stores the address and the user agent in the list of sessions', async () => {
     const challenge_token = await startChallenge(t);
     const { body } = await right(challenge_token).set('User-Agent', 'Phone/1').expect(200);
     const own = await t.get('/auth/sessions', body.access_token).expect(200);
@@ -222,13 +222,13 @@ describe('the completion of a login challenge', () => {
     expect(current).toMatchObject({ user_agent: 'Phone/1', ip: expect.stringContaining('127.0.0.1') });
   });
 
-  it('names whoever has no identifier by the id', async () => {
+  it('uses the id of a user without an identifier', async () => {
     await t.auth.twoFactor.disable('1');
     const { otpauthUri } = await t.auth.twoFactor.enrol({ id: 1 });
     expect(otpauthUri).toContain(':1?');
   });
 
-  it('is a server error where the columns are gone, and never a login with the password alone', async () => {
+  it('is a server error without the columns, and never a login with the password alone', async () => {
     await t.database.query('ALTER TABLE people RENAME COLUMN two_factor_secret TO gone');
     try {
       const { status, body } = await t.login(ADA);
@@ -245,13 +245,13 @@ describe('the completion of a login challenge on another host', () => {
 
   afterEach(() => t.stop());
 
-  it('is refused to a user whose email is not verified, who keeps challenge and code', async () => {
+  it('is refused for a user with an unverified email, and consumes neither challenge nor code', async () => {
     const features = { twoFactor: true };
     ({ t } = await startMembers({ features, emailVerification: { blockUnverifiedLogin: true } }));
     const id = await member(t, ADA, { emailVerifiedAt: new Date() });
     const { secret, recoveryCodes } = await enrol(t);
     await t.database.query('UPDATE members SET email_verified_at = NULL');
-    // The second factor comes first.
+    // The second factor is checked first.
     const challenge_token = await startChallenge(t);
     const sessions = 'SELECT count(*)::int AS n FROM svc_sessions';
     const before = await t.database.query(sessions);
@@ -265,7 +265,7 @@ describe('the completion of a login challenge on another host', () => {
     await completeChallenge(t, { challenge_token, code: codeOf(t, secret) }).expect(200);
   });
 
-  it('happens once, also where access tokens are not denied', async () => {
+  it('succeeds once, even without a denylist', async () => {
     t = await startTwoFactor({ features: { denylist: false } });
     const { secret } = await enrol(t);
     const challenge_token = await startChallenge(t);
@@ -275,7 +275,7 @@ describe('the completion of a login challenge on another host', () => {
     expect(Object.keys(body.errors)).toEqual(['challenge_token']);
   });
 
-  it('remembers a used challenge for longer than it is good', async () => {
+  it('keeps a used challenge for longer than its lifetime', async () => {
     t = await startTwoFactor({ twoFactor: { challengeTtl: 100 } });
     const { secret } = await enrol(t);
     const challenge_token = await startChallenge(t);
@@ -294,8 +294,8 @@ class Plain extends withAuthColumns() {
   id!: number;
 }
 
-describe('a host whose users cannot hold a second factor', () => {
-  it('does not start, and is told what to do', async () => {
+describe('a host whose users cannot store a second factor', () => {
+  it('does not start, and the error names the correction', async () => {
     const options = { users: { entity: Plain }, features: { twoFactor: true } };
     await expect(TestApp.start({ options, entities: [Plain] })).rejects.toThrow(
       /store no second factor.*withTwoFactorColumns/,
@@ -306,7 +306,7 @@ describe('a host whose users cannot hold a second factor', () => {
 describe('the second factor of several guards', () => {
   const t = twoFactorForFile();
 
-  /** The operator has the id of ada, and a second factor of the own. */
+  /** Creates an operator with the id of ada and a separate second factor. */
   const operator = async () => {
     await t.person(ROOT, 'admin');
     const { twoFactor } = t.auth.guard('admin');
@@ -319,7 +319,7 @@ describe('the second factor of several guards', () => {
     return { secret, recoveryCodes, otpauthUri };
   };
 
-  it('has a challenge route wherever a login can challenge, and enrolment at the default guard', async () => {
+  it('has a challenge route at every guard with logins, and enrolment routes at the default guard', async () => {
     expect(routesOf(t).filter((route) => route.includes('two-factor'))).toEqual([
       'DELETE /auth/two-factor',
       'GET /auth/two-factor/recovery-codes',
@@ -339,7 +339,7 @@ describe('the second factor of several guards', () => {
     expect(claimsOf(body.access_token)).toMatchObject({ aud: ADMIN_AUDIENCE, sub: '1', amr: ['pwd', 'otp'] });
   });
 
-  it('is one guard`s own: a challenge of one is none at the other, and nothing is used up', async () => {
+  it('belongs to one guard: the other one refuses its challenge and consumes nothing', async () => {
     const [ada, root] = [await enrol(t), await operator()];
     const own = { api: ada, admin: root };
     for (const [from, at, email] of [
@@ -362,7 +362,7 @@ describe('the second factor of several guards', () => {
 describe('the second factor of several guards, one of which has it off', () => {
   const t = twoFactorForFile({ guards: { admin: { features: { twoFactor: false } } } });
 
-  it('is asked for where the guard has it on', async () => {
+  it('is required at the guards that have it on', async () => {
     await t.person(ROOT, 'admin');
     await enrol(t);
     expect((await t.login(ROOT, undefined, 'admin').expect(200)).body.access_token).toEqual(expect.any(String));
@@ -374,7 +374,7 @@ describe('the second factor of several guards, one of which has it off', () => {
 describe('the second factor of two guards that share a table', () => {
   const t = twoFactorForFile({ guards: { admin: { users: { entity: Person } } } });
 
-  it('keeps one history of codes', async () => {
+  it('has one history of codes', async () => {
     const ada = await enrol(t);
     const code = codeOf(t, ada.secret);
     await completeChallenge(t, { challenge_token: await startChallenge(t, ADA, 'admin'), code }, 'admin').expect(200);

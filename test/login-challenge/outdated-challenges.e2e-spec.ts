@@ -14,7 +14,7 @@ import { describeWithOwnRedis } from '../support/with-redis';
 const NEXT = 'another horse entirely';
 const BAD = /"challenge_token":\[/;
 
-describe('a login challenge that was earned by a former password', () => {
+describe('a login challenge for a former password', () => {
   const checkpoint = PausePoint.disabled();
   const { t, mailbox } = membersForFile({
     features: { twoFactor: true, lockout: true },
@@ -25,7 +25,7 @@ describe('a login challenge that was earned by a former password', () => {
   let ada: Enrolled;
 
   beforeEach(async () => {
-    // Of an address that was proved: the second factor outlives a reset.
+    // The address was verified: the second factor survives a reset.
     id = await member(t, ADA, { emailVerifiedAt: new Date() });
     ada = await enrol(t);
   });
@@ -56,27 +56,30 @@ describe('a login challenge that was earned by a former password', () => {
   it.each([
     ['reset', reset, 0],
     ['changed', change, 1],
-  ])('is none any more once it was %s, and uses up no code; a new login does it', async (_, replace, left) => {
-    const challenge_token = await startChallenge(t);
-    await replace();
-    await right(challenge_token).expect(422, BAD);
-    await completeChallenge(t, { challenge_token, recovery_code: ada.recoveryCodes[0] }).expect(422, BAD);
-    expect(await living()).toBe(left);
-    expect(await t.auth.twoFactor.recoveryCodeCount(id)).toEqual({ remaining: 8, total: 8 });
-    // It was no guess.
-    const counted = await t.database.query(
-      "SELECT sum(attempts)::int AS n FROM svc_lockouts WHERE purpose = 'two_factor'",
-    );
-    expect(counted[0].n ?? 0).toBe(0);
-    const { body } = await t.login(ADA, NEXT).expect(200);
-    await right(body.challenge_token).expect(200);
-  });
+  ])(
+    'is invalid after the password was %s and consumes no code, and a new login succeeds',
+    async (_, replace, left) => {
+      const challenge_token = await startChallenge(t);
+      await replace();
+      await right(challenge_token).expect(422, BAD);
+      await completeChallenge(t, { challenge_token, recovery_code: ada.recoveryCodes[0] }).expect(422, BAD);
+      expect(await living()).toBe(left);
+      expect(await t.auth.twoFactor.recoveryCodeCount(id)).toEqual({ remaining: 8, total: 8 });
+      // It did not count as a guess.
+      const counted = await t.database.query(
+        "SELECT sum(attempts)::int AS n FROM svc_lockouts WHERE purpose = 'two_factor'",
+      );
+      expect(counted[0].n ?? 0).toBe(0);
+      const { body } = await t.login(ADA, NEXT).expect(200);
+      await right(body.challenge_token).expect(200);
+    },
+  );
 
   it.each([
     ['was reset', reset, 0],
     ['was changed', change, 1],
-    ['went with its account', erase, 0],
-  ])('opens no session though it was completed just before that password %s', async (_, replace, left) => {
+    ['was deleted with its account', erase, 0],
+  ])('opens no session if it was completed just before that password %s', async (_, replace, left) => {
     const challenge_token = await startChallenge(t);
     const { status, text } = await whilePaused(checkpoint, right(challenge_token), replace);
     expect(status).toBe(422);
@@ -84,7 +87,7 @@ describe('a login challenge that was earned by a former password', () => {
     expect(await living()).toBe(left);
   });
 
-  it('says nothing of the hash, not even whether it is the same', async () => {
+  it('reveals nothing about the hash, not even whether it is the same', async () => {
     const [one, other] = [claimsOf(await startChallenge(t)), claimsOf(await startChallenge(t))];
     expect(Object.keys(one).toSorted()).toEqual(['aud', 'exp', 'fpr', 'gid', 'iat', 'iss', 'jti', 'nbf', 'sto', 'sub']);
     expect(one.fpr).toMatch(/^[0-9a-f]{64}$/);
@@ -95,7 +98,7 @@ describe('a login challenge that was earned by a former password', () => {
     }
   });
 
-  it('is not one whose hash was renewed by the login itself, or by one of many at once', async () => {
+  it('differs from one whose hash the login itself or a concurrent login renewed, which is accepted', async () => {
     await t.database.query('UPDATE members SET password_hash = $1', [await bcrypt(PASSWORD, 4)]);
     const challenges = await Promise.all(Array.from({ length: 8 }, () => startChallenge(t)));
     for (const challenge_token of challenges) {
@@ -104,7 +107,7 @@ describe('a login challenge that was earned by a former password', () => {
     }
   });
 
-  it('is told apart under a former encryption key, too', async () => {
+  it('is detected under a former encryption key, too', async () => {
     const [kept, former] = [await startChallenge(t), await startChallenge(t)];
     const next = await startMembers(
       {
@@ -122,7 +125,7 @@ describe('a login challenge that was earned by a former password', () => {
   });
 });
 
-describeWithOwnRedis('a login challenge of before Redis lost its data', () => {
+describeWithOwnRedis('a login challenge from before a data loss of Redis', () => {
   let redis: RedisServer;
   beforeAll(async () => void (redis = await RedisServer.start()));
   afterAll(() => redis.stop());
@@ -140,7 +143,7 @@ describeWithOwnRedis('a login challenge of before Redis lost its data', () => {
     return (await completeChallenge(t, { challenge_token, code: codeOf(t, ada.secret) })).status;
   };
 
-  it('is no good any more, used up or not, and the next login is', async () => {
+  it('is invalid, used or not, and the next login succeeds', async () => {
     const [spent, unspent] = [await startChallenge(t), await startChallenge(t)];
     expect(await answer(spent)).toBe(200);
     await redis.flush();
@@ -148,7 +151,7 @@ describeWithOwnRedis('a login challenge of before Redis lost its data', () => {
     expect(await answer(await startChallenge(t))).toBe(200);
   });
 
-  it('is told to be none before a code is looked at', async () => {
+  it('is refused before a code is checked', async () => {
     const [spent, unspent] = [await startChallenge(t), await startChallenge(t)];
     expect(await answer(spent)).toBe(200);
     await redis.flush();
@@ -158,14 +161,14 @@ describeWithOwnRedis('a login challenge of before Redis lost its data', () => {
     }
   });
 
-  it('is good once where everything was told again in between, and nothing lost', async () => {
+  it('is valid once if the node has checked the store meanwhile and nothing was lost', async () => {
     const token = await startChallenge(t);
     t.clock.advance(61);
     await t.get('/private', ada.token).expect(200);
     expect([await answer(token), await answer(token)]).toEqual([200, 422]);
   });
 
-  it('is given all the same by the next login, however often the store is lost', async () => {
+  it('is replaced by a valid one at the next login, however often the store loses its data', async () => {
     let token = '';
     for (let round = 0; round < 10; round++) {
       await redis.flush();
@@ -174,11 +177,11 @@ describeWithOwnRedis('a login challenge of before Redis lost its data', () => {
     expect(await answer(token)).toBe(200);
   });
 
-  it('is given all the same while the store is lost once more', async () => {
+  it('is replaced by a valid one at the next login, even if the store loses its data again meanwhile', async () => {
     const store = t.app.get(SecurityStore);
     const add = store.add.bind(store);
     let losses = 0;
-    // It was just noted that nothing is lost from here on.
+    // The node has just recorded that the store is complete.
     jest.spyOn(store, 'add').mockImplementation(async (key, ...rest) => {
       const isAdded = await add(key, ...rest);
       if (key === 'svc:store' && losses++ === 0) await redis.flush();
@@ -189,7 +192,7 @@ describeWithOwnRedis('a login challenge of before Redis lost its data', () => {
     expect(losses).toBeGreaterThan(0);
   });
 
-  it('is not used up a second time by a request that had verified it before', async () => {
+  it('is not accepted a second time by a request that had verified it before the loss', async () => {
     const token = await startChallenge(t);
     const store = t.app.get(SecurityStore);
     const add = store.add.bind(store);

@@ -13,7 +13,7 @@ interface Library {
   verify(digest: string, password: string): Promise<boolean>;
 }
 
-/** Holds every verification until it is let go, and keeps their order. */
+/** Blocks every verification until the test releases it, and records the order. */
 function held(t: TestApp) {
   const { library } = t.app.get(PasswordHasher) as unknown as { library: Library };
   const verify = library.verify.bind(library);
@@ -37,7 +37,7 @@ describe('a flood of wrong logins', () => {
   let t: TestApp;
   afterEach(() => t.stop());
 
-  // A full queue takes nobody in, and nobody leaves it while the hashes are held.
+  // The queue is full and no entry leaves it while the hashes are blocked.
   let refused: number;
   const isRefused = (times: number): Promise<void> => eventually(async () => refused === times);
 
@@ -48,7 +48,7 @@ describe('a flood of wrong logins', () => {
       ...options,
     });
     await t.person('ada@example.com');
-    await t.app.get(PasswordHasher).verify(null, 'the decoy is made by then');
+    await t.app.get(PasswordHasher).verify(null, 'the decoy hash exists afterwards');
     return held(t);
   };
   const login = (from: string, email: string, password = WRONG) =>
@@ -60,19 +60,19 @@ describe('a flood of wrong logins', () => {
         if (answer.status === 503) refused++;
         return answer;
       });
-  it('from few addresses waits behind whoever comes from another, and is bounded', async () => {
+  it('from few addresses waits behind a client from another address, and is bounded', async () => {
     const hashes = await start({ rateLimits: UNLIMITED });
     const addresses = [randomAddress(), randomAddress(), randomAddress()];
     for (const from of addresses) await login(from, 'nobody@example.com');
     hashes.passwords.splice(0);
     hashes.holds = true;
-    // Known and unknown accounts take the same way. Two of them are at work, and eight wait.
+    // Known and unknown accounts take the same path. Two logins are running, and eight wait.
     const flood = Array.from({ length: 60 }, (_, i) =>
       login(addresses[i % 3]!, i % 2 ? `nobody-${i}@example.com` : 'ada@example.com'),
     );
     await isRefused(50);
     const ada = login(randomAddress(), 'ada@example.com', PASSWORD);
-    // She takes the place of one of them.
+    // Her login replaces one of the waiting ones.
     await isRefused(51);
     hashes.letGo();
     expect((await ada).status).toBe(200);
@@ -94,14 +94,14 @@ describe('a flood of wrong logins', () => {
     const flood = Array.from({ length: 11 }, () => login(randomAddress(), 'nobody@example.com'));
     await isRefused(1);
     const statements = await requestStatements(t);
-    // No better claim than those who wait: a client like them, the same account.
+    // It has no higher priority than the waiting logins: the same address and the same account.
     expect((await login(randomAddress(), 'nobody@example.com')).status).toBe(503);
     expect(statements).not.toHaveBeenCalled();
     hashes.letGo();
     await Promise.all(flood);
   });
 
-  it('is answered 503 with Retry-After where nobody may wait, and keeps nobody from signing in afterwards', async () => {
+  it('is answered 503 with Retry-After without a queue, and prevents no later login', async () => {
     const hashing = { memoryCost: 64, timeCost: 1, concurrency: 1, maxQueue: 0 };
     const hashes = await start({ rateLimits: UNLIMITED, hashing });
     hashes.holds = true;
@@ -118,7 +118,7 @@ describe('a flood of wrong logins', () => {
     expect((await login(randomAddress(), 'nobody@example.com', PASSWORD)).status).toBe(422);
   });
 
-  it('leaves the requests that hash nothing alone', async () => {
+  it('does not affect requests without a hash', async () => {
     const hashes = await start({ rateLimits: UNLIMITED });
     const { access_token: token } = await t.session();
     hashes.holds = true;
@@ -129,7 +129,7 @@ describe('a flood of wrong logins', () => {
     await Promise.all(flood);
   });
 
-  it('from one address is cut before anything is hashed', async () => {
+  it('from one address is rate-limited before any hash', async () => {
     const hashes = await start({ rateLimits: {}, hashing: { memoryCost: 64, timeCost: 1 } });
     const from = randomAddress();
     const answers = await Promise.all(Array.from({ length: 100 }, (_, i) => login(from, `nobody-${i}@example.com`)));
@@ -138,14 +138,14 @@ describe('a flood of wrong logins', () => {
     expect(hashes.passwords).toHaveLength(30);
   });
 
-  it('on one account is cut before anything is hashed, from however many addresses', async () => {
+  it('on one account is rate-limited before any hash, from any number of addresses', async () => {
     const hashes = await start({ rateLimits: {}, hashing: { memoryCost: 64, timeCost: 1 } });
     const answers = await Promise.all(Array.from({ length: 60 }, () => login(randomAddress(), 'ada@example.com')));
     expect(hashes.passwords).toHaveLength(20);
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([422, 429]));
   });
 
-  it('is refused after its wait, and its attempts are not counted', async () => {
+  it('is refused after the maximum wait, and its attempts are not counted', async () => {
     const hashes = await start({
       rateLimits: {},
       hashing: { memoryCost: 64, timeCost: 1, concurrency: 1, maxQueue: 50, maxWaitMs: 100 },

@@ -39,7 +39,7 @@ async function erase(t: TestApp): Promise<void> {
     .expect(204);
 }
 
-/** Stops every call of one method at a checkpoint before it is made. */
+/** Pauses every call of one method before it runs. */
 function stopAt(target: object, method: string, at: PausePoint): void {
   const methods = target as Record<string, (...args: unknown[]) => Promise<unknown>>;
   const call = methods[method]!.bind(target);
@@ -53,23 +53,26 @@ describe('a session that is about to start', () => {
 
   const remove = (): Promise<unknown> => t.database.query('DELETE FROM members');
   const ends: [string, (...host: [TestApp, Mailbox]) => Promise<unknown>][] = [
-    ['is reset', reset],
-    ['is changed from another session', change],
-    ['is erased with its account', erase],
-    ['is deleted with its user by the host', remove],
+    ['was reset', reset],
+    ['was changed from another session', change],
+    ['was deleted with its account', erase],
+    ['was deleted with its user by the host', remove],
   ];
 
-  it.each(ends)('by a password that %s meanwhile does not, and the answer is that to a wrong one', async (_, end) => {
-    const wrong = await t.login(ADA, 'wrong').expect(422);
-    const late = await whilePaused(checkpoint, t.login(ADA), () => end(t, mailbox));
-    expect([late.status, late.text]).toEqual([422, wrong.text]);
-    // The change leaves the session that made it.
-    expect(await living(t)).toHaveLength(end === change ? 1 : 0);
-    if (end === erase) expect(await tablesContaining(t, [id, ADA])).toEqual([]);
-  });
+  it.each(ends)(
+    'does not start with a password that %s meanwhile, and the answer is that to a wrong password',
+    async (_, end) => {
+      const wrong = await t.login(ADA, 'wrong').expect(422);
+      const late = await whilePaused(checkpoint, t.login(ADA), () => end(t, mailbox));
+      expect([late.status, late.text]).toEqual([422, wrong.text]);
+      // The session that changed the password remains.
+      expect(await living(t)).toHaveLength(end === change ? 1 : 0);
+      if (end === erase) expect(await tablesContaining(t, [id, ADA])).toEqual([]);
+    },
+  );
 
-  it.each(ends)('and is stored already when its password %s, goes out no more', async (_, end) => {
-    // Asked of a session that is stored, before it goes out.
+  it.each(ends)('is not returned if its password %s after it was stored', async (_, end) => {
+    // The check runs for the stored session before the response.
     const stored = PausePoint.disabled();
     stopAt(t.app.get(UserProvider), 'passwordHashOf', stored);
     const late = await whilePaused(stored, t.login(ADA), async () => {
@@ -81,13 +84,13 @@ describe('a session that is about to start', () => {
     if (end === erase) expect(await tablesContaining(t, [id, ADA])).toEqual([]);
   });
 
-  it('from server code does not for a user who is gone, nor for one who never was', async () => {
+  it('does not start from server code for a deleted or unknown user', async () => {
     await expect(t.auth.startSession('3f0c1c1e-6f5b-4a53-9a86-0a3f6f0f4f11')).rejects.toMatchObject({ status: 401 });
     await expect(whilePaused(checkpoint, t.auth.startSession(id), remove)).rejects.toMatchObject({ status: 401 });
     expect(await t.database.query('SELECT 1 FROM svc_sessions')).toEqual([]);
   });
 
-  it('is 503 after one time-out, and leaves no row, where nobody can say what is stored by then', async () => {
+  it('is answered 503 after one timeout and leaves no row, if the stored password cannot be read', async () => {
     const asked = jest.spyOn(t.app.get(UserProvider), 'passwordHashOf').mockReturnValue(new Promise(() => undefined));
     await t.login(ADA).expect(503);
     expect(asked).toHaveBeenCalledTimes(1);
@@ -108,11 +111,11 @@ describe('a session that is about to start on a host with other options', () => 
   }
   afterEach(() => t.stop());
 
-  it('while its account is being erased is erased with it, though it was told before', async () => {
+  it('during the deletion of its account is deleted with it', async () => {
     await start({
       hooks: {
         deleteUser: async (_, { manager }) => {
-          // The transaction has removed the sessions by now, and is not seen by anyone.
+          // The transaction has removed the sessions, but is not committed yet.
           await t.login(ADA).expect(200);
           await manager.query('DELETE FROM members');
         },
@@ -122,20 +125,20 @@ describe('a session that is about to start on a host with other options', () => 
     expect(await tablesContaining(t, [id, ADA])).toEqual([]);
   });
 
-  it('by a former password does not either where a reset leaves sessions alone', async () => {
+  it('does not start with a former password, even if a reset ends no sessions', async () => {
     await start({ passwordReset: { revokeSessions: false } });
     const before = await t.session();
     expect((await whilePaused(checkpoint, t.login(ADA), () => reset(t, mailbox))).status).toBe(422);
     await t.get('/private', before.access_token).expect(200);
   });
 
-  it('is held by the callback for abilities as well', async () => {
+  it('is checked after the callback for abilities, too', async () => {
     await start({ hooks: { abilities: async () => checkpoint.pass().then(() => []) } });
     expect((await whilePaused(checkpoint, t.login(ADA), () => reset(t, mailbox))).status).toBe(422);
     expect(await living(t)).toEqual([]);
   });
 
-  it('by a login of the host`s own does not when the password is replaced while the host decides, or after', async () => {
+  it('does not start by a custom login if the password is replaced during or after the host`s check', async () => {
     const door = PausePoint.disabled();
     await start({
       hooks: { tokenClaims: held, authenticate: async () => door.pass().then(() => ({ id })) },
@@ -149,7 +152,7 @@ describe('a session that is about to start on a host with other options', () => 
     await t.login(ADA).expect(200);
   });
 
-  it('by a login of the host`s own needs no password', async () => {
+  it('starts by a custom login for a user without a password', async () => {
     await start({ hooks: { authenticate: async () => ({ id }) } });
     await t.database.query('UPDATE members SET password_hash = NULL');
     await t.login(ADA).expect(200);
@@ -158,7 +161,7 @@ describe('a session that is about to start on a host with other options', () => 
     expect(await living(t)).toHaveLength(1);
   });
 
-  it('by a registration is left out when the account is erased or its password replaced meanwhile', async () => {
+  it('does not start by a registration if the account is deleted or its password replaced meanwhile', async () => {
     await start({ emailVerification: { blockUnverifiedLogin: false } });
     const form = { name: 'Eve', password: PASSWORD, password_confirmation: PASSWORD };
     for (const [email, end] of [
@@ -173,13 +176,13 @@ describe('a session that is about to start on a host with other options', () => 
   });
 });
 
-describe('a session that is about to start by a password whose hash is renewed', () => {
+describe('a session that is about to start with a password whose hash is renewed', () => {
   const verifiers = [bcryptVerifier({ rounds: 4 })];
   const hashing = { memoryCost: 64, timeCost: 1, verifiers };
   const { t, mailbox } = membersForFile({ hashing, hooks: { tokenClaims: held } });
   beforeEach(async () => void (await member(t, ADA, { passwordHash: await bcrypt(PASSWORD, 4) })));
 
-  it('goes out: fifty first logins at once, of which one stores its hash', async () => {
+  it('starts: of fifty concurrent first logins, one stores its hash', async () => {
     const answers = await Promise.all(Array.from({ length: 50 }, () => t.login(ADA)));
     expect(answers.map(({ status }) => status)).toEqual(Array(50).fill(200));
     for (const { body } of answers) await t.get('/private', body.access_token).expect(200);
@@ -187,13 +190,13 @@ describe('a session that is about to start by a password whose hash is renewed',
     expect(password_hash).toMatch(/^\$argon2id\$/);
   });
 
-  it('goes out though its own renewal failed and another login renewed meanwhile', async () => {
+  it('starts if its own renewal failed and another login renewed the hash meanwhile', async () => {
     jest.spyOn(t.app.get(UserProvider), 'savePasswordHash').mockRejectedValueOnce(new Error('not now'));
     const answer = await whilePaused(checkpoint, t.login(ADA), () => t.login(ADA).expect(200));
     expect(answer.status).toBe(200);
   });
 
-  it('goes out where the users do not say whether a hash was stored', async () => {
+  it('starts if the provider does not report whether a hash was stored', async () => {
     const users = t.app.get(UserProvider);
     const save = users.savePasswordHash.bind(users);
     jest.spyOn(users, 'savePasswordHash').mockImplementation(async (...args) => void (await save(...args)));
@@ -201,7 +204,7 @@ describe('a session that is about to start by a password whose hash is renewed',
     expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
   });
 
-  it('does not when it is another password by the time it would be renewed', async () => {
+  it('does not start if the password was replaced before the renewal', async () => {
     const renewal = PausePoint.disabled();
     stopAt(t.app.get(PasswordHasher), 'hash', renewal);
     expect((await whilePaused(renewal, t.login(ADA), () => reset(t, mailbox))).status).toBe(422);

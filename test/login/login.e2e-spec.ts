@@ -13,7 +13,7 @@ describe('POST /login', () => {
     await t.database.query("INSERT INTO people (email, password_hash) VALUES ('broken@example.com', 'no digest')");
   });
 
-  it('answers 200 with a token pair that nothing may cache', async () => {
+  it('answers 200 with a token pair and forbids to cache it', async () => {
     const { body, headers } = await t.login('ada@example.com').expect(200);
     expect(body).toEqual({
       access_token: expect.any(String),
@@ -26,7 +26,7 @@ describe('POST /login', () => {
     await t.get('/private', body.access_token).expect(200);
   });
 
-  it('trims and folds the identifier, and takes the password to the letter', async () => {
+  it('normalizes the identifier, and uses the password unchanged', async () => {
     await t.login('  Ada@Example.COM ').expect(200);
     await t.login('ada@example.com', ` ${PASSWORD}`).expect(422);
     await t.login('ada@example.com', `${PASSWORD} `).expect(422);
@@ -63,7 +63,7 @@ describe('POST /login', () => {
     });
   });
 
-  it('costs one hash whoever asks', async () => {
+  it('costs one hash for known and unknown users', async () => {
     const hasher = t.app.get(PasswordHasher) as unknown as { library: { verify: () => Promise<boolean> } };
     const hashes = jest.spyOn(hasher.library, 'verify');
     for (const email of [
@@ -86,7 +86,7 @@ describe('POST /login', () => {
     ['an object', { $gt: '' }],
     ['true', true],
     ['256 characters', 'x'.repeat(256)],
-  ])('answers 422 by field for %s', async (_, value) => {
+  ])('answers 422 with an error for the field to %s', async (_, value) => {
     for (const field of ['email', 'password']) {
       const { body } = await t.http
         .post('/auth/login')
@@ -103,7 +103,7 @@ describe('POST /login', () => {
     await t.login('ada@example.com', '🔑'.repeat(256)).expect(422, /longer than 255/);
   });
 
-  it('says how many errors there are', async () => {
+  it('reports the number of errors', async () => {
     const { body } = await t.http.post('/auth/login').send({ email: 1, password: 2 }).expect(422);
     expect(body.message).toBe('The email field must be a string. (and 1 more error)');
     expect(Object.keys(body.errors)).toEqual(['email', 'password']);
@@ -112,7 +112,7 @@ describe('POST /login', () => {
   it.each([
     ['broken JSON', 'application/json', '{"email":'],
     ['a JSON string', 'application/json', '"email"'],
-    ['no JSON at all', 'text/plain', 'hello'],
+    ['a text that is not JSON', 'text/plain', 'hello'],
     ['bad UTF-8', 'application/json', Buffer.from([0x7b, 0xff, 0xfe, 0x7d])],
   ])('answers %s with a 4xx in JSON', async (_, type, body) => {
     const { status, headers } = await t.http.post('/auth/login').set('Accept', 'text/html').type(type).send(body);
@@ -121,7 +121,7 @@ describe('POST /login', () => {
     expect(headers['content-type']).toMatch(/application\/json/);
   });
 
-  it('notes where the session was started', async () => {
+  it('stores the address and the user agent of the session', async () => {
     const { body } = await t.http
       .post('/auth/login')
       .set('User-Agent', 'Lynx/2.9 '.padEnd(600, 'x'))
@@ -131,7 +131,7 @@ describe('POST /login', () => {
     expect(row.user_agent).toHaveLength(512);
   });
 
-  it('renews a hash that was made with other parameters, and only then', async () => {
+  it('renews a hash with other parameters, and no other hash', async () => {
     const hashOf = async (): Promise<string> =>
       (await t.database.query("SELECT password_hash FROM people WHERE email = 'old@example.com'"))[0].password_hash;
     const id = await t.person('old@example.com');
@@ -151,15 +151,15 @@ describe('POST /login', () => {
     await t.login('old@example.com').expect(200);
   });
 
-  it('never shows the hash, not even to the host', async () => {
+  it('never exposes the hash, not even to the host', async () => {
     const { access_token: token } = await t.session();
     const { body } = await t.get('/private', token).expect(200);
     expect(body.user).toEqual({ id: 1, email: 'ada@example.com' });
   });
 });
 
-describe('a login of the host`s own', () => {
-  it('replaces the credentials check and is told the request and the guard', async () => {
+describe('a custom login of the host', () => {
+  it('replaces the credentials check and gets the request and the guard', async () => {
     const calls: unknown[] = [];
     const t = await TestApp.start({
       options: {
@@ -176,7 +176,7 @@ describe('a login of the host`s own', () => {
     const { body } = await t.http.post('/auth/login').send({ ticket: 'good' }).expect(200);
     await t.get('/private', body.access_token).expect(200);
     await t.http.post('/auth/login').send({ ticket: 'bad' }).expect(422);
-    // The other guard's table has an id 1 too; a ticket of this one must not open it.
+    // The other guard's table also has an id 1. A ticket of this guard must not sign in there.
     await t.person('root@example.com', 'admin');
     await t.http.post('/admin/auth/login').send({ ticket: 'good' }).expect(422);
     expect(calls).toEqual([
@@ -190,12 +190,12 @@ describe('a login of the host`s own', () => {
 describe('a user whose email is not verified', () => {
   const ADA = 'ada@example.com';
 
-  describe('of a host that lets nobody else sign in', () => {
+  describe('of a host that requires verification', () => {
     const t = TestApp.forFile({
       options: { users: { entity: Member }, emailVerification: { blockUnverifiedLogin: true } },
     });
 
-    it('is kept from signing in, and told so only after the right password', async () => {
+    it('cannot sign in, and gets the reason only after the correct password', async () => {
       await member(t, ADA);
       const { body, headers } = await t.login(ADA).expect(403);
       expect(body).toEqual({ message: 'Please verify your email address before you sign in.' });
@@ -206,7 +206,7 @@ describe('a user whose email is not verified', () => {
       expect(await t.database.query('SELECT 1 FROM svc_sessions')).toEqual([]);
     });
 
-    it('may sign in once it is verified', async () => {
+    it('can sign in after the verification', async () => {
       await member(t, ADA);
       await t.login(ADA).expect(403);
       await t.database.query('UPDATE members SET email_verified_at = now()');
@@ -214,14 +214,14 @@ describe('a user whose email is not verified', () => {
     });
   });
 
-  it('may sign in where users know no verification', async () => {
+  it('can sign in if the users have no verification', async () => {
     const t = await TestApp.start({ options: { emailVerification: { blockUnverifiedLogin: true } } });
     await t.person(ADA);
     await t.login(ADA).expect(200);
     await t.stop();
   });
 
-  it('may sign in where the option is off', async () => {
+  it('can sign in if the option is off', async () => {
     const options = { users: { entity: Member }, emailVerification: { blockUnverifiedLogin: false } };
     const t = await TestApp.start({ options });
     await member(t, ADA);

@@ -5,12 +5,12 @@ import { type Answer, send } from '../../support/processes';
 import { TcpProxy } from '../../support/tcp-proxy';
 import { sharedRedisUrl } from '../../support/with-redis';
 
-/** An answer, and how long it took in milliseconds. */
+/** A response and its duration in milliseconds. */
 export interface Timed extends Answer {
   ms: number;
 }
 
-/** A host on the shared stores, with something breakable between it and them. */
+/** A host on the shared stores, with a fault proxy in front of each store. */
 export class BrokenNode {
   private constructor(
     readonly t: TestApp,
@@ -20,7 +20,7 @@ export class BrokenNode {
     private readonly drop: () => Promise<void>,
   ) {}
 
-  /** @param launch starts the host on the stores that it is given */
+  /** @param launch starts the host on the given stores */
   static async start(launch: (stores: TestAppOptions) => Promise<TestApp>): Promise<BrokenNode> {
     const database = await createDatabase();
     const redisUrl = sharedRedisUrl()!;
@@ -37,7 +37,7 @@ export class BrokenNode {
     this.postgres.heal();
   }
 
-  /** Milliseconds until a guarded request is let in again. */
+  /** The milliseconds until a guarded request succeeds again. */
   async recovery({ access_token: token }: Pick<Tokens, 'access_token'>): Promise<number> {
     const start = performance.now();
     while ((await this.call('GET', '/private', undefined, token)).status !== 200) await sleep(20);

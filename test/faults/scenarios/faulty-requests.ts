@@ -4,20 +4,20 @@ import { PASSWORD } from '../../support/user-entities';
 import type { TcpProxy } from '../../support/tcp-proxy';
 import type { BrokenNode, Timed } from './broken-node';
 
-/** What came of a run. Times in milliseconds. */
+/** The result of a run. Times in milliseconds. */
 export interface FaultyRequests {
   requests: number;
   faults: number;
   statuses: Record<number, number>;
-  /** Requests with a token that a logout had ended and that were let in. */
+  /** Requests that were accepted although a logout had ended their session. */
   failedOpen: number;
   /** Refreshes of a live session that were answered as if it had ended. */
   loggedOut: number;
-  /** Answers no client should see: neither success, nor refusal, nor 503 with `Retry-After`. */
+  /** Responses other than success, refusal, or 503 with `Retry-After`. */
   improper: string[];
   slowest: number;
   slowestRecovery: number;
-  /** Whether every session of a client works when all is over. */
+  /** Whether the session of every client works at the end. */
   alive: boolean;
 }
 
@@ -37,9 +37,9 @@ const kinds: ((proxy: TcpProxy) => void)[] = [
 ];
 
 /**
- * Sends requests from several clients until there were `total`, while the stores break and come back.
+ * Sends requests from several clients until `total` is reached, while the stores fail and recover.
  *
- * @param longestMs how long a fault lasts at most
+ * @param longestMs the maximum duration of a fault
  */
 export async function sendThroughFaults(node: BrokenNode, total: number, longestMs = 1500): Promise<FaultyRequests> {
   const result: FaultyRequests = {
@@ -85,7 +85,7 @@ async function breakStores(
   }
 }
 
-/** A client as it should be: keeps its session on 503, tries again, and remembers what it has ended. */
+/** A correct client: it keeps its session on 503, retries, and remembers the sessions that it has ended. */
 class Client {
   private ended?: string;
 
@@ -139,7 +139,7 @@ class Client {
     await this.call('POST', '/auth/login', { email: this.email, password: 'wrong' });
   }
 
-  /** Signs in anew, and ends the session it had. */
+  /** Signs in again and ends the former session. */
   private async renew(): Promise<void> {
     const next = await this.call('POST', '/auth/login', { email: this.email, password: PASSWORD });
     if (next.status !== 200) return;

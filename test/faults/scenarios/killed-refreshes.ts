@@ -3,14 +3,14 @@ import { type TestApp, type Tokens, claimsOf } from '../../support/app';
 import { type Answer, type HostProcess, send, startProcesses } from '../../support/processes';
 import { sharedRedisUrl } from '../../support/with-redis';
 
-/** What came of a run. */
+/** The result of a run. */
 export interface KilledRefreshes {
-  /** Refreshes that were cut off by the end of their process. */
+  /** Refreshes that were interrupted by the end of their process. */
   trials: number;
-  /** Of these, how many had been committed: the client holds a token that was replaced. */
+  /** The number of these that had been committed: the client holds a replaced token. */
   committed: number;
   processes: number;
-  /** What a client was told that should not have been. */
+  /** Responses that a client should not have received. */
   wrong: string[];
   revoked: number;
 }
@@ -18,7 +18,7 @@ export interface KilledRefreshes {
 const AT_ONCE = 40;
 const ROTATIONS = 5;
 
-/** Kills processes in the middle of refreshes until `trials` were cut off; their clients go on at `survivor`. */
+/** Kills processes during refreshes until `trials` were interrupted. Their clients continue at `survivor`. */
 export async function killRefreshes(survivor: TestApp, trials: number): Promise<KilledRefreshes> {
   const result: KilledRefreshes = { trials: 0, committed: 0, processes: 0, wrong: [], revoked: 0 };
   const there = await survivor.app.getUrl();
@@ -48,7 +48,7 @@ export async function killRefreshes(survivor: TestApp, trials: number): Promise<
 const launch = async (t: TestApp): Promise<HostProcess> =>
   (await startProcesses(1, { databaseUrl: t.databaseUrl, redisUrl: sharedRedisUrl()! }))[0]!;
 
-/** Opens connections and warms the compiler up. @returns milliseconds that the refreshes of a round take about */
+/** Opens connections and warms up the compiler. @returns the approximate duration of one round in milliseconds */
 async function warmUp(victim: HostProcess, tokens: Tokens): Promise<number> {
   const round = () =>
     Promise.all(Array.from({ length: AT_ONCE }, () => send(`${victim.url}/auth/refresh`, 'POST', tokens)));
@@ -58,11 +58,11 @@ async function warmUp(victim: HostProcess, tokens: Tokens): Promise<number> {
   return performance.now() - start;
 }
 
-/** How many of these sessions have rotated past the token that their client holds. */
+/** The number of these sessions whose generation is later than that of the client's token. */
 async function replaced(t: TestApp, sessions: readonly Tokens[]): Promise<number> {
   const held = sessions.map(({ access_token: access, refresh_token: refresh }) => ({
     id: claimsOf(access).fid,
-    // base64url of version, session and generation (1, 16 and 4 bytes), and what proves them.
+    // base64url of version, session and generation (1, 16 and 4 bytes), followed by the MAC.
     generation: Buffer.from(refresh, 'base64url').readUInt32BE(17),
   }));
   const [{ n }] = await t.database.query(
@@ -73,7 +73,7 @@ async function replaced(t: TestApp, sessions: readonly Tokens[]): Promise<number
   return n;
 }
 
-/** The client goes on at another process, five times more; what it has not been answered it sends again. */
+/** Continues at another process with five refreshes. A request without a response is repeated. */
 async function goOn(url: string, tokens: Tokens, answer: Answer | null, result: KilledRefreshes): Promise<void> {
   const take = ({ status, body }: Answer): void => {
     if (status === 200) Object.assign(tokens, body);
@@ -85,7 +85,7 @@ async function goOn(url: string, tokens: Tokens, answer: Answer | null, result: 
   if (status !== 200) result.wrong.push(`guarded: ${status}`);
 }
 
-/** A client keeps its session through 503, and asks again. */
+/** Refreshes, and repeats the request on 503. */
 async function refreshed(url: string, tokens: Tokens): Promise<Answer> {
   for (;;) {
     const answer = await send(`${url}/auth/refresh`, 'POST', tokens);

@@ -9,23 +9,23 @@ import { PASSWORD } from '../../support/user-entities';
 import { sharedRedisUrl } from '../../support/with-redis';
 import { BrokenNode } from './broken-node';
 
-/** What came of a run. */
+/** The result of a run. */
 export interface MixedLoad {
   requests: number;
   faults: number;
   statuses: Record<number, number>;
   improper: string[];
-  /** Keys of ours that were looked at, and those that would stay for ever. */
+  /** The number of inspected keys, and the keys without an expiry. */
   keys: number;
   lasting: string[];
-  /** Megabytes of heap after a collection, one sample in each `sampleMs`. */
+  /** The heap in megabytes after garbage collection, one sample per `sampleMs`. */
   heap: number[];
 }
 
 const CLIENTS = 8;
 const CHOSEN = { password: 'another horse entirely', password_confirmation: 'another horse entirely' };
 
-/** Everything that clients do, for a while, with a fault in one of a hundred requests. */
+/** Runs all client operations for a while, with a fault in one of a hundred requests. */
 export async function loadFor(isOver: (requests: number) => boolean, sampleMs = Infinity): Promise<MixedLoad> {
   const keyPrefix = `load:${randomUUID()}:`;
   let mailbox!: Mailbox;
@@ -87,7 +87,7 @@ async function client(node: BrokenNode, mailbox: Mailbox, email: string, result:
   ];
   while (!over()) {
     await deeds[randomInt(deeds.length)]!();
-    // What was mailed is the test's own memory.
+    // Recorded mails would count as memory of the application.
     mailbox.mails.length = 0;
   }
 }
@@ -111,7 +111,7 @@ async function sample(result: MixedLoad, everyMs: number, over: () => boolean): 
   }
 }
 
-/** Every key of ours lasts for a time, and not for ever. */
+/** Requires that every key of the library expires. */
 async function look(keyPrefix: string, result: MixedLoad): Promise<void> {
   const { client: redis } = await redisCache(sharedRedisUrl()!);
   for await (const key of redis.scanIterator({ MATCH: `${keyPrefix}*`, COUNT: 1000 })) {

@@ -4,17 +4,17 @@ import { TestApp, type Tokens } from '../../support/app';
 import { PostgresServer } from '../../support/postgres';
 import { send } from '../../support/processes';
 
-/** What came of a run. */
+/** The result of a run. */
 export interface Restarts {
   restarts: number;
   refreshes: number;
-  /** Refreshes that were answered 503, and asked for again. */
+  /** Refreshes that were answered 503 and repeated. */
   unavailable: number;
   /** Refreshes of a live session that were refused. */
   lost: number;
-  /** Answers that are neither. */
+  /** All other unexpected responses. */
   improper: string[];
-  /** Sessions that somebody ended, and events that told of theft. */
+  /** Sessions that were ended, and events that reported a reuse. */
   killed: number;
   perSecond: number;
   /** Milliseconds. */
@@ -23,7 +23,7 @@ export interface Restarts {
 
 const CLIENTS = 20;
 
-/** Restarts PostgreSQL, every other time as if it was killed, while `perSecond` refreshes come in. */
+/** Restarts PostgreSQL under a load of refreshes. Every second restart simulates a crash. */
 export async function restartUnderLoad(restarts: number, perSecond: number): Promise<Restarts> {
   const postgres = await PostgresServer.start();
   const t = await TestApp.start({ databaseUrl: postgres.url });
