@@ -1,7 +1,7 @@
-/** The part of autocannon 9 that the benchmark uses; the package brings no types. */
+/** The part of autocannon 9 that the benchmark uses. The package has no types. */
 declare module 'autocannon' {
   namespace autocannon {
-    /** One connection; `setupClient` may give it requests of its own. */
+    /** One connection. `setupClient` can set its requests. */
     interface Client {
       setRequests(requests: Request[]): void;
       setBody(body: string): void;
@@ -19,9 +19,9 @@ declare module 'autocannon' {
       connections: number;
       /** Seconds. */
       duration?: number;
-      /** Requests of all connections together, in the place of a duration. */
+      /** The total number of requests of all connections, instead of a duration. */
       amount?: number;
-      /** Milliseconds between two looks at the clock; bounds how far a run overshoots its duration. */
+      /** Milliseconds between two checks of the time: limits how far a run exceeds its duration. */
       sampleInt: number;
       setupClient(client: Client): void;
     }

@@ -1,4 +1,4 @@
-/** The part of better-auth 1.7 that the benchmark uses: it is installed for the benchmark alone, not for type checks. */
+/** The part of better-auth 1.7 that the benchmark uses. It is installed only for the benchmark, not for type checks. */
 declare module 'better-auth' {
   interface SecondaryStorage {
     get(key: string): Promise<string | null>;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const STEP_MS = 3000;
 
-/** What has to be stopped and removed, however the benchmark ends. */
+/** Stops and removes everything that the benchmark created, however it ends. */
 export class Cleanup {
   private readonly steps: (() => unknown)[] = [];
   private aborted = false;
@@ -10,28 +10,28 @@ export class Cleanup {
   constructor() {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
       process.once(signal, () => void this.abort(`stopped by ${signal}`));
-    // The other end of a pipe has gone; what is written from now on goes nowhere.
+    // The reader of a pipe has closed it. Later output is discarded.
     for (const stream of [process.stdout, process.stderr])
-      stream.on('error', () => void (this.aborted || this.abort('nobody reads what it writes')));
+      stream.on('error', () => void (this.aborted || this.abort('its output has no reader')));
   }
 
-  /** Registers a step; the last one added runs first. */
+  /** Registers a step. The last registered step runs first. */
   add(step: () => unknown): void {
     this.steps.unshift(step);
   }
 
-  /** Ends the benchmark if it takes longer than it ever should. */
+  /** Ends the benchmark if it exceeds its time limit. */
   deadline(seconds: number): void {
     setTimeout(() => void this.abort(`not finished after ${seconds} s`), seconds * 1000).unref();
   }
 
-  /** Says what went wrong. Once the benchmark is being stopped, everything does, and nothing of it is news. */
+  /** Prints an error, except during the abort, which causes further errors. */
   report(error: unknown): void {
     if (!this.aborted) process.stderr.write(`bench: ${(error as Error).stack}\n`);
     process.exitCode = 1;
   }
 
-  /** Runs every step. One that fails, or that waits for a process the same signal ended, holds up no other. */
+  /** Runs every step. A failed step, or one that waits for an ended process, does not block the others. */
   async run(): Promise<void> {
     for (const step of this.steps.splice(0)) {
       const done = Promise.resolve().then(step);

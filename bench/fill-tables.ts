@@ -4,7 +4,7 @@ import type { Stores } from './stores';
 
 const SESSIONS = 20_000;
 
-/** Fills the session table of the library and the token table of the hand-rolled application: empty tables cost less. */
+/** Fills the session table of the library and the token table of the hand-written application: empty ones cost less. */
 export async function fillTables({ databaseUrl }: Stores): Promise<void> {
   const source = await dataSourceOf(databaseUrl).initialize();
   await source.query(`

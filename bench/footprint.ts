@@ -1,4 +1,4 @@
-// What the library adds to an application: memory, and time to start.
+// Measures what the library adds to an application: memory and start time.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -29,7 +29,7 @@ async function main(cleanup: Cleanup): Promise<void> {
   const member = await addMember(stores);
   const start = (variant: Variant) => print(file, variant, stores, member, cleanup);
 
-  // What is on the disk is in memory for all of them alike.
+  // Fills the file cache of the system before the first measured start.
   for (const variant of VARIANTS) await start(variant);
   const prints: Record<Variant, FootprintSample[]> = { without: [], default: [], all: [] };
   for (let round = 0; round < rounds; round++) {
@@ -64,7 +64,7 @@ async function print(
       REDIS_URL: redisUrl,
       VARIANT: variant,
       MEMBER: member,
-      // As long as a real one.
+      // As long as a real access token.
       TOKEN_LIKE: 'x'.repeat(400),
     },
   });

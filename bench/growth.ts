@@ -1,4 +1,4 @@
-// What a million sessions do to a refresh, beside a thousand.
+// Compares refreshes in a table of a million sessions with those in a table of a thousand.
 import { RedisServer } from '../test/support/redis';
 import { Cleanup } from './cleanup';
 import { type Filled, fill } from './growth/fill';
@@ -16,7 +16,7 @@ const FEW = 1000;
 const CROWDS = [1, 50, 1000];
 const REPETITIONS = 20;
 const WARM_UP_SECONDS = 5;
-/** Sessions that are filled in a second at least. */
+/** The minimum number of sessions that are inserted per second. */
 const FILLED_A_SECOND = 5000;
 
 async function main(cleanup: Cleanup): Promise<void> {
@@ -33,14 +33,14 @@ async function main(cleanup: Cleanup): Promise<void> {
   cleanup.deadline(1200 + all / FILLED_A_SECOND + 3 * (sizes.length + 1) * rounds * seconds);
 
   const stores = await startStores(cleanup, { max_connections: '100' });
-  // Each refresh of the measured rounds meets a session of its own, as far as there are so many.
+  // Each refresh of the measured rounds uses a different session, if there are enough.
   const wanted = Math.ceil(rate * (WARM_UP_SECONDS + rounds * seconds) * 1.1);
   const largest = Math.max(...sizes);
   const filled = [await fill(FEW, wanted, { sizes: [], repetitions: 0 })];
   for (const sessions of sizes) {
     const repetitions = sessions === largest ? Math.min(REPETITIONS, Math.floor(sessions / 2000)) : 0;
     const crowds = { sizes: CROWDS, repetitions };
-    filled.push(await told(`filling ${sessions} sessions`, () => fill(sessions, wanted, crowds)));
+    filled.push(await timed(`filling ${sessions} sessions`, () => fill(sessions, wanted, crowds)));
   }
   const sides: Deployment[] = [];
   for (const one of filled) sides.push(await startSide(one, stores, connections, cleanup));
@@ -50,7 +50,7 @@ async function main(cleanup: Cleanup): Promise<void> {
   for (const kind of KINDS) for (const side of sides) await load(kind, side, WARM_UP_SECONDS);
   const samples = sides.map((): Size['samples'] => ({ refresh: [], guarded: [] }));
   for (let round = 0; round < rounds; round++)
-    await told(`round ${round + 1} of ${rounds}`, async () => {
+    await timed(`round ${round + 1} of ${rounds}`, async () => {
       const order = [...sides.entries()];
       for (const kind of KINDS)
         for (const [i, side] of round % 2 ? order.toReversed() : order)
@@ -59,21 +59,21 @@ async function main(cleanup: Cleanup): Promise<void> {
   const measured: Size[] = [];
   for (const [i, side] of sides.entries())
     measured.push({ filled: side.filled, samples: samples[i]!, writes: await measureWrites(side) });
-  const revoked = await told('revoking', () => revokeCrowds(sides.at(-1)!));
+  const revoked = await timed('revoking', () => revokeCrowds(sides.at(-1)!));
   const plans = await plansOf(sides.at(-1)!);
   const [small, ...large] = measured as [Size, Size, ...Size[]];
   const pace = { rate, seconds };
   await publish('growth', report({ pace, connections, version: stores.version, small, large, revoked, plans }));
 }
 
-/** With a Redis of its own: servers that share one stand before one database. */
+/** With a separate Redis: servers on one Redis must share one database. */
 async function startSide(filled: Filled, stores: Stores, connections: number, cleanup: Cleanup): Promise<Deployment> {
   const redis = await RedisServer.start();
   cleanup.add(() => redis.stop());
   return Deployment.start(filled, { ...stores, redisUrl: redis.url }, connections, cleanup);
 }
 
-async function told<T>(what: string, work: () => Promise<T>): Promise<T> {
+async function timed<T>(what: string, work: () => Promise<T>): Promise<T> {
   const start = performance.now();
   const result = await work();
   process.stderr.write(`${what}: ${((performance.now() - start) / 1000).toFixed(0)} s\n`);

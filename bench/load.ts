@@ -7,13 +7,13 @@ import type { Server } from './server';
 import { quantile } from './statistics';
 import type { Stores } from './stores';
 
-/** One connection of a load: what it sends, and how an answer changes what it sends next. */
+/** One connection of a load: its requests, and how a response changes the next request. */
 export interface Connection {
   headers: Record<string, string>;
   body?: string;
-  /** The body of the next request, from the answer to this one. */
+  /** Computes the body of the next request from this response. */
   follow?(answer: string): string;
-  /** In the place of `headers`, for requests that can be made but once: those of each, and the end after the last. */
+  /** Replaces `headers` for requests that can be sent only once: the headers of each. The last one ends the connection. */
   turns?: Record<string, string>[];
 }
 
@@ -23,13 +23,13 @@ export interface Load {
   server: Server;
   method: 'GET' | 'POST' | 'DELETE';
   path: string;
-  /** Whether its requests can be made but once, and cost too much to prepare for a warm-up. */
+  /** Whether its requests can be sent only once and are too expensive to prepare for a warm-up. */
   isScarce?: boolean;
-  /** Fresh connections: a sample ends in the middle of a chain of tokens, and nobody has its last link. */
+  /** Creates new connections: a sample ends within a chain of tokens, and its last token is lost. */
   connections(count: number, seconds: number): Promise<Connection[]>;
 }
 
-/** What one scenario did in one round. Times are milliseconds, processor times microseconds for one request. */
+/** The result of one scenario in one round. Times in milliseconds, processor times in microseconds per request. */
 export interface Sample {
   perSecond: number;
   p50?: number;
@@ -39,27 +39,27 @@ export interface Sample {
   /** All processes of PostgreSQL. */
   postgresMicros?: number;
   redisMicros?: number;
-  /** How late the server's timers were. */
+  /** The event loop delay of the server. */
   loopP99?: number;
   /** Resident memory of the server process after the sample, in MiB. */
   rss?: number;
-  /** SQL statements for one request; fewer than alone, where requests share one. */
+  /** SQL statements per request. Lower than for a single request if requests share a statement. */
   statements?: number;
-  /** Redis commands likewise. */
+  /** Redis commands per request, with the same effect. */
   commands?: number;
-  /** Milliseconds that one password hash took, its wait for a turn not included. */
+  /** Milliseconds of one password hash, without its time in the queue. */
   hashMs?: number;
-  /** How much of the time hashes were being computed, of as many at once as our application computes. */
+  /** The utilisation of the hash slots of our application, 0 to 1. */
   hashing?: number;
 }
 
-/** How much of what to send, and the stores behind it. */
+/** The number of connections, and the stores behind the server. */
 export interface LoadOptions {
   connections: number;
   stores: Stores;
 }
 
-/** What the stores have spent so far. */
+/** The processor time and commands of the stores so far. */
 export async function storesSpent({ redisUrl, postmaster }: Stores) {
   const { cpuMicros, commands } = await redisInfo(redisUrl);
   const all = Object.values(commands).reduce((sum, calls) => sum + calls, 0);
@@ -67,12 +67,12 @@ export async function storesSpent({ redisUrl, postmaster }: Stores) {
 }
 
 /**
- * Seconds of load before every sample. While other scenarios have their turns a process rests, and V8 gives up code and
- * memory that a server under traffic keeps.
+ * Seconds of load before every sample. While other scenarios run, a process is idle, and V8 discards code and memory
+ * that a server under load keeps.
  */
 export const WARM_UP_SECONDS = 1;
 
-/** Sends one kind of request for some seconds. @throws when an answer was not 2xx: failures are fast and prove nothing */
+/** Sends one kind of request for some seconds. @throws if a response is not 2xx: failures are fast and prove nothing */
 export async function sample(load: Load, seconds: number, { connections, stores }: LoadOptions): Promise<Sample> {
   if (!load.isScarce)
     await sent(load, await load.connections(connections, WARM_UP_SECONDS), { duration: WARM_UP_SECONDS });
@@ -89,7 +89,7 @@ export async function sample(load: Load, seconds: number, { connections, stores 
 
   const failed = result.non2xx + result.errors;
   if (failed || !latencies.length) throw new Error(`${load.name}: ${failed} of ${latencies.length} requests failed`);
-  // The last request of each connection is worked on too, though nobody waits for its answer.
+  // The server also processes the last request of each connection, although the sample ends before its response.
   const worked = amount || result['2xx'] + connections;
   return {
     perSecond: result['2xx'] / result.duration,
@@ -123,13 +123,13 @@ function sent(
   }).on('response', (_client, _status, _bytes, milliseconds) => void latencies.push(milliseconds));
 }
 
-/** What a process did of hashing in so many seconds. */
+/** The hash figures of a process over a number of seconds. */
 export function hashingOf(before: Spent, after: Spent, seconds: number): Pick<Sample, 'hashMs' | 'hashing'> {
   const hashMs = after.hashMs - before.hashMs;
   return { hashMs: hashMs / (after.hashes - before.hashes), hashing: hashMs / (seconds * 1000 * HASHES_AT_ONCE) };
 }
 
-/** Says what a connection sends. */
+/** Sets the requests of a connection. */
 export function prepare(client: autocannon.Client, { headers, body, follow, turns }: Connection): void {
   const onResponse = follow && ((_status: number, answer: string) => client.setBody(follow(answer)));
   client.setRequests((turns ?? [headers]).map((each) => ({ headers: each, body, onResponse })));

@@ -2,7 +2,7 @@ import type { Load } from './load';
 import { quantile, probabilityLarger } from './statistics';
 import { ADA } from './stores';
 
-/** How long a wrong password takes, in milliseconds, for a user there is and for one there is not. */
+/** The durations of a wrong password in milliseconds, for an existing and for an unknown user. */
 export interface LoginTiming {
   known: number[];
   unknown: number[];
@@ -11,7 +11,7 @@ export interface LoginTiming {
 const WRONG = 'wrong-horse-battery';
 const UNTIMED = 5;
 
-/** Sends failing logins one after the other, a known and an unknown user in turns. */
+/** Sends failing logins one after the other, alternately for a known and an unknown user. */
 export async function timeLogins({ server, path }: Pick<Load, 'server' | 'path'>, count: number): Promise<LoginTiming> {
   const timed = async (email: string): Promise<number> => {
     const start = performance.now();
@@ -28,9 +28,9 @@ export async function timeLogins({ server, path }: Pick<Load, 'server' | 'path'>
   };
   const timing: LoginTiming = { known: [], unknown: [] };
   for (let i = -UNTIMED; i < count; i++) {
-    // An address that never comes twice: whatever the server might remember of one is of no use.
+    // Every unknown address is used once, so that nothing cached for an address has an effect.
     const users = { known: ADA.email, unknown: `nobody-${i + UNTIMED}@example.com` };
-    // Who comes first changes, so that what the previous request leaves behind falls on both.
+    // The order alternates, so that the effect of the previous request is the same for both.
     const order = i % 2 ? (['known', 'unknown'] as const) : (['unknown', 'known'] as const);
     for (const kind of order) {
       const milliseconds = await timed(users[kind]);
@@ -40,7 +40,7 @@ export async function timeLogins({ server, path }: Pick<Load, 'server' | 'path'>
   return timing;
 }
 
-/** Median, 5th and 95th percentile, and how well one answer's time gives the unknown user away. */
+/** Median, 5th and 95th percentile, and how well the duration of one response identifies an unknown user. */
 export const summaryOf = ({ known, unknown }: LoginTiming) => ({
   known: [0.5, 0.05, 0.95].map((share) => quantile(known, share)),
   unknown: [0.5, 0.05, 0.95].map((share) => quantile(unknown, share)),

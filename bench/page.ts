@@ -8,7 +8,7 @@ const PAGE = join(__dirname, 'figures.md');
  * Prints the figures of a run. With `BENCH_WRITE` it also replaces those between `<!-- name -->` and `<!-- /name -->` in
  * `bench/figures.md`.
  *
- * @throws where the page has no such place
+ * @throws if the page has no such place
  */
 export async function publish(name: string, figures: string): Promise<void> {
   process.stdout.write(`${figures}\n`);

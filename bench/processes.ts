@@ -1,4 +1,4 @@
-// Two processes behind one PostgreSQL and one Redis, beside one.
+// Compares two processes on one PostgreSQL and one Redis with one process.
 import { RedisServer } from '../test/support/redis';
 import { PEOPLE } from './apps/serve';
 import { Cleanup } from './cleanup';
@@ -50,7 +50,7 @@ async function main(cleanup: Cleanup): Promise<void> {
   await publish('processes', report({ connections, seconds, version: stores.version, scaled, crossed }));
 }
 
-/** A database and a Redis for a process that shares nothing with the others but the machine. */
+/** A separate database and Redis for a process that shares only the machine with the others. */
 async function ownStores(stores: Stores, cleanup: Cleanup): Promise<Stores> {
   const redis = await RedisServer.start();
   cleanup.add(() => redis.stop());

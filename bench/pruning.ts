@@ -1,4 +1,4 @@
-// What a sweep of a million expired rows does to the refreshes beside it.
+// Measures refreshes while a million expired rows are pruned.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -13,14 +13,14 @@ import { median } from './statistics';
 import { type Stores, startStores } from './stores';
 
 const SESSIONS = 950_000;
-/** One lockout counter for so many sessions. */
+/** One lockout counter for this many sessions. */
 const COUNTER_EACH = 19;
 
 async function main(cleanup: Cleanup): Promise<void> {
-  // Well below what saturates the machine: under a full load, latency only says how long the queue is.
+  // Well below saturation: under full load, latency only measures the length of the queue.
   const { seconds } = readSettings();
   cleanup.deadline(1200);
-  // A sweep writes: here the server waits for its disk as in production.
+  // Pruning writes: the server waits for its disk, as in production.
   const stores = await startStores(cleanup, { max_connections: '100' });
   await fill(stores, Math.max(...readSizes(SESSIONS)));
   const server = await Server.start('ours', stores, cleanup);
@@ -39,7 +39,7 @@ async function main(cleanup: Cleanup): Promise<void> {
   const during = await samples(() => running);
   const result = await pruned;
   const after = await samples((taken) => taken < 5);
-  // During the last one the sweep ended.
+  // The sweep ended during the last one.
   const whole = during.length > 1 ? during.slice(0, -1) : during;
   process.stdout.write(`${report({ before, during: whole, after }, result)}\n`);
 }

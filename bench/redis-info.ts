@@ -1,18 +1,18 @@
 import { connect } from 'node:net';
 
-/** What a Redis server says of itself. */
+/** The statistics of a Redis server. */
 export interface RedisInfo {
   version: string;
   /** Processor time of all its threads, in microseconds. */
   cpuMicros: number;
-  /** Commands it has answered for requests, those inside scripts among them, by name. */
+  /** The number of commands for requests by name, including those inside scripts. */
   commands: Record<string, number>;
 }
 
-// What clients say for themselves, and this file's own question.
+// Commands that clients send on their own, and those of this file.
 const NOT_OF_REQUESTS = /^(info|quit|ping|hello|auth|client|select|command)/;
 
-/** Asks a Redis server. Resolves after it has answered whoever asked before. */
+/** Reads the statistics. Resolves after Redis has answered all earlier commands. */
 export function redisInfo(redisUrl: string): Promise<RedisInfo> {
   const { port, hostname } = new URL(redisUrl);
   return new Promise((resolve, reject) => {

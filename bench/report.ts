@@ -9,14 +9,14 @@ import type { Settings } from './settings';
 import { chanceDeviation, median } from './statistics';
 import type { StoreCalls } from './store-calls';
 
-/** What one group measured, by the scenarios' keys. */
+/** The measurements of one group, by the keys of the scenarios. */
 export interface Measured {
   scenarios: Record<string, Scenario>;
   samples: Record<string, Sample[]>;
   calls: Record<string, StoreCalls>;
 }
 
-/** Everything one run measured. */
+/** All measurements of one run. */
 export interface Results {
   settings: Settings;
   /** `PostgreSQL 18.4, Redis 7.0.15`. */
@@ -44,8 +44,8 @@ function heading({ settings: { rounds, seconds, connections }, stores }: Results
   const memory = `${Math.round(totalmem() / 2 ** 30)} GiB`;
   const date = new Date().toISOString().slice(0, 10);
   return `${date}: ${machine()}, ${memory}, ${process.platform}, ${stores}, \`NODE_ENV=production\`.
-${rounds} rounds, interleaved, ${seconds} s a sample, ${connections} connections. Medians of the rounds, with the range.
-${rounds < FEW_ROUNDS ? '\n**Too short a run for figures: it shows that everything can be measured.**' : ''}`.trimEnd();
+${rounds} rounds, interleaved, ${seconds} s per sample, ${connections} connections. Medians of the rounds, with the range.
+${rounds < FEW_ROUNDS ? '\n**This run is too short for figures. It only shows that everything can be measured.**' : ''}`.trimEnd();
 }
 
 const range = (values: number[], digits: number): string =>
@@ -116,5 +116,5 @@ function timingTable({ timings, settings: { logins } }: Results): string {
 
 ${table(columns, rows)}
 
-${logins} sequential logins each. 0.5 is indistinguishable; chance alone gives 0.5 ± ${chanceDeviation(logins).toFixed(3)}.`;
+${logins} sequential logins each. 0.5 means indistinguishable; random variation alone is 0.5 ± ${chanceDeviation(logins).toFixed(3)}.`;
 }

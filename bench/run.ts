@@ -31,7 +31,7 @@ async function main(cleanup: Cleanup): Promise<void> {
   await publish('requests', report({ settings, stores: `PostgreSQL ${stores.version}, ${version}`, groups, timings }));
 }
 
-/** Measures a group beside nothing but its own servers. */
+/** Measures a group while only its own servers run. */
 async function measured(
   name: string,
   group: Group,
@@ -47,7 +47,7 @@ async function measured(
   };
   process.stderr.write(`${name}: starts\n`);
   const scenarios = await group.scenarios({ ...around, start });
-  // The compiler has met every path before anything counts.
+  // Warms up every scenario before the measurement.
   for (const scenario of Object.values(scenarios)) await scenario.sample(WARM_UP_SECONDS);
   const calls: Record<string, StoreCalls> = {};
   for (const [key, { load }] of Object.entries(scenarios)) if (load) calls[key] = await storeCalls(load, stores);
@@ -58,13 +58,13 @@ async function measured(
   return { scenarios, samples, calls };
 }
 
-/** Every scenario once a round, so that a disturbance of the machine meets all of them. */
+/** Runs every scenario once per round, so that a disturbance of the machine affects all of them. */
 async function rounds(name: string, scenarios: Scenarios, settings: Settings): Promise<Record<string, Sample[]>> {
   const samples: Record<string, Sample[]> = {};
   for (let round = 0; round < settings.rounds; round++) {
     process.stderr.write(`${name}: round ${round + 1} of ${settings.rounds}\n`);
     const order = Object.entries(scenarios);
-    // Backwards every other time: what a scenario leaves behind falls on both its neighbours.
+    // In reverse order every other time, so that the after-effects of a scenario affect both its neighbours.
     for (const [key, scenario] of round % 2 ? order.toReversed() : order)
       (samples[key] ??= []).push(await scenario.sample(settings.seconds));
   }

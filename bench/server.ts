@@ -11,20 +11,20 @@ const REGISTER = join(__dirname, '../test/support/register-ts.cjs');
 const START_TIMEOUT_MS = 30_000;
 const REST_MS = 50;
 const MAX_RESTS = 200;
-// As many as wait for the pool without losing patience, on a busy machine too.
+// As many as can wait for the pool without a timeout, even on a busy machine.
 const PART = 50;
 
 export const ADAPTERS = ['express', 'fastify'] as const;
 export type Adapter = (typeof ADAPTERS)[number];
 
-/** An application in a process of its own. */
+/** An application in its own process. */
 export class Server {
   private constructor(
     readonly url: string,
     private readonly child: ChildProcess,
   ) {}
 
-  /** Starts `bench/apps/{app}.ts` as in production, on an adapter and with what else its environment says. */
+  /** Starts `bench/apps/{app}.ts` as in production, on an adapter and with additional environment variables. */
   static async start(
     app: string,
     { databaseUrl, redisUrl }: Stores,
@@ -32,7 +32,7 @@ export class Server {
     { adapter = 'express', ...more }: { adapter?: Adapter; [variable: string]: string | undefined } = {},
   ): Promise<Server> {
     const child = spawn(process.execPath, [...flagsOf(app), '--require', REGISTER, join(__dirname, `apps/${app}.ts`)], {
-      // Nothing of the caller's SVC_* configuration may reach a measured application.
+      // The caller's SVC_* variables must not reach a measured application.
       env: {
         PATH: process.env.PATH,
         NODE_ENV: 'production',
@@ -41,7 +41,7 @@ export class Server {
         BENCH_ADAPTER: adapter,
         ...more,
       },
-      // What is said of wrong passwords is written, and not shown.
+      // The security log of wrong passwords is written but not shown.
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
     cleanup.add(() => stopped(child));
@@ -53,17 +53,17 @@ export class Server {
     return stopped(this.child);
   }
 
-  /** What the process has spent so far. */
+  /** The work of the process so far. */
   spent(): Promise<Spent> {
     return this.get('/bench-stats');
   }
 
-  /** Begins to measure the delay of the event loop anew. */
+  /** Restarts the measurement of the event loop delay. */
   async resetDelay(): Promise<void> {
     await this.get('/bench-stats?do=reset');
   }
 
-  /** The statements that were sent during some work, with their answers. */
+  /** The statements that were sent during `work`, with their results. */
   async recorded(work: () => Promise<unknown>): Promise<Recorded[]> {
     await this.get('/bench-stats?do=record');
     await work();
@@ -71,8 +71,8 @@ export class Server {
   }
 
   /**
-   * Waits until the process rests: what a cut-off sample leaves in its queues, passwords above all, would
-   * run inside the next one.
+   * Waits until the process is idle. Otherwise the queued work of an interrupted sample, above all password hashes,
+   * would run during the next one.
    */
   async rest(): Promise<Spent> {
     let before = await this.spent();
@@ -83,10 +83,10 @@ export class Server {
       if (quiet) return after;
       before = after;
     }
-    throw new Error('the server process does not come to rest');
+    throw new Error('the server process does not become idle');
   }
 
-  /** New sessions, each of another user as far as there are so many, or all of one. */
+  /** Creates sessions of different users as far as possible, or all of one user. */
   async sessions<T = Tokens>(prefix: string, count: number, user?: number): Promise<T[]> {
     const made: T[] = [];
     while (made.length < count) {
@@ -98,18 +98,18 @@ export class Server {
   }
 
   async get<T>(path: string): Promise<T> {
-    if (this.child.exitCode !== null) throw new Error('the server process has ended');
+    if (this.child.exitCode !== null) throw new Error('the server process has exited');
     const answer = await fetch(this.url + path, { signal: AbortSignal.timeout(20_000) });
     if (!answer.ok) throw new Error(`${path} answered ${answer.status}`);
     return (await answer.json()) as T;
   }
 }
 
-/** The next message of a process. @throws when it ends before, or keeps silent */
+/** The next message of a process. @throws if the process exits first or sends no message in time */
 export async function messageOf<T>(child: ChildProcess, name: string): Promise<T> {
   const [message] = (await Promise.race([
     once(child, 'message', { signal: AbortSignal.timeout(START_TIMEOUT_MS) }),
-    once(child, 'exit').then(([code]) => Promise.reject(new Error(`${name} ended with ${code}`))),
+    once(child, 'exit').then(([code]) => Promise.reject(new Error(`${name} exited with ${code}`))),
   ])) as [T];
   return message;
 }
@@ -123,7 +123,7 @@ export const flagsOf = (app: string): string[] =>
 async function stopped(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exit = once(child, 'exit');
-  // Closing the channel lets the process end by itself, and so write its profile.
+  // When the channel closes, the process exits normally and writes its profile.
   if (child.connected) child.disconnect();
   const timer = setTimeout(() => child.kill('SIGKILL'), 5000);
   await exit;

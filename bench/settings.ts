@@ -1,4 +1,4 @@
-/** How long and how often to measure; from `BENCH_*`. */
+/** The duration and number of measurements, from `BENCH_*`. */
 export interface Settings {
   /** Rounds; every scenario of a group runs once in each. */
   rounds: number;
@@ -8,7 +8,7 @@ export interface Settings {
   connections: number;
   /** Failed logins of each kind in the timing comparison. */
   logins: number;
-  /** The groups to measure; all, where it names none. */
+  /** The groups to measure. Empty means all. */
   only: string[];
 }
 
@@ -24,7 +24,7 @@ export function readSettings(env: NodeJS.ProcessEnv = process.env): Settings {
   };
 }
 
-/** The sizes of the table of sessions, from `BENCH_SESSIONS`, the smallest first. @throws as {@link readSettings} does */
+/** The sizes of the session table from `BENCH_SESSIONS`, in ascending order. @throws as {@link readSettings} does */
 export const readSizes = (fallback: number, env: NodeJS.ProcessEnv = process.env): [number, ...number[]] =>
   (env.BENCH_SESSIONS || String(fallback))
     .split(',')

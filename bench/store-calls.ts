@@ -3,17 +3,17 @@ import type { Connection, Load } from './load';
 import { redisInfo } from './redis-info';
 import type { Stores } from './stores';
 
-/** Store calls that one request makes. */
+/** The store calls of one request. */
 export interface StoreCalls {
-  /** Of each statement what it does, and the tables it names; in their order. */
+  /** Each statement with its verb and its tables, in order. */
   sql: string[];
-  /** How often each command, those inside scripts among them. */
+  /** The count of each command, including those inside scripts. */
   redis: Record<string, number>;
 }
 
 const COUNTED = 20;
 
-/** Counts the store calls of one request, over some that run one after the other with nothing beside them. */
+/** Counts the store calls of one request as the average of several sequential requests without other load. */
 export async function storeCalls(load: Load, { redisUrl }: Stores): Promise<StoreCalls> {
   const [connection] = await load.connections(1, 1);
   if (connection!.turns && connection!.turns.length < COUNTED) throw new Error(`${load.name}: too few turns to count`);
@@ -23,22 +23,22 @@ export async function storeCalls(load: Load, { redisUrl }: Stores): Promise<Stor
     for (let i = 0; i < COUNTED; i++) await sendOne(load, connection!);
   });
   const { commands: after } = await redisInfo(redisUrl);
-  // What comes less than once a request is not of requests: servers that rest look after their denylist now and then.
+  // Commands that occur less than once per request belong to the background checks of the denylist.
   const redis = Object.entries(after).map(
     ([name, calls]) => [name, Math.round((calls - (before[name] ?? 0)) / COUNTED)] as const,
   );
   return { sql: named(recorded), redis: Object.fromEntries(redis.filter(([, calls]) => calls > 0).toSorted()) };
 }
 
-/** What a statement changes, in a WITH too. */
+/** The verb of a changing statement, also inside a WITH. */
 const CHANGE = /\b(?:INSERT(?= INTO )|DELETE(?= FROM )|UPDATE(?= "))/i;
 
-/** Of the last request: what the first one finds out, such as the columns of a table, is asked once. */
+/** The statements of the last request: the first one also reads metadata such as the columns of a table. */
 function named(recorded: Recorded[]): string[] {
   const names = recorded.map(({ text }) => {
     const [first = text] = /\w+/.exec(text) ?? [];
     const [verb] = CHANGE.exec(text) ?? [/^with$/i.test(first) ? 'SELECT' : first];
-    // Tables are quoted where a library writes the statement, and names of a WITH are not.
+    // Statements of a library have quoted table names, and the names of a WITH are not quoted.
     const quoted = tablesIn(text, /\b(?:FROM|INTO|UPDATE|JOIN)\s+"(\w+)"/gi);
     const tables = quoted.length ? quoted : tablesIn(text, /\b(?:FROM|INTO|JOIN)\s+(\w+)(?![\w.(])/gi);
     return [verb.toUpperCase(), tables.map((table) => `\`${table}\``).join(' and ')].join(' ').trimEnd();
@@ -50,7 +50,7 @@ const tablesIn = (text: string, where: RegExp): string[] => [
   ...new Set([...text.matchAll(where)].map(([, name]) => name!).toSorted()),
 ];
 
-/** Sends one request. @throws when its answer is not 2xx */
+/** Sends one request. @throws if its response is not 2xx */
 export async function sendOne({ server, path, method, name }: Load, connection: Connection): Promise<void> {
   const { body, follow, turns } = connection;
   const headers = turns?.shift() ?? connection.headers;

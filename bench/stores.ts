@@ -14,13 +14,13 @@ import type { Cleanup } from './cleanup';
 export interface Stores {
   databaseUrl: string;
   redisUrl: string;
-  /** The process that PostgreSQL's others are children of. */
+  /** The parent process of all PostgreSQL processes. */
   postmaster: number;
-  /** Of the PostgreSQL server. */
+  /** The version of the PostgreSQL server. */
   version: string;
 }
 
-/** What user `n` logs in with. */
+/** The credentials of user `n`. */
 export const personOf = (n: number) => ({ email: `person-${n}@example.com`, password: 'correct-horse-battery' });
 
 /** The first user. */
@@ -31,18 +31,18 @@ const { memoryCost, timeCost, parallelism } = DEFAULT_HASHING;
 /** A digest at the library's default cost. */
 export const digestOf = (password: string): Promise<string> => hash(password, { memoryCost, timeCost, parallelism });
 
-// What is measured is the work of the applications; waiting for the disk would hide it.
+// The benchmark measures the work of the applications. Waits for the disk would hide it.
 const SETTINGS = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '250' };
 
 /**
- * Starts a PostgreSQL and a Redis of the benchmark's own and fills them. Registers how they stop.
+ * Starts a PostgreSQL and a Redis for the benchmark, fills them, and registers their cleanup.
  *
- * @param settings of the PostgreSQL server; by default it never waits for the disk
+ * @param settings of the PostgreSQL server. By default it does not wait for the disk.
  */
 export async function startStores(cleanup: Cleanup, settings: Record<string, string> = SETTINGS): Promise<Stores> {
   if (!redisBinary) throw new Error('No redis-server found. Install one: the benchmark measures the real store.');
   const directory = mkdtempSync(join(tmpdir(), 'svc-bench-'));
-  // Under root the server runs as another user, who must be able to enter.
+  // If root runs the benchmark, the server runs as another user and needs access to the directory.
   chmodSync(directory, 0o711);
   cleanup.add(() => rmSync(directory, { recursive: true, force: true }));
 

@@ -1,11 +1,11 @@
 import type { Sample } from './load';
 import { median } from './statistics';
 
-/** A comparison within one round, and what is good enough. */
+/** A comparison within one round, and its bar. */
 export interface Target {
   group: string;
   of: string;
-  /** Absent where the figure itself is held against the bar. */
+  /** Absent if the figure itself is compared with the bar. */
   to?: string;
   field: keyof Sample;
   least?: number;
@@ -20,7 +20,7 @@ const rate = (group: string, of: string, to: string, least?: number): Target => 
   least,
 });
 
-/** The comparisons, in the order they are printed. Those without a bar inform. */
+/** The comparisons in the order of output. Those without a bar are informative. */
 export const TARGETS: readonly Target[] = [
   rate('guarded', 'ours.express', 'same.express', 0.62),
   rate('guarded', 'ours.fastify', 'bare', 0.75),
@@ -56,14 +56,14 @@ export const TARGETS: readonly Target[] = [
   rate('login', 'ours.express', 'node-rs'),
 ];
 
-/** What a bar's figure was, round by round: neighbours in time saw the same machine. Undefined when not measured. */
+/** The figure of a bar for each round: neighbouring samples saw the same machine state. Undefined if not measured. */
 export function roundsOf({ of, to, field }: Target, samples: Record<string, Sample[]>): number[] | undefined {
   const [ours, others] = [samples[of], to === undefined ? undefined : samples[to]];
   if (!ours || (to !== undefined && !others)) return undefined;
   return ours.map((sample, round) => sample[field]! / (others ? others[round]![field]! : 1));
 }
 
-/** What is to be read of a bar. */
+/** The verdict on a bar. */
 export function verdictOf({ least, most }: Target, rounds: number[] | undefined): string {
   const bar = least === undefined ? `≤ ${most}` : `≥ ${least}`;
   if (!rounds) return `${bar}: not measured`;

@@ -1,4 +1,4 @@
-// The least that a guard with a denylist, a fresh user and a fresh session can do: no framework, no library.
+// The minimum for a guard that reads a denylist, a user and a session: without a framework and without the library.
 import { Pool } from 'pg';
 import { createSecretKey, randomUUID } from 'node:crypto';
 import { redisCache } from '../../apps/sample/src/redis-cache';

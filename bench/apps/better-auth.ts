@@ -1,4 +1,4 @@
-// better-auth as its guides show it beside Nest: a guard that asks for the session of the request's cookie.
+// better-auth with Nest as in its guides: a guard that gets the session of the request's cookie.
 import {
   type CanActivate,
   Controller,
@@ -19,7 +19,7 @@ import { redisCache } from '../../apps/sample/src/redis-cache';
 import { SpentController } from './counting';
 import { ANSWER, SECRET, serve } from './serve';
 
-/** How sessions are kept, over the default: in the database, asked at every request. */
+/** The storage of sessions. By default better-auth reads the database at every request. */
 const VARIANTS: Record<string, () => Promise<Partial<Options>> | Partial<Options>> = {
   database: () => ({}),
   redis: async () => {
@@ -32,7 +32,7 @@ const VARIANTS: Record<string, () => Promise<Partial<Options>> | Partial<Options
       },
     };
   },
-  // Longer than any sample: clients that follow no Set-Cookie keep what they were given first.
+  // Longer than any sample: clients that ignore Set-Cookie keep the cookies that they got first.
   cookie: () => ({ session: { cookieCache: { enabled: true, maxAge: 3600 } } }),
 };
 
@@ -46,7 +46,7 @@ async function main(): Promise<void> {
   });
   await (await getMigrations(auth.options)).runMigrations();
 
-  /** A new user signs up, and so in. Resolves to what a browser would send from then on. */
+  /** Signs up a new user, which also signs in. Resolves to the headers that a browser sends afterwards. */
   const signedUp = async (): Promise<string> => {
     const email = `${crypto.randomUUID()}@example.com`;
     const body = { name: 'Person', email, password: 'correct-horse-battery' };
@@ -78,7 +78,7 @@ async function main(): Promise<void> {
       return ANSWER;
     }
 
-    /** Sessions of as many users, the same at every call: a sign-up costs a password hash. */
+    /** Sessions of this many users, the same at every call: a sign-up costs a password hash. */
     @Get('sessions')
     sessions(@Query('count') count: string): Promise<string[]> {
       while (cookies.length < Number(count)) cookies.push(signedUp());

@@ -3,22 +3,22 @@ import { Client } from 'pg';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { pgText } from './pg-text';
 
-/** What a server process has spent since it started, and how it is. */
+/** The work of a server process since its start, and its state. */
 export interface Spent {
   /** SQL statements sent, transaction control included. */
   statements: number;
   /** Processor time of all threads, in microseconds. */
   cpuMicros: number;
-  /** Password hashes that were computed, and the milliseconds from their begin to their end, all together. */
+  /** The number of computed password hashes, and the sum of their durations in milliseconds. */
   hashes: number;
   hashMs: number;
-  /** How late its timers were, since the last reset: the 99th percentile, in milliseconds. */
+  /** The 99th percentile of the event loop delay since the last reset, in milliseconds. */
   loopP99: number;
   /** Resident memory, in MiB. */
   rss: number;
 }
 
-/** One statement as it was sent, with its parameters and its answer as PostgreSQL reads and writes them. */
+/** One sent statement with its parameters and its result, in PostgreSQL's text format. */
 export interface Recorded {
   text: string;
   values: (string | null)[];
@@ -34,7 +34,7 @@ let [hashes, hashMs] = [0, 0];
 let recording: Recorded[] | undefined;
 const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
 
-/** Counts every statement of this process where it leaves, below TypeORM and below the pool, and every hash. */
+/** Counts every statement of this process, below TypeORM and the pool, and every hash. */
 export function countWork(): void {
   delay.enable();
   timeHashes();
@@ -46,7 +46,7 @@ export function countWork(): void {
   };
 }
 
-/** Times every password that is checked, below the queue that makes it wait. */
+/** Measures every password verification, without its time in the queue. */
 function timeHashes(): void {
   const library = require('@node-rs/argon2') as { verify(...args: unknown[]): Promise<boolean> };
   const { verify } = library;
@@ -84,7 +84,7 @@ function record(query: Send, args: unknown[], into: Recorded[]): unknown {
   });
 }
 
-/** Answers the load generator's questions under `/bench-stats`. */
+/** Answers the questions of the load generator under `/bench-stats`. */
 export function statsOf(question: string): Spent | Recorded[] {
   if (question === 'record') recording = [];
   if (question === 'reset') delay.reset();
@@ -99,13 +99,13 @@ export function statsOf(question: string): Spent | Recorded[] {
     hashes,
     hashMs,
     cpuMicros: user + system,
-    // The interval itself is no delay.
+    // The interval itself is not a delay.
     loopP99: Math.max(0, delay.percentile(99) / 1e6 - RESOLUTION_MS),
     rss: process.memoryUsage.rss() / 2 ** 20,
   };
 }
 
-/** Tells the load generator what this process has spent. */
+/** Reports the work of this process to the load generator. */
 @Controller('bench-stats')
 export class SpentController {
   @Get()

@@ -13,7 +13,7 @@ class Routes {
     return ANSWER;
   }
 
-  /** Tokens that nobody looks at: they weigh what those of the others do. */
+  /** Unchecked tokens with the same length as those of the other applications. */
   @Get('sessions')
   sessions(@Query('count') count: string) {
     return Array.from({ length: Number(count) }, (_, i) => ({

@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 
-/** A user as a team writes it by hand, on the same table that our application reads. */
+/** A user as in a hand-written application, on the same table that our application reads. */
 @Entity('people')
 export class User {
   @PrimaryGeneratedColumn('identity', { type: 'int' })

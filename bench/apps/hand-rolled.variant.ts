@@ -27,18 +27,18 @@ const inThirtyDays = (): Date => new Date(Date.now() + 30 * 86_400_000);
 const verifiers: Record<string, (digest: string, password: string) => Promise<boolean>> = { argon2, 'node-rs': nodeRs };
 
 /**
- * Authentication as teams write it by hand: passport-jwt and TypeORM repositories, as their guides show.
+ * Hand-written authentication: passport-jwt and TypeORM repositories, as in their guides.
  *
- * It has no denylist, no reuse detection, no row lock and no decoy hash: what it saves there is its to keep.
+ * It has no denylist, no reuse detection, no row lock and no decoy hash, and saves their cost.
  *
  * @param name route prefix and strategy name
- * @param key the HS256 secret: a string as in every guide, or a KeyObject as jsonwebtoken would rather have it
+ * @param key the HS256 secret: a string as in the guides, or a KeyObject as jsonwebtoken recommends
  */
 export function handRolled(name: string, key: Secret): Required<Pick<ModuleMetadata, 'controllers' | 'providers'>> {
   @Injectable()
   class JwtStrategy extends PassportStrategy(Strategy, name) {
     constructor(@InjectRepository(User) private readonly users: Repository<User>) {
-      // passport-jwt's type knows no KeyObject; jsonwebtoken below it does.
+      // The type of passport-jwt does not allow a KeyObject. jsonwebtoken accepts it.
       super({ jwtFromRequest: ExtractJwt.fromAuthHeaderAsBearerToken(), secretOrKey: key as string });
     }
 
@@ -83,7 +83,7 @@ export function handRolled(name: string, key: Secret): Required<Pick<ModuleMetad
       return this.issue(user.id);
     }
 
-    /** Sessions of the first users, without the price of a password each. */
+    /** Sessions of the first users, without a password hash for each. */
     @Get('sessions')
     sessions(@Query('count') count: string): Promise<Tokens[]> {
       return Promise.all(Array.from({ length: Number(count) }, (_, i) => this.issue(i + 1)));

@@ -1,11 +1,11 @@
-// Nothing but the password hasher, as busy as our application keeps it.
+// The password hasher alone, with as many concurrent hashes as in our application.
 import { verify } from '@node-rs/argon2';
 import { HASHES_AT_ONCE } from './hashes-at-once';
 import { servePlain } from './serve';
 
 const { BENCH_DIGEST: digest = '', BENCH_PASSWORD: password = '' } = process.env;
 
-/** Milliseconds of every hash, in as many at once as ours computes, for some seconds. */
+/** Computes hashes for some seconds, as many at once as our application. @returns milliseconds of each hash */
 async function hashes(seconds: number): Promise<number[]> {
   const taken: number[] = [];
   const end = performance.now() + seconds * 1000;

@@ -1,5 +1,5 @@
 import { DEFAULT_HASHING } from '../../libs/auth/src/foundation/config/defaults';
 import { mostAtOnce, poolSize } from '../../libs/auth/src/identity/password/hash-queue';
 
-/** As many hashes as our application computes at once. */
+/** The number of hashes that our application computes at once. */
 export const HASHES_AT_ONCE = mostAtOnce(DEFAULT_HASHING.concurrency, poolSize(process.env.UV_THREADPOOL_SIZE));

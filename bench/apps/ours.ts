@@ -28,7 +28,7 @@ class Routes {
     return ANSWER;
   }
 
-  /** Sessions of one user after the other, or all of one user, without the price of a password each. */
+  /** Sessions of one user after the other, or all of one user, without a password hash for each. */
   @Get('sessions')
   async sessions(
     @Query('count') count: string,
@@ -44,7 +44,7 @@ class Routes {
   }
 }
 
-/** Far above what a benchmark sends: the limits are counted, and never reached. */
+/** Rate limits far above the load of a benchmark: requests are counted, but no limit is reached. */
 const UNREACHED = { maxAttempts: 1e9, ipMaxAttempts: 1e9, accountMaxAttempts: 1e9 };
 
 @Module({})

@@ -2,7 +2,7 @@ import type { DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { Pruning } from '@svc/auth';
 
-/** Runs one sweep, as `svc:prune` does, and reports what it deleted to the parent process. */
+/** Prunes once, as `svc:prune` does, and reports the deleted rows to the parent process. */
 export async function prune(module: DynamicModule): Promise<void> {
   process.once('disconnect', () => process.exit());
   const app = await NestFactory.createApplicationContext(module, { logger: ['error', 'warn'] });

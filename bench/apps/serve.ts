@@ -5,36 +5,36 @@ import type { AddressInfo } from 'node:net';
 import { httpAdapter } from '../../test/support/adapter';
 import { countWork, statsOf } from './counting';
 
-/** HS256 secret of every application, so that their tokens cost the same to check. */
+/** The HS256 secret of every application, so that their tokens cost the same to verify. */
 export const SECRET = 'benchmark-secret-of-every-application-0123456789';
 
-/** What a guarded and an empty route answer, so that they differ in nothing but the guard. */
+/** The body of guarded and empty routes, so that they differ only in the guard. */
 export const ANSWER = { ok: true };
 
-/** Rows of the table of users. */
+/** The number of rows in the user table. */
 export const PEOPLE = 1000;
 
-/** Tokens of one session, as every application hands them out. */
+/** Tokens of one session in the format of every application. */
 export interface Tokens {
   access_token: string;
   refresh_token: string;
 }
 
-/** Serves an application on a free loopback port, on the adapter asked for, and reports the port to its parent. */
+/** Serves an application on a free loopback port with the configured adapter, and reports the port to the parent. */
 export async function serve(module: Type | DynamicModule): Promise<void> {
   begin();
   const adapter = httpAdapter({ fastify: process.env.BENCH_ADAPTER === 'fastify' });
-  // Refusals that a benchmark provokes are no news.
+  // A benchmark causes refusals intentionally, so they are not logged.
   const logger: LogLevel[] = process.env.BENCH_QUIET ? ['error'] : ['error', 'warn'];
   const app = await NestFactory.create(module, adapter, { logger });
   await app.listen(0, '127.0.0.1');
   report(app.getHttpServer() as Server);
 }
 
-/** What a plain server answers: a status and what becomes JSON. */
+/** The response of a plain server: a status and a JSON value. */
 export type Answer = [status: number, body: unknown];
 
-/** Serves without a framework: `answer` is given the request, its path and its query. */
+/** Serves without a framework. `answer` gets the request, its path and its query. */
 export function servePlain(
   answer: (request: IncomingMessage, path: string, query: URLSearchParams) => Promise<Answer> | Answer,
 ): void {
@@ -55,7 +55,7 @@ export function servePlain(
 
 function begin(): void {
   countWork();
-  // A killed load generator cannot say goodbye; its channel closes all the same.
+  // A killed load generator sends no message, but its channel closes.
   process.once('disconnect', () => process.exit());
 }
 

@@ -2,7 +2,7 @@ import { type KeyObject, createHmac, randomUUID, timingSafeEqual } from 'node:cr
 
 const HEADER = Buffer.from(JSON.stringify({ alg: 'HS256', typ: 'JWT' })).toString('base64url');
 
-/** What a token of {@link signToken} says. */
+/** The claims of a token of {@link signToken}. */
 export interface Claims {
   sub: string;
   fid: string;
@@ -12,14 +12,14 @@ export interface Claims {
 
 const mac = (signed: string, key: KeyObject): Buffer => createHmac('sha256', key).update(signed).digest();
 
-/** A JWT with HS256, valid for a quarter of an hour. */
+/** An HS256 JWT that is valid for 15 minutes. */
 export function signToken(sub: string, fid: string, key: KeyObject): string {
   const claims: Claims = { sub, fid, jti: randomUUID(), exp: Math.floor(Date.now() / 1000) + 900 };
   const signed = `${HEADER}.${Buffer.from(JSON.stringify(claims)).toString('base64url')}`;
   return `${signed}.${mac(signed, key).toString('base64url')}`;
 }
 
-/** The claims of a token of {@link signToken}; undefined when it is not one, or no longer valid. */
+/** The claims of a token of {@link signToken}, or undefined if the token is invalid or expired. */
 export function verifyToken(token: string, key: KeyObject): Claims | undefined {
   const [header, payload, signature] = token.split('.');
   if (header !== HEADER || payload === undefined || signature === undefined) return undefined;

@@ -7,8 +7,8 @@ const HOST = 'bench/footprint/host.ts';
 const SOURCES = [HOST, 'apps/sample/src/redis-cache.ts'];
 
 /**
- * Compiles the host into a folder, with the library's package as it is published installed for it. Nothing is compiled
- * when it starts. @returns its main file
+ * Compiles the host into a folder and installs the packed library for it, so that nothing is compiled at the start.
+ * @returns its main file
  */
 export function build(folder: string): string {
   const jsOf = (source: string): string => join(folder, source.replace(/\.ts$/, '.js'));
@@ -26,10 +26,10 @@ export function build(folder: string): string {
   return jsOf(HOST);
 }
 
-/** What the features cannot do without; no other optional peer is there, as after a plain `npm install`. */
+/** The peers that the features need. No other optional peer is installed, as after a plain `npm install`. */
 const NEEDED = ['@simplewebauthn/server', 'nodemailer', 'otplib'];
 
-/** Installs what is installed here. */
+/** Links the installed packages of this repository. */
 function link(folder: string): void {
   const installed = join(ROOT, 'node_modules');
   const optional = Object.keys(manifestOf(LIBRARY).peerDependenciesMeta!).filter((name) => !NEEDED.includes(name));

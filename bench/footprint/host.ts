@@ -1,4 +1,4 @@
-// The same application without the library, with it, and with all of it. Compiled beforehand, run as a process of its own.
+// One application without the library, with it, and with all features. Compiled beforehand, run in its own process.
 import 'reflect-metadata';
 import { Controller, type DynamicModule, Get, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
@@ -11,18 +11,18 @@ import { redisCache } from '../../apps/sample/src/redis-cache';
 
 type Library = typeof import('@svc/auth');
 
-/** Memory after the garbage is gone, in bytes. */
+/** Memory after garbage collection in bytes. */
 export interface Memory {
   rss: number;
   heapUsed: number;
 }
 
-/** What the process says once it listens. */
+/** The report of the process when it listens. */
 export interface Started extends Memory {
   port: number;
-  /** Milliseconds from the import of the library, or from its place, to the end of `app.listen`. */
+  /** Milliseconds from the import of the library, or the same place without it, to the end of `app.listen`. */
   startMs: number;
-  /** Processor time of the same, all threads. */
+  /** Processor time of all threads in this period. */
   cpuMs: number;
   token: string;
 }
@@ -85,7 +85,7 @@ async function moduleWith(library: Library | undefined): Promise<DynamicModule> 
     secret: 'secret-of-the-application-0123456789-0123456789',
     users: { entity: Member },
     cache,
-    // Nothing is to fail because the machine is busy.
+    // A busy machine must not cause a timeout.
     storeTimeoutMs: 30_000,
     ...(process.env.VARIANT === 'all' && everything(library)),
   });

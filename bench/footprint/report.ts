@@ -10,7 +10,7 @@ export interface FootprintSample {
   cpuMs: number;
   rss: number;
   heap: number;
-  /** After the requests. */
+  /** Values after the requests. */
   rssLater: number;
   heapLater: number;
 }
@@ -42,16 +42,15 @@ export function report(prints: Record<Variant, FootprintSample[]>, requests: num
     const mb = (field: keyof FootprintSample): string => more(field).toFixed(1);
     const verdict = (field: keyof FootprintSample, most: number, unit: string): string => {
       const alone = all('without', field);
-      // What varies by more than the bar without the library says nothing about the library.
-      if (Math.max(...alone) - Math.min(...alone) > most)
-        return `≤ ${most} ${unit}: undecided, the machine is not quiet`;
+      // If the variation without the library exceeds the bar, the result for the library is undecided.
+      if (Math.max(...alone) - Math.min(...alone) > most) return `≤ ${most} ${unit}: undecided, the machine is busy`;
       return atMost(most, more(field), ` ${unit}`);
     };
     const rss = (field: 'rss' | 'rssLater'): string => `${mb(field)} (${verdict(field, MOST_MB, 'MB')})`;
     const time = `${more('startMs').toFixed(0)} (${verdict('startMs', MOST_MS, 'ms')})`;
     return [NAMES[variant], time, more('cpuMs').toFixed(0), rss('rss'), mb('heap'), rss('rssLater'), mb('heapLater')];
   });
-  return `${machine()}, \`NODE_ENV=production\`, Nest on Express, TypeORM and a cache in Redis. The package as it is published, in plain JavaScript: nothing is compiled at the start. ${prints.without.length} processes of each kind, started in turns; medians with the least and the most. Memory is read after the garbage has been collected, time is from the import of the library to the end of \`app.listen\`.
+  return `${machine()}, \`NODE_ENV=production\`, Nest on Express, TypeORM and a cache in Redis. The library is packed as published, in plain JavaScript: nothing is compiled at the start. ${prints.without.length} processes of each kind, started alternately; medians with minimum and maximum. Memory is measured after garbage collection, time from the import of the library to the end of \`app.listen\`.
 
 ${table(['', 'start ms', 'CPU of the start, ms', ...memory], rows)}
 

@@ -5,12 +5,12 @@ import type { Settings } from '../settings';
 import { type Stores, personOf } from '../stores';
 import { PEOPLE, type Tokens } from '../apps/serve';
 
-/** What a group's scenarios are made of. */
+/** What the scenarios of a group are built from. */
 export interface Bench {
   settings: Settings;
   stores: Stores;
   cleanup: Cleanup;
-  /** Starts `bench/apps/{app}.ts`; it is stopped after the group. */
+  /** Starts `bench/apps/{app}.ts`. The server is stopped after the group. */
   start(app: string, how?: { adapter?: Adapter; [variable: string]: string | undefined }): Promise<Server>;
 }
 
@@ -18,16 +18,16 @@ export interface Bench {
 export interface Scenario {
   name: string;
   sample(seconds: number): Promise<Sample>;
-  /** Whose store calls are counted. */
+  /** The load whose store calls are counted. */
   load?: Load;
-  /** Whether wrong passwords are timed, for a user there is and one there is not. */
+  /** Whether wrong passwords of an existing and of an unknown user are timed. */
   timed?: boolean;
 }
 
-/** The scenarios of a group, by a short key that the bars refer to. */
+/** The scenarios of a group, by the short key that the bars use. */
 export type Scenarios = Record<string, Scenario>;
 
-/** Scenarios that are compared with each other, and so measured in turns. */
+/** Scenarios that are compared with each other and therefore measured alternately. */
 export interface Group {
   title: string;
   /** Starts the servers. */
@@ -36,7 +36,7 @@ export interface Group {
 
 export const NAMES: Readonly<Record<Adapter, string>> = { express: 'Express', fastify: 'Fastify' };
 
-/** Requests to a server, over as many connections as the settings say. */
+/** Requests to a server, over the configured number of connections. */
 export const loaded = ({ settings, stores }: Bench, load: Load, connections = settings.connections): Scenario => ({
   name: load.name,
   load,
@@ -49,7 +49,7 @@ export const bearer = ({ access_token }: Pick<Tokens, 'access_token'>): Record<s
   authorization: `Bearer ${access_token}`,
 });
 
-/** A request with a token. An empty route gets one too, so that the requests weigh the same. */
+/** A request with a token. An empty route gets one too, so that the requests have the same size. */
 export function guarded(name: string, server: Server, prefix: string, path: string): Load {
   const connections = async (count: number): Promise<Connection[]> =>
     (await server.sessions(prefix, count)).map((tokens) => ({ headers: bearer(tokens) }));
@@ -70,7 +70,7 @@ export function refresh(name: string, server: Server, prefix: string, path: stri
   return { name, server, method: 'POST', path, connections };
 }
 
-/** Each connection is another user: logins of one would take turns, and soon end the sessions that are too many. */
+/** Each connection is a different user: logins of one user would wait for each other and exceed the session limit. */
 export function login(name: string, server: Server, path: string): Load {
   const connections = async (count: number): Promise<Connection[]> =>
     Array.from({ length: count }, (_, i) => ({ headers: JSON_BODY, body: JSON.stringify(personOf((i % PEOPLE) + 1)) }));

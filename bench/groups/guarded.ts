@@ -4,7 +4,7 @@ import { type Group, NAMES, type Scenarios, guarded, loaded } from './group';
 
 const BETTER_AUTH = { database: 'default', redis: 'Redis as secondary storage', cookie: 'cookie cache' };
 
-/** One request that has to be somebody's. */
+/** Requests to a route that requires authentication. */
 export const GUARDED: Group = {
   title: 'Guarded GET',
   async scenarios(bench) {
@@ -17,7 +17,7 @@ export const GUARDED: Group = {
       loads[`ours.${adapter}`] = guarded(`ours, ${on}`, ours, '', '/guarded');
       loads[`same.${adapter}`] = guarded(`empty route of the same app, ${on}`, ours, '', '/empty');
       const empty = await bench.start('empty', { adapter });
-      loads[`empty.${adapter}`] = guarded(`app of nothing but an empty route, ${on}`, empty, '', '/empty');
+      loads[`empty.${adapter}`] = guarded(`app with only an empty route, ${on}`, empty, '', '/empty');
       const handRolled = await bench.start('hand-rolled', { adapter });
       loads[`string.${adapter}`] = guarded(`passport, string secret, ${on}`, handRolled, '/string', '/string/guarded');
       loads[`keyObject.${adapter}`] = guarded(

@@ -5,7 +5,7 @@ import { LOGOUT } from './logout';
 import { REFRESH } from './refresh';
 import { REVOKE } from './revoke';
 
-/** The groups in their order, by the name that `BENCH_ONLY` takes. */
+/** The groups in their order, by their names in `BENCH_ONLY`. */
 export const GROUPS: Readonly<Record<string, Group>> = {
   guarded: GUARDED,
   refresh: REFRESH,

@@ -4,7 +4,7 @@ import { ADAPTERS, type Server } from '../server';
 import { ADA, digestOf } from '../stores';
 import { type Group, NAMES, type Scenario, type Scenarios, loaded, login } from './group';
 
-/** A password for a session: argon2 at the library's default cost. */
+/** Logins: argon2 at the library's default cost. */
 export const LOGIN: Group = {
   title: 'Login',
   async scenarios(bench) {
@@ -25,7 +25,7 @@ export const LOGIN: Group = {
   },
 };
 
-/** The hasher and nothing else, with as many hashes in flight as ours computes at once. */
+/** The hasher alone, with as many concurrent hashes as in our application. */
 const hashes = (server: Server): Scenario => ({
   name: 'the hasher alone: `@node-rs/argon2`',
   async sample(seconds) {

@@ -2,11 +2,11 @@ import type { Load } from '../load';
 import { ADAPTERS, type Server } from '../server';
 import { type Group, NAMES, type Scenarios, bearer, loaded } from './group';
 
-/** Sessions that are made beforehand, for each second of a sample and each connection. */
+/** The number of prepared sessions for each second of a sample and each connection. */
 const EACH = 20;
 const LEAST = 20;
 
-/** The end of a session: each is ended once, so that a sample lasts as long as its sessions do. */
+/** Logouts. Each session ends once, so that a sample ends with its last session. */
 export const LOGOUT: Group = {
   title: 'Logout',
   async scenarios(bench) {

@@ -3,7 +3,7 @@ import type { Load } from '../load';
 import { type Group, NAMES, type Scenarios, loaded, refresh } from './group';
 import { ADAPTERS } from '../server';
 
-/** One token for the next. */
+/** Exchanges of a refresh token for the next one. */
 export const REFRESH: Group = {
   title: 'Refresh',
   async scenarios(bench) {
@@ -11,7 +11,7 @@ export const REFRESH: Group = {
     for (const adapter of ADAPTERS) {
       const load = refresh(`ours, ${NAMES[adapter]}`, await bench.start('ours', { adapter }), '', '/auth/refresh');
       scenarios[`ours.${adapter}`] = loaded(bench, load);
-      // In a process of its own: what else a server has run, its compiled code shows.
+      // In a separate process, because earlier load changes the compiled code of a server.
       const name = `empty POST route of the same app, ${NAMES[adapter]}`;
       const empty = refresh(name, await bench.start('ours', { adapter }), '', '/empty');
       scenarios[`same.${adapter}`] = loaded(bench, { ...empty, connections: unanswered(empty) });
@@ -26,7 +26,7 @@ export const REFRESH: Group = {
   },
 };
 
-/** The same bodies, each sent again and again: an empty route hands out no next token. */
+/** Sends the same bodies repeatedly: an empty route returns no next token. */
 const unanswered =
   ({ connections }: Load): Load['connections'] =>
   async (count, seconds) =>

@@ -3,15 +3,15 @@ import type { Load } from '../load';
 import type { Server } from '../server';
 import { type Group, type Scenario, bearer, loaded } from './group';
 
-/** Users in one sample, one after the other. */
+/** The number of users in one sample, one after the other. */
 const USERS = 25;
 
-/** "Log me out everywhere", by users of one session and of many: what counts is how long it takes. */
+/** The end of all sessions, for users with one session and with many. The latency is measured. */
 export const REVOKE: Group = {
   title: 'Revocation of all sessions',
   async scenarios(bench) {
     const server = await bench.start('ours');
-    // Each sample takes users that no other sample has met, until all have been asked.
+    // Each sample uses new users, until all have been used.
     let user = 0;
     const next = (): number => (user++ % PEOPLE) + 1;
     const of = (name: string, sessions: number): Scenario => loaded(bench, revokeAll(name, server, sessions, next), 1);

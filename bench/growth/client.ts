@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http';
 
-/** An answer, and how long it took in milliseconds. */
+/** A response and its duration in milliseconds. */
 export interface Answer {
   status: number;
   text: string;
@@ -12,7 +12,7 @@ interface Sent {
   body?: object;
 }
 
-/** Sends requests over a few connections that stay open. */
+/** Sends requests over a few persistent connections. */
 export class Client {
   private readonly agent: Agent;
 
@@ -23,7 +23,7 @@ export class Client {
     this.agent = new Agent({ keepAlive: true, maxSockets: connections });
   }
 
-  /** One request, whatever it is answered. */
+  /** Sends one request and accepts any status. */
   send(method: string, path: string, { token, body }: Sent = {}): Promise<Answer> {
     const start = performance.now();
     const payload = body && JSON.stringify(body);
@@ -48,7 +48,7 @@ export class Client {
     });
   }
 
-  /** The same, for one that has to be answered so. @throws for every other answer */
+  /** Sends one request and requires a status. @throws for any other status */
   async expect(status: number, method: string, path: string, sent: Sent = {}): Promise<Answer> {
     const answer = await this.send(method, path, sent);
     if (answer.status === status) return answer;

@@ -5,15 +5,15 @@ import type { Tokens } from '../apps/serve';
 import { type Answer, Client } from './client';
 import type { Filled } from './fill';
 
-/** Access tokens that are kept for guarded requests: of so many sessions, one after the other. */
+/** The number of access tokens for guarded requests, each of a different session. */
 const KEPT = 5000;
 
-/** One size of the tables: a database, the server in front of it, and the tokens of its sessions. */
+/** One size of the tables: a database, its server, and the tokens of its sessions. */
 export class Deployment {
-  /** Of the sessions that were refreshed last. */
+  /** Access tokens of the most recently refreshed sessions. */
   private readonly access: string[] = [];
   private asked = 0;
-  /** Refreshes that were answered. */
+  /** The number of answered refreshes. */
   refreshed = 0;
 
   private constructor(
@@ -31,10 +31,10 @@ export class Deployment {
     return new Deployment(filled, server, own, client);
   }
 
-  /** Refreshes the session whose turn it is: each of them once, before the first one comes again. */
+  /** Refreshes the next session. Every session is refreshed once before the first one is refreshed again. */
   refresh = async (): Promise<Answer> => {
     const refresh_token = this.filled.tokens.shift();
-    if (!refresh_token) throw new Error('every session is being refreshed already');
+    if (!refresh_token) throw new Error('every session has a pending refresh');
     const { answer, next } = await this.exchange(refresh_token);
     this.filled.tokens.push(next);
     return answer;
@@ -48,7 +48,7 @@ export class Deployment {
     return { answer, next: next.refresh_token };
   }
 
-  /** A guarded request of one of the sessions that were refreshed, another one each time. */
+  /** Sends a guarded request with the next of the refreshed sessions. */
   guarded = (): Promise<Answer> => {
     const token = this.access[this.asked++ % this.access.length];
     return this.client.expect(200, 'GET', '/guarded', { token });

@@ -7,36 +7,36 @@ import { createDatabase, dataSourceOf } from '../../test/support/database';
 import { SECRET } from '../apps/serve';
 import { ADA, digestOf } from '../stores';
 
-/** Generations of the sessions: each has been refreshed fewer times than this. */
+/** Each session has been refreshed fewer times than this. */
 const GENERATIONS = 7;
 const SESSIONS_EACH = 4;
-/** One session in so many has been ended, and waits for its deadline. */
+/** One of this many sessions has ended and waits for its deadline. */
 const ENDED = 10;
-/** Rows that one statement inserts. */
+/** The number of rows that one statement inserts. */
 const CHUNK = 1_000_000;
 
-/** Users who are there to have all their sessions ended: so many sessions, each size so often. */
+/** Users whose sessions will all be ended: the numbers of sessions, and the number of users for each. */
 export interface Crowds {
   sizes: readonly number[];
   repetitions: number;
 }
 
-/** A database full of sessions. */
+/** A filled database. */
 export interface Filled {
   url: string;
   sessions: number;
   users: number;
-  /** Of the whole database on disk, in MiB. */
+  /** The size of the whole database on disk, in MiB. */
   mib: number;
-  /** Of `svc_sessions` on disk. */
+  /** The size of `svc_sessions` on disk. */
   bytes: { table: number; indexes: number };
-  /** Tokens of live sessions, in random order: everywhere in the table. */
+  /** Tokens of live sessions in random order, from all parts of the table. */
   tokens: string[];
   /** A token of each user of {@link Crowds}. */
   crowds: { size: number; token: string }[];
 }
 
-/** A user of {@link Crowds}, and the numbers of the sessions. */
+/** A user of {@link Crowds} and the numbers of their sessions. */
 interface Crowd {
   user: number;
   numbers: number[];
@@ -47,15 +47,15 @@ const hash = (algorithm: 'md5' | 'sha256', text: string): Buffer => createHash(a
 const CONFIG = resolveOptions({ secret: SECRET });
 const TOKENS = new RefreshTokens(new Realm(CONFIG.guards[0]!), CONFIG);
 
-/** The current token of session `n`, as the server makes it from the row that {@link insertSessions} writes. */
+/** The current token of session `n`, computed from the row that {@link insertSessions} writes. */
 const tokenOf = (n: number): string =>
   TOKENS.mint(hash('md5', `session-${n}`).toString('hex'), n % GENERATIONS, hash('sha256', `salt-${n}`));
 
 /**
- * Fills a database of its own as a month of life leaves one: sessions in the order they began, four to a user, each
- * refreshed some times; ids without any order.
+ * Fills a new database as after a month of use: sessions in the order of their start, four per user, each refreshed
+ * some times, with random ids.
  *
- * @param wanted tokens to give back at most
+ * @param wanted the maximum number of returned tokens
  */
 export async function fill(sessions: number, wanted: number, { sizes, repetitions }: Crowds): Promise<Filled> {
   const { url } = await createDatabase();
@@ -71,7 +71,7 @@ export async function fill(sessions: number, wanted: number, { sizes, repetition
   const tokens = draw(wanted).map(tokenOf);
 
   const runner = source.createQueryRunner();
-  // What a crash takes is filled again: only the measured requests wait for the disk.
+  // A crash loses only generated data: the fill does not wait for the disk, the measured requests do.
   await runner.query('SET synchronous_commit = off');
   await runner.query(
     `INSERT INTO people (email, password_hash)
@@ -112,7 +112,7 @@ async function insertSessions(runner: QueryRunner, sessions: number, owners: num
              LATERAL (SELECT now() - (29 * (1 - n / ${sessions}::float8)) * interval '1 day' AS began) b`);
 }
 
-/** Draws numbers of live sessions at random, each once and as many as there are: steps of a shuffle (Fisher, Yates). */
+/** Draws numbers of live sessions at random without repetition, as steps of a Fisher-Yates shuffle. */
 function drawer(sessions: number): (count: number) => number[] {
   let left = sessions - Math.floor(sessions / ENDED);
   const moved = new Map<number, number>();

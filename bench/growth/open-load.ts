@@ -4,22 +4,22 @@ import type { Server } from '../server';
 import type { Stores } from '../stores';
 import type { Answer } from './client';
 
-/** What an open load met. Times are milliseconds, processor times microseconds for all requests. */
+/** The result of an open load. Times in milliseconds, processor times in microseconds for all requests. */
 export interface OpenSample {
   latencies: number[];
   cpuMicros: number;
   postgresMicros: number;
 }
 
-/** How much to send: requests a second on average, and for how many seconds. */
+/** The load: average requests per second, and the duration in seconds. */
 export interface Pace {
   rate: number;
   seconds: number;
 }
 
 /**
- * Sends requests when their time comes, as strangers do, and not when another was answered: a slow answer leads to
- * more at once instead of fewer. Gaps are exponential. @throws when a request fails
+ * Sends requests at given times, independent of responses: slow responses cause more concurrent requests, not fewer.
+ * The gaps are exponentially distributed. @throws if a request fails
  */
 export async function openLoad(
   server: Server,

@@ -5,24 +5,24 @@ import { ADA } from '../stores';
 import type { Answer } from './client';
 import type { Deployment } from './deployment';
 
-/** How the statements of one operation reach their tables. */
+/** How the statements of one operation access their tables. */
 export interface Planned {
   operation: string;
   statements: number;
-  /** `svc_sessions: Index Scan (svc_sessions_pkey)`, each once. */
+  /** Distinct accesses: `svc_sessions: Index Scan (svc_sessions_pkey)`. */
   accesses: string[];
-  /** Tables that are read from one end to the other although they are large. */
+  /** Large tables with a sequential scan. */
   missed: string[];
 }
 
-/** Rows below which reading all of them is what a planner should do. */
+/** Below this number of rows, a sequential scan is the right plan. */
 const TINY = 1000;
 const ROWS = /^\s*(SELECT|INSERT|UPDATE|DELETE|WITH)\b/i;
 const KINDS: readonly PlanKind[] = ['custom', 'generic'];
 
 const tokensIn = ({ text }: Answer): Tokens => JSON.parse(text) as Tokens;
 
-/** Sends each kind of request once, and asks PostgreSQL how it would run what that led to. */
+/** Sends each kind of request once and gets PostgreSQL's plans for its statements. */
 export async function plansOf(side: Deployment): Promise<Planned[]> {
   const { client, server } = side;
   const postgres = new Postgres({ connectionString: side.stores.databaseUrl });
@@ -56,7 +56,7 @@ async function everyOperation(client: Deployment['client'], examine: Examine): P
   const { access_token: token, refresh_token } = tokensIn(await examine('login', login));
   await examine('guarded GET', () => client.expect(200, 'GET', '/guarded', { token }));
   await examine('refresh', () => refresh(first.refresh_token));
-  await examine('refresh again, within the grace window', () => refresh(first.refresh_token));
+  await examine('refresh again, within the grace period', () => refresh(first.refresh_token));
   const list = await examine('list of sessions', () => client.expect(200, 'GET', '/auth/sessions', { token }));
   const { data } = JSON.parse(list.text) as { data: { id: string; current: boolean }[] };
   const { id } = data.find(({ current }) => !current)!;

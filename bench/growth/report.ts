@@ -9,14 +9,14 @@ import type { Writes } from './writes';
 export const KINDS = ['refresh', 'guarded'] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** What was measured with one size of the table. */
+/** The measurements for one size of the table. */
 export interface Size {
   filled: Filled;
   samples: Record<Kind, OpenSample[]>;
   writes: Writes;
 }
 
-/** Everything one run measured. */
+/** All measurements of one run. */
 export interface Growth {
   pace: Pace;
   connections: number;
@@ -24,7 +24,7 @@ export interface Growth {
   small: Size;
   /** In ascending order. */
   large: [Size, ...Size[]];
-  /** Of the largest. */
+  /** Of the largest size. */
   revoked: Revoked;
   plans: Planned[];
 }
@@ -47,10 +47,10 @@ function heading(growth: Growth): string {
     ({ filled: { sessions, users, mib } }) =>
       `${number(sessions)} sessions of ${number(users)} users (${number(mib)} MiB)`,
   );
-  return `${machine()}, PostgreSQL ${version}, which waits for its disk, and its default 128 MB of shared buffers. ${held.length} databases, a server process and a Redis before each: ${held.join('; ')}. ${small.samples.refresh.length} rounds of ${pace.seconds} s, interleaved, all their requests taken together; they arrive at random, ${pace.rate} a second, over ${connections} connections at most, each of another session from anywhere in the table. At that pace the server is mostly idle: what grows is the work itself, and not the queue before it.`;
+  return `${machine()}, PostgreSQL ${version} with its default 128 MB of shared buffers; it waits for its disk. ${held.length} databases, each with a server process and a Redis: ${held.join('; ')}. ${small.samples.refresh.length} interleaved rounds of ${pace.seconds} s; the requests of all rounds are evaluated together. Requests arrive at random, ${pace.rate} per second over at most ${connections} connections, each for another session from anywhere in the table. At this rate the server is mostly idle: an increase is an increase of the work and not of a queue.`;
 }
 
-/** All rounds together: a tail needs more requests than one round has. */
+/** The figures of all rounds together: a tail needs more requests than one round has. */
 const FIGURES: Record<string, (samples: OpenSample[]) => number> = {
   'p50 ms': (samples) => quantile(latenciesOf(samples), 0.5),
   'p99 ms': (samples) => quantile(latenciesOf(samples), 0.99),
@@ -95,9 +95,9 @@ function ratios({ small, large }: Growth): string {
   return table(columns, rows);
 }
 
-/** A machine that measures one thing twice and finds more between the two than the bar allows decides nothing. */
+/** The result is undecided if two measurements of the same table differ by more than the bar allows. */
 const verdict = (ratio: number, itself: number): string =>
-  Math.max(itself, 1 / itself) <= MOST ? atMost(MOST, ratio) : `≤ ${MOST}: undecided, the machine is not quiet enough`;
+  Math.max(itself, 1 / itself) <= MOST ? atMost(MOST, ratio) : `≤ ${MOST}: undecided, the machine is too busy`;
 
 function writes(growth: Growth): string {
   const sizes = all(growth);
@@ -131,7 +131,7 @@ function writes(growth: Growth): string {
   ];
   const counts = [...new Set(sizes.map(({ writes: { sessions } }) => number(sessions)))].join(' or ');
   const columns = ['bytes and WAL', ...sizes.map(({ filled: { sessions } }) => `${number(sessions)} sessions`), 'bar'];
-  return `What \`svc_sessions\` takes on disk, and what refreshes write. WAL is measured over ${counts} sessions, drawn at random, which are refreshed one after the other, twice each: after a checkpoint PostgreSQL writes every page in full where it changes for the first time (\`full_page_writes\`), and only the change from then on. Every refresh updates one row, or the run ends with an error:
+  return `The size of \`svc_sessions\` on disk, and what refreshes write. WAL is measured over ${counts} random sessions, one after the other and each refreshed twice: after a checkpoint, PostgreSQL writes every page in full at its first change (\`full_page_writes\`), and afterwards only the change. Every refresh updates one row; otherwise the run ends with an error:
 
 ${table(columns, rows)}`;
 }
@@ -151,7 +151,7 @@ function revocations(growth: Growth): string {
       each.toFixed(0),
     ];
   });
-  return `\`DELETE /auth/sessions\` of users in the database of ${number(largest(growth).filled.sessions)} sessions, one after the other, until the tokens of all their sessions are dead:
+  return `\`DELETE /auth/sessions\` by users in the database of ${number(largest(growth).filled.sessions)} sessions, one after the other, until the tokens of all their sessions are refused:
 
 ${table(['sessions of the user', 'users', 'median ms', 'p95 ms', 'over one session', 'µs a session'], rows)}`;
 }
@@ -161,7 +161,7 @@ function plans({ plans: planned }: Growth): string {
     const scans = missed.length ? `**missed**: all of ${missed.join(', ')}` : 'met';
     return [operation, statements, accesses.map((access) => `\`${access}\``).join('<br>') || 'none', scans];
   });
-  return `What PostgreSQL means to do for each statement in the same database, by the plan for its values and by the plan for any; the bar is no sequential scan of a table that grows:
+  return `PostgreSQL's plans for each statement in the same database, custom and generic; the bar is no sequential scan of a growing table:
 
 ${table(['operation', 'statements', 'access', 'no scan'], rows)}`;
 }

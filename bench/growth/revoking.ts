@@ -1,12 +1,12 @@
 import type { Tokens } from '../apps/serve';
 import type { Deployment } from './deployment';
 
-/** Milliseconds that ending all sessions of a user took, by how many there were. */
+/** The milliseconds to end all sessions of a user, by the number of sessions. */
 export type Revoked = Record<number, number[]>;
 
 /**
- * Ends all sessions of each of the users who are there for it, one after the other, sizes in turns.
- * @throws when a token of theirs is taken afterwards
+ * Ends all sessions of each user of {@link Crowds}, one after the other, with alternating sizes.
+ * @throws if a token of theirs is accepted afterwards
  */
 export async function revokeCrowds({ client, filled: { crowds } }: Deployment): Promise<Revoked> {
   const times: Revoked = {};
@@ -15,7 +15,7 @@ export async function revokeCrowds({ client, filled: { crowds } }: Deployment): 
     const { access_token, refresh_token } = JSON.parse(text) as Tokens;
     const listed = await client.expect(200, 'GET', '/auth/sessions', { token: access_token });
     const { data } = JSON.parse(listed.text) as { data: unknown[] };
-    // The list shows a hundred at most.
+    // The list contains at most a hundred sessions.
     if (data.length !== Math.min(size, 100)) throw new Error(`${data.length} sessions instead of ${size}`);
     const { milliseconds } = await client.expect(204, 'DELETE', '/auth/sessions', { token: access_token });
     (times[size] ??= []).push(milliseconds);

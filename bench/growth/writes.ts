@@ -3,29 +3,29 @@ import { dataSourceOf } from '../../test/support/database';
 import type { DataSource } from 'typeorm';
 import type { Deployment } from './deployment';
 
-/** What refreshes wrote. */
+/** What refreshes have written. */
 export interface Writes {
-  /** Bytes of WAL for one refresh: the first of its session after a checkpoint, and the next one. */
+  /** Bytes of WAL for one refresh: the first one of its session after a checkpoint, and the next one. */
   wal: { first: number; next: number };
-  /** Sessions that this was measured with. */
+  /** The number of sessions of this measurement. */
   sessions: number;
-  /** All refreshes since the database was filled. */
+  /** The number of refreshes since the database was filled. */
   refreshes: number;
-  /** Rows of `svc_sessions` that they inserted. */
+  /** The rows of `svc_sessions` that they inserted. */
   inserted: number;
-  /** Share of their updates that wrote no index entry. */
+  /** The share of their updates that wrote no index entry. */
   hot: number;
-  /** Bytes by which they made `svc_sessions` and its indexes grow. */
+  /** The growth of `svc_sessions` and its indexes in bytes. */
   grown: number;
 }
 
 const SESSIONS = 1000;
-/** A connection of the server that has nothing to do reports its statistics after ten seconds. */
+/** An idle connection of the server reports its statistics after ten seconds. */
 const MOST_SECONDS = 60;
 
 /**
- * Refreshes some sessions, each twice, one request after the other, and reads what all refreshes so far have written.
- * @throws where a refresh updated anything but one row
+ * Refreshes some sessions twice, one request after the other, and reads what all refreshes have written so far.
+ * @throws if a refresh did not update exactly one row
  */
 export async function measureWrites(side: Deployment): Promise<Writes> {
   const source = await dataSourceOf(side.stores.databaseUrl).initialize();
@@ -48,7 +48,7 @@ export async function measureWrites(side: Deployment): Promise<Writes> {
   }
 }
 
-/** Bytes of WAL that the server has written since it began. */
+/** The bytes of WAL that the server has written since it was created. */
 async function position(source: DataSource): Promise<number> {
   const [{ bytes }] = await source.query<[{ bytes: number }]>(
     `SELECT (pg_current_wal_insert_lsn() - '0/0')::float8 AS bytes`,

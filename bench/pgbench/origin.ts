@@ -1,28 +1,28 @@
 import type { Parameter } from './parameters';
 
-/** A statement as it was sent, and its answer. */
+/** A sent statement and its result. */
 export interface Sent {
   text: string;
   parameters: Parameter[];
   rows: Record<string, string | null>[];
 }
 
-/** Two requests that follow one another in one session. */
+/** Two consecutive requests of one session. */
 export type Chain = readonly [Sent[], Sent[]];
 
-/** Where a part of a parameter is: statement, parameter, part. */
+/** The position of a part of a parameter: statement, parameter, part. */
 export type Place = readonly [number, number, number];
 
-/** Where a part of a parameter comes from. */
+/** The source of a part of a parameter. */
 export type Origin =
-  /** The same for everyone. */
+  /** The same value for every session. */
   | { is: 'constant'; value: string | null }
   /** A column of an earlier answer to the same request, or a number that lies a fixed distance from it. */
   | { is: 'answer'; statement: number; column: string; plus?: number }
   /** The session's own, and the same at each of its requests. */
   | { is: 'own'; place: Place };
 
-/** How far apart distances may be that are one: what passes between two lines of code, in seconds. */
+/** The maximum difference in seconds between two equal distances: the time between two lines of code. */
 const NEAR = 0.5;
 
 export const partAt = (request: Sent[], [statement, parameter, part]: Place): string | null =>
@@ -34,9 +34,9 @@ export const placesOf = (request: Sent[]): Place[] =>
   );
 
 /**
- * Finds out where a part of a parameter comes from, by what holds in every recording.
+ * Finds the source of a part of a parameter: the one that is consistent with every recording.
  *
- * @throws for an origin that pgbench cannot imitate
+ * @throws for a source that pgbench cannot imitate
  */
 export function originOf(chains: readonly Chain[], place: Place): Origin {
   const requests = chains.flat();
@@ -50,7 +50,7 @@ export function originOf(chains: readonly Chain[], place: Place): Origin {
   if (chains.every(([one, next]) => at(one) === at(next))) return { is: 'own', place };
   const distant = atDistance(requests, answers, at);
   if (distant) return distant;
-  throw new Error(`pgbench cannot make up $${place[1] + 1} of: ${requests[0]![place[0]]!.text}`);
+  throw new Error(`pgbench cannot compute $${place[1] + 1} of: ${requests[0]![place[0]]!.text}`);
 }
 
 interface Column {
@@ -70,7 +70,7 @@ const answersBefore = (requests: Sent[][], [before]: Place): Column[] =>
       : [],
   );
 
-/** A number that is always as far from one of an earlier answer: the next generation, or some time later. */
+/** A number at a constant distance from one of an earlier result: the next generation, or a later time. */
 function atDistance(requests: Sent[][], answers: Column[], at: (request: Sent[]) => string | null): Origin | undefined {
   const near = answers.flatMap(({ statement, column, of }) => {
     const distances = requests.map((request) => Number(at(request)) - Number(of(request) ?? NaN));

@@ -1,15 +1,15 @@
-/** A parameter as it was sent: what it consists of, and the text around each part. */
+/** A sent parameter: its parts, and the text around each part. */
 export interface Parameter {
   kind: 'plain' | 'json';
-  /** One more than there are parts. */
+  /** The texts between the parts: one more than there are parts. */
   around: string[];
   parts: (string | null)[];
 }
 
-// Strings, but no names of members; their quotes are around them.
+// String values, but not member names. Their quotes are not part of the match.
 const LEAVES = /(?<=[[:,]")(?:[^"\\]|\\.)*(?="(?!:))|(?<=[[:,])(?:-?\d[\d.eE+-]*|true|false|null)/g;
 
-/** Takes a parameter apart: a batch of one is sent as JSON, whose members are of different origin. */
+/** Splits a parameter into parts: a batch of one is sent as JSON, whose members have different sources. */
 export function parameterOf(value: string | null): Parameter {
   if (value === null || !isJson(value)) return { kind: 'plain', around: ['', ''], parts: [value] };
   return { kind: 'json', around: value.split(LEAVES), parts: value.match(LEAVES) ?? [] };

@@ -11,15 +11,15 @@ import { type Script, scriptOf } from './script';
 import { sendOne } from '../store-calls';
 import type { Stores } from '../stores';
 
-/** Connections of node-postgres' pool, which TypeORM leaves as it is. */
+/** The default pool size of node-postgres, which TypeORM does not change. */
 const POOL = 10;
 const ATTEMPTS = 3;
-/** More refreshes than a session remembers the times of: from then on each one drops as many as it adds. */
+/** More refreshes than a session stores times of. From then on, each refresh drops as many as it adds. */
 const UNDER_WAY = 100;
 
 /**
- * What PostgreSQL does where nothing but the statements of a request reach it: pgbench sends those that the server
- * itself sent, in their order and prepared, over as many connections as the server has. Undefined without a pgbench.
+ * Measures PostgreSQL with only the statements of a request: pgbench sends the recorded statements of the server in
+ * their order and prepared, over as many connections as the server has. Undefined without a pgbench.
  */
 export async function pgbench({ stores, cleanup }: Bench, load: Load): Promise<Scenario | undefined> {
   if (spawnSync('pgbench', ['--version']).status !== 0) return undefined;
@@ -32,7 +32,7 @@ export async function pgbench({ stores, cleanup }: Bench, load: Load): Promise<S
       const { text, own } = await recordedScript(load);
       await store(stores, own);
       const names = Object.keys(own[0]!).map((name) => `"${name}"`);
-      // Once for each client: the session it refreshes.
+      // Once for each client: the session that it refreshes.
       const begin = `\\if :begins\nSELECT ${names.join(', ')} FROM bench_chains WHERE client = :client_id \\gset\n\\set begins 0\n\\endif\n`;
       writeFileSync(file, begin + text);
       return run(stores, file, Math.ceil(seconds));
@@ -41,8 +41,8 @@ export async function pgbench({ stores, cleanup }: Bench, load: Load): Promise<S
 }
 
 /**
- * Two refreshes of each of some sessions, which are as far as under a load that goes on. A statement of the server's own
- * in between makes the recording useless.
+ * Records two refreshes each of some sessions that are in the same state as under a continuous load. A background
+ * statement of the server between them invalidates the recording.
  */
 async function recordedScript(load: Load, attempt = 1): Promise<Script> {
   const chains = await load.connections(POOL, 1);
@@ -95,13 +95,13 @@ async function run(stores: Stores, file: string, seconds: number): Promise<Sampl
   const [, done] = /actually processed: (\d+)/.exec(stdout) ?? [];
   const [, rate] = /^tps = ([\d.]+)/m.exec(stdout) ?? [];
   const rotated = after.rotations - before.rotations;
-  // Each refresh makes one session one generation older: a script that does less proves nothing.
+  // Each refresh increases the generation of one session by one: a script that does less proves nothing.
   if (!done || !rate || rotated !== Number(done))
     throw new Error(`pgbench rotated ${rotated} times in ${done} transactions:\n${stdout}`);
   return { perSecond: Number(rate), postgresMicros: (after.postgresMicros! - before.postgresMicros!) / Number(done) };
 }
 
-/** How often all sessions together have been refreshed. */
+/** The total number of refreshes of all sessions. */
 async function rotations({ databaseUrl }: Stores): Promise<number> {
   const source = await dataSourceOf(databaseUrl).initialize();
   const [{ sum }] = await source.query<[{ sum: number }]>('SELECT sum(generation)::float8 FROM svc_sessions');

@@ -2,19 +2,19 @@ import type { Recorded } from '../apps/counting';
 import { type Chain, type Origin, type Place, type Sent, originOf, partAt, placesOf } from './origin';
 import { parameterOf } from './parameters';
 
-/** Statements of the same requests, turned into what pgbench runs. */
+/** The recorded statements as a script for pgbench. */
 export interface Script {
-  /** What one transaction runs. */
+  /** The statements of one transaction. */
   text: string;
-  /** What is each session's own, by variable. */
+  /** The values of each session, by variable. */
   own: Record<string, string>[];
 }
 
 /**
- * Writes the script that runs the recorded statements with parameters of the same origin.
+ * Writes the script that runs the recorded statements with parameters of the same sources.
  *
- * @param recorded some chains of two requests each that follow one another
- * @throws when the requests sent different statements, or a parameter cannot be imitated
+ * @param recorded some chains of two consecutive requests
+ * @throws if the requests sent different statements, or a parameter cannot be imitated
  */
 export function scriptOf(recorded: (readonly [Recorded[], Recorded[]])[]): Script {
   const chains = recorded.map(([one, next]): Chain => [sent(one), sent(next)]);
@@ -51,7 +51,7 @@ const shapeOf = (request: Sent[]): string =>
 
 const key = (place: Place): string => place.map((step) => `_${step}`).join('');
 
-/** The expression in the place of a parameter. */
+/** The expression that replaces a parameter. */
 function bind(statement: Sent, index: number, parameter: number, of: (place: Place) => Origin): string {
   const { kind, around, parts } = statement.parameters[parameter]!;
   const origins = parts.map((_, part) => of([index, parameter, part]));

@@ -1,7 +1,7 @@
 import type { Tokens } from '../apps/serve';
 import type { Client } from '../growth/client';
 
-/** What crossed from one process to the other without being noticed. */
+/** The number of operations that were correct across the two processes. */
 export interface CrossProcessResult {
   refreshes: number;
   revocations: number;
@@ -12,8 +12,8 @@ const REVOCATIONS = 50;
 const tokensIn = (text: string): Tokens => JSON.parse(text) as Tokens;
 
 /**
- * Lets sessions hop between two processes: each link of a chain of refreshes at the other one, and each end of a
- * session seen there at once. @throws when a token is refused that is good, or taken that is not
+ * Moves sessions between two processes: each refresh of a chain goes to the other process, and each end of a session
+ * must be effective there at once. @throws if a valid token is refused or an invalid one is accepted
  */
 export async function checkAcrossProcesses(
   one: Client,
@@ -36,5 +36,5 @@ export async function checkAcrossProcesses(
   return { refreshes: REFRESHES, revocations: Math.min(REVOCATIONS, rest.length) };
 }
 
-/** Sessions that {@link checkAcrossProcesses} asks for. */
+/** The number of sessions that {@link checkAcrossProcesses} needs. */
 export const CROSSING_SESSIONS = REVOCATIONS + 1;

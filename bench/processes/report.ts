@@ -4,14 +4,14 @@ import { median } from '../statistics';
 import type { CrossProcessResult } from './cross-process';
 import type { SpreadSample } from './spread-load';
 
-/** One process, two that share their stores, and two that share nothing but the machine. */
+/** One process, two that share their stores, and two that share only the machine. */
 export const SETTINGS = ['one', 'two', 'apart'] as const;
 export type Setting = (typeof SETTINGS)[number];
 
-/** What one kind of request came to. */
+/** The samples of one kind of request. */
 export type Scaled = Record<Setting, SpreadSample[]> & { name: string };
 
-/** Everything one run measured. */
+/** All measurements of one run. */
 export interface Processes {
   connections: number;
   seconds: number;
@@ -23,7 +23,7 @@ export interface Processes {
 const NAMES: Record<Setting, string> = { one: '1', two: '2', apart: '2, nothing shared' };
 
 const LEAST = 1.8;
-/** Two servers, PostgreSQL, which does as much, Redis and the load generator: with fewer they take from each other. */
+/** Two servers, PostgreSQL with as much work, Redis and the load generator: with fewer cores they compete. */
 const CORES = 6;
 const PARTS = ['servers', 'postgres', 'redis', 'generator', 'total'] as const;
 
@@ -32,7 +32,7 @@ export const report = (processes: Processes): string =>
   [heading(processes), costs(processes), ratios(processes), crossing(processes)].join('\n\n');
 
 const heading = ({ connections, seconds, version, scaled }: Processes): string =>
-  `${machine()}, PostgreSQL ${version}, which does not wait for its disk. One process against two behind one PostgreSQL and one Redis, and against two with a database and a Redis each, which share nothing but the machine; ${connections} connections in all, ${scaled[0]!.one.length} interleaved rounds, ${seconds} s a sample, medians with the least and the most. Everything runs on this one machine, the load generator too.`;
+  `${machine()}, PostgreSQL ${version}, which does not wait for its disk. One process is compared with two on one PostgreSQL and one Redis, and with two that have a database and a Redis each and share only the machine; ${connections} connections in total, ${scaled[0]!.one.length} interleaved rounds, ${seconds} s per sample, medians with minimum and maximum. Everything runs on this machine, including the load generator.`;
 
 const figures = (samples: SpreadSample[], field: keyof SpreadSample): number[] =>
   samples.map((sample) => sample[field]);
@@ -73,9 +73,9 @@ function verdict(ratio: number, two: SpreadSample[]): string {
   const bar = `≥ ${LEAST}`;
   if (cores < CORES) return `${bar}: not measurable on ${cores} cores`;
   const generator = median(two.map((sample) => (sample.generator * sample.perSecond) / 1e6));
-  if (ratio < LEAST && generator > 0.9) return `${bar}: not measurable, the load generator is at its limit`;
+  if (ratio < LEAST && generator > 0.9) return `${bar}: not measurable, the load generator is saturated`;
   return `${bar}: ${ratio >= LEAST ? 'met' : '**missed**'}`;
 }
 
 const crossing = ({ crossed: { refreshes, revocations } }: Processes): string =>
-  `A chain of ${refreshes} refreshes, every other one at the other process, was not refused once, nor was the access token of each at the process that had not made it. ${revocations} sessions were ended at one process: the first request to the other was answered 401 each time, and so was the refresh.`;
+  `In a chain of ${refreshes} refreshes, alternately at both processes, no refresh was refused, and each access token was accepted at the other process. ${revocations} sessions were ended at one process: the first request to the other and the refresh were answered 401 each time.`;

@@ -2,7 +2,7 @@ import autocannon from 'autocannon';
 import { type Load, prepare, storesSpent } from '../load';
 import type { Stores } from '../stores';
 
-/** What a load that is spread over some processes came to. Processor times are microseconds for one request. */
+/** The result of a load that is spread over processes. Processor times in microseconds per request. */
 export interface SpreadSample {
   perSecond: number;
   /** All server processes. */
@@ -11,15 +11,15 @@ export interface SpreadSample {
   redis: number;
   /** The load generator. */
   generator: number;
-  /** All of it: what a request costs, whoever does the work. */
+  /** The total processor time of a request in all processes. */
   total: number;
 }
 
-/** How much to send: to all processes together. */
+/** The load on all processes together. */
 export interface SpreadLoadOptions {
   connections: number;
   seconds: number;
-  /** All of one PostgreSQL server. */
+  /** The processes of one PostgreSQL server. */
   stores: Stores[];
 }
 
@@ -34,7 +34,7 @@ async function spentBy(loads: Load[], stores: Stores[]): Promise<Spent> {
   return { servers, postgres: spent[0]!.postgresMicros ?? NaN, redis, generator: user + system };
 }
 
-/** Sends one kind of request to several processes at once, as many to each. @throws when an answer was not 2xx */
+/** Sends one kind of request to several processes at once, equally distributed. @throws if a response is not 2xx */
 export async function spreadLoad(
   loads: Load[],
   { connections, seconds, stores }: SpreadLoadOptions,
