@@ -34,13 +34,13 @@ async function main(cleanup: Cleanup): Promise<void> {
 
   const stores = await startStores(cleanup, { max_connections: '100' });
   // Each refresh of the measured rounds uses a different session, if there are enough.
-  const wanted = Math.ceil(rate * (WARM_UP_SECONDS + rounds * seconds) * 1.1);
+  const maxTokens = Math.ceil(rate * (WARM_UP_SECONDS + rounds * seconds) * 1.1);
   const largest = Math.max(...sizes);
-  const filled = [await fill(FEW, wanted, { sizes: [], repetitions: 0 })];
+  const filled = [await fill(FEW, maxTokens, { sizes: [], repetitions: 0 })];
   for (const sessions of sizes) {
     const repetitions = sessions === largest ? Math.min(REPETITIONS, Math.floor(sessions / 2000)) : 0;
     const crowds = { sizes: CROWDS, repetitions };
-    filled.push(await timed(`filling ${sessions} sessions`, () => fill(sessions, wanted, crowds)));
+    filled.push(await timed(`filling ${sessions} sessions`, () => fill(sessions, maxTokens, crowds)));
   }
   const sides: Deployment[] = [];
   for (const one of filled) sides.push(await startSide(one, stores, connections, cleanup));

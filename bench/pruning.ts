@@ -26,7 +26,7 @@ async function main(cleanup: Cleanup): Promise<void> {
   const server = await Server.start('ours', stores, cleanup);
   const load = refresh('ours', server, '', '/auth/refresh');
   const around = { connections: Number(process.env.BENCH_CONNECTIONS || 4), stores };
-  const samples = (goOn: (taken: number) => boolean) => samplesOf(load, seconds, around, goOn);
+  const samples = (continues: (taken: number) => boolean) => samplesOf(load, seconds, around, continues);
 
   await samples((taken) => taken < 3);
   const before = await samples((taken) => taken < 10);
@@ -48,10 +48,10 @@ async function samplesOf(
   load: Load,
   seconds: number,
   around: LoadOptions,
-  goOn: (taken: number) => boolean,
+  continues: (taken: number) => boolean,
 ): Promise<Sample[]> {
   const taken: Sample[] = [];
-  while (goOn(taken.length)) taken.push(await sample(load, seconds, around));
+  while (continues(taken.length)) taken.push(await sample(load, seconds, around));
   return taken;
 }
 

@@ -26,9 +26,9 @@ export const GUARDED: Group = {
         '/key-object',
         '/key-object/guarded',
       );
-      for (const [variant, said] of Object.entries(BETTER_AUTH)) {
+      for (const [variant, label] of Object.entries(BETTER_AUTH)) {
         const server = await bench.start('better-auth', { adapter, BENCH_VARIANT: variant });
-        loads[`better-auth.${variant}.${adapter}`] = withCookies(`better-auth, ${said}, ${on}`, server);
+        loads[`better-auth.${variant}.${adapter}`] = withCookies(`better-auth, ${label}, ${on}`, server);
       }
     }
     const scenarios = Object.entries(loads).map(([key, load]) => [key, loaded(bench, load)] as const);

@@ -55,9 +55,9 @@ const tokenOf = (n: number): string =>
  * Fills a new database as after a month of use: sessions in the order of their start, four per user, each refreshed
  * some times, with random ids.
  *
- * @param wanted the maximum number of returned tokens
+ * @param maxTokens the maximum number of returned tokens
  */
-export async function fill(sessions: number, wanted: number, { sizes, repetitions }: Crowds): Promise<Filled> {
+export async function fill(sessions: number, maxTokens: number, { sizes, repetitions }: Crowds): Promise<Filled> {
   const { url } = await createDatabase();
   const source = await dataSourceOf(url).initialize();
   const owners = Math.max(1, Math.floor(sessions / SESSIONS_EACH));
@@ -68,7 +68,7 @@ export async function fill(sessions: number, wanted: number, { sizes, repetition
     .map((size, i): Crowd => ({ user: owners + 1 + i, numbers: draw(size) }));
   if (crowds.some(({ numbers }, i) => numbers.length < sizes[i % sizes.length]!))
     throw new Error(`the sessions of users with many do not fit into ${sessions}`);
-  const tokens = draw(wanted).map(tokenOf);
+  const tokens = draw(maxTokens).map(tokenOf);
 
   const runner = source.createQueryRunner();
   // A crash loses only generated data: the fill does not wait for the disk, the measured requests do.
@@ -114,16 +114,16 @@ async function insertSessions(runner: QueryRunner, sessions: number, owners: num
 
 /** Draws numbers of live sessions at random without repetition, as steps of a Fisher-Yates shuffle. */
 function drawer(sessions: number): (count: number) => number[] {
-  let left = sessions - Math.floor(sessions / ENDED);
+  let remaining = sessions - Math.floor(sessions / ENDED);
   const moved = new Map<number, number>();
   const at = (i: number): number => moved.get(i) ?? i;
   const one = (): number => {
-    const drawn = randomInt(left--);
+    const drawn = randomInt(remaining--);
     const live = at(drawn);
-    moved.set(drawn, at(left));
+    moved.set(drawn, at(remaining));
     return live + Math.floor(live / (ENDED - 1)) + 1;
   };
-  return (count) => Array.from({ length: Math.min(count, left) }, one);
+  return (count) => Array.from({ length: Math.min(count, remaining) }, one);
 }
 
 async function onDisk(source: DataSource): Promise<Pick<Filled, 'mib' | 'bytes'>> {

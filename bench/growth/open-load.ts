@@ -33,8 +33,8 @@ export async function openLoad(
   const failures: unknown[] = [];
   const sent: Promise<unknown>[] = [];
   const start = performance.now();
-  for (let due = 0; due < seconds * 1000; due += (-Math.log(1 - Math.random()) * 1000) / rate) {
-    const early = start + due - performance.now();
+  for (let startAt = 0; startAt < seconds * 1000; startAt += (-Math.log(1 - Math.random()) * 1000) / rate) {
+    const early = start + startAt - performance.now();
     if (early > 0) await sleep(early);
     const keep = ({ milliseconds }: Answer): unknown => latencies.push(milliseconds);
     sent.push(send().then(keep, (error: unknown) => failures.push(error)));

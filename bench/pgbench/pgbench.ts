@@ -15,7 +15,7 @@ import type { Stores } from '../stores';
 const POOL = 10;
 const ATTEMPTS = 3;
 /** More refreshes than a session stores times of. From then on, each refresh drops as many as it adds. */
-const UNDER_WAY = 100;
+const REFRESHES_BEFORE = 100;
 
 /**
  * Measures PostgreSQL with only the statements of a request: pgbench sends the recorded statements of the server in
@@ -48,7 +48,7 @@ async function recordedScript(load: Load, attempt = 1): Promise<Script> {
   const chains = await load.connections(POOL, 1);
   await Promise.all(
     chains.map(async (chain) => {
-      for (let i = 0; i < UNDER_WAY; i++) await sendOne(load, chain);
+      for (let i = 0; i < REFRESHES_BEFORE; i++) await sendOne(load, chain);
     }),
   );
   const recorded: [Recorded[], Recorded[]][] = [];

@@ -79,9 +79,9 @@ describe('DELETE /account', () => {
     await account.fillTables();
     await t.call('delete', '/auth/sessions/others', account.token).expect(204);
     expect((await account.erase()).status).toBe(204);
-    const left =
+    const remainingRows =
       "SELECT 1 FROM svc_sessions WHERE user_id <> '' OR ip IS NOT NULL OR user_agent IS NOT NULL OR amr <> '{}'";
-    expect(await t.database.query(left)).toEqual([]);
+    expect(await t.database.query(remainingRows)).toEqual([]);
   });
 
   it('keeps the rows of other guards and other accounts', async () => {
@@ -123,13 +123,13 @@ describe('DELETE /account', () => {
   ])('keeps the account and ends its sessions if a listener %s', async (_, listener, expected) => {
     await account.fillTables();
     const proof = await account.prove();
-    const whole = await account.rows();
+    const rowsBefore = await account.rows();
     t.on(AccountDeleting, listener);
     const deleted = t.recorded(AccountDeleted);
     const { status, text } = await account.erase(proof);
     expect(status).toBe(expected);
     expect(text).not.toContain('secret detail');
-    expect(await account.rows()).toEqual(whole);
+    expect(await account.rows()).toEqual(rowsBefore);
     expect(deleted).toEqual([]);
     await t.get('/private', account.token).expect(401);
     await t.login(ADA).expect(200);
@@ -227,9 +227,9 @@ describe('hooks.deleteUser', () => {
     };
     await account.fillTables();
     const proof = await account.prove();
-    const whole = await account.rows();
+    const rowsBefore = await account.rows();
     expect((await account.erase(proof)).status).toBe(expected);
-    expect(await account.rows()).toEqual(whole);
+    expect(await account.rows()).toEqual(rowsBefore);
     expect(await t.database.query('SELECT name FROM members')).toEqual([{ name: 'Ada' }]);
     expect(deleted).toEqual([]);
     // The user can sign in again and delete the account.

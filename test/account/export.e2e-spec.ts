@@ -117,7 +117,8 @@ describe('GET /account/export', () => {
       UNION SELECT aaguid::text FROM svc_passkeys`);
     expect(rows.length).toBeGreaterThan(5);
     const kept = rows.map((row: { kept: string }) => row.kept);
-    for (const told of [secret, ...recoveryCodes, token, 'argon2', 'v1.', ...kept]) expect(text).not.toContain(told);
+    for (const secretText of [secret, ...recoveryCodes, token, 'argon2', 'v1.', ...kept])
+      expect(text).not.toContain(secretText);
     await passkeys.stop();
   });
 

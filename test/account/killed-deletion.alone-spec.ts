@@ -17,7 +17,7 @@ interface Account {
   /** Texts that identify its rows. */
   texts: string[];
   /** The tables with a row of the account. */
-  whole: string[];
+  tables: string[];
 }
 
 describeWithRedis('an account whose deletion is interrupted by a killed process', () => {
@@ -33,7 +33,7 @@ describeWithRedis('an account whose deletion is interrupted by a killed process'
     await storePasskey(t, `cred${n}`, id);
     await t.database.query(`INSERT INTO svc_password_resets VALUES ('api', '', $1, 'x', 'y', now())`, [id]);
     const texts = [email, `(cred${n},${id}`, `api,"",${id}`, `id:${id}`, `,${id},api`];
-    return { email, headers, texts, whole: await tablesContaining(t, texts) };
+    return { email, headers, texts, tables: await tablesContaining(t, texts) };
   }
 
   /** Starts hosts, the nth of which stops before its nth statement. The promises resolve when they stop. */
@@ -75,15 +75,15 @@ describeWithRedis('an account whose deletion is interrupted by a killed process'
     await eventually(hasSettled);
 
     const fates: string[] = [];
-    for (const [i, { email, texts, whole }] of accounts.entries()) {
-      const left = await tablesContaining(t, texts);
-      expect([[], whole]).toContainEqual(left);
+    for (const [i, { email, texts, tables }] of accounts.entries()) {
+      const remaining = await tablesContaining(t, texts);
+      expect([[], tables]).toContainEqual(remaining);
       // A complete account can sign in. The address of a deleted account can register again.
-      if (left.length === 0) await t.person(email);
+      if (remaining.length === 0) await t.person(email);
       await t.login(email).expect(200);
-      if (statuses[i] === 204) expect(left).toEqual([]);
+      if (statuses[i] === 204) expect(remaining).toEqual([]);
       else expect(statuses[i]).toBe(0);
-      fates.push(statuses[i] === 204 ? 'answered' : left.length ? 'whole' : 'gone');
+      fates.push(statuses[i] === 204 ? 'answered' : remaining.length ? 'whole' : 'gone');
     }
     expect(fates.filter((fate) => fate === 'whole').length).toBeGreaterThan(8);
     expect(fates.at(-1)).toBe('answered');

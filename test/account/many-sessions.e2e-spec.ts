@@ -22,42 +22,42 @@ describe('a user with thousands of sessions', () => {
   let own: Tokens;
   let last: Tokens;
   /** The duration of each request in seconds, printed if `TEST_SESSIONS` is set. */
-  const took: Record<string, number[]> = {};
+  const durations: Record<string, number[]> = {};
 
   const change = { current_password: PASSWORD, password: NEXT, password_confirmation: NEXT };
   const reset = { email: ADA, password: NEXT, password_confirmation: NEXT };
 
   type Prepare = () => Promise<() => PromiseLike<{ status: number }>>;
   /** Whether one of the sessions sends the request, and whether that session continues. */
-  const [BY_ONE, BY_NONE, OF_OTHERS] = [
-    { asks: true, spares: false },
-    { asks: false, spares: false },
-    { asks: true, spares: true },
+  const [ALL_BY_SESSION, ALL_WITHOUT_SESSION, OTHERS_BY_SESSION] = [
+    { bySession: true, keepsCaller: false },
+    { bySession: false, keepsCaller: false },
+    { bySession: true, keepsCaller: true },
   ];
   /** Each way to end the sessions: prepares, and returns the request, which can be repeated. */
-  const ways: [string, SessionEndReason, typeof BY_ONE, Prepare][] = [
+  const ways: [string, SessionEndReason, typeof ALL_BY_SESSION, Prepare][] = [
     [
       'a sign-out everywhere',
       'revoked',
-      BY_ONE,
+      ALL_BY_SESSION,
       async () => () => t.call('delete', '/auth/sessions', own.access_token),
     ],
     [
       'a sign-out everywhere else',
       'others',
-      OF_OTHERS,
+      OTHERS_BY_SESSION,
       async () => () => t.call('delete', '/auth/sessions/others', own.access_token),
     ],
     [
       'a change of the password',
       'password_change',
-      OF_OTHERS,
+      OTHERS_BY_SESSION,
       async () => () => t.call('post', '/auth/password', own.access_token).send(change),
     ],
     [
       'a reset of the password',
       'password_reset',
-      BY_NONE,
+      ALL_WITHOUT_SESSION,
       async () => {
         await t.http.post('/auth/forgot-password').send({ email: ADA }).expect(200);
         const token = linkIn(await mailbox.to(ADA)).searchParams.get('token');
@@ -67,7 +67,7 @@ describe('a user with thousands of sessions', () => {
     [
       'a deletion of the account',
       'erased',
-      BY_ONE,
+      ALL_BY_SESSION,
       async () => {
         const proof = await confirmationTokenOf(t, own.access_token);
         return () => t.call('delete', '/auth/account', own.access_token).set(CONFIRMATION_HEADER, proof);
@@ -76,7 +76,7 @@ describe('a user with thousands of sessions', () => {
     [
       'the host',
       'revoked',
-      BY_NONE,
+      ALL_WITHOUT_SESSION,
       async () => () =>
         t.auth.revokeAll(userId).then(
           () => ({ status: 204 }),
@@ -105,40 +105,40 @@ describe('a user with thousands of sessions', () => {
     last = await t.session();
   });
 
-  const living = async (): Promise<number> =>
+  const countLive = async (): Promise<number> =>
     (await t.database.query('SELECT count(*)::int AS n FROM svc_sessions WHERE revoked_at IS NULL'))[0].n;
 
   it.each(ways)(
     'loses all of them through %s, even if the request must be repeated',
-    async (name, reason, { asks, spares }, prepare) => {
+    async (name, reason, { bySession, keepsCaller }, prepare) => {
       const ended = t.recorded(SessionEnded);
       const request = await prepare();
-      const [all, spared] = [await living(), spares ? 1 : 0];
+      const [all, spared] = [await countLive(), keepsCaller ? 1 : 0];
       expect(all).toBe(SESSIONS + 3);
 
       const allow = await failStatementsAfter(t, ENDED, 'UPDATE ON svc_sessions');
       expect((await request()).status).toBe(503);
       await allow();
       // The sessions that have ended stay ended: the newest first, and not the one that sends the request.
-      expect(await living()).toBe(all - ENDED);
+      expect(await countLive()).toBe(all - ENDED);
       await t.get('/private', last.access_token).expect(401);
       await t.refresh(last.refresh_token).expect(401);
       await t.get('/private', first.access_token).expect(200);
-      if (asks) await t.get('/private', own.access_token).expect(200);
+      if (bySession) await t.get('/private', own.access_token).expect(200);
 
-      const times = (took[name] = [] as number[]);
-      for (let left = await living(); ;) {
+      const times = (durations[name] = [] as number[]);
+      for (let remaining = await countLive(); ;) {
         const start = performance.now();
         const { status } = await request();
         times.push((performance.now() - start) / 1000);
         if (status < 300) break;
         // The request timed out, but more sessions have ended.
         expect(status).toBe(503);
-        const now = await living();
-        expect(now).toBeLessThan(left);
-        left = now;
+        const now = await countLive();
+        expect(now).toBeLessThan(remaining);
+        remaining = now;
       }
-      expect(await living()).toBe(spared);
+      expect(await countLive()).toBe(spared);
       for (const { access_token, refresh_token } of [first, last]) {
         await t.get('/private', access_token).expect(401);
         await t.refresh(refresh_token).expect(401);
@@ -158,15 +158,15 @@ describe('a user with thousands of sessions', () => {
     async () => {
       const proof = await confirmationTokenOf(t, own.access_token);
       const erase = () => t.call('delete', '/auth/account', own.access_token).set(CONFIRMATION_HEADER, proof);
-      const ended = await living();
+      const ended = await countLive();
       while ((await erase()).status === 503);
-      const left = `SELECT count(*)::int AS n FROM svc_sessions
+      const remaining = `SELECT count(*)::int AS n FROM svc_sessions
       WHERE user_id = '' AND ip IS NULL AND amr = '{}' AND salt = '' AND revoked_at IS NOT NULL`;
-      expect(await t.database.query(left)).toEqual([{ n: ended }]);
+      expect(await t.database.query(remaining)).toEqual([{ n: ended }]);
       expect(await t.database.query('SELECT count(*)::int AS n FROM svc_sessions')).toEqual([{ n: ended }]);
     },
     RACES_MS,
   );
 
-  afterAll(() => process.env.TEST_SESSIONS && console.log(SESSIONS, 'sessions, seconds of each request:', took));
+  afterAll(() => process.env.TEST_SESSIONS && console.log(SESSIONS, 'sessions, durations in seconds:', durations));
 });

@@ -17,7 +17,7 @@ const anonymise: DeleteUser = async (user, { manager }) => {
   await manager.query("UPDATE members SET name = 'gone', email = id::text WHERE id = $1", [id]);
 };
 
-interface Ticket {
+interface DeletionRequest {
   t: TestApp;
   token: string;
   proof: string;
@@ -48,14 +48,14 @@ describe('parallel deletions', () => {
     }
   });
 
-  async function ticket(email: string, from: TestApp = t): Promise<Ticket> {
+  async function prepareDeletion(email: string, from: TestApp = t): Promise<DeletionRequest> {
     const { access_token: token } = await from.session(email);
     return { t: from, token, proof: await confirmationTokenOf(from, token) };
   }
-  const erase = async ({ t: node, token, proof }: Ticket) =>
+  const erase = async ({ t: node, token, proof }: DeletionRequest) =>
     (await node.call('delete', '/auth/account', token).set(CONFIRMATION_HEADER, proof)).status;
 
-  async function living(): Promise<number> {
+  async function countLive(): Promise<number> {
     return (await t.database.query('SELECT count(*)::int AS n FROM svc_sessions WHERE revoked_at IS NULL'))[0].n;
   }
 
@@ -63,7 +63,7 @@ describe('parallel deletions', () => {
     for (let round = 0; round < 5; round++) {
       log.length = 0;
       await member(t, 'ada@example.com');
-      const [one, two] = [await ticket('ada@example.com'), await ticket('ada@example.com')];
+      const [one, two] = [await prepareDeletion('ada@example.com'), await prepareDeletion('ada@example.com')];
       const answers = await Promise.all(Array.from({ length: AT_ONCE }, (_, i) => erase(i % 2 ? one : two)));
       expect(answers.toSorted()).toEqual([204, ...Array<number>(AT_ONCE - 1).fill(401)]);
       expect(log).toEqual(['deleting', 'hook', 'deleted']);
@@ -74,7 +74,7 @@ describe('parallel deletions', () => {
     for (let round = 0; round < 10; round++) {
       log.length = 0;
       await member(t, 'ada@example.com');
-      const tickets = await Promise.all([ticket('ada@example.com'), ticket('ada@example.com')]);
+      const tickets = await Promise.all([prepareDeletion('ada@example.com'), prepareDeletion('ada@example.com')]);
       const calls = Array.from({ length: AT_ONCE }, (_, i) =>
         erase({ ...tickets[(i >> 1) % 2]!, t: [t, other][i % 2]! }),
       );
@@ -90,14 +90,14 @@ describe('parallel deletions', () => {
       throw new Error('not today');
     };
     await member(t, 'ada@example.com');
-    const mine = await ticket('ada@example.com');
-    const first = erase(mine);
+    const request = await prepareDeletion('ada@example.com');
+    const first = erase(request);
     await atWork.reached;
-    expect(await erase(mine)).toBe(401);
+    expect(await erase(request)).toBe(401);
     atWork.resume();
     expect(await first).toBe(500);
     // The next attempt, after a new login, runs separately.
-    expect(await erase(await ticket('ada@example.com'))).toBe(500);
+    expect(await erase(await prepareDeletion('ada@example.com'))).toBe(500);
     expect(log).toEqual(['deleting', 'hook', 'deleting', 'hook']);
   });
 
@@ -112,9 +112,9 @@ describe('parallel deletions', () => {
     };
     other.on(AccountDeleting, () => announced.pass());
     await member(t, 'ada@example.com');
-    const first = erase(await ticket('ada@example.com'));
+    const first = erase(await prepareDeletion('ada@example.com'));
     await atWork.reached;
-    const second = erase({ ...(await ticket('ada@example.com')), t: other });
+    const second = erase({ ...(await prepareDeletion('ada@example.com')), t: other });
     await announced.reached;
     if (hasEnded) atWork.resume();
     if (hasEnded) expect(await first).toBe(204);
@@ -134,15 +134,15 @@ describe('parallel deletions', () => {
     };
     await member(t, 'bob@example.com');
     const bob = await t.session('bob@example.com');
-    const tickets: Ticket[] = [];
+    const tickets: DeletionRequest[] = [];
     for (let i = 0; i < AT_ONCE; i++) {
       await member(t, `user${i}@example.com`);
-      tickets.push(await ticket(`user${i}@example.com`));
+      tickets.push(await prepareDeletion(`user${i}@example.com`));
     }
     const erasures = Promise.all(tickets.map(erase));
     await atWork.reached;
     // All of them have started and wait for the first one.
-    await eventually(async () => (await living()) === 1);
+    await eventually(async () => (await countLive()) === 1);
     await eventually(async () => log.filter((what) => what === 'deleting').length === AT_ONCE);
     await t.get('/private', bob.access_token).expect(200);
     await t.refresh(bob.refresh_token).expect(200);

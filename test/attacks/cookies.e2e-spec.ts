@@ -141,10 +141,10 @@ describeWithRedis('cookie mode', () => {
 
   it('refuses them with one body, counts nothing and keeps the cookie', async () => {
     const headers = { Cookie: cookie(visitors.api!), Origin: 'https://evil.example' };
-    const { text, headers: told } = await host.wire.send({ method: 'POST', path: '/auth/refresh', headers });
+    const { text, headers: responseHeaders } = await host.wire.send({ method: 'POST', path: '/auth/refresh', headers });
     expect(text).toBe('{"message":"This request comes from another site."}');
-    expect(told).not.toHaveProperty('set-cookie');
-    expect(told).not.toHaveProperty('x-ratelimit-remaining');
+    expect(responseHeaders).not.toHaveProperty('set-cookie');
+    expect(responseHeaders).not.toHaveProperty('x-ratelimit-remaining');
   });
 
   it.each<[string, (own: string) => Record<string, string>]>([

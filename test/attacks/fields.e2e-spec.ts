@@ -90,7 +90,7 @@ describeWithRedis('a hostile value in a request', () => {
   const fieldsOf = (route: Route): string[] => [...(route.fields ?? [])];
   const withFields = ROUTES.filter(({ fields }) => fields);
 
-  afterEach(() => host.forgive());
+  afterEach(() => host.clearLockouts());
 
   it.each(withFields.map((route) => [route.name, route] as const))(
     'of a wrong type is refused by %s',
@@ -117,7 +117,7 @@ describeWithRedis('a hostile value in a request', () => {
           attack(route, field, text, [refusalOf(route), route.refuses, route.done]),
         );
         expect(await host.withstand(attacks)).toEqual([]);
-        await host.forgive();
+        await host.clearLockouts();
       }
     },
   );

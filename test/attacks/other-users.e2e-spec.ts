@@ -32,7 +32,7 @@ describeWithRedis('data of other users', () => {
     });
 
     /** The visible parts of a response and its cost, after all background work has finished. */
-    async function weighed(send: RawRequest): Promise<{ seen: object; hashes: number; queries: number }> {
+    async function measured(send: RawRequest): Promise<{ seen: object; hashes: number; queries: number }> {
       const before = await settled();
       const answer = await host.wire.send(send);
       const after = await settled();
@@ -58,23 +58,23 @@ describeWithRedis('data of other users', () => {
       await host.sql(`UPDATE ${table} SET password_hash = NULL WHERE email = $1`, [passwordless.email]);
       const login = (identifier: unknown): RawRequest =>
         post(`${host.paths[guard]}/login`, { email: identifier, password: 'wrong' });
-      const right = await weighed(login(email));
+      const right = await measured(login(email));
       expect(right.hashes).toBe(1);
       for (const other of [`${randomUUID()}@example.com`, passwordless.email, 'x', `${email}\0`, "' OR 1=1 --"]) {
-        const one = await weighed(login(other));
+        const one = await measured(login(other));
         expect({ other, seen: one.seen, hashes: one.hashes }).toEqual({ other, seen: right.seen, hashes: 1 });
       }
-      const nobody = await weighed(login(`${randomUUID()}@example.com`));
-      expect(nobody.queries).toBe(right.queries);
+      const unknown = await measured(login(`${randomUUID()}@example.com`));
+      expect(unknown.queries).toBe(right.queries);
     });
 
     it('the response or the number of hashes of a forgotten password', async () => {
       const forgot = (email: string): RawRequest => post('/auth/forgot-password', { email });
-      const first = await weighed(forgot(known.email));
-      const second = await weighed(forgot(known.email));
-      const nobody = await weighed(forgot(`${randomUUID()}@example.com`));
-      expect([second.seen, nobody.seen]).toEqual([first.seen, first.seen]);
-      expect([second.hashes, nobody.hashes]).toEqual([first.hashes, first.hashes]);
+      const first = await measured(forgot(known.email));
+      const second = await measured(forgot(known.email));
+      const unknown = await measured(forgot(`${randomUUID()}@example.com`));
+      expect([second.seen, unknown.seen]).toEqual([first.seen, first.seen]);
+      expect([second.hashes, unknown.hashes]).toEqual([first.hashes, first.hashes]);
     });
 
     it('the response or the work of a failed reset', async () => {
@@ -83,13 +83,13 @@ describeWithRedis('data of other users', () => {
       const stranger = await host.visitor();
       const reset = (email: string, secret: string): RawRequest =>
         post('/auth/reset-password', { email, token: secret, ...PASSWORDS });
-      const wrong = await weighed(reset(known.email, 'f'.repeat(64)));
+      const wrong = await measured(reset(known.email, 'f'.repeat(64)));
       expect(wrong.hashes).toBe(1);
       const others = [
-        await weighed(reset(`${randomUUID()}@example.com`, token)),
-        await weighed(reset(stranger.email, token)),
-        await weighed(reset(stranger.email, 'f'.repeat(64))),
-        await weighed(reset(known.email, token.toUpperCase())),
+        await measured(reset(`${randomUUID()}@example.com`, token)),
+        await measured(reset(stranger.email, token)),
+        await measured(reset(stranger.email, 'f'.repeat(64))),
+        await measured(reset(known.email, token.toUpperCase())),
       ];
       expect(others).toEqual(others.map(() => wrong));
     });

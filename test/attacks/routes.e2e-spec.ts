@@ -58,9 +58,9 @@ describeWithRedis('the routes of the packed library in a host', () => {
   it('answer valid requests with the listed status and cache headers', async () => {
     const answers = await sendValidRequests(host);
     // Only the default guard has the routes to enrol.
-    const asked = ROUTES.filter(({ name }) => name !== 'POST /admin/auth/two-factor-challenge');
-    expect([...answers.keys()].toSorted()).toEqual(asked.map(({ name }) => name).toSorted());
-    const faults = asked.flatMap((route) => {
+    const expectedRoutes = ROUTES.filter(({ name }) => name !== 'POST /admin/auth/two-factor-challenge');
+    expect([...answers.keys()].toSorted()).toEqual(expectedRoutes.map(({ name }) => name).toSorted());
+    const faults = expectedRoutes.flatMap((route) => {
       const answer = answers.get(route.name)!;
       const wrong = problemsOf(answer, { status: [200, 201, 202, 204] });
       return [...wrong, ...cacheFaults(route, answer.headers)].map((fault) => `${route.name}: ${fault}`);
@@ -110,8 +110,8 @@ describeWithRedis('the routes of the packed library in a host', () => {
   it('send no CORS headers', async () => {
     const headers = { Origin: 'https://evil.example', 'Access-Control-Request-Method': 'POST' };
     const answers = await mapConcurrently(paths, (path) => host.wire.send({ method: 'OPTIONS', path, headers }));
-    const said = answers.flatMap((answer) => Object.keys(answer.headers));
-    expect(said.filter((name) => name.startsWith('access-control'))).toEqual([]);
+    const headerNames = answers.flatMap((answer) => Object.keys(answer.headers));
+    expect(headerNames.filter((name) => name.startsWith('access-control'))).toEqual([]);
   });
 
   describe('with forged Host and proxy headers', () => {

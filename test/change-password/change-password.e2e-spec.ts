@@ -33,7 +33,7 @@ describe('POST /password', () => {
   });
 
   const change = (body: object, as = token) => t.call('post', '/auth/password', as).send(body);
-  const wanted = (password: unknown = NEXT, current: unknown = PASSWORD, confirmation: unknown = password) => ({
+  const bodyOf = (password: unknown = NEXT, current: unknown = PASSWORD, confirmation: unknown = password) => ({
     current_password: current,
     password,
     password_confirmation: confirmation,
@@ -41,7 +41,7 @@ describe('POST /password', () => {
   const counters = () => t.database.query('SELECT purpose, attempts FROM svc_lockouts ORDER BY purpose');
 
   it('replaces the password and forbids to cache the response', async () => {
-    const { body, headers } = await change(wanted()).expect(200);
+    const { body, headers } = await change(bodyOf()).expect(200);
     expect(body).toEqual({ status: 'password-changed' });
     expect(headers).toMatchObject({ 'cache-control': 'no-store, private', pragma: 'no-cache' });
     await t.login(ADA, PASSWORD).expect(422);
@@ -52,7 +52,7 @@ describe('POST /password', () => {
     const other = await t.session();
     await t.person('bob@example.com');
     const bob = await t.session('bob@example.com');
-    await change(wanted()).expect(200);
+    await change(bodyOf()).expect(200);
     await t.get('/private', other.access_token).expect(401);
     await t.refresh(other.refresh_token).expect(401);
     await t.get('/private', bob.access_token).expect(200);
@@ -61,7 +61,7 @@ describe('POST /password', () => {
 
   it('ends all sessions if the token contains no session id', async () => {
     const other = await t.session();
-    await change(wanted(), forge({ without: ['fid', 'jti'] })).expect(200);
+    await change(bodyOf(), forge({ without: ['fid', 'jti'] })).expect(200);
     for (const one of [token, other.access_token]) await t.get('/private', one).expect(401);
   });
 
@@ -70,7 +70,7 @@ describe('POST /password', () => {
     const changed = t.recorded(PasswordChanged);
     await t.login(ADA, 'wrong').expect(422);
     await confirmPassword(t, token, { password: 'wrong' }).expect(422);
-    await change(wanted()).expect(200);
+    await change(bodyOf()).expect(200);
     expect(released.map(({ purpose, subject }) => `${purpose} ${subject}`).toSorted()).toEqual([
       'confirm 1',
       'login id:1',
@@ -81,7 +81,7 @@ describe('POST /password', () => {
 
   it('counts a wrong current password together with step-up failures, and locks', async () => {
     for (let i = 0; i < 2; i++) {
-      const { body } = await change(wanted(NEXT, 'wrong')).expect(422);
+      const { body } = await change(bodyOf(NEXT, 'wrong')).expect(422);
       expect(body).toEqual({
         message: 'The password is not correct.',
         errors: { current_password: ['The password is not correct.'] },
@@ -89,7 +89,7 @@ describe('POST /password', () => {
     }
     await confirmPassword(t, token, { password: 'wrong' }).expect(422);
     const verify = jest.spyOn(t.app.get(PasswordHasher), 'verify');
-    const { body } = await change(wanted()).expect(423);
+    const { body } = await change(bodyOf()).expect(423);
     expect(Object.keys(body.errors)).toEqual(['current_password']);
     expect(verify).not.toHaveBeenCalled();
     expect(await counters()).toEqual([{ purpose: 'confirm', attempts: 3 }]);
@@ -97,22 +97,22 @@ describe('POST /password', () => {
 
   it.each<[string, object, string[]]>([
     ['nothing', {}, ['password', 'current_password']],
-    ['no current password', wanted(NEXT, null), ['current_password']],
-    ['an empty current password', wanted(NEXT, ''), ['current_password']],
-    ['a list as the current password', wanted(NEXT, [PASSWORD]), ['current_password']],
-    ['a current password of 256 characters', wanted(NEXT, 'x'.repeat(256)), ['current_password']],
-    ['no new password', wanted(null), ['password']],
-    ['an object as the new password', wanted({}, PASSWORD, NEXT), ['password']],
-    ['a new password of 256 characters', wanted('x'.repeat(256)), ['password', 'password_confirmation']],
-    ['a number as the confirmation', wanted(NEXT, PASSWORD, 7), ['password_confirmation']],
-    ['no confirmation', wanted(NEXT, PASSWORD, null), ['password']],
-    ['another confirmation', wanted(NEXT, PASSWORD, `${NEXT} `), ['password']],
-    ['the same password again', wanted(PASSWORD), ['password']],
-    ['seven characters', wanted('seven77'), ['password']],
-    ['a NUL', wanted(`${NEXT}\0`), ['password']],
-    ['a common password', wanted('password1'), ['password']],
-    ['the user`s email', wanted(ADA), ['password']],
-    ['the name of the service', wanted('api.example.com'), ['password']],
+    ['no current password', bodyOf(NEXT, null), ['current_password']],
+    ['an empty current password', bodyOf(NEXT, ''), ['current_password']],
+    ['a list as the current password', bodyOf(NEXT, [PASSWORD]), ['current_password']],
+    ['a current password of 256 characters', bodyOf(NEXT, 'x'.repeat(256)), ['current_password']],
+    ['no new password', bodyOf(null), ['password']],
+    ['an object as the new password', bodyOf({}, PASSWORD, NEXT), ['password']],
+    ['a new password of 256 characters', bodyOf('x'.repeat(256)), ['password', 'password_confirmation']],
+    ['a number as the confirmation', bodyOf(NEXT, PASSWORD, 7), ['password_confirmation']],
+    ['no confirmation', bodyOf(NEXT, PASSWORD, null), ['password']],
+    ['another confirmation', bodyOf(NEXT, PASSWORD, `${NEXT} `), ['password']],
+    ['the same password again', bodyOf(PASSWORD), ['password']],
+    ['seven characters', bodyOf('seven77'), ['password']],
+    ['a NUL', bodyOf(`${NEXT}\0`), ['password']],
+    ['a common password', bodyOf('password1'), ['password']],
+    ['the user`s email', bodyOf(ADA), ['password']],
+    ['the name of the service', bodyOf('api.example.com'), ['password']],
   ])('refuses %s with an error for the field, and counts nothing', async (_, body, fields) => {
     const { body: answer } = await change(body).expect(422);
     expect(Object.keys(answer.errors).toSorted()).toEqual(fields.toSorted());
@@ -127,7 +127,7 @@ describe('POST /password', () => {
     ['73 bytes', `${'x'.repeat(72)}y`],
     ['255 characters', '🔑'.repeat(255)],
   ])('accepts %s and stores every character', async (_, password) => {
-    await change(wanted(password)).expect(200);
+    await change(bodyOf(password)).expect(200);
     await t.login(ADA, password).expect(200);
     for (const near of [password.trim(), password.slice(0, -1), `${password.slice(0, -1)}z`]) {
       if (near !== password) await t.login(ADA, near).expect(422);
@@ -136,13 +136,13 @@ describe('POST /password', () => {
   });
 
   it('requires a token, and does not exist at an extra guard', async () => {
-    await t.http.post('/auth/password').send(wanted()).expect(401);
-    await t.http.post('/admin/auth/password').send(wanted()).expect(404);
+    await t.http.post('/auth/password').send(bodyOf()).expect(401);
+    await t.http.post('/admin/auth/password').send(bodyOf()).expect(404);
   });
 
   it('does not exist with features.changePassword off', async () => {
     const off = await TestApp.start({ options: { features: { changePassword: false } } });
-    await off.http.post('/auth/password').send(wanted()).expect(404);
+    await off.http.post('/auth/password').send(bodyOf()).expect(404);
     await off.stop();
   });
 
@@ -152,10 +152,10 @@ describe('POST /password', () => {
     const { access_token: own } = await app.session();
     for (let i = 0; i < 5; i++) {
       const call =
-        i % 2 ? app.call('post', '/auth/password', own).send(wanted(NEXT, 'wrong')) : confirmPassword(app, own);
+        i % 2 ? app.call('post', '/auth/password', own).send(bodyOf(NEXT, 'wrong')) : confirmPassword(app, own);
       await call.expect(i % 2 ? 422 : 200);
     }
-    const { body } = await app.call('post', '/auth/password', own).send(wanted()).expect(429);
+    const { body } = await app.call('post', '/auth/password', own).send(bodyOf()).expect(429);
     expect(body).toEqual({ message: expect.stringMatching(/Too many attempts/) });
     await app.stop();
   });

@@ -239,7 +239,7 @@ describeWithRedis('two processes on one PostgreSQL and one Redis', () => {
   });
 
   describe('that receive logins of one user at once', () => {
-    const living = async (userId: string): Promise<string[]> =>
+    const liveSessions = async (userId: string): Promise<string[]> =>
       (await t.database.query('SELECT id FROM svc_sessions WHERE user_id = $1 AND revoked_at IS NULL', [userId])).map(
         ({ id }: { id: string }) => id,
       );
@@ -254,7 +254,7 @@ describeWithRedis('two processes on one PostgreSQL and one Redis', () => {
             Array.from({ length: 20 }, (_, i) => send(`${node(i)}/auth/login`, 'POST', { email, password: PASSWORD })),
           );
           expect(statuses(logins)).toEqual([200]);
-          const alive = await living(userId);
+          const alive = await liveSessions(userId);
           expect(alive).toHaveLength(CAP);
           for (const [i, { body }] of logins.entries()) {
             const expected = alive.includes(String(claimsOf(body.access_token!).fid)) ? 200 : 401;
@@ -287,7 +287,7 @@ describeWithRedis('two processes on one PostgreSQL and one Redis', () => {
             expect((await use(accessToken, i)).status).toBe(401);
             expect((await refresh(refreshToken, i)).status).toBe(401);
           }
-          expect((await living(userId)).length).toBeLessThanOrEqual(CAP);
+          expect((await liveSessions(userId)).length).toBeLessThanOrEqual(CAP);
         }
       },
       RACES_MS,

@@ -66,21 +66,21 @@ describeWithRedis('second factors that two nodes receive at once', () => {
         for (let round = 0; round < ROUNDS; round++) {
           if ((await remaining()) < 4) ada.recoveryCodes = await one().auth.twoFactor.replaceRecoveryCodes('1');
           const { recoveryCodes: codes } = ada;
-          const [before, left] = [await sessions(), await remaining()];
+          const [before, unusedCodes] = [await sessions(), await remaining()];
 
           const challenge_token = await startChallenge(one());
-          const either = [{ code: nextCode() }, { recovery_code: codes[codes.length - left]! }];
+          const either = [{ code: nextCode() }, { recovery_code: codes[codes.length - unusedCodes]! }];
           expect(won(await atOnce(repeated(AT_ONCE, (i) => ({ challenge_token, ...either[i % 2]! }))))).toBe(1);
-          const spent = left - (await remaining());
+          const spent = unusedCodes - (await remaining());
           expect(spent).toBeLessThanOrEqual(1);
 
           const code = nextCode();
           expect(won(await atOnce(await answers(AT_ONCE, () => ({ code }))))).toBe(1);
-          expect(left - (await remaining())).toBe(spent);
+          expect(unusedCodes - (await remaining())).toBe(spent);
 
-          const recovery_code = codes[codes.length - left + spent];
+          const recovery_code = codes[codes.length - unusedCodes + spent];
           expect(won(await atOnce(await answers(AT_ONCE, () => ({ recovery_code }))))).toBe(1);
-          expect(left - (await remaining())).toBe(spent + 1);
+          expect(unusedCodes - (await remaining())).toBe(spent + 1);
           expect(await sessions()).toBe(before + 3);
         }
       },

@@ -35,7 +35,7 @@ export async function runInProcess(
   let ended: Ended | undefined;
   const end = (status: number): Ended => (ended ??= { status, ...printed });
 
-  const restore = kept();
+  const restore = saveProcessState();
   try {
     process.chdir(directory);
     replace({
@@ -63,7 +63,7 @@ function replace(members: Record<string, unknown>): void {
 }
 
 /** @returns a function that restores everything that a program may change in this process */
-function kept(): () => void {
+function saveProcessState(): () => void {
   const directory = process.cwd();
   const env = { ...process.env };
   const names = ['argv', 'stdin', 'stdout', 'stderr', 'exit'];

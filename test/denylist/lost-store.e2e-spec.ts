@@ -211,7 +211,7 @@ class OwnStore extends SecurityStore {
     super();
   }
 
-  forget(): void {
+  clear(): void {
     this.life++;
   }
 
@@ -243,7 +243,7 @@ describe('a custom store of the host', () => {
     const [live, revoked] = [await t.session(ADA), await t.session(ADA)];
     await t.call('post', '/auth/logout', revoked.access_token).expect(204);
     for (let round = 0; round < 3; round++) {
-      store.forget();
+      store.clear();
       await t.get('/private', revoked.access_token).expect(401);
       await t.get('/private', live.access_token).expect(200);
       expect([401, 503]).toContain(await service.status(revoked.access_token));

@@ -60,8 +60,8 @@ describeWithOwnRedis('a failover of PostgreSQL to a standby that lags behind', (
   const idOf = ({ access_token: token }: Tokens): string => String(claimsOf(token).fid);
 
   it('signs no user out after a lost refresh, and revives no session after a lost logout', async () => {
-    const [staying, asked, quiet] = [await sessions(LOST), await sessions(LOST / 2), await sessions(LOST / 2)];
-    const leaving = [...asked, ...quiet];
+    const [staying, retrying, quiet] = [await sessions(LOST), await sessions(LOST / 2), await sessions(LOST / 2)];
+    const leaving = [...retrying, ...quiet];
     await settled(client);
     await pair.caughtUp();
     const recovered = [t, other].map((node) => node.recorded(SessionRecovered));
@@ -69,7 +69,7 @@ describeWithOwnRedis('a failover of PostgreSQL to a standby that lags behind', (
 
     // The following changes reach only the primary.
     pair.replication.down();
-    let kept = (await Promise.all(staying.map((one) => refreshed(one, t)))).map(({ body }) => body);
+    let current = (await Promise.all(staying.map((one) => refreshed(one, t)))).map(({ body }) => body);
     for (const { access_token: token } of leaving) await other.call('post', '/auth/logout', token).expect(204);
     const checks = [
       (token: string) => t.get('/private', token).then(({ status }) => status),
@@ -78,7 +78,7 @@ describeWithOwnRedis('a failover of PostgreSQL to a standby that lags behind', (
     ];
     const watch = TokenPolling.start({
       checks,
-      live: kept.map((one) => one.access_token),
+      live: current.map((one) => one.access_token),
       ended: leaving.map((one) => one.access_token),
     });
     // No node may write the lost data to PostgreSQL yet.
@@ -86,10 +86,10 @@ describeWithOwnRedis('a failover of PostgreSQL to a standby that lags behind', (
     await pair.failOver();
 
     // The clients with the most recent responses return first.
-    expect(await statuses(asked, t)).toEqual(new Set([401]));
-    const answers = await Promise.all(kept.map((one, i) => refreshed(one, i % 2 ? t : other)));
+    expect(await statuses(retrying, t)).toEqual(new Set([401]));
+    const answers = await Promise.all(current.map((one, i) => refreshed(one, i % 2 ? t : other)));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-    kept = answers.map(({ body }) => body);
+    current = answers.map(({ body }) => body);
     expect(recovered.flat()).toHaveLength(LOST);
     expect(recovered.flat().every(({ lost }) => lost === 1)).toBe(true);
     // No request has used these sessions: they are live in PostgreSQL.
@@ -105,7 +105,7 @@ describeWithOwnRedis('a failover of PostgreSQL to a standby that lags behind', (
     // Only PostgreSQL has their ends now.
     await client.flushAll();
     expect(await statuses(leaving, other)).toEqual(new Set([401]));
-    await service.opened(kept[0]!.access_token);
+    await service.opened(current[0]!.access_token);
     await watch.rounds(2);
     const seen = await watch.stop();
     for (const check of seen) {
@@ -113,7 +113,7 @@ describeWithOwnRedis('a failover of PostgreSQL to a standby that lags behind', (
       expect([...check.live].filter((status) => ![200, 503].includes(status))).toEqual([]);
     }
     // All other users stay signed in.
-    expect(await statuses(kept, t)).toEqual(new Set([200]));
+    expect(await statuses(current, t)).toEqual(new Set([200]));
     expect(reused.flat()).toEqual([]);
     expect((await endedIds()).toSorted()).toEqual(leaving.map(idOf).toSorted());
   });

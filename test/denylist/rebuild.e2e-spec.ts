@@ -52,7 +52,7 @@ describeWithOwnRedis(`during a rebuild of the denylist with ${ENDED} ended sessi
     await redis.stop();
   });
 
-  const isTold = async (): Promise<boolean> => (await client.exists(COMPLETE)) === 1;
+  const isComplete = async (): Promise<boolean> => (await client.exists(COMPLETE)) === 1;
   const spread = (count: number): string[] =>
     Array.from({ length: count }, (_, i) => ended[Math.floor((i * ENDED) / count)]!);
 
@@ -68,7 +68,7 @@ describeWithOwnRedis(`during a rebuild of the denylist with ${ENDED} ended sessi
       onStatement(READS_BATCH, async () => void batches++);
       await client.flushAll();
       const tokens = spread(20).map((fid) => forge({ claims: { fid } }));
-      while (!(await isTold())) {
+      while (!(await isComplete())) {
         for (const token of tokens.slice(0, 3)) {
           for (const node of [t, other]) await node.get('/private', token).expect(401);
           expect([401, 503]).toContain(await service.status(token));
@@ -97,7 +97,7 @@ describeWithOwnRedis(`during a rebuild of the denylist with ${ENDED} ended sessi
       t.clock.advance(30);
       const answers: number[] = [];
       // Each code is valid once: this number of logins, and their duration, stay within the lifetime of every session.
-      for (let logins = 0; logins < 10 || !(await isTold()); logins++) {
+      for (let logins = 0; logins < 10 || !(await isComplete()); logins++) {
         const token = await startChallenge(t);
         expect(claimsOf(token).sto).toEqual(expect.any(String));
         if (logins >= 10) continue;
@@ -111,7 +111,10 @@ describeWithOwnRedis(`during a rebuild of the denylist with ${ENDED} ended sessi
   );
 
   /** Starts work of an operator on the session table and waits until it runs. */
-  async function besides(begin: (operator: Client) => Promise<unknown>, isAtIt: string): Promise<() => Promise<void>> {
+  async function startOperator(
+    begin: (operator: Client) => Promise<unknown>,
+    isAtIt: string,
+  ): Promise<() => Promise<void>> {
     const operator = new Client({ connectionString: t.databaseUrl });
     await operator.connect();
     const [{ pid }] = (await operator.query('SELECT pg_backend_pid() AS pid')).rows;
@@ -152,9 +155,9 @@ describeWithOwnRedis(`during a rebuild of the denylist with ${ENDED} ended sessi
     '%s delays neither the rebuild nor a login, a refresh or a logout',
     async (_, begin, isAtIt) => {
       await settled(client);
-      const over = await besides(begin, isAtIt);
+      const over = await startOperator(begin, isAtIt);
       await client.flushAll();
-      for (let times = 0; times < 3 || !(await isTold()); times++) {
+      for (let times = 0; times < 3 || !(await isComplete()); times++) {
         const session = await t.session(BOB);
         const { body } = await other.refresh(session.refresh_token).expect(200);
         await other.call('post', '/auth/logout', body.access_token).expect(204);

@@ -62,11 +62,11 @@ function judgeCurl(words: readonly string[], { routes, ownRoutes = [] }: KnownNa
   if (!url) return 'no request to localhost:3000';
   const sends = words.some((word) => ['-d', '--data', '--json'].includes(word));
   const method = words.includes('-X') ? words[words.indexOf('-X') + 1] : sends ? 'POST' : 'GET';
-  const asked = `${method} ${url.slice('localhost:3000'.length).split('?')[0]}`;
+  const requested = `${method} ${url.slice('localhost:3000'.length).split('?')[0]}`;
   const body = words[words.indexOf('-d') + 1] ?? '';
   if (sends && body.startsWith('{')) JSON.parse(body);
   const mounted = [...routes, ...ownRoutes].some((route) =>
-    new RegExp(`^${route.replaceAll(/:\w+/g, '[^/]+')}$`).test(asked),
+    new RegExp(`^${route.replaceAll(/:\w+/g, '[^/]+')}$`).test(requested),
   );
   return mounted ? undefined : 'no such route';
 }

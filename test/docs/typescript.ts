@@ -82,11 +82,13 @@ const MEMBERS = /^(?:\s*\/\/.*\n)*(?:constructor\(|@(?:Get|Post|Patch|Delete)\()
 
 /** A fragment as a module. Everything is added before its first line, so that line numbers do not change. */
 function asModule(text: string, known: ReadonlyMap<string, boolean>): string {
-  const whole = MEMBERS.test(text) ? `interface Fragment extends UnshownMembers {} class Fragment { ${text} }` : text;
-  const { own, used } = namesOf(whole);
+  const fragment = MEMBERS.test(text)
+    ? `interface Fragment extends UnshownMembers {} class Fragment { ${text} }`
+    : text;
+  const { own, used } = namesOf(fragment);
   const missing = [...used].filter((name) => known.has(name) && !own.has(name));
   const imports = missing.map((name) => (known.get(name) ? name : `type ${name}`)).join(', ');
-  return `import { ${imports} } from '../../block-context'; export {}; ${whole}`;
+  return `import { ${imports} } from '../../block-context'; export {}; ${fragment}`;
 }
 
 function namesOf(text: string): { own: Set<string>; used: Set<string> } {

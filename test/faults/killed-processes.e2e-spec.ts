@@ -36,7 +36,7 @@ describeWithRedis('a process that is killed during', () => {
   };
 
   /** A request to the killed process, and what must be true afterwards at the surviving one. */
-  interface Deed {
+  interface Operation {
     send(url: string): Promise<Answer>;
     check(answered: number | null): Promise<void>;
   }
@@ -52,7 +52,7 @@ describeWithRedis('a process that is killed during', () => {
     return { email, tokens: await t.session(email) };
   }
 
-  const deeds: Record<string, () => Promise<Deed>> = {
+  const operations: Record<string, () => Promise<Operation>> = {
     'a login': async () => {
       const { email } = await signedIn();
       return {
@@ -128,26 +128,26 @@ describeWithRedis('a process that is killed during', () => {
     },
   };
 
-  const names = Object.keys(deeds).join(', ');
+  const names = Object.keys(operations).join(', ');
 
   it.each(Array.from({ length: ROUNDS }, (_, i) => i + 1))(
     `${names}: keeps every account intact and accessible to its owner, process %i`,
     async () => {
-      const all = Object.values(deeds);
+      const all = Object.values(operations);
       const [victim, first, prepared] = await Promise.all([
         launch(),
-        Promise.all(all.map((deed) => deed())),
-        Promise.all(Array.from({ length: OF_EACH }, () => all.map((deed) => deed())).flat()),
+        Promise.all(all.map((operation) => operation())),
+        Promise.all(Array.from({ length: OF_EACH }, () => all.map((operation) => operation())).flat()),
       ]);
       // The first requests of a process are slower than later ones.
       const start = performance.now();
-      await Promise.all(first.map((deed) => deed.send(victim.url)));
-      const took = performance.now() - start;
-      const sent = prepared.map((deed) => deed.send(victim.url).catch(() => null));
-      await sleep(Math.random() * took);
+      await Promise.all(first.map((operation) => operation.send(victim.url)));
+      const duration = performance.now() - start;
+      const sent = prepared.map((operation) => operation.send(victim.url).catch(() => null));
+      await sleep(Math.random() * duration);
       victim.stop();
       const answers = await Promise.all(sent);
-      await Promise.all(prepared.map((deed, i) => deed.check(answers[i]?.status ?? null)));
+      await Promise.all(prepared.map((operation, i) => operation.check(answers[i]?.status ?? null)));
     },
     RACES_MS,
   );

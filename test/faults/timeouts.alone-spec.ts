@@ -92,9 +92,9 @@ describeWithRedis('without a response from a store, every route', () => {
 type Session = { access_token: string; refresh_token: string };
 
 /** Prepares a request and returns it. */
-type Deed = (node: BrokenNode, mailbox: Mailbox, email: string) => Promise<() => Promise<Timed>>;
+type Operation = (node: BrokenNode, mailbox: Mailbox, email: string) => Promise<() => Promise<Timed>>;
 
-const DEEDS: Record<string, Deed> = {
+const OPERATIONS: Record<string, Operation> = {
   login: async (node, _, email) => {
     await member(node.t, email);
     return () => node.call('POST', '/auth/login', { email, password: PASSWORD });
@@ -159,11 +159,11 @@ describeWithRedis('a store that stops responding during a request', () => {
    * Breaks one connection before the first response, then before the third, and so on, or before the second, the fourth,
    * and so on, until the request needs no more responses.
    */
-  async function silences(deed: Deed, store: 'redis' | 'postgres', first: 1 | 2): Promise<Timed[]> {
+  async function silences(operation: Operation, store: 'redis' | 'postgres', first: 1 | 2): Promise<Timed[]> {
     const [own, ownMailbox, ownWitness] = await startNode();
     const answers: Timed[] = [];
     for (let [isFired, number] = [true, first as number]; isFired; number += 2) {
-      const request = await prepared((email) => deed(own, ownMailbox, email));
+      const request = await prepared((email) => operation(own, ownMailbox, email));
       own[store].at(number, () => own[store].hang());
       answers.push(await request());
       isFired = !own[store].isWaiting;
@@ -179,15 +179,15 @@ describeWithRedis('a store that stops responding during a request', () => {
 
     // All run concurrently, because they only wait.
     beforeAll(async () => {
-      const all = Object.entries(DEEDS).map(async ([name, deed]) => {
+      const all = Object.entries(OPERATIONS).map(async ([name, operation]) => {
         const stores = ['redis', 'postgres'] as const;
-        const each = stores.flatMap((store) => [silences(deed, store, 1), silences(deed, store, 2)]);
+        const each = stores.flatMap((store) => [silences(operation, store, 1), silences(operation, store, 2)]);
         return [name, (await Promise.all(each)).flat()] as const;
       });
       answers = Object.fromEntries(await Promise.all(all));
     });
 
-    it.each(Object.keys(DEEDS))('causes one timeout and never a 500: %s', (name) => {
+    it.each(Object.keys(OPERATIONS))('causes one timeout and never a 500: %s', (name) => {
       // One timeout and the short time for cleanup, not one timeout for each step.
       expect(answers[name]!.filter(({ ms }) => ms >= 2 * STORE_TIMEOUT_MS)).toEqual([]);
       expect(answers[name]!.filter(({ status }) => ![200, 422, 503].includes(status))).toEqual([]);
@@ -195,10 +195,10 @@ describeWithRedis('a store that stops responding during a request', () => {
     });
   });
 
-  it.each(Object.entries(DEEDS))(
+  it.each(Object.entries(OPERATIONS))(
     'and one that responds slowly causes one timeout for all its calls together: %s',
-    async (name, deed) => {
-      const request = await deed(node, mailbox, newEmail());
+    async (name, operation) => {
+      const request = await operation(node, mailbox, newEmail());
       for (const proxy of [node.redis, node.postgres]) proxy.slow(SLOW_MS);
       const { status, ms } = await request();
       node.heal();

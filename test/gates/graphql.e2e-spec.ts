@@ -294,18 +294,18 @@ describe('a global guard', () => {
 
   if (isNest11) {
     it('does not apply to gateways of Nest 11, so that each must be marked', async () => {
-      const nobody = await openWs(await t.app.getUrl(), {});
-      expect(await nobody.say('unmarked')).toEqual({ event: 'unmarked', data: 'in' });
-      nobody.close();
+      const anonymous = await openWs(await t.app.getUrl(), {});
+      expect(await anonymous.say('unmarked')).toEqual({ event: 'unmarked', data: 'in' });
+      anonymous.close();
     });
   } else {
     it('applies to gateways', async () => {
-      const nobody = await openWs(await t.app.getUrl(), {});
-      expect(await nobody.say('unmarked')).toMatchObject({ event: 'exception', data: { statusCode: 401 } });
+      const anonymous = await openWs(await t.app.getUrl(), {});
+      expect(await anonymous.say('unmarked')).toMatchObject({ event: 'exception', data: { statusCode: 401 } });
       const { access_token: token } = await t.session();
       const ada = await openWs(await t.app.getUrl(), { Authorization: `Bearer ${token}` });
       expect(await ada.say('unmarked')).toEqual({ event: 'unmarked', data: 'in' });
-      for (const connection of [nobody, ada]) connection.close();
+      for (const connection of [anonymous, ada]) connection.close();
     });
   }
 });

@@ -133,7 +133,7 @@ class BothOnClassToo {
 }
 
 /** Wraps a handler without its metadata. */
-const Careless = (): MethodDecorator => (_target, _key, descriptor: PropertyDescriptor) => {
+const DropsMetadata = (): MethodDecorator => (_target, _key, descriptor: PropertyDescriptor) => {
   const original = descriptor.value;
   descriptor.value = (...args: unknown[]) => original(...args);
 };
@@ -142,7 +142,7 @@ const Careless = (): MethodDecorator => (_target, _key, descriptor: PropertyDesc
 @Authenticated()
 class Lost {
   @Get()
-  @Careless()
+  @DropsMetadata()
   @Abilities('secret')
   any() {
     return {};

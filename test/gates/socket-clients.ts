@@ -17,25 +17,25 @@ export interface Connection {
 export type OpenConnection = (url: string, headers: Record<string, string>) => Promise<Connection>;
 
 /** The received messages in their order. */
-function inbox(): { hear(said: SocketAnswer): void; next(): Promise<SocketAnswer> } {
-  const [heard, waiting]: [SocketAnswer[], ((said: SocketAnswer) => void)[]] = [[], []];
+function inbox(): { receive(message: SocketAnswer): void; next(): Promise<SocketAnswer> } {
+  const [received, waiting]: [SocketAnswer[], ((message: SocketAnswer) => void)[]] = [[], []];
   return {
-    hear: (said) => {
+    receive: (message) => {
       const first = waiting.shift();
-      if (first) first(said);
-      else heard.push(said);
+      if (first) first(message);
+      else received.push(message);
     },
     next: () => {
-      const said = heard.shift();
-      return said ? Promise.resolve(said) : new Promise((resolve) => waiting.push(resolve));
+      const message = received.shift();
+      return message ? Promise.resolve(message) : new Promise((resolve) => waiting.push(resolve));
     },
   };
 }
 
 export const openSocketIo: OpenConnection = async (url, headers) => {
   const socket = io(url, { extraHeaders: headers, transports: ['websocket'], forceNew: true, reconnection: false });
-  const { hear, next } = inbox();
-  socket.onAny((event: string, data: unknown) => hear({ event, data }));
+  const { receive, next } = inbox();
+  socket.onAny((event: string, data: unknown) => receive({ event, data }));
   await new Promise<void>((resolve, reject) => {
     socket.once('connect', resolve).once('connect_error', reject);
   });
@@ -51,8 +51,8 @@ export const openSocketIo: OpenConnection = async (url, headers) => {
 
 export const openWs: OpenConnection = async (url, headers) => {
   const socket = new WebSocket(url.replace('http', 'ws'), { headers });
-  const { hear, next } = inbox();
-  socket.on('message', (text: Buffer) => hear(JSON.parse(String(text)) as SocketAnswer));
+  const { receive, next } = inbox();
+  socket.on('message', (text: Buffer) => receive(JSON.parse(String(text)) as SocketAnswer));
   await new Promise<void>((resolve, reject) => {
     socket.once('open', resolve).once('error', reject);
   });

@@ -63,7 +63,7 @@ class Handlers {
 type Client = Pick<WebSocket, 'on' | 'send' | 'readyState'> & { request?: unknown };
 
 /** On Nest 11 exceptions reach a client of `ws` only if its gateway sends them. */
-function tellExceptions(client: Client): void {
+function sendExceptions(client: Client): void {
   if (process.env.TEST_NEST !== '11' || client.readyState === undefined) return;
   client.on('exception', (data) => client.send(JSON.stringify({ event: 'exception', data })));
 }
@@ -72,13 +72,13 @@ function tellExceptions(client: Client): void {
 class Gateway extends Handlers {
   handleConnection(client: Client, request: unknown): void {
     client.request ??= request;
-    tellExceptions(client);
+    sendExceptions(client);
   }
 }
 
 @WebSocketGateway()
-class Forgetful extends Handlers {
-  handleConnection = tellExceptions;
+class GatewayWithoutHandshake extends Handlers {
+  handleConnection = sendExceptions;
 }
 
 const LIBRARIES: [string, OpenConnection, (app: INestApplication) => WsAdapter | IoAdapter][] = [
@@ -214,7 +214,7 @@ describe.each(LIBRARIES)('a gateway on %s', (library, open, adapter) => {
   });
 
   it('without access to the handshake admits no client', async () => {
-    const own = await TestApp.start(host({}, Forgetful as typeof Gateway));
+    const own = await TestApp.start(host({}, GatewayWithoutHandshake as typeof Gateway));
     await own.person(ADA);
     const connection = await connect((await own.session()).access_token, {}, own);
     // socket.io itself keeps the handshake.

@@ -48,7 +48,7 @@ class ProblemFilter implements ExceptionFilter {
 
 @Controller()
 class Routes {
-  readonly heard: unknown[] = [];
+  readonly received: unknown[] = [];
 
   @Get('default')
   byDefault() {
@@ -82,7 +82,7 @@ class Routes {
 
   @OnEvent(RefreshTokenReused.name)
   reused(event: RefreshTokenReused) {
-    this.heard.push(event);
+    this.received.push(event);
   }
 }
 
@@ -164,7 +164,7 @@ describe('a host with a global guard and its own error format', () => {
   it('receives events through its own emitter', async () => {
     expect(app.get(EventEmitter2)).toBeDefined();
     app.get(AuthEvents).emit(new RefreshTokenReused('f'));
-    expect(app.get(Routes).heard).toEqual([{ familyId: 'f', reason: 'reuse' }]);
+    expect(app.get(Routes).received).toEqual([{ familyId: 'f', reason: 'reuse' }]);
   });
 });
 
@@ -189,15 +189,15 @@ describe('a host`s global ValidationPipe', () => {
 });
 
 /** Subscribes to the response but returns another one. */
-class Impatient implements NestInterceptor {
+class DiscardsResponse implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler) {
-    const asked = context.switchToHttp().getRequest().url === '/auth/login';
-    return asked ? merge(next.handle(), of({ cached: true })).pipe(take(1)) : next.handle();
+    const isLogin = context.switchToHttp().getRequest().url === '/auth/login';
+    return isLogin ? merge(next.handle(), of({ cached: true })).pipe(take(1)) : next.handle();
   }
 }
 
 describe('an interceptor of the host that discards the response', () => {
-  const t = TestApp.forFile({ prepare: (app) => app.useGlobalInterceptors(new Impatient()) });
+  const t = TestApp.forFile({ prepare: (app) => app.useGlobalInterceptors(new DiscardsResponse()) });
   beforeEach(() => t.person('ada@example.com'));
 
   it('causes no unhandled rejection', async () => {

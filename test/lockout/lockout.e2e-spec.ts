@@ -176,13 +176,13 @@ describe('a lock with a duration', () => {
       const [, seconds] = /^This account is locked\. Please try again in (\d+) seconds\.$/.exec(body.message)!;
       return Number(seconds);
     };
-    const left = await secondsLeft();
-    expect(left).toBeGreaterThan(540);
-    expect(left).toBeLessThanOrEqual(600);
+    const remaining = await secondsLeft();
+    expect(remaining).toBeGreaterThan(540);
+    expect(remaining).toBeLessThanOrEqual(600);
     t.clock.advance(500);
     const later = await secondsLeft();
     expect(later).toBeGreaterThan(40);
-    expect(later).toBeLessThanOrEqual(left - 500);
+    expect(later).toBeLessThanOrEqual(remaining - 500);
     t.clock.advance(later);
 
     await fail(t, ada, 1);

@@ -50,7 +50,7 @@ describe('a login challenge for a former password', () => {
     await t.call('delete', '/auth/account', ada.token).set(CONFIRMATION_HEADER, proof).expect(204);
   };
   const right = (challenge_token: string) => completeChallenge(t, { challenge_token, code: codeOf(t, ada.secret) });
-  const living = async (): Promise<number> =>
+  const countLive = async (): Promise<number> =>
     (await t.database.query('SELECT 1 FROM svc_sessions WHERE revoked_at IS NULL')).length;
 
   it.each([
@@ -58,12 +58,12 @@ describe('a login challenge for a former password', () => {
     ['changed', change, 1],
   ])(
     'is invalid after the password was %s and consumes no code, and a new login succeeds',
-    async (_, replace, left) => {
+    async (_, replace, liveSessions) => {
       const challenge_token = await startChallenge(t);
       await replace();
       await right(challenge_token).expect(422, BAD);
       await completeChallenge(t, { challenge_token, recovery_code: ada.recoveryCodes[0] }).expect(422, BAD);
-      expect(await living()).toBe(left);
+      expect(await countLive()).toBe(liveSessions);
       expect(await t.auth.twoFactor.recoveryCodeCount(id)).toEqual({ remaining: 8, total: 8 });
       // It did not count as a guess.
       const counted = await t.database.query(
@@ -79,12 +79,12 @@ describe('a login challenge for a former password', () => {
     ['was reset', reset, 0],
     ['was changed', change, 1],
     ['was deleted with its account', erase, 0],
-  ])('opens no session if it was completed just before that password %s', async (_, replace, left) => {
+  ])('opens no session if it was completed just before that password %s', async (_, replace, liveSessions) => {
     const challenge_token = await startChallenge(t);
     const { status, text } = await whilePaused(checkpoint, right(challenge_token), replace);
     expect(status).toBe(422);
     expect(text).toMatch(BAD);
-    expect(await living()).toBe(left);
+    expect(await countLive()).toBe(liveSessions);
   });
 
   it('reveals nothing about the hash, not even whether it is the same', async () => {

@@ -11,9 +11,9 @@ const NEXT = 'another horse entirely';
 
 const chosen = { password: NEXT, password_confirmation: NEXT };
 const checkpoint = PausePoint.disabled();
-const held = async (): Promise<object> => checkpoint.pass().then(() => ({}));
+const pausedClaims = async (): Promise<object> => checkpoint.pass().then(() => ({}));
 
-const living = (t: TestApp) => t.database.query('SELECT user_id FROM svc_sessions WHERE revoked_at IS NULL');
+const liveSessions = (t: TestApp) => t.database.query('SELECT user_id FROM svc_sessions WHERE revoked_at IS NULL');
 
 async function reset(t: TestApp, mailbox: Mailbox): Promise<void> {
   const before = mailbox.mails.length;
@@ -47,7 +47,7 @@ function stopAt(target: object, method: string, at: PausePoint): void {
 }
 
 describe('a session that is about to start', () => {
-  const { t, mailbox } = membersForFile({ hooks: { tokenClaims: held } });
+  const { t, mailbox } = membersForFile({ hooks: { tokenClaims: pausedClaims } });
   let id: string;
   beforeEach(async () => (id = await member(t, ADA)));
 
@@ -66,7 +66,7 @@ describe('a session that is about to start', () => {
       const late = await whilePaused(checkpoint, t.login(ADA), () => end(t, mailbox));
       expect([late.status, late.text]).toEqual([422, wrong.text]);
       // The session that changed the password remains.
-      expect(await living(t)).toHaveLength(end === change ? 1 : 0);
+      expect(await liveSessions(t)).toHaveLength(end === change ? 1 : 0);
       if (end === erase) expect(await tablesContaining(t, [id, ADA])).toEqual([]);
     },
   );
@@ -76,11 +76,11 @@ describe('a session that is about to start', () => {
     const stored = PausePoint.disabled();
     stopAt(t.app.get(UserProvider), 'passwordHashOf', stored);
     const late = await whilePaused(stored, t.login(ADA), async () => {
-      expect(await living(t)).toHaveLength(1);
+      expect(await liveSessions(t)).toHaveLength(1);
       await end(t, mailbox);
     });
     expect(late.status).toBe(422);
-    expect(await living(t)).toHaveLength(end === change ? 1 : 0);
+    expect(await liveSessions(t)).toHaveLength(end === change ? 1 : 0);
     if (end === erase) expect(await tablesContaining(t, [id, ADA])).toEqual([]);
   });
 
@@ -106,7 +106,7 @@ describe('a session that is about to start on a host with other options', () => 
   let id: string;
 
   async function start(options: Partial<AuthModuleOptions> = {}): Promise<void> {
-    ({ t, mailbox } = await startMembers({ hooks: { tokenClaims: held }, ...options }));
+    ({ t, mailbox } = await startMembers({ hooks: { tokenClaims: pausedClaims }, ...options }));
     id = await member(t, ADA);
   }
   afterEach(() => t.stop());
@@ -135,20 +135,20 @@ describe('a session that is about to start on a host with other options', () => 
   it('is checked after the callback for abilities, too', async () => {
     await start({ hooks: { abilities: async () => checkpoint.pass().then(() => []) } });
     expect((await whilePaused(checkpoint, t.login(ADA), () => reset(t, mailbox))).status).toBe(422);
-    expect(await living(t)).toEqual([]);
+    expect(await liveSessions(t)).toEqual([]);
   });
 
   it('does not start by a custom login if the password is replaced during or after the host`s check', async () => {
     const door = PausePoint.disabled();
     await start({
-      hooks: { tokenClaims: held, authenticate: async () => door.pass().then(() => ({ id })) },
+      hooks: { tokenClaims: pausedClaims, authenticate: async () => door.pass().then(() => ({ id })) },
     });
     expect((await whilePaused(door, t.login(ADA), () => reset(t, mailbox))).status).toBe(422);
     t.clock.advance(61);
     expect((await whilePaused(checkpoint, t.login(ADA), () => reset(t, mailbox))).status).toBe(422);
     t.clock.advance(61);
     expect((await whilePaused(checkpoint, t.login('somebody'), () => reset(t, mailbox))).status).toBe(422);
-    expect(await living(t)).toEqual([]);
+    expect(await liveSessions(t)).toEqual([]);
     await t.login(ADA).expect(200);
   });
 
@@ -158,7 +158,7 @@ describe('a session that is about to start on a host with other options', () => 
     await t.login(ADA).expect(200);
     await t.database.query('DELETE FROM members');
     await t.login(ADA).expect(422);
-    expect(await living(t)).toHaveLength(1);
+    expect(await liveSessions(t)).toHaveLength(1);
   });
 
   it('does not start by a registration if the account is deleted or its password replaced meanwhile', async () => {
@@ -172,14 +172,14 @@ describe('a session that is about to start on a host with other options', () => 
       const { status, body } = await whilePaused(checkpoint, request, () => t.database.query(end!));
       expect({ status, body }).toEqual({ status: 201, body: { registered: true, requires_verification: false } });
     }
-    expect(await living(t)).toEqual([]);
+    expect(await liveSessions(t)).toEqual([]);
   });
 });
 
 describe('a session that is about to start with a password whose hash is renewed', () => {
   const verifiers = [bcryptVerifier({ rounds: 4 })];
   const hashing = { memoryCost: 64, timeCost: 1, verifiers };
-  const { t, mailbox } = membersForFile({ hashing, hooks: { tokenClaims: held } });
+  const { t, mailbox } = membersForFile({ hashing, hooks: { tokenClaims: pausedClaims } });
   beforeEach(async () => void (await member(t, ADA, { passwordHash: await bcrypt(PASSWORD, 4) })));
 
   it('starts: of fifty concurrent first logins, one stores its hash', async () => {
@@ -208,7 +208,7 @@ describe('a session that is about to start with a password whose hash is renewed
     const renewal = PausePoint.disabled();
     stopAt(t.app.get(PasswordHasher), 'hash', renewal);
     expect((await whilePaused(renewal, t.login(ADA), () => reset(t, mailbox))).status).toBe(422);
-    expect(await living(t)).toEqual([]);
+    expect(await liveSessions(t)).toEqual([]);
     await t.login(ADA, NEXT).expect(200);
   });
 });

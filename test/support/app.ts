@@ -45,7 +45,7 @@ export interface TestAppOptions {
 }
 
 /** The keys that record that no data was lost. An application writes them when it starts, so a reset keeps them. */
-const LASTING = /svc:(store|dl:complete|db:.+)$/;
+const KEPT_KEYS = /svc:(store|dl:complete|db:.+)$/;
 
 /** A running host application with helpers for requests and data. */
 export class TestApp {
@@ -128,7 +128,7 @@ export class TestApp {
     for (const step of this.onReset.splice(0)) step();
     this.clock.reset();
     const { redis } = this.started;
-    const keys = (await redis?.keys('*'))?.filter((key) => !LASTING.test(key)) ?? [];
+    const keys = (await redis?.keys('*'))?.filter((key) => !KEPT_KEYS.test(key)) ?? [];
     await Promise.all([emptyDatabase(this.database), keys.length > 0 && redis?.del(keys)]);
   }
 

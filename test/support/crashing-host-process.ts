@@ -10,13 +10,13 @@ async function main(): Promise<void> {
   const app = await NestFactory.create(HostModule.with(databaseUrl, { ...options, cache }), { logger: false });
   await app.listen(0, '127.0.0.1');
   const { logger } = app.get(DataSource);
-  let [kind, left] = [/^/, Infinity];
+  let [kind, remaining] = [/^/, Infinity];
   // TypeORM calls this method before it sends a statement.
   logger.logQuery = (text) => {
-    if (kind.test(text) && --left === 0) process.kill(process.pid, 'SIGKILL');
+    if (kind.test(text) && --remaining === 0) process.kill(process.pid, 'SIGKILL');
   };
   process.on('message', (fatal: { kind: string; number: number }) => {
-    [kind, left] = [new RegExp(fatal.kind), fatal.number];
+    [kind, remaining] = [new RegExp(fatal.kind), fatal.number];
     process.send!('armed');
   });
   process.send!(await app.getUrl());

@@ -61,7 +61,7 @@ export async function prepareDatabase(url: string): Promise<void> {
        email_verified_at timestamptz, created_at timestamptz NOT NULL DEFAULT now(), deleted_at timestamptz)`,
   );
   await new (addTwoFactorColumns('members', 1763900000001))().up(source.createQueryRunner());
-  await source.query(EMPTIES);
+  await source.query(EMPTY_FUNCTION);
   await source.destroy();
 }
 
@@ -69,7 +69,7 @@ export async function prepareDatabase(url: string): Promise<void> {
  * Deletes all rows except those of the migrations and resets the ids to 1. DELETE takes 2 ms for these tables, TRUNCATE
  * 33 ms.
  */
-const EMPTIES = `
+const EMPTY_FUNCTION = `
   CREATE FUNCTION svc_test_empty() RETURNS void LANGUAGE plpgsql AS $$
   DECLARE name text;
   BEGIN

@@ -83,8 +83,8 @@ export interface MeasuredAccess extends Access {
 
 function measuresOf(node: Node): MeasuredAccess[] {
   const { 'Actual Rows': found = 0, 'Actual Loops': loops = 1, Plans: below = [] } = node;
-  const left = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0);
-  const own = ownRead(node).map((access) => ({ ...access, rows: (found + left) * loops }));
+  const filtered = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0);
+  const own = ownRead(node).map((access) => ({ ...access, rows: (found + filtered) * loops }));
   return [...own, ...below.flatMap(measuresOf)];
 }
 

@@ -123,8 +123,8 @@ export class RedisSentinels {
 
   /** Whether every sentinel reports these facts about the master. */
   private async agree(facts: Record<string, string>): Promise<boolean> {
-    const told = await Promise.all(this.ports.map((_, i) => this.ask(i, 'master', NAME) as Promise<string[]>));
-    return told.every((words) =>
+    const replies = await Promise.all(this.ports.map((_, i) => this.ask(i, 'master', NAME) as Promise<string[]>));
+    return replies.every((words) =>
       Object.entries(facts).every(([name, value]) => words[words.indexOf(name) + 1] === value),
     );
   }

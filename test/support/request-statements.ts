@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Server } from 'node:http';
 import type { TestApp } from './app';
 
-const asked = new AsyncLocalStorage<true>();
+const requestScope = new AsyncLocalStorage<true>();
 const marked = new WeakSet<Server>();
 
 /** Marks the requests of an application for {@link isInRequest}. */
@@ -10,11 +10,11 @@ export function markRequests(t: TestApp): void {
   const server: Server = t.app.getHttpServer();
   if (marked.has(server)) return;
   marked.add(server);
-  server.prependListener('request', () => asked.enterWith(true));
+  server.prependListener('request', () => requestScope.enterWith(true));
 }
 
 /** Whether this code runs in a request. The application also checks its denylist once a second without a request. */
-export const isInRequest = (): boolean => asked.getStore() === true;
+export const isInRequest = (): boolean => requestScope.getStore() === true;
 
 /** Records the statements of requests until the test ends. */
 export function requestStatements(t: TestApp): jest.Mock<void, [text: string]> {

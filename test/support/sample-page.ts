@@ -7,7 +7,7 @@ import { eventually } from './eventually';
 import { type Sample, SampleHost } from './sample';
 
 /** Rate limits that tests of a page do not reach. */
-const ROOMY = {
+const UNREACHED_LIMITS = {
   SVC_CONFIRM_MAX_ATTEMPTS: '1000',
   SVC_REFRESH_MAX_ATTEMPTS: '1000',
   SVC_RESET_MAX_ATTEMPTS: '1000',
@@ -55,7 +55,7 @@ export class SampleVisit {
         NODE_ENV: 'development',
         SVC_SECRET: 's'.repeat(64),
         SVC_ENCRYPTION_KEY: 'e'.repeat(64),
-        ...ROOMY,
+        ...UNREACHED_LIMITS,
         ...env,
       });
     }, 60_000);

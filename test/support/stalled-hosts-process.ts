@@ -6,14 +6,14 @@ import { redisCache } from '../../apps/sample/src/redis-cache';
 import { HostModule } from './host.module';
 
 /** The remaining statements of a host, including the one at which it stops, by the name of its connections. */
-const left = new Map<string, number>();
+const remaining = new Map<string, number>();
 
 function freezeClients(): void {
   const query = Client.prototype.query as (...args: unknown[]) => unknown;
   const counted = function (this: { connectionParameters: { application_name: string } }, ...args: unknown[]) {
     const name = this.connectionParameters.application_name;
-    const statements = left.get(name) ?? Infinity;
-    left.set(name, statements - 1);
+    const statements = remaining.get(name) ?? Infinity;
+    remaining.set(name, statements - 1);
     if (statements > 1) return query.apply(this, args);
     if (statements === 1) process.send!(Number(name));
     return new Promise(() => undefined);
@@ -35,7 +35,7 @@ async function main(): Promise<void> {
     await app.listen(0, '127.0.0.1');
     urls.push(await app.getUrl());
   }
-  urls.forEach((_, i) => left.set(String(i + 1), i + 1));
+  urls.forEach((_, i) => remaining.set(String(i + 1), i + 1));
   process.send!(urls);
   process.once('disconnect', () => process.exit());
 }

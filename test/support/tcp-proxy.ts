@@ -16,7 +16,7 @@ export class TcpProxy {
   private refusing = false;
   private delayMs = 0;
   private budget = Infinity;
-  private held?: { until: Promise<void>; release: () => void };
+  private blocked?: { until: Promise<void>; release: () => void };
   private answers = 0;
   private pending?: { at: number; fault: () => void };
 
@@ -45,8 +45,8 @@ export class TcpProxy {
     this.refusing = false;
     this.delayMs = 0;
     this.budget = Infinity;
-    this.held?.release();
-    this.held = undefined;
+    this.blocked?.release();
+    this.blocked = undefined;
     this.pending = undefined;
   }
 
@@ -79,7 +79,7 @@ export class TcpProxy {
   hang(): void {
     let release = (): void => undefined;
     const until = new Promise<void>((resolve) => (release = resolve));
-    this.held ??= { until, release };
+    this.blocked ??= { until, release };
   }
 
   /** Delays every byte in both directions. */
@@ -130,15 +130,15 @@ export class TcpProxy {
     let last = Promise.resolve();
     from.on('data', (chunk: Buffer) => {
       if (to === pair.client) this.count();
-      const due = performance.now() + this.delayMs;
-      last = this.deliver(last, due, () => !pair.lost && !to.destroyed && this.write(pair, to, chunk));
+      const deadline = performance.now() + this.delayMs;
+      last = this.deliver(last, deadline, () => !pair.lost && !to.destroyed && this.write(pair, to, chunk));
     });
   }
 
-  private async deliver(before: Promise<void>, due: number, write: () => unknown): Promise<void> {
+  private async deliver(before: Promise<void>, deadline: number, write: () => unknown): Promise<void> {
     await before;
-    if (performance.now() < due) await sleep(due - performance.now());
-    await this.held?.until;
+    if (performance.now() < deadline) await sleep(deadline - performance.now());
+    await this.blocked?.until;
     write();
   }
 

@@ -72,7 +72,7 @@ export const ALL_FEATURES: Partial<AuthModuleOptions> = {
 /** A host application in its own process, and its output during the attacks. */
 export class AttackedHost {
   readonly paths: Record<string, string> = { api: '/auth', admin: '/admin/auth' };
-  private asked = 0;
+  private lastQuestionId = 0;
 
   private constructor(
     private readonly child: ChildProcess,
@@ -125,21 +125,21 @@ export class AttackedHost {
   }
 
   async stop(): Promise<void> {
-    const gone = new Promise((resolve) => this.child.once('exit', resolve));
-    if (this.child.exitCode === null && this.child.kill('SIGKILL')) await gone;
+    const exited = new Promise((resolve) => this.child.once('exit', resolve));
+    if (this.child.exitCode === null && this.child.kill('SIGKILL')) await exited;
     await this.cleanUp();
   }
 
   ask<Q extends keyof HostQuestions>(ask: Q, ...args: Parameters<HostQuestions[Q]>): ReturnType<HostQuestions[Q]> {
-    const id = this.asked++;
+    const id = this.lastQuestionId++;
     const answer = new Promise((resolve, reject) => {
-      const hear = (message: { id: number; answer?: unknown; error?: string }): void => {
+      const onAnswer = (message: { id: number; answer?: unknown; error?: string }): void => {
         if (message.id !== id) return;
-        this.child.off('message', hear);
+        this.child.off('message', onAnswer);
         if (message.error) reject(new Error(message.error));
         else resolve(message.answer);
       };
-      this.child.on('message', hear);
+      this.child.on('message', onAnswer);
       this.child.send({ id, ask, args });
     });
     return answer as ReturnType<HostQuestions[Q]>;
@@ -164,7 +164,7 @@ export class AttackedHost {
   }
 
   /** Deletes every failure, so that no lock refuses the next attack. */
-  async forgive(): Promise<void> {
+  async clearLockouts(): Promise<void> {
     await this.sql('DELETE FROM svc_lockouts');
   }
 
@@ -184,9 +184,9 @@ export class AttackedHost {
   /** The problems of the process after the attacks: it exited, logged an error or a secret, or admits no user. */
   async aftermath(secrets: readonly string[] = []): Promise<string[]> {
     if (this.child.exitCode !== null) return [`the process exited with ${this.child.exitCode}: ${this.output()}`];
-    await this.forgive();
-    const someone = await this.visitor();
-    const { status, text } = await this.post('/auth/login', { email: someone.email, password: PASSWORD });
+    await this.clearLockouts();
+    const visitor = await this.visitor();
+    const { status, text } = await this.post('/auth/login', { email: visitor.email, password: PASSWORD });
     const faults = status === 200 ? [] : [`no user can sign in: ${status} ${text}`];
     const inherited = (await this.ask('inherited')).map((name) => `every object has ${name}`);
     return [...faults, ...inherited, ...problemsOfLog(this.output(), secrets)];

@@ -24,11 +24,11 @@ class Outbox extends Mailer {
 }
 
 /** Distinguishes work for requests from background work of the library, such as checks of the denylist. */
-const asked = new AsyncLocalStorage<true>();
+const requestScope = new AsyncLocalStorage<true>();
 
 /** Counts the hashes and statements of requests. */
 function observe(app: INestApplication): void {
-  app.getHttpServer().prependListener('request', () => asked.enterWith(true));
+  app.getHttpServer().prependListener('request', () => requestScope.enterWith(true));
   const { library } = app.get(PasswordHasher) as unknown as {
     library: Record<'hash' | 'verify', (...args: unknown[]) => unknown>;
   };
@@ -42,13 +42,13 @@ function observe(app: INestApplication): void {
   const prototype = Client.prototype as unknown as { query: (...args: unknown[]) => unknown };
   const { query } = prototype;
   prototype.query = function (...args) {
-    if (asked.getStore()) work.queries++;
+    if (requestScope.getStore()) work.queries++;
     return query.apply(this, args);
   };
 }
 
 /** Waits until background work after responses has left the database: two event loop ticks without a statement. */
-async function calm(app: INestApplication): Promise<void> {
+async function untilIdle(app: INestApplication): Promise<void> {
   const pool = (app.get(DataSource).driver as unknown as { master: { idleCount: number; totalCount: number } }).master;
   for (let turns = 0; turns < 2; turns = pool.idleCount === pool.totalCount ? turns + 1 : 0) await nextTurn();
 }
@@ -75,7 +75,7 @@ function answersOf(app: INestApplication): HostQuestions {
       Promise.all(Array.from({ length: number }, () => visitor(guard, abilities))),
     mails: async () => mails,
     work: async () => {
-      await calm(app);
+      await untilIdle(app);
       return { ...work };
     },
     inherited: async () => {

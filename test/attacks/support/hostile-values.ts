@@ -1,5 +1,5 @@
 /** Objects with the names of inherited members. JSON.parse creates own properties for them, as a body parser does. */
-const named = (text: string): unknown => JSON.parse(text);
+const parsed = (text: string): unknown => JSON.parse(text);
 
 /** Whether the value contains, at any depth, names that lead to a prototype. */
 export const reachesPrototypes = (value: unknown): boolean =>
@@ -17,11 +17,11 @@ export const NON_STRINGS: readonly unknown[] = [
   { $ne: null },
   { $gt: '' },
   { length: 1e9 },
-  named('{"then":"x"}'),
-  named('{"__proto__":{"admin":true}}'),
-  named('{"constructor":{"prototype":{"admin":true}}}'),
-  named('{"toString":"x","valueOf":"x"}'),
-  named('{"toJSON":"x"}'),
+  parsed('{"then":"x"}'),
+  parsed('{"__proto__":{"admin":true}}'),
+  parsed('{"constructor":{"prototype":{"admin":true}}}'),
+  parsed('{"toString":"x","valueOf":"x"}'),
+  parsed('{"toJSON":"x"}'),
   0,
   1,
   -1,
@@ -164,7 +164,7 @@ export const CREDENTIALS: readonly object[] = [
     id: '__proto__',
     rawId: '__proto__',
     type: 'public-key',
-    response: named('{"__proto__":{"signature":"AA"}}') as object,
+    response: parsed('{"__proto__":{"signature":"AA"}}') as object,
   },
   ...[
     '',

@@ -79,9 +79,9 @@ export class RawClient {
 /** Maps items with at most 16 concurrent calls. */
 export async function mapConcurrently<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
-  const left = items.entries();
+  const remaining = items.entries();
   const worker = async (): Promise<void> => {
-    for (const [i, item] of left) results[i] = await work(item);
+    for (const [i, item] of remaining) results[i] = await work(item);
   };
   await Promise.all(Array.from({ length: 16 }, worker));
   return results;

@@ -25,8 +25,8 @@ import {
 /** An invalid token and its description. */
 export type Hostile = readonly [name: string, token: string];
 
-const stranger = generateKeyPairSync('rsa', { modulusLength: 2048 });
-const strangerEc = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const foreignKey = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const foreignEcKey = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 
 /** Malformed tokens. The signing key does not matter. */
 const malformed = (good: string): Hostile[] => {
@@ -54,11 +54,11 @@ const malformed = (good: string): Hostile[] => {
 };
 
 /** Tokens of the visitor with an algorithm or key of the attacker's choice. */
-const misnamed = (good: string): Hostile[] => {
+const withForgedHeader = (good: string): Hostile[] => {
   const [header, claims] = [headerOf(good), claimsOf(good)];
   const { kid: _, ...named } = header;
-  const theirs = rsa(stranger.privateKey);
-  const jwk = { ...stranger.publicKey.export({ format: 'jwk' }), kid: 'evil', use: 'sig', alg: 'RS256' };
+  const foreignSigner = rsa(foreignKey.privateKey);
+  const jwk = { ...foreignKey.publicKey.export({ format: 'jwk' }), kid: 'evil', use: 'sig', alg: 'RS256' };
   const as = (more: Json, signer: Signer): string => compact({ ...named, ...more }, claims, signer);
   return [
     ...['none', 'None', 'NONE', 'nOnE', '', ' none', 'none\0', null, 0, [], ['none'], ['HS256'], {}].map(
@@ -75,10 +75,10 @@ const misnamed = (good: string): Hostile[] => {
       [`${alg} with an empty secret`, as({ alg }, hmac('', alg.replace('HS', 'sha')))],
       [`${alg} with a guessed secret`, as({ alg }, hmac('secret', alg.replace('HS', 'sha')))],
     ]),
-    ['a foreign key in jwk', as({ alg: 'RS256', jwk }, theirs)],
-    ['a foreign key behind jku', as({ alg: 'RS256', jku: 'https://evil.example/jwks', kid: 'evil' }, theirs)],
-    ['a foreign key behind x5u', as({ alg: 'RS256', x5u: 'https://evil.example/x' }, theirs)],
-    ['a foreign key in x5c', as({ alg: 'RS256', x5c: [b64('cert')] }, theirs)],
+    ['a foreign key in jwk', as({ alg: 'RS256', jwk }, foreignSigner)],
+    ['a foreign key behind jku', as({ alg: 'RS256', jku: 'https://evil.example/jwks', kid: 'evil' }, foreignSigner)],
+    ['a foreign key behind x5u', as({ alg: 'RS256', x5u: 'https://evil.example/x' }, foreignSigner)],
+    ['a foreign key in x5c', as({ alg: 'RS256', x5c: [b64('cert')] }, foreignSigner)],
     ...[
       '../../../../dev/null',
       '/dev/null',
@@ -90,12 +90,12 @@ const misnamed = (good: string): Hostile[] => {
       'a\0',
     ].flatMap((kid): Hostile[] => [
       [`kid ${JSON.stringify(kid)} with an empty secret`, as({ alg: 'HS256', kid }, hmac(''))],
-      [`kid ${JSON.stringify(kid)} with a foreign key`, as({ alg: 'RS256', kid }, theirs)],
-      [`kid ${JSON.stringify(kid)} with a foreign EC key`, as({ alg: 'ES256', kid }, ecdsa(strangerEc.privateKey))],
+      [`kid ${JSON.stringify(kid)} with a foreign key`, as({ alg: 'RS256', kid }, foreignSigner)],
+      [`kid ${JSON.stringify(kid)} with a foreign EC key`, as({ alg: 'ES256', kid }, ecdsa(foreignEcKey.privateKey))],
     ]),
     ...[['default'], { toString: 'default' }, 0, true, null].map((kid): Hostile => [
       `kid ${JSON.stringify(kid)}`,
-      as({ alg: header.alg, kid }, theirs),
+      as({ alg: header.alg, kid }, foreignSigner),
     ]),
     ['a signature of zeros', as({ alg: 'ES256', kid: 'default' }, () => Buffer.alloc(64))],
     ['a header that is not JSON', compact('{', claims, noSignature)],
@@ -106,7 +106,7 @@ const misnamed = (good: string): Hostile[] => {
 };
 
 /** Tokens with a valid signature and header or claims that an access token must not have. */
-function missaid(visitor: Visitor, other: Visitor): Hostile[] {
+function withInvalidClaims(visitor: Visitor, other: Visitor): Hostile[] {
   const [header, claims] = [headerOf(visitor.access), claimsOf(visitor.access)];
   const as = (change: Json, more: Json = {}): string =>
     compact({ ...header, ...more }, { ...claims, ...change }, ownSigner);
@@ -164,8 +164,8 @@ function missaid(visitor: Visitor, other: Visitor): Hostile[] {
 /** Tokens that a guard with a secret must not accept as the visitor. */
 export const hostileBearers = (visitor: Visitor, other: Visitor): Hostile[] => [
   ...malformed(visitor.access),
-  ...misnamed(visitor.access),
-  ...missaid(visitor, other),
+  ...withForgedHeader(visitor.access),
+  ...withInvalidClaims(visitor, other),
 ];
 
 /** Tokens that a guard with a key pair must not accept. `published` is its public key. */
@@ -182,7 +182,7 @@ export function hostileToKeyPairs(visitor: Visitor, other: Visitor, published: K
   ];
   return [
     ...malformed(visitor.access),
-    ...misnamed(visitor.access),
+    ...withForgedHeader(visitor.access),
     ...confused.flatMap(([name, secret]) =>
       ['HS256', 'HS384', 'HS512'].map((alg): Hostile => {
         const signer = hmac(secret, alg.replace('HS', 'sha'));
@@ -263,7 +263,7 @@ export function hostilePurposeTokens(typ: string, visitor: Visitor, other: Visit
   ];
   return [
     ...malformed(good),
-    ...misnamed(good),
+    ...withForgedHeader(good),
     ...wrong.flatMap(([claim, values]) =>
       values.map((value): Hostile => [`${claim} ${JSON.stringify(value)?.slice(0, 40)}`, as({ [claim]: value })]),
     ),

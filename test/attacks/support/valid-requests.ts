@@ -10,17 +10,17 @@ import type { Answer, RawRequest } from './raw-client';
 
 /** Sends a valid request to every route. @returns the responses */
 export async function sendValidRequests(host: AttackedHost): Promise<Map<string, Answer>> {
-  return new Life(host).lived();
+  return new ValidRequests(host).run();
 }
 
 type Json = Record<string, unknown>;
 
-class Life {
+class ValidRequests {
   private readonly answers = new Map<string, Answer>();
 
   constructor(private readonly host: AttackedHost) {}
 
-  async lived(): Promise<Map<string, Answer>> {
+  async run(): Promise<Map<string, Answer>> {
     for (const guard of ['api', 'admin']) await this.sessions(guard);
     await this.twoFactor();
     await this.passkeys();

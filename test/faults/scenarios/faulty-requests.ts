@@ -101,17 +101,17 @@ class Client {
   }
 
   async run(isOver: () => boolean): Promise<void> {
-    const deeds = [
-      this.look,
-      this.look,
-      this.lookEnded,
-      this.lookEnded,
+    const operations = [
+      this.readPrivate,
+      this.readPrivate,
+      this.readEnded,
+      this.readEnded,
       this.refresh,
       this.refresh,
       this.guess,
       this.renew,
     ];
-    while (!isOver()) await deeds[randomInt(deeds.length)]!.call(this);
+    while (!isOver()) await operations[randomInt(operations.length)]!.call(this);
   }
 
   async isAlive(): Promise<boolean> {
@@ -119,11 +119,11 @@ class Client {
     return status === 200;
   }
 
-  private async look(): Promise<void> {
+  private async readPrivate(): Promise<void> {
     await this.call('GET', '/private', undefined, this.session.access_token);
   }
 
-  private async lookEnded(): Promise<void> {
+  private async readEnded(): Promise<void> {
     if (!this.ended) return this.renew();
     const { status } = await this.call('GET', '/private', undefined, this.ended);
     if (status === 200) this.result.failedOpen++;

@@ -27,9 +27,9 @@ export async function killRefreshes(survivor: TestApp, trials: number): Promise<
   let next = launch(survivor);
   while (result.trials < trials) {
     const victim = await next;
-    const took = await warmUp(victim, await survivor.session());
+    const duration = await warmUp(victim, await survivor.session());
     const sent = sessions.map((tokens) => send(`${victim.url}/auth/refresh`, 'POST', tokens).catch(() => null));
-    await sleep(Math.random() * took);
+    await sleep(Math.random() * duration);
     victim.stop();
     result.processes++;
     const answers = await Promise.all(sent);
@@ -37,7 +37,7 @@ export async function killRefreshes(survivor: TestApp, trials: number): Promise<
     result.trials += cut.length;
     if (result.trials < trials) next = launch(survivor);
     result.committed += await replaced(survivor, cut);
-    await Promise.all(sessions.map((tokens, i) => goOn(there, tokens, answers[i] ?? null, result)));
+    await Promise.all(sessions.map((tokens, i) => continueAt(there, tokens, answers[i] ?? null, result)));
   }
   const [{ revoked }] = await survivor.database.query(
     'SELECT count(*)::int AS revoked FROM svc_sessions WHERE revoked_at IS NOT NULL',
@@ -60,7 +60,7 @@ async function warmUp(victim: HostProcess, tokens: Tokens): Promise<number> {
 
 /** The number of these sessions whose generation is later than that of the client's token. */
 async function replaced(t: TestApp, sessions: readonly Tokens[]): Promise<number> {
-  const held = sessions.map(({ access_token: access, refresh_token: refresh }) => ({
+  const clientGenerations = sessions.map(({ access_token: access, refresh_token: refresh }) => ({
     id: claimsOf(access).fid,
     // base64url of version, session and generation (1, 16 and 4 bytes), followed by the MAC.
     generation: Buffer.from(refresh, 'base64url').readUInt32BE(17),
@@ -68,13 +68,13 @@ async function replaced(t: TestApp, sessions: readonly Tokens[]): Promise<number
   const [{ n }] = await t.database.query(
     `SELECT count(*)::int AS n FROM json_to_recordset($1) AS held (id uuid, generation int)
        JOIN svc_sessions s ON s.id = held.id AND s.generation > held.generation`,
-    [JSON.stringify(held)],
+    [JSON.stringify(clientGenerations)],
   );
   return n;
 }
 
 /** Continues at another process with five refreshes. A request without a response is repeated. */
-async function goOn(url: string, tokens: Tokens, answer: Answer | null, result: KilledRefreshes): Promise<void> {
+async function continueAt(url: string, tokens: Tokens, answer: Answer | null, result: KilledRefreshes): Promise<void> {
   const take = ({ status, body }: Answer): void => {
     if (status === 200) Object.assign(tokens, body);
     else result.wrong.push(`refresh: ${status}`);

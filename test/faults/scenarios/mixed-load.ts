@@ -42,7 +42,7 @@ export async function loadFor(isOver: (requests: number) => boolean, sampleMs = 
     Array.from({ length: CLIENTS }, (_, i) => client(node, mailbox, `client-${i}@example.com`, result, over)),
   );
   await sampling;
-  await look(keyPrefix, result);
+  await checkKeys(keyPrefix, result);
   await node.stop();
   return result;
 }
@@ -62,7 +62,7 @@ async function client(node: BrokenNode, mailbox: Mailbox, email: string, result:
     const { status, body } = await call('POST', '/auth/login', { email, password: PASSWORD });
     if (status === 200) tokens = body as never;
   };
-  const deeds = [
+  const operations = [
     () => call('GET', '/private', undefined, tokens.access_token),
     () => call('GET', '/auth/sessions', undefined, tokens.access_token),
     async () => {
@@ -80,13 +80,13 @@ async function client(node: BrokenNode, mailbox: Mailbox, email: string, result:
     () => call('POST', '/auth/forgot-password', { email }),
     () => call('POST', '/auth/reset-password', { email, token: 'f'.repeat(64), ...CHOSEN }),
     async () => {
-      const stranger = { name: 'Bob', email: `${randomUUID()}@example.com`, ...CHOSEN };
-      const { body } = await call('POST', '/auth/register', stranger);
+      const newUser = { name: 'Bob', email: `${randomUUID()}@example.com`, ...CHOSEN };
+      const { body } = await call('POST', '/auth/register', newUser);
       if (body.access_token) await call('GET', '/auth/account/export', undefined, body.access_token);
     },
   ];
   while (!over()) {
-    await deeds[randomInt(deeds.length)]!();
+    await operations[randomInt(operations.length)]!();
     // Recorded mails would count as memory of the application.
     mailbox.mails.length = 0;
   }
@@ -112,7 +112,7 @@ async function sample(result: MixedLoad, everyMs: number, over: () => boolean): 
 }
 
 /** Requires that every key of the library expires. */
-async function look(keyPrefix: string, result: MixedLoad): Promise<void> {
+async function checkKeys(keyPrefix: string, result: MixedLoad): Promise<void> {
   const { client: redis } = await redisCache(sharedRedisUrl()!);
   for await (const key of redis.scanIterator({ MATCH: `${keyPrefix}*`, COUNT: 1000 })) {
     result.keys++;
