@@ -221,7 +221,7 @@ describe('a route that requires abilities', () => {
 
 describe('an ability requirement that no token can meet', () => {
   it.each<[unknown[]]>([[['']], [[' , ']], [['orders read']], [['a"b']], [['é']], [['x'.repeat(129)]], [[7]], [[]]])(
-    '%j throws for %j when the class is loaded',
+    'throws for %j when the class is loaded',
     (names) => {
       for (const decorator of [Abilities, AnyAbility]) {
         expect(() => decorator(...(names as [string]))).toThrow(AuthConfigError);

@@ -190,7 +190,7 @@ describe('a pinned session after a hundred rotations', () => {
   it.each([
     ['nothing', [], undefined],
     ['a list', ['svc.sessions', 'b', '0', 'orders.*', 'Z~!'], 'svc.sessions b 0 orders.* Z~!'],
-  ])('has %s of abilities unchanged, byte for byte, in the token and in the store', async (_, abilities, scope) => {
+  ])('keeps %s of abilities unchanged, byte for byte, in the token and in the store', async (_, abilities, scope) => {
     let { accessToken, refreshToken } = await t.auth.startSession(SUBJECT.api!, {}, abilities);
     for (let i = 0; i < 100; i++) {
       const { body } = await t.refresh(refreshToken).expect(200);

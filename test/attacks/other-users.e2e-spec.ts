@@ -13,13 +13,13 @@ const PASSWORDS = { password: 'plum-violin-harbour-7', password_confirmation: 'p
 /** Headers that differ between any two responses. */
 const OWN = new Set(['date', 'x-ratelimit-remaining', 'keep-alive']);
 
-describeWithRedis('data of other users', () => {
+describeWithRedis('accounts of other users', () => {
   let host: AttackedHost;
 
   beforeAll(async () => (host = await AttackedHost.start()));
   afterAll(() => host.stop());
 
-  describe('existing and unknown accounts cannot be distinguished by', () => {
+  describe('cannot be distinguished from unknown accounts by', () => {
     let known: Visitor;
 
     beforeAll(async () => {
@@ -184,7 +184,7 @@ describeWithRedis('data of other users', () => {
     });
   });
 
-  describe('cannot be read, used or changed:', () => {
+  describe('are protected:', () => {
     let mine: Visitor;
     let other: Visitor;
     let admin: Visitor;
@@ -366,7 +366,7 @@ describeWithRedis('data of other users', () => {
     );
   });
 
-  it('is safe: the process is not harmed by the attacks', async () => {
+  it('are attacked without harm to the process', async () => {
     expect(await host.aftermath()).toEqual([]);
   });
 });

@@ -40,7 +40,7 @@ describe('POST /password', () => {
   });
   const counters = () => t.database.query('SELECT purpose, attempts FROM svc_lockouts ORDER BY purpose');
 
-  it('replaces the password and forbids to cache the response', async () => {
+  it('replaces the password and forbids caching of the response', async () => {
     const { body, headers } = await change(bodyOf()).expect(200);
     expect(body).toEqual({ status: 'password-changed' });
     expect(headers).toMatchObject({ 'cache-control': 'no-store, private', pragma: 'no-cache' });

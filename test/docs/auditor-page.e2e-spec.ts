@@ -65,10 +65,10 @@ function missingIn(section: string): string[] {
 const rowOf = (section: string, head: string): string =>
   new RegExp(`^\\| ${head} +\\|(.*)`, 'm').exec(section)?.[1] ?? '';
 
-describe('the page for auditors', () => {
+describe('the section for auditors', () => {
   const page = readFileSync(join(ROOT, 'SECURITY.md'), 'utf8');
 
-  it('has the section as the first one, with five questions', () => {
+  it('is the first one of its page and has five questions', () => {
     expect(/^## (.*)$/m.exec(page)?.[1]).toBe('For auditors: five questions');
     expect([...sections(page).keys()]).toEqual(QUESTIONS);
   });

@@ -13,7 +13,7 @@ describe('POST /login', () => {
     await t.database.query("INSERT INTO people (email, password_hash) VALUES ('broken@example.com', 'no digest')");
   });
 
-  it('answers 200 with a token pair and forbids to cache it', async () => {
+  it('answers 200 with a token pair and forbids caching', async () => {
     const { body, headers } = await t.login('ada@example.com').expect(200);
     expect(body).toEqual({
       access_token: expect.any(String),
