@@ -17,9 +17,9 @@ export type Place = readonly [number, number, number];
 export type Origin =
   /** The same value for every session. */
   | { is: 'constant'; value: string | null }
-  /** A column of an earlier answer to the same request, or a number that lies a fixed distance from it. */
+  /** A column of an earlier result of the same request, or a number at a constant distance from it. */
   | { is: 'answer'; statement: number; column: string; plus?: number }
-  /** The session's own, and the same at each of its requests. */
+  /** A value of the session that is the same in all its requests. */
   | { is: 'own'; place: Place };
 
 /** The maximum difference in seconds between two equal distances: the time between two lines of code. */

@@ -28,7 +28,7 @@ function written({ file, text }: { file: string; text: string }): string[] {
   try {
     there = linesOf(generated(file).replaceAll(/'(\.\/[\w.]+)'/g, "'$1.js'"));
   } catch {
-    // It is a file of its own.
+    // `nest new` does not generate the file, so all its lines count.
   }
   return linesOf(text).filter((line) => {
     const at = there.indexOf(line);

@@ -2,9 +2,8 @@ import { UserProvider, Verified } from '@svc/auth';
 import { createHash, generateKeyPairSync } from 'node:crypto';
 import { ENCRYPTION_KEY } from '../support/host.module';
 import { API_URL, linkIn, member, membersForFile, startMembers } from '../support/members';
-import { Member } from '../support/user-entities';
+import { ADA, Member } from '../support/user-entities';
 
-const ADA = 'ada@example.com';
 const FRONTEND = 'https://app.example.test/verified?from=mail';
 
 describe('an email verification link', () => {

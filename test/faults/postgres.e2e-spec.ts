@@ -9,8 +9,7 @@ import { eventually } from '../support/eventually';
 import { PostgresServer } from '../support/postgres';
 import { describeWithRedis } from '../support/with-redis';
 import { BrokenNode } from './scenarios/broken-node';
-
-const ADA = 'ada@example.com';
+import { ADA } from '../support/user-entities';
 
 const WAITING = `SELECT count(*)::int AS n FROM pg_stat_activity
                   WHERE datname = current_database() AND wait_event_type = 'Lock'`;

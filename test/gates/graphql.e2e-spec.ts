@@ -11,10 +11,8 @@ import { WebSocket } from 'ws';
 import { TestApp } from '../support/app';
 import { randomAddress } from '../support/rate-limited-host';
 import { NotesResolver, gateOptions } from '../support/notes.resolver';
-import { PASSWORD } from '../support/user-entities';
+import { ADA, PASSWORD } from '../support/user-entities';
 import { openWs } from './socket-clients';
-
-const ADA = 'ada@example.com';
 
 const apollo = (more: object = {}): DynamicModule =>
   GraphQLModule.forRoot({ driver: ApolloDriver, autoSchemaFile: true, ...more });

@@ -16,10 +16,9 @@ import {
 import type { WebSocket } from 'ws';
 import { TestApp, type TestAppOptions } from '../support/app';
 import { gateOptions, callerText } from '../support/notes.resolver';
-import { PASSWORD, type Person } from '../support/user-entities';
+import { ADA, PASSWORD, type Person } from '../support/user-entities';
 import { type Connection, type OpenConnection, openSocketIo, openWs } from './socket-clients';
 
-const ADA = 'ada@example.com';
 const BOB = 'bob@example.com';
 
 class Handlers {

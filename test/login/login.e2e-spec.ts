@@ -2,7 +2,7 @@ import type { Response } from 'supertest';
 import { PasswordHasher } from '@svc/auth';
 import { TestApp, claimsOf } from '../support/app';
 import { member } from '../support/members';
-import { Member, PASSWORD } from '../support/user-entities';
+import { ADA, Member, PASSWORD } from '../support/user-entities';
 
 describe('POST /login', () => {
   const t = TestApp.forFile();
@@ -188,8 +188,6 @@ describe('a custom login of the host', () => {
 });
 
 describe('a user whose email is not verified', () => {
-  const ADA = 'ada@example.com';
-
   describe('of a host that requires verification', () => {
     const t = TestApp.forFile({
       options: { users: { entity: Member }, emailVerification: { blockUnverifiedLogin: true } },
