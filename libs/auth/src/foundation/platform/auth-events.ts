@@ -3,18 +3,20 @@ import type { ModuleRef } from '@nestjs/core';
 import { EventEmitter } from 'node:events';
 import { optionalPeer } from './optional-peer';
 
-/** Where events go besides the library's own listeners; `@nestjs/event-emitter` has this shape. */
+/** A second destination of events, after the listeners of {@link AuthEvents}. `EventEmitter2` has this shape. */
 export interface EventSink {
   emit(name: string, event: object): unknown;
-  /** Waits for the listeners. */
+  /** Emits the event and resolves when all listeners have finished. */
   emitAsync?(name: string, event: object): Promise<unknown>;
 }
 
 /**
- * Tells the host what happened. Every event is a class, named as a past fact; only `AccountDeleting` comes before it.
+ * Emits the events of the library to the host. Every event is a class. Its name states a past fact; the exception is
+ * `AccountDeleting`, which is emitted before the deletion.
  *
- * Listeners run outside every lock and transaction. Nobody waits for them, and one that throws is logged and changes
- * nothing; those of `AccountDeleting` are waited for, and one that throws keeps the account.
+ * Listeners run outside every lock and transaction. A request does not wait for them. An error of a listener is logged
+ * and has no other effect. `AccountDeleting` is different: the deletion waits for its listeners, and a listener that
+ * throws prevents the deletion.
  * With `@nestjs/event-emitter` in the host, `@OnEvent(AccountLocked.name)` receives the same objects.
  *
  * @publicApi
@@ -25,24 +27,25 @@ export class AuthEvents {
   private readonly emitter = new EventEmitter().setMaxListeners(0);
   private sink?: EventSink;
 
-  /** Calls `listener` for every event of this class. Returns a function that stops it. */
+  /** Calls `listener` for every event of this class. Returns a function that removes the listener. */
   on<E extends object>(event: Type<E>, listener: (event: E) => unknown): () => void {
     this.emitter.on(event.name, listener);
     return () => this.emitter.off(event.name, listener);
   }
 
+  /** Calls every listener without waiting for it. Errors of listeners are logged. */
   emit(event: object): void {
     const name = event.constructor.name;
     for (const listener of this.emitter.listeners(name)) this.guarded(name, () => listener(event));
     if (this.sink) this.guarded(name, () => this.sink?.emit(name, event));
   }
 
-  /** Waits for every listener, one after the other; what one throws is thrown. For events that can be objected to. */
+  /** Calls the listeners one after the other and waits for each. Rejects with the first error of a listener. */
   async announce(event: object): Promise<void> {
     const name = event.constructor.name;
     for (const listener of this.emitter.listeners(name)) await listener(event);
     const { sink } = this;
-    // One that cannot wait is told all the same, and can still object at once.
+    // A sink without `emitAsync` receives the event too. It can still reject it by a synchronous throw.
     await (sink?.emitAsync ?? sink?.emit)?.call(sink, name, event);
   }
 
@@ -61,13 +64,13 @@ export class AuthEvents {
   }
 }
 
-/** Delivers events through `@nestjs/event-emitter` too, where the host has it. */
+/** Also delivers events through `@nestjs/event-emitter` when the host imports it. */
 export function forwardEvents(events: AuthEvents, moduleRef: ModuleRef): void {
   const token = optionalPeer<{ EventEmitter2: Type<EventSink> }>('@nestjs/event-emitter')?.EventEmitter2;
   if (!token) return;
   try {
     events.forwardTo(moduleRef.get(token, { strict: false }));
   } catch {
-    // Installed but not imported: the host listens through AuthEvents alone.
+    // The package is installed, but its module is not imported: the host listens through AuthEvents only.
   }
 }

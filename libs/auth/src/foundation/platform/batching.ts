@@ -7,15 +7,16 @@ interface Waiting<K, V> {
 }
 
 /**
- * Joins look-ups that arrive in one turn of the event loop into one call of `load`, which answers them in
- * their order. Nobody waits for company: an idle process looks up at once, a busy one looks up together.
+ * Batches look-ups that arrive in one turn of the event loop into one call of `load`, which returns the values in the
+ * order of the keys. No look-up is delayed for a larger batch: an idle process makes single look-ups, a busy process
+ * makes batches.
  *
- * When a joined call is refused, each look-up is tried alone, so that one bad key fails no other.
+ * When the database rejects a batch, each look-up is repeated alone, so that one invalid key does not fail the others.
  *
- * @param inTurn whether a call waits for the one before it, and takes along whoever arrives meanwhile: a rush
- * costs the database one statement at a time
+ * @param serial whether each call of `load` waits for the previous one. Look-ups that arrive in the meantime join the
+ * next batch, so that the database executes one statement at a time, also under high load
  */
-export function batchPerTick<V, K = string>(load: (keys: K[]) => Promise<V[]>, inTurn = false): (key: K) => Promise<V> {
+export function batchPerTick<V, K = string>(load: (keys: K[]) => Promise<V[]>, serial = false): (key: K) => Promise<V> {
   let waiting: Waiting<K, V>[] = [];
   let busy = false;
 
@@ -24,8 +25,8 @@ export function batchPerTick<V, K = string>(load: (keys: K[]) => Promise<V[]>, i
       const values = await load(batch.map(({ key }) => key));
       batch.forEach(({ resolve }, i) => resolve(values[i]!));
     } catch (error) {
-      // A database that is down would be asked once more by everyone.
-      if (batch.length > 1 && !isInconclusive(error)) await Promise.all(batch.map((one) => answer([one])));
+      // When the database is unavailable, every look-up would repeat the failed statement.
+      if (batch.length > 1 && !isInconclusive(error)) await Promise.all(batch.map((lookUp) => answer([lookUp])));
       else for (const { reject } of batch) reject(error);
     }
   };
@@ -33,16 +34,16 @@ export function batchPerTick<V, K = string>(load: (keys: K[]) => Promise<V[]>, i
     if (busy || !waiting.length) return;
     const batch = waiting;
     waiting = [];
-    busy = inTurn;
+    busy = serial;
     await answer(batch);
-    if (!inTurn) return;
+    if (!serial) return;
     busy = false;
     void flush();
   };
   return (key) =>
     new Promise((resolve, reject) => {
-      // Runs after the sockets of this turn were read: every request that came with it is in.
-      // Each waits with a patience of its own; the call is nobody's.
+      // `setImmediate` runs after the sockets of this turn were read: the batch contains every request of the turn.
+      // Each look-up waits with the deadline of its request. The batch belongs to no request.
       if (waiting.push({ key, resolve, reject }) === 1) RequestScope.detached(() => setImmediate(() => void flush()));
     });
 }

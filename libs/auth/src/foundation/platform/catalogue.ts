@@ -1,4 +1,4 @@
-/** What each of the library's routes does, by method and path below the guard's. */
+/** The operation of each route of the library, by method and path. The path is relative to the path of the guard. */
 export const OPERATIONS = {
   'DELETE account': 'account_delete',
   'DELETE passkeys/:svcPasskey': 'passkey_delete',
@@ -36,10 +36,10 @@ export const OPERATIONS = {
 
 export type Operation = (typeof OPERATIONS)[keyof typeof OPERATIONS];
 
-/** `challenged`: a second factor is due. */
+/** The outcome of an operation. `challenged`: the login continues with a second factor. */
 export type Outcome = 'succeeded' | 'challenged' | 'failed';
 
-/** Whose success is no line of the log: too many, of no consequence, or told by an event of their own. */
+/** Operations whose success is not logged: they are too frequent, not relevant to security, or emit their own event. */
 export const QUIET: ReadonlySet<Operation> = new Set([
   'account_delete',
   'email_verify',
@@ -55,57 +55,57 @@ export const QUIET: ReadonlySet<Operation> = new Set([
   'two_factor_disable',
 ]);
 
-/** The operation of a route, or undefined where it is none of ours. */
+/** The operation of a route; undefined for a route that the library does not own. */
 export const operationAt = (route: string): Operation | undefined => OPERATIONS[route as keyof typeof OPERATIONS];
 
 /**
- * Why something was refused or failed, for the log and the metrics alone: no client is told. A closed list, so
- * that it can be alerted on; each with its meaning.
+ * The reasons of refusals and failures, each with its meaning. They appear in the log and in the metrics, never in a
+ * response. The list is closed, so that operators can define alerts for each reason.
  */
 export const REASONS = {
-  account_locked: 'a lock of `features.lockout` holds',
-  already_enrolled: 'a second factor is enabled already',
-  bad_challenge: 'the login challenge is none of ours, too old or used up',
-  bad_link: 'the signature of a mailed link does not fit, or its time is over',
-  confirmation_required: 'a step-up proof is missing or no good',
-  confirmation_session_mismatch: 'the step-up proof is of another session',
-  email_unverified: '`@RequireVerifiedEmail()` stands before the route',
-  expired_token: 'the token was good once: clients refresh upon it',
-  hasher_busy: 'too many passwords wait to be checked (503)',
-  identifier_taken: 'there is an account with the identifier',
+  account_locked: '`features.lockout` has locked the account',
+  already_enrolled: 'a second factor is already enabled',
+  bad_challenge: 'the login challenge is not valid, has expired or was used before',
+  bad_link: 'the signature of a mailed link is not valid, or the link has expired',
+  confirmation_required: 'a step-up proof is missing or not valid',
+  confirmation_session_mismatch: 'the step-up proof belongs to another session',
+  email_unverified: 'the route has `@RequireVerifiedEmail()`, and the email is not verified',
+  expired_token: 'the access token has expired: the client refreshes it',
+  hasher_busy: 'too many password hashes wait, or one waited too long (503)',
+  identifier_taken: 'an account with the identifier exists',
   insufficient_scope: 'the token lacks an ability',
-  invalid_token: 'no key of this guard signed the token, or it was made for something else',
+  invalid_token: 'no key of this guard signed the token, or the token has another purpose',
   missing_token: 'no token was sent',
   no_such_passkey: 'the caller has no such passkey',
   no_such_session: 'the caller has no such session',
   not_enrolled: 'no second factor is enabled',
-  other: 'an error of the host`s own',
-  outdated_link: 'the mailed link is signed, but not for the address the account has now',
-  passkey_not_registered: 'a new passkey did not verify',
-  passkey_not_verified: 'a passkey did not verify',
-  passkey_not_yours: 'the passkey is somebody else`s',
-  reset_failed: 'the reset link is none, too old, used or of another address',
-  reused_token: 'a replaced refresh token came back after the grace window: somebody has a copy',
-  revoked_token: 'the session or the token was ended before',
+  other: 'an exception of the host',
+  outdated_link: 'the signature of the mailed link is valid, but the account has another address now',
+  passkey_not_registered: 'the verification of a new passkey failed',
+  passkey_not_verified: 'the verification of a passkey failed',
+  passkey_not_yours: 'the passkey belongs to another account',
+  reset_failed: 'the reset link is not valid, has expired, was used before or is for another address',
+  reused_token: 'a replaced refresh token was used after the grace period: a copy of it exists',
+  revoked_token: 'the session or the token was revoked',
   store_unavailable: 'Redis, PostgreSQL or the user store did not answer in time (503)',
   too_many_failures: 'the limit on failed attempts of the account is exhausted (429)',
   too_many_requests: 'a rate limit of the route is exhausted (429)',
-  unexpected: 'a fault: the log has its stack (500)',
-  unknown_token: 'there is no such refresh token',
-  unknown_user: 'no account has the identifier, or it is gone',
-  unverified_login: 'the credentials are right, and the email is not verified',
+  unexpected: 'an unexpected error: the log contains its stack (500)',
+  unknown_token: 'the refresh token does not exist',
+  unknown_user: 'no account has the identifier, or the account was deleted',
+  unverified_login: 'the credentials are correct, but the email is not verified',
   validation_failed: 'a field of the request breaks a rule (422)',
   wrong_code: 'the second factor is wrong',
-  wrong_credentials: '`hooks.authenticate` knows nobody with these credentials',
-  wrong_password: 'the account is there, and the password is wrong',
+  wrong_credentials: '`hooks.authenticate` found no user with these credentials',
+  wrong_password: 'the account exists, but the password is wrong',
 } as const;
 
-/** One of the reasons that the security log and the metrics know. */
+/** A reason in the security log and in the metrics. */
 export type Reason = keyof typeof REASONS;
 
 export const isReason = (code: string): code is Reason => Object.hasOwn(REASONS, code);
 
-/** What happened besides the outcomes of requests, and where it is told. */
+/** The lines of the security log that are not outcomes of requests, each with the event that causes it. */
 export const SECURITY_EVENTS = {
   'auth.account.deleted': 'AccountDeleted',
   'auth.account.locked': 'AccountLocked',
@@ -130,26 +130,27 @@ export const SECURITY_EVENTS = {
 export type SecurityEvent = `auth.${Operation}.${Outcome}` | 'auth.guard.refused' | keyof typeof SECURITY_EVENTS;
 
 /**
- * One line of the security log. It holds no secret, no identifier and no text of a client; every value is one
- * line of at most 128 characters.
+ * One line of the security log. It contains no secret, no login identifier and no text from a client. Every value is
+ * one line of at most 128 characters.
  *
  * @publicApi
  */
 export interface SecurityLine {
   readonly event: SecurityEvent;
-  /** Why it was refused or failed. */
+  /** The reason of a refusal or failure. */
   readonly reason?: Reason;
+  /** The name of the guard. */
   readonly guard?: string;
-  /** Which of the library's routes a gate stood before; absent for a route of the host's. */
+  /** The route of the library that a gate refused; absent for routes of the host. */
   readonly operation?: Operation;
-  /** The account, where it is known, also of a failed login. */
+  /** The id of the account, where it is known; also present for a failed login. */
   readonly user_id?: string;
-  /** The session: `fid`, which opens nothing. */
+  /** The id of the session (`fid`). It grants no access. */
   readonly session_id?: string;
-  /** The address of the client, as the application sees it. */
+  /** The address of the client, as the HTTP adapter reports it. */
   readonly ip?: string;
-  /** What a lock was about, which mail failed, or why a session ended. */
+  /** The purpose of a lock, the kind of a failed mail, or the reason why a session ended. */
   readonly purpose?: string;
-  /** Lines of the same event, reason and guard that were left out since the last one. */
+  /** Number of lines of the same event, reason and guard that were omitted since the last line. */
   readonly suppressed?: number;
 }

@@ -1,14 +1,15 @@
 import { Injectable } from '@nestjs/common';
 
 /**
- * The one door to time.
+ * Provides the current time. All code of the library reads the time here.
  *
- * Token times read {@link Clock.seconds}. Stored times are judged by the database's clock, never by
- * the node's, so queries add {@link Clock.offset} to the database's now; it is zero outside tests.
+ * Times in tokens come from {@link Clock.seconds}. Stored times are compared with the clock of the database, never with
+ * the clock of the node. Therefore queries add {@link Clock.offset} to the current time of the database. The offset is
+ * zero outside tests.
  */
 @Injectable()
 export class Clock {
-  /** Milliseconds by which tests move both the node's and the database's time. */
+  /** Milliseconds by which tests move the time of the node and of the database. */
   protected offsetMs = 0;
 
   /** Unix time in milliseconds. */
@@ -16,12 +17,12 @@ export class Clock {
     return Date.now() + this.offsetMs;
   }
 
-  /** Unix time in whole seconds, as JWT claims carry it (RFC 7519 §2, NumericDate). */
+  /** Unix time in whole seconds, the form of JWT claims (RFC 7519 §2, NumericDate). */
   seconds(): number {
     return Math.floor(this.now() / 1000);
   }
 
-  /** The same offset as a PostgreSQL interval literal: a query's now is `clock_timestamp() + $n::interval`. */
+  /** The offset as a PostgreSQL interval literal: queries use `clock_timestamp() + $n::interval` as current time. */
   get offset(): string {
     return `${this.offsetMs} milliseconds`;
   }

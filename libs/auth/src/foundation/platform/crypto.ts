@@ -9,20 +9,20 @@ import {
   timingSafeEqual,
 } from 'node:crypto';
 
-/** 256 random bits as 64 lowercase hex characters: a refresh token, an HMAC secret. */
+/** 256 random bits as 64 lowercase hex characters, for refresh tokens and HMAC secrets. */
 export const newSecret = (): string => randomBytes(32).toString('hex');
 
-/** SHA-256 of the UTF-8 text as 64 hex characters. Enough at rest for values of full entropy only. */
+/** SHA-256 of the UTF-8 text as 64 hex characters. At rest it protects only values of full entropy. */
 export const sha256 = (text: string): string => hash('sha256', text, 'hex');
 
 /**
- * Signs what leaves the application and comes back, such as a mailed link: HMAC-SHA256 under keys derived from
- * the configured texts (RFC 5869). The first key signs, every key verifies.
+ * Signs values that a client returns later, such as a mailed link: HMAC-SHA256 under keys derived from the configured
+ * texts (RFC 5869). The first key signs, every key verifies.
  */
 export class Signatures {
   private readonly keys: readonly Buffer[];
 
-  /** @param purpose keeps what is signed for one from passing for another */
+  /** @param purpose separates the signatures: a signature for one purpose is not valid for another */
   constructor(texts: readonly string[], purpose: string) {
     this.keys = texts.map((text) => Buffer.from(hkdfSync('sha256', Buffer.from(text, 'utf8'), '', purpose, 32)));
   }
@@ -38,7 +38,7 @@ export class Signatures {
 
 const mac = (key: Buffer, text: string): string => createHmac('sha256', key).update(text).digest('hex');
 
-/** In a time that tells nothing of where two texts differ. */
+/** Compares two texts in a time that does not depend on the position of a difference. */
 export function isEqual(a: string, b: string): boolean {
   const [x, y] = [Buffer.from(a), Buffer.from(b)];
   return x.length === y.length && timingSafeEqual(x, y);
@@ -49,7 +49,7 @@ const [IV_BYTES, TAG_BYTES] = [12, 16];
 const VERSION = 'v1';
 
 interface Key {
-  /** Names the key in what it encrypted, and tells nothing of it. */
+  /** Identifies the key in its ciphertexts. It reveals nothing about the key. */
   readonly id: string;
   readonly bytes: Buffer;
 }
@@ -58,8 +58,7 @@ interface Key {
  * Authenticated encryption at rest: AES-256-GCM (NIST SP 800-38D) under keys derived from the configured
  * texts (HKDF-SHA256, RFC 5869). The first key encrypts, every key decrypts.
  *
- * What is encrypted is bound to a context, such as the purpose and the row's owner: moved to another row
- * it does not decrypt.
+ * A ciphertext is bound to a context, such as the purpose and the owner of the row. It does not decrypt in another row.
  */
 export class Encryption {
   private readonly keys: readonly Key[];
@@ -79,10 +78,10 @@ export class Encryption {
     return `${VERSION}.${key.id}.${Buffer.concat(parts).toString('base64url')}`;
   }
 
-  /** The plain bytes; null for what is damaged, of another context, or encrypted under a key that is no longer known. */
+  /** Returns the plain bytes; null for damaged text, another context, or a key that is not configured. */
   decrypt(encrypted: string, context: string): Buffer | null {
     const [version, id, body = ''] = encrypted.split('.');
-    const key = this.keys.find((one) => one.id === id);
+    const key = this.keys.find((candidate) => candidate.id === id);
     const bytes = Buffer.from(body, 'base64url');
     if (version !== VERSION || !key || bytes.length < IV_BYTES + TAG_BYTES) return null;
     const decipher = createDecipheriv(ALGORITHM, key.bytes, bytes.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES })

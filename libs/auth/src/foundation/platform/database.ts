@@ -13,7 +13,7 @@ interface Connection {
   client: Client;
   sql: Sql;
   manager: EntityManager;
-  /** @throws StoreUnavailable once the caller has been answered */
+  /** @throws StoreUnavailable after the caller has received its answer */
   stillAwaited: () => void;
 }
 
@@ -23,7 +23,7 @@ export type Sql = <Row = Record<string, unknown>>(statement: string, params?: un
 /** Whether a statement failed because a table does not exist: its migration has not run (SQLSTATE 42P01). */
 export const isMissingTable = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === '42P01';
 
-/** The same, or a column that it lacks (42703). */
+/** Whether a statement failed because a table or a column does not exist (SQLSTATE 42P01, 42703). */
 export const isMissing = (error: unknown): boolean =>
   isMissingTable(error) || (error as { code?: unknown } | null)?.code === '42703';
 
@@ -31,24 +31,25 @@ interface Pool {
   on(event: 'connect', listener: (client: { on(event: 'error', listener: () => void): void }) => void): void;
 }
 
-const heard = new WeakSet<Pool>();
+const listenedTo = new WeakSet<Pool>();
 
 /**
- * The pool stops listening to a connection before TypeORM begins: one that the server ends in that moment, as at a restart,
- * would end the process. Both still learn of every other error.
+ * Adds an error listener to every connection of the pool. The pool removes its own listener before TypeORM adds one. If
+ * the server closes the connection between the two, for example at a restart, the unhandled error would end the
+ * process. The pool and TypeORM still receive every error while they listen.
  */
 function listenBetween({ driver }: DataSource): void {
   const { master } = driver as { master?: Pool };
-  if (!master?.on || heard.has(master)) return;
-  heard.add(master);
+  if (!master?.on || listenedTo.has(master)) return;
+  listenedTo.add(master);
   master.on('connect', (client) => client.on('error', () => undefined));
 }
 
 /**
- * The one door to PostgreSQL for the library's own tables.
+ * Runs the statements of the library on PostgreSQL.
  *
- * Statements are written out, because a lock, a snapshot and a clock read are what they are about.
- * An unreachable database becomes `StoreUnavailable` here and nowhere else.
+ * Statements are plain SQL, because their locks, snapshots and clock reads matter. Here the error of an unreachable
+ * database becomes `StoreUnavailable`.
  */
 export class Database {
   private prepares = true;
@@ -58,7 +59,7 @@ export class Database {
     private readonly timeoutMs: number,
   ) {}
 
-  /** The host's connection. @throws AuthConfigError when the host has none */
+  /** The DataSource of the host. @throws AuthConfigError when the host has none */
   get source(): DataSource {
     if (!this.dataSource) {
       throw new AuthConfigError('No TypeORM DataSource found. Import TypeOrmModule.forRoot() beside AuthModule.');
@@ -66,33 +67,35 @@ export class Database {
     return this.dataSource;
   }
 
-  /** Whether the host's connection has this entity at all; one that only verifies may have none. */
+  /** Whether the DataSource of the host has this entity. A service that only verifies tokens may have none. */
   hasEntity(entity: EntityTarget<ObjectLiteral>): boolean {
     return this.dataSource?.hasMetadata(entity) ?? false;
   }
 
-  /** The quoted table of an entity, so that schema and naming strategy of the host hold. */
+  /** The quoted table name of an entity, with the schema and the naming strategy of the host. */
   table(entity: EntityTarget<ObjectLiteral>): string {
     return quotedPath(this.source.getMetadata(entity).tablePath);
   }
 
+  /** Runs one statement on a connection of the pool. */
   query: Sql = (statement, params = []) => this.connected(({ sql }) => sql(statement, params));
 
-  /** Runs `work` with an entity manager on one connection, for the host's own tables. */
+  /** Runs `work` with an entity manager on one connection, for the tables of the host. */
   withManager<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
     return this.connected(({ manager }) => work(manager));
   }
 
   /**
-   * Runs `work` in one transaction on one connection; a throw rolls everything back. It may run a second
-   * time after a rollback, where prepared statements do not hold.
+   * Runs `work` in one transaction on one connection. An error rolls the transaction back. `work` may run a second time
+   * after a rollback, when a prepared statement has become invalid.
    *
-   * @param work is given the transaction's statements, and its entity manager for the host's own tables
+   * @param work receives a function that runs statements in the transaction, and its entity manager for the tables of
+   * the host
    */
   transaction<T>(work: (sql: Sql, manager: EntityManager) => Promise<T>): Promise<T> {
     return this.connected(async ({ client, sql, manager, stillAwaited }) => {
-      // What a lock or a slow server delays beyond the answer must not keep its connection either.
-      // READ COMMITTED whatever the host's default: what waited for a lock decides on what it finds then.
+      // The statement timeout releases the connection when a lock or a slow server exceeds the deadline.
+      // READ COMMITTED, whatever the default of the host: a statement that waited for a lock reads the committed rows.
       await client.query(`BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = ${this.timeoutMs}`);
       try {
         const result = await work(sql, manager);
@@ -100,7 +103,7 @@ export class Database {
         await client.query('COMMIT');
         return result;
       } catch (error) {
-        // A connection that cannot roll back still holds the locks: it must not go back to the pool.
+        // After a failed rollback the connection still holds its locks: it must not return to the pool.
         await client.query('ROLLBACK').catch(() => client.end());
         throw error;
       }
@@ -120,7 +123,7 @@ export class Database {
 
   private async attempt<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     let awaited = true;
-    // The caller was already told 503: what it believes did not happen must not happen.
+    // After the timeout the caller has received a 503. No later statement may have an effect.
     const stillAwaited = (): void => {
       if (!awaited) throw new StoreUnavailable('PostgreSQL');
     };
@@ -146,12 +149,12 @@ export class Database {
       return await withTimeout('PostgreSQL', this.timeoutMs, run().finally(release));
     } finally {
       awaited = false;
-      // Whatever the server bounds has ended by then.
+      // `statement_timeout` ends statements of a reachable server before this timer fires.
       if (held) setTimeout(() => held && cancelAndClose(held), this.timeoutMs).unref();
     }
   }
 
-  /** Planning a join with its lock costs more than running it, so every statement is prepared. */
+  /** Prepares every statement, because the planning of a join with a lock costs more than its execution. */
   private statementsOn(runner: QueryRunner, client: Client, stillAwaited: () => void): Sql {
     return async <Row>(text: string, values: unknown[] = []) => {
       stillAwaited();
@@ -163,14 +166,14 @@ export class Database {
   }
 }
 
-/** node-postgres' client and pool: unlike TypeORM's `query` they can prepare a statement by name. */
+/** A client or pool of node-postgres. Unlike `query` of TypeORM, it can prepare a statement by name. */
 export interface PreparingClient {
   query(config: { name?: string; text: string; values: unknown[] }): Promise<{ rows: Record<string, unknown>[] }>;
 }
 
 const names = new Map<string, string>();
 
-/** A name that is the statement itself, so that two data sources behind one connection pooler agree. */
+/** Derives the name from the statement, so that two data sources behind one connection pooler use the same name. */
 export function statementName(text: string): string {
   const known = names.get(text) ?? `svc-${sha256(text).slice(0, 16)}`;
   names.set(text, known);
@@ -179,10 +182,10 @@ export function statementName(text: string): string {
 
 const STALE = new Set(['26000', '42P05', '0A000']);
 
-/** Whether a connection pooler (26000, 42P05) or a migration (0A000) took a prepared statement from under us. */
+/** Whether a connection pooler (26000, 42P05) or a migration (0A000) made a prepared statement invalid. */
 export const isStale = (error: unknown): boolean => STALE.has((error as { code?: string } | null)?.code ?? '');
 
-/** What of a node-postgres client is needed to give it up. */
+/** The part of a node-postgres client that {@link cancelAndClose} uses. */
 export interface CancellableClient {
   readonly host?: string;
   readonly port?: number;
@@ -194,13 +197,13 @@ export interface CancellableClient {
 /** PostgreSQL's CancelRequest (protocol 3.0, "Canceling Requests in Progress"). */
 const CANCEL_CODE = 80877102;
 
-/** Milliseconds to try for: nobody waits for it. */
-const PATIENCE_MS = 1000;
+/** Timeout of the cancel request in milliseconds. No request waits for it. */
+const CANCEL_TIMEOUT_MS = 1000;
 
 /**
- * Gives up a connection on which a statement is not answered, so that the pool makes another one: its peer may
- * have gone without a word. Where the server is there after all, the statement is cancelled, or it would wait for
- * its lock as long as that is held, and every connection after it would too.
+ * Closes a connection on which a statement was not answered, so that the pool opens a new one: the server may be
+ * unreachable without an error on the connection. If the server is reachable, it cancels the statement. Otherwise the
+ * statement would wait until its lock is released, and so would the statement of every later connection.
  */
 export function cancelAndClose(client: CancellableClient): void {
   const { host, port, processID, secretKey } = client;
@@ -209,7 +212,7 @@ export function cancelAndClose(client: CancellableClient): void {
   const request = Buffer.alloc(16);
   [16, CANCEL_CODE, processID, secretKey].forEach((value, i) => request.writeInt32BE(value, i * 4));
   const socket = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host);
-  socket.on('error', () => undefined).setTimeout(PATIENCE_MS, () => socket.destroy());
+  socket.on('error', () => undefined).setTimeout(CANCEL_TIMEOUT_MS, () => socket.destroy());
   socket.end(request);
 }
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -217,11 +220,11 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** Whether a text is a UUID in its usual form (RFC 9562 §4), in either case. */
 export const isUuid = (text: string): boolean => UUID.test(text);
 
-/** An id in its one spelling: a UUID in lower case, as ours are; what is none to the letter. */
+/** Converts an id to its canonical form: a UUID becomes lower case, every other id stays unchanged. */
 export const canonicalId = (id: string): string => (isUuid(id) ? id.toLowerCase() : id);
 
-/** A name as PostgreSQL takes it to the letter, whatever characters it has. */
+/** Quotes a name as an identifier of PostgreSQL. */
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
-/** The same of a table that may be named with its schema: `crm.users`. */
+/** Quotes the name of a table that may include its schema: `crm.users`. */
 export const quotedPath = (path: string): string => path.replaceAll(/[^.]+/g, quoted);

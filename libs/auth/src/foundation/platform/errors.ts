@@ -2,10 +2,10 @@ import { HttpException } from '@nestjs/common';
 import type { Reason } from './catalogue';
 import { type Text, type Translate, inEnglish } from './messages';
 
-/** What a caller is told of a failure. */
+/** The response to a failed request. */
 export interface Failure {
   readonly status: number;
-  /** The one text of the outcome; absent when `errors` says it by field. */
+  /** The text of the outcome; absent when `errors` contains texts by field. */
   readonly text?: Text;
   /** Texts by request field. The first one becomes the body's `message`. */
   readonly errors?: Readonly<Record<string, readonly Text[]>>;
@@ -21,9 +21,9 @@ export interface FailureBody {
 }
 
 /**
- * A failure meant for the caller: status, one message that reveals nothing, and its headers.
+ * A failure with its response: status, headers, and a message that reveals no internal detail.
  *
- * It is an `HttpException`, so a host's own exception filter handles it on the host's own routes.
+ * It is an `HttpException`, so that the exception filter of the host handles it on the routes of the host.
  *
  * @publicApi
  */
@@ -32,8 +32,8 @@ export class AuthException extends HttpException {
   private details?: { readonly reason: Reason; readonly userId?: string };
 
   /**
-   * @param code stable name of the outcome for logs and host code; never sent to the client
-   * @param failure what the client is told
+   * @param code stable name of the outcome for logs and host code; not part of the response
+   * @param failure the response to the client
    */
   constructor(
     readonly code: string,
@@ -48,18 +48,18 @@ export class AuthException extends HttpException {
     return this.failure.headers ?? {};
   }
 
-  /** Whether it says nothing about what was being checked, so that the attempt counts as none. */
+  /** Whether the check ended without a result (503). Such an attempt is not counted. */
   get isInconclusive(): boolean {
     return this.failure.status === 503;
   }
 
-  /** What operators are told beyond the code, and no client; see {@link withReason}. @internal */
+  /** Details for the log that are not part of the response; see {@link withReason}. @internal */
   get logDetails(): Readonly<{ reason?: Reason; userId?: string }> {
     return this.details ?? {};
   }
 
   /**
-   * Adds the finer reason, and whom it is about, for the security log and the metrics. Neither changes the answer.
+   * Adds a more precise reason and the user for the security log and the metrics. They do not change the response.
    *
    * @internal
    */
@@ -68,7 +68,7 @@ export class AuthException extends HttpException {
     return this;
   }
 
-  /** Says the same in the language of `translate`; who speaks first is heard. */
+  /** Sets the translation of the texts. Only the first call has an effect. */
   translatedBy(translate: Translate): this {
     this.translate ??= translate;
     return this;
@@ -111,7 +111,7 @@ export class ValidationFailed extends AuthException {
   }
 }
 
-/** A store that the decision needs did not answer: 503, and nothing was decided. */
+/** A required store did not answer: 503. The request has no result. */
 export class StoreUnavailable extends AuthException {
   constructor(store: string, cause?: unknown) {
     super(
@@ -123,7 +123,7 @@ export class StoreUnavailable extends AuthException {
   }
 }
 
-/** A mistake of the developer's, found at boot where possible. The message names the option and the cure. */
+/** An error in the configuration, found at startup where possible. The message names the option and the correction. */
 export class AuthConfigError extends Error {
   override readonly name = 'AuthConfigError';
 }

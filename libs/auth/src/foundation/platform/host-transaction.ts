@@ -3,10 +3,10 @@ import { StoreUnavailable } from './errors';
 import { withTimeout } from './deadline';
 
 /**
- * Runs `work`, host code among it, in one transaction; a throw rolls everything back. Unlike
- * `Database.transaction` it hands out TypeORM's manager, and runs once whatever happens.
+ * Runs `work`, which may contain host code, in one transaction. An error rolls the transaction back. Unlike
+ * `Database.transaction`, it runs `work` exactly once, with the entity manager of TypeORM.
  *
- * @param ms how long all of it, and each statement of it, may take
+ * @param ms timeout of the transaction and of each statement, in milliseconds
  */
 export async function unitOfWork<T>(
   source: DataSource,
@@ -15,7 +15,7 @@ export async function unitOfWork<T>(
 ): Promise<T> {
   const runner = source.createQueryRunner();
   let awaited = true;
-  // The caller was told 503: what it believes did not happen must not happen.
+  // After the timeout the caller has received a 503. The transaction must not commit.
   const stillAwaited = (): void => {
     if (!awaited) throw new StoreUnavailable('PostgreSQL');
   };
@@ -32,14 +32,14 @@ export async function unitOfWork<T>(
         ms,
         work(runner.manager).finally(() => (working = false)),
       );
-      // PostgreSQL turns the COMMIT after a failed statement into a ROLLBACK without a word, and host code may have
-      // swallowed the error. This throws then.
+      // After a failed statement PostgreSQL executes COMMIT as ROLLBACK and reports no error. Host code may have caught
+      // the error of the statement. In that case this query throws.
       await runner.query('SELECT 1');
       stillAwaited();
       await runner.commitTransaction();
       return result;
     } catch (error) {
-      // Host code that is still at work must not go on outside the transaction: its connection ends with it.
+      // Host code that still runs must not continue outside the transaction: its connection is closed.
       await (working ? client.end() : runner.rollbackTransaction()).catch(() => undefined);
       throw error;
     }

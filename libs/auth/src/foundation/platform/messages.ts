@@ -1,4 +1,4 @@
-/** Every text the API can say, one per outcome. `{name}` is filled from the outcome's parameters. */
+/** The text of every outcome of the API. `{name}` is replaced by a parameter of the outcome. */
 export const MESSAGES = {
   'auth.unauthenticated': 'Authentication is required.',
   'auth.refresh_failed': 'The session could not be renewed. Please sign in again.',
@@ -48,25 +48,25 @@ export const MESSAGES = {
   'validation.more': '{message} (and {count} more {errors})',
 } as const;
 
-/** Names one outcome; the key given to a translate function. */
+/** The key of an outcome. A translate function receives it. */
 export type MessageKey = keyof typeof MESSAGES;
 
 export type MessageParams = Readonly<Record<string, string | number>>;
 
-/** An outcome's text before it is rendered in anyone's language. */
+/** The text of an outcome before its translation. */
 export interface Text {
   readonly key: MessageKey;
   readonly params?: MessageParams;
 }
 
 /**
- * Renders one outcome's text.
+ * Renders the text of one outcome.
  *
- * @param request the request being answered, for hosts that choose a language by it
+ * @param request the current request; the host can choose the language by it
  */
 export type Translate = (key: MessageKey, params: MessageParams, request?: unknown) => string;
 
-/** Replaces `{name}` by `params.name`; unknown names stay as they are. */
+/** Replaces `{name}` by `params.name`. Unknown names stay unchanged. */
 export const fill = (template: string, params: MessageParams): string =>
   template.replace(/\{(\w+)\}/g, (whole, name: string) => String(params[name] ?? whole));
 

@@ -1,17 +1,17 @@
 import { createRequire } from 'node:module';
 
-/** An optional peer's exports, or undefined where the host has not installed it. */
+/** Loads an optional peer dependency. Returns undefined when the host has not installed it. */
 export function optionalPeer<Exports>(name: string, required = createRequire(__filename)): Exports | undefined {
   try {
     return required(name) as Exports;
   } catch (error) {
-    // One that is there and does not load says why.
+    // An installed package that fails to load is an error, not an absent one.
     if ((error as { code?: unknown }).code !== 'MODULE_NOT_FOUND') throw error;
     return undefined;
   }
 }
 
-/** Whether the host has installed an optional peer, which is not loaded for that. */
+/** Whether the host has installed an optional peer dependency. Does not load it. */
 export function hasPeer(name: string): boolean {
   try {
     return Boolean(createRequire(__filename).resolve(name));
@@ -20,7 +20,7 @@ export function hasPeer(name: string): boolean {
   }
 }
 
-/** A package that an optional peer brings along. */
+/** Loads `name`, a dependency of the optional peer `peer`. Returns undefined when either is not installed. */
 export function broughtBy<Exports>(peer: string, name: string): Exports | undefined {
   const required = createRequire(__filename);
   try {

@@ -1,15 +1,16 @@
 /**
- * The body of an answer as text. Read piece by piece, so that an answer without end is not kept.
+ * Reads the body of a response as text. It reads chunk by chunk, so that an endless response is not kept in memory.
  *
- * @throws Error in the name of `who` for more than `mostBytes`, counted after decompression
+ * @param sender names the server in the error message
+ * @throws Error for more than `maxBytes` bytes, counted after decompression
  */
-export async function responseText({ body }: Response, mostBytes: number, who: string): Promise<string> {
-  const pieces: Uint8Array[] = [];
+export async function responseText({ body }: Response, maxBytes: number, sender: string): Promise<string> {
+  const chunks: Uint8Array[] = [];
   let bytes = 0;
-  for await (const piece of body ?? []) {
-    bytes += piece.length;
-    if (bytes > mostBytes) throw new Error(`${who} answered too much`);
-    pieces.push(piece);
+  for await (const chunk of body ?? []) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) throw new Error(`${sender} sent more than ${maxBytes} bytes`);
+    chunks.push(chunk);
   }
-  return Buffer.concat(pieces).toString('utf8');
+  return Buffer.concat(chunks).toString('utf8');
 }

@@ -1,22 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isMissingTable } from './database';
 
-/** How many times as long as a page took a sweep rests after it, so that requests beside it have room. */
+/** The pause after a page, as a multiple of the duration of the page. It leaves capacity for requests. */
 const REST = 2;
 
-/** What one page of a sweep did. */
+/** The result of one page of a sweep. */
 export interface SweptPage<Place> {
-  /** Rows that the page removed. */
+  /** Number of rows that the page removed. */
   readonly removed: number;
-  /** Where the next page begins; null after the last one. */
+  /** Start of the next page; null after the last page. */
   readonly next: Place | null;
 }
 
 /**
- * Runs `page` from `first` on until there is no next page. A table that does not exist has no rows to remove.
+ * Runs `page` repeatedly, from `first` until there is no next page. A missing table counts as an empty table.
  *
  * @param isAbsent whether an error means that there is nothing to sweep
- * @returns how many rows were removed
+ * @returns the number of removed rows
  */
 export async function sweep<Place>(
   first: Place,
@@ -38,18 +38,18 @@ export async function sweep<Place>(
   return removed;
 }
 
-/** Runs jobs one after the other, in the order in which they come. */
+/** Runs jobs one after the other, in the order of the calls. */
 export class SerialQueue {
   private last: Promise<unknown> = Promise.resolve();
 
   run<T>(job: () => Promise<T>): Promise<T> {
-    const turn = this.last.then(job);
-    this.last = turn.catch(() => undefined);
-    return turn;
+    const result = this.last.then(job);
+    this.last = result.catch(() => undefined);
+    return result;
   }
 }
 
-/** Computes a value at its first use and keeps it. */
+/** Returns a function that computes a value at the first call and returns the same value at later calls. */
 export function once<T>(compute: () => T): () => T {
   let kept: { value: T } | undefined;
   return () => (kept ??= { value: compute() }).value;
