@@ -218,7 +218,7 @@ describe('the module refuses to start', () => {
       ['a cache in memory', { stores: [{ store: new Map() }] }],
       ['a null store', new NullStore()],
     ])('with %s', async (_, cache) => {
-      await expect(start({ cache })).rejects.toThrow(/^cache is.*Give it a cache-manager cache on Redis/);
+      await expect(start({ cache })).rejects.toThrow(/^cache is.*Set it to a cache-manager cache on Redis/);
     });
 
     it('unless the store declares itself shared', async () => {

@@ -279,7 +279,7 @@ describeWithRedis('the sample, configured by environment alone', () => {
     );
 
     it.each([
-      ['no Redis', { ...PRODUCTION, REDIS_URL: '' }, /cache is not set.*Give it a cache-manager cache on Redis/],
+      ['no Redis', { ...PRODUCTION, REDIS_URL: '' }, /cache is not set.*Set it to a cache-manager cache on Redis/],
       ['no secret', { ...PRODUCTION, SVC_SECRET: '' }, /secret \(SVC_SECRET\) is missing/],
       ['no encryption key', { ...PRODUCTION, SVC_ENCRYPTION_KEY: '' }, /needs encryption\.key \(SVC_ENCRYPTION_KEY\)/],
       ['no PUBLIC_URL', { NODE_ENV: 'production' }, /PUBLIC_URL is missing\. Set it to where this server is/],

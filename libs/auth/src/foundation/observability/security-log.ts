@@ -2,16 +2,16 @@ import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/
 import { AUTH_CONFIG, type AuthConfig } from '../config/auth-config';
 import type { SecurityLine } from '../platform/catalogue';
 
-const LONGEST = 128;
+const MAX_LENGTH = 128;
 
-// Control characters, the line and paragraph separators, and what turns the direction of writing: none of them
-// may end a line of the log, or show it as another one. Lone surrogates are no text at all.
+// Control and format characters, line and paragraph separators, and lone surrogates. They could end a line of the log
+// or change its appearance, for example by a change of the writing direction.
 const HARMFUL = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
-/** A value as a log takes it: one line of at most 128 characters, whatever a client made of it. */
+/** Converts a value for the log: one line of at most 128 characters, with harmful characters replaced by `?`. */
 export const clean = (value: string): string =>
-  Array.from(value.slice(0, LONGEST * 2))
-    .slice(0, LONGEST)
+  Array.from(value.slice(0, MAX_LENGTH * 2))
+    .slice(0, MAX_LENGTH)
     .join('')
     .replace(HARMFUL, '?');
 
@@ -24,22 +24,22 @@ interface Window {
 const WINDOW_MS = 60_000;
 
 /**
- * Bounds how many lines of one kind are written in a minute, and counts the others. A flood must not fill the disk,
- * nor a line about something else be lost in it.
+ * Limits the lines of one kind per minute and counts the omitted lines. A flood of one kind must not fill the disk or
+ * hide lines of another kind.
  */
 export class LineBudget {
   private readonly windows = new Map<string, Window>();
 
   /**
-   * @param perMinute lines of one kind
-   * @param now milliseconds
+   * @param perMinute maximum number of lines of one kind
+   * @param now returns the current time in milliseconds
    */
   constructor(
     private readonly perMinute: number,
     private readonly now: () => number = () => performance.now(),
   ) {}
 
-  /** How many lines of the kind were left out in the window before, where this one may be written; else null. */
+  /** If the line may be written: the number of lines omitted in the previous window. Otherwise null. */
   admit(kind: string): number | null {
     const now = this.now();
     const window = this.windows.get(kind);
@@ -55,22 +55,22 @@ export class LineBudget {
     return null;
   }
 
-  /** Takes what was left out in windows that end by then, by kind. */
+  /** Removes the windows that end by `until`. Returns the number of omitted lines by kind. */
   settle(until = this.now()): [kind: string, suppressed: number][] {
-    const over = [...this.windows].filter(([, { ends }]) => ends <= until);
-    for (const [kind] of over) this.windows.delete(kind);
-    return over.flatMap(([kind, { suppressed }]) => (suppressed ? [[kind, suppressed] as [string, number]] : []));
+    const ended = [...this.windows].filter(([, { ends }]) => ends <= until);
+    for (const [kind] of ended) this.windows.delete(kind);
+    return ended.flatMap(([kind, { suppressed }]) => (suppressed ? [[kind, suppressed] as [string, number]] : []));
   }
 }
 
 const SETTLE_MS = 10_000;
 
-/** `info` for what went well, `warning` for what did not. */
+/** `info` for a success, `warning` for a refusal or failure. */
 export type Severity = 'info' | 'warning';
 
 /**
- * Writes what matters to security, one object a line: to Nest's logger, or to the host's sink. Never in anybody's
- * way: bounded in volume, and a sink that throws changes nothing.
+ * Writes security events to the logger of Nest or to the sink of the host, one object per line. The volume is limited.
+ * An error of the sink is logged and has no other effect.
  */
 @Injectable()
 export class SecurityLog implements OnApplicationShutdown {
@@ -89,7 +89,7 @@ export class SecurityLog implements OnApplicationShutdown {
     const { event, reason, guard } = line;
     const suppressed = this.budget.admit(JSON.stringify([severity, { event, reason, guard }]));
     if (suppressed === null) return this.settleLater();
-    // Behind the answer: whether a line is written, and how long that takes, must show in no answer's time.
+    // After the response: the response time must not depend on the write.
     setImmediate(() => this.emit(severity, suppressed ? { ...line, suppressed } : line));
   }
 
@@ -98,7 +98,7 @@ export class SecurityLog implements OnApplicationShutdown {
     this.settle(Infinity);
   }
 
-  /** When a flood is over, no further line of its kind may come to tell how many there were. */
+  /** Writes the number of omitted lines also when no further line of the kind follows. */
   private settleLater(): void {
     this.settling ??= setInterval(() => this.settle(), SETTLE_MS).unref();
   }

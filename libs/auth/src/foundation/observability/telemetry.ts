@@ -7,7 +7,7 @@ import { BUCKETS, METRICS, type MetricName } from './metrics';
 
 export type Attributes = Readonly<Record<string, string | number | boolean>>;
 
-/** A span of OpenTelemetry, as far as it is used. */
+/** The part of a span of OpenTelemetry that the library uses. */
 export interface Span {
   setAttributes(attributes: Attributes): unknown;
   setStatus(status: { code: number }): unknown;
@@ -32,7 +32,7 @@ export interface Tracer {
   startActiveSpan<T>(name: string, options: { attributes?: Attributes }, work: (span: Span) => T): T;
 }
 
-/** What of `@opentelemetry/api` is used. Written out, so that a host without it compiles against our types. */
+/** The part of `@opentelemetry/api` that the library uses. A host without the package can compile these types. */
 export interface OpenTelemetry {
   trace: { getTracer(name: string): Tracer };
   metrics: { getMeterProvider(): { getMeter(name: string): Meter } };
@@ -41,7 +41,7 @@ export interface OpenTelemetry {
 /** `SpanStatusCode.ERROR`. */
 export const ERROR = 2;
 
-/** The reason that an error stands for: the one it was given, else its code. */
+/** The reason of an error: the reason that was set with `withReason`, otherwise its code. */
 export function reasonOf(error: unknown): Reason {
   if (error instanceof AuthException) return error.logDetails.reason ?? (isReason(error.code) ? error.code : 'other');
   if (isUnavailable(error)) return 'store_unavailable';
@@ -50,12 +50,12 @@ export function reasonOf(error: unknown): Reason {
 
 const SCOPE = '@svc/auth';
 
-/** Reasons that are faults of the service; a refusal is what was asked of it. */
+/** Reasons that are faults of the service. All other reasons are correct refusals. */
 const FAULTS = ['hasher_busy', 'store_unavailable', 'unexpected'];
 
 /**
- * The one door to OpenTelemetry. Without `@opentelemetry/api` in the host every call is a plain one; with it, and
- * no SDK registered, the API's own no-ops answer.
+ * Records spans and metrics with OpenTelemetry. Without `@opentelemetry/api` in the host, it records nothing. With the
+ * API but without an SDK, the calls go to the no-op implementations of the API.
  */
 export class Telemetry {
   private tracer?: Tracer;
@@ -64,12 +64,12 @@ export class Telemetry {
 
   constructor(private readonly api = optionalPeer<OpenTelemetry>('@opentelemetry/api')) {}
 
-  /** Runs `work` in a span, which ends with it. Of an error only its reason is kept: messages may quote data. */
+  /** Runs `work` in a span. Of an error, the span records only the reason, because messages may contain data. */
   span<T>(name: string, attributes: Attributes, work: (span?: Span) => Promise<T>): Promise<T> {
     if (!this.api) return work();
-    // The API's tracer is a proxy: it finds an SDK that is registered later.
+    // The tracer of the API is a proxy: it uses an SDK that is registered later.
     this.tracer ??= this.api.trace.getTracer(SCOPE);
-    // A span that nobody records needs neither an end nor an error.
+    // A span that is not recorded needs no end and no error.
     return this.tracer.startActiveSpan(name, { attributes }, (span) =>
       span.isRecording() ? this.recorded(span, work) : work(),
     );
@@ -88,36 +88,38 @@ export class Telemetry {
     }
   }
 
-  /** Counts one, or `by`, under a counter or an up-down counter. */
+  /** Adds `by` to a counter or an up-down counter. */
   count(metric: MetricName, attributes: Attributes = {}, by = 1): void {
     this.instrument(metric)?.add?.(by, attributes);
   }
 
-  /** Records a duration. @param since of `performance.now()` */
+  /** Records a duration. @param since start of the duration, from `performance.now()` */
   duration(metric: MetricName, since: number, attributes: Attributes = {}): void {
     this.instrument(metric)?.record?.((performance.now() - since) / 1000, attributes);
   }
 
-  /** Made when first used, and anew for another provider: the API hands out no-ops until an SDK is registered. */
+  /**
+   * Creates an instrument at its first use, and again for a new provider: before an SDK is registered, it is a no-op.
+   */
   private instrument(name: MetricName): Instrument | undefined {
     if (!this.api) return undefined;
     const provider = this.api.metrics.getMeterProvider();
     if (provider !== this.provider) this.instruments.clear();
     this.provider = provider;
-    const known = this.instruments.get(name);
-    if (known) return known;
+    const existing = this.instruments.get(name);
+    if (existing) return existing;
     const { kind, ...options } = METRICS[name];
     const meter = provider.getMeter(SCOPE);
-    const made =
+    const instrument =
       kind === 'histogram'
         ? meter.createHistogram(name, { ...options, advice: { explicitBucketBoundaries: BUCKETS } })
         : kind === 'counter'
           ? meter.createCounter(name, options)
           : meter.createUpDownCounter(name, options);
-    this.instruments.set(name, made);
-    return made;
+    this.instruments.set(name, instrument);
+    return instrument;
   }
 }
 
-/** Of the process, as OpenTelemetry's own registry is. */
+/** The instance of this process. The registry of OpenTelemetry is global too. */
 export const telemetry = new Telemetry();

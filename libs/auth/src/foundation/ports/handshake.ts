@@ -1,6 +1,6 @@
 /**
- * What stands for the request where a message came over an open socket: what the handshake said. One of its own for
- * each message, so that no verdict outlives one.
+ * Represents the request of a message on an open socket, with the headers and the address of the handshake. Each
+ * message has its own object, so that the result of a check is never reused for a later message.
  *
  * @publicApi
  */
@@ -15,12 +15,12 @@ export class CarriedRequest {
   }
 }
 
-/** A request or a handshake, as far as gates read it. */
+/** The parts of a request or a handshake that the gates read. */
 export interface Handshake {
   readonly headers?: CarriedRequest['headers'];
-  /** As Express and Fastify name the client's address. */
+  /** The address of the client in Express and Fastify. */
   readonly ip?: string;
-  /** As socket.io names it. */
+  /** The address of the client in socket.io. */
   readonly address?: string;
   readonly socket?: { readonly remoteAddress?: string };
 }

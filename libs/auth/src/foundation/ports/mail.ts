@@ -1,5 +1,5 @@
 /**
- * One mail, ready to be sent.
+ * A complete mail.
  *
  * @publicApi
  */
@@ -11,7 +11,8 @@ export interface Mail {
 }
 
 /**
- * Sends mails. Called after the request was answered, so it may take its time; a throw becomes `MailFailed`.
+ * Sends mails. The library calls it after the response, so its duration does not delay the request. An error causes the
+ * event `MailFailed`.
  *
  * @publicApi
  */
@@ -19,24 +20,24 @@ export abstract class Mailer {
   abstract send(mail: Mail): Promise<unknown>;
 }
 
-/** What a mail with a link is made of. */
+/** The data of a mail with a link. */
 export interface LinkMail {
   user: object;
-  /** The address it goes to. */
+  /** The address of the recipient. */
   to: string;
-  /** The link, a secret: whoever opens it is taken for the owner of the address. */
+  /** The link. It is a secret: a person who opens it is treated as the owner of the address. */
   url: string;
-  /** Minutes the link lives. */
+  /** Lifetime of the link in minutes. */
   minutes: number;
   appName: string;
 }
 
-/** What a mail says. */
+/** A mail without its recipient. */
 export type MailContent = Omit<Mail, 'to'>;
 
 export type MailTemplate = (mail: LinkMail) => MailContent | Promise<MailContent>;
 
-/** The library's mails by kind. */
+/** The templates of the library's mails, by kind. */
 export interface MailTemplates {
   passwordReset: MailTemplate;
   emailVerification: MailTemplate;
@@ -44,7 +45,7 @@ export interface MailTemplates {
 
 export type MailKind = keyof MailTemplates;
 
-/** The built-in texts. Plain: a page of the host's is one click away, and says the rest. */
+/** The built-in templates. They are plain text: the page of the host behind the link contains the details. */
 export const TEMPLATES: Readonly<MailTemplates> = {
   passwordReset: ({ url, minutes, appName }) => ({
     subject: `Reset your password at ${appName}`,
@@ -66,7 +67,7 @@ If you have no account at ${appName}, ignore this mail.
   }),
 };
 
-/** A configured URL with parameters added to whatever query it has. */
+/** Adds parameters to a configured URL, which may already have a query. */
 export const withQuery = (url: string, params: Readonly<Record<string, string>>): string =>
   `${url}${url.includes('?') ? '&' : '?'}${Object.entries(params)
     .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)

@@ -1,34 +1,34 @@
 /**
- * Accepts the password hashes of another system, so that its accounts can sign in. At their first login the hash
- * is replaced by argon2id.
+ * Verifies the password hashes of another system, so that imported accounts can sign in. The first login replaces the
+ * hash by argon2id.
  *
  * @publicApi
  */
 export abstract class PasswordVerifier {
   /**
-   * A digest of a password that nobody knows, at the cost that the imported ones have. Every login that this
-   * verifier has nothing to do with is checked against it, or the time would tell whose hash is of which kind. The
-   * module does not start with one that {@link recognises} refuses.
+   * The digest of an unknown random password, with the same cost as the imported digests. Every login whose digest is
+   * of another kind is also checked against it. Otherwise the response time would reveal which accounts have a digest
+   * of this kind. The module does not start when {@link recognises} returns false for the decoy.
    */
   abstract readonly decoy: string;
 
-  /** Whether a digest is of this kind, and cheap enough to be verified: stored digests are data. */
+  /** Whether a digest is of this kind and within a cost limit. Stored digests are untrusted data. */
   abstract recognises(digest: string): boolean;
 
-  /** Whether `password` gives a digest that this verifier recognises. */
+  /** Whether `password` matches a digest that this verifier recognises. */
   abstract verify(digest: string, password: string): Promise<boolean>;
 }
 
 /**
- * Knows passwords that came out in data breaches.
+ * Checks passwords against lists of breached passwords.
  *
  * @publicApi
  */
 export abstract class BreachedPasswords {
   /**
-   * Whether this password was in a breach. A throw says that it could not be found out.
+   * Whether this password was part of a breach. An implementation throws when it has no result.
    *
-   * @param signal ends what the caller no longer waits for
+   * @param signal aborts the check when the caller no longer waits for it
    */
   abstract has(password: string, signal: AbortSignal): Promise<boolean>;
 }

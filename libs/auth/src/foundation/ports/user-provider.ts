@@ -1,165 +1,170 @@
 import type { EntityManager } from 'typeorm';
 
-/** An account about to be created. */
+/** The data of a new account. */
 export interface NewAccount {
-  /** What its user signs in with: by default the email. */
+  /** The login identifier, by default the email. */
   identifier: string;
-  /** PHC string. */
+  /** PHC string of the password hash. */
   passwordHash: string;
   name: string;
 }
 
-/** A user together with what its login is checked against. */
+/** A user and the password hash for its login. */
 export interface StoredCredentials<User extends object = object> {
   user: User;
-  /** PHC string of the password's hash; null for a user without a password. */
+  /** PHC string of the password hash; null for a user without a password. */
   passwordHash: string | null;
 }
 
 /**
- * Where a guard's users live. The TypeORM implementation serves any entity with an id, an identifier
- * and a password hash; a host with other users implements this.
+ * Reads and writes the users of a guard. The TypeORM implementation supports every entity with an id, an identifier and
+ * a password hash. A host that stores its users elsewhere implements this class.
  *
- * Implementations throw when they cannot answer; null always means that there is no such user.
+ * Implementations throw when the store is not available. Null always means that the user does not exist.
  *
  * @publicApi
  */
 export abstract class UserProvider<User extends object = object> {
-  /** The user with this id, exactly as the `sub` claim carries it. */
+  /** The user with this id. The id has the form of the `sub` claim. */
   abstract findById(id: string): Promise<User | null>;
 
   /**
-   * The user whose identifier (by default the email) this is, with the password hash. An email comes as it was
-   * typed: registration creates accounts with emails in lower case, and whoever types capitals means the same.
+   * The user with this identifier (by default the email), with the password hash. An email is passed as the user typed
+   * it. Registration stores emails in lower case, so the look-up must ignore case.
    */
   abstract findByIdentifier(identifier: string): Promise<StoredCredentials<User> | null>;
 
   /**
-   * The PHC string of this user's password hash; null for an unknown user or one without a password. Read where it
-   * is written, past caches and replicas: it decides whether a login survives a change of password.
+   * The PHC string of the user's password hash; null for an unknown user or a user without a password. Read it from the
+   * primary database, not from a cache or a replica: it decides whether a concurrent login is still valid after a
+   * change of password.
    */
   abstract passwordHashOf(id: string): Promise<string | null>;
 
-  /** Whether the user's email is verified; null where users have no such notion, as by default. */
+  /** Whether the user's email is verified; null when users have no such state. Default: null. */
   isEmailVerified(_user: User): boolean | null {
     return null;
   }
 
-  /** The user's identifier (by default the email) as it is shown to its owner; null where there is none. */
+  /** The user's identifier (by default the email) in the form that is shown to the user; null without an identifier. */
   identifierOf(_user: User): string | null {
     return null;
   }
 
-  /** The user's email address; by default the identifier. */
+  /** The user's email address. Default: the identifier. */
   emailOf(user: User): string | null {
     return this.identifierOf(user);
   }
 
-  /** The user whose email this is; by default the one with this identifier. */
+  /** The user with this email. Default: the user with this identifier. */
   async findByEmail(email: string): Promise<User | null> {
     return (await this.findByIdentifier(email))?.user ?? null;
   }
 
-  /** Whether {@link create} is there; `features.registration` needs it, unless `hooks.register` creates users. */
+  /** Whether {@link create} is implemented. `features.registration` requires it, unless `hooks.register` is set. */
   createsAccounts(): boolean {
     return false;
   }
 
-  /** Creates an account; null where its identifier is taken. Atomic: of two with one identifier, one is created. */
+  /** Creates an account; null if the identifier is taken. Atomic: of two calls with one identifier, one succeeds. */
   create(_account: NewAccount): Promise<User | null> {
     throw new Error('This user provider creates no accounts.');
   }
 
-  /** Whether {@link currentMark} and {@link wasCreatedSince} are there; `hooks.register` needs them. */
+  /** Whether {@link currentMark} and {@link wasCreatedSince} are implemented. `hooks.register` requires them. */
   datesAccounts(): boolean {
     return false;
   }
 
-  /** This moment, as {@link wasCreatedSince} understands it: by the clock that users are dated by. */
+  /** The current time as a mark for {@link wasCreatedSince}, from the clock that dates the creation of users. */
   currentMark(): Promise<string> {
-    throw new Error('This user provider cannot tell new accounts from others.');
+    throw new Error('This user provider cannot distinguish new accounts from existing ones.');
   }
 
-  /** Whether this user was created since that moment. One that was only changed since is not new. */
+  /** Whether this user was created after the mark. A user that was only changed after the mark is not new. */
   wasCreatedSince(_id: string, _mark: string): Promise<boolean> {
-    throw new Error('This user provider cannot tell new accounts from others.');
+    throw new Error('This user provider cannot distinguish new accounts from existing ones.');
   }
 
-  /** Whether {@link markEmailVerified} is there; `features.emailVerification` needs it. */
+  /** Whether {@link markEmailVerified} is implemented. `features.emailVerification` requires it. */
   verifiesEmails(): boolean {
     return false;
   }
 
   /**
-   * Notes that the user's email is verified, if it is still this one and was not verified before; says whether
-   * that was so. Atomic: of two, one says yes.
+   * Marks the user's email as verified, if the user still has this email and it was not verified before. Returns
+   * whether it did. Atomic: of two concurrent calls, one returns true.
    */
   markEmailVerified(_id: string, _email: string, _at: Date): Promise<boolean> {
     throw new Error('This user provider verifies no emails.');
   }
 
-  /** Whether {@link delete} is there; `features.accountDeletion` needs it, unless `hooks.deleteUser` removes users. */
+  /**
+   * Whether {@link delete} is implemented. `features.accountDeletion` requires it, unless `hooks.deleteUser` is set.
+   */
   deletesAccounts(): boolean {
     return false;
   }
 
   /**
-   * Deletes a user for good, also where users are otherwise only marked as deleted; says whether there was one.
+   * Deletes a user permanently, also when users have a soft delete. Returns whether the user existed.
    *
-   * @param manager of the transaction that erases everything else; a provider on another database ignores it
+   * @param manager entity manager of the transaction that deletes all other data of the account. A provider on another
+   * database ignores it
    */
   delete(_id: string, _manager: EntityManager): Promise<boolean> {
     throw new Error('This user provider deletes no accounts.');
   }
 
-  /** Whether second factors can be stored; `features.twoFactor` needs it. */
+  /** Whether the provider stores second factors. `features.twoFactor` requires it. */
   storesSecondFactors(): boolean {
     return false;
   }
 
-  /** The second factor of this user; null for an unknown user. Needed where {@link storesSecondFactors}. */
+  /** The second factor of this user; null for an unknown user. Required with {@link storesSecondFactors}. */
   secondFactorOf(_id: string): Promise<StoredSecondFactor | null> {
     throw new Error('This user provider stores no second factors.');
   }
 
   /**
-   * Stores `next` if `current` is still what is stored, and says whether it was. Atomic: of two that start from
-   * one state, one is stored. Needed where {@link storesSecondFactors}.
+   * Stores `next` if the stored state is still `current`. Returns whether it did. Atomic: of two calls with the same
+   * `current`, one succeeds. Required with {@link storesSecondFactors}.
    */
   replaceSecondFactor(_id: string, _current: StoredSecondFactor, _next: StoredSecondFactor): Promise<boolean> {
     throw new Error('This user provider stores no second factors.');
   }
 
-  /** The user's id as the `sub` claim carries it. */
+  /** The user's id in the form of the `sub` claim. */
   abstract idOf(user: User): string;
 
   /**
-   * Stores a new password hash, and says whether it did; an implementation that returns nothing is asked for the
-   * hash instead.
+   * Stores a new password hash. Returns whether it did. When an implementation returns nothing, the library reads the
+   * hash to find out.
    *
-   * @param replacing store it only if this hash is still the current one. Atomic: of two that replace one hash, one
-   * is stored. Neither a renewal at login nor a change of password must undo a reset that happened meanwhile
+   * @param replacing store the new hash only if this hash is still the current one. Atomic: of two calls with the same
+   * `replacing`, one succeeds. A rehash at login or a change of password must not undo a concurrent reset
    */
   abstract savePasswordHash(id: string, passwordHash: string, replacing?: string): Promise<boolean | void>;
 
   /**
-   * Which of these ids still have a user, deleted softly or not; null where that cannot be told, as by default.
-   * What belongs to the others is swept away, so an implementation answers in full or not at all.
+   * The subset of these ids that have a user, including soft-deleted users; null when the provider cannot find out.
+   * Default: null. The library deletes the data of all other ids, so an implementation must return a complete result or
+   * null.
    */
   async present(_ids: readonly string[]): Promise<ReadonlySet<string> | null> {
     return null;
   }
 }
 
-/** What a user row holds of a second factor. Enabled is one with a secret and a date of confirmation. */
+/** The second factor in a user row. It is enabled when it has a secret and a date of confirmation. */
 export interface StoredSecondFactor {
-  /** The TOTP secret, encrypted; null where there is none. */
+  /** The encrypted TOTP secret; null without a second factor. */
   secret: string | null;
-  /** JSON array of the hashes of the recovery codes that are left. */
+  /** JSON array of the hashes of the unused recovery codes. */
   recoveryCodes: string | null;
-  /** When the user proved that the authenticator works; null while enrolment is pending. */
+  /** Time at which the user confirmed the enrolment with a code; null while the enrolment is pending. */
   confirmedAt: Date | null;
 }
 
-/** A user without a second factor. */
+/** The state of a user without a second factor. */
 export const NO_SECOND_FACTOR: Readonly<StoredSecondFactor> = { secret: null, recoveryCodes: null, confirmedAt: null };

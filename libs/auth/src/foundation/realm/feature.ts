@@ -2,24 +2,25 @@ import type { Provider, Type } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { FeatureOptions } from '../config/auth-options';
 
-/** A capability's manifest: what a realm gains when it is on, and what stands in when it is off. */
+/** The manifest of a feature: what it adds to a realm when it is on, and what replaces it when it is off. */
 export interface Feature {
-  /** The options any of which switches it on; none for what is always there. */
+  /** Options that enable the feature; one of them is enough. Absent for a feature that is always enabled. */
   readonly flags?: readonly (keyof FeatureOptions)[];
-  /** What every guard mounts. */
+  /** Controllers of every guard. */
   readonly controllers?: readonly Type[];
-  /** What the default guard alone mounts. */
+  /** Controllers of the default guard only. */
   readonly defaultGuardControllers?: readonly Type[];
+  /** Providers of every guard with the feature. */
   readonly providers?: readonly Provider[];
-  /** Null objects, so that callers hold the service and never ask whether it is on. */
+  /** Null objects that replace the providers when the feature is off, so that callers need no check. */
   readonly whenOff?: readonly Provider[];
 }
 
-/** The guard whose realm answers a route. Set by `@Authenticated('name')` and on every mounted controller. */
+/** The name of the guard of a route. Set by `@Authenticated('name')` and on every mounted controller. */
 export const GuardName = Reflector.createDecorator<string>();
 
-/** Marks a route that needs no caller. */
+/** Marks a route that needs no authentication. */
 export const PublicRoute = Reflector.createDecorator<boolean>();
 
-/** Marks a controller of the library's own. */
+/** Marks a controller of the library. */
 export const Mounted = Reflector.createDecorator<boolean>();

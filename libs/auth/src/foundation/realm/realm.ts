@@ -4,7 +4,7 @@ import type { GuardConfig } from '../config/auth-config';
 import { AuthConfigError } from '../platform/errors';
 import { MESSAGES, type Translate, fill } from '../platform/messages';
 
-/** One guard's scope as its services see it: its name and its options. */
+/** Provides the name and the options of one guard to its services. */
 export class Realm {
   readonly guard: string;
 
@@ -12,12 +12,12 @@ export class Realm {
     this.guard = options.guard;
   }
 
-  /** Whether tokens of this guard carry abilities at all. */
+  /** Whether tokens of this guard contain abilities. */
   get abilitiesInUse(): boolean {
     return this.options.features.abilities || this.options.hooks.abilities !== undefined;
   }
 
-  /** Renders texts for the client of `request`, as the host wants them said. */
+  /** Returns the function that renders texts for the client of `request`, with the `messages` option of the host. */
   translatorFor(request: unknown): Translate {
     const { messages } = this.options;
     if (typeof messages === 'function') return (key, params) => messages(key, params, request);
@@ -25,7 +25,7 @@ export class Realm {
   }
 }
 
-/** A realm as the rest of the application reaches it. */
+/** Gives the rest of the application access to the services of a realm. */
 export class RealmScope {
   private readonly services = new Map<unknown, unknown>();
 
@@ -34,20 +34,20 @@ export class RealmScope {
     private readonly moduleRef: ModuleRef,
   ) {}
 
-  /** A service of this realm. Asked for on every guarded request, so each is looked up once. */
+  /** A service of this realm. Services are cached, because every guarded request reads them. */
   get<T>(token: Type<T> | (abstract new (...args: never[]) => T)): T {
-    const known = this.services.get(token) as T | undefined;
-    if (known) return known;
+    const cached = this.services.get(token) as T | undefined;
+    if (cached) return cached;
     const service = this.moduleRef.get<T>(token as Type<T>, { strict: true });
     this.services.set(token, service);
     return service;
   }
 }
 
-/** Every realm of the module, by guard name. Each one enters itself when the application starts. */
+/** Holds all realms of the module by guard name. Each realm adds itself when the application starts. */
 @Injectable()
 export class Realms {
-  /** The default guard's. */
+  /** The realm of the default guard. */
   default!: RealmScope;
   private readonly byGuard = new Map<string, RealmScope>();
 
@@ -56,7 +56,7 @@ export class Realms {
     if (scope.realm.options.isDefault) this.default = scope;
   }
 
-  /** The realm of a guard, or undefined where none is named. @throws AuthConfigError as {@link get} does */
+  /** The realm of a guard; undefined without a guard name. @throws AuthConfigError as {@link get} does */
   named(guard: string | undefined): RealmScope | undefined {
     return guard === undefined ? undefined : this.get(guard);
   }
@@ -65,7 +65,7 @@ export class Realms {
     return [...this.byGuard.values()];
   }
 
-  /** @throws AuthConfigError for a guard that was never declared */
+  /** The realm of a guard. @throws AuthConfigError for a guard that is not declared */
   get(guard: string): RealmScope {
     const scope = this.byGuard.get(guard);
     if (scope) return scope;

@@ -23,7 +23,7 @@ describe('the eviction policy', () => {
   );
 
   it('is a problem where it is not told, and none as noeviction', () => {
-    expect(evictionProblem(null)).toMatch(/does not tell.*noeviction/);
+    expect(evictionProblem(null)).toMatch(/does not report.*noeviction/);
     expect(evictionProblem('noeviction')).toBeNull();
   });
 });

@@ -8,7 +8,7 @@ interface Counter {
   blocked: boolean;
 }
 
-/** Counters of attempts in this process. Every operation is synchronous and has one now, and is therefore atomic. */
+/** Counts attempts in the memory of this process. Every operation is synchronous and therefore atomic. */
 export class MemoryCounters {
   private readonly counters = new Map<string, Counter>();
 
@@ -34,7 +34,7 @@ export class MemoryCounters {
     }
   }
 
-  /** Drops windows that are over. */
+  /** Removes counters whose window has ended. */
   sweep(): void {
     const now = this.clock.now();
     for (const key of this.counters.keys()) if (!this.live(key, now)) this.counters.delete(key);
@@ -72,7 +72,7 @@ export class MemoryCounters {
 
 const SWEEP_EVERY = 1000;
 
-/** Keeps the state in this process. For development only: another process knows nothing of it. */
+/** Stores the state in the memory of this process. For development only: processes do not share it. */
 export class MemorySecurityStore extends SecurityStore {
   readonly shared = false;
   private readonly entries = new Map<string, { value: string; expiresAt: number }>();
@@ -131,7 +131,7 @@ export class MemorySecurityStore extends SecurityStore {
     return entry && entry.expiresAt > this.clock.now() ? entry.value : null;
   }
 
-  /** Expired entries go now and then, so that the maps do not grow with the process's age. */
+  /** Removes expired entries at every 1000th write, so that the maps do not grow without limit. */
   private sweep(): void {
     if (++this.writes % SWEEP_EVERY) return;
     for (const key of this.entries.keys()) if (this.live(key) === null) this.entries.delete(key);

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { UNNAMED } from './security-store';
-/** The part of a client of node-redis that is the same in `@redis/client` 1.x (redis 4) and 5.x. */
+
+/** The common interface of the clients of `@redis/client` 1.x (node-redis 4) and 5.x. */
 export interface RedisClient {
   readonly isOpen?: boolean;
   readonly isReady?: boolean;
@@ -12,14 +13,14 @@ export interface RedisClient {
   on(event: 'ready', listener: () => void): unknown;
 }
 
-/** A sentinel object of node-redis 5 (`createSentinel`): it opens another client for every master. */
+/** A sentinel object of node-redis 5 (`createSentinel`). It opens a new client for every master. */
 export interface RedisSentinel {
-  /** True from `connect` to `close`, also while there is no master. */
+  /** True from `connect` to `close`, also without a master. */
   readonly isReady: boolean;
   getSentinelNode(): unknown;
   /**
-   * Runs a command on a client of the master, or of a replica. After a lost connection, or a refused write, it looks
-   * for the master and runs it again. Every command of a sentinel object goes through it.
+   * Runs a command on a client of the master or of a replica. After a lost connection or a refused write, it searches
+   * for the master and repeats the command. Every command of a sentinel object uses this method.
    */
   _execute<T>(isReadonly: boolean, command: (client: RedisClient) => Promise<T>): Promise<T>;
   on(event: 'error', listener: (error: Error | string) => void): unknown;
@@ -42,8 +43,8 @@ const isPool = (source: RedisSource): source is RedisPool =>
   typeof (source as Partial<RedisPool>).execute === 'function';
 
 /**
- * Runs a command on a client that has one connection, and has it to the master. A sentinel object and a pool tell
- * nobody when such a connection breaks; the client does.
+ * Runs a command on a client with a single connection to the master. A sentinel object and a pool emit no event when
+ * such a connection breaks; the client does.
  */
 export function onMaster<T>(source: RedisSource, command: (client: RedisClient) => Promise<T>): Promise<T> {
   if (isSentinel(source)) return source._execute(false, command);
@@ -56,8 +57,8 @@ export function onMaster<T>(source: RedisSource, command: (client: RedisClient) 
  * cache-manager-redis-yet (`cache.stores[i].store._cache.client`). A client itself is returned as it is.
  * A client is one of node-redis 4 or 5, or a sentinel object of node-redis 5.
  *
- * cache-manager offers no atomic operation, and from version 7 on it swallows read errors into
- * `undefined`, which would open a denylist; therefore the library talks to the client below it.
+ * cache-manager has no atomic operations. From version 7 it returns `undefined` for a read error, so that revoked
+ * tokens would be accepted. Therefore the library uses the client below the cache.
  */
 export function redisClientOf(source: unknown): RedisSource | undefined {
   const { store, stores } = (source ?? {}) as { store?: { client?: unknown }; stores?: unknown };
@@ -70,35 +71,35 @@ export function redisClientOf(source: unknown): RedisSource | undefined {
 }
 
 /**
- * Replaces a connection on which nothing is answered any more. Its peer may have gone without a word, which TCP
- * notices after a quarter of an hour; until then the client would send into the void, and nobody be let in.
+ * Replaces a connection on which no command is answered any more. The server may be unreachable without an error on the
+ * connection. TCP detects this only after about 15 minutes, and until then every request would be refused.
  *
- * A sentinel object is left alone. It replaces its connections when the sentinels name another master; one whose
- * connection is closed meanwhile waits for the old master, and does not look for the new one.
+ * A sentinel object is not reconnected. It replaces its connections when the sentinels report another master. If its
+ * connection is closed before that, it waits for the old master and does not search for the new one.
  */
 export class Liveness {
   private silentSince?: number;
 
-  /** @param patienceMs how long nothing at all may be answered */
+  /** @param maxSilenceMs longest time without any reply, in milliseconds */
   constructor(
     private readonly client: RedisSource,
-    private readonly patienceMs: number,
+    private readonly maxSilenceMs: number,
   ) {}
 
-  /** Waits for a reply, to know that there was one, also when nobody waits for it any more. */
+  /** Records when a reply arrives, also when the caller no longer waits for it. */
   watch(reply: Promise<unknown>): void {
-    const heard = (): void => void (this.silentSince = undefined);
-    reply.then(heard, heard);
+    const replied = (): void => void (this.silentSince = undefined);
+    reply.then(replied, replied);
   }
 
-  /** A command that was sent at `at` has not been answered in its time. */
+  /** Records that a command sent at `at` was not answered in time. Reconnects after {@link maxSilenceMs}. */
   missed(at: number): void {
     this.silentSince ??= at;
-    if (performance.now() - this.silentSince < this.patienceMs || this.client.isReady === false) return;
+    if (performance.now() - this.silentSince < this.maxSilenceMs || this.client.isReady === false) return;
     this.silentSince = undefined;
     const { client } = this;
     if (isSentinel(client)) return;
-    // What waits on it is refused; the host's `reconnectStrategy` decides how the new one is made.
+    // Pending commands are rejected. The `reconnectStrategy` of the host applies to the new connection.
     void client
       .disconnect?.()
       .then(() => client.connect?.())
@@ -106,7 +107,7 @@ export class Liveness {
   }
 }
 
-/** The parser of replies of node-redis 4 (`@redis/client` 1.x): the state that its own `reset` leaves behind. */
+/** The reply parser of node-redis 4 (`@redis/client` 1.x), with the state that its own `reset` does not clear. */
 interface ReplyParser {
   reset(): void;
   integer: number;
@@ -117,27 +118,27 @@ interface ReplyParser {
   arrayItemType?: number;
 }
 
-const FILE = /[\\/]@redis[\\/]client[\\/]dist[\\/]lib[\\/]client[\\/]RESP2[\\/]decoder\.js$/;
-const mended = new WeakSet<object>();
+const PARSER_FILE = /[\\/]@redis[\\/]client[\\/]dist[\\/]lib[\\/]client[\\/]RESP2[\\/]decoder\.js$/;
+const patched = new WeakSet<object>();
 
 /**
- * Has node-redis 4 forget a reply of which a broken connection delivered a part.
+ * Patches the reply parser of node-redis 4, so that it discards a reply of which a broken connection delivered a part.
  *
- * A client keeps one parser for all its connections, and forgets half of its state between them. The next
- * connection's replies are then read as the rest of that one; it never becomes ready, the process dies of it, or
- * commands get each other's replies: a token that was revoked is not found on the denylist. node-redis 5
- * has a parser that forgets everything.
+ * A client uses one parser for all its connections and clears only a part of its state between them. It then reads the
+ * replies of the next connection as the rest of the broken reply. As a result the client never becomes ready, or the
+ * process ends, or commands receive the replies of other commands: a revoked token is not found on the denylist. The
+ * parser of node-redis 5 clears its whole state.
  *
- * @returns whether there was one; a bundler leaves none to be found
+ * @returns whether a parser was found. There is none in a bundled application
  */
 export function mendReplyParser(loaded: NodeJS.Dict<NodeJS.Module> = require.cache ?? {}): boolean {
   let isFound = false;
-  for (const file of Object.keys(loaded).filter((name) => FILE.test(name))) {
+  for (const file of Object.keys(loaded).filter((name) => PARSER_FILE.test(name))) {
     const parser = (loaded[file]?.exports as { default?: { prototype: ReplyParser } } | undefined)?.default?.prototype;
     if (!parser) continue;
     isFound = true;
-    if (mended.has(parser)) continue;
-    mended.add(parser);
+    if (patched.has(parser)) continue;
+    patched.add(parser);
     const reset = parser.reset;
     parser.reset = function (this: ReplyParser): void {
       reset.call(this);
@@ -153,9 +154,10 @@ export function mendReplyParser(loaded: NodeJS.Dict<NodeJS.Module> = require.cac
 }
 
 /**
- * Names the server process that gave this answer to `INFO server` and `INFO replication`, and the history of its
- * data: `master_replid` changes where a process takes over the data of another one, which `run_id` survives. Null
- * for a replica, whose data is older than what was written. Empty where the answer names nothing.
+ * Derives the name of a server from its replies to `INFO server` and `INFO replication`. The name consists of the
+ * process (`run_id`) and the history of its data (`master_replid`): when a process takes over the data of another one,
+ * `run_id` stays and `master_replid` changes. Null for a replica, because its data may be older than the last write.
+ * Empty when the reply contains neither.
  */
 export function serverNameIn(info: string): string | null {
   const field = (name: string): string => new RegExp(`^${name}:(\\S+)`, 'm').exec(info)?.[1] ?? '';
@@ -165,35 +167,36 @@ export function serverNameIn(info: string): string | null {
 
 const RETRY_MS = 100;
 
-/** What a server answers that lets nobody ask, or does not know the command. */
+/** The errors of a server that forbids or does not support `INFO`. */
 const REFUSED = /^(NOPERM|ERR)\b/;
 
-/** Knows which server process is at the other end of a client's connection. */
+/** Tracks the name of the server process behind the connection of a client. */
 export class ServerName {
-  /** Null while it is not known. */
+  /** Null while the name is not known. */
   name: string | null = null;
-  /** Names the connection. */
+  /** Identifies the current connection. */
   private connection: string = randomUUID();
-  /** The connection that is being asked over in the background. */
+  /** The connection on which a background query runs. */
   private learning?: string;
 
   constructor(readonly client: RedisClient) {
-    // At `error`, too: node-redis sends what waits in its queue over a new connection before that is ready.
+    // Also on `error`: node-redis sends queued commands on a new connection before the event `ready`.
     client.on('error', () => this.changed());
     client.on('ready', () => this.changed());
     void this.learn();
   }
 
-  /** Unknown from now on, and asked for in the background. */
+  /** Discards the name and queries it again in the background. */
   forget(): void {
     this.name = null;
     void this.learn();
   }
 
+  /** Queries the name. */
   async ask(): Promise<void> {
     const { connection } = this;
     const name = serverNameIn(await this.info());
-    // The answer of a former connection says nothing of this one.
+    // A reply from an earlier connection does not apply to this one.
     if (this.connection === connection) this.name = name === '' ? UNNAMED : name;
   }
 
@@ -202,7 +205,7 @@ export class ServerName {
     this.forget();
   }
 
-  /** Asks until there is a name, or no connection to ask over. Never throws. */
+  /** Repeats the query until the name is known or the connection is lost. Never throws. */
   private async learn(): Promise<void> {
     const { connection } = this;
     if (this.learning === connection) return;
@@ -216,7 +219,7 @@ export class ServerName {
 
   private async info(): Promise<string> {
     try {
-      // In one pipeline. A single INFO with two sections is unknown to Redis 6.
+      // Two commands in one pipeline: Redis 6 does not support INFO with two sections.
       const sections = ['server', 'replication'].map((section) => this.client.sendCommand(['INFO', section]));
       return (await Promise.all(sections)).join('\n');
     } catch (error) {
@@ -226,31 +229,32 @@ export class ServerName {
   }
 }
 
-/** Knows which server process is behind a client, a pool or a sentinel object. */
+/** Tracks the name of the server process behind a client, a pool or a sentinel object. */
 export class ServerNames {
   private readonly names = new Map<RedisClient, ServerName>();
 
   /**
-   * The name that all connections agree on; null while they do not, or one is not known. A command that was given to
-   * one of them before it broke may be answered over the next one, so each counts until it is closed.
+   * The name that all connections have in common; null while the names differ or one is not known. A command on a
+   * connection that breaks may be answered on the next one, so every connection is included until it is closed.
    */
   get common(): string | null {
     const [first, ...others] = this.open();
     return first && others.every(({ name }) => name === first.name) ? first.name : null;
   }
 
-  /** To be called before a command is given to a client: its server is asked first. */
+  /** Starts to track the server of a client. Call it before a command, so that the name is queried first. */
   watch(client: RedisClient): void {
     if (this.names.has(client)) return;
     for (const known of this.names.keys()) if (known.isOpen === false) this.names.delete(known);
     this.names.set(client, new ServerName(client));
   }
 
-  /** Asks every connection again. */
+  /** Queries the name again on every connection. */
   async ask(): Promise<void> {
     await Promise.all(this.open().map((server) => server.ask()));
   }
 
+  /** Discards all names and queries them again in the background. */
   forget(): void {
     for (const server of this.open()) server.forget();
   }

@@ -5,8 +5,8 @@ import { Liveness, type RedisClient, type RedisSource, mendReplyParser, onMaster
 import { type Bucket, type Limit, type AttemptOutcome, SecurityStore, type Tally } from './security-store';
 
 /**
- * The `maxmemory-policy` in an answer of Redis: to `CONFIG GET` a list in RESP2 and a map in RESP3, to `INFO` a
- * text. Null where it says nothing of it.
+ * Reads the `maxmemory-policy` from a reply of Redis. The reply to `CONFIG GET` is a list in RESP2 and a map in RESP3,
+ * the reply to `INFO` is a text. Null when the reply does not contain it.
  */
 export function policyIn(answer: unknown): string | null {
   const entries = answer instanceof Map ? Object.fromEntries(answer) : answer;
@@ -15,11 +15,14 @@ export function policyIn(answer: unknown): string | null {
   return name === 'maxmemory-policy' && typeof value === 'string' ? value : null;
 }
 
-/** What is wrong with a policy, with its cure; null where nothing is. Every key of ours has a time to live, so `volatile-*` evicts them too. */
+/**
+ * Describes the problem with an eviction policy and its correction; null for `noeviction`. Every key of the library has
+ * a time to live, so that the policies `volatile-*` evict them too.
+ */
 export function evictionProblem(policy: string | null): string | null {
   if (policy === 'noeviction') return null;
   if (policy === null) {
-    return 'Redis does not tell its maxmemory-policy. Make sure that it is noeviction: an evicted entry of the denylist is a revoked token that is accepted.';
+    return 'Redis does not report its maxmemory-policy. Make sure that it is noeviction: after the eviction of a denylist entry, a revoked token is accepted.';
   }
   return (
     `The maxmemory-policy of Redis is ${policy}, which evicts entries of the denylist: a revoked token would be ` +
@@ -28,7 +31,7 @@ export function evictionProblem(policy: string | null): string | null {
   );
 }
 
-// A counter is a hash: n counted, p pending, b blocked. It expires with its window.
+// A counter is a hash: n counted, p pending, b blocked. It expires at the end of its window.
 const READ = `
 local function read(key)
   local c = redis.call('HMGET', key, 'n', 'p', 'b')
@@ -39,7 +42,9 @@ local function add(key, field, window)
   if redis.call('PTTL', key) < 0 then redis.call('PEXPIRE', key, window) end
 end`;
 
-/** KEYS counters; ARGV field, then per counter: max, window and block in ms. Returns admitted, then n, p, ms left each. */
+/**
+ * KEYS counters; ARGV field, then per counter: max, window and block in ms. Returns admitted, then n, p, ms left each.
+ */
 export const COUNT = `${READ}
 local admitted = 1
 for i, key in ipairs(KEYS) do
@@ -85,14 +90,14 @@ export const settleArguments = (limits: readonly Limit[], outcome: string): stri
   ...limits.map(({ seconds }) => ms(seconds)),
 ];
 
-/** KEYS a number; ARGV what it moves on to, and how long that is kept in ms. */
+/** KEYS the number; ARGV the new value, and its time to live in ms. */
 const ADVANCE = `
 local current = redis.call('GET', KEYS[1])
 if current and tonumber(current) >= tonumber(ARGV[1]) then return 0 end
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return 1`;
 
-/** Keeps the state in Redis, through the node-redis client of the host's cache. Everything is asked of the master. */
+/** Stores the state in Redis with the node-redis client of the host. All commands go to the master. */
 export class RedisSecurityStore extends SecurityStore {
   readonly shared = true;
   private readonly logger = new Logger(RedisSecurityStore.name);
@@ -100,8 +105,8 @@ export class RedisSecurityStore extends SecurityStore {
   private readonly servers = new ServerNames();
 
   /**
-   * @param timeoutMs longest wait for an answer; node-redis itself waits for ever on a hung server
-   * @param prefix put before every key
+   * @param timeoutMs longest wait for a reply in milliseconds. node-redis has no timeout for a server that hangs
+   * @param prefix prefix of every key
    */
   constructor(
     private readonly client: RedisSource,
@@ -109,12 +114,14 @@ export class RedisSecurityStore extends SecurityStore {
     private readonly prefix = '',
   ) {
     super();
-    // `executeIsolated` is what node-redis 5 no longer has.
+    // node-redis 5 does not have `executeIsolated`.
     if (!mendReplyParser() && 'executeIsolated' in client) {
-      this.logger.warn('a connection that breaks in the middle of a reply confuses node-redis 4. Use node-redis 5.');
+      this.logger.warn(
+        'node-redis 4 may mix up replies after a connection breaks in the middle of a reply. Use node-redis 5.',
+      );
     }
     this.liveness = new Liveness(client, 2 * timeoutMs);
-    // Without a listener node-redis ends the process when a connection drops. A sentinel object emits texts, too.
+    // Without a listener, a lost connection ends the process. A sentinel object also emits strings.
     client.on('error', (error: Error | string) => {
       this.logger.warn(`Redis: ${typeof error === 'string' ? error : error.message}`);
     });
@@ -128,7 +135,7 @@ export class RedisSecurityStore extends SecurityStore {
     try {
       await this.run(() => this.servers.ask());
     } catch (error) {
-      // What does not answer may be another one by the time it does.
+      // Another server may have taken over by the time of the next reply.
       this.servers.forget();
       throw error;
     }
@@ -146,13 +153,13 @@ export class RedisSecurityStore extends SecurityStore {
   }
 
   async getMany(keys: readonly string[]): Promise<(string | null)[]> {
-    // Not `mGet`, which answers from memory where the host has a client-side cache.
+    // Not `mGet`: it reads from memory when the host has enabled the client-side cache.
     return (await this.send('MGET', ...keys.map((key) => this.prefix + key))) as (string | null)[];
   }
 
   async setMany(keys: readonly string[], value: string, ttlSeconds: number): Promise<void> {
     const set = (key: string): string[] => ['SET', this.prefix + key, value, 'PX', milliseconds(ttlSeconds)];
-    // Issued in one tick, the writes leave as one pipeline: one round trip, and each one's error is seen.
+    // Commands of one tick form one pipeline: one round trip, with a separate error for each command.
     await this.run((client) => Promise.all(keys.map((key) => client.sendCommand(set(key)))));
   }
 
@@ -182,7 +189,7 @@ export class RedisSecurityStore extends SecurityStore {
     await this.script(SETTLE, limits, settleArguments(limits, attemptOutcome));
   }
 
-  /** What it does when its memory is full; null where it does not tell, as managed services may not. */
+  /** The eviction policy; null when Redis does not report it, as some managed services do. */
   async evictionPolicy(): Promise<string | null> {
     for (const command of [
       ['CONFIG', 'GET', 'maxmemory-policy'],
@@ -202,14 +209,14 @@ export class RedisSecurityStore extends SecurityStore {
     return this.run((client) => client.sendCommand(words));
   }
 
-  /** Sends commands to the master, once. */
+  /** Runs `command` once, on the master. */
   private async run<T>(command: (client: RedisClient) => Promise<T>): Promise<T> {
-    // An offline client would queue the command and run it when nobody waits for it any more.
+    // An offline client would queue the command and run it after the timeout.
     if (this.client.isReady === false) throw new StoreUnavailable('Redis');
     const sentAt = performance.now();
     let isOver = false;
     const once = async (client: RedisClient): Promise<T> => {
-      // A sentinel object waits for a master, and then would send what nobody waits for, or what was sent before.
+      // A sentinel object waits for a master. It could run the command after the timeout, or a second time.
       if (isOver || client.isReady === false) throw new StoreUnavailable('Redis');
       isOver = true;
       this.servers.watch(client);

@@ -1,104 +1,105 @@
-/** One counter of attempts and its bound. */
+/** A counter of attempts and its limit. */
 export interface Limit {
   readonly key: string;
-  /** Attempts the window allows. */
+  /** Maximum number of attempts in a window. */
   readonly max: number;
-  /** Length of the window in seconds, from the first attempt counted in it. */
+  /** Length of the window in seconds. It begins with the first counted attempt. */
   readonly seconds: number;
-  /** Seconds for which the first refused attempt closes the counter; left out, it opens with the next window. */
+  /** Seconds for which the first refused attempt closes the counter. Default: until the window ends. */
   readonly blockSeconds?: number;
 }
 
-/** A counter after an attempt. */
+/** The state of a counter after an attempt. */
 export interface Bucket {
-  /** Attempts that count until the window is over. */
+  /** Attempts that count until the window ends. */
   readonly counted: number;
-  /** Attempts that take up room until they are settled. */
+  /** Attempts that are not settled yet. They count toward the maximum. */
   readonly pending: number;
-  /** Seconds until the window is over; 0 where nothing is counted. */
+  /** Seconds until the window ends; 0 for an empty counter. */
   readonly secondsLeft: number;
 }
 
-/** What became of an attempt that was to be counted. */
+/** The result of an attempt to count. */
 export interface Tally {
-  /** Whether every counter had room. Otherwise none has counted the attempt. */
+  /** Whether every counter was below its maximum. Otherwise no counter has counted the attempt. */
   readonly admitted: boolean;
   /** The counters in the order of their limits. */
   readonly buckets: readonly Bucket[];
 }
 
-/** How a pending attempt ended: it counts, it empties the counter, or it never was. */
+/** The end of a pending attempt: `failed` counts, `succeeded` empties the counter, `undone` has no effect. */
 export type AttemptOutcome = 'failed' | 'succeeded' | 'undone';
 
 /**
- * The name of a server that does not say its name, such as one that refuses `INFO`. It does not change where another
- * server takes over, so a service that only verifies cannot rely on such a store.
+ * The name of a server that does not provide its name, for example because it refuses `INFO`. It does not change when
+ * another server takes over. Therefore a service that only verifies tokens cannot rely on such a store.
  */
 export const UNNAMED = '?';
 
 /**
- * Shared, short-lived security state: denylist, counters, spent codes, ceremonies.
+ * Stores shared, short-lived security state: denylist, counters, used codes, ceremonies.
  *
- * Every operation is atomic and throws `StoreUnavailable` when the store cannot answer: an error is
- * never an empty answer, or revoked tokens would come back to life in an outage.
+ * Every operation is atomic and throws `StoreUnavailable` when the store does not answer. An error is never an empty
+ * result. Otherwise revoked tokens would be accepted during an outage.
  *
  * @publicApi
  */
 export abstract class SecurityStore {
-  /** False for a store that one process keeps to itself; production refuses it. */
+  /** False for a store in the memory of one process. The module does not start with it in production. */
   abstract readonly shared: boolean;
 
   /**
-   * Names the server process whose data answers now; null while that is not known. Answers that were read while it
-   * was the same, and not null, come from one process that ran all the time. A process that takes over the data of
-   * another one, as a replica of it, gets another name.
+   * The name of the server process that holds the current data; null while it is not known. If the name is not null and
+   * the same before and after a read, one process without a restart has answered the read. A process that takes over
+   * the data of another process, for example as its replica, has another name.
    *
-   * The name does not change when the store is emptied. A store that cannot tell has the constant name `''`; it must
-   * never lose a part of its data, only nothing or all.
+   * The name does not change when the store is emptied. A store without a server name returns the constant `''`. Such a
+   * store may lose all its data, but never a part of it.
    */
   get instance(): string | null {
     return '';
   }
 
   /**
-   * Asks the server for its name again, since a proxy may have replaced the server unseen. {@link instance} is
-   * current when this resolves. Throws `StoreUnavailable`, and leaves the name null, when there is no answer in time.
+   * Reads the name of the server again, because a proxy may have replaced the server without a new connection.
+   * {@link instance} is current when the promise resolves. Throws `StoreUnavailable` and sets the name to null when the
+   * server does not answer in time.
    */
   identify(): Promise<void> {
     return Promise.resolve();
   }
 
   /**
-   * All keys that begin with `prefix`, in pages. A key that is written or expires meanwhile may be missing, and a key
-   * may come twice. The pages are of one server only if {@link instance} is the same before and after, and not null.
+   * All keys that begin with `prefix`, in pages. A key that is written or expires during the scan may be missing. A key
+   * may occur twice. The pages come from one server only if {@link instance} is not null and the same before and after.
    */
   abstract scan(prefix: string): AsyncIterable<string[]>;
 
-  /** The values of `keys` in their order, in one round trip; null where there is none. */
+  /** The values of `keys` in the same order, in one round trip; null for a key without a value. */
   abstract getMany(keys: readonly string[]): Promise<(string | null)[]>;
 
-  /** Writes `value` under every key, in one round trip. Throws unless all were written. */
+  /** Writes `value` under every key, in one round trip. Throws unless all values were written. */
   abstract setMany(keys: readonly string[], value: string, ttlSeconds: number): Promise<void>;
 
-  /** Writes `value` unless something is there already, and says whether it did. One atomic operation. */
+  /** Writes `value` if the key has no value. Returns whether it did. One atomic operation. */
   abstract add(key: string, value: string, ttlSeconds: number): Promise<boolean>;
 
-  /** The value of `key`, which is gone from then on; null where there is none. One atomic operation. */
+  /** Removes `key` and returns its value; null for a key without a value. One atomic operation. */
   abstract take(key: string): Promise<string | null>;
 
-  /** Moves the number under `key` forward, and says whether it did: false unless `to` is greater. One atomic operation. */
+  /** Sets the number of `key` to `to` if `to` is greater. Returns whether it did. One atomic operation. */
   abstract advance(key: string, to: number, ttlSeconds: number): Promise<boolean>;
 
   /**
-   * Counts an attempt under every limit, or under none where one is exhausted. One atomic operation.
+   * Counts an attempt under every limit, or under no limit if one is exhausted. One atomic operation.
    *
-   * @param pending the attempt takes up room until {@link settle} says how it ended, so that however many
-   * run at once no more than `max` do; one that is never settled, as when this throws although the store has
-   * counted, lasts until its window is over. One that is settled in a later window leaves that one's room alone
-   * or frees it: it does not know its window
+   * @param pending the attempt counts toward the maximum until {@link settle} ends it, so that at most `max` attempts
+   * run at the same time. An attempt that is never settled, for example because this call throws after the store has
+   * counted, remains pending until the window ends. An attempt that is settled in a later window may reduce the pending
+   * attempts of that window, because an attempt does not record its window
    */
   abstract count(limits: readonly Limit[], pending?: boolean): Promise<Tally>;
 
-  /** Ends a pending attempt under every limit it was counted under. One atomic operation. */
+  /** Ends a pending attempt under every limit that counted it. One atomic operation. */
   abstract settle(limits: readonly Limit[], attemptOutcome: AttemptOutcome): Promise<void>;
 }

@@ -6,20 +6,20 @@ import { MemorySecurityStore } from './memory-security-store';
 import { redisClientOf } from './redis-client';
 import { SecurityStore } from './security-store';
 
-/** What the host says of its store. */
+/** The options of the host for its store. */
 interface StoreChoice {
-  /** A cache, a client, a store, or nothing. */
+  /** A cache, a Redis client, a SecurityStore, or undefined. */
   store: unknown;
   storeTimeoutMs: number;
   keyPrefix: string;
 }
 
 /**
- * The security store behind what the host handed over: a store of its own, Redis below a cache, or this
- * process's memory.
+ * Selects the security store from the option of the host: a SecurityStore of the host, the Redis client below a cache,
+ * or the memory of this process.
  *
- * @throws AuthConfigError in production for a store that is not shared: a revocation would reach one
- * process and no other; and for a Redis that evicts. One that does not tell its policy is warned of
+ * @throws AuthConfigError in production for a store that is not shared, because a revocation would reach only one
+ * process, and for a Redis that evicts keys. If Redis does not report its eviction policy, a warning is logged
  */
 export async function selectStore(choice: StoreChoice, clock: Clock, production: boolean): Promise<SecurityStore> {
   const { store: source } = choice;
@@ -27,18 +27,18 @@ export async function selectStore(choice: StoreChoice, clock: Clock, production:
   if (production && store instanceof RedisSecurityStore) await refuseEviction(store);
   if (store.shared) return store;
   const problem = source
-    ? 'cache is no shared store: it keeps its data in this process, or nowhere'
-    : 'cache is not set, so revocations would stay in this process';
+    ? 'cache is not a shared store: its data is in the memory of this process, or is not stored'
+    : 'cache is not set, so a revocation would apply only to this process';
   if (production) {
     throw new AuthConfigError(
-      `${problem}. Give it a cache-manager cache on Redis, a node-redis client or a SecurityStore.`,
+      `${problem}. Set it to a cache-manager cache on Redis, a node-redis client or a SecurityStore.`,
     );
   }
-  new Logger('Auth').warn(`${problem}. Fine for development; production refuses it.`);
+  new Logger('Auth').warn(`${problem}. This is allowed in development only: in production the module does not start.`);
   return store;
 }
 
-/** Losing everything shows; losing single entries does not. */
+/** The library detects the loss of all data, but not the loss of single entries. */
 async function refuseEviction(redis: RedisSecurityStore): Promise<void> {
   const policy = await redis.evictionPolicy();
   const problem = evictionProblem(policy);
