@@ -1,6 +1,6 @@
 import { LineBudget } from './security-log';
 
-describe('the budget of a log', () => {
+describe('LineBudget', () => {
   let now: number;
   let budget: LineBudget;
   beforeEach(() => {
@@ -9,16 +9,16 @@ describe('the budget of a log', () => {
   });
   const lines = (kind: string, count: number) => Array.from({ length: count }, () => budget.admit(kind));
 
-  it('admits so many lines of a kind a minute', () => {
+  it('admits the configured number of lines of a kind per minute', () => {
     expect(lines('a', 5)).toEqual([0, 0, 0, null, null]);
   });
 
-  it('is of each kind alone', () => {
+  it('counts each kind separately', () => {
     lines('a', 100);
     expect(lines('b', 2)).toEqual([0, 0]);
   });
 
-  it('tells with the next line how many were left out', () => {
+  it('returns the number of omitted lines with the next line', () => {
     lines('a', 10);
     now = 59_999;
     expect(lines('a', 1)).toEqual([null]);
@@ -26,7 +26,7 @@ describe('the budget of a log', () => {
     expect(lines('a', 2)).toEqual([8, 0]);
   });
 
-  it('tells it without a further line too, once', () => {
+  it('returns the number of omitted lines without a further line, once', () => {
     lines('a', 10);
     lines('b', 1);
     expect(budget.settle()).toEqual([]);
@@ -36,7 +36,7 @@ describe('the budget of a log', () => {
     expect(lines('a', 1)).toEqual([0]);
   });
 
-  it('tells at the end what it has', () => {
+  it('returns the number of omitted lines at shutdown', () => {
     lines('a', 4);
     expect(budget.settle(Infinity)).toEqual([['a', 1]]);
   });

@@ -1,9 +1,9 @@
 import { Telemetry } from './telemetry';
 
 describe('telemetry without OpenTelemetry in the host', () => {
-  it('is nothing but the work itself', async () => {
+  it('runs the work and records nothing', async () => {
     const none = new Telemetry(undefined);
-    // The default looks the peer up; here it is taken away.
+    // The default parameter loads the peer. This line removes it.
     Object.assign(none, { api: undefined });
     const work = async () => 'done';
     await expect(none.span('x', {}, work)).resolves.toBe('done');

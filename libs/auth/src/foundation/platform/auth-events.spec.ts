@@ -8,7 +8,7 @@ class SessionStarted {
 }
 class SessionEnded {}
 
-describe('an event', () => {
+describe('AuthEvents', () => {
   let events: AuthEvents;
   let logged: jest.SpyInstance;
 
@@ -17,18 +17,18 @@ describe('an event', () => {
     logged = jest.spyOn(Logger.prototype, 'error').mockImplementation();
   });
 
-  it('reaches every listener of its class, in their order, as the same object', () => {
-    const heard: [string, SessionStarted][] = [];
-    events.on(SessionStarted, (event) => heard.push(['a', event]));
-    events.on(SessionStarted, (event) => heard.push(['b', event]));
-    events.on(SessionEnded, () => heard.push(['c', new SessionStarted(0)]));
+  it('passes the same event object to every listener of its class, in the order of registration', () => {
+    const received: [string, SessionStarted][] = [];
+    events.on(SessionStarted, (event) => received.push(['a', event]));
+    events.on(SessionStarted, (event) => received.push(['b', event]));
+    events.on(SessionEnded, () => received.push(['c', new SessionStarted(0)]));
     const event = new SessionStarted(7);
     events.emit(event);
-    expect(heard.map(([name]) => name)).toEqual(['a', 'b']);
-    for (const [, same] of heard) expect(same).toBe(event);
+    expect(received.map(([name]) => name)).toEqual(['a', 'b']);
+    for (const [, same] of received) expect(same).toBe(event);
   });
 
-  it('without listeners is nothing', () => expect(() => events.emit(new SessionEnded())).not.toThrow());
+  it('emits an event without listeners', () => expect(() => events.emit(new SessionEnded())).not.toThrow());
 
   it.each<[string, () => unknown]>([
     [
@@ -44,15 +44,15 @@ describe('an event', () => {
         throw undefined;
       },
     ],
-  ])('is not stopped by a listener that %s, which is logged', async (_, broken) => {
-    const heard = jest.fn();
+  ])('logs the error of a listener that %s, and calls the next listener', async (_, broken) => {
+    const other = jest.fn();
     const unhandled = jest.fn();
     process.once('unhandledRejection', unhandled);
     events.on(SessionEnded, broken);
-    events.on(SessionEnded, heard);
+    events.on(SessionEnded, other);
     events.emit(new SessionEnded());
     await tick();
-    expect(heard).toHaveBeenCalledTimes(1);
+    expect(other).toHaveBeenCalledTimes(1);
     expect(unhandled).not.toHaveBeenCalled();
     expect(logged).toHaveBeenCalledTimes(1);
     expect(logged.mock.calls[0][0]).toBe('a listener of SessionEnded failed');
@@ -72,7 +72,7 @@ describe('an event', () => {
     expect(ended).toBe(true);
   });
 
-  it('no longer reaches a listener that was taken off, and still reaches the others', () => {
+  it('does not call a removed listener, and calls the others', () => {
     const [one, other] = [jest.fn(), jest.fn()];
     const off = events.on(SessionEnded, one);
     events.on(SessionEnded, other);
@@ -83,20 +83,20 @@ describe('an event', () => {
     expect([one.mock.calls.length, other.mock.calls.length]).toEqual([1, 2]);
   });
 
-  it('reaches all listeners although one of them takes itself off', () => {
-    const heard = jest.fn();
+  it('calls all listeners when one of them removes itself', () => {
+    const other = jest.fn();
     const off: () => void = events.on(SessionEnded, () => off());
-    events.on(SessionEnded, heard);
+    events.on(SessionEnded, other);
     events.emit(new SessionEnded());
-    expect(heard).toHaveBeenCalledTimes(1);
+    expect(other).toHaveBeenCalledTimes(1);
   });
 
-  it('may have any number of listeners without a warning', () => {
+  it('accepts any number of listeners without a warning', () => {
     const { emitter } = events as unknown as { emitter: EventEmitter };
     expect(emitter.getMaxListeners()).toBe(0);
   });
 
-  it('is forwarded under the name of its class, after the listeners, and a broken sink changes nothing', () => {
+  it('forwards an event to the sink under its class name, after the listeners, and logs an error of the sink', () => {
     const order: string[] = [];
     const event = new SessionStarted(7);
     events.forwardTo({
@@ -111,7 +111,7 @@ describe('an event', () => {
     expect(logged).toHaveBeenCalledTimes(1);
   });
 
-  it('that may be objected to is waited for, one listener after the other, and then the sink', async () => {
+  it('announces an event to one listener after the other and then to the sink, and waits for each', async () => {
     const order: string[] = [];
     const slow = (name: string) => async () => {
       await tick();
@@ -124,24 +124,24 @@ describe('an event', () => {
     expect(order).toEqual(['one', 'two', 'sink']);
   });
 
-  it('that may be objected to is told to a sink that cannot wait, which may object at once', async () => {
-    const told: unknown[] = [];
+  it('announces an event to a sink without emitAsync, and rejects when the sink throws', async () => {
+    const emitted: unknown[] = [];
     const sink = {
       emit(name: string) {
-        told.push([name, this === sink]);
-        if (told.length > 1) throw new SyntaxError('no');
+        emitted.push([name, this === sink]);
+        if (emitted.length > 1) throw new SyntaxError('no');
       },
     };
     events.forwardTo(sink);
     await events.announce(new SessionEnded());
     await expect(events.announce(new SessionEnded())).rejects.toThrow(SyntaxError);
-    expect(told).toEqual([1, 2].map(() => ['SessionEnded', true]));
+    expect(emitted).toEqual([1, 2].map(() => ['SessionEnded', true]));
   });
 
   it.each<[string, () => unknown]>([
     ['throws', () => JSON.parse('no')],
     ['rejects', async () => JSON.parse('no')],
-  ])('that may be objected to is objected to by a listener that %s, and reaches no other', async (_, listener) => {
+  ])('rejects an announced event when a listener %s, and calls no other listener', async (_, listener) => {
     const other = jest.fn();
     events.on(SessionEnded, listener);
     events.on(SessionEnded, other);

@@ -8,20 +8,20 @@ const max = (field: string): Text => ({ key: 'validation.max_length', params: { 
 
 const german: Translate = (key, params) => `de:${key}:${Object.values(params).join('|')}`;
 
-describe('the body of a failure', () => {
-  it('of one outcome is one text', () => {
+describe('the response body of a failure', () => {
+  it('contains one text for one outcome', () => {
     const failure = new AuthException('wrong', { status: 422, text: { key: 'auth.wrong_credentials' } });
     expect(failure.getResponse()).toEqual({ message: 'These credentials do not match our records.' });
     expect(failure.getStatus()).toBe(422);
   });
 
-  it('without any text says that something went wrong', () => {
+  it('contains a general message when there is no text', () => {
     expect(new AuthException('odd', { status: 500 }).getResponse()).toEqual({
       message: 'Something went wrong on our side.',
     });
   });
 
-  it('of one field repeats its text as the message', () => {
+  it('repeats the text of a single field as the message', () => {
     expect(new ValidationFailed({ email: [required('email')] }).getResponse()).toEqual({
       message: 'The email field is required.',
       errors: { email: ['The email field is required.'] },
@@ -32,7 +32,7 @@ describe('the body of a failure', () => {
     [1, '(and 1 more error)'],
     [2, '(and 2 more errors)'],
     [5, '(and 5 more errors)'],
-  ])('of several errors counts the %d others: %s', (others, words) => {
+  ])('adds the number of the other %d errors: %s', (others, words) => {
     const rest = Object.fromEntries(Array.from({ length: others }, (_, i) => [`f${i}`, [string(`f${i}`)]]));
     const { message, errors } = new ValidationFailed({ email: [required('email')], ...rest }).getResponse();
     expect(message).toBe(`The email field is required. ${words}`);
@@ -51,24 +51,24 @@ describe('the body of a failure', () => {
     });
   });
 
-  it('does not take a field`s name for a place to fill', () => {
+  it('does not replace a placeholder in the name of a field', () => {
     const { message } = new ValidationFailed({ x: [required('{errors}')], y: [required('y')] }).getResponse();
     expect(message).toBe('The {errors} field is required. (and 1 more error)');
   });
 });
 
-describe('a failure', () => {
-  it('is said in the language of who speaks first', () => {
+describe('AuthException', () => {
+  it('uses the first translation that is set', () => {
     const failure = new ValidationFailed({ email: [required('email')], b: [string('b')] });
     expect(failure.translatedBy(german)).toBe(failure);
-    expect(failure.translatedBy(() => 'someone else').getResponse()).toEqual({
+    expect(failure.translatedBy(() => 'another translation').getResponse()).toEqual({
       message: 'de:validation.more:de:validation.required:email|1|error',
       errors: { email: ['de:validation.required:email'], b: ['de:validation.string:b'] },
     });
   });
 
-  it('is an HttpException, so that a host`s own filter knows its status and its body', () => {
-    const cause = new Error('behind it');
+  it('is an HttpException, so that an exception filter of the host can read its status and body', () => {
+    const cause = new Error('cause');
     const failure = new AuthException('some_code', { status: 418, text: { key: 'server.error' } }, cause);
     expect(failure).toBeInstanceOf(HttpException);
     expect([failure.name, failure.code, failure.cause, failure.headers]).toEqual([
@@ -82,13 +82,13 @@ describe('a failure', () => {
   it.each<[boolean, string]>([
     [true, 'Bearer error="invalid_token"'],
     [false, 'Bearer'],
-  ])('of authentication, token presented: %s, challenges with %s and says no reason', (presented, challenge) => {
+  ])('for failed authentication, token presented: %s, has the challenge %s and no reason', (presented, challenge) => {
     const failure = new Unauthenticated(presented);
     expect([failure.getStatus(), failure.headers]).toEqual([401, { 'WWW-Authenticate': challenge }]);
     expect(failure.getResponse()).toEqual({ message: 'Authentication is required.' });
   });
 
-  it('of a store names the store in the log and not to the caller', () => {
+  it('for an unavailable store names the store in the log and not in the response', () => {
     const failure = new StoreUnavailable('Redis');
     expect(failure.message).toBe('Redis did not answer');
     expect([failure.name, failure.getStatus(), failure.headers]).toEqual([

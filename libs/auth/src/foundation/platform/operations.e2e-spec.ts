@@ -6,7 +6,7 @@ import { OPERATIONS } from './catalogue';
 const { t } = membersForFile({ ...PASSKEYS, features: { ...PASSKEYS.features, twoFactor: true } });
 
 describe('the operations', () => {
-  it('are the routes of the default guard with every feature on, each with a name of its own', () => {
+  it('cover the routes of the default guard with all features on, each with a unique name', () => {
     const mounted = routesOf(t).filter((route) => route.includes(' /auth/'));
     expect(Object.keys(OPERATIONS).toSorted()).toEqual(
       mounted.map((route) => route.replace(' /auth/', ' ')).toSorted(),

@@ -5,7 +5,7 @@ const [ONE, TWO] = ['one key text of at least 32 bytes, 1', 'one key text of at 
 describe('a signature', () => {
   const signatures = new Signatures([ONE], 'test');
 
-  it('is good for its text and no other', () => {
+  it('is valid for its text only', () => {
     const signature = signatures.sign('text');
     expect(signature).toMatch(/^[0-9a-f]{64}$/);
     expect(signatures.verify('text', signature)).toBe(true);
@@ -15,13 +15,13 @@ describe('a signature', () => {
     }
   });
 
-  it('is of one key and one purpose', () => {
+  it('is valid for one key and one purpose', () => {
     const signature = signatures.sign('text');
     expect(new Signatures([TWO], 'test').verify('text', signature)).toBe(false);
     expect(new Signatures([ONE], 'other').verify('text', signature)).toBe(false);
   });
 
-  it('of a former key is still read, and the current one signs', () => {
+  it('of a former key is still valid, and new signatures use the current key', () => {
     const rotated = new Signatures([TWO, ONE], 'test');
     expect(rotated.verify('text', signatures.sign('text'))).toBe(true);
     expect(rotated.sign('text')).toBe(new Signatures([TWO], 'test').sign('text'));
@@ -29,7 +29,7 @@ describe('a signature', () => {
 });
 
 describe('isEqual', () => {
-  it('compares bytes, whatever their number', () => {
+  it('compares texts of any length', () => {
     expect([isEqual('a', 'a'), isEqual('', ''), isEqual('a', 'b'), isEqual('a', 'aa'), isEqual('é', 'e')]).toEqual([
       true,
       true,

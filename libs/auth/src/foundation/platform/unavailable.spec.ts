@@ -4,7 +4,7 @@ import { withTimeout, isUnavailable } from './deadline';
 
 const withCode = (code: unknown, message = 'failed') => Object.assign(new Error(message), { code });
 
-describe('an error says that a store could not be asked', () => {
+describe('an error means that a store is unavailable', () => {
   it.each([
     ['ECONNREFUSED'],
     ['ECONNRESET'],
@@ -36,10 +36,10 @@ describe('an error says that a store could not be asked', () => {
     ['timeout exceeded when trying to connect'],
     ['Client has encountered a connection error and is not queryable'],
     ['Driver not Connected'],
-  ])('by the words of the driver: %s', (message) => expect(isUnavailable(new Error(message))).toBe(true));
+  ])('by the message of the driver: %s', (message) => expect(isUnavailable(new Error(message))).toBe(true));
 });
 
-describe('an error says nothing of the kind', () => {
+describe('an error does not mean that a store is unavailable', () => {
   it.each<[string, unknown]>([
     ['with the code of a violated constraint', withCode('23505')],
     ['with the code of a missing table', withCode('42P01')],
@@ -47,24 +47,24 @@ describe('an error says nothing of the kind', () => {
     ['with the code of a missing file', withCode('ENOENT')],
     ['with a number as code', withCode(8006)],
     ['without a code', new Error('the host made a mistake')],
-    ['of the developer', new AuthConfigError('connection')],
-    ['that wraps one of those', Object.assign(new Error(), { driverError: withCode('23505') })],
-    ['of several of those', new AggregateError([withCode('23505'), new Error('x')])],
-    ['of none at all', new AggregateError([])],
+    ['in the configuration', new AuthConfigError('connection')],
+    ['that wraps such an error', Object.assign(new Error(), { driverError: withCode('23505') })],
+    ['of several such errors', new AggregateError([withCode('23505'), new Error('x')])],
+    ['without any error in it', new AggregateError([])],
     ['that is text', 'ECONNREFUSED'],
     ['that is null', null],
     ['that is undefined', undefined],
   ])('%s', (_, error) => expect(isUnavailable(error)).toBe(false));
 });
 
-describe('a store', () => {
-  it('that answers in time is left to say what it says', async () => {
+describe('a call of a store with a timeout', () => {
+  it('passes on the answer or the error of a store that answers in time', async () => {
     const mistake = new TypeError('not ours');
     await expect(withTimeout('Redis', 1000, Promise.resolve('PONG'))).resolves.toBe('PONG');
     await expect(withTimeout('Redis', 1000, Promise.reject(mistake))).rejects.toBe(mistake);
   });
 
-  it('that is silent is unavailable when its time is up', async () => {
+  it('rejects with StoreUnavailable when the timeout ends', async () => {
     const start = performance.now();
     const answer = withTimeout('Redis', 50, new Promise(() => undefined));
     await expect(answer).rejects.toThrow(StoreUnavailable);
@@ -73,8 +73,8 @@ describe('a store', () => {
     expect(performance.now() - start).toBeLessThan(500);
   });
 
-  it('that answered while the process was busy with something else has answered', async () => {
-    // From here on the event loop comes by its timers before it reads.
+  it('accepts an answer that arrived while the event loop was blocked', async () => {
+    // After this line the event loop runs timers before it reads from sockets and files.
     await new Promise(setImmediate);
     const answer = withTimeout('Redis', 20, new Promise((resolve) => stat(__filename, () => resolve('PONG'))));
     const busyUntil = performance.now() + 100;
@@ -82,7 +82,7 @@ describe('a store', () => {
     await expect(answer).resolves.toBe('PONG');
   });
 
-  it('that cannot be reached is unavailable, and the cause is kept for the log', async () => {
+  it('rejects with StoreUnavailable when the store is unreachable, and keeps the cause for the log', async () => {
     const cause = withCode('ECONNREFUSED');
     const error: StoreUnavailable = await withTimeout('PostgreSQL', 1000, Promise.reject(cause)).catch((e) => e);
     expect(error).toBeInstanceOf(StoreUnavailable);
@@ -93,7 +93,7 @@ describe('a store', () => {
     });
   });
 
-  it('leaves no timer behind', async () => {
+  it('clears its timer', async () => {
     jest.useFakeTimers();
     await withTimeout('Redis', 60_000, Promise.resolve());
     await withTimeout('Redis', 60_000, Promise.reject(new Error('x'))).catch(() => undefined);
@@ -101,7 +101,7 @@ describe('a store', () => {
     jest.useRealTimers();
   });
 
-  it('that fails after its time is up ends no process', async () => {
+  it('ignores a rejection after the timeout, so that the process does not end', async () => {
     const unhandled = jest.fn();
     process.once('unhandledRejection', unhandled);
     const late = new Promise((_, reject) => setTimeout(() => reject(new Error('late')), 40));

@@ -4,9 +4,17 @@ import { createDatabase } from '../../../../../test/support/database';
 import { StoreUnavailable } from './errors';
 import { unitOfWork } from './host-transaction';
 
-const PATIENCE_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 
-const REAL = ['Date', 'hrtime', 'nextTick', 'performance', 'queueMicrotask', 'setImmediate', 'setInterval'] as const;
+const REAL_TIMERS = [
+  'Date',
+  'hrtime',
+  'nextTick',
+  'performance',
+  'queueMicrotask',
+  'setImmediate',
+  'setInterval',
+] as const;
 
 describe('host code in a transaction', () => {
   let source: DataSource;
@@ -21,8 +29,8 @@ describe('host code in a transaction', () => {
   });
   beforeEach(async () => {
     await source.query('DELETE FROM done');
-    // The tests say when patience ends.
-    jest.useFakeTimers({ doNotFake: [...REAL] });
+    // The tests advance the timeout.
+    jest.useFakeTimers({ doNotFake: [...REAL_TIMERS] });
   });
   afterEach(() => jest.useRealTimers());
   afterAll(async () => {
@@ -33,12 +41,12 @@ describe('host code in a transaction', () => {
   const done = async () => (await source.query('SELECT what FROM done')).map(({ what }: { what: string }) => what);
   const write = (manager: EntityManager, what: string) => manager.query('INSERT INTO done VALUES ($1)', [what]);
 
-  it('is done with it', async () => {
+  it('commits and returns its result', async () => {
     expect(await unitOfWork(source, 10_000, (manager) => write(manager, 'one').then(() => 'answer'))).toBe('answer');
     expect(await done()).toEqual(['one']);
   });
 
-  it('that hangs is given up, holds no connection, and does nothing outside of it when it goes on', async () => {
+  it('that hangs times out, releases its connection, and cannot write when it continues', async () => {
     const hanging = new PausePoint();
     const outcomes: unknown[] = [];
     const ended = new PausePoint();
@@ -48,11 +56,11 @@ describe('host code in a transaction', () => {
       outcomes.push(await write(manager, 'after').catch((error) => error));
       void ended.pass();
     };
-    const outcome = unitOfWork(source, PATIENCE_MS, work).catch((error: unknown) => error);
+    const outcome = unitOfWork(source, TIMEOUT_MS, work).catch((error: unknown) => error);
     await hanging.reached;
-    jest.advanceTimersByTime(PATIENCE_MS);
+    jest.advanceTimersByTime(TIMEOUT_MS);
     expect(await outcome).toBeInstanceOf(StoreUnavailable);
-    // In a pool of one.
+    // The pool has one connection: this query shows that it was released.
     expect(await done()).toEqual([]);
     hanging.resume();
     await ended.reached;
@@ -60,7 +68,7 @@ describe('host code in a transaction', () => {
     expect(await done()).toEqual([]);
   });
 
-  it('that waits for a statement is given up, and what it does next is not done', async () => {
+  it('that waits for a statement times out, and its next statement has no effect', async () => {
     const [waiting, ended] = [new PausePoint(), new PausePoint()];
     const outcomes: unknown[] = [];
     const work = async (manager: EntityManager): Promise<void> => {
@@ -70,16 +78,16 @@ describe('host code in a transaction', () => {
       outcomes.push(await write(manager, 'after').catch((error) => error));
       void ended.pass();
     };
-    const outcome = unitOfWork(source, PATIENCE_MS, work).catch((error: unknown) => error);
+    const outcome = unitOfWork(source, TIMEOUT_MS, work).catch((error: unknown) => error);
     await waiting.reached;
-    jest.advanceTimersByTime(PATIENCE_MS);
+    jest.advanceTimersByTime(TIMEOUT_MS);
     expect(await outcome).toBeInstanceOf(StoreUnavailable);
     await ended.reached;
     expect(outcomes).toEqual([expect.any(Error)]);
     expect(await done()).toEqual([]);
   });
 
-  it('that swallows the error of a statement undoes it all, and it is told', async () => {
+  it('that catches the error of a statement is rolled back, and the call rejects', async () => {
     const work = async (manager: EntityManager): Promise<void> => {
       await write(manager, 'before');
       await manager.query('SELEC').catch(() => undefined);

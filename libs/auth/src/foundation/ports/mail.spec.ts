@@ -1,6 +1,6 @@
 import { withQuery } from './mail';
 
-describe('a configured URL with parameters', () => {
+describe('withQuery adds parameters to', () => {
   it.each([
     ['https://app.test/reset', 'https://app.test/reset?token=x&email=a%2Bb%40c.d'],
     ['https://app.test/reset?lang=de', 'https://app.test/reset?lang=de&token=x&email=a%2Bb%40c.d'],

@@ -1,7 +1,7 @@
 import { eventually } from '../../../../../test/support/eventually';
 import type { SecurityStore } from './security-store';
 
-/** What the store calls its server, once it knows. */
+/** Waits until the store has a name for its server, and returns it. */
 export async function nameOf(store: SecurityStore): Promise<string> {
   await eventually(async () => {
     await store.identify().catch(() => undefined);
@@ -10,13 +10,13 @@ export async function nameOf(store: SecurityStore): Promise<string> {
   return store.instance!;
 }
 
-/** Reads keys that are all there, over and over, from the server that it found. */
+/** Reads existing keys repeatedly until it is stopped, and records wrong answers. */
 export class Reader {
-  /** Answers without one of the keys. */
+  /** Number of answers in which a key was missing. */
   misses = 0;
-  /** Times at which the server was not known. */
+  /** Number of reads during which the server name was not known. */
   unknown = 0;
-  /** Answers without one of the keys that pass for answers of the server that has them. */
+  /** Answers in which a key was missing although the name is that of the server with the keys. */
   readonly wrong: unknown[] = [];
   private isStopped = false;
   private readonly done: Promise<unknown>;
@@ -26,7 +26,7 @@ export class Reader {
     private readonly keys: readonly string[],
     private readonly server: string | null,
   ) {
-    // Several at once, for an answer to arrive at any time, and in the order of the connection.
+    // Several concurrent reads, so that answers arrive at any time.
     this.done = Promise.all([this.read(), this.read(), this.read()]);
   }
 

@@ -16,18 +16,18 @@ const COUNTED = '*4\r\n:1\r\n:-25\r\n:3\r\n:60000\r\n';
 const AFTERWARDS = ['+OK\r\n', DENIED, NOT_FOUND, COUNTED, DENIED];
 const READ = ['OK', [null, 'true'], [null, null], [1, -25, 3, 60000], [null, 'true']];
 
-describe('the parser of replies of node-redis 4', () => {
+describe('the reply parser of node-redis 4', () => {
   const cuts = [NOT_FOUND, DENIED, COUNTED].flatMap((reply) =>
     Array.from({ length: reply.length - 1 }, (_, i) => reply.slice(0, i + 1)),
   );
 
-  /** What is read off the next connection, after the former one delivered `part` of a reply. */
-  function readAfter(part: string, mend: boolean): unknown[] {
+  /** Returns the replies of a new connection after the previous one delivered `part` of a reply. */
+  function readAfter(part: string, patch: boolean): unknown[] {
     let replies: unknown[] = [];
-    // A parser as it was loaded, which nothing has mended.
+    // A newly loaded parser without the patch.
     delete require.cache[DECODER];
     const { default: Decoder } = require(DECODER) as { default: ParserClass };
-    if (mend) mendReplyParser({ '/x/@redis/client/dist/lib/client/RESP2/decoder.js': loaded(Decoder) });
+    if (patch) mendReplyParser({ '/x/@redis/client/dist/lib/client/RESP2/decoder.js': loaded(Decoder) });
     const parser = new Decoder({ returnStringsAsBuffers: () => false, onReply: (reply) => replies.push(reply) });
     parser.write(Buffer.from(part));
     replies = [];
@@ -36,16 +36,16 @@ describe('the parser of replies of node-redis 4', () => {
     return replies;
   }
 
-  it.each(cuts.map((part) => [JSON.stringify(part), part]))('forgets %s', (_, part) => {
+  it.each(cuts.map((part) => [JSON.stringify(part), part]))('with the patch discards %s', (_, part) => {
     expect(readAfter(part, true)).toEqual(READ);
   });
 
-  it('does not by itself, and tells of a denied token that it was not found', () => {
-    // The first check of a token that is denied is told what belongs to the second one, of one that is not.
+  it('without the patch mixes up replies, so that a denied token is not found', () => {
+    // The first check, of a denied token, receives the reply to the second check, of a token that is not denied.
     expect(readAfter('*2\r\n$-', false).slice(0, 4)).toEqual(['OK', ['', null], 'true', [null, null]]);
   });
 
-  it('is not there where node-redis 4 is not', () => {
+  it('is not found without node-redis 4', () => {
     expect(mendReplyParser({})).toBe(false);
   });
 });

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { type RedisClient, ServerName, ServerNames } from './redis-client';
 import { UNNAMED } from './security-store';
 
-/** A client whose server says what the test has it say, when the test has it answer. */
+/** A client whose replies are set by the test. */
 class FakeClient extends EventEmitter implements RedisClient {
   isOpen = true;
   isReady = true;
@@ -14,9 +14,9 @@ class FakeClient extends EventEmitter implements RedisClient {
     });
   }
 
-  /** Answers everything that was asked up to now. */
+  /** Answers all pending commands. */
   async answer(answer: string | Error): Promise<void> {
-    for (const one of this.waiting.splice(0)) one(answer);
+    for (const settle of this.waiting.splice(0)) settle(answer);
     await new Promise(setImmediate);
   }
 
@@ -41,7 +41,7 @@ describe('the name of the server behind a client', () => {
     return [client, server];
   }
 
-  it('is unknown from the loss of the connection until the next one has told it', async () => {
+  it('is unknown from the loss of the connection until the server answers on the next one', async () => {
     const [client, server] = await known();
     client.lose();
     expect(server.name).toBeNull();
@@ -51,13 +51,13 @@ describe('the name of the server behind a client', () => {
     expect(server.name).toBe('new');
   });
 
-  it('is unknown from a new connection on, also when no loss was told', async () => {
+  it('is unknown after a new connection, also without an error event', async () => {
     const [client, server] = await known();
     client.comeBack();
     expect(server.name).toBeNull();
   });
 
-  it('is not what was asked over a former connection', async () => {
+  it('is not taken from a reply on an earlier connection', async () => {
     const [client, server] = await known();
     const asked = server.ask();
     client.lose();
@@ -66,7 +66,7 @@ describe('the name of the server behind a client', () => {
     expect(server.name).toBeNull();
   });
 
-  it('is another one where a server was replaced unseen, as soon as it is asked again', async () => {
+  it('changes with the next query when a server was replaced behind the connection', async () => {
     const [client, server] = await known();
     const asked = server.ask();
     await client.answer('run_id:new');
@@ -74,7 +74,7 @@ describe('the name of the server behind a client', () => {
     expect(server.name).toBe('new');
   });
 
-  it('is asked for again where the server did not tell it', async () => {
+  it('is queried again when the server did not provide it', async () => {
     jest.useFakeTimers({ doNotFake: ['setImmediate'] });
     const client = new FakeClient();
     const server = new ServerName(client);
@@ -91,8 +91,8 @@ describe('the name of the server behind a client', () => {
   it.each([
     ['NOPERM User default has no permissions to run the `info` command'],
     ["ERR unknown command 'INFO'"],
-    ['nothing that names it'],
-  ])('says that there is none where the server answers %s', async (answer) => {
+    ['nothing with its name'],
+  ])('is UNNAMED when the server answers %s', async (answer) => {
     const client = new FakeClient();
     const server = new ServerName(client);
     await client.answer(answer.startsWith('nothing') ? answer : new Error(answer));
@@ -116,7 +116,7 @@ describe('the name of the server behind several connections', () => {
     }
   });
 
-  it('is unknown while they disagree', async () => {
+  it('is unknown while the names differ', async () => {
     const asked = names.ask();
     await clients[0].answer('run_id:new');
     expect(names.common).toBeNull();
@@ -125,7 +125,7 @@ describe('the name of the server behind several connections', () => {
     expect(names.common).toBe('new');
   });
 
-  it('is unknown while one of them is broken, and no longer when that is closed', () => {
+  it('is unknown while one connection is broken, and known again when that one is closed', () => {
     clients[1].lose();
     expect(names.common).toBeNull();
     clients[1].isOpen = false;

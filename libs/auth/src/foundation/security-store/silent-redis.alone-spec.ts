@@ -25,7 +25,7 @@ describeWithOwnRedis.each([
     redis = await RedisServer.start();
     subject = await connect(redis.url);
     await subject.store.setMany(['k'], 'x', 600);
-    // A client that answered from its memory would have this one in it.
+    // A client-side cache would now contain this key.
     await subject.store.getMany(['k', 'absent']);
   });
   afterAll(async () => {
@@ -58,7 +58,7 @@ describeWithOwnRedis.each([
       ),
     );
 
-  it('because it hangs, is an error in time and never an empty answer', async () => {
+  it('because it hangs causes an error in time and never an empty result', async () => {
     redis.freeze();
     await expectUnavailable();
     redis.thaw();
@@ -66,7 +66,7 @@ describeWithOwnRedis.each([
     expect(await subject.store.getMany(['k'])).toEqual(['x']);
   });
 
-  it('because it is gone, is an error in time, and nothing is written later', async () => {
+  it('because it has stopped causes an error in time, and nothing is written later', async () => {
     await redis.stop();
     const { client } = subject.store as unknown as { client: RedisClient };
     await eventually(async () => client.isReady === false);
@@ -78,7 +78,7 @@ describeWithOwnRedis.each([
     expect(buckets).toEqual([{ counted: 0, pending: 0, secondsLeft: 0 }]);
   });
 
-  it('with yes to every write, is an error even where only the last one is refused', async () => {
+  it('with success to every command causes an error, also when it refuses only the last one', async () => {
     const { client } = subject.store as unknown as { client: RedisClient & Client };
     await client.sendCommand(['ACL', 'SETUSER', 'default', 'resetkeys', '~open:*']);
     await expect(subject.store.setMany(['open:1', 'open:2', 'closed:3'], 'x', 60)).rejects.toBeInstanceOf(

@@ -11,7 +11,7 @@ import { describeWithOwnRedis, describeWithRedis, sharedRedisUrl } from '../../.
 
 export type Client = Awaited<ReturnType<typeof redisCache>>['client'];
 
-/** A store under test, how a test learns that a key lives `seconds` and not longer, and how counters age. */
+/** A store under test, with a check for the lifetime of a key and a method that ages counters. */
 export interface Subject {
   store: SecurityStore;
   expectToLive(key: string, seconds: number): Promise<void>;
@@ -22,17 +22,17 @@ export interface Subject {
 /** Milliseconds that a store may take to answer. */
 export const TIMEOUT_MS = 500;
 
-/** When the test at hand began: what has a time to live has lost as much of it at most. */
+/** Start of the current test. A time to live is shorter by at most the time since then. */
 let began = 0;
 beforeEach(() => void (began = performance.now()));
 
-/** Checks how many seconds are left, but for those that the test took. */
+/** Checks the remaining seconds, minus the duration of the test. */
 export function expectLeft(secondsLeft: number, seconds: number): void {
   expect(secondsLeft).toBeGreaterThanOrEqual(seconds - (performance.now() - began) / 1000 - 0.1);
   expect(secondsLeft).toBeLessThanOrEqual(Math.ceil(seconds * 1000) / 1000);
 }
 
-/** Every way an attempt can end. */
+/** All outcomes of an attempt. */
 export const OUTCOMES: AttemptOutcome[] = ['failed', 'succeeded', 'undone'];
 
 export function inMemory(): Subject {
@@ -90,7 +90,7 @@ export async function throughClient(url: string): Promise<Subject> {
   );
 }
 
-/** A client of node-redis 5, with what its version 4 does not have: RESP 3, and answers from the client's memory. */
+/** A client of node-redis 5 with features that version 4 does not have: RESP 3 and the client-side cache. */
 export async function throughClient5(url: string): Promise<Subject> {
   const client = createClient({
     url,
@@ -98,7 +98,7 @@ export async function throughClient5(url: string): Promise<Subject> {
     clientSideCache: { ttl: 0, maxEntries: 0, evictPolicy: 'LRU' },
     socket: { connectTimeout: 1000, reconnectStrategy: (retries) => Math.min(retries * 50, 500) },
   });
-  // Until the store listens, no listener would end the process.
+  // Before the store adds its listener, an error event without a listener would end the process.
   await client.on('error', () => undefined).connect();
   expect(redisClientOf(client)).toBe(client);
   return onRedis(
@@ -122,13 +122,13 @@ export async function throughSentinel(
   );
 }
 
-/** What a sentinel object may read from any server, it reads from a replica. */
+/** Makes a sentinel object send read-only commands to a replica. */
 export const READ_FROM_REPLICAS = { replicaPoolSize: 1 };
 
 let sentinels: Promise<RedisSentinels> | undefined;
 afterAll(async () => (await sentinels)?.stop());
 
-/** One suite for every store there is. */
+/** Runs one suite for every store. */
 export function describeStores(what: string, suite: (start: () => Promise<Subject>) => void): void {
   describe(`${what} in memory`, () => suite(async () => inMemory()));
   describeWithRedis(`${what} on Redis below a cache-manager cache`, () =>
@@ -144,7 +144,7 @@ export function describeStores(what: string, suite: (start: () => Promise<Subjec
 /** A counter without an attempt. */
 export const EMPTY: Bucket = { counted: 0, pending: 0, secondsLeft: 0 };
 
-/** The counters of the store that a suite runs on. */
+/** Counts attempts on the store under test, with unique keys. */
 export class Counters {
   private subject!: Subject;
   private readonly prefix = `counters:${randomUUID()}`;
@@ -179,7 +179,7 @@ export class Counters {
     return { key: this.key(), max, seconds, ...(blockSeconds !== undefined && { blockSeconds }) };
   }
 
-  /** A counter as it is: nothing has room below a maximum of 0, so that reading counts nothing. */
+  /** Reads a counter. With a maximum of 0 every attempt is refused, so that the read counts nothing. */
   async read({ key }: Limit): Promise<Bucket> {
     const { buckets } = await this.count([{ key, max: 0, seconds: 1 }]);
     return buckets[0]!;
