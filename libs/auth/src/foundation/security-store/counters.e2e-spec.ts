@@ -18,7 +18,7 @@ const ONCE = { counted: 1, pending: 0, secondsLeft: expect.any(Number) };
 describeStores('counters', (start) => {
   const counters = Counters.of(start);
 
-  it('counts up to the maximum and no further', async () => {
+  it('admit attempts up to the maximum', async () => {
     const limit = counters.limit(3);
     for (const counted of [1, 2, 3]) {
       const { admitted, buckets } = await counters.count([limit]);
@@ -30,7 +30,7 @@ describeStores('counters', (start) => {
     await counters.expectSecondsLeft(limit, 60);
   });
 
-  it('makes room for what is pending, too', async () => {
+  it('count pending attempts toward the maximum', async () => {
     const limit = counters.limit(2);
     expect(await counters.count([limit], true)).toMatchObject({
       admitted: true,
@@ -44,7 +44,7 @@ describeStores('counters', (start) => {
     await counters.expectSecondsLeft(limit, 60);
   });
 
-  it('counts under every limit or under none, and answers in their order', async () => {
+  it('count an attempt under every limit or under none, and return the counters in the order of the limits', async () => {
     const [wide, narrow, other] = [counters.limit(9, 600), counters.limit(1), counters.limit(5, 30)];
     expect(await counters.count([wide, narrow])).toMatchObject({
       admitted: true,
@@ -65,12 +65,12 @@ describeStores('counters', (start) => {
     await counters.expectSecondsLeft(other, 30);
   });
 
-  it('of no limits admits, and settles nothing', async () => {
+  it('admit an attempt without limits, and settle it without effect', async () => {
     expect(await counters.count([])).toEqual({ admitted: true, buckets: [] });
     for (const outcome of OUTCOMES) await expect(counters.settle([], outcome)).resolves.not.toThrow();
   });
 
-  it.each([[false], [true]])('admits exactly the maximum of 200 at once, pending: %s', async (pending) => {
+  it.each([[false], [true]])('admit exactly the maximum of 200 concurrent attempts, pending: %s', async (pending) => {
     const [limit, shared] = [counters.limit(37), counters.limit(1000)];
     const tallies = await Promise.all(Array.from({ length: 200 }, () => counters.count([shared, limit], pending)));
     expect(tallies.filter(({ admitted }) => admitted)).toHaveLength(37);
@@ -79,7 +79,7 @@ describeStores('counters', (start) => {
     }
   });
 
-  it('counts each of 200 pending attempts that fail at once', async () => {
+  it('count each of 200 pending attempts that fail concurrently', async () => {
     const limit = counters.limit(200);
     await Promise.all(
       Array.from({ length: 200 }, async () => {
@@ -94,7 +94,7 @@ describeStores('counters', (start) => {
     ['failed', 2],
     ['succeeded', 0],
     ['undone', 1],
-  ])('settles an attempt that is %s', async (outcome, counted) => {
+  ])('settle an attempt with the outcome %s', async (outcome, counted) => {
     const [one, other] = [counters.limit(9), counters.limit(9)];
     await counters.count([one, other]);
     for (let i = 0; i < 2; i++) await counters.count([one, other], true);
@@ -105,7 +105,7 @@ describeStores('counters', (start) => {
     }
   });
 
-  it('gives the room of what is undone back, and of what failed not', async () => {
+  it('admit a further attempt after an undone one, and not after a failed one', async () => {
     const limit = counters.limit(1);
     await counters.count([limit], true);
     await counters.settle([limit], 'undone');
@@ -114,7 +114,7 @@ describeStores('counters', (start) => {
     expect(await counters.count([limit], true)).toMatchObject({ admitted: false });
   });
 
-  it('never has less than nothing pending', async () => {
+  it('never have a negative number of pending attempts', async () => {
     const limit = counters.limit(9);
     await counters.count([limit]);
     for (const outcome of ['undone', 'failed', 'undone', 'failed'] as const) await counters.settle([limit], outcome);
@@ -123,7 +123,7 @@ describeStores('counters', (start) => {
     expect(await counters.read(limit)).toMatchObject({ counted: 3, pending: 1 });
   });
 
-  it('counts under one key whatever the bounds, and under two keys apart', async () => {
+  it('share a key across different maximums, and count different keys separately', async () => {
     const [one, other] = [counters.limit(1), counters.limit(1)];
     await counters.fill(one);
     await counters.fill(other);
@@ -132,7 +132,7 @@ describeStores('counters', (start) => {
     expect(await counters.read(other)).toMatchObject({ counted: 1 });
   });
 
-  it.each([[Number.MAX_SAFE_INTEGER], [1e21], [1e300]])('admits below a maximum of %d', async (max) => {
+  it.each([[Number.MAX_SAFE_INTEGER], [1e21], [1e300]])('admit attempts with a maximum of %d', async (max) => {
     const limit = counters.limit(max);
     expect(await counters.count([limit])).toMatchObject({ admitted: true, buckets: [{ counted: 1 }] });
     expect(await counters.count([limit], true)).toMatchObject({
@@ -141,7 +141,7 @@ describeStores('counters', (start) => {
     });
   });
 
-  it('keeps counters and values apart', async () => {
+  it('are separate from values', async () => {
     const [value, limit] = [counters.key(), counters.limit(9)];
     await counters.store.setMany([value], 'x', 60);
     await counters.count([limit]);
@@ -153,7 +153,7 @@ describeStores('counters', (start) => {
 describeStores('a counter`s window', (start) => {
   const counters = Counters.of(start);
 
-  it.each([[1], [60], [2_592_000], [0.75]])('counts in a window of %d seconds', async (seconds) => {
+  it.each([[1], [60], [2_592_000], [0.75]])('lasts %d seconds', async (seconds) => {
     const limit = counters.limit(1, seconds);
     await counters.count([limit]);
     await counters.expectSecondsLeft(limit, seconds);
@@ -162,18 +162,21 @@ describeStores('a counter`s window', (start) => {
     expect(await counters.count([limit])).toMatchObject({ admitted: true, buckets: [{ counted: 1, pending: 0 }] });
   });
 
-  it.each([[false], [true]])('counts from the first attempt on, whatever follows, pending: %s', async (pending) => {
-    const limit = counters.limit(2);
-    await counters.count([limit], pending);
-    await counters.age(40, limit);
-    await counters.count([limit], pending);
-    expect(await counters.count([limit], pending)).toMatchObject({ admitted: false });
-    await counters.expectSecondsLeft(limit, 20);
-    await counters.age(20, limit);
-    expect(await counters.read(limit)).toEqual(EMPTY);
-  });
+  it.each([[false], [true]])(
+    'begins with the first attempt and is not extended by later ones, pending: %s',
+    async (pending) => {
+      const limit = counters.limit(2);
+      await counters.count([limit], pending);
+      await counters.age(40, limit);
+      await counters.count([limit], pending);
+      expect(await counters.count([limit], pending)).toMatchObject({ admitted: false });
+      await counters.expectSecondsLeft(limit, 20);
+      await counters.age(20, limit);
+      expect(await counters.read(limit)).toEqual(EMPTY);
+    },
+  );
 
-  it('keeps the window of an attempt that is settled', async () => {
+  it('does not change when an attempt is settled', async () => {
     const limit = counters.limit(9);
     await counters.count([limit]);
     for (let i = 0; i < 2; i++) await counters.count([limit], true);
@@ -185,27 +188,30 @@ describeStores('a counter`s window', (start) => {
     }
   });
 
-  it.each<[AttemptOutcome]>([['succeeded'], ['undone']])('forgets a counter that %s emptied', async (outcome) => {
-    const limit = counters.limit(9);
-    await counters.count([limit], true);
-    await counters.age(40, limit);
-    await counters.settle([limit], outcome);
-    expect(await counters.read(limit)).toEqual(EMPTY);
-    await counters.count([limit]);
-    await counters.expectSecondsLeft(limit, 60);
-  });
+  it.each<[AttemptOutcome]>([['succeeded'], ['undone']])(
+    'ends when the outcome %s empties the counter',
+    async (outcome) => {
+      const limit = counters.limit(9);
+      await counters.count([limit], true);
+      await counters.age(40, limit);
+      await counters.settle([limit], outcome);
+      expect(await counters.read(limit)).toEqual(EMPTY);
+      await counters.count([limit]);
+      await counters.expectSecondsLeft(limit, 60);
+    },
+  );
 
   it.each<[string, (limit: Limit) => Promise<unknown>]>([
-    ['was never there', async () => undefined],
+    ['does not exist', async () => undefined],
     [
-      'is over',
+      'has expired',
       async (limit) => {
         await counters.count([limit]);
         await counters.count([limit], true);
         await counters.age(61, limit);
       },
     ],
-  ])('settles into a counter that %s', async (_, prepare) => {
+  ])('settles an attempt of a counter that %s', async (_, prepare) => {
     for (const [outcome, counted] of [
       ['undone', 0],
       ['succeeded', 0],
@@ -222,7 +228,7 @@ describeStores('a counter`s window', (start) => {
   it.each([
     ['longer than', 60, 600],
     ['shorter than', 600, 60],
-  ])('closes a counter from the first refusal on, for a time %s the window', async (_, seconds, block) => {
+  ])('is replaced at the first refusal by a block %s the window', async (_, seconds, block) => {
     const limit = counters.limit(2, seconds, block);
     await counters.fill(limit);
     await counters.age(30, limit);
@@ -237,7 +243,7 @@ describeStores('a counter`s window', (start) => {
     await counters.expectSecondsLeft(limit, seconds);
   });
 
-  it('closes no counter that has room, or that is not to be closed', async () => {
+  it('is not replaced by a block below the maximum or without blockSeconds', async () => {
     const [open, plain, closing] = [counters.limit(9, 60, 600), counters.limit(1), counters.limit(1, 60, 600)];
     await counters.count([open, plain, closing]);
     expect((await counters.count([open, plain, closing])).admitted).toBe(false);
@@ -246,7 +252,7 @@ describeStores('a counter`s window', (start) => {
     await counters.expectSecondsLeft(closing, 600);
   });
 
-  it('closes a counter again after it has been open', async () => {
+  it('is replaced by a block again after the first block has ended', async () => {
     const limit = counters.limit(1, 60, 600);
     for (let i = 0; i < 2; i++) {
       await counters.fill(limit);
@@ -257,11 +263,11 @@ describeStores('a counter`s window', (start) => {
   });
 });
 
-describeStores('a counter that is closed for no time', (start) => {
+describeStores('a counter without a block', (start) => {
   const counters = Counters.of(start);
 
   it.each([[0], [-1], [undefined]])(
-    'stays closed until its window is over, with blockSeconds %s',
+    'refuses attempts until its window ends, with blockSeconds %s',
     async (blockSeconds) => {
       const limit = { ...counters.limit(1), blockSeconds };
       await counters.count([limit]);
@@ -273,7 +279,7 @@ describeStores('a counter that is closed for no time', (start) => {
 
 const NAMES = ['a', 'b', 'c'];
 
-// Ages add up to no window and no block, so that nothing ends within the time that a run takes.
+// No sum of ages equals a window or a block, so that the duration of a run does not change the result.
 const limits = fc.uniqueArray(
   fc.record(
     {
@@ -295,24 +301,25 @@ const commands = fc.array(
 );
 type Command = typeof commands extends fc.Arbitrary<(infer One)[]> ? One : never;
 
-/** A counter for comparison: stores are asked one after the other, and time passes for the one in Redis. */
+/** Rounds the remaining seconds for the comparison, because time passes between the calls of the two stores. */
 const roughly = ({ secondsLeft, ...rest }: Bucket) => ({ ...rest, secondsLeft: 5 * Math.ceil(secondsLeft / 5 - 0.01) });
 
-/** What a store says to every command, and how it leaves every counter. */
+/** Returns the results of all commands and the final state of every counter. */
 async function answers(subject: Subject, given: Command[]): Promise<unknown[]> {
   const run = randomUUID();
-  const here = <One extends { key: string }>(all: One[]) => all.map((one) => ({ ...one, key: `${run}:${one.key}` }));
+  const here = <One extends { key: string }>(all: One[]) =>
+    all.map((limit) => ({ ...limit, key: `${run}:${limit.key}` }));
   const tally = async (all: Limit[], pending = false) => {
     const { admitted, buckets } = await subject.store.count(here(all), pending);
     return { admitted, buckets: buckets.map(roughly) };
   };
-  const told: unknown[] = [];
+  const results: unknown[] = [];
   for (const command of given) {
-    if ('count' in command) told.push(await tally(command.count, command.pending));
+    if ('count' in command) results.push(await tally(command.count, command.pending));
     else if ('settle' in command) await subject.store.settle(here(command.settle), command.outcome);
     else await subject.age(command.seconds, ...NAMES.map((name) => `${run}:${name}`));
   }
-  return [...told, await tally(NAMES.map((key) => ({ key, max: 0, seconds: 1 })))];
+  return [...results, await tally(NAMES.map((key) => ({ key, max: 0, seconds: 1 })))];
 }
 
 describeWithRedis.each([
@@ -324,7 +331,7 @@ describeWithRedis.each([
   beforeAll(async () => void (redis = await connect(sharedRedisUrl()!)));
   afterAll(() => redis.close());
 
-  it('counts as the store in memory does, whatever happens in whatever order', async () => {
+  it('counts like the store in memory for every sequence of commands', async () => {
     await fc.assert(
       fc.asyncProperty(commands, async (given) => {
         expect(await answers(redis, given)).toEqual(await answers(inMemory(), given));

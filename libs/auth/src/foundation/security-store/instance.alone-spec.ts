@@ -30,7 +30,7 @@ describeWithOwnRedis.each([
     await redis.stop();
   });
 
-  it('stays when the store is emptied', async () => {
+  it('does not change when the store is emptied', async () => {
     const instance = await nameOf(store);
     await store.setMany(['k'], 'x', 600);
     await redis.flush();
@@ -39,7 +39,7 @@ describeWithOwnRedis.each([
     expect(store.instance).toBe(instance);
   });
 
-  it('stays when the connection breaks and the server does not', async () => {
+  it('does not change when only the connection breaks', async () => {
     const instance = await nameOf(store);
     const reader = Reader.of(store, []);
     await redis.command('CLIENT', 'KILL', 'TYPE', 'normal');
@@ -48,7 +48,7 @@ describeWithOwnRedis.each([
     expect(await nameOf(store)).toBe(instance);
   });
 
-  it('is another one after a restart, from before the first answer of the new server', async () => {
+  it('changes after a restart, before the first answer of the new server', async () => {
     for (let round = 0; round < 5; round++) {
       await store.setMany(['k'], 'x', 600);
       const instance = await nameOf(store);
@@ -62,7 +62,7 @@ describeWithOwnRedis.each([
     }
   });
 
-  it('is unknown while the server is a replica, and another one when it holds the data of another one', async () => {
+  it('is unknown while the server is a replica, and changes when it has the data of another server', async () => {
     const other = await RedisServer.start();
     const instance = await nameOf(store);
     await redis.command('REPLICAOF', '127.0.0.1', String(other.port));
@@ -74,7 +74,7 @@ describeWithOwnRedis.each([
     await other.stop();
   });
 
-  it('says that there is none while the server does not say its name', async () => {
+  it('is UNNAMED while the server does not provide its name', async () => {
     const instance = await nameOf(store);
     await redis.command('ACL', 'SETUSER', 'default', '-info');
     await store.identify();
@@ -84,7 +84,7 @@ describeWithOwnRedis.each([
     expect(store.instance).toBe(instance);
   });
 
-  it('is unknown when the server does not say its name in time', async () => {
+  it('is unknown when the server does not provide its name in time', async () => {
     const instance = await nameOf(store);
     redis.freeze();
     await expect(store.identify()).rejects.toBeInstanceOf(StoreUnavailable);
@@ -94,8 +94,8 @@ describeWithOwnRedis.each([
   });
 });
 
-describeWithOwnRedis('a command that a broken connection leaves to the next one', () => {
-  it('is not taken for answered by the former server', async () => {
+describeWithOwnRedis('a command that is sent again after a broken connection', () => {
+  it('is not attributed to the previous server', async () => {
     const redis = await RedisServer.start();
     const client = createClient({ url: redis.url, socket: { reconnectStrategy: 50 } });
     await client.on('error', () => undefined).connect();
@@ -104,7 +104,7 @@ describeWithOwnRedis('a command that a broken connection leaves to the next one'
     await store.setMany(['k'], 'x', 600);
     const instance = await nameOf(store);
     redis.freeze();
-    // More than the buffers of a connection hold: node-redis keeps the next command back.
+    // Larger than the buffers of the connection: node-redis keeps the next command in its queue.
     client.set('large', Buffer.alloc(64 * 1024 * 1024)).catch(() => undefined);
     const reading = store.getMany(['k']).then((values) => ({ values, after: store.instance }));
     expect(store.instance).toBe(instance);

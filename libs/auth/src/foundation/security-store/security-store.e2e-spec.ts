@@ -17,7 +17,7 @@ import {
   throughClient,
 } from './stores.testkit';
 
-/** What every security store owes, whatever is below it. */
+/** The behaviour that every security store must have. */
 function contract(start: () => Promise<Subject>): void {
   let subject: Subject;
   let store: SecurityStore;
@@ -31,7 +31,7 @@ function contract(start: () => Promise<Subject>): void {
   });
   afterAll(() => subject.close());
 
-  it('answers the values in the order of the keys, and null where there is none', async () => {
+  it('returns the values in the order of the keys, and null for an absent key', async () => {
     const [a, b, absent] = [key(), key(), key()];
     await store.setMany([a], 'first', 60);
     await store.setMany([b], 'second', 60);
@@ -48,11 +48,14 @@ function contract(start: () => Promise<Subject>): void {
     await subject.expectToLive(keys[499]!, 60);
   });
 
-  it.each([['true'], [''], ['0'], ['null'], ['{"a":1}'], ['ключ 🔑\n\0']])('takes %j to the letter', async (value) => {
-    const odd = `${key()} ${value}`;
-    await store.setMany([odd], value, 60);
-    expect(await store.getMany([odd])).toEqual([value]);
-  });
+  it.each([['true'], [''], ['0'], ['null'], ['{"a":1}'], ['ключ 🔑\n\0']])(
+    'stores %j unchanged, as key and as value',
+    async (value) => {
+      const unusual = `${key()} ${value}`;
+      await store.setMany([unusual], value, 60);
+      expect(await store.getMany([unusual])).toEqual([value]);
+    },
+  );
 
   it.each([[1], [60], [2_592_000], [0.75]])('keeps a key for %d seconds', async (seconds) => {
     const one = key();
@@ -60,7 +63,7 @@ function contract(start: () => Promise<Subject>): void {
     await subject.expectToLive(one, seconds);
   });
 
-  it('replaces the value and the time of a key that is there', async () => {
+  it('replaces the value and the time to live of an existing key', async () => {
     const one = key();
     await store.setMany([one], 'old', 5);
     await store.setMany([one], 'new', 600);
@@ -68,17 +71,17 @@ function contract(start: () => Promise<Subject>): void {
     await subject.expectToLive(one, 600);
   });
 
-  it('sees what it wrote, however much is written at once', async () => {
+  it('reads its own writes after many concurrent writes', async () => {
     const keys = Array.from({ length: 50 }, key);
     await Promise.all(keys.map((one, i) => store.setMany([one], String(i), 60)));
     expect(await store.getMany(keys)).toEqual(keys.map((_, i) => String(i)));
   });
 
-  it('of nothing writes nothing', async () => {
+  it('accepts a write without keys', async () => {
     await expect(store.setMany([], 'x', 60)).resolves.not.toThrow();
   });
 
-  it('finds all keys with a prefix to the letter, and no others', async () => {
+  it('finds all keys with a literal prefix, and no others', async () => {
     const globs = `${key()}:a*[b-c]?\\{d}^`;
     const keys = Array.from({ length: 5000 }, (_, i) => `${globs}:${i}`);
     const others = [globs.replace('*', 'x'), globs.replace('[b-c]', 'b'), globs.replace('?', 'x'), globs.slice(0, -1)];
@@ -88,7 +91,7 @@ function contract(start: () => Promise<Subject>): void {
     expect(await allOf(store.scan(`${globs}:none`))).toEqual([]);
   });
 
-  it('knows the server, also when that is asked again', async () => {
+  it('provides the name of the server, also after a repeated query', async () => {
     await eventually(async () => store.instance !== null);
     const { instance } = store;
     await store.identify();
@@ -99,7 +102,7 @@ function contract(start: () => Promise<Subject>): void {
 
 describeStores('the store', contract);
 
-/** What the pages of a scan hold, each key once. */
+/** Returns the keys of all pages of a scan, without duplicates. */
 async function allOf(pages: AsyncIterable<string[]>): Promise<string[]> {
   const found = new Set<string>();
   for await (const page of pages) for (const key of page) found.add(key);
@@ -107,18 +110,18 @@ async function allOf(pages: AsyncIterable<string[]>): Promise<string[]> {
 }
 
 describe('the store in memory', () => {
-  it('is nobody else`s', async () => {
+  it('is not shared with another store', async () => {
     const { store: one } = inMemory();
     await one.setMany(['k'], 'x', 60);
     expect(one.shared).toBe(false);
     expect(await inMemory().store.getMany(['k'])).toEqual([null]);
   });
 
-  it('forgets what expired, though nobody asks for it', async () => {
+  it('removes expired entries without a read of them', async () => {
     const clock = new MovableClock();
     const store = new MemorySecurityStore(clock);
     await store.setMany(['live'], 'x', 600);
-    for (let i = 0; i < 998; i++) await store.setMany([`dead ${i}`], 'x', 60);
+    for (let i = 0; i < 998; i++) await store.setMany([`expired ${i}`], 'x', 60);
     const { entries } = store as unknown as { entries: Map<string, unknown> };
     expect(entries.size).toBe(999);
     clock.advance(61);
@@ -126,20 +129,20 @@ describe('the store in memory', () => {
     expect([...entries.keys()]).toEqual(['live', 'new']);
   });
 
-  it('finds no key that expired', async () => {
+  it('finds no expired key', async () => {
     const clock = new MovableClock();
     const store = new MemorySecurityStore(clock);
     await store.setMany(['k:live'], 'x', 600);
-    await store.setMany(['k:dead'], 'x', 60);
+    await store.setMany(['k:expired'], 'x', 60);
     clock.advance(61);
     expect(await allOf(store.scan('k:'))).toEqual(['k:live']);
   });
 
-  it('forgets counters whose window is over, though nobody asks for them', async () => {
+  it('removes counters whose window has ended without a read of them', async () => {
     const clock = new MovableClock();
     const store = new MemorySecurityStore(clock);
     await store.count([{ key: 'live', max: 9, seconds: 600 }]);
-    for (let i = 0; i < 998; i++) await store.count([{ key: `dead ${i}`, max: 9, seconds: 60 }]);
+    for (let i = 0; i < 998; i++) await store.count([{ key: `expired ${i}`, max: 9, seconds: 60 }]);
     const { counters } = (store as unknown as { counters: { counters: Map<string, unknown> } }).counters;
     expect(counters.size).toBe(999);
     clock.advance(61);
@@ -161,7 +164,7 @@ describeWithRedis('the store on a node-redis client', () => {
     await Promise.all([one.close(), other.close()]);
   });
 
-  it('finds keys behind a prefix of its own that has glob characters, and tells them without it', async () => {
+  it('finds keys when its own prefix contains glob characters, and returns them without the prefix', async () => {
     const { client, cache } = await redisCache(sharedRedisUrl()!);
     const prefix = `app*[1]?:${randomUUID()}:`;
     const store = new RedisSecurityStore(redisClientOf(cache)!, TIMEOUT_MS, prefix);
@@ -174,7 +177,7 @@ describeWithRedis('the store on a node-redis client', () => {
 });
 
 describeWithRedis('a pool of clients of node-redis 5', () => {
-  it('names the server that all its connections are to, and reads from it', async () => {
+  it('provides the common server of all its connections, and reads from it', async () => {
     const pool = createClientPool({ url: sharedRedisUrl()! }, { minimum: 2, cleanupDelay: 1 });
     await pool.on('error', () => undefined).connect();
     const store = new RedisSecurityStore(redisClientOf(pool)!, TIMEOUT_MS);
@@ -201,10 +204,9 @@ describe('the Redis client', () => {
   it.each<[string, unknown]>([
     ['nothing', undefined],
     ['null', null],
-
     ['a cache in memory', { stores: [{ store: new Map() }] }],
     ['a cache without stores', { stores: [] }],
-    ['stores that are none', { stores: [undefined, null, {}, { store: null }] }],
+    ['invalid stores', { stores: [undefined, null, {}, { store: null }] }],
     ['a client of another library', { store: { client: { command: () => undefined } } }],
   ])('is not found below %s', (_, source) => expect(redisClientOf(source)).toBeUndefined());
 });
@@ -213,14 +215,14 @@ const MANY = 50;
 const many = <T>(run: (i: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: MANY }, (_, i) => run(i)));
 
-describeStores('claims', (start) => {
+describeStores('atomic writes', (start) => {
   let subject: Subject;
   const key = () => `claims:${randomUUID()}`;
 
   beforeAll(async () => void (subject = await start()));
   afterAll(() => subject.close());
 
-  it('adds a value once, for its time, and leaves the first one alone', async () => {
+  it('add a value once with its time to live, and keep the first value', async () => {
     const one = key();
     expect(await subject.store.add(one, 'first', 60)).toBe(true);
     expect(await subject.store.add(one, 'second', 600)).toBe(false);
@@ -228,14 +230,14 @@ describeStores('claims', (start) => {
     await subject.expectToLive(one, 60);
   });
 
-  it('lets one of many at once add', async () => {
+  it('add the value of one of many concurrent calls', async () => {
     const one = key();
     const added = await many((i) => subject.store.add(one, String(i), 60));
     expect(added.filter(Boolean)).toHaveLength(1);
     expect(await subject.store.getMany([one])).toEqual([String(added.indexOf(true))]);
   });
 
-  it('gives a value away once', async () => {
+  it('take a value once', async () => {
     const one = key();
     await subject.store.setMany([one], 'ceremony', 60);
     expect((await many(() => subject.store.take(one))).filter((value) => value === 'ceremony')).toHaveLength(1);
@@ -244,13 +246,13 @@ describeStores('claims', (start) => {
     expect(await subject.store.add(one, 'again', 60)).toBe(true);
   });
 
-  it('gives an empty value away like any other', async () => {
+  it('take an empty value like any other value', async () => {
     const one = key();
     await subject.store.setMany([one], '', 60);
     expect([await subject.store.take(one), await subject.store.take(one)]).toEqual(['', null]);
   });
 
-  it('moves a number forward only, and keeps it for the time of the last move', async () => {
+  it('only increase a number, and apply the time to live of the last increase', async () => {
     const one = key();
     expect(await subject.store.advance(one, 9, 5)).toBe(true);
     for (const to of [9, 8, 0, -1]) expect(await subject.store.advance(one, to, 600)).toBe(false);
@@ -259,7 +261,7 @@ describeStores('claims', (start) => {
     await subject.expectToLive(one, 90);
   });
 
-  it('lets each step be reached once, however many try', async () => {
+  it('reach each number at most once with many concurrent calls', async () => {
     const one = key();
     const moved = await many((i) => subject.store.advance(one, i % 5, 60));
     for (const step of [0, 1, 2, 3, 4]) {
@@ -269,7 +271,7 @@ describeStores('claims', (start) => {
     expect(await subject.store.getMany([one])).toEqual(['4']);
   });
 
-  it('begins anew once the time is over', async () => {
+  it('accept a smaller number after the time to live', async () => {
     const one = key();
     await subject.store.advance(one, 9, 0.05);
     await subject.age(1, one);

@@ -15,7 +15,7 @@ describeWithOwnRedis('the store on a sentinel object', () => {
 
   beforeEach(async () => {
     jest.spyOn(Logger.prototype, 'warn').mockReturnValue();
-    // What node-redis prints of a master that it does not reach.
+    // node-redis prints a message for an unreachable master.
     jest.spyOn(console, 'log').mockReturnValue();
     sentinels = await RedisSentinels.start();
     subject = await throughSentinel(sentinels);
@@ -34,8 +34,8 @@ describeWithOwnRedis('the store on a sentinel object', () => {
 
   it.each([
     ['is killed', true],
-    ['lives and becomes a replica', false],
-  ])('tells apart the master that %s and a replica that lags behind it', async (_, kill) => {
+    ['stays alive and becomes a replica', false],
+  ])('distinguishes a master that %s from a new master with older data', async (_, kill) => {
     const instance = await nameOf(store);
     await store.setMany(['before'], 'x', 600);
     await sentinels.awaitReplication();
@@ -50,11 +50,11 @@ describeWithOwnRedis('the store on a sentinel object', () => {
     expect(await store.getMany(['before', 'lost'])).toEqual(['x', null]);
   });
 
-  it('has another name for a master that was a replica meanwhile, though it is the same process', async () => {
+  it('has another name for the same process after it was a replica', async () => {
     const [first, process] = [await nameOf(store), await sentinels.master()];
     await sentinels.failover(false);
     const second = await nameOf(store);
-    // As the sentinels do some seconds later.
+    // The sentinels would do this some seconds later.
     await process.command('REPLICAOF', '127.0.0.1', String((await sentinels.master()).port));
     await sentinels.awaitReplication();
     await sentinels.failover(false);
@@ -66,7 +66,7 @@ describeWithOwnRedis('the store on a sentinel object', () => {
   it.each([
     ['opens another client', false as const],
     ['reconnects the same client', 50],
-  ])('tells apart the processes at the address of a master that restarts, where it %s', async (_, strategy) => {
+  ])('distinguishes the processes at one address after a restart of the master, when it %s', async (_, strategy) => {
     const reconnecting = await throughSentinel(sentinels, {
       nodeClientOptions: { socket: { reconnectStrategy: strategy } },
     });
@@ -84,7 +84,7 @@ describeWithOwnRedis('the store on a sentinel object', () => {
     await reconnecting.close();
   });
 
-  it('asks everything of the master, where reads are for replicas', async () => {
+  it('sends all commands to the master, also when the sentinel object reads from replicas', async () => {
     const reading = await throughSentinel(sentinels, READ_FROM_REPLICAS);
     const all = reading.store as RedisSecurityStore;
     await sentinels.cutReplication();
@@ -101,19 +101,19 @@ describeWithOwnRedis('the store on a sentinel object', () => {
     await reading.close();
   });
 
-  it('finds the new master when the old one hangs, and did not answer for long before', async () => {
+  it('finds the new master after the old one did not answer for a long time', async () => {
     const master = await sentinels.master();
     await store.setMany(['k'], 'x', 600);
     await sentinels.awaitReplication();
     master.freeze();
-    // Longer than a connection of a client may be silent.
+    // Longer than the silence after which a single client is reconnected.
     for (let i = 0; i < 4; i++) await expect(store.getMany(['k'])).rejects.toBeInstanceOf(StoreUnavailable);
     await sentinels.failover(false);
     await eventually(isAnswering);
     expect(await store.getMany(['k'])).toEqual(['x']);
   });
 
-  it('refuses in time while there is no master, and writes nothing later', async () => {
+  it('rejects in time without a master, and writes nothing later', async () => {
     const limits = [{ key: 'late counter', max: 5, seconds: 60 }];
     await (await sentinels.master()).stop();
     await eventually(async () => !(await isAnswering()));
@@ -137,7 +137,7 @@ describeWithOwnRedis('the store on a sentinel object', () => {
     expect(buckets).toEqual([{ counted: 0, pending: 0, secondsLeft: 0 }]);
   });
 
-  it('counts an attempt once, though node-redis repeats a command whose answer was lost', async () => {
+  it('counts an attempt once, although node-redis repeats a command whose reply was lost', async () => {
     const { port } = await sentinels.master();
     const proxy = await TcpProxy.to(port);
     const behind = await throughSentinel(sentinels, {
