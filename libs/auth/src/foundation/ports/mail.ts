@@ -49,12 +49,12 @@ export type MailKind = keyof MailTemplates;
 export const TEMPLATES: Readonly<MailTemplates> = {
   passwordReset: ({ url, minutes, appName }) => ({
     subject: `Reset your password at ${appName}`,
-    text: `Somebody, probably you, asked to reset the password of your account at ${appName}.
+    text: `A password reset was requested for your account at ${appName}.
 
-Choose a new one here, within ${minutes} minutes:
+Choose a new password within ${minutes} minutes:
 ${url}
 
-If it was not you, ignore this mail: nothing has changed.
+If you did not request it, ignore this mail: nothing has changed.
 `,
   }),
   emailVerification: ({ url, minutes, appName }) => ({
