@@ -89,6 +89,8 @@ export const hostOptions = ({ guards = {}, ...options }: Partial<AuthModuleOptio
   secret: SECRET,
   encryption: { key: ENCRYPTION_KEY },
   hashing: HASHING,
+  // Longer than the default of 800: a busy machine must not decide a test. Tests of silent stores set their own.
+  storeTimeoutMs: 3000,
   users: { entity: Person },
   rateLimits: UNLIMITED,
   ...options,
