@@ -110,7 +110,7 @@ describe('the module refuses to start', () => {
     [
       'with hooks.register and users without a date',
       { users: { entity: Person }, features: { registration: true }, hooks: { register: async () => null } },
-      /tell when they were created.*@CreateDateColumn\(\{ type: 'timestamptz' \}\)/,
+      /a creation date.*@CreateDateColumn\(\{ type: 'timestamptz' \}\)/,
     ],
     [
       'with hooks.register and a date that depends on the connection',
@@ -121,7 +121,7 @@ describe('the module refuses to start', () => {
         features: { registration: true },
         hooks: { register: async () => null },
       },
-      /tell when they were created/,
+      /a creation date/,
     ],
     [
       'with hooks.register and a provider without a date',

@@ -11,37 +11,37 @@ import { StoreContinuity } from './store-continuity';
 const LOOK_MS = 1000;
 const LEASE = 'svc:dl:lease';
 
-/** Seconds after which another node takes over from one that stopped. */
+/** Seconds after which another node can take the lease of a node that stopped. */
 const LEASE_SECONDS = 5;
 const YEAR = 31_536_000;
 
-/** Where the timeline of PostgreSQL is to be noted once the lost commits are made good. */
+/** The timeline of PostgreSQL and the key under which to store it after the lost commits are repaired. */
 interface Commits {
   readonly key: string;
   readonly timeline: string;
 }
 
 interface Losses {
-  /** Of the store, now. */
+  /** Current continuity id of the store. */
   readonly continuity: string;
   /** Whether the store may have lost denials. */
   readonly denials: boolean;
-  /** Null where PostgreSQL has lost no commits. */
+  /** Null if PostgreSQL has lost no commits. */
   readonly commits: Commits | null;
 }
 
 const isLost = ({ denials, commits }: Losses): boolean => denials || commits !== null;
 
 /**
- * Keeps Redis and PostgreSQL of one mind on ended sessions. Once a second an issuing node looks whether one of them
+ * Keeps the ended sessions in Redis and PostgreSQL consistent. Once a second an issuing node checks whether one of them
  * lost data:
  *
  * - The store lost denials (flush, restart, promoted replica): the node writes them again from `svc_sessions`, and marks
- *   the store complete. Until then services that only verify answer 503; issuing nodes ask PostgreSQL and wait for nothing.
- * - PostgreSQL lost commits (promoted standby, visible as a new timeline): the node ends in `svc_sessions` what the
- *   store still denies.
+ *   the store complete. Until then services that only verify answer 503. Issuing nodes read PostgreSQL and do not wait.
+ * - PostgreSQL lost commits (promoted standby, visible as a new timeline): the node ends in `svc_sessions` the sessions
+ *   that the store still denies.
  *
- * A lease in the store lets one node at a time do so. Two at once would do no harm.
+ * A lease in the store limits the repair to one node at a time. Concurrent repairs would be harmless.
  */
 @Injectable()
 export class DenylistMonitor implements OnApplicationBootstrap, OnModuleDestroy {
@@ -59,11 +59,11 @@ export class DenylistMonitor implements OnApplicationBootstrap, OnModuleDestroy 
     @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
   ) {}
 
-  /** @throws AuthConfigError where sessions are to be started and their table is missing */
+  /** @throws AuthConfigError if the process issues tokens and the table of sessions is missing */
   async onApplicationBootstrap(): Promise<void> {
     const started = withTimeout('The denylist', this.config.storeTimeoutMs, this.start());
     await started.catch((error: unknown) => {
-      // A store that is not reachable yet does not keep the application from starting: requests get 503 until it is.
+      // The application starts without a reachable store. Requests get 503 until the store is reachable.
       if (!(error instanceof StoreUnavailable)) throw error;
     });
     this.timer = setInterval(() => void this.look(), LOOK_MS).unref();
@@ -75,7 +75,7 @@ export class DenylistMonitor implements OnApplicationBootstrap, OnModuleDestroy 
     await this.looking;
   }
 
-  /** Looks once, and repairs what was lost. Never rejects. */
+  /** Checks once, and repairs losses. Never rejects. */
   look(): Promise<void> {
     if (this.isClosing) return Promise.resolve();
     return (this.looking ??= this.attempt().finally(() => (this.looking = undefined)));
@@ -105,18 +105,18 @@ export class DenylistMonitor implements OnApplicationBootstrap, OnModuleDestroy 
     if (this.isWarned || this.store.instance !== UNNAMED) return;
     this.isWarned = true;
     this.logger.warn(
-      'Redis does not say which server it is. Allow INFO to its user (ACL: +info). Until then services that only verify ' +
-        'answer 503, because a promoted replica could not be noticed.',
+      'Redis does not report which server it is. Allow INFO for its user (ACL: +info). Until then services that only ' +
+        'verify answer 503, because a promoted replica could not be detected.',
     );
   }
 
   private async repair(): Promise<void> {
     if (!isLost(await this.losses()) || !(await this.store.add(LEASE, this.node, LEASE_SECONDS))) return;
     try {
-      // Looked at again: another node may have been done with it a moment ago.
+      // Checked again under the lease: another node may have just finished the repair.
       const { continuity, denials, commits } = await this.losses();
-      if (denials) await this.tellStore(continuity);
-      if (commits) await this.tellDatabase(commits, continuity);
+      if (denials) await this.repairStore(continuity);
+      if (commits) await this.repairDatabase(commits, continuity);
     } finally {
       await this.store.take(LEASE).catch(() => undefined);
     }
@@ -126,42 +126,43 @@ export class DenylistMonitor implements OnApplicationBootstrap, OnModuleDestroy 
     const continuity = await this.continuity.current();
     const database = await this.ended.timeline();
     const key = `svc:db:${database?.database}`;
-    const [complete, noted] = await this.store.getMany([COMPLETE, key]);
-    // A standby tells nobody anything: it may know of fewer ends than the store.
+    const [complete, storedTimeline] = await this.store.getMany([COMPLETE, key]);
+    // A standby is no source for a repair: it may have fewer ends than the store.
     if (database?.isStandby) return { continuity, denials: false, commits: null };
-    const commits = database && noted !== database.timeline ? { key, timeline: database.timeline } : null;
+    const commits = database && storedTimeline !== database.timeline ? { key, timeline: database.timeline } : null;
     return { continuity, denials: complete !== continuity, commits };
   }
 
-  /** Writes every denial to the store. Reads PostgreSQL only after the continuity is known: a later loss changes it. */
-  private async tellStore(continuity: string): Promise<void> {
-    let [last, told]: [EndedSince | undefined, number] = [undefined, 0];
+  /** Writes every denial to the store. `continuity` was read before PostgreSQL, so that a later loss changes the id. */
+  private async repairStore(continuity: string): Promise<void> {
+    let [last, written]: [EndedSince | undefined, number] = [undefined, 0];
     for (;;) {
       const batch: EndedSince[] = await this.ended.since(this.life, last);
       last = batch.at(-1);
       if (!last) break;
-      // The last entry of a batch lives longest. To deny the others for longer than needed is harmless.
+      // The last entry of a batch has the longest remaining life. A longer denial of the others is harmless.
       await this.store.setMany(
         batch.map(({ id }) => familyKey(id)),
         'true',
         Math.max(1, last.seconds),
       );
-      told += batch.length;
+      written += batch.length;
       await this.renewLease();
     }
     await this.store.setMany([COMPLETE], continuity, YEAR);
-    if (told) this.logger.log(`The store had no complete denylist. ${told} ended sessions were written to it.`);
+    if (written)
+      this.logger.log(`The denylist in the store was incomplete. ${written} ended sessions were written to it.`);
   }
 
-  private async tellDatabase({ key, timeline }: Commits, continuity: string): Promise<void> {
+  private async repairDatabase({ key, timeline }: Commits, continuity: string): Promise<void> {
     let ended = 0;
     for await (const keys of this.store.scan(FAMILY_KEYS)) {
-      ended += await this.ended.end(keys.map((one) => one.slice(FAMILY_KEYS.length)));
+      ended += await this.ended.end(keys.map((key) => key.slice(FAMILY_KEYS.length)));
       await this.renewLease();
     }
-    // Where the store lost data meanwhile, the scan may have missed some: it is done again at the next look.
-    const isWhole = (await this.continuity.read([])).continuity === continuity;
-    if (isWhole) await this.store.setMany([key], timeline, YEAR);
+    // If the store lost data during the scan, the scan may be incomplete. The next check repeats it.
+    const isComplete = (await this.continuity.read([])).continuity === continuity;
+    if (isComplete) await this.store.setMany([key], timeline, YEAR);
     if (ended) this.logger.warn(`PostgreSQL had lost the end of ${ended} sessions, which the store still denied.`);
   }
 
@@ -170,7 +171,7 @@ export class DenylistMonitor implements OnApplicationBootstrap, OnModuleDestroy 
     await this.store.setMany([LEASE], this.node, LEASE_SECONDS);
   }
 
-  /** Seconds that any guard's access token may be presented after it was minted. */
+  /** Longest time in seconds for which an access token of any guard can be presented. */
   private get life(): number {
     return Math.max(...this.config.guards.map(longestLife));
   }

@@ -1,17 +1,17 @@
-/** What is known of an access token's session. */
+/** The state of an access token's session in both stores. */
 export interface DenialFacts {
   /** Whether the store holds a denial of the token or of its session. */
   readonly denied: boolean;
-  /** Whether PostgreSQL says that the session was ended; null in a service without the table of sessions. */
+  /** Whether the session was ended according to PostgreSQL; null in a service without the table of sessions. */
   readonly ended: boolean | null;
-  /** Whether the store is known to hold every denial. Matters only where PostgreSQL cannot be asked. */
+  /** Whether the store certainly holds every denial. Relevant only where `ended` is null. */
   readonly complete: boolean;
 }
 
 /**
- * Whether an access token's session was ended. A "yes" of the store or of PostgreSQL refuses. PostgreSQL is the truth:
- * where it says no, it does not matter what the store may have lost. Without PostgreSQL, a store that may have lost
- * denials cannot say no.
+ * Decides whether an access token's session was ended. A denial in the store or an end in PostgreSQL is sufficient.
+ * PostgreSQL is the system of record: where the session is live there, lost entries of the store are irrelevant.
+ * Without PostgreSQL, the result is `unknown` if the store may have lost denials.
  */
 export function denylistVerdict({ denied, ended, complete }: DenialFacts): 'ended' | 'live' | 'unknown' {
   if (denied || ended === true) return 'ended';

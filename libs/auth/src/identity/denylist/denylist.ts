@@ -8,39 +8,40 @@ import { StoreContinuity } from './store-continuity';
 import { sha256 } from '../../foundation/platform/crypto';
 import { canonicalId } from '../../foundation/platform/database';
 
-/** What the store says of one access token. */
+/** What the store holds about one access token. */
 export interface StoredDenial {
   /** Whether the token or its session is denied. */
   readonly denied: boolean;
-  /** Whether the store is known to hold every denial. */
+  /** Whether the store certainly holds every denial. */
   readonly complete: boolean;
 }
 
-/** Access tokens that are dead before they expire. Shared by all guards, as ids of sessions and tokens are UUIDs. */
+/** Stores the access tokens that are revoked before they expire. All guards share it: session and token ids are UUIDs. */
 export abstract class Denylist {
-  /** Seconds that a denial lasts; 0 where nothing is denied, and PostgreSQL is not asked either. */
+  /** Lifetime of a denial in seconds; 0 if nothing is denied. PostgreSQL is not read for ended sessions then. */
   abstract readonly lifetime: number;
 
   /**
    * Denies every token of these sessions, in one round trip, before their end commits.
    *
-   * @returns what to call after the commit: it denies them again where the store lost data meanwhile. A rebuild that
-   * ran in between may not have seen the end
+   * @returns a function to call after the commit. It denies the sessions again if the store lost data in between,
+   * because a rebuild before the commit does not contain their end
    * @throws StoreUnavailable
    */
   abstract deny(familyIds: readonly string[]): Promise<() => Promise<void>>;
 
-  /** What the store says of a token and its session, in one round trip. Empty ids are skipped. @throws StoreUnavailable */
+  /** Reads the denials of a token and its session in one round trip. Skips empty ids. @throws StoreUnavailable */
   abstract read(ids: { jti?: unknown; fid?: unknown }): Promise<StoredDenial>;
 
   /**
-   * Whether a session is denied. Sessions that are asked about in one turn of the event loop share the round trip.
+   * Whether a session is denied. Calls within one tick of the event loop share a round trip.
    *
    * @throws StoreUnavailable
    */
   abstract deniesFamily(familyId: string): Promise<boolean>;
 }
 
+/** Keeps denials in the security store. */
 @Injectable()
 export class StoredDenylist extends Denylist {
   private readonly family = batchPerTick((ids) => this.store.getMany(ids.map(familyKey)));
@@ -70,7 +71,7 @@ export class StoredDenylist extends Denylist {
 
   async read({ jti, fid }: { jti?: unknown; fid?: unknown }): Promise<StoredDenial> {
     const keys = [isId(jti) ? tokenKey(jti) : '', isId(fid) ? familyKey(fid) : ''].filter(Boolean);
-    // An issuing node asks PostgreSQL besides, so that it does not matter there what the store lost.
+    // An issuing node also reads PostgreSQL, so lost entries of the store are irrelevant there.
     if (this.config.routes) {
       const entries = keys.length ? await this.store.getMany(keys) : [];
       return { denied: entries.some((entry) => entry !== null), complete: false };
@@ -87,7 +88,7 @@ export class StoredDenylist extends Denylist {
   }
 }
 
-/** Stands in when `features.denylist` is off: access tokens live until they expire. */
+/** Denies nothing. Used while `features.denylist` is off: access tokens are valid until they expire. */
 @Injectable()
 export class NoDenylist extends Denylist {
   readonly lifetime = 0;
@@ -116,12 +117,12 @@ export const CLOCK_MARGIN = 60;
 export const longestLife = ({ accessTtl, leeway }: { accessTtl: number; leeway: number }): number =>
   accessTtl + leeway + CLOCK_MARGIN;
 
-/** Begins the key of every denied session. */
+/** Prefix of the key of every denied session. */
 export const FAMILY_KEYS = 'svc:dl:fid:';
 
 /**
- * The key under which a session is denied. A co-issuer may write our UUIDs in upper case, and may name its own sessions
- * by any text.
+ * The key under which a session is denied. A co-issuer may write UUIDs in upper case, and may use any text as the id of
+ * its own sessions.
  */
 export const familyKey = (familyId: string): string =>
   FAMILY_KEYS + (PLAIN.test(familyId) ? canonicalId(familyId) : `sha256:${sha256(familyId)}`);
@@ -129,5 +130,5 @@ export const familyKey = (familyId: string): string =>
 /** The key of one token, by its `jti`. */
 export const tokenKey = (id: string): string => `svc:dl:jti:${id}`;
 
-/** Holds the continuity id of the store in which every denial is known to be. */
+/** Key of the continuity id with which the store holds every denial. */
 export const COMPLETE = 'svc:dl:complete';

@@ -6,7 +6,7 @@ import { Database, isMissingTable, isUuid } from '../../foundation/platform/data
 import { once } from '../../foundation/platform/sweep';
 import { Session } from './session.entity';
 
-/** Rows that one statement reads or changes at most. */
+/** Maximum number of rows that one statement reads or changes. */
 const BATCH = 1000;
 
 /** A session that was ended a short time ago. */
@@ -14,20 +14,20 @@ export interface EndedSince {
   id: string;
   /** Text of the timestamp, as PostgreSQL prints it. */
   revokedAt: string;
-  /** Seconds for which an access token of it may still be presented. */
+  /** Seconds for which its access tokens may still be presented. */
   seconds: number;
 }
 
-/** Where PostgreSQL's commits are numbered. */
+/** A PostgreSQL database and its current timeline. */
 export interface Timeline {
-  /** Names the database among all of all servers. */
+  /** Identifies the database across all servers. */
   readonly database: string;
   readonly timeline: string;
-  /** Whether it was read from a standby, which may lag behind and knows no truth of its own. */
+  /** Whether it was read from a standby, whose data may be older than the primary's. */
   readonly isStandby: boolean;
 }
 
-/** Asks PostgreSQL, on the primary, which sessions were ended. Ids of sessions are unique across guards. */
+/** Reads from PostgreSQL, on the primary, which sessions were ended. Session ids are unique across guards. */
 @Injectable()
 export class EndedSessions {
   private readonly statements = once(() => statementsOn(this.database));
@@ -40,8 +40,8 @@ export class EndedSessions {
   ) {}
 
   /**
-   * Whether a session was ended; joined across requests. Null where that is not known here: in a service that only
-   * verifies, of a session without a row. On an issuing node a session without a row was not ended.
+   * Whether a session was ended. Concurrent requests share a statement. Null if it is unknown: in a service that only
+   * verifies, for a session without a row. On an issuing node a session without a row was not ended.
    *
    * @throws StoreUnavailable
    */
@@ -50,23 +50,23 @@ export class EndedSessions {
     return (isAsked ? await this.lookUp(familyId) : null) ?? (this.config.routes ? false : null);
   }
 
-  /** Whether the table is there. */
+  /** Whether the table exists. */
   async hasTable(): Promise<boolean> {
     return this.database.hasEntity(Session) && (await this.isEmpty()) !== null;
   }
 
   /**
-   * Whether this process issues tokens from the table. One without routes may have a table of its own, with no more in
-   * it than the ends of sessions that others started.
+   * Whether this process issues tokens from the table. A process without routes may have its own table, which contains
+   * only the ends of sessions that other processes started.
    */
   async isIssuer(): Promise<boolean> {
     return this.database.hasEntity(Session) && (this.config.routes || (await this.isEmpty()) === false);
   }
 
   /**
-   * Sessions that were ended less than `life` seconds ago, by time, in batches; begins after `last`.
+   * The next batch of sessions that were ended less than `life` seconds ago, ordered by time, after `last`.
    *
-   * A session whose end commits while batches are read may be missed. `StoredDenylist.deny` writes such an end again
+   * The batches may lack a session whose end commits during the read. `StoredDenylist.deny` writes such an end again
    * after its commit.
    */
   since(life: number, last?: EndedSince): Promise<EndedSince[]> {
@@ -74,7 +74,7 @@ export class EndedSessions {
     return this.database.query<EndedSince>(this.statements().since, [this.clock.offset, life, ...after]);
   }
 
-  /** Ends the sessions of a denylist that PostgreSQL takes for live, as after a failover that lost commits. */
+  /** Ends those of the given sessions that are live in PostgreSQL, as after a failover that lost commits. */
   async end(ids: readonly string[]): Promise<number> {
     const uuids = ids.filter(isUuid);
     let ended = 0;
@@ -86,8 +86,8 @@ export class EndedSessions {
   }
 
   /**
-   * The database and its timeline, which changes when a standby is promoted: that one may lack the last commits. Null
-   * for an engine that has no timeline.
+   * The database and its timeline. The timeline changes when a standby is promoted, which may lack the last commits.
+   * Null for an engine without a timeline.
    */
   async timeline(): Promise<Timeline | null> {
     try {
@@ -121,17 +121,17 @@ export class EndedSessions {
   }
 }
 
-/** Lists the ended sessions among those of a parameter, for a statement that reads something else besides. */
+/** A sub-select of the ended sessions among the ids of a parameter. */
 export const endedAmong = (database: Database, parameter: string): string =>
   `SELECT array_agg(id::text) FROM ${database.table(Session)} WHERE id = ANY(${parameter}::uuid[]) AND revoked_at IS NOT NULL`;
 
 function statementsOn(database: Database) {
   const sessions = database.table(Session);
-  // Stable within a statement, so that an index is entered at it.
+  // Constant within a statement, so that PostgreSQL can use it as an index bound.
   const now = 'statement_timestamp() + $1::interval';
   return {
     any: `SELECT 1 FROM ${sessions} WHERE user_id <> '' LIMIT 1`,
-    // A standby may lag behind: it knows that a session ended, and not that it lives.
+    // The data of a standby may be old: an end is reliable, a live session is not.
     ended: `SELECT id, CASE WHEN revoked_at IS NOT NULL THEN true WHEN NOT pg_is_in_recovery() THEN false END AS ended
               FROM ${sessions} WHERE id = ANY($1::uuid[])`,
     since: `SELECT id, revoked_at::text AS "revokedAt",
@@ -140,7 +140,7 @@ function statementsOn(database: Database) {
              WHERE revoked_at > ${now} - $2::float8 * interval '1 second'
                AND (revoked_at, id) > ($3::timestamptz, $4::uuid)
              ORDER BY revoked_at, id LIMIT ${BATCH}`,
-    // Locked in the order in which the end of all sessions locks them.
+    // Rows are locked in the same order as when all sessions of a user are ended, to avoid deadlocks.
     end: `UPDATE ${sessions} SET revoked_at = ${now} WHERE id IN (
             SELECT id FROM ${sessions} WHERE id = ANY($2::uuid[]) AND revoked_at IS NULL ORDER BY id FOR UPDATE) RETURNING 1`,
     timeline: `SELECT system_identifier || ':' || current_database() AS database, pg_is_in_recovery() AS "isStandby",

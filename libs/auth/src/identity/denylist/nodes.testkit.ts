@@ -15,24 +15,24 @@ import { COMPLETE } from './denylist';
 import { EndedSessions } from './ended-sessions';
 import { StoreContinuity } from './store-continuity';
 
-/** Sessions that one batch holds. */
+/** Number of sessions in one batch. */
 export const BATCH = 1000;
 
-/** A node that looks after the denylist when it is told to. */
+/** A node whose monitor checks the denylist when the test calls it. */
 export interface Node {
   store: SecurityStore;
   ended: EndedSessions;
   monitor: DenylistMonitor;
-  /** Whether it knows the store to hold every denial. */
+  /** Whether the store is marked as complete. */
   isComplete(): Promise<boolean>;
 }
 
 /** Nodes on one PostgreSQL and one Redis, both emptied before each test. */
 export class Nodes {
-  /** Keeps its own denylist in memory, and leaves that of the nodes alone. */
+  /** Keeps its own denylist in memory, apart from the nodes' denylist. */
   readonly t = TestApp.forFile({
     redisUrl: '',
-    // Time to spare: however slow the machine, no statement is given up.
+    // Long enough that no statement times out on a slow machine.
     options: { storeTimeoutMs: 20_000 },
   });
   client!: RedisClient;
@@ -50,7 +50,7 @@ export class Nodes {
     beforeEach(() => nodes.client.flushAll());
     afterEach(async () => {
       jest.restoreAllMocks();
-      for (const one of nodes.clients.splice(0)) await one.disconnect();
+      for (const client of nodes.clients.splice(0)) await client.disconnect();
     });
     afterAll(async () => {
       await nodes.client.disconnect();
@@ -74,7 +74,7 @@ export class Nodes {
     return { store, ended, monitor: new DenylistMonitor(store, continuity, ended, config), isComplete };
   }
 
-  /** Sessions that PostgreSQL takes for live. */
+  /** Stores sessions that are live in PostgreSQL. */
   async storeLive(count = 1): Promise<string[]> {
     const ids = Array.from({ length: count }, () => randomUUID() as string);
     await this.t.database.query(
@@ -85,7 +85,7 @@ export class Nodes {
     return ids;
   }
 
-  /** The sessions that PostgreSQL knows to have ended, in order. */
+  /** The ids of the sessions that are ended in PostgreSQL, in order. */
   async endedIds(): Promise<string[]> {
     const rows = await this.t.database.query('SELECT id FROM svc_sessions WHERE revoked_at IS NOT NULL ORDER BY id');
     return rows.map(({ id }: { id: string }) => id);

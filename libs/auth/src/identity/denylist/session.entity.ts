@@ -1,10 +1,10 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
 /**
- * One login, and all that decides on its refresh tokens. Its id is the `fid` claim, stable across every rotation.
- * Refresh tokens are not stored: they are derived from this row and the configured root, see `RefreshTokens`.
+ * One login, with everything that validates its refresh tokens. Its id is the `fid` claim, which rotation does not
+ * change. Refresh tokens are not stored: they are derived from this row and the configured root, see `RefreshTokens`.
  *
- * After the account is erased, the id, the guard and `revokedAt` are all that is left of the row.
+ * When the account is erased, the row keeps only the id, the guard and `revokedAt`.
  *
  * @publicApi
  */
@@ -23,15 +23,15 @@ export class Session {
   @Column({ type: 'text' })
   guard!: string;
 
-  /** 32 random bytes. With the configured root they give the key of the session's refresh tokens. */
+  /** 32 random bytes. The key of the session's refresh tokens is derived from them and the configured root. */
   @Column({ type: 'bytea', select: false })
   salt!: Buffer;
 
-  /** The pinned grant: null derives abilities at each mint, the empty string grants nothing. */
+  /** The pinned grant. Null: abilities are computed for each access token. The empty string grants nothing. */
   @Column({ type: 'text', nullable: true, select: false })
   scope!: string | null;
 
-  /** How the user authenticated (RFC 8176), stamped on every token of the session. */
+  /** How the user authenticated (RFC 8176): the `amr` claim of every token of the session. */
   @Column({ type: 'text', array: true, default: '{}' })
   amr!: string[];
 
@@ -39,37 +39,37 @@ export class Session {
   @Column({ name: 'auth_time', type: 'timestamptz' })
   authTime!: Date;
 
-  /** Number of the current refresh token: how many rotations there were. */
+  /** Number of the current refresh token: the count of rotations. */
   @Column({ type: 'int', default: 0 })
   generation!: number;
 
-  /** When the latest rotations happened, the newest last; those older than the grace period are dropped. */
+  /** Times of the latest rotations, the newest last. Times older than the grace period are removed. */
   @Column({ type: 'timestamptz', array: true, default: '{}' })
   recent!: Date[];
 
-  /** How often the current refresh token was handed out. */
+  /** How many times the current refresh token was issued. */
   @Column({ type: 'int', default: 1 })
   holders!: number;
 
-  /** Set at login and never moved: rotation extends no session past its first deadline. */
+  /** Set at login and never changed: rotation does not extend a session. */
   @Column({ name: 'expires_at', type: 'timestamptz' })
   expiresAt!: Date;
 
-  /** When the session was ended. No token of it is accepted from then on. */
+  /** When the session was ended. From this time on none of its tokens is accepted. */
   @Column({ name: 'revoked_at', type: 'timestamptz', nullable: true })
   revokedAt!: Date | null;
 
   @Column({ name: 'last_used_at', type: 'timestamptz' })
   lastUsedAt!: Date;
 
-  /** Address the session was started from. */
+  /** IP address of the client at login. */
   @Column({ type: 'text', nullable: true })
   ip!: string | null;
 
   @Column({ name: 'user_agent', type: 'text', nullable: true })
   userAgent!: string | null;
 
-  /** The host's own name for the session. */
+  /** The host's name for the session. */
   @Column({ type: 'text', nullable: true })
   label!: string | null;
 

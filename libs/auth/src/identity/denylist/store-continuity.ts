@@ -6,22 +6,22 @@ import { sha256 } from '../../foundation/platform/crypto';
 import { withTimeout } from '../../foundation/platform/deadline';
 import { SecurityStore } from '../../foundation/security-store/security-store';
 
-/** A random value that is in the store for as long as the store has not been emptied. */
+/** Key of a random value that stays in the store until the store is emptied. */
 const NONCE = 'svc:store';
 
-/** Seconds. The nonce is to stay; a store that lets it expire is treated like one that was emptied. */
+/** Seconds. If the nonce expires, the store is treated like one that was emptied. */
 const YEAR = 31_536_000;
 
-/** Values of the store, and the id of the uninterrupted data that they were read from. */
+/** Values of the store, and the continuity id with which they were read. */
 export interface ContinuousRead {
   readonly values: readonly (string | null)[];
-  /** Two reads with the same id: the store lost nothing between them. Null while that is not known. */
+  /** The store lost no data between two reads with the same id. Null while the id is unknown. */
   readonly continuity: string | null;
 }
 
 /**
- * Tells whether the security store lost data. An id names the server process and the value of a random key in it: a
- * flush removes the key, a restart and a promoted replica are other processes.
+ * Detects whether the security store lost data. The continuity id is computed from the server process and the value of
+ * a random key in the store: a flush removes the key, and a restart or a promoted replica is another process.
  */
 @Injectable()
 export class StoreContinuity {
@@ -41,12 +41,12 @@ export class StoreContinuity {
     return { values: values.slice(0, keys.length), continuity: isKnown ? this.idOf(before, nonce) : null };
   }
 
-  /** The id of now. Creates the random key where it is missing. @throws StoreUnavailable where there is none in time */
+  /** The current id. Creates the random key if it is missing. @throws StoreUnavailable if there is no id in time */
   current(): Promise<string> {
     return withTimeout('The store', this.config.storeTimeoutMs, this.find());
   }
 
-  /** Hashed, because it leaves the application in login challenges. */
+  /** The id is hashed, because login challenges contain it. */
   private idOf(instance: string, nonce: string): string {
     const source = `${instance}:${nonce}`;
     if (source !== this.known.source) this.known = { source, id: sha256(source).slice(0, 32) };

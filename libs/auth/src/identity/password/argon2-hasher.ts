@@ -12,7 +12,7 @@ export interface Argon2Parameters {
   parallelism: number;
 }
 
-/** What both argon2 packages can do; their hashes are interchangeable. */
+/** The common interface of both argon2 packages. Their hashes are interchangeable. */
 export interface Argon2Library {
   readonly name: 'argon2' | '@node-rs/argon2';
   hash(password: string, parameters: Argon2Parameters): Promise<string>;
@@ -28,7 +28,7 @@ interface NodeRs {
 
 const ARGON2ID = 2;
 
-/** `@node-rs/argon2` where the host installed it, as it is about 2.5 times as fast; else `argon2`. */
+/** Loads `@node-rs/argon2` if the host installed it, because it is about 2.5 times as fast; else `argon2`. */
 export function argon2Library(load: Load = createRequire(__filename)): Argon2Library {
   return fromNodeRs(load) ?? fromArgon2(load);
 }
@@ -62,7 +62,7 @@ function optional<T>(load: Load, name: string): T | undefined {
   }
 }
 
-/** Cost parameters written in an argon2 digest: KiB of memory, passes, lanes. */
+/** Cost parameters of an argon2 digest: KiB of memory, passes, lanes. */
 export interface DigestCost {
   memoryCost: number;
   timeCost: number;
@@ -72,8 +72,8 @@ export interface DigestCost {
 const PHC = /^\$argon2id\$v=19\$([a-z]=\d{1,10}(?:,[a-z]=\d{1,10})*)\$[A-Za-z0-9+/]{11,86}\$[A-Za-z0-9+/]{22,172}$/;
 
 /**
- * The cost a PHC string asks for, or undefined where it is no argon2id digest (RFC 9106 §3.1).
- * Libraries write `m`, `t` and `p` in different orders.
+ * The cost in a PHC string, or undefined if it is not an argon2id digest (RFC 9106 §3.1).
+ * The order of `m`, `t` and `p` differs between libraries.
  */
 export function digestCost(digest: string): DigestCost | undefined {
   const written = PHC.exec(digest)?.[1];
@@ -84,15 +84,15 @@ export function digestCost(digest: string): DigestCost | undefined {
 }
 
 /**
- * Whether verifying a digest of this cost is affordable. A stored digest is data: one that asks for
- * gigabytes would stop the process, so anything far beyond what this server would write is no match.
+ * Whether a digest of this cost may be verified. A stored digest is untrusted data: a memory cost of gigabytes would
+ * crash the process, so a digest far above the costs that this library writes is not a match.
  */
 export const isAffordable = ({ memoryCost, timeCost, parallelism }: DigestCost): boolean =>
   memoryCost <= 524_288 && timeCost <= 16 && parallelism <= 16 && memoryCost * timeCost <= 1_048_576;
 
-/** Argon2id (RFC 9106) with bounded concurrency. */
+/** Hashes and verifies passwords with argon2id (RFC 9106), with bounded concurrency. */
 export class Argon2Hasher extends PasswordHasher {
-  /** Digest of a password nobody knows, at the configured cost: what a login without a user is checked against. */
+  /** Digest of a random password at the configured cost. A login without a user is checked against it. */
   private readonly decoy: Promise<string>;
 
   constructor(
@@ -102,7 +102,7 @@ export class Argon2Hasher extends PasswordHasher {
   ) {
     super();
     this.decoy = this.hash(newSecret());
-    // A hasher that cannot hash says so to whoever awaits it, and not as an unhandled rejection.
+    // A failure is reported when the decoy is awaited, not as an unhandled rejection.
     this.decoy.catch(() => undefined);
   }
 
@@ -119,7 +119,7 @@ export class Argon2Hasher extends PasswordHasher {
     return usable && matches;
   }
 
-  /** A digest that only the library finds unusable costs what every other does. */
+  /** Verifies the decoy if the library cannot parse the digest, so that every check takes the same time. */
   private async verified(digest: string, password: string): Promise<boolean> {
     try {
       return await this.library.verify(digest, password);

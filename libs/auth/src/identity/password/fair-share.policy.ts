@@ -1,10 +1,10 @@
-/** Someone who waits for a hash. */
+/** A job that waits for a hash. */
 export interface FairShareEntry {
-  /** Hashes had lately: by the client, then for the account it names. */
+  /** Recent hashes: of the client, then of the account in the request. */
   readonly uses: readonly number[];
 }
 
-/** Negative where `a` has the better claim: the client that has had less, then the account that has. */
+/** Negative if `a` has priority: its client has fewer recent hashes, or with equal clients, its account has. */
 export function compared(a: FairShareEntry, b: FairShareEntry): number {
   const length = Math.max(a.uses.length, b.uses.length);
   for (let i = 0; i < length; i++) {
@@ -14,20 +14,20 @@ export function compared(a: FairShareEntry, b: FairShareEntry): number {
   return 0;
 }
 
-/** Who is next: the best claim, the first of equals. -1 where nobody waits. */
+/** Index of the job to run next: the highest priority, the first of equals. -1 if the list is empty. */
 export const nextOf = (waiting: readonly FairShareEntry[]): number =>
-  waiting.reduce((best, one, i) => (best < 0 || compared(one, waiting[best]!) < 0 ? i : best), -1);
+  waiting.reduce((best, entry, i) => (best < 0 || compared(entry, waiting[best]!) < 0 ? i : best), -1);
 
-/** Who gives way when one too many waits: the worst claim, the last of equals. */
+/** Index of the job to refuse in a full queue: the lowest priority, the last of equals. -1 if the list is empty. */
 export const lastOf = (waiting: readonly FairShareEntry[]): number =>
-  waiting.reduce((worst, one, i) => (worst < 0 || compared(one, waiting[worst]!) >= 0 ? i : worst), -1);
+  waiting.reduce((worst, entry, i) => (worst < 0 || compared(entry, waiting[worst]!) >= 0 ? i : worst), -1);
 
 const HALF_MS = 30_000;
 
-/** Keys of one half. Beyond it the elder half is forgotten early: a flood of new keys must not fill the memory. */
+/** Maximum number of keys per half. Above it the older half is dropped early, so that new keys cannot fill the memory. */
 const MOST_KEYS = 4096;
 
-/** How often something was used within the last 30 to 60 seconds. Bounded in memory. */
+/** Counts uses by key within the last 30 to 60 seconds, in bounded memory. */
 export class RecentUse {
   private current = new Map<string, number>();
   private former = new Map<string, number>();
@@ -42,7 +42,7 @@ export class RecentUse {
     return this.reading()(key);
   }
 
-  /** Reads any number of keys at one time. */
+  /** A function that returns the counts of keys at the current time. */
   reading(): (key: string) => number {
     this.age();
     const { current, former } = this;
@@ -51,17 +51,17 @@ export class RecentUse {
 
   add(key: string): void {
     this.age();
-    if (this.current.size >= MOST_KEYS && !this.current.has(key)) this.turn();
+    if (this.current.size >= MOST_KEYS && !this.current.has(key)) this.rotate();
     this.current.set(key, (this.current.get(key) ?? 0) + 1);
   }
 
   private age(): void {
-    const idle = this.now() - this.since;
-    if (idle >= HALF_MS) this.turn();
-    if (idle >= 2 * HALF_MS) this.turn();
+    const elapsed = this.now() - this.since;
+    if (elapsed >= HALF_MS) this.rotate();
+    if (elapsed >= 2 * HALF_MS) this.rotate();
   }
 
-  private turn(): void {
+  private rotate(): void {
     this.former = this.current;
     this.current = new Map();
     this.since = this.now();

@@ -7,7 +7,7 @@ import { type FairShareEntry, RecentUse, compared, lastOf, nextOf } from './fair
 
 const RETRY_AFTER_SECONDS = 2;
 
-/** More password checks wait than the server can answer in reasonable time: 503 with `Retry-After`. */
+/** Too many password hashes are waiting: 503 with `Retry-After`. */
 export class HasherBusy extends AuthException {
   constructor(seconds = RETRY_AFTER_SECONDS) {
     super('hasher_busy', {
@@ -18,18 +18,19 @@ export class HasherBusy extends AuthException {
   }
 }
 
-/** Longest delay of a timer. */
+/** Longest delay of a Node.js timer, in milliseconds. */
 const MOST_MS = 2 ** 31 - 1;
 
 interface Waiting {
-  readonly applicant: readonly string[];
+  readonly fairShareKeys: readonly string[];
   start(): void;
   refuse(): void;
 }
 
 /**
- * Runs at most `concurrency` jobs at once and lets at most `maxQueue` wait, none longer than `maxWaitMs`. Who has
- * had the least lately is next, and of equals who came first: whoever floods the queue waits behind everybody else.
+ * Runs at most `concurrency` jobs at once. At most `maxQueue` jobs wait, none longer than `maxWaitMs`. The next job is
+ * the one whose client has the fewest recent hashes, and of equals the oldest. A client that floods the queue therefore
+ * waits behind all others.
  */
 export class HashQueue {
   private running = 0;
@@ -43,51 +44,51 @@ export class HashQueue {
   ) {}
 
   /**
-   * Spares whoever asks for a job what comes before it.
+   * Refuses early, before the work that precedes a job.
    *
-   * @throws HasherBusy where the job would be sent away at once
+   * @throws HasherBusy if the queue would refuse the job now
    */
   admit(): void {
     if (this.running < this.concurrency || this.waiting.length < this.maxQueue) return;
-    if (!this.placeFor(currentApplicant())) throw this.busy();
+    if (!this.displacedBy(currentFairShareKeys())) throw this.busy();
   }
 
   /** @throws HasherBusy */
   run<T>(job: () => Promise<T>): Promise<T> {
     return telemetry.span('svc.auth.hash', {}, async (span) => {
-      const [asked, applicant] = [performance.now(), currentApplicant()];
-      await this.turn(applicant);
-      const started = performance.now();
-      span?.setAttributes({ 'svc.auth.hash.wait': (started - asked) / 1000 });
-      telemetry.duration('svc.auth.hash.wait.duration', asked);
+      const [queuedAt, fairShareKeys] = [performance.now(), currentFairShareKeys()];
+      await this.acquire(fairShareKeys);
+      const startedAt = performance.now();
+      span?.setAttributes({ 'svc.auth.hash.wait': (startedAt - queuedAt) / 1000 });
+      telemetry.duration('svc.auth.hash.wait.duration', queuedAt);
       try {
-        for (const key of applicant) this.use.add(key);
+        for (const key of fairShareKeys) this.use.add(key);
         return await job();
       } finally {
-        telemetry.duration('svc.auth.hash.duration', started);
-        this.passOn();
+        telemetry.duration('svc.auth.hash.duration', startedAt);
+        this.startNext();
       }
     });
   }
 
-  /** The place passes on directly, so that a newcomer cannot overtake the queue. */
-  private passOn(): void {
+  /** Starts the next waiting job directly, so that a new job cannot overtake the queue. */
+  private startNext(): void {
     const next = this.waiting[nextOf(this.claims())];
     if (next) next.start();
     else this.running--;
   }
 
-  /** What everybody who waits has had by now, what others were given meanwhile included. */
+  /** The current counts of all waiting jobs. They change while a job waits. */
   private claims(): FairShareEntry[] {
     const of = this.use.reading();
-    return this.waiting.map(({ applicant }) => ({ uses: applicant.map(of) }));
+    return this.waiting.map(({ fairShareKeys }) => ({ uses: fairShareKeys.map(of) }));
   }
 
-  /** Who gives way to a newcomer in a full queue; undefined where the newcomer has no better claim than anybody. */
-  private placeFor(applicant: readonly string[]): Waiting | undefined {
+  /** The waiting job that a new job displaces from a full queue; undefined if the new job has no higher priority. */
+  private displacedBy(fairShareKeys: readonly string[]): Waiting | undefined {
     const claims = this.claims();
     const at = lastOf(claims);
-    const uses = applicant.map(this.use.reading());
+    const uses = fairShareKeys.map(this.use.reading());
     return at >= 0 && compared({ uses }, claims[at]!) < 0 ? this.waiting[at] : undefined;
   }
 
@@ -96,55 +97,56 @@ export class HashQueue {
     return new HasherBusy();
   }
 
-  private turn(applicant: readonly string[]): Promise<void> | void {
+  private acquire(fairShareKeys: readonly string[]): Promise<void> | void {
     if (this.running < this.concurrency) {
       this.running++;
       return;
     }
-    return new Promise((resolve, reject) => this.wait(applicant, resolve, reject));
+    return new Promise((resolve, reject) => this.wait(fairShareKeys, resolve, reject));
   }
 
-  private wait(applicant: readonly string[], resolve: () => void, reject: (busy: HasherBusy) => void): void {
+  private wait(fairShareKeys: readonly string[], resolve: () => void, reject: (busy: HasherBusy) => void): void {
     const leave = (): void => {
       clearTimeout(timer);
-      this.waiting.splice(this.waiting.indexOf(one), 1);
+      this.waiting.splice(this.waiting.indexOf(entry), 1);
       telemetry.count('svc.auth.hash.queue.length', {}, -1);
     };
-    const one: Waiting = {
-      applicant,
+    const entry: Waiting = {
+      fairShareKeys,
       start: () => [leave(), resolve()],
       refuse: () => [leave(), refuse()],
     };
     const refuse = (): void => reject(this.busy());
     if (this.waiting.length >= this.maxQueue) {
-      const last = this.placeFor(applicant);
+      const last = this.displacedBy(fairShareKeys);
       if (!last) return refuse();
       last.refuse();
     }
-    const timer = setTimeout(() => one.refuse(), Math.min(this.maxWaitMs, MOST_MS));
-    this.waiting.push(one);
+    const timer = setTimeout(() => entry.refuse(), Math.min(this.maxWaitMs, MOST_MS));
+    this.waiting.push(entry);
     telemetry.count('svc.auth.hash.queue.length');
   }
 }
 
-const currentApplicant = (): readonly string[] => RequestScope.current?.fairShareKeys() ?? [];
+const currentFairShareKeys = (): readonly string[] => RequestScope.current?.fairShareKeys() ?? [];
 
 const [BY_DEFAULT, MOST] = [4, 1024];
 
 /** Threads of libuv's pool, as it reads `UV_THREADPOOL_SIZE` (libuv, thread pool work scheduling). */
 export function poolSize(variable: string | undefined): number {
   if (variable === undefined) return BY_DEFAULT;
-  // atoi: what is no number is 0, and 0 is one thread.
+  // Like atoi: a text that is not a number is 0, and 0 means one thread.
   const size = Number.parseInt(variable, 10) || 0;
   return size < 0 ? MOST : Math.min(MOST, Math.max(1, size));
 }
 
-/** Hashes that may run at once, so that one thread is left to files and name look-ups. */
-export const mostAtOnce = (wanted: number, threads: number): number => Math.max(1, Math.min(wanted, threads - 1));
+/** Maximum number of concurrent hashes, so that one thread remains for file access and DNS look-ups. */
+export const mostAtOnce = (configured: number, threads: number): number =>
+  Math.max(1, Math.min(configured, threads - 1));
 
 /**
- * The queue of everything that is slow on purpose, one for the process: its concurrency times `hashing.memoryCost` is
- * the memory that hashing takes, whatever arrives.
+ * Creates the process-wide queue for all password hashing. Its concurrency times `hashing.memoryCost` limits the memory
+ * that hashing uses.
  */
 export function createHashQueue({ concurrency, maxQueue, maxWaitMs }: AuthConfig['hashing']): HashQueue {
   const threads = poolSize(process.env.UV_THREADPOOL_SIZE);

@@ -6,14 +6,14 @@ import { usable } from './imported/usable-verifier';
 import { HashQueue } from './hash-queue';
 
 /**
- * Checks the password that someone tries. Costs one argon2id hash and one of every kind that is imported,
- * whichever its digest is of and whether there is one: a stranger learns neither.
+ * Checks a submitted password. Every check computes one argon2id hash and one hash of each imported kind, so that its
+ * duration reveals neither the kind of the stored digest nor whether there is one.
  */
 @Injectable()
 export class PasswordCheck {
   private readonly verifiers: readonly PasswordVerifier[];
 
-  /** @throws AuthConfigError for a verifier that would not do for the logins it has nothing to do with */
+  /** @throws AuthConfigError for a verifier that does not recognise its own decoy */
   constructor(
     private readonly hasher: PasswordHasher,
     private readonly queue: HashQueue,
@@ -24,26 +24,26 @@ export class PasswordCheck {
     );
   }
 
-  /** @throws HasherBusy where a check would be refused at once */
+  /** @throws HasherBusy if the queue would refuse a check now */
   admit(): void {
     this.queue.admit();
   }
 
-  /** Whether `password` gives `digest`; false without one. @throws HasherBusy */
+  /** Whether `password` matches `digest`. False for null. @throws HasherBusy */
   async matches(digest: string | null, password: string): Promise<boolean> {
     const importer = this.verifiers.find((verifier) => digest !== null && verifier.recognises(digest));
     let matches = await this.hasher.verify(importer ? null : digest, password);
     for (const verifier of this.verifiers) {
-      const own = verifier === importer;
-      const matched = await this.queue.run(() => verified(verifier, own ? digest! : verifier.decoy, password));
-      // A NUL ends a password for some bcrypts, and is nothing to HMAC, which pads with it.
-      if (own) matches = matched && !password.includes('\0');
+      const isImporter = verifier === importer;
+      const matched = await this.queue.run(() => verified(verifier, isImporter ? digest! : verifier.decoy, password));
+      // Some bcrypt libraries end a password at a NUL, and HMAC pads its key with NULs, so such passwords never match.
+      if (isImporter) matches = matched && !password.includes('\0');
     }
     return matches;
   }
 }
 
-/** A digest that its library finds unusable is no match. */
+/** False if the library throws for the digest. */
 async function verified(verifier: PasswordVerifier, digest: string, password: string): Promise<boolean> {
   try {
     return await verifier.verify(digest, password);

@@ -1,18 +1,18 @@
 /**
- * Slow, salted hashing of passwords and recovery codes.
+ * Hashes passwords and recovery codes with a slow, salted hash.
  *
  * @publicApi
  */
 export abstract class PasswordHasher {
-  /** A PHC string of `password`. @throws HasherBusy when too many hashes wait already */
+  /** Returns a PHC string of `password`. @throws HasherBusy if too many hashes are waiting */
   abstract hash(password: string): Promise<string>;
 
   /**
-   * Whether `password` gives `digest`. Costs one hash whatever the answer: a null or unusable digest is
-   * checked against a decoy, so that an unknown user takes as long as a known one. @throws HasherBusy
+   * Whether `password` matches `digest`. Every call computes one hash: a null or unusable digest is replaced by a
+   * decoy, so that the duration is the same for unknown and known users. @throws HasherBusy
    */
   abstract verify(digest: string | null, password: string): Promise<boolean>;
 
-  /** Whether `digest` was made with other parameters than the configured ones. */
+  /** Whether the parameters of `digest` differ from the configured ones. */
   abstract needsRehash(digest: string): boolean;
 }

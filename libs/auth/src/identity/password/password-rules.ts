@@ -11,16 +11,16 @@ interface Dictionaries {
   dictionary: Record<'passwords-common', readonly string[]>;
 }
 
-// Some 50,000 passwords: read when the first one is chosen, and kept for all guards.
+// About 50,000 passwords. Loaded when a user first chooses a password, and shared by all guards.
 const listed = once(() => {
   const { dictionary } = createRequire(__filename)('@zxcvbn-ts/language-common') as Dictionaries;
   return new Set(dictionary['passwords-common']);
 });
 
-/** Whether a password is among the most common ones, in any case, forwards or backwards. */
+/** Whether a password is on the list of common passwords. Ignores case, and also checks the reversed password. */
 export const isCommon = (password: string): boolean => spellings(password).some((spelling) => listed().has(spelling));
 
-/** A password that someone wants to have, and how it was repeated. */
+/** A new password and its confirmation. */
 export interface WantedPassword {
   password: string;
   password_confirmation: string | null;
@@ -28,7 +28,7 @@ export interface WantedPassword {
 
 type Broken = PasswordFault | 'common' | 'breached' | 'unconfirmed';
 
-/** What a new password has to be, wherever one is chosen. */
+/** Checks a new password, in registration, reset and change. */
 @Injectable()
 export class PasswordRules {
   private readonly logger = new Logger('Auth');
@@ -36,16 +36,18 @@ export class PasswordRules {
   constructor(private readonly realm: Realm) {}
 
   /**
-   * @param names the account's own, which its password must not be: its identifier, its email
-   * @throws ValidationFailed under `password`, with the first rule it breaks; StoreUnavailable where an
-   * unanswered breach check is to refuse
+   * Accepts a password or throws.
+   *
+   * @param names the identifier and the email of the account, which its password must not equal
+   * @throws ValidationFailed for the field `password`, with the first broken rule
+   * @throws StoreUnavailable if the breach check does not answer and `onOutage` is `refuse`
    */
   async accept({ password, password_confirmation }: WantedPassword, names: readonly (string | null)[]): Promise<void> {
     const broken = password === password_confirmation ? await this.fault(password, names) : 'unconfirmed';
     if (broken) throw new ValidationFailed({ password: [this.text(broken)] });
   }
 
-  /** The refusal of a password that is one of these names, where they are learned after the rest was judged. */
+  /** The error for a password that equals one of these names, for names that are known only after `accept`. */
   faultOfNames(password: string, names: readonly (string | null)[]): ValidationFailed | null {
     const broken = passwordFault(password, { minLength: 0, known: this.known(names) });
     return broken && new ValidationFailed({ password: [this.text(broken)] });
@@ -63,7 +65,7 @@ export class PasswordRules {
     return [this.realm.options.appName, ...names].filter((name): name is string => name !== null);
   }
 
-  /** Asked last: whatever the other rules refuse tells nobody anything. */
+  /** Runs last, so that a password that another rule refuses is not sent to the service. */
   private async isBreached(password: string): Promise<boolean> {
     const { breached } = this.realm.options.passwords;
     if (!breached) return false;
@@ -72,7 +74,7 @@ export class PasswordRules {
       const asked = (): Promise<boolean> => check.has(password, AbortSignal.timeout(timeoutMs));
       return await RequestScope.detached(() => withTimeout('The breach check', timeoutMs, asked()));
     } catch (error) {
-      // The name alone: what a library says of a request may quote it.
+      // Logs the error name only: the message of a library may quote the request.
       this.logger.warn(`the breach check did not answer (${(error as Error)?.name}); passwords: ${onOutage}`);
       if (onOutage === 'refuse') throw new StoreUnavailable('The breach check', error);
       return false;

@@ -2,7 +2,7 @@ import type { Feature } from '../../foundation/realm/feature';
 import { PasswordCheck } from './password-check';
 import { PasswordRules } from './password-rules';
 
-/** What is asked of passwords: of new ones, and of those that are tried. */
+/** Provides the rules for new passwords and the check of submitted ones. */
 export const password: Feature = {
   providers: [PasswordRules, PasswordCheck],
 };

@@ -4,22 +4,22 @@ import { BreachedPasswords } from '../../foundation/ports/passwords';
 
 const PREFIX = 5;
 
-/** Bytes that a range may have. Those of the real service have 30 to 90 thousand. */
+/** Maximum size of a range in bytes. Ranges of Have I Been Pwned have 30 to 90 thousand. */
 const MOST_BYTES = 524_288;
 
 const LINE = /^([0-9A-F]{35}):(\d{1,15})$/i;
 
 /**
- * Asks the range service of Have I Been Pwned, or one that speaks like it: one line `suffix:count` at least, and
- * nothing else. It is told the first five digits of the password's SHA-1 and answers all that begin so, padded to
- * hide how many: it learns neither the password nor whether it is known (k-anonymity).
+ * Looks up passwords in the range service of Have I Been Pwned, or in a compatible one. The request contains the first
+ * five hex digits of the password's SHA-1. The response lists all digests with this prefix, one line `suffix:count` each,
+ * and is padded to hide their number. The service learns neither the password nor the result (k-anonymity).
  *
- * What answers otherwise, such as the page of a proxy, has not said that a password is unknown.
+ * Any other response, such as the page of a proxy, is an error: it does not show that the password is unknown.
  *
  * @publicApi
  */
 export class PwnedPasswords extends BreachedPasswords {
-  /** @param url where the ranges are: `{url}/{prefix}`. It is not left for another one, whatever it answers */
+  /** @param url base of the range URLs, `{url}/{prefix}`. Redirects are errors */
   constructor(private readonly url = 'https://api.pwnedpasswords.com/range') {
     super();
   }
@@ -31,9 +31,9 @@ export class PwnedPasswords extends BreachedPasswords {
       redirect: 'error',
       signal,
     });
-    if (!response.ok) throw new Error(`the range service answered ${response.status}`);
+    if (!response.ok) throw new Error(`the range service returned status ${response.status}`);
     const range = rangeIn(await responseText(response, MOST_BYTES, 'the range service'));
-    // Padding has a count of 0.
+    // Padding lines have the count 0.
     return range.some(([suffix, count]) => suffix === digest.slice(PREFIX) && count > 0);
   }
 }
@@ -44,7 +44,7 @@ function rangeIn(text: string): [suffix: string, count: number][] {
     .split('\n')
     .map((line) => {
       const [, suffix, count] = LINE.exec(line.trim()) ?? [];
-      if (suffix === undefined) throw new Error('the range service answered no range');
+      if (suffix === undefined) throw new Error('the range service did not return a range');
       return [suffix.toUpperCase(), Number(count)];
     });
 }

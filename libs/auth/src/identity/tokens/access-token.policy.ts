@@ -1,13 +1,13 @@
-/** What a token of one realm must say. */
+/** What the claims of a realm's access token must match. */
 export interface Expectations {
   issuer: string;
   audience: readonly string[];
   leeway: number;
-  /** Seconds that a token of the realm can live, with leeway and margin for clocks: a denial lasts as long. */
+  /** Longest life of a token in seconds, with leeway and clock margin. A denial lasts as long. */
   longestLife: number;
 }
 
-/** The claims of an access token that passed. */
+/** The claims of a valid access token. */
 export interface AccessClaims {
   iss: string;
   aud: string | string[];
@@ -24,14 +24,14 @@ export interface AccessClaims {
   [claim: string]: unknown;
 }
 
-/** `typ` of an access token: a login challenge shares its key, issuer, audience and subject (RFC 9068 §2.1). */
+/** `typ` of an access token (RFC 9068 §2.1). Only `typ` distinguishes it from a login challenge, signed with the same key. */
 export const ACCESS_TOKEN_TYPE = 'at+jwt';
 
 type Header = Readonly<Record<string, unknown>>;
 type Claims = Readonly<Record<string, unknown>>;
 
 /**
- * Whether a JWS with a good signature is an access token of this realm, now. Pure.
+ * Whether a JWS with a verified signature is a currently valid access token of this realm. Pure.
  *
  * @param now unix seconds
  */
@@ -53,42 +53,42 @@ export function isAccessToken(
   );
 }
 
-/** An absent `exp` would live for ever; JWT libraries only judge the claims that are present. */
+/** Requires `exp`: JWT libraries check only the claims that are present, so a token without `exp` would never expire. */
 function isCurrent({ exp, nbf, iat }: Claims, leeway: number, now: number): boolean {
   const start = nbf ?? iat ?? 0;
   return isTime(exp) && isTime(start) && start <= now + leeway && !isOver({ exp }, leeway, now);
 }
 
 /**
- * Whether the realm can have given a token this life. After `accessTtl` was lowered, a token that was minted for longer
- * is refused at once and for ever: a denial is kept for the configured life only, and such a token would outlive it.
+ * Whether the realm can have minted a token with this life. After `accessTtl` is lowered, tokens with a longer life are
+ * refused permanently: a denial is kept for the configured life only, and would expire before such a token.
  */
 function hasPossibleLife({ exp, nbf, iat }: Claims, longestLife: number, now: number): boolean {
   const start = Math.min(now, ...[nbf, iat].filter(isTime));
   return isTime(exp) && exp - start <= longestLife;
 }
 
-/** Whether a token was to live until a time that has passed. */
+/** Whether a token has expired. False without a numeric `exp`. */
 export const isOver = ({ exp }: Claims, leeway: number, now: number): boolean => isTime(exp) && exp <= now - leeway;
 
 const isTime = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
 
 const audiences = (aud: unknown): string[] => [aud].flat().filter((item): item is string => typeof item === 'string');
 
-/** Claims that only the library may set. A hook can neither forge them nor outlive their removal. */
+/** Claims that only the library may set. Claims of a hook with these names are removed. */
 const RESERVED = ['iss', 'aud', 'sub', 'fid', 'jti', 'iat', 'nbf', 'exp', 'amr', 'auth_time', 'pin'];
 
 /** The parts an access token is made of. */
 export interface AccessTokenParts {
-  /** From hooks, then from the login; later ones win. */
+  /** Claims of hooks, then of the login. Later ones replace earlier ones. */
   custom: object;
   standard: Readonly<Record<string, unknown>>;
-  /** Space-delimited abilities; undefined where abilities are unused and a hook's `scope` stays. */
+  /** Space-delimited abilities. Undefined if abilities are unused: the `scope` of a hook is kept then. */
   scope: string | undefined;
   pinned: boolean;
 }
 
-/** The claims to sign: hook claims under standard ones, then what the session was granted. Pure. */
+/** Builds the claims to sign: custom claims, overwritten by standard claims and the granted scope. Pure. */
 export function accessClaims({ custom, standard, scope, pinned }: AccessTokenParts): Record<string, unknown> {
   const claims: Record<string, unknown> = { ...custom };
   for (const name of RESERVED) delete claims[name];

@@ -14,11 +14,11 @@ import {
 import { type VerifiedJws, prepareKey, signJws, verifyJws } from './jws';
 import { Keyring } from './keyring';
 
-/** What an access token is minted from. Everything is decided already; minting is pure crypto. */
+/** The input of an access token. */
 export interface Mintable {
   userId: string;
   familyId: string;
-  /** How the user authenticated (RFC 8176); the claim is left out when empty. */
+  /** How the user authenticated (RFC 8176). The token has no `amr` claim if the list is empty. */
   amr: readonly string[];
   /** Unix seconds of that authentication. */
   authTime: number;
@@ -29,7 +29,7 @@ export interface Mintable {
   pinned: boolean;
 }
 
-/** Issues and verifies the realm's access tokens (RFC 9068). Stamps what it is given, derives nothing. */
+/** Mints and verifies the realm's access tokens (RFC 9068). */
 @Injectable()
 export class AccessTokens {
   private readonly audience: string | string[];
@@ -45,7 +45,7 @@ export class AccessTokens {
     this.audience = audience.length === 1 ? audience[0]! : [...audience];
   }
 
-  /** Seconds a token lives: `expires_in`. */
+  /** Lifetime of a token in seconds: `expires_in`. */
   get ttl(): number {
     return this.realm.options.accessTtl;
   }
@@ -67,12 +67,12 @@ export class AccessTokens {
     return signJws(this.keyring, ACCESS_TOKEN_TYPE, accessClaims({ custom, standard, scope, pinned }));
   }
 
-  /** What {@link read} has to wait for; undefined where that is nothing. @throws StoreUnavailable */
+  /** A promise to await before {@link read}; undefined if there is nothing to wait for. @throws StoreUnavailable */
   prepare(token: string): Promise<void> | undefined {
     return prepareKey(this.keyring, token);
   }
 
-  /** The claims of a token of this realm that is current; for everything else why it is none. Reads no store. */
+  /** The claims of a valid token of this realm, or the reason why the token is refused. Reads no store. */
   read(token: string): AccessClaims | 'invalid_token' | 'expired_token' {
     const jws = verifyJws(this.keyring, token);
     if (!jws) return 'invalid_token';
@@ -80,18 +80,18 @@ export class AccessTokens {
     return this.judge(jws) ?? (expired ? 'expired_token' : 'invalid_token');
   }
 
-  /** Judges a token whose signature is verified already. */
+  /** Checks the claims of a token with a verified signature. Null if they are not valid. */
   judge({ header, claims }: VerifiedJws): AccessClaims | null {
     return isAccessToken(header, claims, this.expected, this.clock.seconds()) ? claims : null;
   }
 }
 
-/** The host's extra claims of an access token. */
+/** Reads the host's extra claims for an access token. */
 @Injectable()
 export class TokenClaims {
   constructor(private readonly realm: Realm) {}
 
-  /** What `hooks.tokenClaims` returns; no claims where it returns no object. @throws whatever it throws */
+  /** The object that `hooks.tokenClaims` returns, or an empty one. @throws errors of the hook */
   async claimsFor(userId: string, familyId: string): Promise<object> {
     const { guard, options } = this.realm;
     const claims = await options.hooks.tokenClaims?.(userId, { guard, userId, familyId });

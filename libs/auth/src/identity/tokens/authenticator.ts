@@ -15,14 +15,14 @@ import { TypeormUserProvider } from '../users/typeorm-user-provider';
 import { UserProvider } from '../../foundation/ports/user-provider';
 import { TimedUserProvider } from '../users/timed-user-provider';
 
-/** What PostgreSQL knows of a caller. */
+/** The stored state of a caller. */
 export interface StoredCaller {
   readonly user: object | null;
-  /** Whether the session was ended; null where that is not known here. */
+  /** Whether the session was ended; null if it is unknown in this service. */
   readonly ended: boolean | null;
 }
 
-/** Reads the user of a guarded request, and whether its session was ended, on the primary. */
+/** Reads the user of a guarded request, and whether its session was ended, from the primary. */
 @Injectable()
 export class CallerReader {
   private readonly joined: TypeormUserProvider | undefined;
@@ -34,12 +34,12 @@ export class CallerReader {
     private readonly denylist: Denylist,
     @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
   ) {
-    // A service without routes may have users and no table of sessions: it asks for each apart.
+    // A service without routes may have users but no table of sessions, so it reads them separately.
     const isJoined = config.routes && provider instanceof TypeormUserProvider && provider.readsSessions;
     this.joined = isJoined ? provider : undefined;
   }
 
-  /** @param familyId in its one spelling; null for a token that names no session */
+  /** @param familyId the canonical session id; null for a token without a session */
   async read(userId: string, familyId: string | null): Promise<StoredCaller> {
     // With `features.denylist` off, access tokens live until they expire.
     if (!this.denylist.lifetime) return { user: await this.users.findById(userId), ended: false };
@@ -62,7 +62,7 @@ export function bearerOf(headers: Headers | undefined): string {
   return (typeof authorization === 'string' && /^Bearer +([^ ]+) *$/i.exec(authorization)?.[1]) || '';
 }
 
-/** Turns a request's bearer token into the caller. Every way into a realm goes through here. */
+/** Authenticates a request by its bearer token. Guards, decorators and the Passport strategy all use this class. */
 @Injectable()
 export class Authenticator {
   constructor(
@@ -73,11 +73,11 @@ export class Authenticator {
   ) {}
 
   /**
-   * Authenticates a request and records the caller on it. One request is authenticated once per guard,
-   * however many guards and decorators ask.
+   * Authenticates a request and records the caller on it. A request is authenticated once per guard; later calls return
+   * the recorded caller.
    *
-   * @throws Unauthenticated for a missing or unacceptable token, whatever the reason
-   * @throws StoreUnavailable when revocation or the user cannot be checked
+   * @throws Unauthenticated for a missing or unacceptable token
+   * @throws StoreUnavailable if revocation or the user cannot be checked
    */
   async authenticate(request: { headers?: Headers }): Promise<Caller> {
     const known = callerOf(request, this.realm.guard);
@@ -91,10 +91,10 @@ export class Authenticator {
     return this.admit(request, claims);
   }
 
-  /** Admits a request whose token is verified already: checks revocation and the user. */
+  /** Checks revocation and the user of a request with a verified token, and records the caller. */
   async admit(request: object, claims: AccessClaims): Promise<Caller> {
     const familyId = typeof claims.fid === 'string' && claims.fid ? canonicalId(claims.fid) : null;
-    // Neither look-up needs the other, and both are needed: the slower one is the whole wait.
+    // The look-ups are independent, so they run concurrently.
     const [stored, { user, ended }] = await Promise.all([
       telemetry.span('svc.auth.guard.denylist', {}, () => this.denylist.read(claims)),
       telemetry.span('svc.auth.guard.user', {}, () => this.callers.read(claims.sub, familyId)),

@@ -2,17 +2,17 @@ import { Unauthenticated } from '../../foundation/platform/errors';
 import type { AccessClaims } from './access-token.policy';
 
 /**
- * Who a verified access token says is calling.
+ * The caller of a request, authenticated by an access token.
  *
  * @publicApi
  */
 export interface Caller<User extends object = object> {
-  /** The guard that verified the token. An account is (guard, userId), never the id alone. */
+  /** The guard that verified the token. Only guard and `userId` together identify an account. */
   readonly guard: string;
   readonly userId: string;
-  /** The session; null for a token of a co-issuer that names none. */
+  /** The id of the session; null for a co-issuer's token without a session. */
   readonly familyId: string | null;
-  /** What this token may do. Belongs to the request and not to the user, who outlives it. */
+  /** The abilities of this token. They apply to this request, not to the user. */
   readonly grant: Grant;
   readonly claims: AccessClaims;
   /** The user as the guard's provider returned it for this request. */
@@ -25,7 +25,7 @@ interface Carrier {
   [CALLERS]?: Map<string, Caller>;
 }
 
-/** Records who called, by guard; the last one is the active one. */
+/** Records the caller of a request by guard. The caller recorded last is the active one. */
 export function recordCaller(request: object, caller: Caller): Caller {
   const callers = ((request as Carrier)[CALLERS] ??= new Map());
   callers.delete(caller.guard);
@@ -33,14 +33,14 @@ export function recordCaller(request: object, caller: Caller): Caller {
   return caller;
 }
 
-/** The caller that `guard` authenticated on this request. @throws Unauthenticated where it authenticated none */
+/** The caller that `guard` authenticated on this request. @throws Unauthenticated if there is none */
 export function callerAt(request: object, guard: string): Caller {
   const caller = callerOf(request, guard);
   if (!caller) throw new Unauthenticated(false).withReason('missing_token');
   return caller;
 }
 
-/** The caller that `guard` authenticated on this request, or the last one of any guard. */
+/** The caller that `guard` authenticated on this request; without a guard, the caller recorded last. */
 export function callerOf(request: object, guard?: string): Caller | undefined {
   const callers = (request as Carrier)[CALLERS];
   return guard === undefined ? [...(callers?.values() ?? [])].at(-1) : callers?.get(guard);
@@ -48,7 +48,7 @@ export function callerOf(request: object, guard?: string): Caller | undefined {
 
 const ALL = '*';
 
-/** What one token may do. */
+/** The abilities of one token. */
 export class Grant {
   private readonly names: ReadonlySet<string>;
   private readonly prefixes: readonly string[];
@@ -58,7 +58,7 @@ export class Grant {
     this.prefixes = abilities.filter((name) => name.endsWith('.*')).map((name) => name.slice(0, -1));
   }
 
-  /** Reads a `scope` claim (RFC 8693 §4.2). What is no string grants nothing. */
+  /** Reads a `scope` claim (RFC 8693 §4.2). A value that is not a string grants nothing. */
   static ofScope(scope: unknown): Grant {
     return new Grant(typeof scope === 'string' ? scope.split(' ').filter(Boolean) : []);
   }
@@ -74,18 +74,18 @@ export class Grant {
 }
 
 /**
- * Where a verified token is looked for: a request that a guard has authenticated, or the caller it recorded.
+ * Where to find the caller: a request that a guard has authenticated, or the recorded caller itself.
  *
  * @publicApi
  */
 export type TokenSource = Caller | object | null | undefined;
 
-/** The caller a source stands for; of `guard`, where one is named, else of the guard that spoke last. */
+/** The caller of a source that `guard` authenticated; without a guard, the caller recorded last. */
 export function callerIn(from: TokenSource, guard?: string): Caller | undefined {
   if (typeof from !== 'object' || from === null) return undefined;
   if (!isCaller(from)) return callerOf(from, guard);
   return guard === undefined || from.guard === guard ? from : undefined;
 }
 
-// A class of ours, and no shape that a request or a body could have.
+// Checks the class, because a request or a body could have a member with this name.
 const isCaller = (from: object): from is Caller => 'grant' in from && from.grant instanceof Grant;

@@ -6,7 +6,7 @@ import { AuthConfigError } from '../../foundation/platform/errors';
 const MIN_SECRET_BYTES = 32;
 const MIN_RSA_BITS = 2048;
 
-/** An HMAC key of the secret's UTF-8 bytes. @throws AuthConfigError under 256 bits (RFC 7518 §3.2) */
+/** Builds an HMAC key from the secret's UTF-8 bytes. @throws AuthConfigError under 256 bits (RFC 7518 §3.2) */
 export function hmacKey(secret: string, option: string): KeyObject {
   const bytes = Buffer.from(secret, 'utf8');
   if (bytes.length >= MIN_SECRET_BYTES) return createSecretKey(bytes);
@@ -15,7 +15,7 @@ export function hmacKey(secret: string, option: string): KeyObject {
   );
 }
 
-/** Reads an inline PEM, or the file a path names; undefined when there is nothing to read. */
+/** Reads an inline PEM, or the file at a path. Undefined if the source is empty or the file does not exist. */
 export function readPem(source: string | undefined): string | undefined {
   if (!source?.trim()) return undefined;
   if (source.includes('-----BEGIN')) return source.replace(/\\n/g, '\n');
@@ -23,7 +23,7 @@ export function readPem(source: string | undefined): string | undefined {
   return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
 }
 
-/** Whether a key is of the kind the algorithm signs with. */
+/** Whether the type of a key matches the algorithm. */
 export function fits(key: KeyObject, algorithm: Algorithm): boolean {
   if (algorithm === 'ES256') {
     return key.asymmetricKeyType === 'ec' && key.asymmetricKeyDetails?.namedCurve === 'prime256v1';
@@ -31,7 +31,7 @@ export function fits(key: KeyObject, algorithm: Algorithm): boolean {
   return algorithm === 'RS256' && key.asymmetricKeyType === 'rsa';
 }
 
-/** A public key, or undefined where the text is none: a bad entry is left out of the ring. */
+/** Reads a public key. Undefined for an unreadable key, which the key ring omits. */
 export function publicKey(source: string, option: string): KeyObject | undefined {
   const pem = readPem(source);
   if (!pem) return undefined;
@@ -45,7 +45,7 @@ export function publicKey(source: string, option: string): KeyObject | undefined
   }
 }
 
-/** The private key that signs. @throws AuthConfigError for every reason it cannot, with the cure */
+/** Reads the private key that signs. @throws AuthConfigError for an unusable key, with the reason and the correction */
 export function privateKey(source: string, passphrase: string | undefined, option: string): KeyObject {
   const pem = readPem(source);
   if (!pem) throw new AuthConfigError(`${option} names no readable key file. Give a PEM or the path of one.`);

@@ -6,20 +6,20 @@ import { fits, hmacKey, privateKey, publicKey } from './key-material';
 import type { RemoteKeys } from './remote-keys';
 
 /**
- * One realm's keys, read and decrypted once: the token of a new session is signed inside its transaction, and a key
- * built for every verification costs forty times the verification.
+ * Holds the keys of one realm. They are read and decrypted once: tokens of new sessions are signed within a
+ * transaction, and building a key costs forty times a verification.
  */
 export class Keyring {
   readonly algorithm: Algorithm;
-  /** `kid` of new tokens; none under HS256. */
+  /** `kid` of new tokens; undefined under HS256. */
   readonly activeKid: string | undefined;
   private readonly secrets: readonly KeyObject[];
   private readonly ownKeys: ReadonlyMap<string, KeyObject>;
   private readonly signer: KeyObject | undefined;
 
   /**
-   * @param remote the keys that are read from elsewhere, instead of those of the configuration
-   * @throws AuthConfigError for keys that could not sign, or whose signatures nobody could verify
+   * @param remote the remote key set that replaces the configured keys
+   * @throws AuthConfigError for keys that cannot sign, or whose signatures the key ring cannot verify
    */
   constructor(
     config: GuardConfig,
@@ -46,7 +46,7 @@ export class Keyring {
     this.refuseUnverifiable(option);
   }
 
-  /** Whether this realm can issue tokens, or only verify them. */
+  /** Whether this realm can issue tokens. If not, it only verifies. */
   get canSign(): boolean {
     return this.signer !== undefined;
   }
@@ -61,7 +61,7 @@ export class Keyring {
     throw new AuthConfigError('keys.private (SVC_PRIVATE_KEY) is missing: this deployment only verifies tokens.');
   }
 
-  /** The keys a token may have been signed with. `kid` only chooses among ours; it never brings one. */
+  /** The keys that a token may be signed with. `kid` selects one of the configured keys; it never adds a key. */
   candidates(kid: unknown): readonly KeyObject[] {
     if (this.algorithm === 'HS256') return this.secrets;
     const key = typeof kid === 'string' ? this.publicKeys.get(kid) : undefined;
@@ -95,7 +95,7 @@ export class Keyring {
   }
 }
 
-/** Keys that do not parse, or are of another kind than the algorithm's, are left out. */
+/** Reads the public keys. Omits keys that cannot be parsed or do not match the algorithm. */
 function ring({ keys, algorithm }: GuardConfig, option: (name: string) => string): Map<string, KeyObject> {
   const entries = Object.entries(keys.public).map(
     ([kid, source]) => [kid, publicKey(source, option(`keys.public["${kid}"]`))] as const,

@@ -13,11 +13,11 @@ function unlessRefused(error: unknown): null {
 }
 
 /**
- * The passport strategy behind Nest's own `AuthGuard('{guard}')`.
+ * Creates the Passport strategy for `AuthGuard('{guard}')` of `@nestjs/passport`.
  *
- * passport-jwt checks the signature with the realm's key ring; times, type, issuer, audience,
- * revocation and user go through the same code as `@Authenticated()`. Passport keeps one registry per
- * process: a second application with the same guard name replaces the first one's strategy.
+ * passport-jwt verifies the signature with the realm's key ring. Times, type, issuer, audience, revocation and user are
+ * checked by the same code as for `@Authenticated()`. Passport has one registry per process: a second application with
+ * the same guard name replaces the strategy of the first.
  */
 export function accessTokenStrategy(guard: string): Type<object> {
   @Injectable()
@@ -29,8 +29,8 @@ export function accessTokenStrategy(guard: string): Type<object> {
     ) {
       const keyOf: SecretOrKeyProvider = (_request, token: string, done) => {
         const key = verifyingKey(keyring, token);
-        // passport-jwt hands the key to jsonwebtoken, which takes a KeyObject; its own type says string or Buffer.
-        done(key ? null : new Error('no key of ours'), key as unknown as Buffer);
+        // passport-jwt passes the key to jsonwebtoken, which accepts a KeyObject. The type allows string and Buffer only.
+        done(key ? null : new Error('unknown signing key'), key as unknown as Buffer);
       };
       super({
         jwtFromRequest: ({ headers }: { headers: Headers }) => bearerOf(headers) || null,
@@ -45,7 +45,7 @@ export function accessTokenStrategy(guard: string): Type<object> {
     override authenticate(request: Parameters<Strategy['authenticate']>[0], options?: object): void {
       const preparing = prepareKey(this.keyring, bearerOf(request.headers));
       if (!preparing) return super.authenticate(request, options);
-      // A key provider that fails is 401 to passport-jwt; a key set that cannot be read is 503.
+      // passport-jwt answers 401 if its key provider fails. An unreadable key set must be 503.
       preparing.then(() => super.authenticate(request, options)).catch((error: Error) => this.error(error));
     }
 
@@ -55,7 +55,7 @@ export function accessTokenStrategy(guard: string): Type<object> {
     ) {
       const claims = this.accessTokens.judge({ header, claims: payload });
       const caller = claims && (await this.authenticator.admit(request, claims).catch(unlessRefused));
-      // Passport asks the next strategy of `AuthGuard(['api', 'admin'])` after `false`, and none after a throw.
+      // After `false` Passport tries the next strategy of `AuthGuard(['api', 'admin'])`; after an exception it stops.
       return caller ? caller.user : false;
     }
   }

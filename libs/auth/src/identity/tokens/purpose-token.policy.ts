@@ -1,4 +1,4 @@
-/** What a token of one purpose must say. */
+/** What the header and claims of a single-purpose token must match. */
 export interface PurposeExpectations {
   /** The `typ` header of its purpose. */
   type: string;
@@ -6,26 +6,26 @@ export interface PurposeExpectations {
   audience: readonly string[];
   guard: string;
   leeway: number;
-  /** Seconds that a token of the purpose may live. */
+  /** Maximum lifetime in seconds of a token of the purpose. */
   longest: number;
 }
 
-/** The claims of a challenge or confirmation token that passed. */
+/** The claims of a valid challenge or confirmation token. */
 export interface PurposeClaims {
   readonly sub: string;
   readonly jti: string;
   readonly exp: number;
-  /** The session that earned it; absent where its bearer named none. */
+  /** The session for which it was minted; absent if there was none. */
   readonly fid?: string;
-  /** Keyed fingerprint of the password's hash that earned a login challenge. */
+  /** Keyed fingerprint of the password hash against which the login was checked. */
   readonly fpr?: string;
-  /** The continuity of the store in which it is known whether it was spent; absent where that does not matter. */
+  /** The store's continuity id at mint, so that a loss of spent tokens is detected; absent for tokens that are not spent. */
   readonly sto?: string;
 }
 
 /**
- * Whether a verified token is of this purpose, for this guard, and in its time (RFC 8725 §3.11, §3.12).
- * Every claim is checked by type: whoever shares the key could mint an odd one, or one for ever.
+ * Whether a verified token is for this purpose and this guard, and is currently valid (RFC 8725 §3.11, §3.12).
+ * The type of every claim is checked, and the lifetime is limited, because other issuers may share the key.
  *
  * @param now unix seconds
  */
@@ -56,5 +56,5 @@ export function isPurposeToken(
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
-const isSameList = (given: unknown, wanted: readonly string[]): boolean =>
-  Array.isArray(given) && given.length === wanted.length && given.every((one, i) => one === wanted[i]);
+const isSameList = (given: unknown, expected: readonly string[]): boolean =>
+  Array.isArray(given) && given.length === expected.length && given.every((item, i) => item === expected[i]);

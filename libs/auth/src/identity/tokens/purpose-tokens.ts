@@ -9,16 +9,16 @@ import { prepareKey, signJws, verifyJws } from './jws';
 import { Keyring } from './keyring';
 import { type PurposeClaims, isPurposeToken } from './purpose-token.policy';
 
-/** The purposes, by the `typ` header that keeps one from passing for another (RFC 8725 §3.11). */
+/** The purposes of tokens: values of the `typ` header, so that no token is valid for another purpose (RFC 8725 §3.11). */
 export const CONFIRMATION = 'reauth+challenge';
 export const LOGIN_CHALLENGE = '2fa+challenge';
 
 export type Purpose = typeof CONFIRMATION | typeof LOGIN_CHALLENGE;
 
-/** What a token is bound to. */
+/** Claims that bind a token to an id, a session, a password hash or the state of the store. */
 export type Binding = Partial<Pick<PurposeClaims, 'jti' | 'fid' | 'fpr' | 'sto'>>;
 
-/** Signed proofs for one purpose of the realm: neither is an access token, nor is an access token one of them. */
+/** Mints, verifies and spends the realm's single-purpose tokens. Access tokens and these tokens are not interchangeable. */
 @Injectable()
 export class PurposeTokens {
   constructor(
@@ -29,7 +29,7 @@ export class PurposeTokens {
     private readonly clock: Clock,
   ) {}
 
-  /** @param binding what it is bound to besides its user; an id of its own, unless one is given */
+  /** @param binding further claims that bind the token; without a `jti` it gets a random one */
   mint(purpose: Purpose, userId: string, binding: Binding = {}): string {
     const now = this.clock.seconds();
     const { issuer, audience } = this.realm.options;
@@ -46,7 +46,7 @@ export class PurposeTokens {
     });
   }
 
-  /** The claims of a token of this purpose that is current and not spent; null for everything else. @throws StoreUnavailable */
+  /** The claims of a valid, unspent token of this purpose, or null. @throws StoreUnavailable */
   async verify(purpose: Purpose, token: string): Promise<PurposeClaims | null> {
     const preparing = prepareKey(this.keyring, token);
     if (preparing) await preparing;
@@ -56,26 +56,29 @@ export class PurposeTokens {
     const longest = this.lifetimeOf(purpose);
     const expected = { type: purpose, issuer, audience, leeway, longest, guard: this.realm.guard };
     if (!isPurposeToken(jws.header, jws.claims, expected, this.clock.seconds())) return null;
-    // Spent is spent, also where `features.denylist` leaves access tokens alone.
+    // Spent tokens are checked even while `features.denylist` is off.
     const { jti, sto } = jws.claims;
     const { values, continuity } = await this.continuity.read([tokenKey(jti)]);
     return values[0] === null && (sto === undefined || sto === continuity) ? jws.claims : null;
   }
 
-  /** Uses a token up; false where it is already, or where the store cannot know. Of many at once, one. */
+  /**
+   * Marks a token as spent. False if it was spent before, or if the store may have lost that fact. Of concurrent calls,
+   * at most one returns true.
+   */
   async spend({ jti, exp, sto }: PurposeClaims): Promise<boolean> {
     const remaining = exp - this.clock.seconds() + this.realm.options.leeway;
     if (!(await this.store.add(tokenKey(jti), 'true', Math.max(1, remaining) + CLOCK_MARGIN))) return false;
-    // Looked for again: the store may have been lost since it was verified, and with it that it was spent.
+    // Checked again: the store may have lost its data, including spent tokens, since the token was verified.
     return sto === undefined || sto === (await this.continuity.read([])).continuity;
   }
 
-  /** Takes {@link spend} back. */
+  /** Reverts {@link spend}. */
   async restore({ jti }: PurposeClaims): Promise<void> {
     await this.store.take(tokenKey(jti));
   }
 
-  /** Seconds. */
+  /** Lifetime in seconds. */
   private lifetimeOf(purpose: Purpose): number {
     const { twoFactor, confirm } = this.realm.options;
     return purpose === LOGIN_CHALLENGE ? twoFactor.challengeTtl : confirm.ttl;

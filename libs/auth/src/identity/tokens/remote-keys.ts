@@ -7,14 +7,14 @@ import { StoreUnavailable } from '../../foundation/platform/errors';
 import { responseText } from '../../foundation/platform/response-text';
 import { fits, isWeakRsa } from './key-material';
 
-/** Most keys of a set. An issuer that rotates its keys lists two or three. */
+/** Maximum number of keys in a set. An issuer that rotates its keys lists two or three. */
 const MOST_KEYS = 100;
 
 /**
- * The keys of a JWK Set (RFC 7517 §5) that verify tokens of an algorithm, by `kid`. Keys for anything else are left
- * out, as RFC 7517 §5 says: other parties may use the same set.
+ * The keys of a JWK Set (RFC 7517 §5) that verify tokens of an algorithm, by `kid`. Other keys are ignored, as
+ * RFC 7517 §5 requires: the set may also serve other purposes.
  *
- * @throws Error for what is no JWK Set, and for one of more than 100 keys
+ * @throws Error if the value is not a JWK Set, or has more than 100 keys
  */
 export function verifyingKeys(set: unknown, algorithm: Algorithm): Map<string, KeyObject> {
   const { keys } = (set ?? {}) as { keys?: unknown };
@@ -26,7 +26,7 @@ export function verifyingKeys(set: unknown, algorithm: Algorithm): Map<string, K
 function entryOf(jwk: unknown, algorithm: Algorithm): [kid: string, key: KeyObject][] {
   const { kid, use = 'sig', alg = algorithm, d } = (jwk ?? {}) as JsonWebKey;
   if (typeof kid !== 'string' || !kid) return [];
-  // A private key that is published is known to everybody, so its signatures prove nothing.
+  // A published private key is not secret, so its signatures prove nothing.
   if (use !== 'sig' || alg !== algorithm || d !== undefined) return [];
   try {
     const key = createPublicKey({ key: jwk as JsonWebKey, format: 'jwk' });
@@ -36,18 +36,18 @@ function entryOf(jwk: unknown, algorithm: Algorithm): [kid: string, key: KeyObje
   }
 }
 
-/** Milliseconds between the starts of two reads, so that invented `kid`s do not flood the issuer. */
+/** Minimum milliseconds between the starts of two reads, so that tokens with invented `kid`s cannot flood the issuer. */
 const COOLDOWN_MS = 10_000;
 
 const NAME = 'The key set';
 
-/** Public keys that are read from elsewhere, and read again when a token names another one or when they are stale. */
+/** Reads public keys from a remote key set. Reads it again for an unknown `kid`, and when the set is stale. */
 export class RemoteKeys {
   private readonly logger = new Logger('Auth');
-  /** What the last successful read listed. */
+  /** Keys of the last successful read, by `kid`. */
   private listed: ReadonlyMap<string, KeyObject> = new Map();
   private freshMs = 0;
-  /** When the last successful read started, and when the last one of any outcome did. */
+  /** Start times of the last successful read and of the last read. */
   private readAt = -Infinity;
   private startedAt = -Infinity;
   private reading?: Promise<void>;
@@ -60,21 +60,22 @@ export class RemoteKeys {
     private readonly clock: Clock,
   ) {}
 
-  /** By `kid`. */
+  /** The public keys by `kid`. */
   get keys(): ReadonlyMap<string, KeyObject> {
     return this.listed;
   }
 
   /**
-   * Waits until it is known whether there is a key of a `kid`. Undefined where it is there, or where none is named.
+   * Waits for a read of the key set if the key of a `kid` is unknown. Undefined if the key is known, or if there is no
+   * `kid`.
    *
-   * @throws StoreUnavailable where the last read failed, so that the key may be one that is not known yet
+   * @throws StoreUnavailable if the last read failed, because the key may be a new one
    */
   prepare(kid: unknown): Promise<void> | undefined {
     return typeof kid === 'string' ? this.upToDate(this.listed.has(kid)) : undefined;
   }
 
-  /** Whether there are any keys. @throws StoreUnavailable where there are none, and they cannot be read */
+  /** Whether there are any keys. @throws StoreUnavailable if there are none and the key set cannot be read */
   async hasAny(): Promise<boolean> {
     await this.upToDate(this.listed.size > 0);
     return this.listed.size > 0;
@@ -88,7 +89,7 @@ export class RemoteKeys {
   private refresh(): void {
     if (this.reading || !this.hasPassed(this.startedAt, COOLDOWN_MS)) return;
     this.startedAt = this.clock.now();
-    // All requests share the read, so the one that started it must not shorten it by what it has waited already.
+    // All requests share the read, so it runs without the deadline of the request that started it.
     this.reading = RequestScope.detached(() => this.read()).finally(() => (this.reading = undefined));
   }
 
@@ -97,7 +98,7 @@ export class RemoteKeys {
     if (this.failure) throw new StoreUnavailable(NAME, this.failure.cause);
   }
 
-  /** Never rejects: it may run without anybody waiting for it. */
+  /** Never rejects, because it may run without an awaiting request. */
   private async read(): Promise<void> {
     const stop = new AbortController();
     try {
@@ -110,12 +111,12 @@ export class RemoteKeys {
       this.failure = { cause };
       this.logger.error('the key set of keys.jwks could not be read', (cause as Error | null)?.stack);
     } finally {
-      // What was not read to its end is given up.
+      // Aborts an unfinished response.
       stop.abort();
     }
   }
 
-  /** Whether so much time has passed; also where a clock was set back, or it would count as fresh for that long. */
+  /** Whether the time has passed. True if the clock was set back, so that stale keys do not count as fresh. */
   private hasPassed(since: number, ms: number): boolean {
     const elapsed = this.clock.now() - since;
     return elapsed < 0 || elapsed >= ms;
@@ -124,10 +125,10 @@ export class RemoteKeys {
 
 const MOST_BYTES = 262_144;
 
-/** How long a set is fresh that comes without `max-age`: 10 minutes. */
+/** Freshness of a set without `max-age`, in milliseconds: 10 minutes. */
 const FRESH_MS = 600_000;
 
-/** Reads a key set. It says what it got, and for how many milliseconds that is fresh; it judges nothing. */
+/** Reads a key set. Returns the unvalidated set and its freshness in milliseconds. */
 export type KeySetSource = (signal: AbortSignal) => Promise<{ set: unknown; freshMs: number }>;
 
 export const keySetSource = (jwks: NonNullable<KeyOptions['jwks']>): KeySetSource =>
@@ -137,22 +138,22 @@ async function fetched(url: string, signal: AbortSignal): ReturnType<KeySetSourc
   const response = await fetch(url, {
     headers: {
       Accept: 'application/jwk-set+json, application/json',
-      // A cache on the way would answer an unknown `kid` with the set in which it is missing.
+      // An HTTP cache in between could return an old set without the new `kid`.
       'Cache-Control': 'no-cache',
       'User-Agent': '@svc/auth',
     },
     redirect: 'error',
     signal,
   }).catch((error: Error) => {
-    // The error of `fetch` says that it failed, and its cause says why.
+    // The cause of a `fetch` error contains the reason.
     throw error.cause ?? error;
   });
-  if (!response.ok) throw new Error(`the key set was answered with ${response.status}`);
+  if (!response.ok) throw new Error(`the key set request returned status ${response.status}`);
   const set: unknown = JSON.parse(await responseText(response, MOST_BYTES, 'the key set'));
   return { set, freshMs: maxAgeMs(response.headers.get('cache-control')) };
 }
 
-/** RFC 9111 §5.2.2.1 */
+/** Freshness from `max-age` (RFC 9111 §5.2.2.1), in milliseconds. */
 function maxAgeMs(cacheControl: string | null): number {
   const [, seconds] = /(?:^|[\s,])max-age="?(\d+)/i.exec(cacheControl ?? '') ?? [];
   return seconds === undefined ? FRESH_MS : Number(seconds) * 1000;

@@ -12,11 +12,12 @@ import { Keyring } from './keyring';
 import { PurposeTokens } from './purpose-tokens';
 import { RemoteKeys, keySetSource } from './remote-keys';
 
+/** Publishes the realm's public keys at `GET /jwks`. */
 @Controller('jwks')
 export class JwksController {
   constructor(private readonly keyring: Keyring) {}
 
-  /** The realm's public keys; an empty set under HS256, whose key is secret. */
+  /** Returns the realm's public keys (RFC 7517 §5). The set is empty under HS256, whose key is secret. */
   @Get()
   @PublicRoute(true)
   @Header('Cache-Control', 'max-age=3600, public')
@@ -25,7 +26,7 @@ export class JwksController {
   }
 }
 
-/** Routes issue tokens, so they need a key that signs; a deployment without routes may only verify. */
+/** Builds a realm's key ring. A deployment with routes issues tokens and needs a signing key; others may only verify. */
 function keyringOf({ options }: Realm, { routes, storeTimeoutMs }: AuthConfig, clock: Clock): Keyring {
   const { algorithm, keys } = options;
   const remote =
@@ -37,7 +38,7 @@ function keyringOf({ options }: Realm, { routes, storeTimeoutMs }: AuthConfig, c
   );
 }
 
-/** Verifying, minting and publishing: what every realm has. */
+/** Verifies and mints tokens, and publishes the public keys. Every realm has this feature. */
 export const tokens: Feature = {
   controllers: [JwksController],
   providers: [

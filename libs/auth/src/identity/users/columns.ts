@@ -10,7 +10,7 @@ const lowerCase = {
 
 /**
  * Adds the columns that `@svc/auth` reads to a user entity: a unique `email`, stored in lower case so
- * that one address is one account, and `password_hash`, which no ordinary query selects.
+ * that one address is one account, and `password_hash`, which queries do not select by default.
  *
  * @example
  * \@Entity()
@@ -26,18 +26,16 @@ export function withAuthColumns<Base extends Constructor>(base: Base = Object as
     @Column({ type: 'text', transformer: lowerCase })
     email!: string;
 
-    /** PHC string, never selected by default and so never serialized. */
+    /** PHC string. Not selected by default, so that it is not serialized. */
     @Column({ name: 'password_hash', type: 'text', nullable: true, select: false })
     passwordHash?: string | null;
   }
   return AuthColumns;
 }
 
-// eslint-disable-next-line @typescript-eslint/no-explicit-any
-
 /**
- * Adds the columns of the second factor to a user entity. No ordinary query selects them, so they are on no
- * object that is serialized. {@link addTwoFactorColumns} is their migration.
+ * Adds the columns of the second factor to a user entity. Queries do not select them by default, so that they are not
+ * serialized. {@link addTwoFactorColumns} is their migration.
  *
  * @example
  * \@Entity('users')
@@ -46,7 +44,7 @@ export function withAuthColumns<Base extends Constructor>(base: Base = Object as
  */
 export function withTwoFactorColumns<Base extends Constructor>(base: Base) {
   abstract class TwoFactorColumns extends base {
-    /** Encrypted, and bound to the user: of no use in another row. */
+    /** Encrypted and bound to the user: it cannot be decrypted in the row of another user. */
     @Column({ name: 'two_factor_secret', type: 'text', nullable: true, select: false })
     twoFactorSecret?: string | null;
 

@@ -2,26 +2,26 @@ import { createRequire } from 'node:module';
 import { once } from '../../foundation/platform/sweep';
 import { sha256 } from '../../foundation/platform/crypto';
 
-// Tables of some megabytes: read when the first identifier needs them, and most never do.
+// The tables take some megabytes. Most processes never need them, so they are loaded at the first use.
 const tables = once(() => createRequire(__filename)('transliteration') as typeof import('transliteration'));
 
 const isAscii = (text: string): boolean => /^\p{ASCII}*$/u.test(text);
 
-/** Longest counter key in bytes. Columns are wider, so that prefixes fit too. */
+/** Maximum length of a counter key in bytes. The columns are wider, because keys get prefixes. */
 const MAX_BYTES = 190;
 
-/** An identifier without the differences that name no other account: trimmed, lower case. */
+/** An identifier without differences that do not distinguish accounts: trimmed and in lower case. */
 export const foldedIdentifier = (identifier: string): string => identifier.trim().toLowerCase();
 
-/** A value of an account's column as registration keeps it: an email in any case is one, all else counts to the letter. */
+/** A value as registration stores it: an email is trimmed and in lower case, any other value stays unchanged. */
 export const keptAs = (property: string, value: string): string =>
   property === 'email' ? foldedIdentifier(value) : value;
 
 /**
- * An identifier as rate limits count it: folded, in ASCII. Spellings that look alike become one, so that a
- * Cyrillic letter gains nobody a fresh allowance; never look an account up by it.
+ * Normalizes an identifier for rate limits: trimmed, lower case, ASCII. Spellings that look alike share one counter,
+ * so a Cyrillic letter gives no fresh allowance. Never look up an account by this value.
  *
- * Empty only where nothing was given. What has no ASCII form is hashed, and so is what is too long.
+ * Empty only for an empty identifier. A text without an ASCII form is hashed, and so is a text that is too long.
  */
 export function normalizedIdentifier(identifier: string): string {
   const folded = foldedIdentifier(identifier);
@@ -30,8 +30,8 @@ export function normalizedIdentifier(identifier: string): string {
 }
 
 /**
- * Bounds a counter key in bytes. Too long ones are hashed: cut off, different keys would become the same.
- * So is a NUL, which PostgreSQL stores in no text.
+ * Limits a counter key to {@link MAX_BYTES}. A longer key is hashed, because truncated keys could be equal. A key with
+ * a NUL is hashed too, because PostgreSQL cannot store a NUL in a text.
  */
 export const bounded = (key: string): string =>
   Buffer.byteLength(key) > MAX_BYTES || key.includes('\0') ? hashed(key) : key;

@@ -10,12 +10,14 @@ import { endedAmong } from '../denylist/ended-sessions';
 export type Row = Record<string, unknown>;
 
 /**
- * Reads a row by id and makes it the entity that `findOneBy` would return, with whether a session was ended.
+ * Returns a function that reads a row by id, builds the entity that `findOneBy` would return, and reports whether a
+ * session was ended.
  *
- * It exists for the guarded request: TypeORM builds and parses a query for every call, which costs
- * several times the query itself. Here the statement is prepared once, and requests that arrive together
- * are answered by one. Undefined where an entity needs more than its own columns (eager relations,
- * inheritance, load listeners, another driver): the caller then asks the repository.
+ * Guarded requests use it, because TypeORM builds and parses a query for every call, which costs several times the
+ * query itself. Here the statement is prepared once, and requests that arrive together share one statement.
+ *
+ * Undefined where an entity needs more than its own columns (eager relations, inheritance, load listeners, another
+ * driver). The caller then uses the repository.
  */
 export function rowReader(
   database: Database,
@@ -28,10 +30,10 @@ export function rowReader(
   const columns = ownColumns(metadata);
   const rows = rowsById(metadata, primary, columns, database);
   const read = batchPerTick<Row | null, CallerKey>(async (keys) => {
-    // Two requests of one user get a row each: a value that one of them changes must not be the other's.
+    // Two requests of one user get separate rows: a change to one entity must not affect the other.
     const rounds = byOccurrence(keys.map(({ id }) => id));
-    const families = keys.flatMap(({ familyId }) => familyId ?? []);
-    const found = await Promise.all(rounds.map(async (round) => rowsByKey(await rows(round, families))));
+    const familyIds = keys.flatMap(({ familyId }) => familyId ?? []);
+    const found = await Promise.all(rounds.map(async (round) => rowsByKey(await rows(round, familyIds))));
     const seen = new Map<string, number>();
     return keys.map(({ id }) => {
       const occurrence = seen.get(id) ?? 0;
@@ -48,7 +50,7 @@ export function rowReader(
   };
 }
 
-/** Whose row is read, and the session that is looked at with it, a UUID in lower case; null for none. */
+/** The id of the user to read, and the session to check with it: a UUID in lower case, or null for none. */
 export interface CallerKey {
   readonly id: string;
   readonly familyId: string | null;
@@ -61,7 +63,7 @@ export interface FoundCaller {
 
 const rowsByKey = (rows: Row[]): Map<string, Row> => new Map(rows.map((row) => [String(row[KEY]), row]));
 
-/** The distinct ids, then those asked for a second time, and so on: almost always one round. */
+/** Groups ids: the distinct ids first, then the ids that occur a second time, and so on. Mostly there is one group. */
 function byOccurrence(ids: readonly string[]): string[][] {
   const rounds: Set<string>[] = [];
   for (const id of ids) {
@@ -71,10 +73,10 @@ function byOccurrence(ids: readonly string[]): string[][] {
   return rounds.map((round) => [...round]);
 }
 
-/** The id in the one spelling PostgreSQL writes it in: a subject "07" finds no user 7. */
+/** Column alias of the id as PostgreSQL prints it. A subject "07" finds no user 7. */
 const KEY = 'svc_key';
 
-/** The sessions that were ended, among those that the statement asks about. */
+/** Column alias of the ended sessions among the requested ones. */
 const ENDED = 'svc_ended';
 
 function rowsById(
@@ -96,15 +98,15 @@ function rowsById(
     familyIds.length ? database.query<Row>(withSessions(), [ids, familyIds]) : database.query<Row>(text, [ids]);
 }
 
-/** The columns that are selected; a relation's own column is the relation's to load. */
+/** The columns that are selected by default, without the join columns of relations. */
 export const ownColumns = (metadata: EntityMetadata): ColumnMetadata[] =>
   metadata.columns.filter((column) => column.isSelect && !column.isVirtual);
 
-/** The condition that a row is not marked as deleted, to follow another one. */
+/** SQL that excludes soft-deleted rows. It begins with AND. */
 export const isLive = ({ deleteDateColumn }: EntityMetadata): string =>
   deleteDateColumn ? ` AND ${quoted(deleteDateColumn.databaseName)} IS NULL` : '';
 
-/** The entity as TypeORM's loader would make it. */
+/** Builds the entity as TypeORM's loader does. */
 export function hydrate(source: DataSource, metadata: EntityMetadata, columns: ColumnMetadata[], row: Row): object {
   const entity = metadata.create(undefined, { fromDeserializer: true });
   for (const column of columns) {
@@ -113,10 +115,10 @@ export function hydrate(source: DataSource, metadata: EntityMetadata, columns: C
   return entity;
 }
 
-// TypeORM selects these through a function.
+// TypeORM selects columns of these types through an SQL function.
 const SPATIAL = new Set(['geometry', 'geography']);
 
-/** Whether an entity is its own columns and nothing else. */
+/** Whether an entity consists of its own columns only. */
 export const isPlain = (source: DataSource, metadata: EntityMetadata): boolean =>
   source.options.type === 'postgres' &&
   metadata.primaryColumns.length === 1 &&
@@ -131,7 +133,7 @@ export const isPlain = (source: DataSource, metadata: EntityMetadata): boolean =
 
 const HASH = 'svc_hash';
 
-/** Users of one entity with their password hashes, which no other query selects. Asked of the primary, past caches. */
+/** Reads users of one entity with their password hashes. Queries go to the primary and bypass caches. */
 export class CredentialRows<User extends ObjectLiteral> {
   private readonly metadata: EntityMetadata;
   private readonly read: (property: string, values: readonly string[]) => Promise<StoredCredentials<User>[]>;
@@ -144,15 +146,15 @@ export class CredentialRows<User extends ObjectLiteral> {
     this.read = isPlain(database.source, this.metadata) ? this.byStatement() : this.byQuery;
   }
 
-  /** Those in whose column is one of these values. */
+  /** The users whose `property` has one of these values. */
   async by(property: string, values: readonly string[]): Promise<StoredCredentials<User>[]> {
     const found = await this.read(property, values);
-    // Taken off the entity, so that no host code and no serializer meets it.
+    // The hash is removed from the entity, so that neither host code nor a serializer can read it.
     for (const { user } of found) delete (user as { passwordHash?: unknown }).passwordHash;
     return found;
   }
 
-  /** Prepared: a login would spend more on building and parsing a query than on all its other statements. */
+  /** Uses a prepared statement: building and parsing a query costs more than all other statements of a login. */
   private byStatement() {
     const { database, metadata } = this;
     const { source } = database;

@@ -2,7 +2,7 @@ import type { GuardConfig } from '../../foundation/config/auth-config';
 import { TypeormUserProvider } from './typeorm-user-provider';
 import { UserProvider } from '../../foundation/ports/user-provider';
 
-/** Why these users cannot serve what is switched on at the default guard, each with its cure. */
+/** The configuration errors of a user provider for the enabled features of a guard, each with its correction. */
 export function userRefusals(users: UserProvider, { guard, features, hooks }: GuardConfig): string[] {
   const has = (...methods: ('identifierOf' | 'emailOf')[]): boolean =>
     methods.some((name) => users[name] !== UserProvider.prototype[name]);
@@ -17,7 +17,7 @@ export function userRefusals(users: UserProvider, { guard, features, hooks }: Gu
       `hooks.register must return a user with the identifier that was submitted. ${implement('identifierOf')}.`,
     features.accountDeletion &&
       !has('identifierOf') &&
-      `features.accountDeletion erases what is counted by identifier, too. ${implement('identifierOf')}, or switch the feature off.`,
+      `features.accountDeletion also erases the counters of the identifier. ${implement('identifierOf')}, or switch the feature off.`,
     mails.length > 0 &&
       !has('emailOf', 'identifierOf') &&
       `features.${mails[0]} mails its users. ${implement('emailOf, or identifierOf where the identifier is the email')}.`,
@@ -31,7 +31,7 @@ const created = (users: UserProvider, guard: string): string | false =>
 
 const registered = (users: UserProvider, implement: (methods: string) => string): string | false =>
   !users.datesAccounts() &&
-  "hooks.register needs users that tell when they were created. Give the entity a @CreateDateColumn({ type: 'timestamptz' }). " +
+  "hooks.register needs users with a creation date. Give the entity a @CreateDateColumn({ type: 'timestamptz' }). " +
     `Without an entity: ${implement('datesAccounts, currentMark and wasCreatedSince')}.`;
 
 function shared(users: UserProvider, kind: 'identifier' | 'email', feature: string): string | false {

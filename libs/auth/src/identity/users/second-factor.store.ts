@@ -6,8 +6,8 @@ import type { StoredSecondFactor } from '../../foundation/ports/user-provider';
 const COLUMNS = ['twoFactorSecret', 'twoFactorRecoveryCodes', 'twoFactorConfirmedAt'] as const;
 
 /**
- * The second factors of one entity's users. Read past the entity, which hides them: neither its listeners nor
- * a query cache nor a replica come between a login and what is stored.
+ * Reads and replaces the second factors of one entity's users. Queries go to the primary and bypass the entity, whose
+ * columns are not selected by default, with its listeners and the query cache.
  */
 export class SecondFactorRows {
   private readonly names = once(() => {
@@ -20,7 +20,7 @@ export class SecondFactorRows {
     private readonly metadata: EntityMetadata,
   ) {}
 
-  /** Whether the entity has the columns, and the id that its table has. */
+  /** Whether the entity has the columns, and an id without a transformer. */
   get exist(): boolean {
     const hasAll = COLUMNS.every((column) => this.metadata.findColumnWithPropertyName(column));
     return hasAll && !this.metadata.primaryColumns[0]!.transformer;
@@ -30,7 +30,7 @@ export class SecondFactorRows {
     const { secret, recoveryCodes, confirmedAt, ...names } = this.names();
     const { deleteDateColumn } = this.metadata;
     const live = deleteDateColumn ? ` AND ${this.column(deleteDateColumn.propertyName)} IS NULL` : '';
-    // By the column's own type, for its index. It reads " 7" as 7, so the text is compared besides.
+    // The comparison by the column's type uses its index. It reads " 7" as 7, so the text is compared as well.
     const [found] = await this.database.query<StoredSecondFactor>(
       `SELECT ${secret}::text AS secret, ${recoveryCodes}::text AS "recoveryCodes", ${confirmedAt} AS "confirmedAt"
          FROM ${this.database.table(this.metadata.target)} WHERE ${names.id} = $1 AND ${names.id}::text = $2${live}`,
@@ -40,8 +40,8 @@ export class SecondFactorRows {
   }
 
   /**
-   * Stores `next` where `current` is still there. One statement under the row's lock, so of all changes that
-   * started from one state exactly one is made; and none that the caller no longer waits for.
+   * Stores `next` if the row still contains `current`. One statement under the row's lock: of concurrent changes from
+   * the same state exactly one succeeds. After the timeout the transaction rolls back.
    */
   replace(id: string, current: StoredSecondFactor, next: StoredSecondFactor): Promise<boolean> {
     return this.database.transaction(async (_, manager) => {
@@ -53,11 +53,11 @@ export class SecondFactorRows {
   private update(manager: EntityManager, id: string, current: StoredSecondFactor, next: StoredSecondFactor) {
     const { secret, recoveryCodes, confirmedAt } = current;
     const names = this.names();
-    const isConfirmedAnew = next.confirmedAt?.getTime() !== confirmedAt?.getTime();
+    const hasNewConfirmation = next.confirmedAt?.getTime() !== confirmedAt?.getTime();
     const values: ObjectLiteral = {
       twoFactorSecret: next.secret,
       twoFactorRecoveryCodes: next.recoveryCodes,
-      ...(isConfirmedAnew && { twoFactorConfirmedAt: next.confirmedAt }),
+      ...(hasNewConfirmation && { twoFactorConfirmedAt: next.confirmedAt }),
     };
     return (
       manager
@@ -70,7 +70,7 @@ export class SecondFactorRows {
         .andWhere(`${names.id}::text = :id`, { id })
         .andWhere(`${names.secret}::text IS NOT DISTINCT FROM :secret`, { secret })
         .andWhere(`${names.recoveryCodes}::text IS NOT DISTINCT FROM :recoveryCodes`, { recoveryCodes })
-        // There or not: the database keeps a date more precisely than a Date does.
+        // Compares only whether a date is set: the database stores it with a higher precision than a Date.
         .andWhere(`${names.confirmedAt} IS ${confirmedAt ? 'NOT NULL' : 'NULL'}`)
     );
   }

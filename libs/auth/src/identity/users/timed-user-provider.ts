@@ -9,12 +9,12 @@ import {
 } from '../../foundation/ports/user-provider';
 
 /**
- * The realm's user provider, with a time limit on every call that asks a store: `storeTimeoutMs`, less what the request
- * has waited already.
+ * Calls the realm's user provider with a time limit on every call to a store: `storeTimeoutMs`, less the time that the
+ * request has already waited.
  *
- * Deletion and pruning call the provider itself: they run in transactions and sweeps with limits of their own.
+ * Deletion and pruning call the provider directly: their transactions and sweeps have their own time limits.
  *
- * @throws StoreUnavailable where the store does not answer in time or cannot be reached
+ * @throws StoreUnavailable if the store does not answer in time or cannot be reached
  */
 @Injectable()
 export class TimedUserProvider {
@@ -39,7 +39,7 @@ export class TimedUserProvider {
     return this.timed(() => this.provider.passwordHashOf(id));
   }
 
-  /** Whether the hash was stored. A provider that does not say so is asked for the hash that it stores now. */
+  /** Whether the hash was stored. If the provider returns no result, the stored hash is read and compared. */
   async savePasswordHash(id: string, passwordHash: string, replacing?: string): Promise<boolean> {
     const isStored = await this.timed(() => this.provider.savePasswordHash(id, passwordHash, replacing));
     return isStored ?? (await this.passwordHashOf(id)) === passwordHash;
@@ -89,7 +89,7 @@ export class TimedUserProvider {
     return this.provider.storesSecondFactors();
   }
 
-  /** `async`, so that a provider that throws at once rejects like any other. */
+  /** The `async` function turns a synchronous exception of the provider into a rejection. */
   private timed<T>(ask: () => Promise<T>): Promise<T> {
     return withTimeout('The user store', this.config.storeTimeoutMs, (async () => ask())());
   }

@@ -14,7 +14,7 @@ import type { NewAccount } from '../../foundation/ports/user-provider';
 const isDuplicate = (error: unknown): boolean =>
   (error as { driverError?: { code?: string } }).driverError?.code === '23505';
 
-/** The rows of one entity's users, from their creation to their end. */
+/** Creates, dates, verifies and deletes the rows of one entity's users. */
 export class AccountRows<User extends ObjectLiteral> {
   constructor(
     private readonly repository: Repository<User>,
@@ -26,27 +26,27 @@ export class AccountRows<User extends ObjectLiteral> {
     return this.repository.metadata.findColumnWithPropertyName(property) !== undefined;
   }
 
-  /** The property that holds the email; the identifier where there is no such column. */
+  /** The property that holds the email: `email`, or the identifier where the entity has no column `email`. */
   get email(): string {
     return this.has('email') ? 'email' : this.username;
   }
 
-  /** The new row, or null where the identifier is taken. The unique index decides. */
+  /** Inserts a row and returns it, or null if the identifier is taken. The unique index decides. */
   async create({ identifier, passwordHash, name }: NewAccount): Promise<User | null> {
     const values = { [this.username]: identifier, passwordHash, name } as unknown as User;
     try {
-      // Where the answer is 503, the row must not come later: whoever tries again would find it taken.
+      // After a 503 the row must not be committed later: a retry of the client would find the identifier taken.
       return await this.database.transaction((_, manager) =>
         manager.save(this.repository.create(values), { transaction: false }),
       );
     } catch (error) {
-      // The value of another unique column is none that could be chosen otherwise.
+      // A conflict on another unique column is an error: the user cannot choose that value.
       if (isDuplicate(error) && (await this.isTaken(identifier))) return null;
       throw error;
     }
   }
 
-  /** Whether rows tell when they were created, by the database's clock and whatever the time zone of a connection. */
+  /** Whether rows store their creation time by the database's clock, independent of the time zone of a connection. */
   get areDated(): boolean {
     const { createDateColumn, connection } = this.repository.metadata;
     return !!createDateColumn && connection.driver.normalizeType(createDateColumn) === 'timestamp with time zone';
@@ -60,12 +60,12 @@ export class AccountRows<User extends ObjectLiteral> {
     return row.mark;
   }
 
-  /** Whether a row was created since the mark. Its date stays what it was through every update. */
+  /** Whether a row was created at or after the mark. Updates do not change the creation date. */
   async wasCreatedSince(id: string, mark: string): Promise<boolean> {
     const { createDateColumn, primaryColumns, tablePath } = this.repository.metadata;
     const { databaseName, precision } = createDateColumn!;
     const [row] = await this.repository.query(
-      // Rounded as the column rounds.
+      // The mark is rounded to the precision of the column.
       `SELECT ${quoted(databaseName)} >= $2::timestamptz(${precision ?? 6}) AS newer
          FROM ${quotedPath(tablePath)} WHERE ${quoted(primaryColumns[0]!.databaseName)} = $1`,
       [id, mark],
@@ -79,13 +79,13 @@ export class AccountRows<User extends ObjectLiteral> {
     return affected === 1;
   }
 
-  /** Deletes the row itself, also of an entity with a delete date. */
+  /** Deletes the row permanently, also for an entity with a `@DeleteDateColumn`. */
   async delete(where: FindOptionsWhere<User>, manager: EntityManager): Promise<boolean> {
     const { affected } = await manager.delete(this.repository.target, where);
     return affected === 1;
   }
 
-  /** Whether a row has the identifier, be it one that is marked as deleted. */
+  /** Whether a row has the identifier. Soft-deleted rows count. */
   private isTaken(identifier: string): Promise<boolean> {
     const column = quoted(this.repository.metadata.findColumnWithPropertyName(this.username)!.databaseName);
     return this.database.transaction(async (_, manager) => {
@@ -96,22 +96,22 @@ export class AccountRows<User extends ObjectLiteral> {
           .getExists()
       )
         return true;
-      // An index on an expression, such as lower(email), takes other spellings for the same.
+      // An index on an expression, such as lower(email), treats other spellings as equal.
       return rows().where(`lower(u.${column}::text) = lower(:identifier)`, { identifier }).getExists();
     });
   }
 }
 
-/** Whether an entity says that no two of its rows share a value of this column, those marked as deleted aside. */
+/** Whether an entity declares a column unique, at least among the rows that are not soft-deleted. */
 export function isUnique(
   { primaryColumns, uniques, indices, deleteDateColumn }: EntityMetadata,
   property: string,
 ): boolean {
-  const alone = (columns: ColumnMetadata[]): boolean => columns.length === 1 && columns[0]!.propertyName === property;
+  const isOnly = (columns: ColumnMetadata[]): boolean => columns.length === 1 && columns[0]!.propertyName === property;
   const live = new RegExp(`^\\(?"?${deleteDateColumn?.databaseName}"? IS NULL\\)?$`, 'i');
   return (
-    alone(primaryColumns) ||
-    uniques.some(({ columns }) => alone(columns)) ||
-    indices.some(({ isUnique: unique, columns, where }) => unique && alone(columns) && (!where || live.test(where)))
+    isOnly(primaryColumns) ||
+    uniques.some(({ columns }) => isOnly(columns)) ||
+    indices.some(({ isUnique: unique, columns, where }) => unique && isOnly(columns) && (!where || live.test(where)))
   );
 }

@@ -18,16 +18,16 @@ const TEXT: ReadonlySet<unknown> = new Set([String, 'text', 'varchar', 'characte
 // 22P02 invalid text, 22003 out of range, 22021 bad encoding.
 const NOT_OF_THE_TYPE = new Set(['22P02', '22003', '22021']);
 
-/** A text that is no value of its column's type names nobody. Every other error passes. */
-function nobody(error: { code?: string }): null {
+/** Null for an error that a value outside its column's type causes: no user has that value. Rethrows any other error. */
+function nullIfNotOfType(error: { code?: string }): null {
   if (NOT_OF_THE_TYPE.has(error.code ?? '')) return null;
   throw error;
 }
 
-/** An email of a column with an idea of its own of case is kept as it was given, or as registration folds it. */
+/** The texts under which a value may be stored: as it was given, and as registration normalizes it. */
 const spellings = (property: string, text: string): string[] => [...new Set([text, keptAs(property, text)])];
 
-/** Users of one TypeORM entity. The identifier column is the guard's `username` option. */
+/** Reads and changes the users of one TypeORM entity. The guard's `username` option names the identifier column. */
 export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> extends UserProvider<User> {
   private readonly repository: Repository<User>;
   protected readonly metadata: EntityMetadata;
@@ -61,12 +61,12 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
     return (await this.find({ id, familyId: null }))?.user ?? null;
   }
 
-  /** Whether {@link findWithSession} is there: not for an entity that is more than the columns of its table. */
+  /** Whether {@link findWithSession} is supported. It is not where the entity has more than the columns of its table. */
   get readsSessions(): boolean {
     return this.row !== undefined;
   }
 
-  /** The user, and whether a session was ended, in one statement on the primary, which requests share. */
+  /** Reads the user, and whether a session was ended, in one statement on the primary. Concurrent requests share it. */
   findWithSession(id: string, familyId: string | null): Promise<{ user: User; ended: boolean } | null> {
     return this.find({ id, familyId });
   }
@@ -74,12 +74,12 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
   private async find(key: CallerKey): Promise<{ user: User; ended: boolean } | null> {
     const { id } = key;
     if (id.includes('\0')) return null;
-    const found = await (this.row?.(key) ?? this.findEntity(id)).catch(nobody);
-    // PostgreSQL reads " 7" and "07" as 7; a subject names its user in one spelling only.
+    const found = await (this.row?.(key) ?? this.findEntity(id)).catch(nullIfNotOfType);
+    // PostgreSQL reads " 7" and "07" as 7. A token subject must match the id exactly.
     return found && this.idOf(found.user as User) === id ? (found as { user: User; ended: boolean }) : null;
   }
 
-  /** On the primary: the repository would read a replica where the data source has some. */
+  /** Reads the primary. The repository would read a replica where the data source has replicas. */
   private async findEntity(id: string): Promise<FoundCaller | null> {
     const user = await this.database.withManager((manager) => manager.findOneBy(this.repository.target, this.byId(id)));
     return user && { user, ended: false };
@@ -87,7 +87,7 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
 
   async findByIdentifier(identifier: string): Promise<StoredCredentials<User> | null> {
     if (identifier.includes('\0')) return null;
-    const found = await this.credentials.by(this.username, spellings(this.username, identifier)).catch(nobody);
+    const found = await this.credentials.by(this.username, spellings(this.username, identifier)).catch(nullIfNotOfType);
     const isExact = ({ user }: StoredCredentials<User>): boolean => this.textOf(user, this.username) === identifier;
     const closest = found?.find(isExact) ?? found?.[0];
     return closest && this.isSpelled(closest.user, identifier) ? closest : null;
@@ -96,11 +96,11 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
   async passwordHashOf(id: string): Promise<string | null> {
     if (id.includes('\0')) return null;
     const [found] =
-      (await this.credentials.by(this.metadata.primaryColumns[0]!.propertyName, [id]).catch(nobody)) ?? [];
+      (await this.credentials.by(this.metadata.primaryColumns[0]!.propertyName, [id]).catch(nullIfNotOfType)) ?? [];
     return found && this.idOf(found.user) === id ? found.passwordHash : null;
   }
 
-  /** Read off a column `emailVerifiedAt`, where the entity has one. */
+  /** Reads the column `emailVerifiedAt`; null where the entity has no such column. */
   override isEmailVerified(user: User): boolean | null {
     const column = this.metadata.findColumnWithPropertyName('emailVerifiedAt');
     return column ? (column.getEntityValue(user) ?? null) !== null : null;
@@ -120,28 +120,28 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
     const where = spellings(property, email).map((value) => ({ [property]: value }) as FindOptionsWhere<User>);
     const users = await this.database
       .withManager((manager) => manager.findBy(this.repository.target, where))
-      .catch(nobody);
+      .catch(nullIfNotOfType);
     return users?.find((user) => this.textOf(user, property) === email) ?? users?.[0] ?? null;
   }
 
-  /** The name of the entity's column, where two rows might share what is in it; null where none can. */
+  /** The name of the entity's column if it is not unique; null if it is unique. */
   sharedColumn(kind: 'identifier' | 'email'): string | null {
     const property = kind === 'email' ? this.accounts.email : this.username;
     return isUnique(this.metadata, property) ? null : `${this.metadata.name}.${property}`;
   }
 
-  /** Where there is a column `name` for what everybody is asked. */
+  /** True if the entity has a column `name`, because registration requires a name. */
   override createsAccounts(): boolean {
     return this.accounts.has('name');
   }
 
   override async create(account: NewAccount): Promise<User | null> {
     const created = await this.accounts.create(account);
-    // Read anew: what was saved carries the hash.
+    // Read again, because the saved entity contains the password hash.
     return created && this.findById(this.idOf(created));
   }
 
-  /** Where there is a `@CreateDateColumn` with a time zone. */
+  /** True if the entity has a `@CreateDateColumn` with a time zone. */
   override datesAccounts(): boolean {
     return this.accounts.areDated;
   }
@@ -176,7 +176,7 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
 
   override async secondFactorOf(id: string): Promise<StoredSecondFactor | null> {
     if (id.includes('\0')) return null;
-    return this.secondFactors.find(id).catch(nobody);
+    return this.secondFactors.find(id).catch(nullIfNotOfType);
   }
 
   override replaceSecondFactor(id: string, current: StoredSecondFactor, next: StoredSecondFactor): Promise<boolean> {
@@ -184,10 +184,10 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
   }
 
   override async present(ids: readonly string[]): Promise<ReadonlySet<string> | null> {
-    // The table knows its ids by other names than the entity does: nobody is to be missed for want of a translation.
+    // The table stores transformed ids, which cannot be compared with the given ids. No user may count as missing.
     if (this.metadata.primaryColumns[0]!.transformer) return null;
-    // An id that is no value of its column cannot be asked for, so its user counts as there.
-    const found = await Promise.all(ids.map((id) => this.hasRow(id).catch((error) => nobody(error) === null)));
+    // An id outside the column's type cannot be queried, so its user counts as present.
+    const found = await Promise.all(ids.map((id) => this.hasRow(id).catch((error) => nullIfNotOfType(error) === null)));
     return new Set(ids.filter((_, i) => found[i]));
   }
 
@@ -197,7 +197,7 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
 
   async savePasswordHash(id: string, passwordHash: string, replacing?: string): Promise<boolean> {
     const current = replacing === undefined ? {} : { passwordHash: replacing };
-    // A transaction, so that a change that was answered 503 does not happen behind its back.
+    // The transaction rolls back after the timeout, so a change that was answered with 503 is not committed later.
     return this.database.transaction(async (_, manager) => {
       const where = { ...this.byId(id), ...current };
       return (await manager.update(this.metadata.target, where, { passwordHash } as never)).affected === 1;
@@ -205,8 +205,8 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
   }
 
   /**
-   * Whether the identifier is the one spelling of its value. A column that is no text reads "007" as 7, and
-   * every spelling would be counted as another account.
+   * Whether the identifier is the canonical spelling of its value. A numeric column reads "007" as 7, and rate
+   * limits would count every spelling as another account.
    */
   private isSpelled(user: User, identifier: string): boolean {
     const column = this.metadata.findColumnWithPropertyName(this.username)!;
@@ -214,7 +214,7 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
     return foldedIdentifier(String(column.getEntityValue(user))) === foldedIdentifier(identifier);
   }
 
-  /** Soft-deleted rows are rows. */
+  /** Which ids have a row. Soft-deleted rows count. */
   private async haveRows(ids: string[]): Promise<boolean[]> {
     const id = quoted(this.metadata.primaryColumns[0]!.databaseName);
     const rows: { id: string }[] = await this.repository.query(
@@ -222,7 +222,7 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
       [ids],
     );
     const known = new Set(rows.map((row) => row.id));
-    return ids.map((one) => known.has(one));
+    return ids.map((rowId) => known.has(rowId));
   }
 
   private textOf(user: User, property: string): string | null {

@@ -8,7 +8,7 @@ interface Bcrypt {
   compare(password: string, digest: string): Promise<boolean>;
 }
 
-/** bcryptjs takes the event loop for what bcrypt computes beside it: about 0.1 s at cost 11, twice that a step on. */
+/** Maximum costs. bcryptjs blocks the event loop: about 0.1 s at cost 11, twice as long for each further step. */
 const MOST = { bcrypt: 14, bcryptjs: 12 };
 
 class BcryptVerifier extends PasswordVerifier {
@@ -28,7 +28,7 @@ class BcryptVerifier extends PasswordVerifier {
   }
 
   verify(digest: string, password: string): Promise<boolean> {
-    // PHP's 2y is 2b by another name.
+    // PHP's `2y` is the same algorithm as `2b`.
     return this.library.compare(password, digest.replace(/^\$2y/, '$2b'));
   }
 }
@@ -37,12 +37,12 @@ class BcryptVerifier extends PasswordVerifier {
  * Accepts bcrypt hashes (`$2a$`, `$2b$`, `$2y$`) to cost 14 with the package `bcrypt`, or to cost 12 with `bcryptjs`,
  * which computes on the event loop.
  *
- * bcrypt sees the first 72 bytes of a password, so until the first login any ending after them is right; what was
- * typed then is what is hashed, and counts whole from there on.
+ * bcrypt uses the first 72 bytes of a password only, so until the first login any text after them is accepted. The
+ * first login rehashes the password as it was entered, and from then on the whole password is compared.
  *
- * @param options.rounds the cost that most of the imported hashes have: logins of everybody else are given it
+ * @param options.rounds the cost of most imported hashes. Logins of all other users compute a hash of the same cost
  * @example hashing: { verifiers: [bcryptVerifier({ rounds: 12 })] }
- * @throws AuthConfigError where neither package is installed, or for a cost that is not accepted
+ * @throws AuthConfigError if neither package is installed, or for a cost that is not accepted
  * @publicApi
  */
 export function bcryptVerifier(

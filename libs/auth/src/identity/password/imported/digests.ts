@@ -1,4 +1,4 @@
-/** A digest of scrypt or PBKDF2, taken apart. */
+/** A parsed digest of scrypt or PBKDF2. */
 export interface ImportedDigest<Cost> {
   readonly cost: Cost;
   readonly salt: Uint8Array;
@@ -17,17 +17,17 @@ export interface Pbkdf2Cost {
   readonly iterations: number;
 }
 
-// Each login is given one hash of every imported kind, so what one may cost is below a second of one core.
+// Each login computes one hash of every imported kind, so the maximum cost of one hash is below a second of one core.
 
-/** 128 · N · r · p, which is bytes where p is 1: the most that OWASP asks for. */
+/** Maximum of 128 · N · r · p (bytes if p is 1): the highest cost that OWASP recommends. */
 const SCRYPT_WORK = 134_217_728;
 
-/** Rounds of HMAC: above Django's 1,200,000 and the 1,300,000 that OWASP asks of SHA-1. */
+/** Maximum rounds of HMAC: above Django's 1,200,000 and the 1,300,000 that OWASP recommends for SHA-1. */
 const PBKDF2_ROUNDS = 1_500_000;
 
 const BCRYPT_LEAST = 4;
 
-/** Bytes that each hash yields: the key that is usually stored. */
+/** Output length of each hash in bytes: the usual length of a stored key. */
 export const PBKDF2_BLOCK: Readonly<Record<string, number>> = { sha1: 20, sha256: 32, sha512: 64 };
 
 // 53 characters of salt and hash in bcrypt's own base64.
@@ -38,13 +38,13 @@ const PBKDF2_PHC =
   /^\$pbkdf2-?(sha1|sha256|sha512)?\$(?:i=)?(\d{1,8})(?:,l=\d{1,3})?\$([A-Za-z0-9+/.]{2,128})={0,2}\$([A-Za-z0-9+/.]{22,172})={0,2}$/;
 const PBKDF2_DJANGO = /^pbkdf2_(sha1|sha256)\$(\d{1,8})\$([^$]{1,128})\$([A-Za-z0-9+/]{22,172}={0,2})$/;
 
-/** Whether a digest is bcrypt's, at no more than this cost: each step doubles it. */
+/** Whether a digest is a bcrypt digest with at most this cost. Each step doubles the work. */
 export function isAffordableBcrypt(digest: string, most: number): boolean {
   const cost = Number(BCRYPT.exec(digest)?.[1]);
   return cost >= BCRYPT_LEAST && cost <= most;
 }
 
-/** A PHC string of scrypt (RFC 7914); undefined for what is none, or asks for more than can be paid. */
+/** Parses a PHC string of scrypt (RFC 7914). Undefined for any other text, and for a cost above the maximum. */
 export function scryptDigest(digest: string): ImportedDigest<ScryptCost> | undefined {
   const [, ln, r, p, salt, key] = SCRYPT.exec(digest) ?? [];
   const cost = { ln: Number(ln), r: Number(r), p: Number(p) };
@@ -52,22 +52,22 @@ export function scryptDigest(digest: string): ImportedDigest<ScryptCost> | undef
   return { cost, salt: fromBase64(salt), key: fromBase64(key) };
 }
 
-// RFC 7914 §2: N is less than 2^(16 · r). Libraries throw otherwise.
+// RFC 7914 §2: N is less than 2^(16 · r). Libraries throw for a larger N.
 const isScryptCost = ({ ln, r, p }: ScryptCost): boolean =>
   ln >= 1 && r >= 1 && p >= 1 && ln < 16 * r && 128 * 2 ** ln * r * p <= SCRYPT_WORK;
 
-/** PBKDF2 (RFC 8018) as a PHC string or as Django writes it; undefined for what is none, or asks for too much. */
+/** Parses PBKDF2 (RFC 8018) in PHC or Django format. Undefined for any other text, and for a cost above the maximum. */
 export function pbkdf2Digest(digest: string): ImportedDigest<Pbkdf2Cost> | undefined {
   const django = PBKDF2_DJANGO.exec(digest);
   const [, hash = 'sha1', iterations, salt, key] = django ?? PBKDF2_PHC.exec(digest) ?? [];
   const cost = { hash, iterations: Number(iterations) };
   if (!salt || !key) return undefined;
-  // Django hashes its salt as the text it is.
-  const taken = { cost, salt: django ? new TextEncoder().encode(salt) : fromBase64(salt), key: fromBase64(key) };
+  // Django uses the text of the salt without decoding it.
+  const parsed = { cost, salt: django ? new TextEncoder().encode(salt) : fromBase64(salt), key: fromBase64(key) };
   // Each block of the key takes all rounds (RFC 8018 §5.2).
-  const rounds = cost.iterations * Math.ceil(taken.key.length / PBKDF2_BLOCK[hash]!);
-  return rounds >= 1 && rounds <= PBKDF2_ROUNDS ? taken : undefined;
+  const rounds = cost.iterations * Math.ceil(parsed.key.length / PBKDF2_BLOCK[hash]!);
+  return rounds >= 1 && rounds <= PBKDF2_ROUNDS ? parsed : undefined;
 }
 
-/** Base64 with or without padding; passlib writes `.` for `+`. */
+/** Decodes base64 with or without padding; passlib writes `.` instead of `+`. */
 const fromBase64 = (text: string): Uint8Array => Buffer.from(text.replaceAll('.', '+'), 'base64');

@@ -11,7 +11,7 @@ class Pbkdf2Verifier extends PasswordVerifier {
 
   constructor({ hash, iterations }: Pbkdf2Cost) {
     super();
-    // As long a key as the others have: a longer one would take another turn of all rounds.
+    // The key has the length of one block: each further block takes all rounds again.
     const [salt, key] = [16, PBKDF2_BLOCK[hash] ?? 0].map((length) =>
       randomBytes(length).toString('base64').replace(/=+$/, ''),
     );
@@ -32,8 +32,8 @@ class Pbkdf2Verifier extends PasswordVerifier {
  * Accepts PBKDF2 hashes: Django's `pbkdf2_sha256$870000$salt$hash`, and PHC strings as passlib writes them,
  * `$pbkdf2-sha256$29000$salt$hash`.
  *
- * @param cost what most of the imported hashes have: logins of everybody else are given it. `hash` is `sha1`,
- * `sha256` or `sha512`
+ * @param cost the cost of most imported hashes. Logins of all other users compute a hash of the same cost. `hash` is
+ * `sha1`, `sha256` or `sha512`
  * @throws AuthConfigError for a cost that is not accepted
  * @publicApi
  */

@@ -30,7 +30,7 @@ class ScryptVerifier extends PasswordVerifier {
 /**
  * Accepts scrypt hashes as PHC strings, as passlib writes them: `$scrypt$ln=16,r=8,p=1$salt$hash`.
  *
- * @param cost what most of the imported hashes have: logins of everybody else are given it
+ * @param cost the cost of most imported hashes. Logins of all other users compute a hash of the same cost
  * @throws AuthConfigError for a cost that is not accepted
  * @publicApi
  */

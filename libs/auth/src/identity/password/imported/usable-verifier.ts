@@ -2,10 +2,10 @@ import { AuthConfigError } from '../../../foundation/platform/errors';
 import type { PasswordVerifier } from '../../../foundation/ports/passwords';
 
 /**
- * The verifier, if it recognises its own decoy. One that does not is told to expect hashes that it takes for none:
- * they would match nobody, and the time of a login would tell who has one.
+ * Returns the verifier if it recognises its own decoy. Otherwise it is configured for hashes that it refuses: no such
+ * hash would match, and the duration of a login would reveal which accounts have an imported hash.
  *
- * @throws AuthConfigError that says what is wrong and how to mend it
+ * @throws AuthConfigError with the text of `cure`
  */
 export function usable(verifier: PasswordVerifier, cure: string): PasswordVerifier {
   if (verifier.recognises(verifier.decoy)) return verifier;
