@@ -7,7 +7,7 @@ describe('the key of a denied session', () => {
     expect(familyKey(id)).toBe(familyKey(id.toLowerCase()));
   });
 
-  it.each(['session 7', 'Session 7', '~', 'x'.repeat(255)])('holds the name %j to the letter', (name) => {
+  it.each(['session 7', 'Session 7', '~', 'x'.repeat(255)])('contains the name %j unchanged', (name) => {
     expect(familyKey(name)).toBe(`svc:dl:fid:${name}`);
   });
 
@@ -21,7 +21,7 @@ describe('the key of a denied session', () => {
     expect(new Set(names.map(familyKey)).size).toBe(names.length);
   });
 
-  it('begins with what the store is searched for', () => {
+  it('begins with the prefix that the scan uses', () => {
     for (const name of ['session 7', 'a\0b']) expect(familyKey(name).startsWith(FAMILY_KEYS)).toBe(true);
   });
 });

@@ -101,7 +101,7 @@ describeWithOwnRedis('the monitor of the denylist', () => {
       expect(await nodes.client.exists(LEASE)).toBe(0);
     });
 
-    it('looks once at a time, however often it is told to', async () => {
+    it('runs one check at a time for many concurrent calls', async () => {
       await storeEnded(t.database, BATCH);
       const { monitor, ended } = await nodes.start();
       const read = jest.spyOn(ended, 'since');
@@ -111,7 +111,7 @@ describeWithOwnRedis('the monitor of the denylist', () => {
   });
 
   describe('while another node writes the denials', () => {
-    it('waits, and takes over when that one is gone', async () => {
+    it('waits, and takes over when the lease of that node expires', async () => {
       const ids = await storeEnded(t.database, 10);
       await nodes.client.set(LEASE, 'another node', { PX: 60_000 });
       const { monitor, isComplete } = await nodes.start();
@@ -125,14 +125,14 @@ describeWithOwnRedis('the monitor of the denylist', () => {
       expect(await nodes.denied()).toEqual(keysOf(ids));
     });
 
-    it('knows the lease to be renewed at each batch, and given back at the end', async () => {
+    it('renews the lease at each batch, and releases it at the end', async () => {
       await storeEnded(t.database, 3 * BATCH);
       const left: number[] = [];
       const seen: string[] = [];
       onStatement(READS_BATCH, async () => {
         left.push(await nodes.client.pTTL(LEASE));
         seen.push((await nodes.client.get(LEASE))!);
-        // What the node did not renew would stay like this.
+        // Without a renewal the lease would keep this value.
         await nodes.client.pExpire(LEASE, 60_000);
       });
       await (await nodes.start()).monitor.look();
@@ -142,7 +142,7 @@ describeWithOwnRedis('the monitor of the denylist', () => {
       expect(await nodes.client.exists(LEASE)).toBe(0);
     });
 
-    it('does no harm where both do it', async () => {
+    it('does no harm if both nodes write', async () => {
       const ids = await storeEnded(t.database, 3 * BATCH);
       const [one, other] = [await nodes.start(), await nodes.start()];
       let batches = 0;
@@ -234,8 +234,8 @@ describeWithOwnRedis('the monitor of the denylist', () => {
     });
   });
 
-  describe('that cannot do its work', () => {
-    it('says nothing of a store that does not answer, and does it when it is back', async () => {
+  describe('with an unavailable store or database', () => {
+    it('logs nothing while the store does not answer, and repairs it when it answers again', async () => {
       await storeEnded(t.database, 10);
       const said = jest.spyOn(Logger.prototype, 'error');
       const { monitor, store, isComplete } = await nodes.start({ storeTimeoutMs: 200 });
@@ -248,7 +248,7 @@ describeWithOwnRedis('the monitor of the denylist', () => {
       expect(said).not.toHaveBeenCalled();
     });
 
-    it('leaves the store incomplete where PostgreSQL fails in the middle, and logs what it does not know', async () => {
+    it('leaves the store incomplete if PostgreSQL fails in the middle, and logs an unknown error', async () => {
       await storeEnded(t.database, 3 * BATCH);
       const said = jest.spyOn(Logger.prototype, 'error').mockReturnValue();
       const { monitor, ended, isComplete } = await nodes.start();
@@ -286,7 +286,7 @@ describeWithOwnRedis('the monitor of the denylist', () => {
     });
 
     it('takes nothing for complete where its table holds the ends of sessions of others only', async () => {
-      // As `auth.revoke()` notes it of a session that it does not know.
+      // As `auth.revoke()` stores it for an unknown session.
       await storeEnded(t.database, 1);
       await t.database.query("UPDATE svc_sessions SET user_id = ''");
       const { monitor, isComplete } = await nodes.start({ routes: false });
@@ -295,8 +295,8 @@ describeWithOwnRedis('the monitor of the denylist', () => {
     });
   });
 
-  describe('that is told which sessions ended by the application`s own time', () => {
-    it('leaves out those whose last token has expired by it', async () => {
+  describe('with an application clock that differs from the database clock', () => {
+    it('leaves out the sessions whose last token has expired by the application clock', async () => {
       const ids = await storeEnded(t.database, 10, 100);
       t.clock.advance(LIFE - 50);
       const { monitor } = await nodes.start();

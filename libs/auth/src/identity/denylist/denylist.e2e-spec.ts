@@ -47,15 +47,15 @@ describeWithOwnRedis('the denylist in Redis', () => {
     new StoredDenylist(store, continuity, realm, { routes, storeTimeoutMs: STORE_TIMEOUT_MS } as AuthConfig);
   const isDenied = async (id: string): Promise<boolean> => (await operator.exists(deniedKey(id))) === 1;
 
-  describe('that is told of an end before the commit', () => {
-    it('keeps it for as long as a token of it may be presented', async () => {
+  describe('that receives an end before the commit', () => {
+    it('keeps it while a token of the session may be presented', async () => {
       const id = randomUUID();
       await denylist(true).deny([id.toUpperCase()]);
       expect(await operator.ttl(deniedKey(id))).toBeGreaterThan(900 + 5 + 30);
       expect(await operator.ttl(deniedKey(id))).toBeLessThanOrEqual(900 + 5 + 60);
     });
 
-    it('is not told again after the commit where nothing was lost', async () => {
+    it('is not written again after the commit if no data was lost', async () => {
       await continuity.current();
       const id = randomUUID();
       const confirm = await denylist(true).deny([id]);
@@ -67,10 +67,10 @@ describeWithOwnRedis('the denylist in Redis', () => {
     it.each<[what: string, lose: () => Promise<unknown>]>([
       ['was emptied', () => redis.flush()],
       [
-        'was emptied, and somebody else has begun to fill it',
+        'was emptied, and another process has begun to fill it',
         async () => (await redis.flush(), await continuity.current()),
       ],
-    ])('is told again after the commit where it %s in between', async (_, lose) => {
+    ])('is written again after the commit if it %s in between', async (_, lose) => {
       await continuity.current();
       const id = randomUUID();
       const confirm = await denylist(true).deny([id]);
@@ -80,7 +80,7 @@ describeWithOwnRedis('the denylist in Redis', () => {
       expect(await isDenied(id)).toBe(true);
     });
 
-    it('is told again after the commit where nobody could say whether it lost anything', async () => {
+    it('is written again after the commit if a loss of data cannot be excluded', async () => {
       const id = randomUUID();
       const confirm = await denylist(true).deny([id]);
       await operator.del(deniedKey(id));
@@ -88,7 +88,7 @@ describeWithOwnRedis('the denylist in Redis', () => {
       expect(await isDenied(id)).toBe(true);
     });
 
-    it('is asked nothing where no session ended', async () => {
+    it('is not read if no session ended', async () => {
       proxy.hang();
       const confirm = await denylist(true).deny([]);
       await confirm();
@@ -96,7 +96,7 @@ describeWithOwnRedis('the denylist in Redis', () => {
     });
   });
 
-  describe('that a service without PostgreSQL asks', () => {
+  describe('that a service without PostgreSQL reads', () => {
     it.each<[what: string, mark: () => Promise<unknown>, complete: boolean]>([
       ['marked complete', async () => store.setMany([COMPLETE], await continuity.current(), 60), true],
       ['not marked', () => continuity.current(), false],
@@ -123,7 +123,7 @@ describeWithOwnRedis('the denylist in Redis', () => {
       expect(await asked.read({ fid: '', jti: 7 })).toEqual({ denied: false, complete });
     });
 
-    it('is not complete while its server is not known', async () => {
+    it('is not complete while its server is unknown', async () => {
       await store.setMany([COMPLETE], await continuity.current(), 60);
       const asked = denylist(false);
       expect(await asked.read({ fid: randomUUID() })).toEqual({ denied: false, complete: true });
@@ -132,7 +132,7 @@ describeWithOwnRedis('the denylist in Redis', () => {
     });
   });
 
-  it('is asked once for each token of an issuing node, and not at all for one that names nothing', async () => {
+  it('is read once for each token of an issuing node, and not for a token without ids', async () => {
     const asked = jest.spyOn(store, 'getMany');
     const issuing = denylist(true);
     expect(await issuing.read({ fid: randomUUID(), jti: randomUUID() })).toMatchObject({ denied: false });
@@ -141,7 +141,7 @@ describeWithOwnRedis('the denylist in Redis', () => {
     expect(asked).toHaveBeenCalledTimes(1);
   });
 
-  it('that does not answer is an error, and never a no', async () => {
+  it('that does not answer is an error, and never a negative result', async () => {
     proxy.down();
     for (const routes of [true, false]) {
       await expect(denylist(routes).read({ fid: randomUUID() })).rejects.toBeInstanceOf(StoreUnavailable);

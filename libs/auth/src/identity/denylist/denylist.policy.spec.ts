@@ -4,17 +4,17 @@ type Verdict = ReturnType<typeof denylistVerdict>;
 
 describe('the verdict on a session', () => {
   it.each<[what: string, denied: boolean, ended: boolean | null, complete: boolean, verdict: Verdict]>([
-    // PostgreSQL knows the session: it does not matter what the store may have lost.
+    // PostgreSQL has the session, so lost entries of the store are irrelevant.
     ['no, of a store that may have lost denials, and no of PostgreSQL', false, false, false, 'live'],
     ['no, of a complete store, and no of PostgreSQL', false, false, true, 'live'],
     ['no, of a store that may have lost denials, and yes of PostgreSQL', false, true, false, 'ended'],
     ['no, of a complete store, and yes of PostgreSQL', false, true, true, 'ended'],
-    // PostgreSQL has lost the commit, or has not made it yet.
+    // PostgreSQL has lost the commit, or it is not committed yet.
     ['yes, of a store that may have lost denials, and no of PostgreSQL', true, false, false, 'ended'],
     ['yes, of a complete store, and no of PostgreSQL', true, false, true, 'ended'],
     ['yes of both, in a store that may have lost denials', true, true, false, 'ended'],
     ['yes of both, in a complete store', true, true, true, 'ended'],
-    // PostgreSQL does not know the session, or is not there.
+    // PostgreSQL has no such session, or the service has no PostgreSQL.
     ['no, of a store that may have lost denials, and nothing of PostgreSQL', false, null, false, 'unknown'],
     ['no, of a complete store, and nothing of PostgreSQL', false, null, true, 'live'],
     ['yes, of a store that may have lost denials, and nothing of PostgreSQL', true, null, false, 'ended'],
@@ -23,7 +23,7 @@ describe('the verdict on a session', () => {
     expect(denylistVerdict({ denied, ended, complete })).toBe(verdict);
   });
 
-  it('never turns from ended to live when one more fact says that it ended', () => {
+  it('never changes from ended to live with one more indication of an end', () => {
     const facts = [true, false].flatMap((denied) =>
       [true, false, null].flatMap((ended) =>
         [true, false].map((complete): DenialFacts => ({ denied, ended, complete })),

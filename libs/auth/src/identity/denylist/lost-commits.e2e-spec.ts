@@ -21,7 +21,7 @@ describeWithOwnRedis('the monitor of the denylist, on a timeline of PostgreSQL t
     expect(await nodes.denied()).not.toContain(deniedKey(live));
   });
 
-  it('notes the timeline under the name of the database, and does it once for each', async () => {
+  it('stores the timeline under the name of the database, once for each timeline', async () => {
     const { monitor, ended } = await nodes.start();
     await monitor.look();
     const [{ name, file }] = await t.database.query(
@@ -36,21 +36,21 @@ describeWithOwnRedis('the monitor of the denylist, on a timeline of PostgreSQL t
     await monitor.look();
     expect(end).not.toHaveBeenCalled();
     expect(await nodes.endedIds()).toEqual([]);
-    // Another timeline than the one that was noted.
+    // A timeline other than the stored one.
     await nodes.client.set(`svc:db:${name}`, '00000000');
     await monitor.look();
     expect(await nodes.endedIds()).toEqual(kept);
     expect(await nodes.client.get(`svc:db:${name}`)).toBe(file.slice(0, 8));
   });
 
-  it('ends thousands, and does not trip over what no session of ours is called', async () => {
+  it('ends thousands of sessions, and ignores ids that are not UUIDs', async () => {
     const lost = await nodes.storeLive(2 * BATCH + 1);
     await deny(['session 7', `sha256:${'f'.repeat(64)}`, '', ...lost]);
     await (await nodes.start()).monitor.look();
     expect(await nodes.endedIds()).toHaveLength(lost.length);
   });
 
-  it('waits for the node that does it, and keeps the note back where the store changed meanwhile', async () => {
+  it('waits for the node with the lease, and does not store the timeline if the store changed meanwhile', async () => {
     const lost = await nodes.storeLive();
     await deny(lost);
     await nodes.client.set(LEASE, 'another node', { PX: 60_000 });
@@ -60,7 +60,7 @@ describeWithOwnRedis('the monitor of the denylist, on a timeline of PostgreSQL t
     await nodes.client.del(LEASE);
     const end = ended.end.bind(ended);
     const emptied = jest.spyOn(ended, 'end').mockImplementation(async (ids) => {
-      // What a store was emptied of in the middle was not read to its end.
+      // The store is emptied during the scan, so the scan is incomplete.
       await nodes.client.flushAll();
       return end(ids);
     });
@@ -71,7 +71,7 @@ describeWithOwnRedis('the monitor of the denylist, on a timeline of PostgreSQL t
     expect(await timelineKeys()).toHaveLength(1);
   });
 
-  it('does nothing where PostgreSQL is a standby, which may know of fewer ends than the store', async () => {
+  it('does nothing on a standby, which may have fewer ends than the store', async () => {
     await storeEnded(t.database, 10);
     const lost = await nodes.storeLive();
     await deny(lost);
@@ -88,7 +88,7 @@ describeWithOwnRedis('the monitor of the denylist, on a timeline of PostgreSQL t
     expect(await nodes.endedIds()).toHaveLength(11);
   });
 
-  it('marks the store complete where PostgreSQL tells no timeline, and ends nothing', async () => {
+  it('marks the store complete if PostgreSQL reports no timeline, and ends no session', async () => {
     const lost = await nodes.storeLive();
     await deny(lost);
     const { monitor, ended, isComplete } = await nodes.start();

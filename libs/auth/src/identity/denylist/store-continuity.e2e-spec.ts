@@ -36,7 +36,7 @@ describeWithOwnRedis('the continuity of a Redis', () => {
     await redis.stop();
   });
 
-  /** What one node knows of it. */
+  /** The continuity as one node reads it. */
   async function node(url = redis.url): Promise<{ store: SecurityStore; continuity: StoreContinuity }> {
     const { client } = await redisCache(url);
     clients.push(client);
@@ -45,7 +45,7 @@ describeWithOwnRedis('the continuity of a Redis', () => {
     return { store, continuity: continuityOf(store) };
   }
 
-  it('is not known before somebody asked for it, and the same for every node and every time then', async () => {
+  it('is unknown before the first call of current, and then the same for every node', async () => {
     const [one, other] = [await node(), await node()];
     expect(await one.continuity.read([])).toEqual({ values: [], continuity: null });
     const id = await one.continuity.current();
@@ -55,7 +55,7 @@ describeWithOwnRedis('the continuity of a Redis', () => {
     }
   });
 
-  it('is the same for nodes that ask for it at once in an empty Redis', async () => {
+  it('is the same for nodes that read it concurrently in an empty Redis', async () => {
     const nodes = await Promise.all(Array.from({ length: 5 }, () => node()));
     for (let round = 0; round < 20; round++) {
       await redis.flush();
@@ -120,7 +120,7 @@ describeWithOwnRedis('the continuity of a Redis', () => {
     await replica.stop();
   });
 
-  it('tells nobody the name of the server', async () => {
+  it('does not contain the name of the server', async () => {
     const { store, continuity } = await node();
     const id = await continuity.current();
     expect(id).toMatch(/^[0-9a-f]{32}$/);
@@ -145,7 +145,7 @@ describe('the continuity of any store', () => {
     ['was not known afterwards', ['a', null]],
     ['was not known at all', [null, null]],
     ['was another one before', ['a', 'b']],
-  ])('is not known for a read whose server %s', async (_, names) => {
+  ])('is unknown for a read whose server %s', async (_, names) => {
     const store = new Moving(new MovableClock());
     await store.setMany([nonce], randomUUID(), 60);
     const continuity = continuityOf(store);
@@ -168,7 +168,7 @@ describe('the continuity of any store', () => {
     expect(seen.size).toBe(6);
   });
 
-  it('cannot be asked for where the server never tells its name, and nobody waits for longer than for a store', async () => {
+  it('is StoreUnavailable within the time limit if the server never reports its name', async () => {
     const store = new Moving(new MovableClock());
     store.names = [null];
     await expect(continuityOf(store, 100).current()).rejects.toBeInstanceOf(StoreUnavailable);

@@ -86,7 +86,7 @@ describe.each(libraries.map((library) => [library.name, library] as const))('the
     for (const digest of digests) expect(await hasher.verify(digest, PASSWORD)).toBe(true);
   });
 
-  it('wants a digest renewed that was made with other parameters, or is none', async () => {
+  it('reports that a digest with other parameters, or an invalid one, needs a rehash', async () => {
     const digest = await hasher.hash(PASSWORD);
     expect(hasher.needsRehash(digest)).toBe(false);
     for (const [name, value] of Object.entries({ memoryCost: 65, timeCost: 2, parallelism: 2 })) {
@@ -106,11 +106,11 @@ describe.each(libraries.map((library) => [library.name, library] as const))('the
   ];
   it.each(unusable)('takes %s for no match, at the price of one hash: %s', async (_name, digest) => {
     expect(await hasher.verify(digest, PASSWORD)).toBe(false);
-    // Of the decoy, whatever the digest would cost.
+    // The decoy is hashed, independent of the cost of the digest.
     expect(hashes.mock.calls).toEqual([[expect.stringContaining('$m=64,t=1,p=1$'), PASSWORD]]);
   });
 
-  it('says so to the caller when it cannot hash, and ends no process', async () => {
+  it('rejects when it cannot hash, without an unhandled rejection', async () => {
     const broken: Argon2Library = { ...library, hash: async () => Promise.reject(new Error('out of memory')) };
     const one = new Argon2Hasher(CHEAP, queue(), broken);
     await expect(one.hash(PASSWORD)).rejects.toThrow('out of memory');

@@ -2,9 +2,9 @@ import { compared, lastOf, nextOf } from './fair-share.policy';
 
 const waiting = (...uses: number[][]) => uses.map((one) => ({ uses: one }));
 
-describe('of those who wait for a hash', () => {
+describe('priority of waiting hashes', () => {
   it.each<[string, number[][], number, number]>([
-    ['nobody', [], -1, -1],
+    ['an empty queue', [], -1, -1],
     ['the only one', [[3, 3]], 0, 0],
     [
       'equals: the first is next, the last gives way',
@@ -45,7 +45,7 @@ describe('of those who wait for a hash', () => {
       0,
       1,
     ],
-    ['nobody in particular has had nothing', [[1], [], [0, 1]], 1, 0],
+    ['an entry without keys counts as 0', [[1], [], [0, 1]], 1, 0],
   ])('%s', (_, uses, next, last) => {
     expect([nextOf(waiting(...uses)), lastOf(waiting(...uses))]).toEqual([next, last]);
   });

@@ -35,7 +35,7 @@ describe('a new password', () => {
     ' ada lovelace! ',
     'Analytical Engine',
     'analyticalengine',
-  ])('is not what everybody knows: %s', (password) => {
+  ])('is not a known text: %s', (password) => {
     expect(passwordFault(password, measure(8, 'ada.lovelace@example.com', 'Analytical Engine'))).toBe('known');
   });
 

@@ -19,7 +19,7 @@ describe('the threads of libuv', () => {
     [64, 4, 3],
     [8, 9, 8],
     [8, 1, 1],
-  ])('give %d hashes of %d threads %d at once: one stays free', (wanted, threads, most) => {
-    expect(mostAtOnce(wanted, threads)).toBe(most);
+  ])('give %d hashes of %d threads %d at once: one stays free', (configured, threads, most) => {
+    expect(mostAtOnce(configured, threads)).toBe(most);
   });
 });

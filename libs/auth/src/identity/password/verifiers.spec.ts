@@ -3,7 +3,7 @@ import { bcryptVerifier } from './imported/bcrypt-verifier';
 import { pbkdf2Verifier } from './imported/pbkdf2-verifier';
 import { scryptVerifier } from './imported/scrypt-verifier';
 
-/** A bcrypt that runs beside the event loop, as far as anybody can tell. */
+/** A stub of the package `bcrypt`, which runs outside the event loop. */
 const native = ((name: string) => (name === 'bcrypt' ? { compare: async () => false } : undefined)) as never;
 
 describe('a verifier of imported hashes', () => {

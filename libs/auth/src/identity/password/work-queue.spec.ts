@@ -3,7 +3,7 @@ import { setImmediate as tick } from 'node:timers/promises';
 import { HasherBusy, HashQueue } from './hash-queue';
 import { RequestScope } from '../../foundation/platform/deadline';
 
-/** A job that ends when the test says so. */
+/** A job that the test ends. */
 function job<T = void>() {
   let end!: (value: T) => void;
   let fail!: (error: Error) => void;
@@ -135,7 +135,7 @@ describe('a work queue', () => {
       });
     beforeEach(() => order.splice(0));
 
-    it('lets who has had least go first, also before those that came earlier', async () => {
+    it('runs the job of the client with the fewest recent hashes first, even before older jobs', async () => {
       const queue = new HashQueue(1, 100);
       await Promise.all([...'aaaaaabbb'].map((client) => ask(queue, client)));
       expect(order.join('')).toBe('abababaaa');
@@ -144,7 +144,7 @@ describe('a work queue', () => {
       expect(order.join('')).toBe('acaa');
     });
 
-    it('lets a flood give way to a newcomer when it is full, and refuses who floods', async () => {
+    it('displaces a job of a flooding client for a new client when it is full', async () => {
       const queue = new HashQueue(1, 3);
       await ask(queue, 'flood');
       order.splice(0);
@@ -160,7 +160,7 @@ describe('a work queue', () => {
     });
   });
 
-  it.each([0, 1, 3])('with %d places to wait admits who would be taken, and nobody else', async (maxQueue) => {
+  it.each([0, 1, 3])('with %d places to wait admits a job exactly if run accepts it', async (maxQueue) => {
     const queue = new HashQueue(1, maxQueue);
     expect(() => queue.admit()).not.toThrow();
     const first = job();
@@ -175,7 +175,7 @@ describe('a work queue', () => {
     expect(() => queue.admit()).not.toThrow();
   });
 
-  it('refuses what has waited too long, and goes on', async () => {
+  it('refuses a job that has waited too long, and runs the next ones', async () => {
     jest.useFakeTimers();
     const queue = new HashQueue(1, 10, 2500);
     const first = job();

@@ -51,19 +51,19 @@ describe('a grant', () => {
   it('covers what a second reading of the rules covers', () => {
     const name = fc.string({ unit: fc.constantFrom('a', 'A', '.', '*'), maxLength: 5 });
     fc.assert(
-      fc.property(fc.array(name, { maxLength: 4 }), name, (abilities, wanted) => {
-        expect(new Grant(abilities).covers(wanted)).toBe(abilities.some((granted) => reads(granted, wanted)));
+      fc.property(fc.array(name, { maxLength: 4 }), name, (abilities, ability) => {
+        expect(new Grant(abilities).covers(ability)).toBe(abilities.some((granted) => reads(granted, ability)));
       }),
       { numRuns: 5000 },
     );
   });
 });
 
-/** One granted name against one wanted name, character by character. */
-function reads(granted: string, wanted: string): boolean {
-  if (wanted.length === 0) return false;
-  if (granted === '*' || granted === wanted) return true;
+/** One granted name against one requested ability, character by character. */
+function reads(granted: string, ability: string): boolean {
+  if (ability.length === 0) return false;
+  if (granted === '*' || granted === ability) return true;
   if (granted.length < 2 || granted.slice(-2) !== '.*') return false;
-  for (let i = 0; i < granted.length - 1; i++) if (granted[i] !== wanted[i]) return false;
+  for (let i = 0; i < granted.length - 1; i++) if (granted[i] !== ability[i]) return false;
   return true;
 }

@@ -44,7 +44,7 @@ describeWithOwnRedis('refreshes that arrive together', () => {
     expect(asked.mock.calls.filter(([keys]) => keys.some((key) => key.startsWith(FAMILY_KEYS)))).toHaveLength(1);
   });
 
-  it('are refused where the denylist alone knows that the session ended', async () => {
+  it('are refused if only the denylist contains the end of the session', async () => {
     const all = await sessions();
     await denylist.deny(ended(all).map(({ familyId }) => familyId));
     const answers = await Promise.all(all.map(async ({ refreshToken }) => (await t.refresh(refreshToken)).status));

@@ -64,7 +64,7 @@ describe('a purpose token does not pass', () => {
     ['with a fractional end', { exp: NOW + 0.5 }],
     ['with an endless end', { exp: Infinity }],
     ['that lives longer than any of its purpose', { exp: NOW + 306 }],
-    ['that lives for ever', { exp: 1e18 }],
+    ['that never expires', { exp: 1e18 }],
     ['at its end and the leeway', { exp: NOW - 5 }],
     ['before its start', { nbf: NOW + 6 }],
     ['with a start that is text', { nbf: String(NOW) }],

@@ -52,17 +52,17 @@ describe('an identifier as it is counted', () => {
     expect(normalizedIdentifier('щ'.repeat(255))).toBe(hashed('shch'.repeat(255)));
   });
 
-  it('is spared the tables where it is ASCII, which they leave as it is', () => {
+  it('is not transliterated if it is ASCII, which the tables do not change', () => {
     const ascii = fc.string({ unit: 'binary-ascii', maxLength: 255 });
     fc.assert(fc.property(ascii, (text) => expect(transliterate(text)).toBe(text)));
   });
 
-  it('is told apart by its very end, however long', () => {
+  it('differs for long identifiers that differ only at the end', () => {
     const long = 'a'.repeat(254);
     expect(normalizedIdentifier(`${long}b`)).not.toBe(normalizedIdentifier(`${long}c`));
   });
 
-  it('is short ASCII without a NUL, is normalized already, and never loses somebody', () => {
+  it('is short ASCII without a NUL, idempotent, and empty only for an empty identifier', () => {
     const unicode = fc.string({ unit: 'binary', maxLength: 255 });
     const utf16 = fc.array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 40 });
     const broken = utf16.map((units) => String.fromCharCode(...units));

@@ -23,7 +23,7 @@ class Member extends withTwoFactorColumns(withAuthColumns()) {
   @UpdateDateColumn({ name: 'updated_at', type: 'timestamptz' })
   updatedAt!: Date;
 
-  /** Is given whole rows only. */
+  /** Receives complete rows only. */
   @AfterLoad()
   shout(): void {
     this.email = this.email.toUpperCase();
@@ -66,7 +66,7 @@ describe('the second factors of an entity`s users', () => {
       type: 'postgres',
       url: database.url,
       entities,
-      // Whatever the host caches, a second factor is read as it is stored.
+      // Second factors bypass the query cache of the host.
       cache: { alwaysEnabled: true, duration: 60_000 },
       installExtensions: false,
       uuidExtension: 'pgcrypto',
@@ -105,14 +105,14 @@ describe('the second factors of an entity`s users', () => {
     expect(await users.secondFactorOf(id)).toEqual(NONE);
   });
 
-  it('are none of a user who was deleted, softly or not', async () => {
+  it('do not exist for a deleted or soft-deleted user', async () => {
     const [users, id] = [usersOf(Member), await create(Member, 'gone@example.com')];
     expect(await users.replaceSecondFactor(id, NONE, ENABLED)).toBe(true);
     await source.getRepository(Member).softDelete({ id });
     expect(await users.secondFactorOf(id)).toBeNull();
   });
 
-  it('change the row like any other change of it', async () => {
+  it('update the row like any other update', async () => {
     const [users, id] = [usersOf(Member), await create(Member, 'stamped@example.com')];
     const stamp = async () => (await source.query('SELECT updated_at FROM crm."Members" WHERE id = $1', [id]))[0];
     const before = await stamp();
@@ -120,7 +120,7 @@ describe('the second factors of an entity`s users', () => {
     expect((await stamp()).updated_at.getTime()).toBeGreaterThan(before.updated_at.getTime());
   });
 
-  it('keep a date that the database knows more precisely', async () => {
+  it('keep a date that the database stores with a higher precision', async () => {
     const [users, id] = [usersOf(Member), await create(Member, 'exact@example.com')];
     const table = 'crm."Members"';
     await source.query(
@@ -133,7 +133,7 @@ describe('the second factors of an entity`s users', () => {
     expect(row.at).toMatch(/05\.678901/);
   });
 
-  it('change once, however many changes start from one state', async () => {
+  it('change once for many concurrent changes from one state', async () => {
     const [users, id] = [usersOf(Member), await create(Member, 'many@example.com')];
     for (let round = 0; round < 20; round++) {
       const current = (await users.secondFactorOf(id))!;
@@ -145,7 +145,7 @@ describe('the second factors of an entity`s users', () => {
   });
 
   it.each(['', '0', 'x', '\0', "1' OR '1", ' 1', '01', '9'.repeat(40), '00000000-0000-0000-0000-000000000000'])(
-    'of nobody, %j, are none and stay none',
+    'of the unknown id %j do not exist and cannot be stored',
     async (id) => {
       for (const entity of [Member, Own]) {
         expect(await usersOf(entity).secondFactorOf(id)).toBeNull();
@@ -158,7 +158,7 @@ describe('the second factors of an entity`s users', () => {
     },
   );
 
-  it('are selected by no ordinary query', async () => {
+  it('are not selected by default', async () => {
     const [users, id] = [usersOf(Member), await create(Member, 'hidden@example.com')];
     await users.replaceSecondFactor(id, NONE, ENABLED);
     const shown = [await users.findById(id), (await users.findByIdentifier('hidden@example.com'))!.user];
@@ -167,7 +167,7 @@ describe('the second factors of an entity`s users', () => {
     }
   });
 
-  it('get their columns from the migration, and lose them by its undoing', async () => {
+  it('get their columns from the migration, and lose them when it is reverted', async () => {
     const migration = new (addTwoFactorColumns('crm.legacy "x"', 1795000000001))();
     expect(migration.name).toMatch(/1795000000001$/);
     await source.query('CREATE TABLE crm."legacy ""x""" (id int)');

@@ -49,7 +49,7 @@ describe('the users of a TypeORM entity', () => {
     ['a bigint', ByBigint, {}],
     ['a text', ByName, { id: ' ada/7 ' }],
     ['an int, not prepared', Eager, {}],
-  ])('are found by %s, which is told as text', async (_, entity, more) => {
+  ])('are found by %s, which is returned as text', async (_, entity, more) => {
     const users = usersOf(entity);
     const { id } = await create(entity, 'ada@example.com', more);
     const user = await users.findById(String(id));
@@ -58,7 +58,7 @@ describe('the users of a TypeORM entity', () => {
     expect(users.idOf(user!)).toBe(String(id));
   });
 
-  it('are told apart by bigints that no number can hold', async () => {
+  it('are distinguished by bigints beyond the safe integers', async () => {
     const users = usersOf(ByBigint);
     await source.query(
       "INSERT INTO by_bigint (id, email) OVERRIDING SYSTEM VALUE VALUES (9007199254740993, 'big@x.test')",
@@ -99,7 +99,7 @@ describe('the users of a TypeORM entity', () => {
     ['a bigint', ByBigint],
     ['a text', ByName],
     ['an int, not prepared', Eager],
-  ])('whose id is %s are nobody under ids that are none', async (_, entity) => {
+  ])('whose id is %s are not found under invalid ids', async (_, entity) => {
     const users = usersOf(entity);
     for (const id of strange) expect([id.slice(0, 40), await users.findById(id)]).toEqual([id.slice(0, 40), null]);
   });
@@ -121,7 +121,7 @@ describe('the users of a TypeORM entity', () => {
     for (const other of spellings(String(id))) expect([other, await users.findById(other)]).toEqual([other, null]);
   });
 
-  it('throw when they cannot be asked: an error is never "no such user"', async () => {
+  it('throw when they cannot be read: an error is never "no such user"', async () => {
     const closed = await new DataSource({ ...source.options } as never).initialize();
     const users = new TypeormUserProvider(new Database(closed, 5000), ByInt, 'email');
     await closed.destroy();
@@ -132,7 +132,7 @@ describe('the users of a TypeORM entity', () => {
     await source.query('ALTER TABLE elsewhere RENAME TO by_name');
   });
 
-  it('are known by their email in any case and with spaces around it', async () => {
+  it('are found by their email in any case and with spaces around it', async () => {
     const users = usersOf(ByInt);
     const { id } = await create(ByInt, '  Grace@Example.COM ');
     for (const identifier of ['grace@example.com', 'GRACE@example.com', ' Grace@Example.com\t']) {
@@ -141,7 +141,7 @@ describe('the users of a TypeORM entity', () => {
     await expect(create(ByInt, 'GRACE@EXAMPLE.COM')).rejects.toThrow(/duplicate key/);
   });
 
-  it('are known to the letter by an identifier of the host`s own', async () => {
+  it('are found by the exact spelling of an identifier other than the email', async () => {
     const users = usersOf(Plain, 'handle');
     await source.getRepository(Plain).save([{ handle: 'Ada' }, { handle: 'ada' }]);
     expect((await users.findByIdentifier('Ada'))?.user).toMatchObject({ handle: 'Ada' });
@@ -149,7 +149,7 @@ describe('the users of a TypeORM entity', () => {
     for (const other of ['ADA', ' Ada', 'Ad', 'Ad_', '%', '']) expect(await users.findByIdentifier(other)).toBeNull();
   });
 
-  it('are known by one spelling of an identifier that is no text: every other would be counted apart', async () => {
+  it('are found by one spelling of an identifier that is not a text', async () => {
     const users = usersOf(ByInt, 'id');
     const { id } = await create(ByInt, 'badge@example.com');
     expect((await users.findByIdentifier(String(id)))?.user).toMatchObject({ id });
@@ -162,19 +162,19 @@ describe('the users of a TypeORM entity', () => {
       expect(await byUuid.findByIdentifier(spelling)).toBeNull();
   });
 
-  it('have their hash read by id too, in the one spelling of the id', async () => {
+  it('have a hash that is read by the exact spelling of the id', async () => {
     const users = usersOf(ByInt);
     const { id } = await create(ByInt, 'by-id@example.com');
     expect(await users.passwordHashOf(String(id))).toBe('digest');
     for (const stranger of [`0${id}`, '-1', 'x', '', 'a\0b']) expect(await users.passwordHashOf(stranger)).toBeNull();
   });
 
-  it('are nobody under an identifier that nobody has, or nobody can have', async () => {
+  it('are not found by an unknown or invalid identifier', async () => {
     const strangers = ['', 'nobody@example.com', 'a\0b', '\ud800', "' OR 1=1 --", '%', 'x'.repeat(100_000)];
     for (const identifier of strangers) expect(await usersOf(ByInt).findByIdentifier(identifier)).toBeNull();
   });
 
-  it('come with their hash at a login, and never carry it', async () => {
+  it('are returned with their hash at a login, but not with the hash on the entity', async () => {
     await create(ByInt, 'hashed@example.com');
     await create(ByInt, 'keyless@example.com', { passwordHash: null });
     await source.getRepository(Plain).save({ handle: 'hashed', passwordHash: 'digest' });
@@ -191,13 +191,13 @@ describe('the users of a TypeORM entity', () => {
     expect(await usersOf(ByInt).findById(String(user.id))).not.toHaveProperty('passwordHash');
   });
 
-  it('come with their eager relations at a login too', async () => {
+  it('are returned with their eager relations at a login', async () => {
     const [{ id: team }] = await source.query("INSERT INTO teams (name) VALUES ('Red') RETURNING id");
     await create(Eager, 'eager@example.com', { team: { id: team } });
     expect((await usersOf(Eager).findByIdentifier('eager@example.com'))?.user).toMatchObject({ team: { name: 'Red' } });
   });
 
-  it('get a new hash, but none in place of a newer one', async () => {
+  it('get a new hash, unless a newer hash was stored', async () => {
     const users = usersOf(ByInt);
     const { id } = await create(ByInt, 'renewed@example.com', { passwordHash: 'old' });
     const { id: other } = await create(ByInt, 'untouched@example.com', { passwordHash: 'old' });
@@ -213,7 +213,7 @@ describe('the users of a TypeORM entity', () => {
     expect((await source.getRepository(ByInt).findOneBy({ id: other }))?.email).toBe('untouched@example.com');
   });
 
-  it('need an entity of this data source that has the columns, or it says what to do', () => {
+  it('need an entity of this data source with the columns, or the error contains the correction', () => {
     class Stranger {}
     expect(() => usersOf(Stranger)).toThrow(AuthConfigError);
     expect(() => usersOf(Stranger)).toThrow(/Stranger is not an entity of this data source\. Add it to the entities/);
@@ -221,13 +221,13 @@ describe('the users of a TypeORM entity', () => {
     expect(() => usersOf(Plain)).toThrow(/Plain has no column "email"\. Extend withAuthColumns\(\)/);
   });
 
-  it('say who is there, and nothing where their ids are other ones in the table', async () => {
+  it('report which ids exist, and null if the table stores transformed ids', async () => {
     const { id } = await create(ByName, 'there@example.com', { id: 'there' });
     expect(await usersOf(ByName).present([id, 'gone'])).toEqual(new Set(['there']));
     const aliased = await create(ByAlias, 'there@example.com', { id: 'usr_there' });
     const users = usersOf(ByAlias);
     expect(await users.findById(aliased.id)).toMatchObject({ id: 'usr_there' });
-    // The sweep deletes what belongs to whoever is not there.
+    // Pruning deletes the rows of users that do not exist.
     expect(await users.present(['usr_there', 'usr_gone'])).toBeNull();
   });
 });

@@ -51,7 +51,7 @@ describe('a user read by a prepared statement', () => {
   const isPrepared = (entity: Entity, on = source): boolean =>
     rowReader(new Database(on, 5000), on.getRepository(entity).metadata) !== undefined;
 
-  /** Reads by the provider and by the repository, which must be the same to the last property. */
+  /** Reads by the provider and by the repository. Both entities must have equal properties. */
   async function readBoth(entity: Entity, id: unknown, on = source): Promise<ObjectLiteral> {
     const read = await new TypeormUserProvider(new Database(on, 5000), entity, 'email').findById(String(id));
     const expected = await on.getRepository(entity).findOneBy({ id });
@@ -139,7 +139,7 @@ describe('a user read by a prepared statement', () => {
     expect(JSON.stringify({ ...read, cents: 0 })).not.toMatch(/digest|hidden by default/);
   });
 
-  it('is an object of its own each time', async () => {
+  it('is a new object for each read', async () => {
     const { id } = await rich('own@example.com');
     const users = new TypeormUserProvider(new Database(source, 5000), AllColumnTypes, 'email');
     const [one, other] = [await users.findById(id), await users.findById(id)];
@@ -147,7 +147,7 @@ describe('a user read by a prepared statement', () => {
     expect(one).toStrictEqual(other);
   });
 
-  it('is everyone`s own where requests arrive together, whatever ids the others bring', async () => {
+  it('is the right one for each of several concurrent requests with different ids', async () => {
     const people = source.getRepository(ByInt);
     const { id: one } = await people.save({ email: 'one@x.test' });
     const { id: two } = await people.save({ email: 'two@x.test' });
@@ -161,7 +161,7 @@ describe('a user read by a prepared statement', () => {
     for (const user of real) expect(user).toBeInstanceOf(ByInt);
   });
 
-  it('is no user who was deleted softly, until restored', async () => {
+  it('is not a soft-deleted user, until it is restored', async () => {
     const { id } = await rich('gone@example.com');
     const users = new TypeormUserProvider(new Database(source, 5000), AllColumnTypes, 'email');
     await source.getRepository(AllColumnTypes).softDelete(id);
@@ -177,23 +177,23 @@ describe('a user read by a prepared statement', () => {
     ['a load listener', Greeting, {}, { greeting: 'Hello e@example.com' }],
     ['single-table inheritance', Captain, { ship: 'Orca' }, { ship: 'Orca' }],
     ['a computed column', Counting, {}, { length: 13 }],
-  ])('is not how an entity with %s is read, and it is read all the same', async (_, entity, given, result) => {
+  ])('is not used for an entity with %s, which the repository reads', async (_, entity, given, result) => {
     await source.getRepository(Team).save({ name: 'Red' });
     const { id } = await source.getRepository(entity).save({ email: 'e@example.com', ...given } as ObjectLiteral);
     expect(isPrepared(entity)).toBe(false);
     expect(await readBoth(entity, id)).toMatchObject({ email: 'e@example.com', ...result });
   });
 
-  it('leaves a child of an inheritance its own class', async () => {
+  it('has the class of the child entity under inheritance', async () => {
     const { id } = await source.getRepository(Captain).save({ email: 'child@example.com', ship: 'Orca' });
     expect(await readBoth(Crew, id)).toBeInstanceOf(Captain);
   });
 
-  it('gives way to a subscriber that hears of loads, and to no other', async () => {
+  it('is replaced by the repository for a subscriber with afterLoad only', async () => {
     @EventSubscriber()
-    class Hears implements EntitySubscriberInterface {
+    class LoadSubscriber implements EntitySubscriberInterface {
       afterLoad(entity: ObjectLiteral): void {
-        entity.heard = true;
+        entity.loaded = true;
       }
     }
     @EventSubscriber()
@@ -201,19 +201,19 @@ describe('a user read by a prepared statement', () => {
       afterInsert(): void {}
     }
     for (const [subscriber, prepared] of [
-      [Hears, false],
+      [LoadSubscriber, false],
       [Inserts, true],
     ] as const) {
       const own = await connect({ subscribers: [subscriber] });
       const { id } = await own.getRepository(ByInt).save({ email: `${subscriber.name}@example.com` });
       expect(isPrepared(ByInt, own)).toBe(prepared);
-      expect('heard' in (await readBoth(ByInt, id, own))).toBe(!prepared);
+      expect('loaded' in (await readBoth(ByInt, id, own))).toBe(!prepared);
       await own.destroy();
     }
   });
 
-  it('is read on although the table is altered between two reads', async () => {
-    // One connection, so that it is the very statement the first read prepared.
+  it('is read after the table was altered between two reads', async () => {
+    // One connection, so that the second read uses the statement that the first read prepared.
     const own = await connect({ extra: { max: 1 } });
     const { id } = await own.getRepository(ByInt).save({ email: 'altered@example.com' });
     const users = new TypeormUserProvider(new Database(own, 5000), ByInt, 'email');
@@ -245,14 +245,14 @@ describe('a user read for a guarded request', () => {
     expect(read).toStrictEqual(await source.getRepository(entity).findOneBy({ id } as never));
   }
 
-  it('has no trace of a relation that nobody asked for', async () => {
+  it('does not contain a relation that was not requested', async () => {
     const inTeam = await source.getRepository(InTeam).save({ email: 'a', team: { id: 1 } as Team });
     const alone = await source.getRepository(InTeam).save({ email: 'b' });
     await expectAsFindOneBy(InTeam, inTeam.id);
     await expectAsFindOneBy(InTeam, alone.id);
   });
 
-  it('loads its lazy relations when they are asked for', async () => {
+  it('loads its lazy relations on access', async () => {
     const lazy = source.getRepository(LazilyInTeam).create({ email: 'a' });
     lazy.team = Promise.resolve(await source.getRepository(Team).findOneByOrFail({ id: 1 }));
     await source.getRepository(LazilyInTeam).save(lazy);
@@ -265,7 +265,7 @@ describe('a user read for a guarded request', () => {
     await expectAsFindOneBy(ByNumberedAlias, 'usr_7');
   });
 
-  it('is each request`s own, and whole, when several ask for one user at once', async () => {
+  it('is a separate, complete object for each of several concurrent requests for one user', async () => {
     const settings = { theme: 'dark' };
     const { id } = await source
       .getRepository(Binary)
@@ -279,7 +279,7 @@ describe('a user read for a guarded request', () => {
     expect(three!.settings.theme).toBe('dark');
   });
 
-  it('is nobody under an identifier that its column could not hold', async () => {
+  it('is null for an identifier that its column cannot store', async () => {
     expect(await provider(Staff, 'staffNumber').findByIdentifier('ada')).toBeNull();
   });
 });

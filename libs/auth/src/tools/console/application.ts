@@ -11,7 +11,7 @@ export type OpensApplication = () => Promise<OpenApplication>;
 
 export const OPENS_APPLICATION = Symbol('OPENS_APPLICATION');
 
-/** The host's application, for commands that act on its data. */
+/** Opens the host's application for commands that use its data. */
 @Injectable()
 export class Application {
   constructor(
@@ -19,7 +19,7 @@ export class Application {
     @Optional() @Inject(OPENS_APPLICATION) private readonly open?: OpensApplication,
   ) {}
 
-  /** Runs `work` with the application started, and closes it again. @throws Refused where there is none */
+  /** Starts the application, runs `work` and closes the application. @throws Refused if there is none */
   async use<T>(work: (application: Pick<OpenApplication, 'get'>) => Promise<T>): Promise<T> {
     const application = await (this.open?.() ?? this.beside());
     try {
@@ -29,7 +29,7 @@ export class Application {
     }
   }
 
-  /** The application that this command runs in, where it imports `AuthModule`. */
+  /** The application in which this command runs, if it imports `AuthModule`. */
   private beside(): OpenApplication {
     try {
       this.own.get(Realms, { strict: false });

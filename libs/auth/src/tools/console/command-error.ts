@@ -1,23 +1,23 @@
 import { createInterface } from 'node:readline';
 
-/** A command that does not do what it was asked. The message names the cure. */
+/** Refusal of a command. The message contains the correction. */
 export class CommandRefused extends Error {
   override readonly name = 'Refused';
 }
 
-/** Runs a command's work. A refusal becomes one line on stderr; it and every other failure exit with 1. */
+/** Runs a command. Prints a refusal as one line on stderr. A refusal or any other error sets the exit code 1. */
 export async function reported(work: () => void | Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
-    // Set here for unexpected errors too: nest-commander only prints what it catches and would exit with 0.
+    // Also set for unexpected errors: nest-commander only prints them and exits with 0.
     process.exitCode = 1;
     if (!(error instanceof CommandRefused)) throw error;
     process.stderr.write(`${error.message}\n`);
   }
 }
 
-/** Asks a question that only `y` or `yes` affirms. Where nobody can be asked, the answer is no. */
+/** Asks a question. Only `y` or `yes` confirms. Without a terminal the answer is no. */
 export async function confirm(question: string): Promise<boolean> {
   if (!process.stdin.isTTY) return false;
   // On stderr, so that stdout carries results only.

@@ -7,10 +7,10 @@ import { SecretCommand } from './secret.command';
 import { VerificationLinkCommand } from './verification-link.command';
 
 /**
- * The library's commands, for a nest-commander application.
+ * Registers the library's commands in a nest-commander application.
  *
- * `svc:secret` and `svc:keygen` need no application and run before there is a working configuration.
- * The others act on its data: {@link forApplication} names it, or it is the one that imports this module beside
+ * `svc:secret` and `svc:keygen` need no application and run without a valid configuration. The other commands use the
+ * data of an application: the one that {@link forApplication} opens, or the one that imports both this module and
  * `AuthModule`.
  *
  * @example CommandFactory.run(
@@ -22,7 +22,7 @@ import { VerificationLinkCommand } from './verification-link.command';
   providers: [Application, SecretCommand, KeygenCommand, ReleaseCommand, PruneCommand, VerificationLinkCommand],
 })
 export class AuthConsoleModule {
-  /** @param open starts the application; called by the commands that need it, which close it again */
+  /** @param open starts the application. The commands that need it call this function, and close the application */
   static forApplication(open: OpensApplication): DynamicModule {
     return { module: AuthConsoleModule, providers: [{ provide: OPENS_APPLICATION, useValue: open }] };
   }

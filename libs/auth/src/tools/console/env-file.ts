@@ -9,15 +9,15 @@ const ASSIGNMENT =
 
 const unquoted = (value: string): string => value.trim().replace(/^(["'`])([^]*)\1$/, '$2');
 
-/** Whether an env file's text gives a variable a value; a blank one is none. */
+/** Whether the text of an env file sets a variable to a value that is not blank. */
 export function isSet(text: string, name: string): boolean {
   return [...text.matchAll(ASSIGNMENT)].some(([, , found, value = '']) => found === name && unquoted(value) !== '');
 }
 
 /**
- * An env file's text with a variable set, everything else byte for byte as it was.
+ * Sets a variable in the text of an env file. Everything else stays unchanged, byte for byte.
  *
- * Every assignment of the variable changes: env readers disagree on which of several counts.
+ * Every assignment of the variable changes, because env readers differ in which of several assignments they use.
  */
 export function withVariable(text: string, name: string, value: string): string {
   let found = false;
@@ -33,12 +33,12 @@ export function withVariable(text: string, name: string, value: string): string 
   return `${text}${open ? newline : ''}${name}=${value}${newline}`;
 }
 
-// One character per byte, both ways: text in any encoding comes back as it was.
+// One character per byte, so that text in any encoding is written back unchanged.
 const BYTES = 'latin1';
 
-/** An existing env file. It is read anew for every use, since a question to the user may come in between. */
+/** Reads and changes an existing env file. Reads it for every call, because it may change while the user is asked. */
 export class EnvFile {
-  /** @throws Refused where there is no such file: one made here might not be the one the application reads */
+  /** @throws Refused if the file does not exist. A new file might not be the one that the application reads */
   constructor(private readonly path: string) {
     if (statSync(path, { throwIfNoEntry: false })?.isFile()) return;
     throw new CommandRefused(`There is no env file ${path}. Create it, or print a secret with: svc:secret --show`);
@@ -53,16 +53,16 @@ export class EnvFile {
   }
 }
 
-/** Replaces a file in one step, so that a crash leaves the old text or the new and never a part. */
+/** Replaces a file atomically, so that a crash leaves either the old or the new text. */
 function replaceFile(path: string, text: string): void {
   // A rename onto a symbolic link would replace the link.
   const target = realpathSync(path);
   const { mode, uid, gid } = statSync(target);
   const temporary = `${target}.${newSecret().slice(0, 8)}.tmp`;
   try {
-    // Readable by nobody else until it has the file's own mode.
+    // Readable by the owner only, until it gets the mode of the file.
     writeFileSync(temporary, text, { encoding: BYTES, mode: 0o600, flag: 'wx', flush: true });
-    // Root would otherwise take the file from the user whose application reads it.
+    // Without this, root would become the owner, and the application's user could not read the file.
     if (process.getuid?.() === 0) chownSync(temporary, uid, gid);
     chmodSync(temporary, mode);
     renameSync(temporary, target);

@@ -5,14 +5,14 @@ import { authOptionsFromEnv } from '../../foundation/config/env';
 import { newSecret } from '../../foundation/platform/crypto';
 import { CommandRefused, reported } from './command-error';
 
-/** The key that signs now, as far as the environment tells. */
+/** The current signing key, as far as the environment contains it. */
 export interface RunningKey {
   algorithm?: string;
   kid?: string;
   publicKey?: string;
 }
 
-// One line with \n escapes: what env readers unescape inside double quotes, and the library outside them.
+// One line with \n escapes. Env readers unescape it inside double quotes, and the library unescapes it otherwise.
 const quoted = (text: string): string => JSON.stringify(text);
 
 /** The key pair as PEMs and as lines of an env file. */
@@ -25,14 +25,14 @@ SVC_PUBLIC_KEY=${quoted(publicKey)}
 `;
 
 /**
- * How to put a new key in the place of the running one without ending a token.
+ * The steps to replace the running key by a new key without invalidating tokens.
  *
- * @throws Refused for a kid in use: one name cannot stand for two keys
+ * @throws Refused if the `kid` is in use, because a `kid` must identify one key
  */
 export function rotationText(key: SigningKey, running: RunningKey): string {
   if (key.kid === running.kid) {
     throw new CommandRefused(
-      `"${key.kid}" names the running key. Give the new one another --kid, or leave it to chance.`,
+      `"${key.kid}" names the running key. Give the new one another --kid, or omit --kid for a random one.`,
     );
   }
   const { kid = 'RUNNING_KID', publicKey = 'RUNNING_PUBLIC_KEY' } = running;
@@ -67,7 +67,7 @@ and clients refresh. Keys overlap under one algorithm only.
 `;
 }
 
-/** A new key pair and the names it is configured under. */
+/** A new key pair with its algorithm and `kid`. */
 export interface SigningKey {
   algorithm: KeyAlgorithm;
   kid: string;
@@ -85,7 +85,7 @@ const GENERATE: Readonly<Record<KeyAlgorithm, () => KeyPairKeyObjectResult>> = {
   RS256: () => generateKeyPairSync('rsa', { modulusLength: 3072 }),
 };
 
-/** @throws Refused for an algorithm without key pairs, or a kid that an env file could not carry as it is */
+/** Generates a key pair. @throws Refused for an algorithm without key pairs, or a kid with characters unsafe in env files */
 export function newSigningKey(algorithm: string, kid = ''): SigningKey {
   if (!isSupported(algorithm)) {
     throw new CommandRefused(`"${algorithm}" is not supported. Use one of: ${Object.keys(GENERATE).join(', ')}.`);
@@ -110,7 +110,7 @@ interface KeygenOptions {
   rotate?: boolean;
 }
 
-/** Makes a key pair for ES256 or RS256 and prints it; where it is kept is the operator's choice. */
+/** Generates a key pair for ES256 or RS256 and prints it. It writes no file. */
 @Command({ name: 'svc:keygen', description: 'Make a key pair that signs tokens and print it; nothing is written' })
 export class KeygenCommand extends CommandRunner {
   run(_arguments: string[], { algorithm = 'ES256', kid, rotate }: KeygenOptions = {}): Promise<void> {

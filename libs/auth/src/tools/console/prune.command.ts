@@ -7,7 +7,7 @@ interface PruneOptions {
   lockoutDays?: string;
 }
 
-/** Sweeps rows that are of no more use, and prints how many there were. */
+/** Deletes expired and obsolete rows, and prints their numbers. */
 @Command({ name: 'svc:prune', description: 'Delete rows that are of no more use' })
 export class PruneCommand extends CommandRunner {
   constructor(private readonly application: Application) {

@@ -10,7 +10,7 @@ interface ReleaseOptions {
   guard?: string;
 }
 
-/** Releases an account that failures have locked. */
+/** Releases an account that was locked after failed attempts. */
 @Command({
   name: 'svc:release',
   arguments: '<subject>',

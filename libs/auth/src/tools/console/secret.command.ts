@@ -11,7 +11,7 @@ interface SecretOptions {
   envFile?: string;
 }
 
-/** Makes a secret for HS256 and writes it to the env file, or shows it. */
+/** Generates a secret for HS256, and writes it to the env file or prints it. */
 @Command({ name: 'svc:secret', description: 'Make a signing secret for HS256 and write it to the env file' })
 export class SecretCommand extends CommandRunner {
   run(_arguments: string[], options: SecretOptions = {}): Promise<void> {
@@ -45,7 +45,7 @@ export class SecretCommand extends CommandRunner {
 
 function variable(guard: string | undefined): string {
   if (guard === undefined) return 'SVC_SECRET';
-  // An empty name, as of an unset shell variable, must not reach the default guard's secret.
+  // An empty name, as from an unset shell variable, must not change the secret of the default guard.
   if (/^[\w-]+$/.test(guard)) return `SVC_${envName(guard)}_SECRET`;
   throw new CommandRefused(`"${guard}" is no guard name. Use letters, digits, "_" and "-" only.`);
 }

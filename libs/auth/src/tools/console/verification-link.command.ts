@@ -6,8 +6,8 @@ import { Application } from './application';
 import { CommandRefused, reported } from './command-error';
 
 /**
- * Mails an account another link to verify its address: for those who are kept from signing in until they have
- * opened one, and let theirs lapse. It proves the mailbox as every link does, so an operator need not ask who asks.
+ * Mails an account another link to verify its address, for users who cannot sign in because their link expired. The link
+ * goes to the stored address only, so the operator does not need to authenticate the user.
  */
 @Command({
   name: 'svc:verification-link',
@@ -30,7 +30,7 @@ export class VerificationLinkCommand extends CommandRunner {
         const mail = await scope.notices.mailFor(scope.users.idOf(found.user));
         if (!mail)
           throw new CommandRefused(`Nothing was mailed: the address of "${identifier}" is verified, or there is none.`);
-        // Not behind an answer: who waits here wants to know whether it was sent.
+        // Awaited, so that the command reports a failure.
         await realm.options.mail.mailer!.send(mail);
         return mail.to;
       });

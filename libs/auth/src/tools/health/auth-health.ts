@@ -9,21 +9,21 @@ import { SecurityStore } from '../../foundation/security-store/security-store';
 import { signJws, verifyJws } from '../../identity/tokens/jws';
 import { Keyring } from '../../identity/tokens/keyring';
 
-/** `typ` of what is signed as a probe: no token of ours has it, so none can be mistaken for one. */
+/** `typ` of the signed probe. No token has this type, so the probe cannot be used as a token. */
 const TYPE = 'health+probe';
 
 /**
- * Whether a key ring verifies what it signs. One that only verifies has proved its keys when it was made, or has keys
- * that were read from elsewhere; the probe reads them, or a service that waits to be healthy would never do so.
+ * Whether a key ring verifies what it signs. The configured keys of a ring that only verifies were checked at start. A
+ * remote key set is read by this check, because a service that gets no requests before it is healthy would never read it.
  *
- * @throws StoreUnavailable where they were never read and cannot be
+ * @throws StoreUnavailable if the remote key set was never read and cannot be read
  */
 export async function provesItself(keyring: Keyring): Promise<boolean> {
   if (keyring.canSign) return verifyJws(keyring, signJws(keyring, TYPE, {})) !== null;
   return keyring.remote ? keyring.remote.hasAny() : true;
 }
 
-/** Whether the tables of some entities lack a column, or are not there at all: a migration has not run. */
+/** Whether the tables of some entities or their columns are missing, because a migration has not run. */
 export async function lacksColumns(
   database: Database,
   entities: readonly EntityTarget<ObjectLiteral>[],
@@ -42,25 +42,25 @@ export async function lacksColumns(
   return missing.length > 0;
 }
 
-/** Longest check, in milliseconds. */
-const PATIENCE_MS = 1000;
+/** Time limit of a check, in milliseconds. */
+const TIMEOUT_MS = 1000;
 
-/** Seconds after which a store that lost the connection in the middle of a check forgets it. */
+/** Seconds after which a probe expires that an interrupted check did not remove. */
 const PROBE_TTL = 10;
 
-/** Why something is down: `unreachable` within a second, `failed` where it answered something else than it should. */
+/** Why a check is down: `unreachable` within a second, `failed` with an unexpected result, or migrations are `pending`. */
 export type HealthFault = 'unreachable' | 'failed' | 'pending';
 
 /**
- * What an indicator of `@nestjs/terminus` resolves to. It says no more than this: health routes are often public.
+ * The result of an indicator of `@nestjs/terminus`. It contains no details, because health routes are often public.
  *
  * @publicApi
  */
 export type HealthResult<Key extends string = string> = Record<Key, { status: 'up' | 'down'; reason?: HealthFault }>;
 
 /**
- * Whether what the library stands on works, for the host's own health route. Each check ends within a second and
- * resolves, whatever is wrong; it never rejects.
+ * Checks the dependencies of the library, for the host's health route. Each check ends within a second. It resolves to
+ * a result for every fault and never rejects.
  *
  * @example
  * constructor(private readonly health: HealthCheckService, private readonly auth: AuthHealth) {}
@@ -79,7 +79,7 @@ export class AuthHealth {
     private readonly entities: readonly EntityTarget<ObjectLiteral>[],
   ) {}
 
-  /** Every check that this deployment needs; one that only verifies tokens has no tables. */
+  /** The checks that this deployment needs. A deployment that only verifies tokens has no tables to check. */
   indicators(): (() => Promise<HealthResult>)[] {
     const always = [() => this.securityStore(), () => this.keys()];
     return this.config.routes ? [() => this.postgres(), () => this.migrations(), ...always] : always;
@@ -93,7 +93,7 @@ export class AuthHealth {
     });
   }
 
-  /** Whether the store of revocations and limits takes a value and gives it back: a replica that only reads is down. */
+  /** Whether the security store writes a value and returns it. A read-only replica is down. */
   securityStore<Key extends string = 'auth_store'>(key = 'auth_store' as Key): Promise<HealthResult<Key>> {
     return this.judged(key, async () => {
       const probe = `svc:health:${randomUUID()}`;
@@ -102,7 +102,7 @@ export class AuthHealth {
     });
   }
 
-  /** Whether the keys of every guard sign what they verify, or where none signs, whether there are any to verify with. */
+  /** Whether the keys of every guard verify what they sign. A guard that only verifies needs at least one key. */
   keys<Key extends string = 'auth_keys'>(key = 'auth_keys' as Key): Promise<HealthResult<Key>> {
     return this.judged(key, async () => {
       const proved = await Promise.all(this.realms.all.map((scope) => provesItself(scope.get(Keyring))));
@@ -110,7 +110,7 @@ export class AuthHealth {
     });
   }
 
-  /** Whether the tables of the library have every column that it knows. `pending`: run the migrations. */
+  /** Whether the tables of the library have every column of its entities. `pending`: run the migrations. */
   migrations<Key extends string = 'auth_migrations'>(key = 'auth_migrations' as Key): Promise<HealthResult<Key>> {
     return this.judged(key, async () => ((await lacksColumns(this.database, this.entities)) ? 'pending' : null));
   }
@@ -119,15 +119,13 @@ export class AuthHealth {
     key: Key,
     check: () => Promise<HealthFault | null>,
   ): Promise<HealthResult<Key>> {
-    const fault = await withTimeout('The health check', PATIENCE_MS, check()).catch((error) =>
-      this.faultOf(key, error),
-    );
+    const fault = await withTimeout('The health check', TIMEOUT_MS, check()).catch((error) => this.faultOf(key, error));
     return { [key]: fault ? { status: 'down', reason: fault } : { status: 'up' } } as HealthResult<Key>;
   }
 
   private faultOf(key: string, error: unknown): HealthFault {
     if (isInconclusive(error)) return 'unreachable';
-    // The log alone is told: a driver's message may name hosts and users.
+    // The error is only logged, because a driver's message may contain hosts and users.
     this.logger.error(`the health check ${key} failed`, (error as Error)?.stack);
     return 'failed';
   }

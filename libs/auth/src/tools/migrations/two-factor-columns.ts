@@ -8,11 +8,11 @@ const COLUMNS = [
 ] as const;
 
 /**
- * The migration of {@link withTwoFactorColumns}, for the `migrations` of the host's data source: one for each
- * table of users.
+ * Creates the migration for {@link withTwoFactorColumns}, for the `migrations` of the host's data source: one for each
+ * user table.
  *
- * @param table the table, with its schema where it has one
- * @param timestamp its place among the host's migrations, in milliseconds: after the one that creates the table
+ * @param table the table, with its schema if it has one
+ * @param timestamp milliseconds that order the host's migrations; later than the migration that creates the table
  * @example migrations: [...authMigrations, CreateUsers1795000000000, addTwoFactorColumns('users', 1795000000001)]
  * @publicApi
  */

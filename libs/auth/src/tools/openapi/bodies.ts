@@ -20,7 +20,7 @@ const USER_VERIFICATION = oneOf('required', 'preferred', 'discouraged');
 type CreationOptions = ReturnType<typeof creationOptions>;
 type RequestOptions = ReturnType<typeof requestOptions>;
 
-/** Every named body, held against its type. */
+/** Schemas of all named bodies, checked against their types. */
 export const BODIES = {
   AuthMessage: record<Pick<FailureBody, 'message'>>({ message: TEXT }),
   AuthReason: record<Pick<FailureBody, 'message' | 'reason'>>({ message: TEXT, reason: TEXT }),
@@ -102,10 +102,10 @@ export const BODIES = {
   }),
 } satisfies Record<string, Schema>;
 
-/** A named body, by reference. */
+/** A reference to a named body. */
 export const body = (name: keyof typeof BODIES): Schema => ({ $ref: `#/components/schemas/${name}` });
 
-/** Session tokens in the output mode of a guard. */
+/** The token response of a guard: with or without cookie mode. */
 export const tokenPair = ({ cookieMode }: GuardConfig): Schema =>
   body(cookieMode ? 'AuthTokensBesideCookie' : 'AuthTokens');
 

@@ -8,7 +8,7 @@ import { operationObject, tagOf, schemesOf } from './operation';
 import { Failures } from './failures';
 import { inVersion } from './schema';
 
-/** An OpenAPI document, as far as the library writes in it: 3.0 or 3.1, as `SwaggerModule.createDocument` makes it. */
+/** The parts of an OpenAPI document (3.0 or 3.1) that the library changes. `SwaggerModule.createDocument` returns one. */
 export interface ApiDocument {
   openapi: string;
   paths: Record<string, object>;
@@ -17,14 +17,14 @@ export interface ApiDocument {
 }
 
 /**
- * Describes the library's mounted routes in a host's OpenAPI document: bodies, answers, failures, headers and what
- * opens them. Those of the host stay as they are. Needs no package: the document may come from `@nestjs/swagger` or
- * from anywhere else.
+ * Adds the library's mounted routes to a host's OpenAPI document: request bodies, responses, errors, headers and
+ * security requirements. Routes of the host stay unchanged. Needs no package: the document may come from
+ * `@nestjs/swagger` or any other source.
  *
- * Every guard brings security schemes for the host's own routes: `{guard}_access_token` and `{guard}_confirmation`.
- * Guards that share a path and differ in their `domain` alone share a place in the document, too.
+ * Every guard adds security schemes for the host's routes: `{guard}_access_token` and `{guard}_confirmation`. Guards
+ * with the same path and different `domain`s share one path item.
  *
- * @param app the application, created; it need not listen
+ * @param app the created application; it does not need to listen
  * @returns a new document
  * @example
  * const document = describeAuth(app, SwaggerModule.createDocument(app, new DocumentBuilder().build()));
@@ -59,7 +59,7 @@ export function describeAuth<D extends ApiDocument>(app: INestApplicationContext
   };
 }
 
-/** Where the document has a route, or would: a host may exempt paths from its prefix. */
+/** The path of a route in the document. The path has no prefix if the host exempts it from the global prefix. */
 function placeOf({ path }: MountedRoute, prefix: string, paths: Readonly<Record<string, object>>): string {
   const bare = `/${path.replaceAll(/:(\w+)/g, '{$1}')}`;
   const prefixed = prefix ? `/${prefix}${bare}` : bare;

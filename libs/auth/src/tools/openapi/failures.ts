@@ -29,9 +29,9 @@ export interface ResponseObject {
 
 export const json = (schema: Schema) => ({ 'application/json': { schema } });
 
-/** Failures as answers, each told by the exceptions that are thrown for it. */
+/** Builds the error responses of operations from their exceptions. */
 export class Failures {
-  /** Those with one cause, by name: many operations have them. */
+  /** Responses with one cause, by name. Many operations refer to them. */
   readonly shared: Record<string, ResponseObject> = {};
 
   /** Every failure of an operation by status. */
@@ -61,7 +61,7 @@ function responseOf(causes: readonly AuthException[]): ResponseObject {
   };
 }
 
-/** The text as it stands before it is filled: what is filled in is of one request. */
+/** The message text with its placeholders, because the parameters depend on the request. */
 function textOf({ failure: { text, errors = {} } }: AuthException): string {
   return MESSAGES[(text ?? Object.values(errors)[0]![0]!).key];
 }
@@ -85,7 +85,7 @@ const OF_GATES = new Map<GateType, Refusals>([
   [ConfirmationGate, ({ confirm }) => [new ConfirmationRequired(confirm.ttl), new ConfirmationOfAnotherSession()]],
 ]);
 
-/** What stands before a route refuses, and reading its request does. */
+/** The exceptions that the gates of a route throw, and those for an unreadable or invalid request. */
 export function routeFailures(
   route: MountedRoute,
   gates: readonly GateType[],
@@ -93,7 +93,7 @@ export function routeFailures(
   readsBody: boolean,
 ): AuthException[] {
   const takesBody = !['GET', 'HEAD'].includes(route.method);
-  // A broken escape in the path is unreadable, too.
+  // An invalid percent-encoding in the path also makes a request unreadable.
   const unreadable = takesBody ? UNREADABLE : UNREADABLE.slice(0, route.path.includes(':') ? 1 : 0);
   return [
     ...unreadable.map((outcome) => new UnreadableRequest(outcome)),

@@ -22,7 +22,7 @@ const accessToken = (guard: string): string => `${guard}_access_token`;
 const refreshCookie = (guard: string): string => `${guard}_refresh_cookie`;
 const confirmation = (guard: string): string => `${guard}_confirmation`;
 
-/** What a guard's routes, and the host's behind it, are opened with: `@ApiSecurity('api_access_token')`. */
+/** Security schemes of a guard, also for the host's routes: `@ApiSecurity('api_access_token')`. */
 export const schemesOf = ({ guard, cookieMode, cookie, confirm }: GuardConfig): Record<string, object> => ({
   [accessToken(guard)]: {
     type: 'http',
@@ -41,13 +41,13 @@ export const schemesOf = ({ guard, cookieMode, cookie, confirm }: GuardConfig): 
   }),
 });
 
-/** What a request needs for these gates: any of the requirements; none for a public route. */
+/** Security requirements of these gates, as alternatives. Empty for a public route. */
 export function security(
   { guard, cookieMode }: GuardConfig,
   gates: readonly GateType[],
   operation: Operation,
 ): Requirement[] {
-  // The cookie, or the refresh token in the body.
+  // Either the cookie or the refresh token in the body is required.
   if (operation === 'refresh') return cookieMode ? [{ [refreshCookie(guard)]: [] }, {}] : [];
   if (!gates.includes(AuthenticationGate)) return [];
   const confirmed = gates.includes(ConfirmationGate);
@@ -121,17 +121,17 @@ function successes(
 }
 
 const DESCRIPTIONS: Readonly<Record<string, string>> = {
-  200: 'It is done.',
-  201: 'It is created, and nobody is signed in.',
-  202: 'It will be done.',
-  204: 'It is done; there is nothing to say.',
-  302: 'It is done; a browser is sent on.',
+  200: 'Success.',
+  201: 'Created. No session was started.',
+  202: 'Accepted.',
+  204: 'Success, without a body.',
+  302: 'Success, with a redirect for browsers.',
 };
 
 function headersOf(handler: object, gates: readonly GateType[], { cookieMode }: GuardConfig) {
   const fixed: { name: string; value: string }[] = Reflect.getMetadata(HEADERS_METADATA, handler) ?? [];
   const interceptors: unknown[] = Reflect.getMetadata(INTERCEPTORS_METADATA, handler) ?? [];
-  // The origin is asked for where tokens are delivered.
+  // Routes with an origin gate deliver tokens, so they set the cookie.
   const touchesCookie = cookieMode && (gates.includes(OriginGate) || interceptors.includes(CookieRemoval));
   const varying = [
     ...(gates.includes(ThrottleGate) ? ['X-RateLimit-Limit', 'X-RateLimit-Remaining'] : []),

@@ -17,13 +17,13 @@ import { AlreadyEnrolled, NotEnrolled } from '../../features/two-factor/two-fact
 import { PASSKEYS, body, tokenPair } from './bodies';
 import { INTEGER, OBJECT, type Schema, TEXT, anyOf, listOf, oneOf, record } from './schema';
 
-/** Bodies of an operation's successes by status; null for none. */
+/** Bodies of successful responses by status; null for no body. */
 export type Answers = Readonly<Partial<Record<200 | 201 | 202 | 204 | 302, Schema | null>>>;
 
-/** What cannot be read from an operation's route: what it is for, what it answers, what its own work refuses. */
+/** The documentation of an operation that its route metadata does not contain: summary, responses and refusals. */
 export interface OperationDoc {
   readonly summary: string;
-  /** The body of its success, under the status of its route; or all of them. Left out for none. */
+  /** Body of the success response, with the status of the route. `answers` lists several. Omit both for no body. */
   readonly answer?: Schema | ((options: GuardConfig) => Schema);
   readonly answers?: (options: GuardConfig) => Answers;
   readonly refusals?: (options: GuardConfig) => readonly AuthException[];
@@ -44,7 +44,7 @@ const tokensOrChallenge = (options: GuardConfig): Schema =>
   anyOf([tokenPair(options), ...(secondStep(options) ? [body('AuthChallenge')] : [])]);
 const passkeyRefused = (): AuthException[] => [new PasskeyRefused('not_verified')];
 
-/** Every operation. */
+/** Documentation of every operation. */
 export const OPERATION_DOCS: Readonly<Record<Operation, OperationDoc>> = {
   login: {
     summary: 'Signs in with a password',

@@ -12,7 +12,7 @@ import { OBJECT, type Schema, TEXT, of } from './schema';
 
 const ANY: Schema = of(OBJECT, 'As hooks.registerRules says for each request.');
 
-/** The body that a route reads; null for one that reads none. */
+/** The schema of a route's request body; null if the route reads no body. */
 export function requestBody({ controller, name }: MountedRoute, scope: RealmScope): Schema | null {
   const { options } = scope.realm;
   const pipes = pipesOf(controller, name);
@@ -27,7 +27,7 @@ function pipesOf(controller: Type, name: string): (Type & { request?: Type })[] 
   return Object.values(args).flatMap(({ pipes = [] }) => pipes);
 }
 
-/** In cookie mode the cookie may carry it. */
+/** In cookie mode `refresh_token` is optional, because the cookie may contain it. */
 const refreshToken = ({ cookieMode }: GuardConfig): Schema => fields({ refresh_token: TEXT }, () => !cookieMode);
 
 function fieldsOf(request: Type, { username, passwords }: GuardConfig): Schema {
@@ -50,7 +50,7 @@ function registration(scope: RealmScope): Schema {
   try {
     rules = scope.get(RegistrationForm).rules({});
   } catch {
-    // Rules that depend on the request are known with the request alone.
+    // Rules that depend on the request are unknown here.
     return ANY;
   }
   const schemas = Object.fromEntries(Object.entries(rules).map(([name, rule]) => [name, fieldOf(rule)]));

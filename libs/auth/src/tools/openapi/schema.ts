@@ -1,4 +1,4 @@
-/** A schema object of OpenAPI 3.0, as far as one is used here; see {@link inVersion} for 3.1. */
+/** A Schema Object of OpenAPI 3.0. {@link inVersion} converts it to 3.1. */
 export type Schema = Readonly<Record<string, unknown>>;
 
 export const TEXT: Schema = { type: 'string' };
@@ -17,7 +17,7 @@ export const oneOf = (...values: readonly (string | boolean)[]): Schema => ({
   enum: values,
 });
 
-/** An object with exactly the members of `T`; they must be there, unless they are named as optional. */
+/** An object schema with exactly the members of `T`. All are required, except those in `optional`. */
 export const record = <T extends object>(
   properties: { readonly [Name in keyof T]-?: Schema },
   optional: readonly (keyof T)[] = [],
@@ -27,13 +27,13 @@ export const record = <T extends object>(
   properties,
 });
 
-/** One of several schemas, each named once. */
+/** One of several schemas, without duplicates. */
 export function anyOf(schemas: readonly Schema[]): Schema {
   const different = [...new Map(schemas.map((schema) => [JSON.stringify(schema), schema])).values()];
   return different.length === 1 ? different[0]! : { anyOf: different };
 }
 
-/** Part of a document in its version: what may be null is said otherwise from 3.1 on. */
+/** Converts part of a document to a version: from 3.1 on `nullable` becomes a type list with `null`. */
 export function inVersion<T>(part: T, version: string): T {
   if (version.startsWith('3.0')) return part;
   return JSON.parse(JSON.stringify(part), (_, value: unknown) => {
@@ -43,7 +43,7 @@ export function inVersion<T>(part: T, version: string): T {
   }) as T;
 }
 
-/** A header of an answer. */
+/** A response header. */
 export interface HeaderObject {
   readonly description?: string;
   readonly required?: boolean;
@@ -60,7 +60,7 @@ const KNOWN: Readonly<Record<string, Schema>> = {
   Location: of(TEXT, 'The page of the application that takes over.'),
 };
 
-/** A header by its name. @param value what it always is, where it is always the same */
+/** A header by its name. @param value its value, if it is constant */
 export function header(name: string, required: boolean, value?: string): HeaderObject {
   const { description, ...schema } = KNOWN[name] ?? TEXT;
   return {

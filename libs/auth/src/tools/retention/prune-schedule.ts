@@ -16,8 +16,8 @@ interface Cron {
 }
 
 /**
- * Has the host's scheduler sweep regularly, where it imports `ScheduleModule`. Every node sweeps; they do not
- * get in each other's way. @throws AuthConfigError for an expression that is none
+ * Registers a cron job for pruning in the host's scheduler, if the host imports `ScheduleModule`. Every node runs it;
+ * concurrent runs are safe. @throws AuthConfigError for an invalid cron expression
  */
 export function schedulePruning(moduleRef: ModuleRef, schedule: string | false, pruning: Pruning): void {
   const registry = schedule && registryOf(moduleRef);

@@ -8,7 +8,7 @@ import { ResetTokenPruning } from '../../features/password-reset/reset-token.sto
 import { Realms } from '../../foundation/realm/realm';
 import { SessionPruning } from '../../features/sessions/session-pruning';
 
-/** What a sweep deleted. */
+/** Numbers of deleted rows. */
 export interface Pruned {
   sessions: number;
   lockoutCounters: number;
@@ -17,9 +17,8 @@ export interface Pruned {
 }
 
 /**
- * Sweeps rows that are of no more use: sessions past their deadline, lockout counters that count no more, passkeys
- * whose user is gone, and reset tokens that are too old. In small batches, so that any number of rows may be swept
- * beside running requests.
+ * Deletes expired sessions, outdated lockout counters, passkeys of deleted users, and expired reset tokens. Deletes in
+ * small batches, so that it can run beside requests with any number of rows.
  *
  * @publicApi
  */
@@ -33,7 +32,7 @@ export class Pruning {
   /**
    * Runs one sweep over all guards.
    *
-   * A stage that fails does not keep the others from running.
+   * If a stage fails, the other stages still run.
    *
    * @param lockoutDays replaces `retention.lockoutDays`; at least 1
    * @throws AggregateError with an error for each stage that failed, named in its message, after the others have run

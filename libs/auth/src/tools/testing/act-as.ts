@@ -5,30 +5,31 @@ import { Confirmations } from '../../features/step-up/confirmations';
 import { Realms } from '../../foundation/realm/realm';
 import type { SessionTokens } from '../../request/http/route.interceptor';
 
-/** How a user acts. */
+/** Options of {@link actAs}. */
 export interface ActOptions {
-  /** The guard whose user it is; the default one where it is left out. */
+  /** The guard of the user. Default: the default guard. */
   guard?: string;
-  /** Pins the session to these abilities, an empty list to nothing; left out, it may do what its user may. */
+  /** Pins the session to these abilities; an empty list grants nothing. Default: the abilities of the user. */
   abilities?: readonly string[];
-  /** Whether the user has just confirmed who it is, for routes that ask for it. */
+  /** Adds a confirmation token, for routes that require a confirmation. Default: false. */
   confirmed?: boolean;
 }
 
-/** A signed-in user: the tokens of a session, and what to send with each request. */
+/** A signed-in user: the tokens of a session, and the headers for each request. */
 export interface Actor extends SessionTokens {
   readonly userId: string;
   /** The `fid` claim. */
   readonly sessionId: string;
-  /** `Authorization` and, where it is confirmed, the confirmation header. */
+  /** `Authorization` and, with `confirmed`, the confirmation header. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /**
- * Signs a user in without a password. The session, its tokens and its confirmation are real: every gate judges them as
- * it judges those of a login.
+ * Signs a user in without a password. The session, its tokens and its confirmation are real: every gate checks them like
+ * those of a login.
  *
- * @throws Unauthenticated for a user who is not there; AuthConfigError for abilities that are none, or an unknown guard
+ * @throws Unauthenticated for an unknown user
+ * @throws AuthConfigError for invalid abilities, or an unknown guard
  * @example
  * const ada = await actAs(app, user.id, { abilities: ['orders.read'] });
  * await request(app.getHttpServer()).get('/orders').set(ada.headers).expect(200);

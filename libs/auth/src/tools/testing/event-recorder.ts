@@ -2,7 +2,7 @@ import type { INestApplicationContext, Type } from '@nestjs/common';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 
 /**
- * Keeps every event of some classes, from its beginning on.
+ * Records every event of the given classes from its construction on.
  *
  * @example
  * const events = new EventRecorder(app, PasswordChanged, Registered);
@@ -10,15 +10,15 @@ import { AuthEvents } from '../../foundation/platform/auth-events';
  * @publicApi
  */
 export class EventRecorder {
-  /** Everything, in its order. */
+  /** All recorded events in order. */
   readonly all: object[] = [];
 
   constructor(app: INestApplicationContext, ...classes: readonly Type<object>[]) {
     const events = app.get(AuthEvents, { strict: false });
-    for (const one of classes) events.on(one, (event) => this.all.push(event));
+    for (const eventClass of classes) events.on(eventClass, (event) => this.all.push(event));
   }
 
   of<E extends object>(event: Type<E>): E[] {
-    return this.all.filter((one): one is E => one instanceof event);
+    return this.all.filter((recorded): recorded is E => recorded instanceof event);
   }
 }

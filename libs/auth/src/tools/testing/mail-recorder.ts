@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Mail, Mailer } from '../../foundation/ports/mail';
 
-const PATIENCE_MS = 5000;
+const TIMEOUT_MS = 5000;
 
 /**
- * Keeps the mails that would be sent: `mail: { mailer: new MailRecorder() }`.
+ * Records mails instead of sending them: `mail: { mailer: new MailRecorder() }`.
  *
  * @publicApi
  */
@@ -15,23 +15,23 @@ export class MailRecorder extends Mailer {
     this.mails.push(mail);
   }
 
-  /** The mail with this number, counted from 1, once it is there: mails are sent behind the answer. */
+  /** Waits for the mail with this number, counted from 1. Mails are sent after the response. */
   nth(number: number): Promise<Mail> {
     return this.waitFor(() => this.mails[number - 1]);
   }
 
-  /** The first mail to this address, once it is there. */
+  /** Waits for the first mail to this address. */
   to(address: string): Promise<Mail> {
     return this.waitFor(() => this.mails.find(({ to }) => to === address));
   }
 
-  private async waitFor(wanted: () => Mail | undefined): Promise<Mail> {
-    for (let waited = 0; waited < PATIENCE_MS; waited += 10) {
-      const mail = wanted();
+  private async waitFor(find: () => Mail | undefined): Promise<Mail> {
+    for (let waited = 0; waited < TIMEOUT_MS; waited += 10) {
+      const mail = find();
       if (mail) return mail;
       await sleep(10);
     }
-    throw new Error(`it did not come; there are ${this.mails.length} mails`);
+    throw new Error(`the mail did not arrive; ${this.mails.length} mails were recorded`);
   }
 }
 

@@ -1,8 +1,8 @@
 import { Clock } from '../../foundation/platform/clock';
 
 /**
- * Moves the library's time: that of its tokens and that by which its rows are judged in the database. What a store in
- * Redis keeps for a while still expires by Redis's own clock.
+ * Moves the library's time: the time of its tokens, and the time for rows in the database. Entries in Redis still expire
+ * by the clock of Redis.
  *
  * @example Test.createTestingModule({ imports: [AppModule] }).overrideProvider(Clock).useValue(clock)
  * @publicApi
@@ -10,18 +10,18 @@ import { Clock } from '../../foundation/platform/clock';
 export class MovableClock extends Clock {
   private stoppedAt?: number;
 
-  /** Lets time pass only by {@link advance} from here on, for tests of the last second before a boundary. */
+  /** Stops the clock: only {@link advance} moves it, for tests of the last second before a boundary. */
   stop(): void {
     this.stoppedAt = super.now();
   }
 
-  /** Returns to the time of the machine. */
+  /** Resets the clock to the time of the machine. */
   reset(): void {
     this.stoppedAt = undefined;
     this.offsetMs = 0;
   }
 
-  /** @param seconds how far time moves on */
+  /** Moves the clock forward. @param seconds how far */
   advance(seconds: number): void {
     if (this.stoppedAt !== undefined) this.stoppedAt += seconds * 1000;
     else this.offsetMs += seconds * 1000;

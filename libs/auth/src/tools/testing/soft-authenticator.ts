@@ -1,25 +1,25 @@
 import { type KeyObject, createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { loadWebauthn } from '../../features/passkeys/webauthn/library';
 
-/** What of the answer of `POST /passkeys/registration-options` makes a passkey. */
+/** The members of the response of `POST /passkeys/registration-options` that create a passkey. */
 export interface CreationOptions {
   rp: { id?: string };
   user: { id: string };
   challenge: string;
 }
 
-/** What of the options of `POST /passkeys/login-options` is signed. */
+/** The members of the options of `POST /passkeys/login-options` that an assertion needs. */
 export interface RequestOptions {
   challenge: string;
   rpId?: string;
 }
 
-/** What authenticators write in CBOR. */
+/** The CBOR values that authenticators use. */
 export type Cbor = number | string | Uint8Array | Map<Cbor, Cbor>;
 
-/** What an authenticator or a page may do otherwise than they should. */
+/** Deviations from a correct authenticator or page, for tests of refusals. */
 export interface Change {
-  /** Members of the client data that replace the right ones; undefined leaves one out. */
+  /** Members of the client data that replace the correct ones. Undefined removes a member. */
   clientData?: Record<string, unknown>;
   rpId?: string;
   up?: boolean;
@@ -33,7 +33,7 @@ export interface Change {
   userHandle?: string;
 }
 
-/** A credential as JSON, as a browser's `toJSON()` gives it: what the routes take as `credential`. */
+/** A credential as JSON, like the result of a browser's `toJSON()`. The routes accept it as `credential`. */
 export interface Sent {
   id: string;
   rawId: string;
@@ -75,19 +75,19 @@ function coseKeyOf(publicKey: KeyObject): Map<Cbor, Cbor> {
 }
 
 /**
- * An authenticator and its browser in software (WebAuthn Level 3 §6), honest unless told otherwise.
+ * Simulates an authenticator and its browser (WebAuthn Level 3 §6). Correct unless a test passes a {@link Change}.
  *
  * @example
  * const device = new SoftAuthenticator('https://app.example.com'); // one of passkeys.origins
  * const credential = device.create(options); // of POST /passkeys/registration-options
- * @throws AuthConfigError where the optional peer `@simplewebauthn/server` is not installed
+ * @throws AuthConfigError if the optional peer `@simplewebauthn/server` is not installed
  * @publicApi
  */
 export class SoftAuthenticator {
   readonly held = new Map<string, Held>();
-  /** Whether it counts its signatures. */
+  /** Whether the signature counter increases. */
   counts = true;
-  /** Flags of every response, unless one is changed. */
+  /** Flags of every response. A {@link Change} overrides them. */
   flags = { up: true, uv: true, be: true, bs: true };
 
   constructor(
@@ -95,7 +95,7 @@ export class SoftAuthenticator {
     private readonly algorithm: 'ES256' | 'RS256' = 'ES256',
   ) {}
 
-  /** A passkey; registered only if the server says so. */
+  /** Creates a passkey and returns the credential for the registration. */
   create({ rp, user, challenge }: CreationOptions, change: Change = {}): Sent {
     const { publicKey, privateKey } =
       this.algorithm === 'ES256'
@@ -116,7 +116,7 @@ export class SoftAuthenticator {
     return sent(b64(id), response);
   }
 
-  /** An assertion of the passkey made last, or of `id`. */
+  /** Returns an assertion of the passkey `id`, or of the passkey created last. */
   get({ challenge, rpId }: RequestOptions, change: Change = {}, id: string = [...this.held.keys()].at(-1)!): Sent {
     const held = this.held.get(id)!;
     if (this.counts) held.count++;

@@ -1,17 +1,17 @@
 import { Clock } from '../../foundation/platform/clock';
 import { otpLibrary } from '../../features/two-factor/otp-library';
 
-/** Seconds that one code is shown. */
+/** Time step in seconds (RFC 6238 §4.1). */
 const STEP = 30;
 
 /**
- * The code that a user's authenticator shows (RFC 6238). A code is good for once: for another one move the clock on by
- * 30 seconds, or ask for the next one.
+ * Computes the code of a user's authenticator (RFC 6238). A code is accepted once: for another code advance the clock by
+ * 30 seconds, or set `ahead`.
  *
- * @param otpauthUri as `POST /two-factor` answers it
- * @param clock the application's, where it is a moved one
- * @param ahead how many codes later
- * @throws AuthConfigError where the optional peer otplib is not installed
+ * @param otpauthUri the `otpauth_uri` from the response of `POST /two-factor`
+ * @param clock the application's clock, if it is a movable one
+ * @param ahead number of time steps to look ahead
+ * @throws AuthConfigError if the optional peer otplib is not installed
  * @publicApi
  */
 export function totpCode(otpauthUri: string, clock = new Clock(), ahead = 0): string {
