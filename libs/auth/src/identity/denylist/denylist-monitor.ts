@@ -157,7 +157,7 @@ export class DenylistMonitor implements OnApplicationBootstrap, OnModuleDestroy 
   private async repairDatabase({ key, timeline }: Commits, continuity: string): Promise<void> {
     let ended = 0;
     for await (const keys of this.store.scan(FAMILY_KEYS)) {
-      ended += await this.ended.end(keys.map((key) => key.slice(FAMILY_KEYS.length)));
+      ended += await this.ended.end(keys.map((familyEntry) => familyEntry.slice(FAMILY_KEYS.length)));
       await this.renewLease();
     }
     // If the store lost data during the scan, the scan may be incomplete. The next check repeats it.
