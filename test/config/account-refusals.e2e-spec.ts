@@ -144,7 +144,7 @@ describe('the module refuses to start', () => {
     [
       'with account deletion for users without a known identifier',
       { users: { provider: MinimalProvider }, hooks: { deleteUser: async () => undefined } },
-      /counted by identifier.*Implement identifierOf.*switch the feature off/,
+      /counters of the identifier.*Implement identifierOf.*switch the feature off/,
     ],
     [
       'with password reset for users without an address',
