@@ -163,7 +163,7 @@ describe('the module refuses to start', () => {
     [
       'with users that cannot be deleted',
       { users: { provider: IdentifierProvider } },
-      /cannot be deleted.*switch the feature off/,
+      /cannot be deleted.*turn the feature off/,
     ],
   ];
 

@@ -30,7 +30,7 @@ import { schedulePruning } from './tools/retention/prune-schedule';
 import { Pruning } from './tools/retention/pruning';
 
 /**
- * Token authentication for a Nest application.
+ * Registers token authentication in a Nest application: routes, guards, stores and events.
  *
  * @example AuthModule.forRoot({ ...authOptionsFromEnv(), users: { entity: User } })
  * @publicApi
@@ -54,19 +54,23 @@ export class AuthModule implements OnModuleInit, OnApplicationBootstrap {
   }
 
   onApplicationBootstrap(): void {
-    // A service that only verifies has none of the tables.
+    // A service that only verifies tokens has no tables to prune.
     if (!this.config.routes) return;
     schedulePruning(this.moduleRef, this.config.retention.schedule, this.pruning);
   }
 
-  /** Declares the module. @throws AuthConfigError at boot for every unsafe or contradictory option, with the cure */
+  /**
+   * Declares the module with fixed options.
+   *
+   * @throws AuthConfigError at boot for every unsafe or contradictory option; the message says how to correct it
+   */
   static forRoot(options: AuthModuleOptions): DynamicModule {
     return assemble(options, { useFactory: () => options });
   }
 
   /**
-   * The same with values from a factory. What shapes the module (features, routes, path, domain, guards,
-   * users) stands beside the factory, because routes are mounted before it runs.
+   * Declares the module with options from a factory. The options that decide which routes exist (features, routes,
+   * path, domain, guards, users) are given beside the factory, because Nest mounts routes before the factory runs.
    */
   static forRootAsync({ useFactory, inject, ...structure }: AuthModuleAsyncOptions): DynamicModule {
     return assemble(structure, {
@@ -96,7 +100,7 @@ function assemble(structure: AuthStructure, options: OptionsFactory): DynamicMod
   };
 }
 
-/** The extra guards first: a default guard mounted at a shorter path must not answer for them. */
+/** Lists the extra guards first: a default guard mounted at a shorter path must not answer requests to their paths. */
 function realmsOf(structure: AuthStructure, core: DynamicModule): RealmStructure[] {
   const {
     guard = DEFAULTS.guard,

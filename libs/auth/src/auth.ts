@@ -7,17 +7,17 @@ import { type SessionStart, Sessions } from './features/sessions/sessions';
 import { TwoFactor } from './features/two-factor/two-factor';
 import { type TokenSource, callerIn } from './identity/tokens/caller';
 
-/** How server code starts a session; see {@link SessionStart}. */
+/** Options of {@link Auth.startSession}; see {@link SessionStart}. */
 export type StartOptions = Omit<SessionStart, 'userId' | 'abilities'> & {
-  /** Abilities are the third argument. */
+  /** Not an option: abilities are the third argument of {@link Auth.startSession}. */
   abilities?: never;
 };
 
 /**
- * The one injectable a host needs: starts and ends sessions from server code, and says what tokens may do.
+ * Starts and ends sessions from server code, and reports what the token of a request may do.
  *
  * @example constructor(private readonly auth: Auth) {}
- * // after a login of the host's own
+ * // after the host's own login
  * const tokens = await this.auth.startSession(user.id, { amr: ['sms'] });
  * @publicApi
  */
@@ -27,7 +27,7 @@ export class Auth {
 
   constructor(private readonly realms: Realms) {}
 
-  /** The same for another guard. @throws AuthConfigError for a guard that was never declared */
+  /** Returns an `Auth` for another guard. @throws AuthConfigError for a guard that is not declared */
   guard(name: string): Auth {
     const bound = new Auth(this.realms);
     bound.name = this.realms.get(name).realm.guard;
@@ -35,26 +35,26 @@ export class Auth {
   }
 
   /**
-   * Starts a session and returns its tokens, shown this once.
+   * Starts a session and returns its tokens. They cannot be read again later.
    *
-   * @param abilities pins the session to this list, an empty one to nothing; left out, the host's
-   * abilities callback decides at each mint
-   * @throws AuthConfigError for abilities that are none, or that are among the options; Unauthenticated for a user
-   * who is not there
+   * @param abilities the fixed list of abilities of the session; an empty list grants nothing. When omitted,
+   * `hooks.abilities` decides each time an access token is issued
+   * @throws AuthConfigError for an invalid list of abilities, or for abilities among the options; Unauthenticated for
+   * a user that does not exist
    */
   async startSession(
     userId: string | number,
     options: StartOptions = {},
     abilities?: Iterable<string>,
   ): Promise<SessionTokens> {
-    // Overlooked there, they would leave the session with everything its user may do.
+    // Ignoring them there would start a session with all abilities of its user.
     if (options.abilities !== undefined) throw new AuthConfigError('Pass abilities as the third argument.');
     const tokens = await this.sessions.start({ ...options, userId: String(userId), abilities });
     if (!tokens) throw new Unauthenticated(false);
     return tokens;
   }
 
-  /** Ends one session at once: its refresh tokens and every access token. @throws StoreUnavailable */
+  /** Ends one session immediately: its refresh tokens and every access token. @throws StoreUnavailable */
   async revoke(familyId: string): Promise<void> {
     await this.sessions.end(familyId, 'revoked');
   }
@@ -62,20 +62,20 @@ export class Auth {
   /**
    * Ends every session of the user on this guard, in pages, the newest first.
    *
-   * @throws StoreUnavailable; the sessions that ended until then stay ended, so call it again
+   * @throws StoreUnavailable; the sessions that were ended before the error stay ended, so the call can be repeated
    */
   async revokeAll(userId: string | number): Promise<void> {
     await this.sessions.endAll(String(userId), 'revoked');
   }
 
-  /** Ends every session of the user on this guard but one. @throws StoreUnavailable as {@link revokeAll} does */
+  /** Ends every session of the user on this guard except one. @throws StoreUnavailable as {@link revokeAll} does */
   revokeOthers(userId: string | number, familyId: string): Promise<void> {
     return this.sessions.endOthers(String(userId), familyId);
   }
 
   /**
-   * The second factors of this guard's users, for server code: an extra guard has no routes to enrol at, and an
-   * operator may have to remove one. @throws AuthConfigError where `features.twoFactor` is off for the guard
+   * Manages the second factors of this guard's users from server code: an extra guard has no enrolment routes, and an
+   * operator may have to remove a factor. @throws AuthConfigError when `features.twoFactor` is off for the guard
    */
   get twoFactor(): TwoFactor {
     const { realm } = this.scope;
@@ -84,19 +84,19 @@ export class Auth {
   }
 
   /**
-   * Whether the request's verified token of this guard covers an ability, as `@Abilities` would say. False
-   * without such a token: this guard never answers for the token of another one.
+   * Returns whether the verified token of the request covers an ability, with the same result as `@Abilities`. Returns
+   * false when the request has no verified token of this guard, even if it has one of another guard.
    */
   tokenCan(from: TokenSource, ability: string): boolean {
     return callerIn(from, this.scope.realm.guard)?.grant.covers(ability) ?? false;
   }
 
   /**
-   * A user of this guard as the API shows it: `id`, `email_verified`, the host's own fields and, to the user's
-   * own token, what that token may do.
+   * Returns a user of this guard as the API shows it: `id`, `email_verified`, the fields of the host and, if the token
+   * of the request belongs to this user, the abilities of that token.
    *
-   * @param from the request that asks, or its caller
-   * @param fields what the host adds; it cannot replace ours
+   * @param from the current request, or its caller
+   * @param fields fields that the host adds; they cannot replace the fields of the library
    */
   userResource(user: object, from?: TokenSource, fields: object = {}): UserResource {
     return this.scope.get(UserResources).describe(user, callerIn(from, this.scope.realm.guard), fields);

@@ -4,7 +4,7 @@ import { PasswordResetToken } from './features/password-reset/reset-token.entity
 import { Session } from './identity/denylist/session.entity';
 
 /**
- * Every entity of the library, for the `entities` of the host's data source.
+ * All entities of the library, for the `entities` of the host's data source.
  *
  * @publicApi
  */

@@ -20,7 +20,7 @@ import { throttling } from './request/throttling/throttling.feature';
 import { twoFactor } from './features/two-factor/two-factor.feature';
 import { denylist, tokens } from './identity/tokens/tokens.feature';
 
-/** The product on one screen. Order is mount order. */
+/** All features of the library, in the order in which their routes are mounted. */
 export const FEATURES: readonly Feature[] = [
   http,
   tokens,
@@ -45,5 +45,5 @@ export const FEATURES: readonly Feature[] = [
   account,
 ];
 
-/** Features that no extra guard has, whatever it inherits. */
+/** Features that only the default guard can have; extra guards do not inherit them. */
 export const DEFAULT_GUARD_FEATURES: readonly (keyof FeatureOptions)[] = ['passkeys'];

@@ -29,57 +29,57 @@ import {
 } from './features/two-factor/two-factor.events';
 import { UserProvider } from './foundation/ports/user-provider';
 
-type Told = Omit<SecurityLine, 'event'>;
+type LineDetails = Omit<SecurityLine, 'event'>;
 
-/** The account a lock is on; a lock may be on an identifier, which is nobody's business. */
-const locked = ({ purpose, subject, guard }: AccountLocked): Told => ({
+/** Names the locked account by its user id. A lock on an identifier without an account is logged without it: it is personal data. */
+const locked = ({ purpose, subject, guard }: AccountLocked): LineDetails => ({
   purpose,
   guard,
   user_id: purpose === 'login' ? /^id:(.*)$/s.exec(subject)?.[1] : subject,
 });
 
-const ofUser = ({ userId, guard }: { userId: string; guard: string }): Told => ({ user_id: userId, guard });
+const ofUser = ({ userId, guard }: { userId: string; guard: string }): LineDetails => ({ user_id: userId, guard });
 
-const ofSession = ({ guard, userId, sessionId }: SessionRecovered | SessionStarted): Told => ({
+const ofSession = ({ guard, userId, sessionId }: SessionRecovered | SessionStarted): LineDetails => ({
   guard,
   user_id: userId,
   session_id: sessionId,
 });
 
 /**
- * Writes the events that are no outcome of one request to the security log, and counts those that are counted.
- * What requests end with is told where they end: see `RequestObserver`.
+ * Writes events to the security log and counts them in metrics. `RequestObserver` logs the outcome of requests; this
+ * function logs the events that are not the outcome of one request.
  */
 export function observeEvents(events: AuthEvents, log: SecurityLog, realms: Realms): void {
-  const tell = <E extends object>(
+  const logEvent = <E extends object>(
     event: Type<E>,
     severity: Severity,
     name: keyof typeof SECURITY_EVENTS,
-    told: (event: E) => Told,
-  ): void => void events.on(event, (one) => log.write(severity, { event: name, ...told(one) }));
+    detailsOf: (event: E) => LineDetails,
+  ): void => void events.on(event, (emitted) => log.write(severity, { event: name, ...detailsOf(emitted) }));
 
-  tell(RefreshTokenReused, 'warning', 'auth.refresh_token.reused', ({ familyId }) => ({ session_id: familyId }));
-  tell(RefreshFamilyForked, 'warning', 'auth.session.forked', ({ userId, familyId }) => ({
+  logEvent(RefreshTokenReused, 'warning', 'auth.refresh_token.reused', ({ familyId }) => ({ session_id: familyId }));
+  logEvent(RefreshFamilyForked, 'warning', 'auth.session.forked', ({ userId, familyId }) => ({
     user_id: userId,
     session_id: familyId,
   }));
-  tell(SessionStarted, 'info', 'auth.session.started', ofSession);
-  tell(SessionEnded, 'info', 'auth.session.ended', (event) => ({ ...ofSession(event), purpose: event.reason }));
-  tell(SessionRecovered, 'warning', 'auth.session.recovered', ofSession);
-  tell(AccountLocked, 'warning', 'auth.account.locked', locked);
-  tell(AccountReleased, 'info', 'auth.account.released', locked);
-  tell(PasskeyCloneDetected, 'warning', 'auth.passkey.cloned', ofUser);
-  tell(PasskeyAdded, 'info', 'auth.passkey.added', ofUser);
-  tell(PasskeyRemoved, 'info', 'auth.passkey.removed', ofUser);
-  tell(PasskeyBackupChanged, 'info', 'auth.passkey.backup_changed', ofUser);
-  tell(TwoFactorEnabled, 'info', 'auth.two_factor.enabled', ofUser);
-  tell(TwoFactorDisabled, 'info', 'auth.two_factor.disabled', ofUser);
-  tell(RecoveryCodeUsed, 'info', 'auth.recovery_code.used', ofUser);
-  tell(RecoveryCodesReplaced, 'info', 'auth.recovery_codes.replaced', ofUser);
-  tell(AccountDeleted, 'info', 'auth.account.deleted', ofUser);
-  tell(MailFailed, 'warning', 'auth.mail.failed', ({ kind, guard }) => ({ purpose: kind, guard }));
-  // Mounted at the default guard alone.
-  tell(Verified, 'info', 'auth.email.verified', ({ user }) => ({
+  logEvent(SessionStarted, 'info', 'auth.session.started', ofSession);
+  logEvent(SessionEnded, 'info', 'auth.session.ended', (event) => ({ ...ofSession(event), purpose: event.reason }));
+  logEvent(SessionRecovered, 'warning', 'auth.session.recovered', ofSession);
+  logEvent(AccountLocked, 'warning', 'auth.account.locked', locked);
+  logEvent(AccountReleased, 'info', 'auth.account.released', locked);
+  logEvent(PasskeyCloneDetected, 'warning', 'auth.passkey.cloned', ofUser);
+  logEvent(PasskeyAdded, 'info', 'auth.passkey.added', ofUser);
+  logEvent(PasskeyRemoved, 'info', 'auth.passkey.removed', ofUser);
+  logEvent(PasskeyBackupChanged, 'info', 'auth.passkey.backup_changed', ofUser);
+  logEvent(TwoFactorEnabled, 'info', 'auth.two_factor.enabled', ofUser);
+  logEvent(TwoFactorDisabled, 'info', 'auth.two_factor.disabled', ofUser);
+  logEvent(RecoveryCodeUsed, 'info', 'auth.recovery_code.used', ofUser);
+  logEvent(RecoveryCodesReplaced, 'info', 'auth.recovery_codes.replaced', ofUser);
+  logEvent(AccountDeleted, 'info', 'auth.account.deleted', ofUser);
+  logEvent(MailFailed, 'warning', 'auth.mail.failed', ({ kind, guard }) => ({ purpose: kind, guard }));
+  // Only the default guard verifies email addresses.
+  logEvent(Verified, 'info', 'auth.email.verified', ({ user }) => ({
     user_id: realms.default.get(UserProvider).idOf(user),
     guard: realms.default.realm.guard,
   }));

@@ -17,7 +17,7 @@ import { UserProvider } from './foundation/ports/user-provider';
 import { TimedUserProvider } from './identity/users/timed-user-provider';
 import { userRefusals } from './identity/users/provider-checks';
 
-/** What the structure says of one realm. */
+/** The part of the module structure that concerns one realm. */
 export interface RealmStructure extends GuardStructure {
   guard: string;
   isDefault: boolean;
@@ -26,8 +26,8 @@ export interface RealmStructure extends GuardStructure {
 }
 
 /**
- * One guard's scope: a module instance of its own, made of the enabled features. Services never ask
- * which guard they serve; they are told by injection, so isolation is a matter of construction.
+ * Contains the providers and routes of one guard: a separate module instance with the enabled features. Services get
+ * the `Realm` of their guard by injection, so a service of one guard cannot act for another guard.
  */
 @Module({})
 export class RealmModule implements NestModule {
@@ -45,15 +45,15 @@ export class RealmModule implements NestModule {
   }
 
   /**
-   * Nest calls it before it mounts routes.
+   * Nest calls this method before it mounts routes.
    *
-   * @throws AuthConfigError where Fastify, which knows one route by a path, would be given two
+   * @throws AuthConfigError when two guards share a path on Fastify, which accepts only one route for each path
    */
   configure(): void {
     const shared = sharedPath(this.config.guards);
     if (!this.config.routes || !shared || this.adapterHost.httpAdapter.getType() !== 'fastify') return;
     throw new AuthConfigError(
-      `The guards "${shared.join('" and "')}" share a path. On Fastify a domain does not tell them apart: give each a path of its own.`,
+      `The guards "${shared.join('" and "')}" share a path. On Fastify, a domain does not separate them: give each guard its own path.`,
     );
   }
 
@@ -68,7 +68,7 @@ export class RealmModule implements NestModule {
     const on = FEATURES.filter(isOn);
     const controllers = routes ? on.flatMap(mounted) : [];
     return {
-      // A class of its own keeps realms apart where Nest identifies modules by class.
+      // Nest identifies modules by class, so each realm needs its own class.
       module: { [`RealmModule(${guard})`]: class extends RealmModule {} }[`RealmModule(${guard})`] as Type,
       imports,
       controllers: controllers.map((controller) => mount(controller, guard, structure)),

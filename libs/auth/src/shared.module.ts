@@ -33,7 +33,7 @@ interface OptionsFactory {
   useFactory: (...args: never[]) => AuthModuleOptions | Promise<AuthModuleOptions>;
 }
 
-/** What all realms share: options, time, stores, hasher and events. */
+/** Provides what all realms share: options, clock, stores, hasher and events. */
 @Module({})
 export class AuthCoreModule {
   static forOptions(structure: AuthStructure, { inject = [], useFactory }: OptionsFactory): DynamicModule {
@@ -41,7 +41,7 @@ export class AuthCoreModule {
       {
         provide: AUTH_CONFIG,
         inject,
-        useFactory: async (...args: unknown[]) => accepted(await useFactory(...(args as never[]))),
+        useFactory: async (...args: unknown[]) => checkedConfig(await useFactory(...(args as never[]))),
       },
       {
         provide: Database,
@@ -59,7 +59,7 @@ export class AuthCoreModule {
         useFactory: ({ encryption: { key, previousKeys } }: AuthConfig) =>
           new Encryption(key === undefined ? [] : [key, ...previousKeys]),
       },
-      // One for hashes of every kind and all guards: `hashing.concurrency` bounds what a process computes at once.
+      // One queue for hashes of every kind and all guards: `hashing.concurrency` limits the hashes of the whole process.
       {
         provide: HashQueue,
         inject: [AUTH_CONFIG],
@@ -93,8 +93,8 @@ export class AuthCoreModule {
 
 const isProduction = (): boolean => process.env.NODE_ENV === 'production';
 
-/** Completes the options, and refuses to start with unsafe ones. */
-function accepted(options: AuthModuleOptions): AuthConfig {
+/** Completes the options with defaults. @throws AuthConfigError for unsafe options */
+function checkedConfig(options: AuthModuleOptions): AuthConfig {
   const config = resolveOptions(options);
   const names = [...Object.keys(options.guards ?? {}), config.guards.at(-1)!.guard];
   const problems = [
@@ -107,7 +107,7 @@ function accepted(options: AuthModuleOptions): AuthConfig {
   return config;
 }
 
-/** Makes the entities known to data sources that load them automatically; none are needed to verify only. */
+/** Registers the entities for data sources with `autoLoadEntities`. A service that only verifies tokens needs none. */
 function entityModule({ routes = true, users, guards = {}, dataSource }: AuthStructure): DynamicModule[] {
   const userEntities = [users, ...Object.values(guards).map((guard) => guard.users)].flatMap((of) => of?.entity ?? []);
   if (!routes && !userEntities.length) return [];

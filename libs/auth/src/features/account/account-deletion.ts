@@ -15,19 +15,19 @@ import { AccountRowsStore, type DeletedAccount } from './account-rows.store';
 import { AccountDeleted, AccountDeleting } from './account.events';
 
 /**
- * Ends the sessions of an account that is to be erased, and lets the one request go on that has ended the session it
- * came with. The database decides who that is. To every other its token is dead, and it is told so.
+ * Ends the sessions of an account before its deletion, and lets exactly one request continue: the one that ended its own
+ * session. The database decides which request that is. All others are answered 401, because their session has ended.
  */
 @Injectable()
 export class DeletionClaims {
-  /** Erasures of this process by user: the others wait for its first step, without a connection. */
+  /** The running deletions of this process by user. Other requests wait for the claim without a database connection. */
   private readonly claims = new Map<string, Promise<string | null>>();
 
   constructor(private readonly sessions: Sessions) {}
 
   /**
-   * @param erase is told the caller's session; null where it has no row here, as a co-issuer's
-   * @throws Unauthenticated for all but one
+   * @param erase gets the caller's session; null when it has no row in this database (a co-issuer's session)
+   * @throws Unauthenticated for all concurrent requests except one
    */
   async claimExclusive(caller: Caller, erase: (session: string | null) => Promise<void>): Promise<void> {
     const first = this.claims.get(caller.userId);
@@ -46,23 +46,23 @@ export class DeletionClaims {
 
   private async claim({ userId, familyId }: Caller): Promise<string | null> {
     const ended = await this.sessions.endAll(userId, 'erased', familyId);
-    // Another request was faster, unless the token names no session.
+    // Another request has ended the session. A token without a session is not concerned.
     if (ended === null && familyId !== null) throw new Unauthenticated(true);
     return ended === 'own' ? familyId : null;
   }
 }
 
-/** Milliseconds that listeners may take, and the transaction: the host may have years of rows to remove. */
-const PATIENCE_MS = 30_000;
+/** Time limit in milliseconds of the listeners, and of the transaction: the host may have many rows to delete. */
+const TIMEOUT_MS = 30_000;
 
 /**
- * `DELETE /account`. The sessions end first, and stay ended whatever follows; of their rows no more is left than that
- * they ended. Then everything else is deleted in one transaction.
+ * Deletes an account (`DELETE /account`). The sessions end first, and stay ended even if the deletion fails. Their rows
+ * keep only the id, the guard and the time of the end. Then all other data is deleted in one transaction.
  */
 @Injectable()
 export class AccountDeletion {
   private readonly logger = new Logger('Auth');
-  // One transaction at a time: what the host does beside it must find a connection, in a pool of two as well.
+  // One transaction at a time: the host's hook may need a second connection, also in a pool of two.
   private readonly serialQueue = new SerialQueue();
 
   constructor(
@@ -78,13 +78,13 @@ export class AccountDeletion {
     if (!routes || !realm.options.isDefault || realm.options.hooks.deleteUser || users.deletesAccounts()) return;
     throw new AuthConfigError(
       `features.accountDeletion is on, but the users of the guard "${realm.guard}" cannot be deleted. Implement ` +
-        'deletesAccounts and delete in your UserProvider, set hooks.deleteUser, or switch the feature off.',
+        'deletesAccounts and delete in your UserProvider, set hooks.deleteUser, or turn the feature off.',
     );
   }
 
   /**
-   * @throws Unauthenticated where another request erases the account
-   * @throws whatever a listener of `AccountDeleting` or `hooks.deleteUser` throws; the account stays then
+   * @throws Unauthenticated when another request deletes the account
+   * @throws every error of a listener of `AccountDeleting` or of `hooks.deleteUser`; the account is not deleted then
    */
   delete(caller: Caller): Promise<void> {
     const account = { userId: caller.userId, identifier: this.users.identifierOf(caller.user) };
@@ -92,8 +92,8 @@ export class AccountDeletion {
       const { guard } = this.realm;
       // Before the transaction: listeners hold neither its locks nor its connection.
       const announced = this.events.announce(new AccountDeleting(caller.user, guard));
-      await withTimeout('A listener of AccountDeleting', PATIENCE_MS, announced);
-      // In pages, and so before the transaction: there may be any number of sessions.
+      await withTimeout('A listener of AccountDeleting', TIMEOUT_MS, announced);
+      // Before the transaction and in pages, because a user may have any number of sessions.
       await this.sessions.eraseAll(account.userId, session);
       const erased = await this.serialQueue.run(() => this.eraseRows(caller.user, account, session));
       await this.sweepAgain(account);
@@ -102,22 +102,22 @@ export class AccountDeletion {
   }
 
   private eraseRows(user: object, account: DeletedAccount, session: string | null): Promise<boolean> {
-    return unitOfWork(this.database.source, PATIENCE_MS, async (manager) => {
+    return unitOfWork(this.database.source, TIMEOUT_MS, async (manager) => {
       const sql = <Row>(text: string, params?: unknown[]): Promise<Row[]> => manager.query(text, params);
       const { userId } = account;
       if (!(await this.rows.take(sql, account))) throw new Unauthenticated(true);
-      // Another process that has erased the account since has erased this session with it. Of two at work, the one whose
-      // session ended last leaves no trace of the other's.
+      // If another process has erased the account in the meantime, it has erased this session too. Of two concurrent
+      // deletions, the one whose session ended last has erased the session row of the other one.
       if (session !== null && !(await this.sessions.belongsTo(userId, session, sql))) throw new Unauthenticated(true);
       await this.rows.erase(sql, account);
       const isDisposed = await this.dispose(user, userId, manager);
-      // Last: who comes second waits for no row, and is told that its session is dead.
+      // Last: a concurrent request does not wait for these row locks; it is refused because its session has ended.
       await this.sessions.eraseEnded(userId, sql);
       return isDisposed;
     });
   }
 
-  /** Whether there was someone left to remove. */
+  /** Deletes the user, and returns whether it existed. */
   private async dispose(user: object, userId: string, manager: EntityManager): Promise<boolean> {
     const { guard, options } = this.realm;
     if (!options.hooks.deleteUser) return this.users.delete(userId, manager);
@@ -125,13 +125,13 @@ export class AccountDeletion {
     return true;
   }
 
-  /** A request that was under way has found the user until the commit, and may have written of it after the first sweep. */
+  /** Deletes rows that concurrent requests wrote after the first deletion: they could read the user until the commit. */
   private async sweepAgain(account: DeletedAccount): Promise<void> {
     try {
       await this.sessions.eraseAll(account.userId);
       await this.database.transaction((sql) => this.rows.erase(sql, account));
     } catch (error) {
-      this.logger.error('an account is erased, but rows written meanwhile may be left', (error as Error).stack);
+      this.logger.error('an account was deleted, but rows of concurrent requests may remain', (error as Error).stack);
     }
   }
 }

@@ -7,7 +7,7 @@ import { Session } from '../../identity/denylist/session.entity';
 import type { Caller } from '../../identity/tokens/caller';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
-/** What the library knows of an account, as its owner may take it along. Times are ISO 8601 in UTC. */
+/** The data of an account in the library, for its owner. Times are ISO 8601 in UTC. */
 export interface ExportedAccount {
   generated_at: string;
   account: { id: string; identifier: string | null };
@@ -23,13 +23,13 @@ export interface ExportedAccount {
   two_factor: { enabled: boolean; confirmed_at: string | null };
 }
 
-/** Sessions that one statement reads. */
+/** Number of sessions that one statement reads. */
 const PAGE = 1000;
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
 interface SessionRow {
   id: string;
-  /** The text of `created_at`, exact. */
+  /** `created_at` as text, in full precision. */
   startedAt: string;
   createdAt: number;
   lastRotatedAt: number | null;
@@ -41,7 +41,7 @@ const iso = (seconds: number): string => new Date(seconds * 1000).toISOString();
 const isoOrNull = (seconds: number | null): string | null => (seconds === null ? null : iso(seconds));
 const seconds = (column: string): string => `extract(epoch FROM ${column})::float8`;
 
-/** `GET /account/export`: no token, no hash, no secret and no key is ever read for it. */
+/** Exports the data of an account (`GET /account/export`). It reads no token, hash, secret or key. */
 @Injectable()
 export class AccountExport {
   constructor(
@@ -78,7 +78,7 @@ export class AccountExport {
     }));
   }
 
-  /** Sessions in the order in which they were started, live and ended ones: each kind has an index of its own. */
+  /** Reads live and ended sessions in the order of their start. Two sub-selects, because each kind has its own index. */
   private page(userId: string, after?: SessionRow): Promise<SessionRow[]> {
     const ofKind = (condition: string): string => `
       (SELECT * FROM ${this.database.table(Session)}
@@ -96,7 +96,7 @@ export class AccountExport {
 
   private async passkeys(userId: string): Promise<ExportedAccount['passkeys']> {
     const stored = await this.passkeyRows.list(userId).catch((error) => {
-      // Not a table of ours, or none: its migration has not run.
+      // The migration has not run: the table is missing, or another table has its name.
       if (isMissing(error)) return [];
       throw error;
     });

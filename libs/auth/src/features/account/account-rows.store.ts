@@ -7,14 +7,14 @@ import { LockoutCounter } from '../../request/lockout/lockout.entity';
 import { Passkey } from '../passkeys/passkey.entity';
 import { PasswordResetToken } from '../password-reset/reset-token.entity';
 
-/** A table that may be there, and the columns that make it ours. */
+/** A table that may not exist yet, and the columns that identify it as a table of the library. */
 export interface Table {
   /** Quoted, with its schema. */
   readonly name: string;
   readonly columns: readonly string[];
 }
 
-/** Where the library keeps what it knows of an account, whether or not the feature that wrote it is on. */
+/** Names the tables with account data, whether or not their feature is on. */
 @Injectable()
 export class Tables {
   constructor(private readonly database: Database) {}
@@ -32,8 +32,8 @@ export class Tables {
   }
 
   /**
-   * Whether a table is there with its columns. Looked at each time: a process that was started before a migration
-   * must not skip its rows for as long as it runs.
+   * Whether a table exists with its columns. Checked on every call, because a migration may run after the start of the
+   * process.
    */
   async exists(sql: Sql, { name, columns }: Table): Promise<boolean> {
     const [found] = await sql<{ known: number }>(
@@ -49,13 +49,13 @@ export class Tables {
   }
 }
 
-/** Whose rows are erased. */
+/** The account whose rows are deleted. */
 export interface DeletedAccount {
   readonly userId: string;
   readonly identifier: string | null;
 }
 
-/** Deletes what the library knows of one account. Adds the guard itself: ids of different guards collide. */
+/** Deletes the data of one account. All queries are restricted to the guard, because ids of different guards collide. */
 @Injectable()
 export class AccountRowsStore {
   constructor(
@@ -63,7 +63,7 @@ export class AccountRowsStore {
     private readonly realm: Realm,
   ) {}
 
-  /** Takes the account for this transaction; false while another one has it. Waits for nobody. */
+  /** Locks the account for this transaction. Returns false, without waiting, if another transaction has the lock. */
   async take(sql: Sql, { userId }: DeletedAccount): Promise<boolean> {
     const [lock] = await sql<{ taken: boolean }>('SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0)) AS taken', [
       `svc:erase:${this.realm.guard}:${userId}`,
@@ -71,9 +71,7 @@ export class AccountRowsStore {
     return lock!.taken;
   }
 
-  /**
-   * Deletes every row of ours that tells of the account, but for its sessions: see `Sessions.eraseAll`.
-   */
+  /** Deletes every row of the account except its sessions: see `Sessions.eraseAll`. */
   async erase(sql: Sql, { userId, identifier }: DeletedAccount): Promise<void> {
     const { lockouts, passwordResets, passkeys } = this.tables;
     await this.delete(sql, passkeys, 'user_id = $2', userId);
@@ -87,7 +85,7 @@ export class AccountRowsStore {
   }
 }
 
-/** All that failures of the account are counted under: its id at the login, its id elsewhere, its name. */
+/** Returns all subjects of the account's failure counters: its id at the login, its id elsewhere, its identifier. */
 const subjectsOf = (userId: string, identifier: string | null): string[] =>
   [loginLock(userId, ''), userLock('confirm', userId), loginLock(null, identifier ?? '')]
     .map(({ subject }) => subject)

@@ -1,21 +1,23 @@
 /**
- * An account is gone, and with it everything the library knew of it. The last time that its identifier is told.
+ * An account was deleted, with all its data in the library. Emitted after the commit. No later event contains the
+ * identifier.
  *
  * @publicApi
  */
 export class AccountDeleted {
   constructor(
     readonly userId: string,
-    /** What its user signed in with; null where there was nothing. */
+    /** The identifier that the user signed in with; null when there was none. */
     readonly identifier: string | null,
     readonly guard: string,
   ) {}
 }
 
 /**
- * An account is about to be erased; each attempt is announced. Unlike every other event it is waited for, for 30
- * seconds, and a listener that throws keeps the account: an `HttpException` is the answer then. The user's sessions
- * have ended by now and stay so; nothing else is done, and no transaction is open.
+ * An account is about to be deleted; emitted for each attempt. Unlike for all other events, the library waits for the
+ * listeners of this event, for at most 30 seconds. If a listener throws, the account is not deleted; an `HttpException`
+ * becomes the response. At this point the user's sessions have ended, nothing else was changed, and no transaction is
+ * open.
  *
  * @publicApi
  */

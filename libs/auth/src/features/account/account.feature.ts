@@ -4,7 +4,7 @@ import { AccountRowsStore, Tables } from './account-rows.store';
 import { AccountController } from './account.controller';
 import { AccountDeletion, DeletionClaims } from './account-deletion';
 
-/** An account's data, for its owner to take along or to have erased. */
+/** Export and deletion of an account by its owner. */
 export const account: Feature = {
   flags: ['accountDeletion'],
   defaultGuardControllers: [AccountController],

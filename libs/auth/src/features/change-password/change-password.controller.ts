@@ -19,9 +19,9 @@ export class ChangePasswordController {
   @Throttled('svc-confirm')
   async replace(
     @CurrentCaller() caller: Caller,
-    @RequestBody(ChangePasswordRequest) wanted: ChangePasswordRequest,
+    @RequestBody(ChangePasswordRequest) body: ChangePasswordRequest,
   ): Promise<{ status: string }> {
-    await this.change.change(caller, wanted);
+    await this.change.change(caller, body);
     return { status: 'password-changed' };
   }
 }

@@ -2,7 +2,7 @@ import type { Feature } from '../../foundation/realm/feature';
 import { ChangePasswordController } from './change-password.controller';
 import { PasswordChange } from './change-password';
 
-/** Replacing the own password. */
+/** Change of the password by its user. */
 export const changePassword: Feature = {
   flags: ['changePassword'],
   defaultGuardControllers: [ChangePasswordController],

@@ -12,7 +12,7 @@ import { CurrentPassword } from '../step-up/password-confirmation';
 import { WrongPassword } from '../step-up/step-up.errors';
 
 /**
- * A user changed the own password; all other sessions have ended. Worth a mail to the account's owner.
+ * A user changed the password, and all other sessions of the user have ended. A good reason to mail the account's owner.
  *
  * @publicApi
  */
@@ -22,10 +22,10 @@ export class PasswordChanged {
 
 const FIELD = 'current_password';
 
-/** A login that renews the hash may come between one attempt and the next. Nothing does so twice. */
+/** A concurrent login may renew the stored hash, and then the change must be repeated. A hash is renewed only once. */
 const ATTEMPTS = 3;
 
-/** `POST /password`: from the own password to another one. The calling session goes on, all others end. */
+/** Changes the password of the caller (`POST /password`). The calling session continues, all others end. */
 @Injectable()
 export class PasswordChange {
   constructor(
@@ -38,30 +38,30 @@ export class PasswordChange {
     private readonly events: AuthEvents,
   ) {}
 
-  /** @throws ValidationFailed before anything is tried or counted; AccountIsLocked, WrongPassword */
-  async change(caller: Caller, wanted: ChangePasswordRequest): Promise<void> {
+  /** @throws ValidationFailed before an attempt is made or counted; AccountIsLocked, WrongPassword */
+  async change(caller: Caller, body: ChangePasswordRequest): Promise<void> {
     const { user } = caller;
-    if (wanted.password === wanted.current_password) {
+    if (body.password === body.current_password) {
       throw new ValidationFailed({ password: [{ key: 'password.unchanged' }] });
     }
-    await this.rules.accept(wanted, [this.users.identifierOf(user), this.users.emailOf(user)]);
-    await this.replace(caller, wanted);
+    await this.rules.accept(body, [this.users.identifierOf(user), this.users.emailOf(user)]);
+    await this.replace(caller, body);
     this.events.emit(new PasswordChanged(user));
   }
 
-  /** Only the hash that was proved is replaced: of many changes at once one is made, and a reset is not undone. */
-  private async replace({ userId, familyId }: Caller, wanted: ChangePasswordRequest): Promise<void> {
+  /** Replaces only the hash that was verified: one of several concurrent changes succeeds, and a reset is not undone. */
+  private async replace({ userId, familyId }: Caller, body: ChangePasswordRequest): Promise<void> {
     let digest: string | undefined;
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const former = await this.currentPassword.verify(userId, wanted.current_password, FIELD);
-      digest ??= await this.hasher.hash(wanted.password);
+      const former = await this.currentPassword.verify(userId, body.current_password, FIELD);
+      digest ??= await this.hasher.hash(body.password);
       const renewed = digest;
       const isMade = await this.replacement.replace({
         userId,
         digest: renewed,
         replacing: former,
         endSessions: () => this.endOthers(userId, familyId),
-        // The current password is asked for, so the one that the user knows has to be it.
+        // A repeated request needs the current password, so the former password is restored.
         undo: () => this.users.savePasswordHash(userId, former, renewed),
       });
       if (isMade) return;
@@ -69,7 +69,7 @@ export class PasswordChange {
     throw new WrongPassword(FIELD);
   }
 
-  /** A token of a co-issuer that names no session spares none. */
+  /** For a co-issuer's token without a session, all sessions end. */
   private async endOthers(userId: string, familyId: string | null): Promise<void> {
     if (familyId === null) await this.sessions.endAll(userId, 'password_change');
     else await this.sessions.endOthers(userId, familyId, 'password_change');

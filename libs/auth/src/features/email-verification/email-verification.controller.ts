@@ -9,8 +9,8 @@ import { EmailVerification } from './email-verification';
 import { VerificationMails } from './verification-mails';
 
 /**
- * Whether a client would rather have JSON than a page: the type it likes best decides, the first of equals. A
- * browser names text/html; what names nothing is taken for one.
+ * Whether a client prefers JSON to an HTML page. The type with the highest quality value decides, the first one if
+ * several are equal. A client without an `Accept` header is treated as a browser.
  */
 export function prefersJson(accept: string | undefined): boolean {
   const ranges = (accept ?? '*/*').split(',').map((range) => {
@@ -18,11 +18,11 @@ export function prefersJson(accept: string | undefined): boolean {
     const q = params.find((param) => param.startsWith('q='));
     return { type, q: q === undefined ? 1 : Number(q.slice(2)) || 0 };
   });
-  const best = ranges.reduce((liked, range) => (range.q > liked.q ? range : liked));
+  const best = ranges.reduce((preferred, range) => (range.q > preferred.q ? range : preferred));
   return /^application\/([\w.-]+\+)?json$/.test(best.type);
 }
 
-/** What follows a link that was opened: for browsers the configured page and no other, for everybody else nothing. */
+/** Answers a request with a valid link: redirects browsers to the configured page, and answers other clients 204. */
 @Injectable()
 export class VerifiedAnswer {
   constructor(
@@ -44,7 +44,10 @@ export class VerifyEmailController {
     private readonly answer: VerifiedAnswer,
   ) {}
 
-  /** Before the other, which Express would give it to: what asks for headers alone proves nothing (RFC 9110 §9.2.1). */
+  /**
+   * Answers HEAD without verifying the email: HEAD is a safe method (RFC 9110 §9.2.1). Declared before `open`, because
+   * Express would route HEAD requests to the GET handler.
+   */
   @Head(':id/:hash')
   @HttpCode(204)
   @NoStore()
@@ -52,10 +55,10 @@ export class VerifyEmailController {
   @Throttled('svc-email-verification')
   probe(): void {}
 
-  /** Opened from a mail: a browser is sent on to a page. */
+  /** Verifies the email address of a link that was opened from a mail. */
   @Get(':id/:hash')
   @NoStore()
-  // The link is a secret as long as it lives; the page it leads to need not learn it.
+  // The link is secret until it expires, so it must not reach the target page as a referrer.
   @Header('Referrer-Policy', 'no-referrer')
   @Public()
   @Throttled('svc-email-verification')
@@ -75,7 +78,7 @@ export class VerifyEmailController {
 export class VerificationNotificationController {
   constructor(private readonly verificationMails: VerificationMails) {}
 
-  /** Mails another link to the caller. */
+  /** Mails a new link to the caller. */
   @Post()
   @HttpCode(202)
   @NoStore()

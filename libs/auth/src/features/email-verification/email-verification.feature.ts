@@ -9,7 +9,7 @@ import {
   VerifyEmailController,
 } from './email-verification.controller';
 
-/** Proof of an email address through a mailed link. */
+/** Verification of an email address with a mailed link. */
 export const emailVerification: Feature = {
   flags: ['emailVerification'],
   defaultGuardControllers: [VerifyEmailController, VerificationNotificationController],

@@ -8,7 +8,7 @@ import { InvalidLink, OutdatedLink } from './email-verification.errors';
 import { type PresentedLink, VerificationLinks } from './verification-links';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
-/** `GET /email/verify/…`: from a link that was opened to a verified address. */
+/** Verifies the email address of an opened link (`GET /email/verify/…`). */
 @Injectable()
 export class EmailVerification {
   constructor(
@@ -27,17 +27,17 @@ export class EmailVerification {
     );
   }
 
-  /** Opened twice, it verifies once. @throws InvalidLink, OutdatedLink */
+  /** A link that is opened again succeeds without a further effect. @throws InvalidLink, OutdatedLink */
   async verify(link: PresentedLink): Promise<void> {
     if (!this.links.isGenuine(link)) throw new InvalidLink();
     const { user, email } = await this.addresseeOf(link);
     if (await this.verifiedEmails.record(user, email)) return;
-    // Verified before, unless the address has just become another one.
+    // Nothing was changed: the address was verified earlier, or the user has changed it in the meantime.
     const current = await this.addresseeOf(link);
     if (this.users.isEmailVerified(current.user) !== true) throw new OutdatedLink();
   }
 
-  /** The user as stored now. @throws OutdatedLink unless the link was mailed to the address they have */
+  /** Reads the user of the link. @throws OutdatedLink unless the link was mailed to the current address of the user */
   private async addresseeOf(link: PresentedLink): Promise<{ user: object; email: string }> {
     const user = await this.users.findById(link.id);
     const email = user && this.users.emailOf(user);

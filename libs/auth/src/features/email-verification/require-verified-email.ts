@@ -8,14 +8,14 @@ import { AuthenticationGate } from '../../request/gates/authenticated';
 import { requires } from '../../request/gates/route-guard';
 import type { Gate } from '../../request/gates/route-plan';
 
-/** The route is for users with a verified email: 409. */
+/** The route requires a verified email: 409. */
 export class EmailUnverified extends AuthException {
   constructor() {
     super('email_unverified', { status: 409, text: { key: 'auth.email_unverified' } });
   }
 }
 
-/** Requires a verified email of the user as just read, never of a claim. Users without such a notion pass. */
+/** Checks the verified email on the user as read for this request, not on a claim. Users without email verification pass. */
 @Injectable()
 export class VerifiedEmailGate implements Gate {
   static readonly stage = 'verification';
@@ -32,15 +32,15 @@ export class VerifiedEmailGate implements Gate {
 }
 
 /**
- * Requires a valid token and a user whose email is verified: 409 otherwise. Users that have no notion of it
- * pass: those of an entity without a column `emailVerifiedAt`, or a `UserProvider` that says null.
+ * Requires a valid token and a user with a verified email; the response is 409 otherwise. Users without email
+ * verification pass: their entity has no column `emailVerifiedAt`, or `UserProvider.isEmailVerified` returns null.
  *
  * @publicApi
  */
 export const RequireVerifiedEmail = (): ClassDecorator & MethodDecorator =>
   requires(AuthenticationGate, VerifiedEmailGate);
 
-/** Routes for users with a verified email. */
+/** The gate of routes for users with a verified email. */
 export const verifiedEmail: Feature = {
   providers: [VerifiedEmailGate],
 };

@@ -5,21 +5,21 @@ import { Clock } from '../../foundation/platform/clock';
 import { Signatures, isEqual } from '../../foundation/platform/crypto';
 import { Realm } from '../../foundation/realm/realm';
 
-/** What a link says, as it came back. */
+/** The parts of a link in a request. */
 export interface PresentedLink {
-  /** The user. */
+  /** Id of the user. */
   readonly id: string;
-  /** Of the address it was mailed to. */
+  /** Hash of the address to which the link was mailed. */
   readonly hash: string;
-  /** All that stands behind the `?`. */
+  /** Everything after the `?`. */
   readonly query: string;
 }
 
 const QUERY = /^expires=(\d{1,12})&signature=([0-9a-f]{64})$/;
 
 /**
- * Links that prove a mailbox: the whole link is signed, under the configured URL. A request's `Host` is not
- * asked, and nothing can be added to the link or taken away.
+ * Makes and checks the links that verify an email address. The signature covers the whole link with the configured URL,
+ * so no part of a link can be changed, and the `Host` header of a request has no influence.
  */
 @Injectable()
 export class VerificationLinks {
@@ -30,7 +30,8 @@ export class VerificationLinks {
     private readonly clock: Clock,
     @Inject(AUTH_CONFIG) { encryption: { key, previousKeys } }: AuthConfig,
   ) {
-    // Not the tokens' key: under RS256 there is no secret, and a service that only verifies tokens could sign links.
+    // Not the key of the tokens: with HS256, a service that only verifies tokens could sign links; with RS256 there is
+    // no secret.
     this.signatures = new Signatures(key === undefined ? [] : [key, ...previousKeys], 'svc:email-verification');
   }
 
@@ -40,7 +41,7 @@ export class VerificationLinks {
     return `${unsigned}&signature=${this.signatures.sign(unsigned)}`;
   }
 
-  /** Whether a link is one of ours, as it was made, and in its time. */
+  /** Whether this server made the link and it has not expired. */
   isGenuine({ id, hash, query }: PresentedLink): boolean {
     const [, expires, signature] = QUERY.exec(query) ?? [];
     if (expires === undefined || signature === undefined) return false;
@@ -59,5 +60,5 @@ export class VerificationLinks {
   }
 }
 
-// The address itself would be in every log that URLs end up in.
+// A hash, because URLs are logged and the address is personal data.
 const emailHash = (email: string): string => createHash('sha1').update(email, 'utf8').digest('hex');

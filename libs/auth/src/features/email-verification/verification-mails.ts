@@ -6,16 +6,16 @@ import { Realm } from '../../foundation/realm/realm';
 import { VerificationLinks } from './verification-links';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
-/** Asks users to prove that their email address is theirs. */
+/** Sends mails with a link that verifies the email address of a user. */
 export abstract class VerificationMails {
-  /** Mails a link, behind the answer; nothing to whoever is verified already. */
+  /** Queues a mail with a link. Does nothing for a user whose email is verified. */
   abstract send(user: object): void;
 
-  /** The mail with a link for the user as stored now; null for one who is gone, or has nothing to prove. */
+  /** Returns the mail for the current state of the user; null for a user that does not exist or needs no verification. */
   abstract mailFor(userId: string): Promise<Mail | null>;
 }
 
-/** Stands in when `features.emailVerification` is off. */
+/** Used when `features.emailVerification` is off: sends no mails. */
 @Injectable()
 export class NoVerificationMails extends VerificationMails {
   send(): void {}
@@ -38,21 +38,21 @@ export class QueuedVerificationMails extends VerificationMails {
   }
 
   send(user: object): void {
-    if (this.addressToProve(user) === null) return;
+    if (this.unverifiedAddressOf(user) === null) return;
     const id = this.users.idOf(user);
-    // Looked up once more then: where mails had to wait, the account may be gone by now.
+    // The job reads the user again, because the account may be deleted while the mail waits in the queue.
     this.queue.add('emailVerification', () => this.mailFor(id));
   }
 
   async mailFor(userId: string): Promise<Mail | null> {
     const user = await this.users.findById(userId);
-    const to = user && this.addressToProve(user);
+    const to = user && this.unverifiedAddressOf(user);
     if (!user || to === null) return null;
     const minutes = this.realm.options.emailVerification.expire;
     return this.mails.write('emailVerification', { user, to, url: this.links.make(userId, to), minutes });
   }
 
-  private addressToProve(user: object): string | null {
+  private unverifiedAddressOf(user: object): string | null {
     return this.users.isEmailVerified(user) === false ? this.users.emailOf(user) : null;
   }
 }

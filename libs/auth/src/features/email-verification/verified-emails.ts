@@ -4,25 +4,25 @@ import { Clock } from '../../foundation/platform/clock';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
 /**
- * A user proved that the email address is theirs. Emitted once per address.
+ * A user verified the email address. Emitted once per address.
  *
  * @publicApi
  */
 export class Verified {
-  /** @param user as read before: not verified yet */
+  /** @param user the user as read before the verification */
   constructor(readonly user: object) {}
 }
 
-/** Which addresses were proved by a mail that reached them. */
+/** Reads and records which email addresses are verified. */
 export abstract class VerifiedEmails {
-  /** Whether nobody has proved the user's address yet, as this user was read. */
+  /** Whether the user's email address still has to be verified, according to this user object. */
   abstract isMissing(user: object): boolean;
 
-  /** Notes the proof of an address, if it is still the user's and lacked one, and says whether it did. */
+  /** Marks the address as verified if it is still the user's address and was not verified. Returns whether it did so. */
   abstract record(user: object, email: string): Promise<boolean>;
 }
 
-/** The proofs that the users of the realm keep. */
+/** Reads and records verified addresses in the user store of the realm. */
 @Injectable()
 export class StoredVerifiedEmails extends VerifiedEmails {
   constructor(
@@ -44,7 +44,7 @@ export class StoredVerifiedEmails extends VerifiedEmails {
   }
 }
 
-/** Stands in when `features.emailVerification` is off: no address asks for a proof. */
+/** Used when `features.emailVerification` is off: no address needs a verification. */
 @Injectable()
 export class NoVerifiedEmails extends VerifiedEmails {
   isMissing(): boolean {

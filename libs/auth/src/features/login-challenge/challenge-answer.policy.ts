@@ -1,10 +1,10 @@
-/** What a login challenge is answered with: one second factor. */
+/** The answer to a login challenge: one second factor. */
 export type ChallengeAnswer =
   | { readonly kind: 'code'; readonly code: string }
   | { readonly kind: 'recovery_code'; readonly code: string }
   | { readonly kind: 'passkey'; readonly ceremonyId: string; readonly credential: object };
 
-/** The fields of a body that may answer a challenge; null where they are absent. */
+/** The fields of a body that can contain a second factor; null for absent fields. */
 export interface AnswerFields {
   readonly code: string | null;
   readonly recovery_code: string | null;
@@ -12,15 +12,16 @@ export interface AnswerFields {
   readonly credential: object | null;
 }
 
-/** Why a body is no answer. */
+/** The reason why a body is not a valid answer, and the fields that are reported. */
 export interface NoAnswer {
   readonly problem: 'one_too_many' | 'missing';
   readonly fields: readonly string[];
 }
 
 /**
- * The one factor in a body. Two in one attempt would be two guesses for the price of one, and a junk recovery
- * code beside a code would take the code past the lock. None at all is an empty code, which is wrong.
+ * Returns the single factor in a body. Two factors in one attempt would be two guesses that count once, and an invalid
+ * recovery code beside a TOTP code would bypass the lock for TOTP codes. A body without a factor counts as an empty code,
+ * which is wrong.
  */
 export function answerIn({ code, recovery_code, ceremony_id, credential }: AnswerFields): ChallengeAnswer | NoAnswer {
   const sent = Object.entries({ code, recovery_code, ceremony_id, credential }).filter(([, value]) => value !== null);

@@ -5,7 +5,7 @@ import { LoginChallenges } from './login-challenges';
 import { SecondFactorChallengeIssuer } from './second-factors';
 import { TwoFactorChallengeController } from './challenge.controller';
 
-/** The challenge between a right password and a session, at every guard whose login can ask for it. */
+/** The challenge after a correct password, at every guard whose login can require a second factor. */
 export const loginChallenge: Feature = {
   flags: ['twoFactor', 'passkeys'],
   controllers: [TwoFactorChallengeController],

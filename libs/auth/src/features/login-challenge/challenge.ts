@@ -14,13 +14,13 @@ import { LoginChallenges } from './login-challenges';
 import { CodeFactor, type FactorMatch, PasskeyFactor } from './second-factors';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
-/** Who completed a challenge, and how. */
+/** The user that completed a challenge, and the method (RFC 8176). */
 export interface Completed {
   readonly user: object;
   readonly amr: string;
 }
 
-/** Checks second factors within the lockout and the limit on failures. */
+/** Checks second factors, protected by the lockout and the limit on failures. */
 @Injectable()
 export class ChallengeAttempts {
   constructor(
@@ -34,14 +34,14 @@ export class ChallengeAttempts {
   ) {}
 
   /**
-   * Uses up the challenge and the factor, both or neither, and clears the counters.
+   * Verifies the answer, consumes the challenge and the factor (both or neither), and clears the counters.
    *
    * @throws AccountIsLocked, TooManyFailures, WrongCode, PasskeyRefused, BadChallenge, UnverifiedLogin
    */
   async verify(challenge: PurposeClaims, answer: ChallengeAnswer): Promise<Completed> {
     const lock = userLock('two_factor', challenge.sub);
     const attempt: GuardedAttempt<Completed> = {
-      // Only a code can be guessed. With the other factors, a user who is locked out can still sign in.
+      // Only a TOTP code can be guessed. A locked user can still sign in with another factor.
       lock: answer.kind === 'code' ? lock : undefined,
       limits: this.limits.ofTwoFactor(challenge.sub),
       field: answer.kind === 'passkey' ? 'credential' : 'code',
@@ -58,7 +58,7 @@ export class ChallengeAttempts {
     if (user && !this.challenges.isCurrent(challenge, stored)) throw new BadChallenge();
     const match = user && (await this.matchOf(challenge.sub, answer));
     if (!match) return null;
-    // Whoever may not sign in keeps challenge and factor.
+    // Before the challenge and the factor are consumed: a refused user can use them later.
     this.unverified.refuse(user);
     return (await this.spend(challenge, match)) ? { user, amr: match.amr } : null;
   }
@@ -69,7 +69,7 @@ export class ChallengeAttempts {
     return this.passkeys.match(userId, answer.ceremonyId, answer.credential);
   }
 
-  /** The challenge first: of two factors at once, the second one is not lost to a challenge that is. */
+  /** Consumes the challenge first: if two factors answer it concurrently, only one factor is consumed. */
   private async spend(challenge: PurposeClaims, match: FactorMatch): Promise<boolean> {
     if (!(await this.challenges.consume(challenge))) throw new BadChallenge();
     let spent = false;
@@ -82,7 +82,7 @@ export class ChallengeAttempts {
   }
 }
 
-/** `POST /two-factor-challenge`: from a challenge and a second factor to a session. */
+/** Completes a login challenge with a second factor and starts a session (`POST /two-factor-challenge`). */
 @Injectable()
 export class ChallengeCompletion {
   constructor(
@@ -95,7 +95,7 @@ export class ChallengeCompletion {
   /** @throws ValidationFailed, BadChallenge, AccountIsLocked, TooManyFailures, WrongCode, PasskeyRefused, UnverifiedLogin */
   async complete(body: TwoFactorChallengeRequest, request: object): Promise<SessionTokens> {
     const answer = answerIn(body);
-    if ('problem' in answer) throw noAnswer(answer);
+    if ('problem' in answer) throw invalidAnswer(answer);
     const challenge = await this.challenges.verify(body.challenge_token);
     if (!challenge) throw new BadChallenge();
     const { user, amr } = await this.attempts.verify(challenge, answer);
@@ -106,7 +106,7 @@ export class ChallengeCompletion {
   }
 }
 
-function noAnswer({ problem, fields }: NoAnswer): ValidationFailed {
+function invalidAnswer({ problem, fields }: NoAnswer): ValidationFailed {
   const textOf = (field: string): Text =>
     problem === 'missing'
       ? { key: 'validation.required', params: { field: named(field) } }
@@ -132,19 +132,22 @@ export class TwoFactorChallengeRequest {
   credential: object | null = null;
 }
 
-/** The login challenge is none, of another guard, of a former password, expired or used up: 422, and the login starts anew. */
+/**
+ * The challenge token is invalid, expired, already used, from another guard, or was issued for a former password: 422.
+ * The client must start the login again.
+ */
 export class BadChallenge extends AuthException {
   constructor() {
     super('bad_challenge', { status: 422, errors: { challenge_token: [{ key: 'auth.bad_challenge' }] } });
   }
 
-  /** Where several answers to one challenge race, the others were no guesses. */
+  /** When several requests answer one challenge concurrently, the refused ones were not guesses. */
   override get isInconclusive(): boolean {
     return true;
   }
 }
 
-/** The code is wrong, used up, or of a user without a second factor: 422, the same for all. */
+/** The code is wrong or already used, or the user has no second factor: 422, with the same body in all cases. */
 export class WrongCode extends AuthException {
   constructor() {
     super('wrong_code', { status: 422, errors: { code: [{ key: 'auth.wrong_code' }] } });

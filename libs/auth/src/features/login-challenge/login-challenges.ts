@@ -7,8 +7,8 @@ import type { PurposeClaims } from '../../identity/tokens/purpose-token.policy';
 import { LOGIN_CHALLENGE, PurposeTokens } from '../../identity/tokens/purpose-tokens';
 
 /**
- * Tokens that say "the password was right", and nothing more: single use, of one guard, and only while that
- * password is the user's.
+ * Issues and verifies the tokens that prove a correct password. A token can be used once, only at its guard, and only
+ * until the password changes.
  */
 @Injectable()
 export class LoginChallenges {
@@ -23,37 +23,38 @@ export class LoginChallenges {
   }
 
   /**
-   * One that ends with the store: what was forgotten there could be used twice.
+   * Issues a challenge token. It becomes invalid when the security store loses its data: without the record of its use,
+   * it could be used twice.
    *
-   * @param digest the hash that the password was right for
+   * @param digest the hash that the password matched
    * @throws StoreUnavailable
    */
   async mint(userId: string, digest: string | null): Promise<string> {
     const jti = randomUUID();
-    const fpr = this.fingerprints.sign(printed(jti, digest));
+    const fpr = this.fingerprints.sign(fingerprinted(jti, digest));
     return this.tokens.mint(LOGIN_CHALLENGE, userId, { jti, fpr, sto: await this.continuity.current() });
   }
 
-  /** Null for what is no challenge of this guard, too old or used up. */
+  /** Returns the claims; null for an invalid, expired or used token and for a token of another guard. */
   verify(token: string): Promise<PurposeClaims | null> {
     return this.tokens.verify(LOGIN_CHALLENGE, token);
   }
 
-  /** Whether the password that earned the challenge is the one whose hash is stored. */
+  /** Whether the stored hash is still the one that the password matched. */
   isCurrent({ jti, fpr }: PurposeClaims, stored: string | null): boolean {
-    return fpr !== undefined && this.fingerprints.verify(printed(jti, stored), fpr);
+    return fpr !== undefined && this.fingerprints.verify(fingerprinted(jti, stored), fpr);
   }
 
-  /** Uses a challenge up; false where it is already. Of many at once, one. */
+  /** Consumes a challenge. Returns true for exactly one of several calls. */
   consume(challenge: PurposeClaims): Promise<boolean> {
     return this.tokens.spend(challenge);
   }
 
-  /** Gives back a challenge that was burned for nothing. */
+  /** Makes a consumed challenge usable again, after the factor could not be consumed. */
   restore(challenge: PurposeClaims): Promise<void> {
     return this.tokens.restore(challenge);
   }
 }
 
-/** With the challenge's own id: two challenges do not tell whether the hash is the same. */
-const printed = (jti: string, digest: string | null): string => JSON.stringify([jti, digest]);
+/** Includes the challenge's id, so that the fingerprints of two challenges do not show whether the hash is the same. */
+const fingerprinted = (jti: string, digest: string | null): string => JSON.stringify([jti, digest]);

@@ -4,22 +4,22 @@ import type { SecondFactorMethod, LoginChallenge } from '../../request/http/rout
 import { LoginChallengeIssuer } from '../login/login';
 import { LoginChallenges } from './login-challenges';
 
-/** The codes a login may be completed with: those of an authenticator, and recovery codes. */
+/** Checks the codes that can complete a login: TOTP codes and recovery codes. */
 export abstract class CodeFactor {
-  /** What of it the user can use now; null without an enabled second factor. */
+  /** Returns the methods that the user can use now; null without an enabled second factor. */
   abstract methodsOf(userId: string): Promise<SecondFactorMethod[] | null>;
 
-  /** Judges an authenticator's code, and consumes nothing. Null where it is wrong or the user has no such factor. */
+  /** Checks a TOTP code without consuming it. Null for a wrong code or a user without this factor. */
   abstract matchCode(userId: string, code: string): Promise<FactorMatch | null>;
 
-  /** Judges a recovery code, and consumes nothing. Null where it is wrong or the user has no such factor. */
+  /** Checks a recovery code without consuming it. Null for a wrong code or a user without this factor. */
   abstract matchRecoveryCode(userId: string, code: string): Promise<FactorMatch | null>;
 
-  /** Removes the user's factor, and one whose enrolment is pending. */
+  /** Removes the user's factor, also one whose enrolment is pending. */
   abstract remove(userId: string): Promise<void>;
 }
 
-/** Stands in when `features.twoFactor` is off. */
+/** Used when `features.twoFactor` is off: no user has codes. */
 @Injectable()
 export class NoCodeFactor extends CodeFactor {
   async methodsOf(): Promise<null> {
@@ -37,32 +37,32 @@ export class NoCodeFactor extends CodeFactor {
   async remove(): Promise<void> {}
 }
 
-/** How many passkeys were removed, and what tells the host of it. */
+/** The number of removed passkeys, and a function that emits their events. */
 export interface RemovedPasskeys {
   readonly removed: number;
-  readonly tell: () => void;
+  readonly emitEvents: () => void;
 }
 
-/** A passkey presented after the password. */
+/** Checks a passkey that completes a login after the password. */
 export abstract class PasskeyFactor {
-  /** Whether this user, having a passkey, must present a second factor: `passkeys.required`. */
+  /** Whether this user must present a second factor if the user has a passkey: `passkeys.required`. */
   abstract isRequiredOf(user: object): Promise<boolean>;
 
   /** Whether the user has a passkey. */
   abstract isHeldBy(userId: string): Promise<boolean>;
 
   /**
-   * Judges an answered login ceremony, which is over then. Null where passkeys are switched off.
+   * Verifies the response to a login ceremony. The ceremony cannot be used again. Null when `features.passkeys` is off.
    *
-   * @throws AuthException under `credential` for every other one than a sound answer of a passkey of this user
+   * @throws AuthException under `credential` unless the response is valid and from a passkey of this user
    */
   abstract match(userId: string, ceremonyId: string, credential: object): Promise<FactorMatch | null>;
 
-  /** Removes all passkeys of the user, in a transaction of the caller's; `tell` is for after its commit. */
+  /** Removes all passkeys of the user in the caller's transaction. The caller calls `emitEvents` after the commit. */
   abstract removeAll(sql: Sql, userId: string): Promise<RemovedPasskeys>;
 }
 
-/** Stands in when `features.passkeys` is off. */
+/** Used when `features.passkeys` is off: no user has a passkey. */
 @Injectable()
 export class NoPasskeyFactor extends PasskeyFactor {
   async isRequiredOf(): Promise<boolean> {
@@ -78,19 +78,19 @@ export class NoPasskeyFactor extends PasskeyFactor {
   }
 
   async removeAll(): Promise<RemovedPasskeys> {
-    return { removed: 0, tell: () => undefined };
+    return { removed: 0, emitEvents: () => undefined };
   }
 }
 
-/** A right answer that is still good. */
+/** A correct second factor that is not consumed yet. */
 export interface FactorMatch {
-  /** How the user authenticated besides the password (RFC 8176). */
+  /** The authentication method besides the password (RFC 8176). */
   readonly amr: string;
-  /** Uses the answer up; false where someone else just did. Decided atomically. */
+  /** Consumes the factor, atomically; false if another request has consumed it. */
   spend(): Promise<boolean>;
 }
 
-/** Challenges whoever enabled a second factor, and whoever has a passkey where `passkeys.required` says so. */
+/** Issues a challenge to users with an enabled second factor, and to users with a passkey if `passkeys.required` applies. */
 @Injectable()
 export class SecondFactorChallengeIssuer extends LoginChallengeIssuer {
   constructor(
@@ -103,7 +103,7 @@ export class SecondFactorChallengeIssuer extends LoginChallengeIssuer {
 
   async challengeFor(user: object, userId: string, digest: string | null): Promise<LoginChallenge | null> {
     const codes = await this.codes.methodsOf(userId);
-    // An enabled factor of which nothing is usable any more does not let the password alone in.
+    // An enabled factor without any usable method still requires the challenge: the password alone is not enough.
     if (!codes && !(await this.passkeys.isRequiredOf(user))) return null;
     const hasPasskey = await this.passkeys.isHeldBy(userId);
     if (!codes && !hasPasskey) return null;

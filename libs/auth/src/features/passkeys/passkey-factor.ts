@@ -8,7 +8,7 @@ import { PasskeyRefused } from './passkeys.errors';
 import { PasskeyRemoved } from './passkeys.events';
 import { PasskeyStore } from './passkey.store';
 
-/** A passkey as the second step of a password login. */
+/** Verifies a passkey as the second factor of a password login. */
 @Injectable()
 export class PasskeyAsSecondFactor extends PasskeyFactor {
   constructor(
@@ -33,14 +33,14 @@ export class PasskeyAsSecondFactor extends PasskeyFactor {
   async match(userId: string, ceremonyId: string, credential: object): Promise<FactorMatch> {
     const owner = await this.assertions.verify(ceremonyId, credential);
     if (owner.userId !== userId) throw new PasskeyRefused('not_verified');
-    // The ceremony is used up already.
+    // The verification has consumed the ceremony.
     return { amr: 'webauthn', spend: async () => true };
   }
 
   async removeAll(sql: Sql, userId: string): Promise<RemovedPasskeys> {
     const ids = await this.store.removeAllOf(sql, userId);
     const { guard } = this.realm;
-    const tell = (): void => ids.forEach((id) => this.events.emit(new PasskeyRemoved(userId, id, guard)));
-    return { removed: ids.length, tell };
+    const emitEvents = (): void => ids.forEach((id) => this.events.emit(new PasskeyRemoved(userId, id, guard)));
+    return { removed: ids.length, emitEvents };
   }
 }

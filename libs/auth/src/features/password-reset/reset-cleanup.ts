@@ -7,11 +7,12 @@ import { Sessions } from '../sessions/sessions';
 import type { ResetAccount } from './reset-token.store';
 
 /**
- * Hands an account to the reader of its mailbox.
+ * Ends all access to an account that was possible before a password reset.
  *
- * Until an address is proved, anybody may have registered it, and have enrolled what outlives a password: a passkey
- * that goes on signing in, a second factor that keeps the owner out. So these go with the first password that comes
- * by mail. Of an account whose address was proved they are its owner's, and stay.
+ * Anyone can register an account with an unverified address of another person, and enrol factors that survive a
+ * change of password: a passkey that can still sign in, or a second factor that locks the owner out. So the first
+ * password reset of an account with an unverified address removes them. For a verified address they belong to the
+ * owner and remain.
  */
 @Injectable()
 export class ResetCleanup {
@@ -24,30 +25,35 @@ export class ResetCleanup {
     private readonly realm: Realm,
   ) {}
 
-  /** Ends what is to end with the former password. Done again, it does what is left. */
+  /** Ends the sessions and removes the factors of the account. Can be repeated after a failure. */
   async run({ user, userId }: ResetAccount): Promise<void> {
     const endSessions = (): Promise<unknown> => this.sessions.endAll(userId, 'password_reset');
     const { revokeSessions } = this.realm.options.passwordReset;
     if (revokeSessions) await endSessions();
     if (!this.verifiedEmails.isMissing(user)) return;
-    // A session that lived until now may have added a passkey, and a passkey may have started a session. So both are
-    // removed in turn, until there is no passkey left that could have started one.
+    // A session may have added a passkey until it ended, and a passkey may have started a session until it was removed.
+    // So passkeys are removed and sessions ended alternately until no passkey is left.
     for (;;) {
       const removed = await this.removePasskeys(userId);
       if (!removed || !revokeSessions) break;
       await endSessions();
     }
-    // Once the sessions have ended: who enrols meanwhile stores the factor, and looks at the session then.
+    // After the sessions have ended: a concurrent enrolment stores its factor first and then checks its session.
     await this.codes.remove(userId);
   }
 
   private async removePasskeys(userId: string): Promise<number> {
-    const { removed, tell } = await this.accountLock.exclusive(userId, (sql) => this.passkeys.removeAll(sql, userId));
-    tell();
+    const { removed, emitEvents } = await this.accountLock.exclusive(userId, (sql) =>
+      this.passkeys.removeAll(sql, userId),
+    );
+    emitEvents();
     return removed;
   }
 
-  /** The mail arrived, as one that verifies. Comes last, so that a reset that has to be tried again is made whole. */
+  /**
+   * Marks the address as verified, because the mail was received. Last, so that a repeated reset removes the factors of
+   * an unverified account again.
+   */
   async recordVerifiedEmail({ user, email }: ResetAccount): Promise<void> {
     if (this.verifiedEmails.isMissing(user)) await this.verifiedEmails.record(user, email);
   }

@@ -4,7 +4,7 @@ import { AbilityResolver } from './granted-scope';
 import { PinnedAbilityGate } from './pinned-ability.gate';
 import { UserResources } from './user-resource';
 
-/** What tokens may do, and who holds them to it. */
+/** The abilities of tokens, and the gates that check them. */
 export const abilities: Feature = {
   providers: [AbilityResolver, AbilityDenials, AbilityGate, PinnedAbilityGate, UserResources],
 };

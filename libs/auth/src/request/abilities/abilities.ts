@@ -13,47 +13,47 @@ const gate = (met: Requirement['met'], names: readonly string[]): RouteDecorator
   applyDecorators(Requirements.with(requirement(names, met)), requires(AuthenticationGate, AbilityGate));
 
 /**
- * Requires a valid token that covers all of `names`: 403 with the RFC 6750 challenge otherwise. A handler
- * adds to what its controller requires.
+ * Requires a valid token that covers all of `names`; otherwise the response is 403 with the challenge of RFC 6750 §3.1.
+ * The requirements of a handler and of its controller both apply.
  *
  * @example \@Abilities('orders.read', 'orders.export')
- * @throws AuthConfigError when the class is loaded, for no names or names that no token can have
+ * @throws AuthConfigError when the class is loaded, if there are no names or if a token cannot have a name
  * @publicApi
  */
 export const Abilities = (...names: [string, ...string[]]): RouteDecorator => gate('every', names);
 
 /**
- * Requires a valid token that covers any of `names`; otherwise as {@link Abilities}.
+ * Requires a valid token that covers at least one of `names`. In all other respects it works like {@link Abilities}.
  *
  * @publicApi
  */
 export const AnyAbility = (...names: [string, ...string[]]): RouteDecorator => gate('some', names);
 
 /**
- * Whether the verified token of a request covers an ability: the same answer that `@Abilities` gives. False
- * without a request and without a verified token. Of several guards' callers, the last one speaks.
+ * Returns whether the verified token of a request covers an ability, with the same result as `@Abilities`. Returns
+ * false without a request and without a verified token. If several guards authenticated the request, the last one counts.
  *
  * @example if (tokenCan(request, 'orders.export')) { … }
  * @publicApi
  */
 export const tokenCan = (from: TokenSource, ability: string): boolean => callerIn(from)?.grant.covers(ability) ?? false;
 
-/** The ability decorators and {@link tokenCan}, for a host's own ability names only. */
+/** The ability decorators and {@link tokenCan}, restricted to the declared ability names. */
 export interface DeclaredAbilities<Name extends string> {
   readonly Abilities: (...names: [Name, ...Name[]]) => ClassDecorator & MethodDecorator;
   readonly AnyAbility: (...names: [Name, ...Name[]]) => ClassDecorator & MethodDecorator;
   readonly tokenCan: (from: TokenSource, ability: Name) => boolean;
-  /** Every declared name, as `hooks.abilities` may return them. */
+  /** All declared names, for example for `hooks.abilities` to return. */
   readonly names: readonly Name[];
 }
 
 /**
- * Declares the ability names of an application once, so that the compiler finds a mistyped one.
+ * Declares the ability names of an application once, so that the compiler finds a mistyped name.
  *
  * @example
  * // abilities.ts
  * export const { Abilities, AnyAbility, tokenCan } = defineAbilities('orders.read', 'orders.write');
- * @throws AuthConfigError for a name that no token can have
+ * @throws AuthConfigError for a name that a token cannot have
  * @publicApi
  */
 export function defineAbilities<const Name extends string>(...names: [Name, ...Name[]]): DeclaredAbilities<Name> {

@@ -6,11 +6,11 @@ import { type Caller, callerAt } from '../../identity/tokens/caller';
 import { type Gate, RouteList } from '../gates/route-plan';
 import { type Requirement, isMet } from './requirement';
 
-/** The token may not do this: 403 with the abilities that would (RFC 6750 §3.1). */
+/** The token lacks a required ability: 403 with the required abilities in the challenge (RFC 6750 §3.1). */
 export class InsufficientScope extends AuthException {
   /**
-   * @param abilities what is required
-   * @param met whether all of them are required, or any
+   * @param abilities the required abilities
+   * @param met whether all of them are required, or one of them
    */
   constructor(abilities: readonly string[], met: 'every' | 'some') {
     const listed = abilities.join(met === 'every' ? ' and ' : ' or ');
@@ -24,7 +24,7 @@ export class InsufficientScope extends AuthException {
 }
 
 /**
- * A token was refused for want of an ability.
+ * A request was refused because its token lacks an ability.
  *
  * @publicApi
  */
@@ -32,15 +32,15 @@ export class TokenAbilityDenied {
   constructor(
     readonly userId: string,
     readonly guard: string,
-    /** The session; null for a token of a co-issuer that names none. */
+    /** The session; null for a co-issuer's token without a session. */
     readonly familyId: string | null,
     readonly required: readonly string[],
-    /** Whether all of {@link required} were needed, or any. */
+    /** Whether all of {@link required} were needed, or one of them. */
     readonly requiresAll: boolean,
   ) {}
 }
 
-/** Refuses callers for want of an ability, and tells the host. */
+/** Makes the refusal of a caller that lacks an ability, and emits {@link TokenAbilityDenied}. */
 @Injectable()
 export class AbilityDenials {
   constructor(private readonly events: AuthEvents) {}
@@ -51,10 +51,10 @@ export class AbilityDenials {
   }
 }
 
-/** What a route's decorators require of the token. */
+/** The abilities that the decorators of a route require. */
 export const Requirements = new RouteList<Requirement>('svc:abilities');
 
-/** Requires what a controller and its handler ask of the token, each of it. */
+/** Checks all ability requirements of a controller and its handler. */
 @Injectable()
 export class AbilityGate implements Gate {
   static readonly stage = 'ability';
@@ -67,7 +67,7 @@ export class AbilityGate implements Gate {
   check(context: ExecutionContext, request: object): void {
     const caller = callerAt(request, this.realm.guard);
     const required = Requirements.of(context.getClass(), context.getHandler());
-    const unmet = required.find((one) => !isMet(one, caller.grant));
+    const unmet = required.find((requirement) => !isMet(requirement, caller.grant));
     if (unmet) throw this.abilityDenials.refusal(caller, unmet);
   }
 }

@@ -2,27 +2,27 @@ import { Injectable } from '@nestjs/common';
 import { Realm } from '../../foundation/realm/realm';
 import { scopeOf } from './requirement';
 
-/** What a session's tokens may do, as it is signed. */
+/** The abilities that the access tokens of a session are signed with. */
 export interface GrantedScope {
-  /** Space-delimited abilities; undefined where abilities are unused. */
+  /** Space-delimited abilities; undefined when abilities are not in use. */
   scope: string | undefined;
-  /** Whether the session was started with an explicit list, which then never changes. */
+  /** Whether the session was started with an explicit list, which never changes. */
   pinned: boolean;
 }
 
-/** Decides what a token may do: a pinned list word for word, else what the host derives at each mint. */
+/** Decides what a token may do: the pinned list of its session, otherwise the result of `hooks.abilities` at each issue. */
 @Injectable()
 export class AbilityResolver {
   constructor(private readonly realm: Realm) {}
 
-  /** The stored form of a list to pin; null for a session whose abilities are derived. */
+  /** Returns the stored form of a pinned list; null for a session whose abilities are derived. */
   pin(abilities: Iterable<string> | undefined): string | null {
     return abilities === undefined ? null : scopeOf(abilities);
   }
 
   /**
-   * @param stored the session's `scope` column: null derives, the empty string grants nothing
-   * @throws whatever the host's callback throws; nothing has been consumed by then
+   * @param stored the session's `scope` column: null means derived abilities, the empty string grants nothing
+   * @throws every error of `hooks.abilities`; nothing has been consumed at that point
    */
   async resolve(stored: string | null, userId: string, familyId: string): Promise<GrantedScope> {
     if (stored !== null) return { scope: stored, pinned: true };

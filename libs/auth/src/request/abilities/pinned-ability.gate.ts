@@ -6,24 +6,24 @@ import { type Gate, RouteList } from '../gates/route-plan';
 import { AbilityDenials } from './ability.gate';
 import { type Requirement, isMet } from './requirement';
 
-/** Which sessions were started with an explicit list of abilities. The sessions know. */
+/** Reports whether a session was started with an explicit list of abilities. */
 export abstract class PinnedSessions {
-  /** Asks the primary. @throws StoreUnavailable */
+  /** Reads the session on the primary. @throws StoreUnavailable */
   abstract isPinned(familyId: string): Promise<boolean>;
 }
 
 /** An ability that a pinned session needs for one of the library's own routes. */
 export interface PinnedRequirement extends Requirement {
-  /** Holds although `features.gateAuthRoutes` is off. */
+  /** Whether it also applies when `features.gateAuthRoutes` is off. */
   readonly always: boolean;
 }
 
-/** What the library's own routes require of pinned sessions. */
+/** The abilities that the library's own routes require of pinned sessions. */
 export const PinnedRequirements = new RouteList<PinnedRequirement>('svc:pinned-abilities');
 
 /**
- * Keeps a session that was given a list of abilities from managing the account behind it, unless the list
- * says so. Sessions whose abilities are derived are their user, and pass.
+ * Refuses account management to a session with a pinned list of abilities, unless the list contains the required
+ * ability. A session with derived abilities has all rights of its user and passes.
  */
 @Injectable()
 export class PinnedAbilityGate implements Gate {
@@ -39,11 +39,13 @@ export class PinnedAbilityGate implements Gate {
     const caller = callerAt(request, this.realm.guard);
     const { gateAuthRoutes } = this.realm.options.features;
     const required = PinnedRequirements.of(context.getClass(), context.getHandler());
-    const unmet = required.find((one) => (one.always || gateAuthRoutes) && !isMet(one, caller.grant));
+    const unmet = required.find(
+      (requirement) => (requirement.always || gateAuthRoutes) && !isMet(requirement, caller.grant),
+    );
     if (unmet && (await this.isPinned(caller))) throw this.abilityDenials.refusal(caller, unmet);
   }
 
-  /** An issuer that forgets the claim must not unpin a session, so without it the session itself is asked. */
+  /** A token without the `pin` claim must not unpin a session, so the session row is read in that case. */
   private async isPinned({ claims, familyId }: Caller): Promise<boolean> {
     if (claims.pin === true) return true;
     return familyId !== null && (await this.pinnedSessions.isPinned(familyId));
@@ -54,9 +56,9 @@ export class PinnedAbilityGate implements Gate {
 export type BuiltInAbility = 'svc.sessions' | 'svc.account' | 'svc.account.delete';
 
 /**
- * Requires an ability of pinned sessions; for routes of the library, beside `@Authenticated()`.
+ * Requires an ability of pinned sessions. For routes of the library, together with `@Authenticated()`.
  *
- * @param always whether it holds although `features.gateAuthRoutes` is off
+ * @param always whether it also applies when `features.gateAuthRoutes` is off
  */
 export const RequireIfPinned = (ability: BuiltInAbility, always = false): MethodDecorator =>
   applyDecorators(PinnedRequirements.with({ abilities: [ability], met: 'some', always }), requires(PinnedAbilityGate));

@@ -2,34 +2,37 @@ import { AuthConfigError } from '../../foundation/platform/errors';
 import type { Grant } from '../../identity/tokens/caller';
 import { flawOf, flawOfScope } from './ability.policy';
 
-/** Abilities a route asks for: every one, or some one. */
+/** Abilities that a route requires: every one of them, or at least one. */
 export interface Requirement {
   readonly abilities: readonly string[];
   readonly met: 'every' | 'some';
 }
 
 /**
- * Reads what a decorator was given. A comma separates names, so that `'a,b'` is two abilities and not one
- * that no grant could ever name. @throws AuthConfigError for a name that is none, or no names at all: a
- * requirement that nobody can meet is a mistake for everybody
+ * Parses the arguments of a decorator. A comma separates names: `'a,b'` means two abilities, because no token can have
+ * an ability with a comma.
+ *
+ * @throws AuthConfigError for an invalid name, or without any name: no token can meet such a requirement
  */
 export function requirement(given: readonly unknown[], met: Requirement['met']): Requirement {
-  const names = given.flatMap((one) => (typeof one === 'string' ? one.split(',').map((name) => name.trim()) : [one]));
+  const names = given.flatMap((item) =>
+    typeof item === 'string' ? item.split(',').map((name) => name.trim()) : [item],
+  );
   const abilities = names.filter((name) => name !== '');
   const flaw = abilities.length ? abilities.map(flawOf).find(Boolean) : 'An ability gate names no ability.';
   if (flaw) throw new AuthConfigError(flaw);
   return { abilities: [...new Set(abilities as string[])], met };
 }
 
-/** Whether a grant meets a requirement. An empty one is never met. */
+/** Whether a grant meets a requirement. No grant meets an empty requirement. */
 export const isMet = ({ abilities, met }: Requirement, grant: Grant): boolean =>
   abilities.length > 0 && abilities[met]((ability) => grant.covers(ability));
 
 /**
- * Makes a host's list of abilities the `scope` it is stored and signed as. Empty strings and duplicates
- * are dropped. A single string is one ability, not a list.
+ * Converts a list of abilities from the host to the `scope` text that is stored and signed. Empty strings and
+ * duplicates are dropped. A single string is one ability, not a list.
  *
- * @throws AuthConfigError for what is no list, or names and sizes out of bounds
+ * @throws AuthConfigError for a value that is not a list, an invalid name, or a name or scope that is too long
  */
 export function scopeOf(abilities: Iterable<unknown> | string): string {
   const names = [

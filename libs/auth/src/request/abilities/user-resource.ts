@@ -11,9 +11,9 @@ import { UserProvider } from '../../foundation/ports/user-provider';
 export interface UserResource {
   data: {
     id: string;
-    /** Null where users have no such notion. */
+    /** Whether the email is verified; null when the users of the guard have no email verification. */
     email_verified: boolean | null;
-    /** What the asking token may do; only for its own subject, and only where abilities say anything. */
+    /** The abilities of the token of the request; only for the token's own user, and only when abilities are in use. */
     abilities?: readonly string[];
     /** Whether those abilities are pinned to the session. */
     token_pinned?: boolean;
@@ -21,7 +21,7 @@ export interface UserResource {
   };
 }
 
-/** Shows users of the realm. */
+/** Builds the API representation of the users of the realm. */
 @Injectable()
 export class UserResources {
   constructor(
@@ -32,20 +32,20 @@ export class UserResources {
   describe(user: object, caller: Caller | undefined, fields: object): UserResource {
     const id = this.users.idOf(user);
     const own = caller?.userId === id && caller.user.constructor === user.constructor;
-    const known = {
+    const libraryFields = {
       id,
       email_verified: this.users.isEmailVerified(user),
       ...(own && this.abilitiesOf(caller)),
     };
-    // What a token may do is never the host's to say, not even where we say nothing of it.
+    // The host must not set these two fields, not even when the library leaves them out.
     const { abilities: _abilities, token_pinned: _pinned, ...others } = fields as UserResource['data'];
-    return { data: { ...known, ...others, ...known } };
+    return { data: { ...libraryFields, ...others, ...libraryFields } };
   }
 
-  /** An empty list says "in use, and nothing granted"; no list says that abilities are not asked about here. */
+  /** An empty list means that abilities are in use and none is granted; no list means that abilities are not in use. */
   private abilitiesOf({ grant, claims }: Caller): object {
     const pinned = claims.pin === true;
-    const matter = this.realm.abilitiesInUse || grant.abilities.length > 0 || pinned;
-    return matter ? { abilities: grant.abilities, token_pinned: pinned } : {};
+    const inUse = this.realm.abilitiesInUse || grant.abilities.length > 0 || pinned;
+    return inUse ? { abilities: grant.abilities, token_pinned: pinned } : {};
   }
 }

@@ -7,7 +7,7 @@ import type { Gate } from './route-plan';
 
 type AuthenticatedRequest = Parameters<Authenticator['authenticate']>[0] & { user?: object };
 
-/** Requires a valid access token of the route's guard. */
+/** Authenticates the request with a valid access token of the route's guard. */
 @Injectable()
 export class AuthenticationGate implements Gate {
   static readonly stage = 'authentication';
@@ -20,22 +20,22 @@ export class AuthenticationGate implements Gate {
 }
 
 /**
- * The guard as a class: with `{ provide: APP_GUARD, useExisting: AccessTokenGuard }` every route of the
- * host needs a token, unless it is `@Public()`.
+ * Nest guard that requires a valid access token. With `{ provide: APP_GUARD, useExisting: AccessTokenGuard }` every
+ * route of the host requires a token, unless it is `@Public()`.
  *
  * @publicApi
  */
 @Injectable()
 export class AccessTokenGuard extends RouteGuard {
-  /** `@UseGuards(AccessTokenGuard)` guards where it stands, also below a `@Public()` class. */
+  /** `@UseGuards(AccessTokenGuard)` on a handler also guards it when its class is `@Public()`. */
   static readonly closes = true;
   protected override readonly always = [AuthenticationGate];
 }
 
 /**
- * Requires a valid access token: 401 without one, 503 while revocation cannot be checked.
+ * Requires a valid access token: the response is 401 without one, and 503 while revocation cannot be checked.
  *
- * @param guard name of the guard whose tokens are accepted; the default guard when left out
+ * @param guard name of the guard whose tokens are accepted; the default guard when omitted
  * @example \@Authenticated()
  * \@Controller('orders')
  * export class OrdersController {}
@@ -45,14 +45,15 @@ export const Authenticated = (guard?: string): ClassDecorator & MethodDecorator 
   guard === undefined ? requires(AuthenticationGate) : applyDecorators(GuardName(guard), requires(AuthenticationGate));
 
 /**
- * Lets everyone in, where the controller or a global `AccessTokenGuard` would not. Costs no look-up.
+ * Opens a route or a controller to requests without a token, although the controller or a global `AccessTokenGuard`
+ * requires one. A token in the request is not checked.
  *
  * @publicApi
  */
 export const Public = (): ClassDecorator & MethodDecorator => PublicRoute(true);
 
 /**
- * The user of the request, as the guard's provider returned it.
+ * Injects the user of the request, as the guard's `UserProvider` returned it; undefined without authentication.
  *
  * @publicApi
  */
@@ -61,7 +62,8 @@ export const CurrentUser = createParamDecorator((_: unknown, context: ExecutionC
 });
 
 /**
- * The {@link Caller} of the request: user, guard, session, abilities and claims.
+ * Injects the {@link Caller} of the request (user, guard, session, abilities and claims); undefined without
+ * authentication.
  *
  * @publicApi
  */

@@ -4,8 +4,8 @@ import type { RealmScope, Realms } from '../../foundation/realm/realm';
 import { type GateType, Gates, routePlan } from './route-plan';
 
 /**
- * Reads the plan of every route, resolver and gateway of the application once, at boot, so that a contradiction, a mistyped
- * guard name or a requirement nobody can meet does not wait for its first request.
+ * Reads the plan of every route, resolver and gateway of the application at boot. A contradiction, a mistyped guard name
+ * or a requirement that no request can meet is found at boot and not at the first request.
  *
  * @throws AuthConfigError naming the route
  */
@@ -15,7 +15,7 @@ export function refuseRoutes(modules: ModulesContainer, scanner: MetadataScanner
     ...module.providers.values(),
   ]);
   for (const metatype of new Set(wrappers.map((wrapper) => wrapper.metatype))) {
-    // Arrow functions, which factories may be, have no prototype.
+    // A factory may be an arrow function, which has no prototype.
     if (typeof metatype !== 'function' || !metatype.prototype) continue;
     for (const name of scanner.getAllMethodNames(metatype.prototype)) {
       try {
@@ -34,12 +34,12 @@ function refuseRoute(controller: { prototype: object }, name: string, realms: Re
   }
   const { guard, gates } = routePlan(controller, handler);
   const named = realms.named(guard);
-  // Without a name, whichever guard authenticates the request answers it.
+  // A route without a guard name is handled by the guard that authenticates the request: one of them must accept it.
   const scopes = named ? [named] : [realms.default, ...realms.all];
-  for (const gate of gates) acceptedByOne(gate, scopes, controller, handler);
+  for (const gate of gates) acceptByAny(gate, scopes, controller, handler);
 }
 
-function acceptedByOne(gate: GateType, scopes: readonly RealmScope[], controller: object, handler: object): void {
+function acceptByAny(gate: GateType, scopes: readonly RealmScope[], controller: object, handler: object): void {
   const refusals: unknown[] = [];
   for (const scope of scopes) {
     try {

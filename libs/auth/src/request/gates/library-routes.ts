@@ -4,20 +4,21 @@ import type { MetadataScanner, ModulesContainer } from '@nestjs/core';
 import { trimSlashes } from '../../foundation/config/resolve-options';
 import { GuardName, Mounted } from '../../foundation/realm/feature';
 
-/** A route of the library as it is mounted. */
+/** A mounted route of the library. */
 export interface MountedRoute {
   readonly guard: string;
   readonly controller: Type;
-  /** Its handler, and the name of that in the controller. */
+  /** The handler function. */
   readonly handler: object;
+  /** Name of the handler in the controller. */
   readonly name: string;
-  /** In capitals. */
+  /** HTTP method in capitals. */
   readonly method: string;
-  /** Without slashes around it and without the application's global prefix; parameters as `:name`. */
+  /** Path without leading and trailing slash and without the application's global prefix; parameters as `:name`. */
   readonly path: string;
 }
 
-/** Every mounted route of the library. */
+/** Lists every mounted route of the library. */
 export function mountedRoutes(modules: ModulesContainer, scanner: MetadataScanner): MountedRoute[] {
   const controllers = [...modules.values()].flatMap((module) => [...module.controllers.values()]);
   return controllers

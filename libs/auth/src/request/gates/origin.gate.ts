@@ -4,32 +4,32 @@ import { Realm } from '../../foundation/realm/realm';
 import { isOwnPage } from './origin.policy';
 import type { Gate } from './route-plan';
 
-/** A page of another origin tries to use or to set the refresh cookie: 403, and nothing was done. */
+/** A page of another origin tries to use or to set the refresh cookie: 403, without any effect. */
 export class CrossOriginRequest extends AuthException {
   constructor() {
     super('foreign_page', { status: 403, text: { key: 'auth.foreign_page' } });
   }
 }
 
-interface Sent {
+interface OriginRequest {
   headers?: Readonly<Record<string, unknown>>;
-  /** As the adapter reads it: what a trusted proxy forwards, else the `Host` header. */
+  /** As the adapter reads it: the forwarded host of a trusted proxy, otherwise the `Host` header. */
   host?: unknown;
 }
 
 /**
- * In cookie mode, keeps other sites' pages from the routes that deliver tokens: from the refresh, which the cookie
- * alone authorizes, and from logins, which could sign a visitor in as somebody else.
+ * In cookie mode, refuses requests of other sites' pages to the routes that deliver tokens (cross-site request
+ * forgery). The cookie alone authorizes a refresh, and a forged login would sign a visitor in as another user.
  */
 @Injectable()
 export class OriginGate implements Gate {
-  /** Before everything else, so that what a page makes its visitors send counts against none of their limits. */
+  /** The first stage: requests that a foreign page makes its visitors send must not count against their rate limits. */
   static readonly stage = 'origin';
   static readonly public = true;
 
   constructor(private readonly realm: Realm) {}
 
-  check(_context: ExecutionContext, { headers = {}, host }: Sent): void {
+  check(_context: ExecutionContext, { headers = {}, host }: OriginRequest): void {
     const { cookieMode, cookie } = this.realm.options;
     if (!cookieMode) return;
     const page = {

@@ -1,4 +1,4 @@
-/** What a browser says of the page a request comes from. */
+/** The request headers that describe the page that sent the request. */
 export interface PageHeaders {
   /** `Sec-Fetch-Site` (W3C Fetch Metadata). */
   readonly fetchSite: string | undefined;
@@ -9,14 +9,15 @@ export interface PageHeaders {
 }
 
 /**
- * Whether a request may use or set a cookie: it comes from a page of this very origin or of a listed one, or from
- * no page at all. Pure.
+ * Whether a request may use or set a cookie: it comes from a page of the same origin, from a page of a listed origin,
+ * or from no page. Pure.
  *
- * Other origins of the same site are foreign, because `SameSite` lets them pass: one forgotten subdomain would do.
- * Browsers that say `Sec-Fetch-Site` are believed, as the host may have been renamed on the way; older ones are
- * judged by `Origin` and host. What sends neither is no browser, and holds no cookie but its own.
+ * Other origins of the same site are foreign: `SameSite` allows them, so one vulnerable subdomain would be enough for
+ * an attack. `Sec-Fetch-Site` decides when it is present, because a proxy may change the host. For older browsers,
+ * `Origin` is compared with the host. A client that sends neither header is not a browser, and no page can use its
+ * cookie.
  *
- * @param allowed exact origins of other pages that are trusted
+ * @param allowed exact origins of other trusted pages
  */
 export function isOwnPage({ fetchSite, origin, host }: PageHeaders, allowed: readonly string[]): boolean {
   if (origin !== undefined && allowed.includes(origin)) return true;

@@ -15,10 +15,10 @@ import { AuthException } from '../../foundation/platform/errors';
 import { Realm } from '../../foundation/realm/realm';
 import { callerOf } from '../../identity/tokens/caller';
 
-/** Whom a line of the security log is about. */
+/** The user, session and client address in a line of the security log. */
 export type About = Pick<SecurityLine, 'user_id' | 'session_id' | 'ip'>;
 
-/** Who sent a request, as far as it was authenticated. */
+/** Returns the caller of a request, if it was authenticated, and the client address. */
 export function aboutRequest(request: { ip?: unknown }): About {
   const caller = callerOf(request);
   return {
@@ -28,7 +28,7 @@ export function aboutRequest(request: { ip?: unknown }): About {
   };
 }
 
-/** Who was just signed in or challenged: read from the token of our own that answers. */
+/** Returns the user that was signed in or challenged, read from the token in the response. */
 export function aboutAnswer(answer: unknown): About {
   const { access_token: access, challenge_token: challenge } = (answer ?? {}) as Record<string, unknown>;
   const token = access ?? challenge;
@@ -40,8 +40,8 @@ export function aboutAnswer(answer: unknown): About {
 type Work = () => Promise<unknown>;
 
 /**
- * Tells operators how every request to the library's routes ended: a span, a metric, and a line of the security
- * log. The one place that does; what a gate refused before it is told by `RouteGuard`.
+ * Reports the outcome of every request to the library's routes: with a span, a metric and a line of the security log.
+ * `RouteGuard` reports the requests that a gate refused before the handler ran.
  */
 @Injectable()
 export class RequestObserver {
@@ -50,7 +50,7 @@ export class RequestObserver {
     private readonly log: SecurityLog,
   ) {}
 
-  /** Does what a handler's request asks for, and tells how it ended. */
+  /** Runs the work of a handler and reports its outcome. */
   observe(controller: object, handler: object, request: object, work: Work): Promise<unknown> {
     const operation = operationOf(controller, handler);
     if (!operation) return work();
@@ -64,19 +64,19 @@ export class RequestObserver {
     try {
       const answer = await work();
       const outcome = isChallenge(answer) ? 'challenged' : 'succeeded';
-      this.told(operation, outcome, start, span);
+      this.measure(operation, outcome, start, span);
       if (!QUIET.has(operation)) this.write(operation, outcome, { ...aboutRequest(request), ...aboutAnswer(answer) });
       return answer;
     } catch (error) {
       const reason = reasonOf(error);
-      this.told(operation, 'failed', start, span, reason);
+      this.measure(operation, 'failed', start, span, reason);
       const { userId } = error instanceof AuthException ? error.logDetails : {};
       this.write(operation, 'failed', { ...aboutRequest(request), ...(userId && { user_id: userId }) }, reason);
       throw error;
     }
   }
 
-  private told(operation: Operation, outcome: Outcome, start: number, span?: Span, reason?: Reason): void {
+  private measure(operation: Operation, outcome: Outcome, start: number, span?: Span, reason?: Reason): void {
     const ended = { 'svc.auth.outcome': outcome, ...(reason && { 'error.type': reason }) };
     span?.setAttributes(ended);
     telemetry.duration('svc.auth.operation.duration', start, { ...this.attributes(operation), ...ended });
@@ -97,7 +97,7 @@ export class RequestObserver {
 const isChallenge = (answer: unknown): boolean =>
   typeof answer === 'object' && answer !== null && 'challenge_token' in answer;
 
-/** Tells operators what a gate refused, before whichever route it stands. */
+/** Reports the requests that a gate refused: with a metric and a line of the security log. */
 @Injectable()
 export class GateRefusalLog {
   constructor(private readonly log: SecurityLog) {}
@@ -124,16 +124,16 @@ export class GateRefusalLog {
 /** Paths of the mounted controllers, below their guard's prefix. */
 const paths = new WeakMap<object, string>();
 
-/** Remembers where a controller is mounted. */
+/** Records the path of a mounted controller. */
 export const mountedAt = (controller: Type, path: string): void => void paths.set(controller, path);
 
 const operations = new WeakMap<object, Operation | undefined>();
 
-/** What a handler of a mounted controller does; undefined for the host's own. */
+/** Returns the operation of a handler of the library; undefined for a handler of the host. */
 export function operationOf(controller: object, handler: object): Operation | undefined {
   const path = paths.get(controller);
   if (path === undefined) return undefined;
-  // However often a controller is mounted, its handlers are the same.
+  // A controller that is mounted several times has the same handlers.
   if (!operations.has(handler)) operations.set(handler, read(path, handler));
   return operations.get(handler);
 }

@@ -19,16 +19,16 @@ import { CarriedRequest, type Handshake } from '../../foundation/ports/handshake
 
 const PASSED = Symbol('svc.passed');
 
-/** Nest makes one context for all guards of a call, and another one for every call. */
+/** Nest makes one context for each call and passes it to all guards of that call. */
 interface Call extends ExecutionContext {
   /** The gates that the call has passed. */
   [PASSED]?: Set<GateType>;
 }
 
-/** Passes every gate of a route, in one fixed order. What a route requires is read once per route. */
+/** Checks all gates of a route in one fixed order. The plan of a route is read once and kept. */
 @Injectable()
 export class RouteGuard implements CanActivate {
-  /** Gates that stand before every route of this guard, declared or not. */
+  /** Gates that this guard checks before every route, in addition to the declared gates. */
   protected readonly always: readonly GateType[] = [];
   private readonly plans = new WeakMap<object, Map<unknown, RoutePlan>>();
 
@@ -43,17 +43,18 @@ export class RouteGuard implements CanActivate {
     const plan = this.planOf(context);
     if (!plan.gates.length) return true;
     const passed = (context[PASSED] ??= new Set());
-    // A controller and its handler may both bring this guard, or one of more gates; each gate is passed once.
-    const due = plan.gates.filter((gate) => !passed.has(gate));
-    if (!due.length) return true;
-    const passing = (): Promise<void> => this.pass(due, plan.guard, context, passed);
+    // Nest may run this guard several times for one call: a controller and its handler can both have it. Each gate is
+    // checked once.
+    const remaining = plan.gates.filter((gate) => !passed.has(gate));
+    if (!remaining.length) return true;
+    const check = (): Promise<void> => this.checkGates(remaining, plan.guard, context, passed);
     const scope = plan.isMounted ? RequestScope.of(context.switchToHttp().getRequest()) : undefined;
-    await (scope ? scope.run(passing) : passing());
+    await (scope ? scope.run(check) : check());
     return true;
   }
 
-  private async pass(
-    due: readonly GateType[],
+  private async checkGates(
+    gates: readonly GateType[],
     guard: string | undefined,
     context: ExecutionContext,
     passed: Set<GateType>,
@@ -63,12 +64,12 @@ export class RouteGuard implements CanActivate {
     let request: object = {};
     try {
       request = requestOfCall(context, this.config.requestOf);
-      for (const gate of due) {
-        // Who was authenticated, by whichever guard, is whom all further gates are about.
+      for (const gate of gates) {
+        // After authentication, the guard that authenticated the request checks the other gates.
         const active = gate.stage === 'authentication' ? undefined : callerOf(request)?.guard;
         scope = named ?? this.realms.named(active) ?? this.realms.default;
         const checked = scope.get(gate).check(context, request);
-        // One that asks no store has passed by now.
+        // A gate that does not use a store is synchronous.
         if (checked) await checked;
         passed.add(gate);
       }
@@ -84,7 +85,7 @@ export class RouteGuard implements CanActivate {
     const known = this.plans.get(controller)?.get(handler);
     if (known) return known;
     const plan = routePlan(controller, handler, this.always);
-    // This guard came with a gate decorator, so losing the gates must not open the route.
+    // A gate decorator added this guard. If the gates are lost, the route must not become open.
     if (!plan.isPublic && !plan.gates.length) {
       throw new AuthConfigError('A route lost its gates: put its guard decorators above those that wrap it.');
     }
@@ -95,101 +96,102 @@ export class RouteGuard implements CanActivate {
 }
 
 /**
- * Puts gates before a route or a controller. Nest runs guards in the order decorators were applied,
- * so every gate decorator brings the one {@link RouteGuard}, which passes all gates in their fixed order.
+ * Adds gates to a route or a controller. Nest runs guards in the order of their decorators. So every gate decorator
+ * adds the same {@link RouteGuard}, which checks all gates in their fixed order.
  */
 export const requires = (...gates: GateType[]): ClassDecorator & MethodDecorator =>
   applyDecorators(Gates.with(...gates), UseGuards(RouteGuard));
 
 /**
- * The request that a handler is called for, whatever brought the call. That of HTTP is one object for as long as it
- * lasts; what came over a socket gets one with every call, because a socket outlives the verdicts on its user.
+ * Finds the request of a call in HTTP, GraphQL or WebSocket contexts. An HTTP request is one object for the whole
+ * call. For a socket, each call gets a new object, so that each message is authenticated again.
  *
- * @throws AuthConfigError for a context that keeps its request where nobody looks
+ * @param own the option `requestOf`
+ * @throws AuthConfigError for a context without a request in a known place
  */
 export function findRequest(context: ExecutionContext, own?: AuthConfig['requestOf']): object {
   const type = context.getType<string>();
   if (type === 'http') return context.switchToHttp().getRequest();
   const named = own?.(context);
   if (named) return new CarriedRequest(named);
-  const found = type === 'graphql' ? ofGraphql(context) : type === 'ws' ? ofSocket(context) : undefined;
+  const found = type === 'graphql' ? graphqlRequest(context) : type === 'ws' ? socketRequest(context) : undefined;
   if (found) return found;
   throw new AuthConfigError(`A guarded handler was called with no request in its "${type}" context. ${CURE}`);
 }
 
 const CURE =
-  'A GraphQL context keeps it in "req"; a gateway of @nestjs/platform-ws has to: ' +
-  'handleConnection(client, request) { client.request = request }. Elsewhere, set the option requestOf.';
+  'For GraphQL, put it into the context as "req". For a gateway of @nestjs/platform-ws, add ' +
+  'handleConnection(client, request) { client.request = request }. For other contexts, set the option requestOf.';
 
-/** Where a GraphQL context keeps what it was made of. */
+/** The context value of a GraphQL operation, with the request that it was made from. */
 interface GraphqlContext {
-  req?: Kept;
-  request?: Kept;
+  req?: GraphqlRequest;
+  request?: GraphqlRequest;
 }
 
-/** A request, or graphql-ws's own context, which keeps the upgrade request in `extra`. */
-type Kept = Handshake & { extra?: { request?: Handshake } };
+/** A request, or the context of graphql-ws, which has the upgrade request in `extra`. */
+type GraphqlRequest = Handshake & { extra?: { request?: Handshake } };
 
-function ofGraphql(context: ExecutionContext): object | undefined {
+function graphqlRequest(context: ExecutionContext): object | undefined {
   const { req, request } = graphqlContext(context) ?? {};
-  const kept = req ?? request;
-  const upgrade = kept?.extra?.request;
-  const found = upgrade ?? kept;
+  const direct = req ?? request;
+  const upgrade = direct?.extra?.request;
+  const found = upgrade ?? direct;
   if (!found?.headers) return undefined;
   return upgrade || found.headers.upgrade !== undefined ? new CarriedRequest(found) : found;
 }
 
-/** The context value of an operation; resolvers of references are called without arguments of their own. */
+/** Returns the context value of an operation. A resolver of references gets three arguments, other resolvers four. */
 export function graphqlContext(context: { getArgs(): unknown[] }): GraphqlContext | undefined {
   const args = context.getArgs();
   const value = args.length === 3 ? args[1] : args[2];
   return typeof value === 'object' && value !== null ? value : undefined;
 }
 
-function ofSocket(context: ExecutionContext): object | undefined {
+function socketRequest(context: ExecutionContext): object | undefined {
   const { handshake, request } = context.switchToWs().getClient<{ handshake?: Handshake; request?: Handshake }>();
   const found = handshake ?? request;
   return found?.headers && new CarriedRequest(found);
 }
 
-/** By what GraphQL makes for one call of a resolver, and by the context of its whole operation. */
-const known = new WeakMap<object, object>();
+/** The request of each GraphQL call, by the `info` of the resolver call and by the context of the operation. */
+const requestsByCall = new WeakMap<object, object>();
 
-/** Rides along with the arguments of a gateway's handler: a message is nothing that could be told apart otherwise. */
-class Rider {
+/** Carries the request among the arguments of a gateway's handler, because a message has no object that identifies it. */
+class RequestArgument {
   constructor(readonly request: object) {}
 }
 
-/** The request of this very call, found once. @throws AuthConfigError as {@link findRequest} does */
+/** Returns the request of a call, and finds it only once per call. @throws AuthConfigError as {@link findRequest} does */
 export function requestOfCall(context: ExecutionContext, own?: AuthConfig['requestOf']): object {
   const args: unknown[] = context.getArgs();
   const type = context.getType<string>();
   if (type === 'http') return findRequest(context);
-  const found = riding(args) ?? known.get(call(args));
+  const found = requestIn(args) ?? requestsByCall.get(callKey(args));
   if (found) return found;
   const request = findRequest(context, own);
   // Before the last argument, which is the pattern.
-  if (type === 'ws') args.splice(-1, 0, new Rider(request));
-  else known.set(call(args), request);
+  if (type === 'ws') args.splice(-1, 0, new RequestArgument(request));
+  else requestsByCall.set(callKey(args), request);
   const operation = type === 'graphql' && graphqlContext(context);
-  if (operation) known.set(operation, request);
+  if (operation) requestsByCall.set(operation, request);
   return request;
 }
 
 /**
- * The request that a guard found for a handler; that of a nested field is its operation's. Undefined where no guard
- * stood before it.
+ * Returns the request that a guard found for a handler. A nested field has the request of its operation. Undefined when
+ * no guard ran before the handler.
  */
 export function requestOf(context: ArgumentsHost): object | undefined {
   const args: unknown[] = context.getArgs();
   if (context.getType() === 'http') return context.switchToHttp().getRequest();
-  return riding(args) ?? known.get(call(args)) ?? known.get(graphqlContext(context) ?? {});
+  return requestIn(args) ?? requestsByCall.get(callKey(args)) ?? requestsByCall.get(graphqlContext(context) ?? {});
 }
 
-const riding = (args: unknown[]): object | undefined => args.find((arg) => arg instanceof Rider)?.request;
+const requestIn = (args: unknown[]): object | undefined => args.find((arg) => arg instanceof RequestArgument)?.request;
 
-/** GraphQL's `info`, or a message's context. What is no object cannot be a key, and is nobody's. */
-const call = (args: unknown[]): object => {
+/** Returns the object that identifies a call: GraphQL's `info`, or the context of a message; a new object without one. */
+const callKey = (args: unknown[]): object => {
   const last = args.at(-1);
   return typeof last === 'object' && last !== null ? last : {};
 };

@@ -8,31 +8,31 @@ import { HasherBusy } from '../../identity/password/hash-queue';
 
 const logger = new Logger('Auth');
 
-/** Whether a failure is an answer in words of the host's, or of the framework's. */
+/** Whether an error is an HTTP exception of the host or of the framework, with its own response. */
 export const isForeign = (error: unknown): error is HttpException =>
   error instanceof HttpException && !(error instanceof AuthException) && !isUnavailable(error);
 
-/** A failure as its client is told it. Operators are told of every fault, which its client learns nothing of. */
+/** Converts an error to the exception for the client. Every fault is logged; the response contains no details of it. */
 export function refusalOf(error: unknown): AuthException {
-  if (error instanceof AuthException) return told(error);
-  if (isUnavailable(error)) return told(new StoreUnavailable('A store', error));
+  if (error instanceof AuthException) return logged(error);
+  if (isUnavailable(error)) return logged(new StoreUnavailable('A store', error));
   logger.error('unexpected failure', (error as Error | null)?.stack ?? String(error));
   return new AuthException('server_error', { status: 500, text: { key: 'server.error' } }, error);
 }
 
-function told(refusal: AuthException): AuthException {
-  // A full queue is told by the security log, which a flood does not flood.
+function logged(refusal: AuthException): AuthException {
+  // A full queue is only written to the security log, which limits its lines during a flood.
   if (refusal.getStatus() >= 500 && !(refusal instanceof HasherBusy))
     logger.error(`${refusal.code}: ${refusal.message}`, (refusal.cause as Error | undefined)?.stack);
   return refusal;
 }
 
-/** Gives refusals of gates before a host's handlers the shape of what brought the call. */
+/** Converts refusals of gates to the error format of the transport: HTTP, GraphQL or WebSocket. */
 @Injectable()
 export class TransportErrors {
   constructor(private readonly adapterHost: HttpAdapterHost) {}
 
-  /** What to throw for `error`, so that the host's own filters and formats still apply. */
+  /** Returns the error to throw for `error`, so that the host's own filters and formats apply. */
   errorFor(context: ExecutionContext, error: unknown, translate: Translate): unknown {
     const type = context.getType<string>();
     if (type === 'http') return this.overHttp(context, error, translate);
@@ -41,7 +41,7 @@ export class TransportErrors {
     return type === 'ws' ? overSocket(context, refusal) : overGraphql(refusal);
   }
 
-  /** The body is the host's to format on its own routes; the challenge headers are ours everywhere. */
+  /** Sets the challenge headers on every route. The host formats the body on its own routes. */
   private overHttp(context: ExecutionContext, error: unknown, translate: Translate): unknown {
     if (!(error instanceof AuthException)) return error;
     const response: unknown = context.switchToHttp().getResponse();
@@ -52,16 +52,16 @@ export class TransportErrors {
   }
 }
 
-/** GraphQL answers with an error's message, and with its `extensions` (GraphQL October 2021 §7.1.2). */
+/** A GraphQL response contains the error's message and its `extensions` (GraphQL October 2021 §7.1.2). */
 function overGraphql(refusal: AuthException): AuthException {
   const { message, ...more } = refusal.getResponse();
   const status = refusal.getStatus();
   const extensions = { code: codeOf(status), status, ...more, ...headersOf(refusal) };
-  // Some servers send the stack of any error to their clients while in development.
+  // Some servers send the stack of every error to clients in development.
   return Object.assign(refusal, { message, extensions, stack: `${refusal.name}: ${message}` });
 }
 
-/** Nest sends what a WsException holds to the client, as the event `exception`. */
+/** Nest sends the content of a WsException to the client as the event `exception`. */
 function overSocket(context: ExecutionContext, refusal: AuthException): Error {
   const websockets = optionalPeer<{ WsException: new (error: object) => Error }>('@nestjs/websockets');
   if (!websockets) return refusal;
@@ -74,5 +74,5 @@ function overSocket(context: ExecutionContext, refusal: AuthException): Error {
 const codeOf = (status: number): string =>
   status === 401 ? 'UNAUTHENTICATED' : (HttpStatus[status] ?? 'INTERNAL_SERVER_ERROR');
 
-/** What HTTP says in headers: the challenge, and when to come back. */
+/** The headers of the HTTP response: the challenge, and `Retry-After`. */
 const headersOf = ({ headers }: AuthException): object => (Object.keys(headers).length ? { headers } : {});

@@ -11,8 +11,8 @@ interface Answer {
 }
 
 /**
- * Answers every failure of the library's routes as JSON, whatever `Accept` says: the outcome's body and
- * headers, and nothing of what is behind a fault.
+ * Writes every error of the library's routes as JSON, independent of `Accept`. The response never contains details of
+ * an internal fault.
  */
 @Catch()
 @Injectable()
@@ -23,13 +23,13 @@ export class AuthExceptionFilter implements ExceptionFilter {
     @Optional() private readonly own?: Realm,
   ) {}
 
-  /** A host's own route has no realm of its own; the default one speaks for it. */
+  /** A route of the host has no realm; the default realm translates its errors. */
   private get realm(): Realm {
     return this.own ?? this.realms.default.realm;
   }
 
   catch(error: unknown, host: ArgumentsHost): void {
-    // What answers elsewhere is made by the guard.
+    // For other transports, the guard makes the error.
     if (host.getType() !== 'http') throw error;
     const { httpAdapter } = this.adapterHost;
     const http = host.switchToHttp();
@@ -46,7 +46,7 @@ export class AuthExceptionFilter implements ExceptionFilter {
 }
 
 /**
- * Gives a host's own controller or route the library's error bodies: JSON, whatever `Accept` says.
+ * Gives a host's own controller or route the error format of the library: JSON, independent of `Accept`.
  *
  * @publicApi
  */

@@ -5,7 +5,7 @@ import { RefreshCookie } from './refresh-cookie';
 import { RequestObserver } from '../gates/request-log';
 import { TokenDelivery } from './route.interceptor';
 
-/** The wire of a realm. */
+/** HTTP handling of a realm: origin check, authentication, cookie, token responses and the request log. */
 export const http: Feature = {
   providers: [OriginGate, AuthenticationGate, RefreshCookie, RequestObserver, TokenDelivery],
 };

@@ -7,7 +7,7 @@ import { mountedAt } from '../gates/request-log';
 import { LibraryRouteInterceptor } from './route.interceptor';
 import { GuardName, Mounted } from '../../foundation/realm/feature';
 
-/** Binds a controller to one realm: its own route prefix and guard, the library's bodies and errors. */
+/** Mounts a controller for one realm: with its route prefix, its guard, and the error format of the library. */
 export function mount(controller: Type, guard: string, { path: prefix = '', domain }: GuardStructure): Type {
   const path: string = Reflect.getMetadata(PATH_METADATA, controller);
   const mounted = { [controller.name]: class extends controller {} }[controller.name] as Type;

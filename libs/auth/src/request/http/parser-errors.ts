@@ -7,26 +7,27 @@ import type { MessageKey } from '../../foundation/platform/messages';
 import { Realms } from '../../foundation/realm/realm';
 import { mountedRoutes } from '../gates/library-routes';
 
-/** Answers a failure, or returns false. */
+/** Writes the response to an error and returns true, or returns false. */
 type Answer = (error: unknown, request: object, response: object) => boolean;
 type Next = (error: unknown) => void;
 type Handler = (error: unknown, request: object, response: object) => unknown;
 
 /**
- * Has `answer` look first at every failure before a handler of the application. What it leaves goes to the host. To be
- * called while modules are initialized. Other adapters than these, and a console, have no such thing.
+ * Calls `answer` first for every error that occurs before a handler of the application runs. Errors that it does not
+ * answer go to the host. Must be called while modules are initialized. Does nothing for other adapters and for a
+ * console application.
  */
 export function prependErrorHandler(adapter: HttpServer | undefined, answer: Answer): void {
   const type = adapter?.getType();
   if (type === 'express') {
-    // Express takes a handler of four parameters for errors.
+    // Express recognizes an error handler by its four parameters.
     const handler = (error: unknown, request: object, response: object, next: Next): void => {
       if (!answer(error, request, response)) next(error);
     };
     adapter!.use(handler as never);
   }
   if (type === 'fastify') {
-    // Fastify takes one handler for errors, and Nest sets it once all modules are initialized.
+    // Fastify has one error handler, and Nest sets it after all modules are initialized.
     const set = adapter!.setErrorHandler!.bind(adapter) as (handler: Handler, prefix?: string) => unknown;
     adapter!.setErrorHandler = (handler: Handler, prefix?: string) =>
       set(
@@ -37,7 +38,7 @@ export function prependErrorHandler(adapter: HttpServer | undefined, answer: Ans
   }
 }
 
-/** A request, as far as it chooses a route. */
+/** The parts of a request that select a route. */
 export interface Chosen {
   method?: string;
   /** Path and query. */
@@ -52,7 +53,7 @@ export interface LibraryRoute {
 }
 
 /**
- * Every mounted route of the library, for what happens before one is chosen.
+ * Lists every mounted route of the library with a matcher, for errors that occur before routing.
  *
  * @param prefix the application's global prefix
  */
@@ -70,27 +71,27 @@ export function libraryRoutes(modules: ModulesContainer, scanner: MetadataScanne
   });
 }
 
-/** As routers match: in any case, with a slash at the end or none. A host may exempt paths from its prefix. */
+/** Matches like a router: case-insensitive, with or without a final slash. The prefix is optional: hosts can exclude paths from it. */
 function patternOf(path: string, prefix: string): RegExp {
   const literal = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
   const segments = path.split('/').map((segment) => (segment.startsWith(':') ? '[^/]+' : literal(segment)));
   return new RegExp(`^/${prefix && `(?:${literal(prefix)}/)?`}${segments.join('/')}/?$`, 'i');
 }
 
-/** The request could not be read: 400, 413 or 415, and no word of it is repeated. */
+/** The request could not be read: 400, 413 or 415. The response quotes nothing of the request. */
 export class UnreadableRequest extends AuthException {
   constructor({ status, key }: Unreadable) {
     super('unreadable_request', { status, text: { key } });
   }
 }
 
-/** What a client is told of a request that could not be read. */
+/** Status and message of the response to an unreadable request. */
 export interface Unreadable {
   readonly status: 400 | 413 | 415;
   readonly key: MessageKey;
 }
 
-/** Every kind. */
+/** All kinds of {@link Unreadable}. */
 export const UNREADABLE: readonly Unreadable[] = [
   { status: 400, key: 'request.unreadable' },
   { status: 413, key: 'request.too_large' },
@@ -98,11 +99,11 @@ export const UNREADABLE: readonly Unreadable[] = [
 ];
 
 /**
- * What a failure before any route means, where it is one of reading the request; null for all others, which are
- * the host's own. Pure.
+ * Classifies an error that occurred before routing. Null for an error that is not about reading the request: the host
+ * handles it. Pure.
  *
- * Express's body parsers name the kind of failure in `type`, Fastify's and decompression in `code`, and a path with a
- * broken escape is a `URIError`. Their texts quote the request, so none of them is passed on.
+ * Express's body parsers set `type`, Fastify's parsers and decompression set `code`, and a path with an invalid percent
+ * encoding is a `URIError`. Their messages quote the request, so the response does not contain them.
  */
 export function unreadable(error: unknown): Unreadable | null {
   const { status, statusCode = status, type, code } = (error ?? {}) as Record<string, unknown>;
@@ -111,9 +112,9 @@ export function unreadable(error: unknown): Unreadable | null {
 }
 
 /**
- * Answers requests to the library's routes that cannot be read: a body that is no JSON, too large, or in an unknown
- * encoding. Parsers run before any handler, so their failures reach no filter of a controller, and the framework's own
- * answer may quote the body. Those of the host's routes go their way.
+ * Answers unreadable requests to the library's routes: a body that is not JSON, is too large, or has an unknown
+ * encoding. Parsers run before handlers, so a controller's exception filter does not see their errors, and the
+ * framework's own response may quote the body. Errors of the host's routes are left to the host.
  */
 @Injectable()
 export class UnreadableRequests implements OnModuleInit {

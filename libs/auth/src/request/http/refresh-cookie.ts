@@ -16,7 +16,7 @@ import { canonicalId } from '../../foundation/platform/database';
 import { Realm } from '../../foundation/realm/realm';
 import { callerOf } from '../../identity/tokens/caller';
 
-/** The realm's refresh cookie: where it is set, cleared and read, name and attributes agree. */
+/** Sets, clears and reads the realm's refresh cookie, always with the same name and attributes. */
 @Injectable()
 export class RefreshCookie {
   readonly name: string;
@@ -27,17 +27,21 @@ export class RefreshCookie {
     this.name = cookie.refreshName;
   }
 
-  /** A `Set-Cookie` value. `maxAge` is what is left of the session, so the cookie dies with it. */
+  /**
+   * Returns a `Set-Cookie` value.
+   *
+   * @param maxAge seconds until the session's deadline: the cookie expires with the session
+   */
   set(refreshToken: string, maxAge: number): string {
     return this.serialize(refreshToken, maxAge);
   }
 
-  /** A `Set-Cookie` value that removes the cookie. */
+  /** Returns a `Set-Cookie` value that removes the cookie. */
   clear(): string {
     return this.serialize('', 0, new Date(0));
   }
 
-  /** The token a `Cookie` header carries, or the empty string. */
+  /** Returns the token in a `Cookie` header, or the empty string. */
   read(header: unknown): string {
     return typeof header === 'string' ? (parseCookie(header)[this.name] ?? '') : '';
   }
@@ -48,19 +52,19 @@ export class RefreshCookie {
   }
 }
 
-interface Carrying {
+interface RefreshRequest {
   body?: { refresh_token?: unknown } | null;
   headers?: { cookie?: unknown };
 }
 
-/** Takes the refresh token from the body, else from the cookie. Never from the URL, which ends up in logs. */
+/** Reads the refresh token from the body, otherwise from the cookie. Never from the URL, because URLs are logged. */
 @Injectable()
-export class RefreshTokenPipe implements PipeTransform<Carrying, string> {
+export class RefreshTokenPipe implements PipeTransform<RefreshRequest, string> {
   constructor(private readonly cookie: RefreshCookie) {}
 
-  transform({ body, headers }: Carrying): string {
+  transform({ body, headers }: RefreshRequest): string {
     const sent = body?.refresh_token;
-    // What is no string counts as absent: made one, every array would hash alike.
+    // A value that is not a string counts as absent. It is never converted to a string.
     const inBody = typeof sent === 'string' ? sent.trim() : '';
     return inBody || this.cookie.read(headers?.cookie);
   }
@@ -70,10 +74,10 @@ const RequestItself = createParamDecorator((_: unknown, context: ExecutionContex
   context.switchToHttp().getRequest(),
 );
 
-/** The refresh token a request presents; the empty string when it presents none. */
+/** Injects the refresh token of a request; the empty string when there is none. */
 export const PresentedRefreshToken = (): ParameterDecorator => RequestItself(RefreshTokenPipe);
 
-/** In cookie mode, removes the refresh cookie once its session has ended. */
+/** In cookie mode, removes the refresh cookie after the calling session has ended. */
 @Injectable()
 export class CookieRemoval implements NestInterceptor {
   constructor(
@@ -84,18 +88,18 @@ export class CookieRemoval implements NestInterceptor {
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const [request, response] = [context.switchToHttp().getRequest(), context.switchToHttp().getResponse()];
-    if (!this.realm.options.cookieMode || !endsItsOwn(request)) return next.handle();
+    if (!this.realm.options.cookieMode || !endsCallingSession(request)) return next.handle();
     return next
       .handle()
       .pipe(tap(() => this.adapterHost.httpAdapter.appendHeader(response, 'Set-Cookie', this.cookie.clear())));
   }
 }
 
-/** A route that names a session in its path ends the calling one only where that is the name. */
-function endsItsOwn(request: { params?: { svcSession?: string } }): boolean {
+/** Whether the request ends the calling session: a route with a session id in its path does so only for the same id. */
+function endsCallingSession(request: { params?: { svcSession?: string } }): boolean {
   const id = request.params?.svcSession;
   return id === undefined || canonicalId(id) === callerOf(request)?.familyId;
 }
 
-/** Answers 204, and takes the refresh cookie away where the calling session ends. */
+/** Answers 204, and removes the refresh cookie when the calling session ends. */
 export const EndsSession = (): MethodDecorator => applyDecorators(HttpCode(204), UseInterceptors(CookieRemoval));

@@ -21,27 +21,27 @@ import { ValidationFailed } from '../../foundation/platform/errors';
 import type { MessageKey, Text } from '../../foundation/platform/messages';
 import { Realm } from '../../foundation/realm/realm';
 
-/** Whether a text has more than `most` characters. One is two units at most, so what is vast is not counted. */
-export const isLongerThan = (text: string, most: number): boolean => text.length > 2 * most || [...text].length > most;
+/** Whether a text has more than `max` characters. A character has at most two UTF-16 units, so very long texts are not counted. */
+export const isLongerThan = (text: string, max: number): boolean => text.length > 2 * max || [...text].length > max;
 
 /** Longest email address: 64 characters, an at sign, and a domain of 254 (RFC 5321 §4.5.3.1). */
 const EMAIL_MAX = 319;
 
-/** What says in a mail header where an address ends or which part of it counts, and what shows in no font. */
+/** Characters that delimit or comment an address in a mail header, and invisible characters. */
 const MISLEADING = /[\p{C}\p{Z}"(),:;<>[\\\]]/u;
 
 /**
- * Whether a text is an email address (RFC 5321 §4.1.2) that every mail program reads alike. Any host name will
- * do: `a@b.c`, `x@localhost`.
+ * Whether a text is an email address (RFC 5321 §4.1.2) that all mail programs read the same way. Any host name is
+ * accepted: `a@b.c`, `x@localhost`.
  *
- * Quoted local parts are left out, though the RFC has them: mailers have delivered `"eve@evil.test x"@example.com`
- * to eve, which would verify an address of example.com for her.
+ * Quoted local parts are refused, although the RFC allows them: mailers have delivered `"eve@evil.test x"@example.com`
+ * to eve@evil.test, which would verify an address of example.com for an attacker.
  */
 export function isEmailAddress(value: unknown): value is string {
   if (typeof value !== 'string' || isLongerThan(value, EMAIL_MAX)) return false;
-  // As mail programs fold it: a full-width @ is one.
+  // Mail programs normalize addresses: a full-width @ becomes @.
   const folded = value.normalize('NFKC');
-  // First, for half a surrogate pair is no text that `isEmail` can measure: it throws.
+  // Before `isEmail`, which throws for an unpaired surrogate.
   if (MISLEADING.test(folded) || folded.split('@').length !== 2) return false;
   return isEmail(value, { require_tld: false });
 }
@@ -53,46 +53,46 @@ const USERNAME = Symbol('svc.username-field');
 
 const isShort = (value: unknown): boolean => typeof value === 'string' && !isLongerThan(value, FIELD_MAX);
 
-/** A rule of our own: the library below does not count variation selectors, of which a text may be made. */
+/** Limits the length. The `MaxLength` of class-validator does not count variation selectors, so it is not used. */
 const Short = (): PropertyDecorator => ValidateBy({ name: 'maxLength', validator: { validate: isShort } });
 
-/** A string of at most {@link FIELD_MAX} characters that may be absent. */
+/** An optional string of at most {@link FIELD_MAX} characters. */
 export const OptionalText = (): PropertyDecorator => applyDecorators(IsOptional(), IsString(), Short());
 
-/** A string of at most {@link FIELD_MAX} characters that must be there. */
+/** A required string of at most {@link FIELD_MAX} characters. */
 export const RequiredText = (): PropertyDecorator => applyDecorators(IsDefined(), IsString(), Short());
 
-/** An email address that must be there: see {@link isEmailAddress}. */
+/** A required email address: see {@link isEmailAddress}. */
 export const RequiredEmail = (): PropertyDecorator =>
   applyDecorators(RequiredText(), ValidateBy({ name: 'isEmail', validator: { validate: isEmailAddress } }));
 
-/** A string that must be there, such as a token: as long as a body may be. */
+/** A required string without its own length limit, such as a token. The body limit applies. */
 export const RequiredString = (): PropertyDecorator => applyDecorators(IsDefined(), IsString());
 
-/** A JSON object, whatever is in it. */
+/** A required JSON object with any content. */
 export const RequiredObject = (): PropertyDecorator => applyDecorators(IsDefined(), IsObject());
 
-/** A JSON object that may be absent. */
+/** An optional JSON object with any content. */
 export const OptionalObject = (): PropertyDecorator => applyDecorators(IsOptional(), IsObject());
 
-/** Marks the property that travels under the realm's `username` name, in requests and in errors. */
+/** Marks the property that has the realm's `username` as its field name in requests and in errors. */
 export const UsernameField = (): PropertyDecorator => (target, property) => {
   Reflect.defineMetadata(USERNAME, property, target.constructor);
 };
 
-/** The wire name of a request property. */
+/** Returns the field name of a property in requests and errors. */
 export const wireName = (type: object, property: string, username: string): string =>
   Reflect.getMetadata(USERNAME, type) === property ? username : property;
 
-/** A field as texts name it. */
+/** Returns the name of a field for messages. */
 export const named = (field: string): string => field.replaceAll('_', ' ');
 
-/** Spaces are part of a password. */
+/** Fields that are not trimmed: spaces are part of a password. */
 const VERBATIM = new Set(['password', 'password_confirmation', 'current_password']);
 
 /**
- * A field of a body as it counts: texts trimmed, empty ones null, as is what is missing. Only the body's own
- * properties, so that nothing it names can reach a prototype.
+ * Returns a field of a body: strings trimmed; null for an empty string and for a missing field. Only own properties
+ * are read, so that a field name cannot reach a prototype.
  */
 export function ownField(body: unknown, name: string): unknown {
   const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
@@ -110,8 +110,9 @@ const MESSAGE_OF: Record<string, MessageKey> = {
 };
 
 /**
- * Makes a request body an instance of its class: declared fields only, trimmed, empty ones null, each
- * checked. @throws ValidationFailed with the texts by wire name
+ * Converts a request body to an instance of its class: only declared fields, trimmed, empty strings as null, validated.
+ *
+ * @throws ValidationFailed with the messages by field name
  */
 @Injectable()
 abstract class BodyPipe implements PipeTransform {
@@ -137,7 +138,7 @@ abstract class BodyPipe implements PipeTransform {
     const entries = errors.map(({ property, constraints = {} }) => {
       const field = wireName(metatype, property, this.realm.options.username);
       const params = { field: named(field), max: FIELD_MAX };
-      // A value that is absent or of the wrong type breaks every rule at once; only that is worth saying.
+      // A missing value, or one of the wrong type, breaks all rules. Only the first broken rule is reported then.
       const first = ['isDefined', 'isString', 'isObject', 'maxLength'].find((rule) => rule in constraints);
       const broken = first ? [first] : Object.keys(constraints);
       return [field, broken.map((rule) => ({ key: MESSAGE_OF[rule] ?? 'validation.invalid', params }))] as const;
@@ -148,7 +149,7 @@ abstract class BodyPipe implements PipeTransform {
 
 const fieldsOf = (metatype: Type): string[] => [...rulesOf(metatype).keys()];
 
-/** The names of the rules that stand on each property of a request class. */
+/** Returns the names of the validation rules of each property of a request class. */
 export function rulesOf(metatype: Type): ReadonlyMap<string, ReadonlySet<string>> {
   const rules = new Map<string, Set<string>>();
   const declared = getMetadataStorage().getTargetValidationMetadatas(metatype, '', false, false);
@@ -162,8 +163,8 @@ const BodyItself = createParamDecorator(
 );
 
 /**
- * The request body as an instance of a class of ours. A decorator of its own and not Nest's `@Body()`:
- * a host's global `ValidationPipe` would judge that by its own rules, before ours and in another shape.
+ * Injects the request body as an instance of `type`. Nest's `@Body()` is not used, because a global `ValidationPipe` of
+ * the host would validate it first, with other rules and another error format.
  */
 export const RequestBody = (type: Type): ParameterDecorator => {
   @Injectable()
@@ -174,7 +175,7 @@ export const RequestBody = (type: Type): ParameterDecorator => {
   return BodyItself(Pipe);
 };
 
-/** The part of a body that chooses a password. Whether it is accepted is the password rules' to say. */
+/** The fields of a body with a new password. `PasswordRules` decides whether the password is accepted. */
 export abstract class NewPasswordRequest {
   @RequiredText()
   password!: string;

@@ -16,17 +16,17 @@ import { OriginGate } from '../gates/origin.gate';
 import { requires } from '../gates/route-guard';
 import { RefreshCookie } from './refresh-cookie';
 
-/** Who a request comes from, as a fair share of the hasher is counted. */
+/** Returns the keys under which the hash queue counts the share of a request. */
 export abstract class FairShareKeys {
-  /** The client, then the account it names. Neither is kept: both are hashed. */
+  /** Returns the key of the client and the key of the account, both hashed: no address or identifier is stored. */
   abstract keysOf(request: object): readonly string[];
 }
 
-/** Keeps an answer out of every cache (RFC 6749 §5.1, RFC 9111 §5.2.2.5). */
+/** Forbids caching of the response (RFC 6749 §5.1, RFC 9111 §5.2.2.5). */
 export const NoStore = (): MethodDecorator =>
   applyDecorators(Header('Cache-Control', 'no-store, private'), Header('Pragma', 'no-cache'));
 
-/** A token answer on the wire (RFC 6749 §5.1). */
+/** The body of a token response (RFC 6749 §5.1). */
 export interface TokenBody {
   access_token: string;
   refresh_token?: string;
@@ -35,8 +35,8 @@ export interface TokenBody {
 }
 
 /**
- * Writes session tokens in the realm's output mode: all in the body, or the refresh token as a cookie. What
- * comes in their place, such as a challenge, is the body as it is.
+ * Writes session tokens in the realm's output mode: all in the body, or the refresh token as a cookie. A result that is
+ * not session tokens, such as a challenge, is returned unchanged.
  */
 @Injectable()
 export class TokenDelivery {
@@ -46,7 +46,7 @@ export class TokenDelivery {
     private readonly adapterHost: HttpAdapterHost,
   ) {}
 
-  /** What a handler's answer becomes on the wire. */
+  /** Returns the response body for the result of a handler. */
   of(answer: unknown, context: ExecutionContext): unknown {
     return isTokens(answer) ? this.deliver(answer, context) : answer;
   }
@@ -67,37 +67,42 @@ const isTokens = (answer: unknown): answer is SessionTokens =>
   typeof answer === 'object' && answer !== null && 'accessToken' in answer;
 
 /**
- * Answers 200 with the session tokens that the handler returns, or what stands in their place. In cookie mode, to
- * pages of its own origin only.
+ * Marks a route that answers 200 with the session tokens, or with another result, of its handler. In cookie mode, only
+ * pages of the same or a listed origin can use the route.
  */
 export const DeliversTokens = (): MethodDecorator => applyDecorators(HttpCode(200), NoStore(), requires(OriginGate));
 
-/** What a started or renewed session hands to its client. The refresh token exists nowhere else in plain text. */
+/** The tokens of a started or refreshed session. The refresh token is not stored in plain text. */
 export interface SessionTokens {
   readonly accessToken: string;
   readonly refreshToken: string;
-  /** Seconds the access token lives. */
+  /** Lifetime of the access token in seconds. */
   readonly expiresIn: number;
-  /** Seconds until the session's deadline, which no refresh moves. */
+  /** Seconds until the session's deadline. A refresh does not extend it. */
   readonly refreshExpiresIn: number;
 }
 
-/** What a second factor can be: an authenticator's code, a recovery code, a passkey. */
+/** Kinds of second factor: a TOTP code, a recovery code, a passkey. */
 export type SecondFactorMethod = 'totp' | 'recovery_code' | 'passkey';
 
-/** Answers a right password where a second factor is due, instead of tokens. */
+/** The response to a correct password when the user also needs a second factor. It contains no tokens. */
 export interface LoginChallenge {
   two_factor: true;
-  /** For `POST /two-factor-challenge`; single use. */
+  /** The token for `POST /two-factor-challenge`; single use. */
   challenge_token: string;
-  /** What this user can complete it with. */
+  /** The methods with which this user can complete the challenge. */
   methods: readonly SecondFactorMethod[];
 }
 
 /**
- * What every request to the library's routes gets: a scope, which `RouteGuard` has opened for its gates, so that whatever
- * it hashes counts as its sender's share and all its waits for the stores as one; its tokens written as the realm's mode
- * says; and an end that operators are told. One interceptor, because each costs Nest several observables a request.
+ * Wraps every request to the library's routes:
+ *
+ * - It runs the handler in the request scope that `RouteGuard` has opened. Hashes then count as the sender's share of
+ *   the queue, and all waits for stores share one deadline.
+ * - It writes tokens in the realm's output mode.
+ * - It reports the outcome to operators.
+ *
+ * It is one interceptor, because each interceptor costs several observables per request in Nest.
  */
 @Injectable()
 export class LibraryRouteInterceptor implements NestInterceptor {
@@ -121,7 +126,7 @@ export class LibraryRouteInterceptor implements NestInterceptor {
         scope.end();
       }
     };
-    // Not before somebody listens: an interceptor of the host's may ask for an answer and then want none.
+    // The work starts at subscription: an interceptor of the host may call next.handle() and not subscribe.
     return defer(() => this.observer.observe(controller, handler, request, scoped));
   }
 }

@@ -16,12 +16,12 @@ import { Clients } from '../throttling/clients';
 import { limit } from '../throttling/limiters';
 import { limitState } from '../throttling/rate-limit.policy';
 
-/** How long an attempt waits for others to end before it is refused on their account, in milliseconds. */
-const PATIENCE = { total: 1000, step: 25 };
+/** Milliseconds that an attempt waits for running attempts before it is refused, and milliseconds between two checks. */
+const WAIT = { totalMs: 1000, stepMs: 25 };
 
 /**
- * Limits failed attempts. Only failures count, yet however many run at once, no more than the limit are ever
- * verified: an attempt takes up room from before it is verified until its outcome is known.
+ * Limits failed attempts. Only failures count. Each attempt is reserved before its verification, so the number of
+ * verifications never exceeds the limit, even when many attempts run concurrently.
  */
 @Injectable()
 export class FailureLimiter {
@@ -30,11 +30,11 @@ export class FailureLimiter {
   constructor(private readonly store: SecurityStore) {}
 
   /**
-   * Runs `verify` where every limit has room. Null, or a throw that is an answer, counts as a failure; anything
-   * else empties the counters.
+   * Runs `verify` if no limit is exhausted. A result of null and a conclusive error count as a failure. Another result
+   * resets the counters. An inconclusive error is not counted.
    *
-   * @param refuse makes the error of an exhausted limit, given the wait in whole seconds
-   * @param onSuccess what a success does to the counters, where it is not to empty them
+   * @param refuse makes the error for an exhausted limit; its parameter is the wait in whole seconds
+   * @param onSuccess the effect of a success on the counters; by default it resets them
    */
   async attempt<T>(
     limits: readonly Limit[],
@@ -62,29 +62,29 @@ export class FailureLimiter {
     try {
       await this.store.settle(limits, attemptOutcome);
     } catch (error) {
-      // A failure must be counted. What succeeded has happened, and is not undone by counters that stay.
+      // A failure must be counted, so the error is thrown. After a success, counters that are not reset are acceptable.
       if (attemptOutcome === 'failed') throw error;
       this.logger.warn(`failed attempts stay counted: ${(error as Error).message}`);
     }
   }
 
-  /** Attempts that may yet succeed are no reason to refuse another one: it waits until they have failed. */
+  /** When running attempts use the rest of a limit, waits for their outcome before refusing: they may succeed. */
   private async reserve(limits: readonly Limit[]): Promise<Tally> {
-    const deadline = performance.now() + PATIENCE.total;
+    const deadline = performance.now() + WAIT.totalMs;
     for (;;) {
-      // However often it asks: it waits for other attempts, and not for the store.
+      // Detached from the request's deadline: the time is spent waiting for other attempts, not for the store.
       const tally = await RequestScope.detached(() => this.store.count(limits, true));
       if (tally.admitted || isExhausted(limits, tally) || performance.now() >= deadline) return tally;
-      await sleep(PATIENCE.step);
+      await sleep(WAIT.stepMs);
     }
   }
 }
 
-/** Whether failures alone fill a limit, whatever becomes of those still running. */
+/** Whether counted failures fill a limit, without the attempts that are still running. */
 const isExhausted = (limits: readonly Limit[], { buckets }: Tally): boolean =>
   limits.some(({ max }, i) => buckets[i]!.counted >= max);
 
-/** What failed attempts of this realm are counted under. */
+/** Makes the limits under which failed attempts of this realm are counted. */
 @Injectable()
 export class FailureLimits {
   constructor(
@@ -93,8 +93,8 @@ export class FailureLimits {
   ) {}
 
   /**
-   * Failed logins: by account and client, and by account alone, or every machine of a botnet had an
-   * allowance of its own. Without an identifier there is no account: all such callers would share one counter.
+   * Limits for failed logins: by account and client, and by account alone, because a botnet has many clients. Without an
+   * identifier there is no limit by account: all such requests would share one counter.
    */
   ofLogin(identifier: string, request: object): Limit[] {
     const { guard, options } = this.realm;
@@ -106,40 +106,44 @@ export class FailureLimits {
   }
 
   /**
-   * Whether a success with this identifier empties the counters. Look-alikes share them, so one that is not
-   * in the form they are kept under clears nobody's: its owner could be guessing at another one's account.
+   * Whether a success with this identifier resets the counters. Look-alike identifiers share counters. Only the
+   * identifier in normalized form resets them: otherwise the owner of a look-alike could reset the counters while
+   * guessing the password of the other account.
    */
   clearedBy(identifier: string): boolean {
     return foldedIdentifier(identifier) === normalizedIdentifier(identifier);
   }
 
-  /** Failed second factors of one account. */
+  /** Limits for failed second factors of one account. */
   ofTwoFactor(userId: string): Limit[] {
     const { guard, options } = this.realm;
     return [limit('2fa-challenge', { key: `${guard}:${userId}`, ...options.rateLimits.twoFactor })];
   }
 }
 
-/** How an attempt at a secret is guarded. */
+/** Describes how a check of a secret is protected. */
 export interface GuardedAttempt<T> {
-  /** The counter of failures in a row; left out where the secret cannot be guessed. */
+  /** The counter of consecutive failures; omitted when the secret cannot be guessed. */
   readonly lock?: LockKey;
-  /** Limits on failures in a period of time. */
+  /** Limits for failures in a period of time. */
   readonly limits?: readonly Limit[];
-  /** The request field under which the client reads a refusal. */
+  /** The request field in the error body of a refusal. */
   readonly field: string;
-  /** What a success does to the counters of `limits`: by default it empties them. */
+  /** The effect of a success on the counters of `limits`; by default it resets them. */
   readonly onSuccess?: AttemptOutcome;
-  /** Is called before an attempt is refused because of `limits`. */
+  /** Called before an attempt is refused because of `limits`. */
   readonly onLimit?: () => void;
-  /** The counters of failures in a row that a success clears; none by default. */
+  /** The counters of consecutive failures that a success clears; none by default. */
   readonly released?: (verified: T) => readonly LockKey[];
 }
 
 /**
- * Runs every check of a secret: password, code and passkey. The order is fixed: a lock refuses first, since it holds
- * longer than a limit; then the limits and the lock each reserve an attempt; then the secret is verified; then a
- * success clears counters.
+ * Runs every check of a secret: password, code and passkey. The order is fixed:
+ *
+ * 1. An existing lock refuses the attempt first, because it lasts longer than a limit.
+ * 2. The limits and the lock each reserve an attempt.
+ * 3. The secret is verified.
+ * 4. A success clears counters.
  */
 @Injectable()
 export class AttemptGuard {
@@ -150,8 +154,8 @@ export class AttemptGuard {
 
   /**
    * @param verify resolves to null for a wrong secret
-   * @returns what `verify` resolves to
-   * @throws AccountIsLocked, TooManyFailures, both without a verification; StoreUnavailable
+   * @returns the result of `verify`
+   * @throws AccountIsLocked and TooManyFailures, both without verification; StoreUnavailable
    */
   async run<T>(attempt: GuardedAttempt<T>, verify: () => Promise<T | null>): Promise<T | null> {
     const { lock, limits = [], field, onSuccess, onLimit, released } = attempt;

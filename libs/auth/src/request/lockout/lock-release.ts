@@ -4,7 +4,7 @@ import { AccountLockout } from './lockout';
 import { type LockKey, type LockPurpose, loginLock, userLock } from './lockout.store';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
-/** Releases locks for an operator, who knows an account by its identifier. */
+/** Releases locks for an operator, who specifies a login lock by the identifier of the account. */
 @Injectable()
 export class LockRelease {
   constructor(
@@ -13,15 +13,15 @@ export class LockRelease {
   ) {}
 
   /**
-   * Clears a counter, and resolves to what was cleared.
+   * Clears a counter, and resolves to the cleared keys.
    *
-   * @param subject for `login` the identifier; the user's id to the letter otherwise
+   * @param subject the identifier for `login`, otherwise the user's id, compared exactly
    */
   async release(purpose: LockPurpose, subject: string): Promise<LockKey[]> {
     return this.lockout.release([purpose === 'login' ? await this.ofLogin(subject) : userLock(purpose, subject)]);
   }
 
-  /** The identifier as it was given names an account before its normalized form does. */
+  /** Looks up the identifier as given first, and its normalized form only if there is no such account. */
   private async ofLogin(subject: string): Promise<LockKey> {
     const given = subject.trim();
     const found =

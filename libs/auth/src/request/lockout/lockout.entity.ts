@@ -1,8 +1,8 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
 /**
- * Consecutive failures of one subject, and whether they locked it. Persistent: a restart or a flushed cache
- * must not hand out another hundred guesses.
+ * Counts the consecutive failures of one subject, and records whether they locked it. The counter is in the database so
+ * that a restart or an emptied cache does not reset it.
  *
  * @publicApi
  */
@@ -13,7 +13,7 @@ export class LockoutCounter {
   @PrimaryColumn({ type: 'varchar', length: 26, primaryKeyConstraintName: 'svc_lockouts_pkey' })
   id!: string;
 
-  /** What was tried: `login`, `two_factor` or `confirm`. */
+  /** The kind of attempt: `login`, `two_factor` or `confirm`. */
   @Column({ type: 'varchar', length: 32 })
   purpose!: string;
 
@@ -21,7 +21,7 @@ export class LockoutCounter {
   @Column({ type: 'varchar', length: 255 })
   subject!: string;
 
-  /** Never null: nulls would not be unique. */
+  /** Name of the guard. Never null, because the unique index does not compare nulls. */
   @Column({ type: 'varchar', length: 64, default: '' })
   guard!: string;
 

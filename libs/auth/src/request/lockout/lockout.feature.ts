@@ -4,10 +4,10 @@ import { AccountLockout, NoLockout, PersistentLockout } from './lockout';
 import { LockoutPruning, LockoutStore } from './lockout.store';
 import { LockRelease } from './lock-release';
 
-// On or off: rows from before the switch was turned off are still pruned.
+// Also when the feature is off: rows from the time when it was on are still pruned.
 const ALWAYS = [AttemptGuard, FailureLimiter, FailureLimits, LockoutStore, LockoutPruning, LockRelease];
 
-/** Persistent lockout after consecutive failures. */
+/** Lockout of accounts after consecutive failures, stored in the database. */
 export const lockout: Feature = {
   flags: ['lockout'],
   providers: [...ALWAYS, { provide: AccountLockout, useClass: PersistentLockout }],

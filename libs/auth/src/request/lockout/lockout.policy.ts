@@ -1,13 +1,14 @@
-/** A lock as the database reads it; times in unix seconds of the database's clock. */
+/** A lock counter as read from the database. Times are unix seconds of the database's clock. */
 export interface Lock {
   readonly lockedAt: number | null;
   readonly now: number;
 }
 
 /**
- * Whole seconds a lock still holds: 0 once it has let go, Infinity until someone releases it.
+ * Returns the whole seconds until a lock ends: 0 without a lock or after its end, Infinity for a lock that ends only
+ * when it is released.
  *
- * @param releaseAfter seconds after which a lock lets go by itself; 0 never
+ * @param releaseAfter seconds after which a lock ends automatically; 0 means never
  */
 export function secondsHeld({ lockedAt, now }: Lock, releaseAfter: number): number {
   if (lockedAt === null) return 0;

@@ -8,18 +8,18 @@ import type { Lock } from './lockout.policy';
 import { LockoutCounter } from './lockout.entity';
 import { bounded, foldedIdentifier } from '../../identity/users/identifiers';
 
-/** Rows that one statement of a sweep looks at. */
+/** Number of rows that one statement of a sweep reads. */
 const PAGE = 1000;
 
 /** A counted attempt. */
 export interface Reserved {
-  /** Consecutive failures, this attempt among them. */
+  /** Consecutive failures, including this attempt. */
   attempts: number;
-  /** Whether this attempt is the one that locked. */
+  /** Whether this attempt set the lock. */
   locks: boolean;
 }
 
-/** Every query of lockout counters. Adds the guard itself. */
+/** Contains all queries of lockout counters, restricted to the realm's guard. */
 @Injectable()
 export class LockoutStore {
   private readonly table = once(() => this.database.table(LockoutCounter));
@@ -41,10 +41,11 @@ export class LockoutStore {
   }
 
   /**
-   * Counts one attempt, or none and null where a lock holds. A lapsed lock starts a new run.
+   * Counts one attempt. Returns null, without counting, while a lock is active. After an expired lock, counting starts
+   * again at 1.
    *
-   * One statement decides: two first failures make one row, and of all attempts exactly one locks. Only a
-   * counter that does not hold is ever updated, so one that is locked afterwards was locked by this attempt.
+   * One statement decides, so concurrent first failures make one row, and exactly one attempt sets the lock. The
+   * statement never updates an active lock, so a counter that is locked afterwards was locked by this attempt.
    */
   async reserve({ purpose, subject }: LockKey): Promise<Reserved | null> {
     const { maxAttempts, releaseAfter } = this.realm.options.lockout;
@@ -61,12 +62,12 @@ export class LockoutStore {
           OR ($6::float8 > 0 AND l.locked_at + $6 * interval '1 second' <= excluded.updated_at)
       RETURNING attempts, locked_at IS NOT NULL AS locks`;
     const values = [ulid(), purpose, subject, this.realm.guard, maxAttempts, releaseAfter, this.clock.offset];
-    // A transaction, so that an attempt that was answered 503 is not counted behind its back.
+    // In a transaction, so that an attempt that was answered 503 is not counted afterwards.
     const [reserved] = await this.database.transaction((sql) => sql<Reserved>(statement, values));
     return reserved ?? null;
   }
 
-  /** Takes an attempt back that was never verified. What it locked stays locked. */
+  /** Takes back an attempt that was not verified. A lock that it set remains. */
   async returnAttempt({ purpose, subject }: LockKey): Promise<void> {
     await this.database.query(
       `UPDATE ${this.table()} SET attempts = attempts - 1
@@ -75,7 +76,7 @@ export class LockoutStore {
     );
   }
 
-  /** Deletes counters, and resolves to those that existed. */
+  /** Deletes counters, and resolves to the keys that existed. */
   remove(keys: readonly LockKey[]): Promise<LockKey[]> {
     return this.database.query<LockKey>(
       `DELETE FROM ${this.table()}
@@ -86,12 +87,11 @@ export class LockoutStore {
   }
 
   /**
-   * Deletes counters that never locked and saw no failure for `days`, and locks that have let go. A lock
-   * that holds stays, whatever its age. Looks at one page of rows, in the order of their ids, and leaves those
-   * that someone is counting in.
+   * Deletes unlocked counters without a failure for `days`, and expired locks. An active lock remains, whatever its age.
+   * Reads one page of rows, in the order of their ids, and skips rows that are locked by another transaction.
    *
-   * @param after where the page starts: the last id of the page before
-   * @returns how many were deleted, and the last id of the page; null when there are no more
+   * @param after the last id of the previous page
+   * @returns the number of deleted rows, and the last id of the page; null after the last page
    */
   async prune(days: number, after: string): Promise<SweptPage<string>> {
     const statement = `
@@ -112,39 +112,38 @@ export class LockoutStore {
   }
 }
 
-/** Sweeps the realm's lockout counters. */
+/** Deletes lockout counters of the realm that no longer count. */
 @Injectable()
 export class LockoutPruning {
   constructor(private readonly store: LockoutStore) {}
 
   /**
-   * Deletes what counts no more, and resolves to how many rows that were; none without the table.
+   * Deletes the counters, and resolves to the number of deleted rows; 0 when the table does not exist.
    *
-   * @param days since the last failure after which an unlocked counter goes
+   * @param days age of the last failure after which an unlocked counter is deleted
    */
   prune(days: number): Promise<number> {
     return sweep('', (after) => this.store.prune(days, after));
   }
 }
 
-/** What a lock guards against trying: the password at login, the second factor, the password at step-up. */
+/** The secrets that a lock protects: the password at login, the second factor, the password at step-up. */
 export const LOCK_PURPOSES = ['login', 'two_factor', 'confirm'] as const;
 
 export type LockPurpose = (typeof LOCK_PURPOSES)[number];
 
-/** Whose failures at what are counted together. An empty subject stands for nobody and is never counted. */
+/** Identifies a counter of failures: a purpose and a subject. An empty subject is never counted. */
 export interface LockKey {
   readonly purpose: LockPurpose;
   readonly subject: string;
 }
 
 /**
- * The lock of a login. An account is counted by its id, so that nobody locks or releases it through an
- * identifier that only looks like its own; an identifier without an account is counted too, or the answer
- * would tell which ones exist. Neither shares its lock with a look-alike: the answer to the one would tell
- * whether the other is counted by an id.
+ * Returns the key of a login lock. An account is counted by its user id, so a look-alike identifier cannot lock or
+ * release it. An identifier without an account is counted too: otherwise the response would show which accounts exist.
+ * Look-alike identifiers never share a lock: the response to one would show whether the other one has an account.
  *
- * @param userId the account the identifier resolved to, or null
+ * @param userId the account of the identifier, or null
  */
 export function loginLock(userId: string | null, identifier: string): LockKey {
   const folded = foldedIdentifier(identifier);
@@ -152,7 +151,7 @@ export function loginLock(userId: string | null, identifier: string): LockKey {
   return { purpose: 'login', subject: userId === null ? unknown : `id:${bounded(userId)}` };
 }
 
-/** The lock of what a known user tries. Ids are taken to the letter: a ULID in lower case is none. */
+/** Returns the key of a lock for an authenticated user. Ids are compared exactly, including case. */
 export const userLock = (purpose: 'two_factor' | 'confirm', userId: string): LockKey => ({
   purpose,
   subject: bounded(userId),

@@ -9,24 +9,26 @@ import { secondsHeld } from './lockout.policy';
 import { type LockKey, type LockPurpose, LockoutStore, type Reserved } from './lockout.store';
 
 /**
- * Locks an account after too many failures in a row. Every attempt is reserved before it is verified, so
- * however many run at once, no more than `lockout.maxAttempts` are ever verified.
+ * Locks an account after too many consecutive failures. Every attempt is reserved before it is verified, so no more than
+ * `lockout.maxAttempts` attempts are verified, even when many run concurrently.
  */
 export abstract class AccountLockout {
-  /** Refuses what is locked. Writes nothing. @throws AccountIsLocked under `field` */
+  /** Throws while the key is locked. Writes nothing. @throws AccountIsLocked under `field` */
   abstract refuseLocked(key: LockKey, field: string): Promise<void>;
 
   /**
-   * Reserves an attempt, then runs `verify`, which resolves to null for a wrong secret. A success releases
-   * nothing by itself: see {@link release}. @throws AccountIsLocked under `field`, without verifying
+   * Reserves an attempt, then runs `verify`, which resolves to null for a wrong secret. A success does not clear the
+   * counter: see {@link release}.
+   *
+   * @throws AccountIsLocked under `field`, without verification
    */
   abstract attempt<T>(key: LockKey, field: string, verify: () => Promise<T | null>): Promise<T | null>;
 
-  /** Clears counters, and resolves to those that existed. */
+  /** Clears counters, and resolves to the keys that existed. */
   abstract release(keys: readonly LockKey[]): Promise<LockKey[]>;
 }
 
-/** Stands in when `features.lockout` is off. */
+/** Replaces the lockout when `features.lockout` is off: counts and locks nothing. */
 @Injectable()
 export class NoLockout extends AccountLockout {
   async refuseLocked(): Promise<void> {}
@@ -40,11 +42,11 @@ export class NoLockout extends AccountLockout {
   }
 }
 
-/** Too many failures in a row: 423 under the field of the endpoint, the same for an account that does not exist. */
+/** Too many consecutive failures: 423 under the field of the endpoint, also for an account that does not exist. */
 export class AccountIsLocked extends AuthException {
   /**
    * @param field the request field that is refused
-   * @param seconds how long the lock still holds; Infinity until someone releases it
+   * @param seconds until the lock ends; Infinity for a lock that ends only when it is released
    */
   constructor(field: string, seconds: number) {
     const text: Text = Number.isFinite(seconds)
@@ -54,7 +56,7 @@ export class AccountIsLocked extends AuthException {
   }
 }
 
-/** Counts in the database. Without its table, before the migration ran, it locks nobody. */
+/** Counts failures in the database. Until the migration creates the table, no account is locked. */
 @Injectable()
 export class PersistentLockout extends AccountLockout {
   private readonly logger = new Logger('Auth');
@@ -81,7 +83,7 @@ export class PersistentLockout extends AccountLockout {
     try {
       return await verify();
     } catch (error) {
-      if (isInconclusive(error)) await this.giveBack(key);
+      if (isInconclusive(error)) await this.returnAttempt(key);
       throw error;
     }
   }
@@ -100,11 +102,11 @@ export class PersistentLockout extends AccountLockout {
     if (reserved?.locks) this.events.emit(new AccountLocked(key.purpose, key.subject, this.realm.guard));
     if (reserved && reserved.attempts <= this.realm.options.lockout.maxAttempts) return;
     await this.refuseLocked(key, field);
-    // Released between the two statements: the attempt counts in the new run.
+    // The lock was released between the two statements: the attempt counts as the first one after the release.
     await this.reserve(key, field);
   }
 
-  private async giveBack(key: LockKey): Promise<void> {
+  private async returnAttempt(key: LockKey): Promise<void> {
     try {
       await this.store.returnAttempt(key);
     } catch (error) {
@@ -118,7 +120,9 @@ export class PersistentLockout extends AccountLockout {
     } catch (error) {
       if (!isMissingTable(error)) throw error;
       if (!this.reported) {
-        this.logger.error('features.lockout is on, but its table is missing: nobody is locked. Run the migrations.');
+        this.logger.error(
+          'features.lockout is on, but its table is missing: no account is locked. Run the migrations.',
+        );
       }
       this.reported = true;
       return otherwise;
@@ -129,11 +133,12 @@ export class PersistentLockout extends AccountLockout {
 const UNCOUNTED: Reserved = { attempts: 0, locks: false };
 
 /**
- * A run of failures reached `lockout.maxAttempts`. Emitted once per lock, when the last attempt of the run
- * is reserved, and not at all if the database answers that too late; should that one succeed, {@link AccountReleased} follows.
+ * The consecutive failures of a subject reached `lockout.maxAttempts`. Emitted once per lock, when the last allowed
+ * attempt is reserved, and not emitted if the database does not answer in time. If that attempt succeeds,
+ * {@link AccountReleased} follows.
  *
- * The owner gets no other signal, so this is the place to write to them. `subject` is a counter's key and
- * may name no account at all: resolve it before addressing anyone.
+ * The library sends no mail about a lock, so a listener can inform the owner of the account. `subject` is the key of a
+ * counter and may belong to no account: resolve it before you send a mail.
  *
  * @publicApi
  */
@@ -147,8 +152,8 @@ export class AccountLocked {
 }
 
 /**
- * A counter of failures was cleared: by success, by a change of password, or by an operator. Every
- * successful login emits it, since each one was counted before it was verified.
+ * A counter of failures was cleared: by a success, by a change of password, or by an operator. Every successful login
+ * emits this event, because each attempt is counted before it is verified.
  *
  * @publicApi
  */

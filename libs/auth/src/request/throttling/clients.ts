@@ -10,36 +10,38 @@ import { FairShareKeys } from '../http/route.interceptor';
 const IPV4_IN_IPV6 = ['::ffff:0:0/96', '64:ff9b::/96'].map((range) => ipaddr.IPv6.parseCIDR(range));
 
 /**
- * An address as one client: IPv4 as it is, IPv6 as its network, because a visitor usually owns a whole /64.
+ * Returns the key of the client with this address: an IPv4 address unchanged, an IPv6 address as its network, because a
+ * visitor usually has a whole /64.
  *
- * Mapped (RFC 4291 §2.5.5.2) and NAT64 (RFC 6052 §2.1) addresses are the IPv4 address they stand for: masked,
- * they would put all of IPv4 into one network. What is no address stays as it is; nothing is `unknown`.
+ * IPv4-mapped (RFC 4291 §2.5.5.2) and NAT64 (RFC 6052 §2.1) addresses become the IPv4 address that they contain: masked,
+ * all IPv4 clients would share one network. A text that is not an address is returned unchanged. A missing address
+ * becomes `unknown`.
  *
- * @param prefix bits of an IPv6 address that make one client
+ * @param prefix number of bits of an IPv6 address that identify a client
  */
 export function clientAddress(ip: unknown, prefix: number): string {
   if (typeof ip !== 'string' || !ip) return 'unknown';
-  // A zone (RFC 6874) names an interface of this host and no client.
+  // A zone (RFC 6874) names an interface of this host, not a client.
   if (isIP(ip) !== 6 || ip.includes('%')) return ip;
-  // Through the URL parser, which knows one spelling: ipaddr.js takes `::192.0.2.1` for a mapped address.
+  // The URL parser normalizes the address first: ipaddr.js would read `::192.0.2.1` as a mapped address.
   const address = ipaddr.IPv6.parse(new URL(`http://[${ip}]`).hostname.slice(1, -1));
   const bytes = address.toByteArray();
   if (IPV4_IN_IPV6.some((range) => address.match(range))) return bytes.slice(12).join('.');
   return `${new ipaddr.IPv6(masked(bytes, prefix)).toRFC5952String()}/${prefix}`;
 }
 
-/** Keeps the first `prefix` bits and clears the rest. */
+/** Keeps the first `prefix` bits and clears all others. */
 const masked = (bytes: number[], prefix: number): number[] =>
   bytes.map((byte, i) => byte & (0xff00 >> Math.min(8, Math.max(0, prefix - 8 * i))) & 0xff);
 
-/** Who a request comes from, as the rate limits count it. */
+/** Identifies the client of a request for the rate limits. */
 @Injectable()
 export class Clients {
   private readonly logger = new Logger(Clients.name);
 
   constructor(private readonly realm: Realm) {}
 
-  /** What the host's callback names the client, or its address. Never empty: one counter would stand for everybody. */
+  /** Returns the key of `hooks.rateLimitKey`, or the client address. Never empty: all clients would share one counter. */
   addressOf(request: { ip?: unknown }): string {
     return this.named(request) || clientAddress(request.ip, this.realm.options.rateLimits.ipv6Prefix);
   }
@@ -49,14 +51,14 @@ export class Clients {
       const key: unknown = this.realm.options.hooks.rateLimitKey?.(request);
       return typeof key === 'string' ? key.trim() : '';
     } catch (error) {
-      // It runs before validation, on whatever a client sends: its failure must not be an answer.
-      this.logger.error('hooks.rateLimitKey failed; the address counts instead', (error as Error)?.stack);
+      // The hook runs before validation, on unchecked input. Its error must not become the response.
+      this.logger.error('hooks.rateLimitKey failed; the client address is used instead', (error as Error)?.stack);
       return '';
     }
   }
 }
 
-/** Names applicants as the rate limits do, whether or not there is such an account. */
+/** Makes the fair-share keys of a request from its client and its identifier, whether or not the account exists. */
 @Injectable()
 export class RequestFairShareKeys extends FairShareKeys {
   constructor(
@@ -79,12 +81,12 @@ interface Observed {
   headers?: Readonly<Record<string, unknown>>;
 }
 
-/** Requests looked at before judging. */
+/** Number of requests that are observed before the warning. */
 const SAMPLE = 20;
 
 /**
- * Warns once when the first limited requests after boot all come from one private address, or from none: that
- * is a proxy, and every user would share its rate limits.
+ * Warns once when the first rate-limited requests after boot all come from one private address, or have no address. They
+ * probably come through a proxy, and then all users share the rate limits of its address.
  */
 @Injectable()
 export class ProxyWarning {
@@ -98,8 +100,8 @@ export class ProxyWarning {
     if (ip !== this.first || !looksLikeProxy(ip, headers)) this.left = 0;
     else if (--this.left === 0) {
       this.logger.warn(
-        `The first ${SAMPLE} limited requests all came from ${ip ? `${ip}, a private address` : 'no address'}. If that is a proxy, all users share ` +
-          'its rate limits: set "trust proxy" (Fastify: trustProxy) to the proxies that exist, or hooks.rateLimitKey.',
+        `The first ${SAMPLE} rate-limited requests all came from ${ip ? `the private address ${ip}` : 'no address'}. If that is a proxy, all users share ` +
+          'its rate limits: set "trust proxy" (Fastify: trustProxy) to the addresses of your proxies, or set hooks.rateLimitKey.',
       );
     }
   }
@@ -108,25 +110,26 @@ export class ProxyWarning {
 const PRIVATE = ['private', 'uniqueLocal', 'linkLocal', 'carrierGradeNat'];
 
 function looksLikeProxy(ip: unknown, headers: Observed['headers'] = {}): boolean {
-  // Behind a Unix socket there is no address at all.
+  // Requests over a Unix socket have no address.
   if (typeof ip !== 'string' || !ip) return true;
   if (!ipaddr.isValid(ip)) return false;
   const range = ipaddr.process(ip).range();
-  // In development everything comes from this machine; with a forwarding header it came through a proxy on it.
+  // In development, all requests come from this machine. A forwarding header shows a proxy on this machine.
   const forwarded = 'x-forwarded-for' in headers || 'forwarded' in headers;
   return PRIVATE.includes(range) || (range === 'loopback' && forwarded);
 }
-/** Where a session was started from, as its owner will recognise it in a list. */
+
+/** The client that started a session, for the list of sessions. */
 export interface ClientInfo {
   ip: string | null;
   userAgent: string | null;
 }
 
-/** A text as a column takes it: cut off at `length` characters, never within one, without NUL; null for no text. */
+/** Prepares a text for a column: cut after `length` characters, without NUL, which PostgreSQL refuses; null without text. */
 export const clip = (value: unknown, length: number): string | null =>
   (typeof value === 'string' && charactersOf(value, length).join('').replaceAll('\0', '')) || null;
 
-const charactersOf = (text: string, most: number): string[] => [...text].slice(0, most);
+const charactersOf = (text: string, max: number): string[] => [...text].slice(0, max);
 
 export const clientInfo = (request: { ip?: unknown; headers?: { 'user-agent'?: unknown } }): ClientInfo => ({
   ip: clip(request.ip, 64),

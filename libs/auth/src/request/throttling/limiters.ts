@@ -15,12 +15,12 @@ import { type Gate, RouteList } from '../gates/route-plan';
 import { limitState } from './rate-limit.policy';
 import { TooManyRequests } from './throttling.errors';
 
-/** By client, whatever the outcome. */
+/** Counts every request by client. */
 const perClient = ({ maxAttempts, decaySeconds }: Required<RateLimit>): Limiter => {
   return (_, { client }) => ({ key: `ip|${client}`, maxAttempts, decaySeconds });
 };
 
-/** By client and, when someone is signed in, by account: a stolen token must not become a password oracle. */
+/** Counts every request by client and, after authentication, by account, to limit password guesses with a stolen token. */
 const perClientAndUser = (rate: Required<RateLimit>): Limiter => {
   const { maxAttempts, decaySeconds } = rate;
   return (request, context) => {
@@ -30,7 +30,7 @@ const perClientAndUser = (rate: Required<RateLimit>): Limiter => {
   };
 };
 
-/** Every limiter of the library by name. */
+/** The limiters of the library by name. */
 export const LIMITERS: Readonly<Record<string, (limits: RateLimits) => Limiter>> = {
   'svc-login': ({ login }) => perClient({ ...login, maxAttempts: login.ipMaxAttempts }),
   'svc-refresh': ({ refresh }) => perClient(refresh),
@@ -39,11 +39,11 @@ export const LIMITERS: Readonly<Record<string, (limits: RateLimits) => Limiter>>
   'svc-confirm': ({ confirm }) => perClientAndUser(confirm),
   'svc-email-verification': ({ emailVerification }) => perClientAndUser(emailVerification),
   'svc-password-reset': ({ passwordReset }) => perClient(passwordReset),
-  // By client only: counted by identifier, strangers could keep an address from registering.
+  // By client only: a count by identifier would let an attacker prevent the registration of an address.
   'svc-register': ({ registration }) => perClient(registration),
 };
 
-/** The realm's limiters by name: the library's, as the host overrides them, and the host's own. */
+/** Provides the realm's limiters by name: those of the library, with the overrides of the host, and the host's own. */
 @Injectable()
 export class Limiters {
   constructor(
@@ -51,7 +51,7 @@ export class Limiters {
     private readonly clients: Clients,
   ) {}
 
-  /** What these limiters count for a request, every rule of each. */
+  /** Returns the limits of a request: all rules of the named limiters. */
   of(names: readonly string[], request: object): Limit[] {
     const { guard } = this.realm;
     const context = {
@@ -61,12 +61,12 @@ export class Limiters {
     };
     return names.flatMap((name) => {
       const rules = [this.limiter(name)(request, context)].flat() as LimitRule[];
-      // By position: two rules of one key, such as a minute's and an hour's, are two counters.
+      // The position is part of the key: two rules with the same key, such as per minute and per hour, need two counters.
       return rules.map((rule, i) => limit(`${this.nameHere(name)}:${i}`, named(rule, context.client)));
     });
   }
 
-  /** @throws AuthConfigError for a name that stands for no limiter */
+  /** @throws AuthConfigError for an unknown name */
   limiter(name: string): Limiter {
     const [{ rateLimits }, here] = [this.realm.options, this.nameHere(name)];
     if (Object.hasOwn(rateLimits.limiters, here)) return rateLimits.limiters[here]!;
@@ -74,31 +74,31 @@ export class Limiters {
     throw new AuthConfigError(`There is no rate limiter "${name}". Add it to rateLimits.limiters.`);
   }
 
-  /** Extra guards count in buckets of their own: `svc-login` is `svc-{guard}-login` there. */
+  /** Extra guards have their own counters: `svc-login` becomes `svc-{guard}-login`. */
   private nameHere(name: string): string {
     const { guard, options } = this.realm;
     return options.isDefault || !Object.hasOwn(LIMITERS, name) ? name : name.replace('svc-', `svc-${guard}-`);
   }
 }
 
-/** A key that came out empty, or as something else than text, would be everybody's: the client counts instead. */
+/** Replaces an empty or non-text key by the client: otherwise all clients would share one counter. */
 const named = (rule: LimitRule, client: string): LimitRule =>
   typeof rule.key === 'string' && rule.key ? rule : { ...rule, key: `ip|${client}` };
 
-/** A rule as the store counts it. Its key is hashed: the store holds no addresses and no identifiers. */
+/** Converts a rule to a limit for the store. The key is hashed: the store contains no addresses and no identifiers. */
 export function limit(name: string, { key, maxAttempts, decaySeconds }: LimitRule): Limit {
   if (!(maxAttempts >= 1 && maxAttempts < Infinity && decaySeconds >= 1 && decaySeconds <= LONGEST_WINDOW)) {
     throw new AuthConfigError(
-      `The rate limiter "${name}" returned no maxAttempts of at least 1 with decaySeconds of 1 to ${LONGEST_WINDOW}.`,
+      `The rate limiter "${name}" must return a maxAttempts of at least 1 and a decaySeconds from 1 to ${LONGEST_WINDOW}.`,
     );
   }
   return { key: `svc:rl:${name}:${sha256(key)}`, max: maxAttempts, seconds: decaySeconds };
 }
 
-/** The names of a route's limiters. */
+/** The limiter names that decorators add to routes. */
 export const LimiterNames = new RouteList<string>('svc:limiters');
 
-/** Counts every request to the route, and refuses those beyond a limit. */
+/** Counts every request to the route, and refuses requests that exceed a limit. */
 @Injectable()
 export class ThrottleGate implements Gate {
   static readonly stage = 'throttle';
@@ -132,11 +132,11 @@ export class ThrottleGate implements Gate {
 }
 
 /**
- * Limits how often a route is called: 429 with `Retry-After` beyond it, 503 while nothing can be counted.
- * Every limiter is asked first; only if all have room does the request count towards each.
+ * Limits the requests to a route. The response is 429 with `Retry-After` when a limit is exceeded, and 503 when the
+ * store is unavailable. All limiters are checked first; a request is counted only if all of them accept it.
  *
- * @param names limiters of the library (`svc-login`, at an extra guard its own `svc-{guard}-login`) or of
- * `rateLimits.limiters`; an unknown one is refused at boot
+ * @param names limiters of the library (`svc-login`; an extra guard uses its own `svc-{guard}-login`) or of
+ * `rateLimits.limiters`. An unknown name is refused at boot
  * @example \@Throttled('orders') // rateLimits: { limiters: { orders: (request, { client }) => … } }
  * @publicApi
  */

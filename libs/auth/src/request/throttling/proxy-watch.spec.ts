@@ -35,7 +35,9 @@ describe('the watch for proxies', () => {
     expect(warned).not.toHaveBeenCalled();
     observe(1, seen);
     expect(warned).toHaveBeenCalledTimes(1);
-    expect(warned).toHaveBeenCalledWith(expect.stringContaining(`20 limited requests all came from ${seen.ip}`));
+    expect(warned).toHaveBeenCalledWith(
+      expect.stringContaining(`20 rate-limited requests all came from the private address ${seen.ip}`),
+    );
     expect(warned).toHaveBeenCalledWith(expect.stringMatching(/trust proxy.*hooks\.rateLimitKey/));
     observe(100, seen);
     expect(warned).toHaveBeenCalledTimes(1);
@@ -47,7 +49,7 @@ describe('the watch for proxies', () => {
   ])('warns once where twenty requests come from %s', (_, seen) => {
     observe(100, seen);
     expect(warned).toHaveBeenCalledTimes(1);
-    expect(warned).toHaveBeenCalledWith(expect.stringContaining('20 limited requests all came from no address'));
+    expect(warned).toHaveBeenCalledWith(expect.stringContaining('20 rate-limited requests all came from no address'));
   });
 
   it.each<[string, Seen]>([

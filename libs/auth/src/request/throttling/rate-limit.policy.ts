@@ -1,16 +1,16 @@
 import type { Bucket, Limit, Tally } from '../../foundation/security-store/security-store';
 
-/** What a caller is told of the limits on its request. */
+/** The state of the limits that the response headers report. */
 export interface LimitState {
-  /** Attempts the tightest limit allows in its window. */
+  /** Attempts that the strictest limit allows in its period. */
   readonly limit: number;
-  /** Attempts it has left; 0 once one was refused. */
+  /** Attempts that are left; 0 for a refused attempt. */
   readonly remaining: number;
-  /** Whole seconds until another attempt can pass; 0 while one can. */
+  /** Whole seconds until the next attempt is possible; 0 if one is possible now. */
   readonly retryAfter: number;
 }
 
-/** Where an attempt leaves its caller: what the tightest limit says, or what the longest wait does. */
+/** Returns the state after an attempt: that of the limit with the fewest attempts left or, when refused, with the longest wait. */
 export function limitState(limits: readonly Limit[], { admitted, buckets }: Tally): LimitState {
   const all = limits.map(({ max }, i) => ofOne(max, buckets[i]!));
   if (admitted) return { ...least(all, ({ remaining }) => remaining), retryAfter: 0 };
@@ -26,5 +26,5 @@ function ofOne(max: number, { counted, pending, secondsLeft }: Bucket): LimitSta
   };
 }
 
-const least = (all: readonly LimitState[], by: (one: LimitState) => number): LimitState =>
-  all.reduce((best, one) => (by(one) < by(best) ? one : best));
+const least = (states: readonly LimitState[], by: (state: LimitState) => number): LimitState =>
+  states.reduce((best, state) => (by(state) < by(best) ? state : best));

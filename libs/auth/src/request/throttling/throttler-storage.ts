@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { SecurityStore } from '../../foundation/security-store/security-store';
 
-/** What `@nestjs/throttler` is told of a counted request; times in seconds. */
+/** The result of a counted request for `@nestjs/throttler`. Times are in seconds. */
 export interface ThrottlerRecord {
   totalHits: number;
   timeToExpire: number;
@@ -10,8 +10,8 @@ export interface ThrottlerRecord {
 }
 
 /**
- * A storage for the host's own `@nestjs/throttler`, on the store that this library counts in: shared by all
- * nodes, one atomic operation per request, and closed (503) while it cannot be reached.
+ * Stores the counters of the host's own `@nestjs/throttler` in the security store of this library: shared by all nodes,
+ * with one atomic operation per request. While the store is unavailable, requests are answered 503.
  *
  * @example ThrottlerModule.forRootAsync({
  *   inject: [SharedThrottlerStorage],
@@ -23,7 +23,7 @@ export interface ThrottlerRecord {
 export class SharedThrottlerStorage {
   constructor(private readonly store: SecurityStore) {}
 
-  /** The `ThrottlerStorage` port: `ttl` and `blockDuration` in milliseconds. */
+  /** Implements `ThrottlerStorage`. `ttl` and `blockDuration` are in milliseconds. */
   async increment(
     key: string,
     ttl: number,
@@ -31,8 +31,8 @@ export class SharedThrottlerStorage {
     blockDuration: number,
     throttlerName: string,
   ): Promise<ThrottlerRecord> {
-    const one = { key: `svc:th:${throttlerName}:${key}`, max: limit, seconds: ttl / 1000 };
-    const { admitted, buckets } = await this.store.count([{ ...one, blockSeconds: blockDuration / 1000 }]);
+    const rule = { key: `svc:th:${throttlerName}:${key}`, max: limit, seconds: ttl / 1000 };
+    const { admitted, buckets } = await this.store.count([{ ...rule, blockSeconds: blockDuration / 1000 }]);
     const { counted, secondsLeft } = buckets[0]!;
     const wait = Math.ceil(secondsLeft);
     return {

@@ -1,7 +1,7 @@
 import { AuthException } from '../../foundation/platform/errors';
 import type { LimitState } from './rate-limit.policy';
 
-/** Too many failed attempts of an account: 429 under the field of the endpoint, with the wait. */
+/** Too many failed attempts: 429 under the field of the endpoint, with the wait in `Retry-After`. */
 export class TooManyFailures extends AuthException {
   constructor(field: string, seconds: number) {
     super('too_many_failures', {
@@ -12,7 +12,7 @@ export class TooManyFailures extends AuthException {
   }
 }
 
-/** A rate limit of the route is exhausted: 429 with the wait (RFC 6585 §4), and nothing was tried. */
+/** A rate limit of the route is exhausted: 429 with the wait (RFC 6585 §4). The request had no effect. */
 export class TooManyRequests extends AuthException {
   /** @param now unix seconds */
   constructor({ limit, retryAfter }: LimitState, now: number) {

@@ -3,7 +3,7 @@ import { FairShareKeys } from '../http/route.interceptor';
 import { RequestFairShareKeys, Clients } from './clients';
 import { Limiters, ThrottleGate } from './limiters';
 
-/** Rate limits: of requests by route, of failures by account. */
+/** Rate limits for the requests to a route. */
 export const throttling: Feature = {
   providers: [Clients, { provide: FairShareKeys, useClass: RequestFairShareKeys }, Limiters, ThrottleGate],
 };
