@@ -5,14 +5,14 @@ import { OptionalText, UsernameField } from '../../request/http/request-body';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { AuthException } from '../../foundation/platform/errors';
 
-/** A password that was right, and the hash that it was right for. */
+/** A verified password, and the hash that it matched. */
 export interface VerifiedPassword {
   readonly password: string;
-  /** Null where the host signs in users who have no password here. */
+  /** Null when `hooks.authenticate` signs in a user without a stored password. */
   readonly digest: string | null;
 }
 
-/** Tells whether a password that was right a moment ago still is. */
+/** Checks whether a verified password still matches the stored hash. */
 @Injectable()
 export class PasswordRecheck {
   constructor(
@@ -20,37 +20,37 @@ export class PasswordRecheck {
     private readonly passwords: PasswordCheck,
   ) {}
 
-  /** The same password with the hash that is stored now; null where that is of another one. */
-  async current(userId: string, proved: VerifiedPassword): Promise<VerifiedPassword | null> {
+  /** Returns the password with the hash that is stored now; null if that hash is of another password. */
+  async current(userId: string, verified: VerifiedPassword): Promise<VerifiedPassword | null> {
     const digest = await this.users.passwordHashOf(userId);
-    return (await this.stillMatches(proved, digest)) ? { ...proved, digest } : null;
+    return (await this.stillMatches(verified, digest)) ? { ...verified, digest } : null;
   }
 
   /**
-   * Whether the password gives the stored hash. Another hash alone says nothing: of parallel logins that renew
-   * one, one stores its own.
+   * Whether the password matches the stored hash. A different hash does not mean a different password: a concurrent
+   * login may have renewed the hash.
    */
   async stillMatches({ password, digest }: VerifiedPassword, stored: string | null): Promise<boolean> {
     return stored === digest || (stored !== null && this.passwords.matches(stored, password));
   }
 }
 
-/** What a login is about to be checked against. */
+/** The account and the password of a login before the check. */
 export interface LoginCandidate {
-  /** The account the identifier names, or null. */
+  /** The user with the identifier, or null. */
   readonly user: object | null;
   readonly userId: string | null;
   readonly digest: string | null;
   readonly password: string;
 }
 
-/** Who signs in, and by what. */
+/** The user of a login and the verified password. */
 export interface VerifiedCredentials {
   readonly user: object;
   readonly password: VerifiedPassword;
 }
 
-/** Checks an identifier and a password in time that depends on neither: one look-up and one hash. */
+/** Checks an identifier and a password with one look-up and one hash, so the time does not show whether the user exists. */
 @Injectable()
 export class Credentials {
   private readonly logger = new Logger(Credentials.name);
@@ -62,12 +62,12 @@ export class Credentials {
     private readonly recheck: PasswordRecheck,
   ) {}
 
-  /** @throws HasherBusy where a check would be refused at once */
+  /** @throws HasherBusy when the hash queue would refuse a check immediately */
   admit(): void {
     this.passwords.admit();
   }
 
-  /** Looks the identifier up, known or not. */
+  /** Looks up the identifier. Returns a candidate without a user for an unknown one. */
   async find({ identifier, password }: LoginRequest): Promise<LoginCandidate> {
     const found = await this.users.findByIdentifier(identifier ?? '');
     const user = found?.user ?? null;
@@ -75,7 +75,7 @@ export class Credentials {
     return { user, userId, digest: found?.passwordHash ?? null, password: password ?? '' };
   }
 
-  /** The user, if the password is right. An unknown one costs a hash too. */
+  /** Returns the user if the password is correct. Also computes a hash for an unknown user. */
   async check({ user, userId, digest, password }: LoginCandidate): Promise<VerifiedCredentials | null> {
     const matches = await this.passwords.matches(digest, password);
     if (user === null || userId === null || digest === null || !matches) return null;
@@ -83,33 +83,34 @@ export class Credentials {
   }
 
   /**
-   * What a login of the host's own stands on: the hash from before the host was asked, so that a password that was
-   * replaced meanwhile ends this login, too.
+   * Returns the password and hash for a login by `hooks.authenticate`. It uses the hash that was read before the hook ran,
+   * so that a change of the password during the hook also refuses this login.
    */
-  async verifiedByHost({ userId, digest, password }: LoginCandidate, provedId: string): Promise<VerifiedPassword> {
-    if (userId === provedId) return { password, digest };
-    return { password, digest: await this.users.passwordHashOf(provedId) };
+  async verifiedByHost({ userId, digest, password }: LoginCandidate, verifiedId: string): Promise<VerifiedPassword> {
+    if (userId === verifiedId) return { password, digest };
+    return { password, digest: await this.users.passwordHashOf(verifiedId) };
   }
 
-  /** Replaces a hash of another system or with former parameters, now that the password is known. */
+  /** Replaces an imported hash, or one with outdated parameters, after the password was verified. */
   private async renewed(userId: string, former: string, password: string): Promise<VerifiedPassword> {
-    const proved = { password, digest: former };
-    if (!this.hasher.needsRehash(former)) return proved;
+    const verified = { password, digest: former };
+    if (!this.hasher.needsRehash(former)) return verified;
     try {
       const digest = await this.hasher.hash(password);
       const isStored = await this.users.savePasswordHash(userId, digest, former);
       if (isStored) return { password, digest };
-      // Someone was faster. A hash of another password leaves the former one, which opens nothing any more.
-      return (await this.recheck.current(userId, { password, digest })) ?? proved;
+      // A concurrent request has changed the hash. If it is of another password, the former hash is returned: the check
+      // before the session starts refuses it.
+      return (await this.recheck.current(userId, { password, digest })) ?? verified;
     } catch (error) {
-      // The password was right: that the better hash has to wait for another login stops nobody.
+      // The password is correct, so the login continues. A later login can renew the hash.
       this.logger.warn(`a password hash could not be renewed: ${(error as Error).message}`);
-      return proved;
+      return verified;
     }
   }
 }
 
-/** Body of `POST /login`. Absent credentials are wrong credentials. */
+/** Body of `POST /login`. Absent fields are treated as wrong credentials. */
 export class LoginRequest {
   @UsernameField()
   @OptionalText()
@@ -119,9 +120,9 @@ export class LoginRequest {
   password: string | null = null;
 }
 
-/** No account has these credentials: 422, the same for an unknown identifier and a wrong password. */
+/** The credentials are wrong: 422, with the same body for an unknown identifier and a wrong password. */
 export class WrongCredentials extends AuthException {
-  /** @param field the login field */
+  /** @param field the request field of the identifier */
   constructor(field: string) {
     super('wrong_credentials', { status: 422, errors: { [field]: [{ key: 'auth.wrong_credentials' }] } });
   }

@@ -4,6 +4,7 @@ import { Login, LoginAttempts, UnverifiedBlock } from './login';
 import { LoginController } from './login.controller';
 import { PasswordReplacement } from './password-replacement';
 
+/** Login with identifier and password. */
 export const login: Feature = {
   controllers: [LoginController],
   providers: [PasswordRecheck, Credentials, LoginAttempts, UnverifiedBlock, Login, PasswordReplacement],

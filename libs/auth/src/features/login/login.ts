@@ -18,17 +18,17 @@ import {
 } from './credentials';
 import { AuthException } from '../../foundation/platform/errors';
 
-/** What may stand between a right password and a session. */
+/** Issues the challenge for a second factor after a correct password. */
 export abstract class LoginChallengeIssuer {
   /**
-   * The challenge this user has to complete, or null where the password is enough.
+   * Returns the challenge that this user has to complete, or null if the password is enough.
    *
-   * @param digest the hash that the password was right for: once it is replaced, the challenge is none any more
+   * @param digest the hash that the password matched; the challenge becomes invalid when the hash is replaced
    */
   abstract challengeFor(user: object, userId: string, digest: string | null): Promise<LoginChallenge | null>;
 }
 
-/** Stands in where no second factor is switched on. */
+/** Used when no feature with a second factor is on: issues no challenges. */
 @Injectable()
 export class NoLoginChallengeIssuer extends LoginChallengeIssuer {
   async challengeFor(): Promise<null> {
@@ -36,19 +36,19 @@ export class NoLoginChallengeIssuer extends LoginChallengeIssuer {
   }
 }
 
-/** The credentials are right, but the account's email is not verified and `blockUnverifiedLogin` is on: 403. */
+/** The credentials are correct, but the email is not verified and `emailVerification.blockUnverifiedLogin` is on: 403. */
 export class UnverifiedLogin extends AuthException {
   constructor() {
     super('unverified_login', { status: 403, text: { key: 'auth.unverified_login' } });
   }
 
-  /** Whoever gets here guessed nothing. */
+  /** The request had the right credentials, so it does not count as a failure. */
   override get isInconclusive(): boolean {
     return true;
   }
 }
 
-/** Keeps users without a verified email from signing in, where `emailVerification.blockUnverifiedLogin` says so. */
+/** Refuses logins of users without a verified email when `emailVerification.blockUnverifiedLogin` is on. */
 @Injectable()
 export class UnverifiedBlock {
   constructor(
@@ -56,20 +56,20 @@ export class UnverifiedBlock {
     private readonly realm: Realm,
   ) {}
 
-  /** Whether the user has to verify the email first. Users that know no verification pass. */
+  /** Whether the user has to verify the email first. Users without email verification pass. */
   isBlocked(user: object): boolean {
     const { blockUnverifiedLogin } = this.realm.options.emailVerification;
     return blockUnverifiedLogin && this.users.isEmailVerified(user) === false;
   }
 
-  /** For the moment before a session starts, whatever the user signed in with. @throws UnverifiedLogin */
+  /** Called before a session starts, for all login methods. @throws UnverifiedLogin */
   refuse(user: object): void {
     if (this.isBlocked(user)) throw new UnverifiedLogin();
   }
 }
 
 /**
- * The limit on failed logins refused an attempt. Not the persistent lockout: that is `AccountLocked`.
+ * The limit on failed logins refused an attempt. The event of the persistent lockout is `AccountLocked`.
  *
  * @publicApi
  */
@@ -78,7 +78,7 @@ export class Lockout {
   constructor(readonly request: object) {}
 }
 
-/** Checks credentials within the lockout and the limits on failures. */
+/** Checks credentials, protected by the lockout and the limits on failures. */
 @Injectable()
 export class LoginAttempts {
   constructor(
@@ -91,14 +91,14 @@ export class LoginAttempts {
   ) {}
 
   /**
-   * The user with these credentials, whose counters are cleared.
+   * Returns the user with these credentials, and clears the user's failure counters.
    *
    * @throws HasherBusy, AccountIsLocked, TooManyFailures, WrongCredentials
    */
   async verify(login: LoginRequest, request: object): Promise<VerifiedCredentials> {
     const { username: field } = this.realm.options;
     const identifier = login.identifier ?? '';
-    // Before any store is asked: what a flood is refused for is to cost next to nothing.
+    // Before any query to a store, so that refusing a flood of requests costs little.
     if (!this.realm.options.hooks.authenticate) this.credentials.admit();
     const candidate = await this.credentials.find(login);
     const lock = loginLock(candidate.userId, identifier);
@@ -127,7 +127,8 @@ export class LoginAttempts {
     const { authenticate } = this.realm.options.hooks;
     if (!authenticate) return this.credentials.check(loginCandidate);
     const user = await authenticate(request, { guard: this.realm.guard });
-    // A success clears the counters of the account that was named; nobody clears another's with a login of their own.
+    // A success clears the counters of the account with the submitted identifier. So the host must return that account:
+    // otherwise a user could clear the counters of another account.
     if (!user) return null;
     const userId = this.users.idOf(user);
     if (loginCandidate.userId !== null && loginCandidate.userId !== userId) return null;
@@ -135,7 +136,7 @@ export class LoginAttempts {
   }
 }
 
-/** `POST /login`: from credentials to a session, or to a challenge for the second factor. */
+/** Signs a user in (`POST /login`): returns the tokens of a session, or a challenge for the second factor. */
 @Injectable()
 export class Login {
   constructor(
@@ -148,15 +149,18 @@ export class Login {
     private readonly realm: Realm,
   ) {}
 
-  /** @throws AccountIsLocked, TooManyFailures, WrongCredentials, also for a password replaced meanwhile; UnverifiedLogin */
+  /**
+   * @throws HasherBusy, AccountIsLocked, TooManyFailures, UnverifiedLogin; WrongCredentials, also when the password was
+   * replaced during the login
+   */
   async attempt(login: LoginRequest, request: object): Promise<SessionTokens | LoginChallenge> {
-    const { user, password: proved } = await this.attempts.verify(login, request);
+    const { user, password: verified } = await this.attempts.verify(login, request);
     const userId = this.users.idOf(user);
-    const challenge = await this.loginChallengeIssuer.challengeFor(user, userId, proved.digest);
+    const challenge = await this.loginChallengeIssuer.challengeFor(user, userId, verified.digest);
     if (challenge) return challenge;
     this.unverified.refuse(user);
     const start = { userId, amr: ['pwd'], client: clientInfo(request) };
-    const tokens = await this.sessions.start(start, (stored) => this.recheck.stillMatches(proved, stored));
+    const tokens = await this.sessions.start(start, (stored) => this.recheck.stillMatches(verified, stored));
     if (!tokens) throw new WrongCredentials(this.realm.options.username);
     return tokens;
   }

@@ -4,25 +4,25 @@ import { AccountLockout } from '../../request/lockout/lockout';
 import { loginLock, userLock } from '../../request/lockout/lockout.store';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
-/** One password in the place of another. */
+/** Describes the replacement of a password. */
 export interface Replacement {
   readonly userId: string;
-  /** What the hasher made of the new password. */
+  /** Hash of the new password. */
   readonly digest: string;
-  /** The hash in whose place it is stored, and of no other; left out, of whichever is there. */
+  /** The hash that must be stored now; when omitted, any hash is replaced. */
   readonly replacing?: string;
-  /** Ends the sessions that are to end with the former password. */
+  /** Ends the sessions of the former password. */
   readonly endSessions: () => Promise<void>;
-  /** What is done last of all, once the password is known to be stored. */
+  /** The last step, after the password is stored. */
   readonly finish?: () => Promise<unknown>;
-  /** After a failure: makes it possible to try again. */
+  /** Called after a failure: restores the state, so that the request can be repeated. */
   readonly undo: () => Promise<unknown>;
 }
 
 /**
- * Puts a new password in the place of a former one, ends the sessions of that one, and lifts the locks that guesses
- * at it have set. In this order: a session of the former password that starts until it is replaced is swept away, one
- * that starts later looks at what is stored.
+ * Replaces a password, ends the sessions of the former password, and releases the locks that guesses have set. The order
+ * is fixed: a session of the former password that starts before the replacement is ended here, and one that starts later
+ * is refused by its check of the stored hash.
  */
 @Injectable()
 export class PasswordReplacement {
@@ -31,7 +31,7 @@ export class PasswordReplacement {
     private readonly lockout: AccountLockout,
   ) {}
 
-  /** Whether the password was stored: false where the user is gone, or the hash to replace. */
+  /** Returns whether the password was stored; false if the user does not exist or another hash is stored. */
   async replace(replacement: Replacement): Promise<boolean> {
     const { userId, digest, replacing, endSessions, finish, undo } = replacement;
     let isSaved: boolean | undefined;
@@ -39,12 +39,12 @@ export class PasswordReplacement {
       isSaved = await this.users.savePasswordHash(userId, digest, replacing);
       if (!isSaved) return false;
       await endSessions();
-      // The login, too: whoever made a stranger's guesses pointless is not to stay locked out by them.
+      // Also the lock of the login: the guesses that set it were at the former password.
       await this.lockout.release([userLock('confirm', userId), loginLock(userId, '')]);
       await finish?.();
       return true;
     } catch (error) {
-      // What was not answered may have been stored all the same, or yet be.
+      // Without an answer of the user store, the new hash may still have been stored, so the sessions end as well.
       const isUnknown = isSaved === undefined && isInconclusive(error);
       await bestEffort('undoing a change of password', Promise.all([undo(), isUnknown && endSessions()]));
       throw error;

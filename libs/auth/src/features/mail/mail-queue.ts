@@ -7,8 +7,8 @@ import type { Mail, MailKind } from '../../foundation/ports/mail';
 import { Realm } from '../../foundation/realm/realm';
 
 /**
- * A mail could not be prepared or sent. Its reader was answered as if it had been. Worth an alarm: nobody can
- * reset a password while it lasts.
+ * A mail could not be prepared or sent. The client got the same response as for a mail that was sent. A good reason for
+ * an alarm: users cannot reset a password while mails fail.
  *
  * @publicApi
  */
@@ -16,18 +16,19 @@ export class MailFailed {
   constructor(
     readonly kind: MailKind,
     readonly guard: string,
-    /** What was thrown. A mail server's answer may quote the address: do not log it as it is. */
+    /** The error. The response of a mail server may quote the address: do not log it unchanged. */
     readonly error: unknown,
   ) {}
 }
 
-const AT_ONCE = 4;
+/** Number of mails that are sent concurrently. */
+const CONCURRENCY = 4;
 
-/** Mails that may wait. A mail server that hangs must not fill the memory of a node. */
-const MOST_WAITING = 1000;
+/** Maximum number of waiting mails, so that a mail server that does not respond cannot fill the memory of a node. */
+const MAX_WAITING = 1000;
 
-/** Milliseconds for all of a mail, from its look-ups to the mail server's yes. */
-const PATIENCE_MS = 60_000;
+/** Time limit in milliseconds of one mail, from its queries to the confirmation of the mail server. */
+const TIMEOUT_MS = 60_000;
 
 const DRAIN = { totalMs: 10_000, stepMs: 20 };
 
@@ -37,8 +38,8 @@ interface Job {
 }
 
 /**
- * Prepares and sends mails behind the answers that promise them: how long it takes, whether it fails and whether
- * there was anything to send shows in no answer. Kept in memory, and emptied before the application ends.
+ * Prepares and sends mails after the response. So a response does not show whether a mail was sent, failed or took long.
+ * The queue is in memory; the application waits up to 10 seconds for it when it shuts down.
  */
 @Injectable()
 export class MailQueue implements BeforeApplicationShutdown, OnApplicationShutdown {
@@ -51,15 +52,15 @@ export class MailQueue implements BeforeApplicationShutdown, OnApplicationShutdo
     private readonly events: AuthEvents,
   ) {}
 
-  /** @param prepare makes the mail; null where there is none to send after all */
+  /** @param prepare makes the mail; null if there is no mail to send */
   add(kind: MailKind, prepare: Job['prepare']): void {
-    if (this.waiting.length >= MOST_WAITING) return this.report(kind, new Error('too many mails wait'));
+    if (this.waiting.length >= MAX_WAITING) return this.report(kind, new Error('too many mails wait'));
     this.waiting.push({ kind, prepare });
-    // Not before the answer of this request is on its way.
+    // Deferred, so that the response of this request is sent first.
     setImmediate(() => void this.work());
   }
 
-  /** Requests that still run may add to it: emptied before and after they have ended. */
+  /** Running requests may still add mails, so the queue is drained both before and after they end. */
   beforeApplicationShutdown(): Promise<void> {
     return this.drain();
   }
@@ -69,13 +70,13 @@ export class MailQueue implements BeforeApplicationShutdown, OnApplicationShutdo
   }
 
   private async work(): Promise<void> {
-    if (this.running >= AT_ONCE) return;
+    if (this.running >= CONCURRENCY) return;
     this.running++;
     for (let job = this.waiting.shift(); job; job = this.waiting.shift()) await this.do(job);
     this.running--;
   }
 
-  /** One that never ends would keep the others' place for ever. What comes of it later is sent to nobody. */
+  /** Runs one job with a time limit, so that it cannot block a place in the queue. A mail that is ready too late is not sent. */
   private async do({ kind, prepare }: Job): Promise<void> {
     let failed = false;
     const work = async (): Promise<void> => {
@@ -83,7 +84,7 @@ export class MailQueue implements BeforeApplicationShutdown, OnApplicationShutdo
       if (mail && !failed) await this.realm.options.mail.mailer!.send(mail);
     };
     try {
-      await withTimeout('The mail', PATIENCE_MS, work());
+      await withTimeout('The mail', TIMEOUT_MS, work());
     } catch (error) {
       failed = true;
       this.report(kind, error);

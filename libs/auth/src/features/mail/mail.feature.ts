@@ -5,21 +5,21 @@ import { Realm } from '../../foundation/realm/realm';
 import { isEmailAddress } from '../../request/http/request-body';
 import { MailQueue } from './mail-queue';
 
-/** Writes the mails of a realm, in the host's words where it has some. */
+/** Writes the mails of a realm, with the host's templates if there are any. */
 @Injectable()
 export class AccountMails {
   constructor(private readonly realm: Realm) {}
 
-  /** @throws Error where the stored address is none: a mailer might read another one out of it */
+  /** @throws Error if the stored address is not a valid email address: a mailer might send the mail to another one */
   async write(kind: MailKind, link: Omit<LinkMail, 'appName'>): Promise<Mail> {
-    if (!isEmailAddress(link.to)) throw new Error('the stored address is no email address');
+    if (!isEmailAddress(link.to)) throw new Error('the stored address is not an email address');
     const { mail, appName } = this.realm.options;
     const template = mail.templates[kind] ?? TEMPLATES[kind];
     return { ...(await template({ ...link, appName })), to: link.to };
   }
 }
 
-/** What the library writes to its users. */
+/** The mails of the library to its users. */
 export const mail: Feature = {
   flags: ['passwordReset', 'emailVerification'],
   providers: [MailQueue, AccountMails],

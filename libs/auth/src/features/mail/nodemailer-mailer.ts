@@ -2,7 +2,7 @@ import { AuthConfigError } from '../../foundation/platform/errors';
 import { optionalPeer } from '../../foundation/platform/optional-peer';
 import { type Mail, Mailer } from '../../foundation/ports/mail';
 
-/** What of a nodemailer transporter is used. */
+/** The part of a nodemailer transporter that is used. */
 interface Transporter {
   sendMail(mail: object): Promise<unknown>;
 }
@@ -16,17 +16,17 @@ class NodemailerMailer extends Mailer {
   }
 
   send(mail: Mail): Promise<unknown> {
-    // As a whole, and not as a text to be parsed: an address may look like a list of others.
+    // As an object, because nodemailer would parse a text, and an address may look like a list of addresses.
     return this.transporter.sendMail({ ...mail, to: { name: '', address: mail.to }, from: this.from });
   }
 }
 
 /**
- * Sends mails through nodemailer, 9.1 or later.
+ * Makes a `Mailer` that sends mails with nodemailer 9.1 or later.
  *
- * @param transport a transporter, or what `createTransport` makes one of: an `smtps://` URL, its options
+ * @param transport a transporter, or an argument of `createTransport`: an `smtps://` URL or an options object
  * @param from the sender, such as `"Example <no-reply@example.com>"`
- * @throws AuthConfigError where nodemailer is not installed
+ * @throws AuthConfigError when nodemailer is not installed
  * @publicApi
  */
 export function nodemailerMailer(

@@ -3,10 +3,10 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { Realm } from '../../foundation/realm/realm';
 import { SecurityStore } from '../../foundation/security-store/security-store';
 
-/** 128 bits, as WebAuthn Level 3 §13.4.3 asks for at least. */
+/** 128 bits, the minimum of WebAuthn Level 3 §13.4.3. */
 const CHALLENGE_BYTES = 16;
 
-/** Challenges that wait for their answer. Each is read once: reading removes it, whatever comes of the answer. */
+/** Stores the challenges of WebAuthn ceremonies. Reading a challenge removes it, so each can be used only once. */
 @Injectable()
 export class Ceremonies {
   constructor(
@@ -14,7 +14,7 @@ export class Ceremonies {
     private readonly realm: Realm,
   ) {}
 
-  /** A challenge for a new passkey of the user; it replaces the one before. */
+  /** Makes a challenge for a new passkey of the user. It replaces the previous one. */
   async startRegistration(userId: string): Promise<string> {
     const challenge = newChallenge();
     await this.store.setMany([this.registrationKey(userId)], challenge, this.ttl);
@@ -25,14 +25,14 @@ export class Ceremonies {
     return this.store.take(this.registrationKey(userId));
   }
 
-  /** A challenge for whoever has a passkey. */
+  /** Makes a challenge for a login with any passkey. */
   async startLogin(): Promise<{ ceremonyId: string; challenge: string }> {
     const [ceremonyId, challenge] = [randomUUID(), newChallenge()];
     await this.store.setMany([loginKey(ceremonyId)], this.ofGuard + challenge, this.ttl);
     return { ceremonyId, challenge };
   }
 
-  /** The challenge of a login that started at this guard; null for any other. */
+  /** Returns and removes the challenge of a login ceremony of this guard; null without one. */
   async takeLogin(ceremonyId: string): Promise<string | null> {
     const stored = await this.store.take(loginKey(ceremonyId));
     return stored?.startsWith(this.ofGuard) ? stored.slice(this.ofGuard.length) : null;

@@ -2,13 +2,16 @@ import { Injectable } from '@nestjs/common';
 import { Encryption } from '../../foundation/platform/crypto';
 import { Realm } from '../../foundation/realm/realm';
 
-/** Whose public key it is. */
+/** The passkey and the user that a public key belongs to. */
 export interface KeyOwner {
   readonly credentialId: string;
   readonly userId: string;
 }
 
-/** Public keys as they are stored: whoever can write to the table must not sign in with a key of their own. */
+/**
+ * Encrypts public keys for storage, bound to their passkey, user and guard. An attacker with write access to the table
+ * cannot sign in with another key.
+ */
 @Injectable()
 export class EncryptedKeys {
   constructor(
@@ -20,7 +23,7 @@ export class EncryptedKeys {
     return this.encryption.encrypt(publicKey, this.contextOf(owner));
   }
 
-  /** @throws Error for a key that was damaged, moved, or encrypted under a key that is no longer configured: no fault of the caller's */
+  /** @throws Error for a key that is damaged, was moved to another row, or whose encryption key is not configured any more */
   decrypt(owner: KeyOwner, sealed: string): Uint8Array<ArrayBuffer> {
     const publicKey = this.encryption.decrypt(sealed, this.contextOf(owner));
     if (publicKey) return new Uint8Array(publicKey);

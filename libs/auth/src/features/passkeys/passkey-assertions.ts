@@ -12,7 +12,7 @@ import { PasskeyStore } from './passkey.store';
 import { type KeyOwner, EncryptedKeys } from './encrypted-keys';
 import type { Usage } from './sign-count.policy';
 
-/** Proves who has a passkey. Sign-in, step-up and second step all stand on {@link verify}. */
+/** Runs login ceremonies and verifies passkeys, for sign-in, step-up and the second factor. */
 @Injectable()
 export class PasskeyAssertions {
   constructor(
@@ -24,21 +24,21 @@ export class PasskeyAssertions {
     private readonly realm: Realm,
   ) {}
 
-  /** Starts a ceremony that {@link verify} ends. */
+  /** Starts a login ceremony. {@link verify} completes it. */
   async start(): Promise<{ ceremony_id: string; options: PublicKeyCredentialRequestOptionsJSON }> {
     const { ceremonyId, challenge } = await this.ceremonies.startLogin();
     return { ceremony_id: ceremonyId, options: requestOptions(this.realm.options.passkeys, challenge) };
   }
 
   /**
-   * The passkey that answered a login ceremony, and its owner, who may be gone: look the user up.
+   * Verifies the response to a login ceremony. Returns the passkey and its owner. The user may not exist any more, so the
+   * caller has to look it up.
    *
-   * @param credential as the client sent it: anything
-   * @throws PasskeyRefused for every response that is not sound; StoreUnavailable; Error for a stored key that
-   * cannot be decrypted
+   * @param credential the unchecked value from the client
+   * @throws PasskeyRefused for every invalid response; StoreUnavailable; Error for a stored key that cannot be decrypted
    */
   async verify(ceremonyId: string, credential: unknown): Promise<KeyOwner> {
-    // First of all: whatever comes of it, no ceremony is answered twice.
+    // First, so that a ceremony cannot be answered twice, whatever the outcome.
     const challenge = await this.ceremonies.takeLogin(ceremonyId);
     const response = assertionFrom(credential);
     const passkey = challenge && response && (await this.store.find(response.id));
@@ -53,14 +53,14 @@ export class PasskeyAssertions {
   }
 
   /**
-   * Whether a passkey that was verified is still there. Asked once what it was verified for is stored: whoever removes
-   * all passkeys ends the sessions after that, so either meets the other.
+   * Whether a verified passkey still exists. Called after its session is stored. The removal of all passkeys ends the
+   * sessions afterwards. So either this check finds no passkey, or that removal ends the session.
    */
   isCurrent({ credentialId }: KeyOwner): Promise<boolean> {
     return this.store.exists(credentialId);
   }
 
-  /** Only what is signed gets here, so only its authenticator or a copy of it can raise an alarm. */
+  /** Records the use. The signature is verified before, so only the authenticator or a copy of it can cause an alarm. */
   private async record({ userId, credentialId }: KeyOwner, used: Usage): Promise<void> {
     const use = await this.store.recordUse(credentialId, used);
     const { guard } = this.realm;

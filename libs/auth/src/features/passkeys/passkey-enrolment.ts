@@ -16,7 +16,7 @@ import { creationOptions } from './webauthn/options';
 import { ALGORITHMS, isCredentialId, userHandleOf } from './webauthn/responses';
 import { RegistrationVerifier } from './webauthn/verify-registration';
 
-/** Adds a passkey to the caller's account. */
+/** Adds passkeys to the account of the caller. */
 @Injectable()
 export class PasskeyEnrolment {
   constructor(
@@ -44,7 +44,7 @@ export class PasskeyEnrolment {
     );
   }
 
-  /** @throws PasskeyRefused; Unauthenticated where the caller's session has ended meanwhile */
+  /** @throws PasskeyRefused; Unauthenticated when the caller's session has ended in the meantime */
   async register(caller: Caller, credential: unknown, name: string | null): Promise<void> {
     const { userId, guard } = caller;
     const challenge = await this.ceremonies.takeRegistration(userId);
@@ -58,7 +58,7 @@ export class PasskeyEnrolment {
   }
 }
 
-/** A user's passkeys, and what `PublicKeyCredential.signalAllAcceptedCredentials` is to be told of them. */
+/** The passkeys of a user, and the arguments of `PublicKeyCredential.signalAllAcceptedCredentials`. */
 export interface PasskeyList {
   readonly passkeys: readonly ListedPasskey[];
   readonly rp_id: string;
@@ -66,7 +66,7 @@ export interface PasskeyList {
   readonly all_accepted_credential_ids: readonly string[];
 }
 
-/** The passkeys of one user, to look at, to name and to delete. */
+/** Lists, renames and deletes the passkeys of one user. */
 @Injectable()
 export class PasskeyManagement {
   constructor(
@@ -85,13 +85,13 @@ export class PasskeyManagement {
     };
   }
 
-  /** @throws PasskeyNotFound for every id that is not one of the user's */
+  /** @throws PasskeyNotFound for an id that is not a passkey of the user */
   async rename(userId: string, id: string, name: string | null): Promise<void> {
     const renamed = isCredentialId(id) && (await this.store.rename(userId, id, clip(name, FIELD_MAX)));
     if (!renamed) throw new PasskeyNotFound();
   }
 
-  /** Deletes one that is the user's; for every other id there is nothing to do. */
+  /** Deletes a passkey of the user. Any other id has no effect. */
   async remove(userId: string, id: string): Promise<void> {
     const removed = isCredentialId(id) && (await this.store.remove(userId, id));
     if (removed) this.events.emit(new PasskeyRemoved(userId, id, this.realm.guard));

@@ -13,7 +13,7 @@ import { PasskeyAssertions } from './passkey-assertions';
 import { PasskeyRefused } from './passkeys.errors';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
-/** `POST /passkeys/login`: from a passkey to a session. A passkey is two factors in one: no second step follows. */
+/** Signs a user in with a passkey (`POST /passkeys/login`). A passkey combines two factors, so no challenge follows. */
 @Injectable()
 export class PasskeyLogin {
   constructor(
@@ -24,11 +24,11 @@ export class PasskeyLogin {
     private readonly sessions: Sessions,
   ) {}
 
-  /** @throws PasskeyRefused, Unauthenticated for a user who is gone, UnverifiedLogin */
+  /** @throws PasskeyRefused, UnverifiedLogin; Unauthenticated for a user that does not exist any more */
   async attempt({ ceremony_id: ceremonyId, credential }: AssertionRequest, request: object): Promise<SessionTokens> {
     const passkey = await this.assertions.verify(ceremonyId, credential);
     const { userId } = passkey;
-    // A passkey outlives its user until the next sweep.
+    // The passkeys of a deleted user exist until they are pruned.
     const user = await this.users.findById(userId);
     if (!user) throw new Unauthenticated(false).withReason('unknown_user', userId);
     this.unverified.refuse(user);
@@ -40,7 +40,10 @@ export class PasskeyLogin {
   }
 }
 
-/** `POST /confirm-passkey`: from an own passkey to a proof. Limited, but never locked: there is nothing to guess. */
+/**
+ * Confirms the identity of the caller with a passkey (`POST /confirm-passkey`) and issues a confirmation token. Rate
+ * limited, but without a lock, because a passkey cannot be guessed.
+ */
 @Injectable()
 export class PasskeyConfirmation {
   constructor(
@@ -61,7 +64,7 @@ export class PasskeyConfirmation {
   }
 }
 
-/** An answered login ceremony: the body of `POST /passkeys/login` and `POST /confirm-passkey`. */
+/** The response to a login ceremony: the body of `POST /passkeys/login` and `POST /confirm-passkey`. */
 export class AssertionRequest {
   @RequiredText()
   ceremony_id!: string;

@@ -4,10 +4,10 @@ import { type SweptPage, sweep } from '../../foundation/platform/sweep';
 import { UserProvider } from '../../foundation/ports/user-provider';
 import { PasskeyStore } from './passkey.store';
 
-/** Passkeys that one step of the sweep looks at. */
+/** Number of passkeys that one step of the sweep reads. */
 const PAGE = 250;
 
-/** Sweeps the realm's passkeys whose user is no longer there. */
+/** Deletes the realm's passkeys whose user does not exist any more. */
 @Injectable()
 export class PasskeyPruning {
   constructor(
@@ -15,7 +15,10 @@ export class PasskeyPruning {
     private readonly users: UserProvider,
   ) {}
 
-  /** Deletes them, and resolves to how many there were; none where a table is missing, or nobody can say who is there. */
+  /**
+   * Deletes them, and resolves to the number of deleted rows; 0 when a table is missing, or when `UserProvider.present`
+   * cannot report which users exist.
+   */
   prune(): Promise<number> {
     return sweep('', (after) => this.page(after), isMissing);
   }

@@ -8,18 +8,18 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 @Entity('svc_passkeys')
 @Index('svc_passkeys_owner', ['guard', 'userId'])
 export class Passkey {
-  /** Base64url. Unique across guards: an authenticator's credential has one owner. */
+  /** Credential id in base64url. Unique across guards: a credential has one owner. */
   @PrimaryColumn({ name: 'credential_id', type: 'varchar', length: 255, primaryKeyConstraintName: 'svc_passkeys_pkey' })
   credentialId!: string;
 
   @Column({ name: 'user_id', type: 'text' })
   userId!: string;
 
-  /** A row without one belongs to nobody: no guard finds it. */
+  /** Name of the guard. No guard can use a row without it. */
   @Column({ type: 'text', nullable: true })
   guard!: string | null;
 
-  /** The owner's own name for it. */
+  /** Name of the passkey, chosen by its owner. */
   @Column({ type: 'varchar', length: 255, nullable: true })
   name!: string | null;
 
@@ -27,23 +27,23 @@ export class Passkey {
   @Column({ name: 'public_key', type: 'text', select: false })
   publicKey!: string;
 
-  /** As last seen; 0 for authenticators that do not count. Never falls. */
+  /** Signature counter of the last use; 0 for authenticators that do not count. Never decreases. */
   @Column({ name: 'sign_count', type: 'bigint', default: 0 })
   signCount!: string;
 
-  /** How the browser reaches the authenticator, as it said at registration. */
+  /** Transports of the authenticator, as reported by the browser at registration. */
   @Column({ type: 'json', default: '[]' })
   transports!: string[];
 
-  /** Model of the authenticator, as it says itself: nobody attests it. */
+  /** Model of the authenticator, as reported by itself, without attestation. */
   @Column({ type: 'uuid' })
   aaguid!: string;
 
-  /** Whether it may be synced between devices. Never changes. */
+  /** Whether the passkey can be synced between devices. Never changes. */
   @Column({ name: 'backup_eligible', type: 'boolean' })
   backupEligible!: boolean;
 
-  /** Whether it was synced, as last seen. */
+  /** Whether the passkey was synced at its last use. */
   @Column({ name: 'backed_up', type: 'boolean' })
   backedUp!: boolean;
 

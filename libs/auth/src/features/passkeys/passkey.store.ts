@@ -7,10 +7,10 @@ import { Passkey } from './passkey.entity';
 import type { NewCredential } from './webauthn/verify-registration';
 import { type Usage, type UseVerdict, judgeUse } from './sign-count.policy';
 
-/** Passkeys of one user at most: every list of them is answered whole. */
-const MOST = 100;
+/** Maximum number of passkeys of one user, because a list of them is not divided into pages. */
+const MAX_PER_USER = 100;
 
-/** A passkey about to be stored. */
+/** A passkey to store. */
 export interface NewPasskey extends Omit<NewCredential, 'publicKey'> {
   readonly userId: string;
   readonly name: string | null;
@@ -18,20 +18,20 @@ export interface NewPasskey extends Omit<NewCredential, 'publicKey'> {
   readonly publicKey: string;
 }
 
-/** A passkey as its owner sees it. */
+/** A passkey in the list of its owner. */
 export interface ListedPasskey {
   readonly id: string;
   readonly name: string | null;
-  /** Unix seconds; null for one that was never used. */
+  /** Unix seconds; null if the passkey was never used. */
   readonly last_used_at: number | null;
 }
 
-/** What became of a use; null where the passkey is gone. */
+/** The result of recording a use; null if the passkey does not exist any more. */
 export type RecordedUse = { readonly verdict: UseVerdict; readonly backupChanged: boolean } | null;
 
 const USAGE = `sign_count::float8 AS "signCount", backup_eligible AS "backupEligible", backed_up AS "backedUp"`;
 
-/** Every query of passkeys. Adds the guard itself. */
+/** Contains all queries of passkeys, restricted to the realm's guard. */
 @Injectable()
 export class PasskeyStore {
   private readonly table = once(() => this.database.table(Passkey));
@@ -42,7 +42,7 @@ export class PasskeyStore {
     private readonly clock: Clock,
   ) {}
 
-  /** Stores a passkey, in a transaction of the caller's; false where any guard holds its id, or the user has too many. */
+  /** Stores a passkey in the caller's transaction. Returns false if its id exists at any guard, or the user has too many. */
   async add(sql: Sql, passkey: NewPasskey): Promise<boolean> {
     const { credentialId, userId, name, publicKey, signCount, transports, aaguid, backupEligible, backedUp } = passkey;
     const values = [credentialId, userId, this.realm.guard, name, publicKey, signCount, JSON.stringify(transports)];
@@ -51,7 +51,7 @@ export class PasskeyStore {
                                     backup_eligible, backed_up, created_at, updated_at)
        SELECT $1, $2, $3, $4, $5, $6::bigint, $7::json, $8::uuid, $9::boolean, $10::boolean, now, now
          FROM (SELECT clock_timestamp() + $11::interval AS now) AS moment
-        WHERE (SELECT count(*) FROM ${this.table()} WHERE guard = $3 AND user_id = $2) < ${MOST}
+        WHERE (SELECT count(*) FROM ${this.table()} WHERE guard = $3 AND user_id = $2) < ${MAX_PER_USER}
        ON CONFLICT (credential_id) DO NOTHING RETURNING 1`,
       [...values, aaguid, backupEligible, backedUp, this.clock.offset],
     );
@@ -66,7 +66,7 @@ export class PasskeyStore {
     return found ?? null;
   }
 
-  /** Judges a use under the row's lock and records one that is accepted, so that two never pass one count. */
+  /** Decides on a use while the row is locked and records an accepted one, so that two uses cannot pass with one count. */
   recordUse(credentialId: string, used: Usage): Promise<RecordedUse> {
     return this.database.transaction(async (sql) => {
       const [stored] = await sql<Usage>(
@@ -89,7 +89,7 @@ export class PasskeyStore {
     );
   }
 
-  /** The user's passkeys, the oldest first. */
+  /** Returns the user's passkeys, the oldest first. */
   list(userId: string): Promise<(ListedPasskey & { transports: string[] })[]> {
     return this.database.query(
       `SELECT credential_id AS id, name, floor(extract(epoch FROM last_used_at))::float8 AS last_used_at, transports
@@ -103,7 +103,7 @@ export class PasskeyStore {
     return (await this.database.query(statement, [this.realm.guard, userId])).length > 0;
   }
 
-  /** Renames a passkey of the user, and says whether it is one. */
+  /** Renames a passkey of the user. Returns false if the user has no such passkey. */
   async rename(userId: string, credentialId: string, name: string | null): Promise<boolean> {
     const renamed = await this.database.query(
       `UPDATE ${this.table()} SET name = $4, updated_at = clock_timestamp() + $5::interval
@@ -113,25 +113,25 @@ export class PasskeyStore {
     return renamed.length > 0;
   }
 
-  /** Whether a passkey is there. Waits for whoever is removing it. */
+  /** Whether a passkey exists. Waits for a transaction that is removing it. */
   async exists(credentialId: string): Promise<boolean> {
     const statement = `SELECT 1 FROM ${this.table()} WHERE credential_id = $1 AND guard = $2 FOR KEY SHARE`;
     return (await this.database.query(statement, [credentialId, this.realm.guard])).length > 0;
   }
 
-  /** Deletes a passkey, if it is the user's, and says whether it did. */
+  /** Deletes a passkey of the user. Returns whether a row was deleted. */
   async remove(userId: string, credentialId: string): Promise<boolean> {
     const statement = `DELETE FROM ${this.table()} WHERE credential_id = $1 AND guard = $2 AND user_id = $3 RETURNING 1`;
     return (await this.database.query(statement, [credentialId, this.realm.guard, userId])).length > 0;
   }
 
-  /** Deletes all of a user's, in a transaction of the caller's, and resolves to their ids. */
+  /** Deletes all passkeys of a user in the caller's transaction, and resolves to their ids. */
   async removeAllOf(sql: Sql, userId: string): Promise<string[]> {
     const statement = `DELETE FROM ${this.table()} WHERE guard = $1 AND user_id = $2 RETURNING credential_id AS id`;
     return (await sql<{ id: string }>(statement, [this.realm.guard, userId])).map(({ id }) => id);
   }
 
-  /** One page of the guard's passkeys and their owners, in the order of their ids. */
+  /** Returns one page of the guard's passkeys and their owners, in the order of their ids. */
   page(after: string, size: number): Promise<{ id: string; userId: string }[]> {
     return this.database.query(
       `SELECT credential_id AS id, user_id AS "userId" FROM ${this.table()}
@@ -140,14 +140,14 @@ export class PasskeyStore {
     );
   }
 
-  /** Deletes passkeys, and resolves to how many there were; leaves those that are being used. */
+  /** Deletes passkeys, except rows that are locked by a use, and resolves to the number of deleted rows. */
   async removeAll(credentialIds: readonly string[]): Promise<number> {
-    const gone = await this.database.query(
+    const deleted = await this.database.query(
       `DELETE FROM ${this.table()} WHERE credential_id IN (
          SELECT credential_id FROM ${this.table()}
           WHERE guard = $1 AND credential_id = ANY($2) FOR UPDATE SKIP LOCKED) RETURNING 1`,
       [this.realm.guard, credentialIds],
     );
-    return gone.length;
+    return deleted.length;
   }
 }

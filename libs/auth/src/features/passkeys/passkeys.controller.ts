@@ -10,7 +10,7 @@ import { PasskeyAssertions } from './passkey-assertions';
 import { PasskeyManagement, PasskeyEnrolment } from './passkey-enrolment';
 import { AssertionRequest, PasskeyConfirmation, PasskeyLogin } from './passkey-login';
 
-/** Body of `PATCH /passkeys/:id`. Without a name the passkey has none. */
+/** Body of `PATCH /passkeys/:id`. Without a name, the name of the passkey is removed. */
 export class RenameRequest {
   @OptionalText()
   name: string | null = null;
@@ -90,7 +90,7 @@ export class PasskeyLoginController {
     private readonly login: PasskeyLogin,
   ) {}
 
-  /** Also for step-up and second step: what is answered says who it was. */
+  /** Options of a login ceremony, also for step-up and for the second factor. The response identifies the user. */
   @Post('login-options')
   @HttpCode(200)
   @NoStore()

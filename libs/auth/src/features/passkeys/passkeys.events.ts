@@ -1,5 +1,5 @@
 /**
- * A user registered a passkey, and can sign in with it from now on. Worth a mail to the account's owner.
+ * A user registered a passkey, and can sign in with it. A good reason to mail the account's owner.
  *
  * @publicApi
  */
@@ -12,8 +12,8 @@ export class PasskeyAdded {
 }
 
 /**
- * A passkey is gone: its user deleted it, or a reset of the password took it away from an account whose email nobody
- * had proved. Not emitted when the account goes with it. Worth a mail to the account's owner.
+ * A passkey was removed: its user deleted it, or a password reset removed it from an account with an unverified email.
+ * Not emitted when the account is deleted. A good reason to mail the account's owner.
  *
  * @publicApi
  */
@@ -26,8 +26,8 @@ export class PasskeyRemoved {
 }
 
 /**
- * A passkey signed with a count that is not above the one it signed with before: there may be a copy of it. The
- * attempt was refused and the passkey kept. Ask its owner, and delete it if in doubt.
+ * A passkey signed with a signature counter that is not higher than the previous one: there may be a copy of the
+ * passkey. The attempt was refused and the passkey was kept. Ask its owner, and delete the passkey if in doubt.
  *
  * @publicApi
  */
@@ -40,7 +40,7 @@ export class PasskeyCloneDetected {
 }
 
 /**
- * A passkey was used whose backup state is not what it was: it was synced for the first time, or is no longer.
+ * The backup state of a passkey has changed since its last use: it is synced now, or is not synced any more.
  *
  * @publicApi
  */
@@ -49,7 +49,7 @@ export class PasskeyBackupChanged {
     readonly userId: string,
     readonly credentialId: string,
     readonly guard: string,
-    /** Whether it is backed up now. */
+    /** Whether the passkey is backed up now. */
     readonly backedUp: boolean,
   ) {}
 }

@@ -18,7 +18,7 @@ import { RegistrationVerifier } from './webauthn/verify-registration';
 import { EncryptedKeys } from './encrypted-keys';
 import { WEBAUTHN, webauthnOnDemand } from './webauthn/library';
 
-// On or off: rows from before the switch was turned off are still pruned.
+// Also when the feature is off: rows from the time when it was on are still pruned.
 const ALWAYS = [PasskeyStore, PasskeyPruning];
 
 /** Passkeys: registration, sign-in and step-up with WebAuthn. */

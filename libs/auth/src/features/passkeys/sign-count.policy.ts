@@ -1,4 +1,4 @@
-/** What of a passkey is compared when it is used. */
+/** The properties of a passkey that are compared at each use. */
 export interface Usage {
   readonly signCount: number;
   readonly backupEligible: boolean;
@@ -8,11 +8,11 @@ export interface Usage {
 export type UseVerdict = 'accept' | 'clone' | 'refuse';
 
 /**
- * What a use deserves whose signature is right.
+ * Decides on a use of a passkey with a valid signature. Pure.
  *
- * The stored count alone decides whether counting is expected: a copy that says 0 must not disarm it
- * (WebAuthn Level 3 §6.1.1). Eligibility for backup belongs to the key pair and never changes (§6.1.3),
- * whereas the backup itself comes and goes.
+ * Only the stored count decides whether a higher count is required: a copy that sends 0 must not disable the check
+ * (WebAuthn Level 3 §6.1.1). Backup eligibility is a property of the key pair and never changes (§6.1.3); the backup
+ * state can change.
  */
 export function judgeUse(stored: Usage, used: Usage): UseVerdict {
   if (used.backedUp && !used.backupEligible) return 'refuse';

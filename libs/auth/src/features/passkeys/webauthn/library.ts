@@ -5,7 +5,7 @@ import { hasPeer, optionalPeer } from '../../../foundation/platform/optional-pee
 type Server = typeof import('@simplewebauthn/server');
 type Helpers = typeof import('@simplewebauthn/server/helpers');
 
-/** What is used of `@simplewebauthn/server`. */
+/** The functions of `@simplewebauthn/server` that are used. */
 export type Webauthn = Pick<Server, 'verifyAuthenticationResponse' | 'verifyRegistrationResponse'> &
   Pick<Helpers, 'decodeAttestationObject' | 'decodeClientDataJSON' | 'decodeCredentialPublicKey' | 'isoCBOR'>;
 
@@ -16,17 +16,18 @@ const PEER = '@simplewebauthn/server';
 const HELPERS = `${PEER}/helpers`;
 
 /**
- * Loads the library when it is first called, which takes as long as the start of an application: most processes verify
- * no passkey in their first seconds, and a console command none at all.
+ * Returns a function that loads the library at its first call. Loading takes as long as the start of an application, and
+ * a console command never needs it.
  *
- * @throws AuthConfigError at once, where the optional peer is not installed; what that lacks itself shows at the first call
+ * @throws AuthConfigError immediately when the optional peer is not installed. A missing dependency of the peer causes an
+ * error at the first call
  */
-export function webauthnOnDemand(isThere: (name: string) => boolean = hasPeer): () => Webauthn {
-  if (![PEER, HELPERS].every((name) => isThere(name))) throw notInstalled();
+export function webauthnOnDemand(isInstalled: (name: string) => boolean = hasPeer): () => Webauthn {
+  if (![PEER, HELPERS].every((name) => isInstalled(name))) throw notInstalled();
   return once(() => loadWebauthn());
 }
 
-/** @throws AuthConfigError where the optional peer is not installed */
+/** @throws AuthConfigError when the optional peer is not installed */
 export function loadWebauthn(load: (name: string) => unknown = optionalPeer): Webauthn {
   const [server, helpers] = [load(PEER), load(HELPERS)];
   if (server && helpers) return { ...(server as Server), ...(helpers as Helpers) };

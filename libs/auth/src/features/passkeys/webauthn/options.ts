@@ -3,24 +3,27 @@ import type {
   PublicKeyCredentialRequestOptionsJSON,
 } from '@simplewebauthn/server';
 
-/** What both kinds of ceremony are given. */
+/** The options of both kinds of ceremony. */
 export interface CeremonyOptions {
-  /** Refused at boot where it is missing. */
+  /** Always set: the application does not start without it. */
   readonly rpId: string | undefined;
   readonly rpName: string;
   readonly challengeTtl: number;
   readonly userVerification: 'required' | 'preferred' | 'discouraged';
 }
 
-/** Who a new passkey is for. */
+/** The user of a new passkey. */
 export interface Holder {
   readonly handle: string;
   readonly name: string;
-  /** The passkeys they have: an authenticator that holds one makes no second. */
+  /** The existing passkeys: an authenticator with one of them does not make a second one. */
   readonly passkeys: readonly { readonly id: string; readonly transports: readonly string[] }[];
 }
 
-/** Options of `navigator.credentials.create` (WebAuthn Level 3 §5.4). Discoverable, or nobody could sign in without a name. */
+/**
+ * Makes the options of `navigator.credentials.create` (WebAuthn Level 3 §5.4). The credential is discoverable, so that a
+ * user can sign in without an identifier.
+ */
 export const creationOptions = (
   { rpId, rpName, challengeTtl, userVerification }: CeremonyOptions,
   algorithms: readonly number[],
@@ -37,7 +40,7 @@ export const creationOptions = (
   attestation: 'none',
 });
 
-/** Options of `navigator.credentials.get` (§5.5). They name no credential, so they tell nothing of anyone. */
+/** Makes the options of `navigator.credentials.get` (§5.5). They contain no credential ids, so they disclose no accounts. */
 export const requestOptions = (
   { rpId, challengeTtl, userVerification }: CeremonyOptions,
   challenge: string,

@@ -1,17 +1,17 @@
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
 
-/** Longest credential id in base64url characters: what the column holds. */
+/** Longest credential id in base64url characters: the length of the column. */
 export const CREDENTIAL_ID_MAX = 255;
 
-/** COSE algorithms that are offered, and that alone are accepted: ES256 and RS256 (RFC 9053 §2.1, RFC 8812 §2). */
+/** The COSE algorithms that are offered and accepted: ES256 and RS256 (RFC 9053 §2.1, RFC 8812 §2). */
 export const ALGORITHMS: readonly number[] = [-7, -257];
 
 const TRANSPORTS: readonly unknown[] = ['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb'];
 
-/** How a user is named to authenticators: the UTF-8 bytes of the id, in base64url. */
+/** Returns the user handle for authenticators: the UTF-8 bytes of the id in base64url. */
 export const userHandleOf = (userId: string): string => Buffer.from(userId, 'utf8').toString('base64url');
 
-/** Whether a text is base64url in its one spelling: no padding, no stray bits (RFC 4648 §3.5). */
+/** Whether a text is canonical base64url: no padding, and unused bits are zero (RFC 4648 §3.5). */
 export const isBase64url = (text: unknown): text is string =>
   typeof text === 'string' && text !== '' && Buffer.from(text, 'base64url').toString('base64url') === text;
 
@@ -19,13 +19,13 @@ export const isBase64url = (text: unknown): text is string =>
 export const isCredentialId = (text: unknown): text is string =>
   typeof text === 'string' && text.length <= CREDENTIAL_ID_MAX && isBase64url(text);
 
-/** A registration with the members that are verified and no other; null for what has not their shape. */
+/** Reads a registration response with only the members that are verified; null for a value with another structure. */
 export function registrationFrom(sent: unknown): RegistrationResponseJSON | null {
   const { id, rawId, type, response } = membersOf(sent);
   const { clientDataJSON, attestationObject, transports } = membersOf(response);
   if (!isCredentialId(id) || rawId !== id || type !== 'public-key') return null;
   if (!isBase64url(clientDataJSON) || !isBase64url(attestationObject)) return null;
-  const known = Array.isArray(transports) ? TRANSPORTS.filter((one) => transports.includes(one)) : [];
+  const known = Array.isArray(transports) ? TRANSPORTS.filter((transport) => transports.includes(transport)) : [];
   return {
     id,
     rawId: id,
@@ -35,7 +35,7 @@ export function registrationFrom(sent: unknown): RegistrationResponseJSON | null
   };
 }
 
-/** The same of an assertion. It names its user: only a discoverable credential can sign in without a name. */
+/** Reads an assertion response in the same way. It needs a user handle, which only discoverable credentials send. */
 export function assertionFrom(sent: unknown): AuthenticationResponseJSON | null {
   const { id, rawId, type, response } = membersOf(sent);
   const { clientDataJSON, authenticatorData, signature, userHandle } = membersOf(response);
@@ -51,7 +51,7 @@ export function assertionFrom(sent: unknown): AuthenticationResponseJSON | null 
   };
 }
 
-/** Whether the ceremony ran in a page of its own and in no other's frame (WebAuthn Level 3 §5.8.1, `crossOrigin`). */
+/** Whether the ceremony ran in a top-level page and not in a frame of another origin (WebAuthn Level 3 §5.8.1). */
 export function isTopLevel(clientData: unknown): boolean {
   const { crossOrigin = false, topOrigin } = membersOf(clientData);
   return crossOrigin === false && topOrigin === undefined;

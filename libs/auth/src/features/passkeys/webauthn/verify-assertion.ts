@@ -6,7 +6,7 @@ import { isEcdsaKey, isSound, isEcdsaSignature } from './public-key';
 import type { Usage } from '../sign-count.policy';
 import { WEBAUTHN, type Webauthn } from './library';
 
-/** Verifies what an authenticator answers to request options (WebAuthn Level 3 §7.2). */
+/** Verifies the authenticator's response to request options (WebAuthn Level 3 §7.2). */
 @Injectable()
 export class AssertionVerifier {
   constructor(
@@ -14,7 +14,7 @@ export class AssertionVerifier {
     private readonly realm: Realm,
   ) {}
 
-  /** What the authenticator says of the passkey; null for every response that is not sound. Throws for none. */
+  /** Returns the counter and backup flags; null for every invalid response. An invalid response causes no error. */
   async verify(
     response: AuthenticationResponseJSON,
     challenge: string,
@@ -24,7 +24,7 @@ export class AssertionVerifier {
     try {
       return await this.verified(webauthn, response, challenge, publicKey);
     } catch {
-      // The library throws for what does not match and for what it cannot read; it asks nobody who could be down.
+      // The library throws for values that do not match or cannot be parsed. It uses no store, so no outage is hidden.
       return null;
     }
   }
@@ -38,7 +38,7 @@ export class AssertionVerifier {
     if (!isTopLevel(webauthn.decodeClientDataJSON(response.response.clientDataJSON))) return null;
     const key = webauthn.decodeCredentialPublicKey(publicKey);
     if (!isSound(key)) return null;
-    // The library reads more spellings of a signature than there should be.
+    // The library accepts encodings of a signature that are not DER.
     if (isEcdsaKey(key) && !isEcdsaSignature(Buffer.from(response.response.signature, 'base64url'))) return null;
     const { rpId, origins, userVerification } = this.realm.options.passkeys;
     const { verified, authenticationInfo } = await webauthn.verifyAuthenticationResponse({
@@ -47,7 +47,7 @@ export class AssertionVerifier {
       expectedOrigin: origins,
       expectedRPID: rpId!,
       requireUserVerification: userVerification === 'required',
-      // The count is judged under the row's lock, not here.
+      // The counter is checked while the row is locked: see `PasskeyStore.recordUse`.
       credential: { id: response.id, publicKey, counter: 0 },
     });
     if (!verified) return null;

@@ -6,7 +6,7 @@ import { isSound } from './public-key';
 import type { Usage } from '../sign-count.policy';
 import { WEBAUTHN, type Webauthn } from './library';
 
-/** A verified registration. */
+/** The credential of a verified registration. */
 export interface NewCredential extends Usage {
   readonly credentialId: string;
   readonly publicKey: Uint8Array;
@@ -14,7 +14,7 @@ export interface NewCredential extends Usage {
   readonly aaguid: string;
 }
 
-/** Verifies what an authenticator answers to creation options (WebAuthn Level 3 §7.1). */
+/** Verifies the authenticator's response to creation options (WebAuthn Level 3 §7.1). */
 @Injectable()
 export class RegistrationVerifier {
   constructor(
@@ -22,7 +22,7 @@ export class RegistrationVerifier {
     private readonly realm: Realm,
   ) {}
 
-  /** The credential; null for every response that is not sound. Throws for none. */
+  /** Returns the credential; null for every invalid response. An invalid response causes no error. */
   async verify(sent: unknown, challenge: string): Promise<NewCredential | null> {
     const response = registrationFrom(sent);
     if (!response) return null;
@@ -30,7 +30,7 @@ export class RegistrationVerifier {
     try {
       return await this.verified(webauthn, response, challenge);
     } catch {
-      // The library throws for what does not match and for what it cannot read; it asks nobody who could be down.
+      // The library throws for values that do not match or cannot be parsed. It uses no store, so no outage is hidden.
       return null;
     }
   }
@@ -42,8 +42,8 @@ export class RegistrationVerifier {
   ): Promise<NewCredential | null> {
     const { clientDataJSON, attestationObject, transports = [] } = response.response;
     const authData = unattested(webauthn, new Uint8Array(Buffer.from(attestationObject, 'base64url')));
-    // Before the rest: for other formats the library would fetch revocation lists from wherever the sent
-    // certificates say.
+    // First, because for other attestation formats the library would fetch revocation lists from URLs in the submitted
+    // certificates.
     if (!authData || !isTopLevel(webauthn.decodeClientDataJSON(clientDataJSON))) return null;
     const { rpId, origins } = this.realm.options.passkeys;
     const { registrationInfo: found } = await webauthn.verifyRegistrationResponse({
@@ -57,7 +57,7 @@ export class RegistrationVerifier {
     if (!found || found.credential.id !== response.id) return null;
     const { publicKey, counter: signCount } = found.credential;
     const key = webauthn.decodeCredentialPublicKey(publicKey);
-    if (!isSound(key) || !standsIn(authData, publicKey, response.id)) return null;
+    if (!isSound(key) || !containsKey(authData, publicKey, response.id)) return null;
     return {
       credentialId: response.id,
       publicKey,
@@ -70,21 +70,21 @@ export class RegistrationVerifier {
   }
 }
 
-/** The authenticator data of an attestation object that attests nothing; null for every other. */
+/** Returns the authenticator data of an attestation object with the format `none`; null for every other format. */
 function unattested(webauthn: Webauthn, bytes: Uint8Array<ArrayBuffer>): Uint8Array | null {
   const attestation = webauthn.decodeAttestationObject(bytes);
-  // One spelling only, as decoders should (§2.2, CTAP2 canonical CBOR): the library reads beyond the end.
+  // Only canonical CBOR is accepted (CTAP2 canonical CBOR, §2.2): the library ignores bytes after the end.
   if (!Buffer.from(webauthn.isoCBOR.encode(attestation as never)).equals(bytes)) return null;
   const statement = attestation.get('attStmt');
   const isNone = attestation.get('fmt') === 'none' && statement instanceof Map && statement.size === 0;
   return isNone ? attestation.get('authData') : null;
 }
 
-/** Bytes of authenticator data before the credential id: hash, flags, count, model and the id's length (§6.1). */
+/** Bytes of authenticator data before the credential id: RP id hash, flags, counter, AAGUID and id length (§6.1). */
 const BEFORE_ID = 55;
 
-/** Whether the key, as it was read and written anew, is what was sent. */
-function standsIn(authData: Uint8Array, publicKey: Uint8Array, credentialId: string): boolean {
+/** Whether the parsed and re-encoded key is identical to the submitted one. */
+function containsKey(authData: Uint8Array, publicKey: Uint8Array, credentialId: string): boolean {
   const start = BEFORE_ID + Buffer.byteLength(credentialId, 'base64url');
   return Buffer.from(authData)
     .subarray(start, start + publicKey.length)
