@@ -29,8 +29,8 @@ export class ResetPasswordController {
   @NoStore()
   @Public()
   @Throttled('svc-password-reset')
-  async reset(@RequestBody(ResetPasswordRequest) wanted: ResetPasswordRequest): Promise<{ status: string }> {
-    await this.passwordResets.reset(wanted);
+  async reset(@RequestBody(ResetPasswordRequest) body: ResetPasswordRequest): Promise<{ status: string }> {
+    await this.passwordResets.reset(body);
     return { status: 'password-reset' };
   }
 }

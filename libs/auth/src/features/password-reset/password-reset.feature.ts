@@ -4,11 +4,11 @@ import { ForgotPasswordController, ResetPasswordController } from './password-re
 import { ResetLinks, PasswordResets } from './password-reset';
 import { ResetCleanup } from './reset-cleanup';
 
-/** A forgotten password, and the mailed link that replaces it. */
+/** Reset of a forgotten password with a mailed link. */
 export const passwordReset: Feature = {
   flags: ['passwordReset'],
   defaultGuardControllers: [ForgotPasswordController, ResetPasswordController],
   providers: [ResetTokenPruning, ResetTokenStore, ResetTokens, ResetLinks, ResetCleanup, PasswordResets],
-  // Rows from before the switch was turned off are still pruned.
+  // Rows from the time when the feature was on are still pruned.
   whenOff: [ResetTokenPruning],
 };

@@ -13,7 +13,7 @@ import { ResetCleanup } from './reset-cleanup';
 import { RESET_TTL, type Redeemed, ResetTokens } from './reset-token.store';
 import { AuthException } from '../../foundation/platform/errors';
 
-/** `POST /reset-password`: from a mailed token to another password. Signs nobody in. */
+/** Replaces a password with the token of a mailed link (`POST /reset-password`). Does not sign the user in. */
 @Injectable()
 export class PasswordResets {
   constructor(
@@ -25,20 +25,20 @@ export class PasswordResets {
     private readonly events: AuthEvents,
   ) {}
 
-  /** @throws ValidationFailed before anything is looked up; ResetFailed, the same for every reason */
-  async reset(wanted: ResetPasswordRequest): Promise<void> {
-    await this.rules.accept(wanted, [wanted.email]);
-    // First, whatever comes: the hash costs the same, and a server too busy for it uses no token up.
-    const digest = await this.hasher.hash(wanted.password);
-    const redeemed = await this.tokens.redeem(wanted.email, wanted.token);
-    if (!redeemed || !(await this.replace(redeemed, wanted.password, digest))) throw new ResetFailed();
+  /** @throws ValidationFailed before any look-up; ResetFailed, with the same body for every reason */
+  async reset(body: ResetPasswordRequest): Promise<void> {
+    await this.rules.accept(body, [body.email]);
+    // First, so that every request takes the time of a hash, and a full hash queue consumes no token.
+    const digest = await this.hasher.hash(body.password);
+    const redeemed = await this.tokens.redeem(body.email, body.token);
+    if (!redeemed || !(await this.replace(redeemed, body.password, digest))) throw new ResetFailed();
     this.events.emit(new PasswordReset(redeemed.account.user));
   }
 
-  /** Whoever is told that it failed may try again with the same link. */
+  /** Replaces the password. After a failure, the user can try again with the same link. */
   private async replace({ account, restore }: Redeemed, password: string, digest: string): Promise<boolean> {
     const { userId, identifier } = account;
-    // Known only now, and told to nobody but the holder of the link.
+    // The identifier is known only here, and only a client with a valid token gets this error.
     const fault = this.rules.faultOfNames(password, [identifier]);
     if (fault) {
       await restore();
@@ -50,7 +50,7 @@ export class PasswordResets {
   }
 }
 
-/** `POST /forgot-password`: mails a link to the owner of an account. */
+/** Mails a reset link to the owner of an account (`POST /forgot-password`). */
 @Injectable()
 export class ResetLinks {
   constructor(
@@ -61,8 +61,8 @@ export class ResetLinks {
   ) {}
 
   /**
-   * Looks the address up, known or not; all else happens behind the answer, which therefore says nothing: not
-   * whether there is an account, nor whether it was mailed just now, nor whether mails can be sent at all.
+   * Looks up the address. Everything else happens after the response. So the response does not show whether an account
+   * exists, whether it has just got a mail, or whether mails can be sent.
    *
    * @throws StoreUnavailable
    */
@@ -71,13 +71,13 @@ export class ResetLinks {
     this.queue.add('passwordReset', async () => account && this.mailTo(address));
   }
 
-  /** Looks the address up once more: where mails had to wait, the account may be gone by now. */
+  /** Looks up the address again, because the account may be deleted while the mail waits in the queue. */
   private async mailTo(address: string): Promise<Mail | null> {
     const account = await this.tokens.accountOf(address);
     const token = account && (await this.tokens.issue(account));
     if (!account || token === null) return null;
     const { user, email } = account;
-    // Boot has seen to it that there is a URL. What the request says of its host is not asked.
+    // The URL is required at boot. The `Host` header of the request is not used.
     const url = withQuery(this.realm.options.passwordReset.frontendUrl!, { token, email });
     return this.mails.write('passwordReset', { user, to: email, url, minutes: RESET_TTL / 60 });
   }
@@ -98,15 +98,16 @@ export class ResetPasswordRequest extends NewPasswordRequest {
   email!: string;
 }
 
-/** The password cannot be reset: 422, the same for an unknown address and for a token that is none, too old or used. */
+/** The password cannot be reset: 422, with the same body for an unknown address and an invalid, expired or used token. */
 export class ResetFailed extends AuthException {
   constructor() {
     super('reset_failed', { status: 422, errors: { email: [{ key: 'auth.reset_failed' }] } });
   }
 }
+
 /**
- * A user reset a forgotten password through a mailed link. All sessions have ended, unless
- * `passwordReset.revokeSessions` is off. Worth a mail to the account's owner.
+ * A user reset a forgotten password with a mailed link. All sessions of the user have ended, unless
+ * `passwordReset.revokeSessions` is off. A good reason to mail the account's owner.
  *
  * @publicApi
  */

@@ -1,7 +1,7 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /**
- * The one link by which an account's password may be reset. A newer one takes its place.
+ * The token of a password reset. An account has at most one for each broker; a newer token replaces it.
  *
  * @publicApi
  */
@@ -10,14 +10,14 @@ export class PasswordResetToken {
   @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'svc_password_resets_pkey' })
   guard!: string;
 
-  /** The broker's name; empty for the default one. */
+  /** Name of the broker (`passwordReset.broker`); empty for the default broker. */
   @PrimaryColumn({ type: 'text', default: '', primaryKeyConstraintName: 'svc_password_resets_pkey' })
   broker!: string;
 
   @PrimaryColumn({ name: 'user_id', type: 'text', primaryKeyConstraintName: 'svc_password_resets_pkey' })
   userId!: string;
 
-  /** SHA-256 of the address the link was mailed to: it is good for no other. */
+  /** SHA-256 of the address to which the link was mailed. The token is valid only for this address. */
   @Column({ name: 'email_hash', type: 'text', select: false })
   emailHash!: string;
 

@@ -7,18 +7,20 @@ import { PasswordResetToken } from './reset-token.entity';
 import { newSecret, sha256 } from '../../foundation/platform/crypto';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
-/** Seconds a token lives, and seconds until another one is made for the same account. */
+/** Lifetime of a token in seconds. */
 export const RESET_TTL = 3600;
+
+/** Minimum number of seconds between two tokens of the same account. */
 const PAUSE = 60;
 
-/** What a token is known by. */
+/** Identifies a token. */
 export interface ResetClaim {
   userId: string;
   emailHash: string;
   tokenHash: string;
 }
 
-/** Every query of reset tokens. Adds the guard and the broker itself. */
+/** Contains all queries of reset tokens, restricted to the realm's guard and broker. */
 @Injectable()
 export class ResetTokenStore {
   private readonly table = once(() => this.database.table(PasswordResetToken));
@@ -29,7 +31,10 @@ export class ResetTokenStore {
     private readonly clock: Clock,
   ) {}
 
-  /** Stores a token in the place of the former one; false where that one was made just now. Of two at once, one. */
+  /**
+   * Stores a token, and replaces the previous one. Returns false, without a change, if that one is less than a minute
+   * old. Of two concurrent calls, one succeeds.
+   */
   async issue({ userId, emailHash, tokenHash }: ResetClaim): Promise<boolean> {
     const issued = await this.database.query(
       `INSERT INTO ${this.table()} AS t (guard, broker, user_id, email_hash, token_hash, created_at)
@@ -44,8 +49,8 @@ export class ResetTokenStore {
   }
 
   /**
-   * Uses a token up, and resolves to the unix seconds of its making; null for one that is none, too old or used. Of
-   * many at once, one.
+   * Consumes a token, and resolves to its creation time in unix seconds; null for an invalid, expired or used token. Of
+   * several concurrent calls, one succeeds.
    */
   async redeem({ userId, emailHash, tokenHash }: ResetClaim): Promise<number | null> {
     const statement = `
@@ -54,12 +59,12 @@ export class ResetTokenStore {
          AND created_at > clock_timestamp() + $6::interval - ${RESET_TTL} * interval '1 second'
       RETURNING extract(epoch FROM created_at)::float8 AS "madeAt"`;
     const values = [...this.owner(userId), emailHash, tokenHash, this.clock.offset];
-    // A transaction, so that a request that was answered 503 has not used the token up.
+    // In a transaction, so that a request that was answered 503 has not consumed the token.
     const [redeemed] = await this.database.transaction((sql) => sql<{ madeAt: number }>(statement, values));
     return redeemed?.madeAt ?? null;
   }
 
-  /** Gives back a token that was used up for nothing, for what is left of its time; a newer one stays. */
+  /** Makes a consumed token usable again until its original expiry, unless a newer token exists. */
   async restore({ userId, emailHash, tokenHash }: ResetClaim, madeAt: number): Promise<void> {
     await this.database.query(
       `INSERT INTO ${this.table()} (guard, broker, user_id, email_hash, token_hash, created_at)
@@ -73,19 +78,19 @@ export class ResetTokenStore {
   }
 }
 
-/** Rows that one statement of the sweep looks at. */
+/** Number of rows that one statement of the sweep reads. */
 const PAGE = 1000;
 
 /** The primary key of a row. */
-interface Place {
+interface RowKey {
   guard: string;
   broker: string;
   userId: string;
 }
 
 /**
- * Sweeps reset tokens that are too old to be used, of all guards and brokers: each names an account, and the
- * account may be gone.
+ * Deletes expired reset tokens of all guards and brokers. Each row contains the id of a user, which may not exist any
+ * more.
  */
 @Injectable()
 export class ResetTokenPruning {
@@ -96,13 +101,13 @@ export class ResetTokenPruning {
     private readonly clock: Clock,
   ) {}
 
-  /** Deletes them, and resolves to how many there were; none without the table. */
+  /** Deletes the rows, and resolves to the number of deleted rows; 0 when the table does not exist. */
   prune(): Promise<number> {
-    return sweep<Place>({ guard: '', broker: '', userId: '' }, (after) => this.page(after));
+    return sweep<RowKey>({ guard: '', broker: '', userId: '' }, (after) => this.page(after));
   }
 
-  /** One page of rows in the order of their key, without those that someone is using or making anew. */
-  private async page({ guard, broker, userId }: Place): Promise<SweptPage<Place>> {
+  /** Deletes the expired rows of one page, in the order of the key. Skips rows that another transaction has locked. */
+  private async page({ guard, broker, userId }: RowKey): Promise<SweptPage<RowKey>> {
     const key = 'guard, broker, user_id';
     const statement = `
       WITH page AS MATERIALIZED (
@@ -116,29 +121,29 @@ export class ResetTokenPruning {
              (SELECT json_build_object('guard', guard, 'broker', broker, 'userId', user_id)
                 FROM page ORDER BY (${key}) DESC LIMIT 1) AS next`;
     const values = [guard, broker, userId, this.clock.offset];
-    const [swept] = await this.database.query<SweptPage<Place>>(statement, values);
+    const [swept] = await this.database.query<SweptPage<RowKey>>(statement, values);
     return swept!;
   }
 }
 
-/** An account that may have its password reset. */
+/** An account whose password can be reset. */
 export interface ResetAccount {
   readonly user: object;
   readonly userId: string;
-  /** The address as it is stored, which may be spelled otherwise than it was given. */
+  /** The stored address. Its spelling may differ from the submitted one. */
   readonly email: string;
-  /** What its user signs in with: the email, or something else. */
+  /** The identifier for the login: the email, or another value. */
   readonly identifier: string | null;
 }
 
-/** A token that was used up, and the account that it resets. */
+/** A consumed token and its account. */
 export interface Redeemed {
   readonly account: ResetAccount;
-  /** Takes the use back. */
+  /** Makes the token usable again. */
   readonly restore: () => Promise<void>;
 }
 
-/** Secrets that reset one password, once. At rest there are only their hashes. */
+/** Issues and redeems the secret tokens of password resets. Only their hashes are stored. */
 @Injectable()
 export class ResetTokens {
   constructor(
@@ -153,13 +158,13 @@ export class ResetTokens {
     return { user, userId: this.users.idOf(user), email, identifier: this.users.identifierOf(user) };
   }
 
-  /** A new token; null where the account was given one just now. */
+  /** Issues a new token; null if the account got one less than a minute ago. */
   async issue(account: ResetAccount): Promise<string | null> {
     const token = newSecret();
     return (await this.store.issue(claim(account, token))) ? token : null;
   }
 
-  /** Uses a token up; null for one that resets nothing. The same work for an address without an account. */
+  /** Consumes a token; null for an invalid one. Runs the same queries for an address without an account. */
   async redeem(address: string, token: string): Promise<Redeemed | null> {
     const account = await this.accountOf(address);
     const claimed = claim(account ?? { userId: '', email: address }, token);

@@ -7,10 +7,10 @@ import { foldedIdentifier } from '../../identity/users/identifiers';
 import { IdentifierTaken, type RegistrationFields } from './registration-form';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
-/** Seconds in which a user that was registered cannot be registered once more. */
+/** Seconds during which the user of a registration cannot be the result of another registration. */
 const CLAIM_SECONDS = 3600;
 
-/** Creates accounts, or has the host create them. */
+/** Creates accounts, in the user store or with `hooks.register`. */
 @Injectable()
 export class NewAccounts {
   constructor(
@@ -21,9 +21,9 @@ export class NewAccounts {
   ) {}
 
   /**
-   * The account as it is stored; no object of the host's goes any further, and no hash.
+   * Creates an account, and returns the stored user without its password hash.
    *
-   * @throws IdentifierTaken, also where another request was faster
+   * @throws IdentifierTaken, also when a concurrent request has taken the identifier
    */
   async create(fields: RegistrationFields): Promise<object> {
     const { hooks, username } = this.realm.options;
@@ -36,8 +36,8 @@ export class NewAccounts {
     const { name, [this.realm.options.username]: identifier, password } = fields;
     if (typeof name !== 'string' || typeof identifier !== 'string' || typeof password !== 'string') {
       throw new AuthConfigError(
-        `hooks.registerRules leaves out name, ${this.realm.options.username} or password, which an account is ` +
-          'created from. Add them, or create it in hooks.register.',
+        `hooks.registerRules leaves out name, ${this.realm.options.username} or password, which are needed to create ` +
+          'an account. Add them, or create the account in hooks.register.',
       );
     }
     const passwordHash = await this.hasher.hash(password);
@@ -47,38 +47,38 @@ export class NewAccounts {
   private async createByHook(fields: RegistrationFields): Promise<object | null> {
     const { guard, options } = this.realm;
     const mark = await this.users.currentMark();
-    const made = await options.hooks.register!(fields, { guard });
-    if (!made) return null;
-    const user = await this.ofThisForm(this.users.idOf(made), fields, mark);
+    const created = await options.hooks.register!(fields, { guard });
+    if (!created) return null;
+    const user = await this.newUser(this.users.idOf(created), fields, mark);
     if (user) return user;
     throw new AuthConfigError(
-      'hooks.register returned a user that it did not create with the submitted identifier. Whoever registers is ' +
-        'signed in as that user: return a new one, or null where the identifier is taken.',
+      'hooks.register returned a user that it did not create with the submitted identifier. The client would be signed ' +
+        'in as that user. Return a new user, or null if the identifier is taken.',
     );
   }
 
   /**
-   * The stored user, if it is what this form made: with its identifier, created since the mark, and registered by
-   * nobody else. Neither alone will do: a callback may hand over a user of another form that is being created at
-   * this moment, or give the identifier to a user that was there before.
+   * Returns the stored user if this request created it: it has the submitted identifier, was created after the mark, and
+   * is not the result of another registration. All three checks are needed: the hook may return a user that a concurrent
+   * registration created, or may give the identifier to an existing user.
    */
-  private async ofThisForm(id: string, fields: RegistrationFields, mark: string): Promise<object | null> {
+  private async newUser(id: string, fields: RegistrationFields, mark: string): Promise<object | null> {
     const user = await this.users.findById(id);
-    if (!user || !this.isNamed(user, fields[this.realm.options.username])) return null;
+    if (!user || !this.hasIdentifier(user, fields[this.realm.options.username])) return null;
     if (!(await this.users.wasCreatedSince(id, mark))) return null;
     const isFirst = await this.store.add(`svc:registered:${this.realm.guard}:${id}`, 'true', CLAIM_SECONDS);
     return isFirst ? user : null;
   }
 
-  /** Where the rules ask for no identifier, the callback gives one. */
-  private isNamed(user: object, submitted: unknown): boolean {
+  /** Whether the user has the submitted identifier. Without one in the rules, the hook chooses the identifier. */
+  private hasIdentifier(user: object, submitted: unknown): boolean {
     if (typeof submitted !== 'string') return true;
     const identifier = this.users.identifierOf(user);
     return identifier !== null && foldedIdentifier(identifier) === foldedIdentifier(submitted);
   }
 }
 
-/** An entity may select its hash; listeners and mail templates have no use for it. */
+/** Removes the password hash that an entity may select, so that listeners and mail templates do not get it. */
 function withoutHash(user: object): object {
   if (!Object.hasOwn(user, 'passwordHash')) return user;
   const { passwordHash: _, ...properties } = user as { passwordHash: unknown };

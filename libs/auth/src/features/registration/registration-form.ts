@@ -9,8 +9,8 @@ import { FIELD_MAX, isEmailAddress, isLongerThan, ownField } from '../../request
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
 /**
- * Why a value is none for a field; null for one that is. {@link RegistrationField.check} is asked separately, and so
- * are the password rules, which refuse a NUL themselves.
+ * Returns the fault of a field's value, or null. {@link RegistrationField.check} and the password rules are applied
+ * separately; the password rules refuse NUL.
  */
 export function fieldFault(value: unknown, rule: RegistrationField, isPassword = false): MessageKey | null {
   const { optional = false, type = 'string', maxLength = FIELD_MAX, email = false } = rule;
@@ -19,11 +19,11 @@ export function fieldFault(value: unknown, rule: RegistrationField, isPassword =
   if (typeof value !== 'string') return Number.isFinite(value) || type === 'boolean' ? null : 'validation.invalid';
   if (isLongerThan(value, maxLength)) return 'validation.max_length';
   if (email && !isEmailAddress(value)) return 'validation.email';
-  // PostgreSQL stores no NUL in any text. Of a password the password rules say so.
+  // PostgreSQL cannot store NUL in a text. For a password, the password rules check it.
   return value.includes('\0') && !isPassword ? 'validation.invalid' : null;
 }
 
-/** There is an account with this identifier already: 422 under the field that carried it. */
+/** An account with this identifier exists: 422 under the field of the identifier. */
 export class IdentifierTaken extends AuthException {
   constructor(field: string) {
     const params = { field: field.replaceAll('_', ' ') };
@@ -31,10 +31,10 @@ export class IdentifierTaken extends AuthException {
   }
 }
 
-/** What the rules declared of a body, and nothing else of it. */
+/** The fields of a body that the rules declare. */
 export type RegistrationFields = Readonly<Record<string, unknown>>;
 
-/** Reads the body of `POST /register`. No field that the rules do not name goes any further. */
+/** Reads and validates the body of `POST /register`. Fields that the rules do not declare are dropped. */
 @Injectable()
 export class RegistrationForm {
   constructor(
@@ -52,24 +52,24 @@ export class RegistrationForm {
     const [identifier, password] = [textIn(fields[username]), textIn(fields.password)];
     if (password !== null) {
       const confirmation = textIn(ownField(request.body, 'password_confirmation'));
-      const wanted = { password, password_confirmation: confirmation };
-      await this.passwords.accept(wanted, [identifier, textIn(fields.email)]);
+      const choice = { password, password_confirmation: confirmation };
+      await this.passwords.accept(choice, [identifier, textIn(fields.email)]);
     }
     if (identifier !== null && (await this.isTaken(identifier))) throw new IdentifierTaken(username);
     return fields;
   }
 
-  /** What a request has to bring. @throws AuthConfigError, and whatever `hooks.registerRules` does */
+  /** Returns the rules for a request. @throws AuthConfigError, and every error of `hooks.registerRules` */
   rules(request: object): RegistrationRules {
     const { hooks, username } = this.realm.options;
     const rules = hooks.registerRules?.(request);
     if (!rules) return { name: {}, [username]: { email: username === 'email' }, password: {} };
-    for (const name of [username, 'password'].filter((one) => Object.hasOwn(rules, one))) {
+    for (const name of [username, 'password'].filter((field) => Object.hasOwn(rules, field))) {
       const { type = 'string', optional = false } = rules[name]!;
       if (type === 'string' && !optional) continue;
       throw new AuthConfigError(
-        `hooks.registerRules makes ${name} optional or no text, so that it could pass without being judged. Leave ` +
-          'type and optional away, or leave the field out.',
+        `hooks.registerRules makes ${name} optional or gives it another type than string, so it could be accepted ` +
+          'without a check. Remove type and optional, or leave out the field.',
       );
     }
     return rules;

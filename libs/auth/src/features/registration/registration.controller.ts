@@ -15,7 +15,7 @@ import { DeliversTokens } from '../../request/http/route.interceptor';
 import { Throttled } from '../../request/throttling/limiters';
 import { Registration, type RegistrationAnswer } from './registration';
 
-/** 201 for an account without a session; a session and a challenge are answered 200, as a login's are. */
+/** Sets the status 201 for an account without a session. Session tokens and a challenge are answered 200, as at a login. */
 @Injectable()
 export class CreatedStatus implements NestInterceptor<RegistrationAnswer, RegistrationAnswer> {
   constructor(private readonly adapterHost: HttpAdapterHost) {}

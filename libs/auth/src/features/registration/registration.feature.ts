@@ -4,7 +4,7 @@ import { NewAccounts } from './new-accounts';
 import { RegisterController } from './registration.controller';
 import { RegistrationForm } from './registration-form';
 
-/** New accounts. */
+/** Registration of new accounts. */
 export const registration: Feature = {
   flags: ['registration'],
   defaultGuardControllers: [RegisterController],

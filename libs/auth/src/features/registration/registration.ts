@@ -10,7 +10,7 @@ import { NewAccounts } from './new-accounts';
 import { RegistrationForm } from './registration-form';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
-/** Signs a new user in, as a login with the password just chosen would. */
+/** Signs a new user in, with the same result as a login with the new password. */
 @Injectable()
 export class FirstLogin {
   constructor(
@@ -30,7 +30,7 @@ export class FirstLogin {
     const challenge = await this.loginChallengeIssuer.challengeFor(user, userId, digest);
     if (challenge) return challenge;
     if (blocked) return withoutSession;
-    // Who was deleted or given another password already has registered, and no more than that.
+    // If the user was deleted or got another password in the meantime, no session starts.
     const tokens = await this.sessions.start({ userId, amr: ['pwd'], client }, (stored) => stored === digest);
     return tokens ?? withoutSession;
   }
@@ -45,7 +45,7 @@ export class Registered {
   constructor(readonly user: object) {}
 }
 
-/** Answers a registration that signs nobody in. */
+/** The response to a registration that does not sign the user in. */
 export interface RegisteredOnly {
   registered: true;
   /** Whether the email has to be verified before the first login. */
@@ -54,7 +54,7 @@ export interface RegisteredOnly {
 
 export type RegistrationAnswer = SessionTokens | LoginChallenge | RegisteredOnly;
 
-/** `POST /register`: from a form to an account, and to a session. */
+/** Creates an account from a form and signs the user in (`POST /register`). */
 @Injectable()
 export class Registration {
   constructor(

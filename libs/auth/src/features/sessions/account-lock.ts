@@ -5,9 +5,8 @@ import { Realm } from '../../foundation/realm/realm';
 import { Sessions } from './sessions';
 
 /**
- * Lets two kinds of work on one account take turns: what a session adds to it for later logins, and what ends all
- * sessions and takes away what they have added. So nothing is added by a session that has ended, and nothing that one
- * added before is missed.
+ * Serializes two kinds of work on one account: adding a login method from a session, and ending all sessions with the
+ * removal of the login methods. So an ended session cannot add a login method, and the removal misses none.
  */
 @Injectable()
 export class AccountLock {
@@ -17,20 +16,20 @@ export class AccountLock {
     private readonly realm: Realm,
   ) {}
 
-  /** Runs `add` in a transaction, while the session lives. @throws Unauthenticated where it was ended */
+  /** Runs `add` in a transaction if the session has not ended. @throws Unauthenticated when the session has ended */
   exclusiveForSession<T>(
     { userId, familyId }: { userId: string; familyId: string | null },
     add: (sql: Sql) => Promise<T>,
   ): Promise<T> {
     return this.exclusive(userId, async (sql) => {
-      // A statement of its own: it sees what was committed while this one waited for its turn.
+      // A separate statement, which sees what was committed while the lock was awaited.
       if (!(await this.sessions.isAlive(familyId, sql)))
         throw new Unauthenticated(true).withReason('revoked_token', userId);
       return add(sql);
     });
   }
 
-  /** Runs `work` in a transaction, as the only one for this account. */
+  /** Runs `work` in a transaction that excludes other work under this lock on the same account. */
   exclusive<T>(userId: string, work: (sql: Sql) => Promise<T>): Promise<T> {
     return this.database.transaction(async (sql) => {
       await sql('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`svc:turns:${this.realm.guard}:${userId}`]);

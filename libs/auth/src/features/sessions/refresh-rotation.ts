@@ -13,10 +13,10 @@ import { type ParsedRefreshToken, RefreshTokens, parseRefreshToken } from './ref
 import { type Verdict, endsSession, judge } from './rotation.policy';
 import { type FoundSession, SessionStore } from './session.store';
 
-type Honoured = 'first' | 'replay' | 'ahead';
+type Accepted = 'first' | 'replay' | 'ahead';
 
-/** What operators are told of a refusal; the client is told one thing whatever it was. */
-const REASONS: Readonly<Record<Exclude<Verdict, Honoured>, Reason>> = {
+/** The reasons of a refusal in the security log. The client gets the same response for all of them. */
+const REASONS: Readonly<Record<Exclude<Verdict, Accepted>, Reason>> = {
   unknown: 'unknown_token',
   revoked: 'revoked_token',
   expired: 'expired_token',
@@ -24,15 +24,15 @@ const REASONS: Readonly<Record<Exclude<Verdict, Honoured>, Reason>> = {
 };
 
 /**
- * Times that a session is read and judged. Each repetition means that another request has changed the session in
- * between; after so many of them the client is asked to come back.
+ * Maximum number of attempts to read and judge a session. A further attempt is needed when another request has changed the
+ * session in between. After the last one, the client gets 503.
  */
 const ATTEMPTS = 10;
 
-/** What the host adds to the next access token. */
+/** The abilities and claims that the host adds to the next access token. */
 type Additions = Awaited<ReturnType<AbilityResolver['resolve']>> & { custom: object };
 
-/** Exchanges a refresh token for its successor. The rule is {@link judge}; this carries it out. */
+/** Exchanges a refresh token for its successor, according to the decision of {@link judge}. */
 @Injectable()
 export class RefreshRotation {
   private readonly logger = new Logger('Auth');
@@ -49,28 +49,28 @@ export class RefreshRotation {
     private readonly realm: Realm,
   ) {}
 
-  /** @throws InvalidRefreshToken whatever the reason; anything else has consumed nothing */
+  /** @throws InvalidRefreshToken for every refusal. After any other error, nothing was consumed */
   async rotate(refreshToken: string): Promise<SessionTokens> {
     const presented = parseRefreshToken(refreshToken);
     if (!presented) throw new InvalidRefreshToken().withReason(refreshToken ? 'unknown_token' : 'missing_token');
     const { familyId, generation } = presented;
     let [additions, since]: [Additions | undefined, number | undefined] = [undefined, undefined];
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      // Read anew each time. The denylist is asked once: an end that came later is seen by the statement.
+      // The session is read again at each attempt. The denylist is read once: the statement detects a later end.
       const [session, denied] = await Promise.all([
         this.genuine(presented),
         attempt === 0 && this.denylist.deniesFamily(familyId),
       ]);
-      // A rotation that came after this request is a replay, however long the host's callbacks took meanwhile.
+      // Judged at the time of the first read, so slow callbacks of the host cannot turn a replay into a reuse.
       since ??= session?.now;
       const verdict = judge(session && { ...session, now: since! }, generation, this.realm.options.graceSeconds);
-      if (!session || !isHonoured(verdict)) throw await this.refusal(session, verdict as keyof typeof REASONS);
+      if (!session || !isAccepted(verdict)) throw await this.refusal(session, verdict as keyof typeof REASONS);
       if (denied) {
-        // The end of the session reached the store, and its row was never written, or was lost.
+        // The denylist contains the end of the session, but the row does not: it was not written, or was lost.
         await this.sessions.end(familyId, 'revoked');
         throw new InvalidRefreshToken().withReason('revoked_token', session.userId);
       }
-      // Host callbacks run here, before anything is changed: slow or failing ones hold no lock and consume nothing.
+      // Callbacks of the host run before any change: a slow or failing callback holds no lock and consumes nothing.
       additions ??= await this.additions(session);
       const isFirstTry = attempt === 0;
       const tokens = await this.exchange(session, generation, { verdict, isFirstTry }, additions);
@@ -79,25 +79,25 @@ export class RefreshRotation {
     throw new StoreUnavailable('PostgreSQL');
   }
 
-  /** The session of a token that this server made; null for every other token. */
+  /** Returns the session of a token that this server made; null for every other token. */
   private async genuine(presented: ParsedRefreshToken): Promise<FoundSession | null> {
     const session = await this.store.find(presented.familyId);
     return session && this.refreshTokens.isGenuine(presented, session.salt) ? session : null;
   }
 
-  /** Null where the session changed since it was read, and nothing was done. */
+  /** Returns the new tokens; null, without any change, if the session has changed since it was read. */
   private async exchange(
     session: FoundSession,
     generation: number,
-    { verdict, isFirstTry }: { verdict: Honoured; isFirstTry: boolean },
+    { verdict, isFirstTry }: { verdict: Accepted; isFirstTry: boolean },
     additions: Additions,
   ): Promise<SessionTokens | null> {
     const rotates = verdict !== 'replay' && this.realm.options.features.rotation;
     const current = verdict === 'replay' ? session.generation : generation + (rotates ? 1 : 0);
-    // Minted before anything is changed: a failure here consumes nothing.
+    // Issued before any change: a failure here consumes nothing.
     const tokens = this.tokens(session, current, additions);
     if (rotates) {
-      // A session that another request has locked is waited for at the second try.
+      // The first attempt does not wait for a session that another request has locked; later attempts do.
       if (!(await this.store.rotate(session, generation, isFirstTry))) return null;
       if (verdict === 'ahead') this.reportRecovery(session, generation);
       return tokens;
@@ -131,7 +131,7 @@ export class RefreshRotation {
 
   private reportRecovery({ userId, familyId, generation }: FoundSession, presented: number): void {
     const lost = presented - generation;
-    this.logger.warn(`PostgreSQL had lost ${lost} rotations of a session. It goes on from its client's token.`);
+    this.logger.warn(`PostgreSQL had lost ${lost} rotations of a session. It continues from the token of its client.`);
     this.events.emit(new SessionRecovered(this.realm.guard, userId, familyId, lost));
   }
 
@@ -140,11 +140,11 @@ export class RefreshRotation {
       const isEnded = await this.sessions.end(session.familyId, 'reuse');
       if (isEnded) this.events.emit(new RefreshTokenReused(session.familyId));
     }
-    // Its deadline ended it already. This tells the host, once, and ends its last access tokens.
+    // The deadline has ended the session already. This emits the event once, and denies its last access tokens.
     if (session && verdict === 'expired') await this.sessions.end(session.familyId, 'expired');
     return new InvalidRefreshToken().withReason(REASONS[verdict], session?.userId);
   }
 }
 
-const isHonoured = (verdict: Verdict): verdict is Honoured =>
+const isAccepted = (verdict: Verdict): verdict is Accepted =>
   verdict === 'first' || verdict === 'replay' || verdict === 'ahead';

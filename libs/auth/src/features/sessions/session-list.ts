@@ -5,7 +5,7 @@ import { Realm } from '../../foundation/realm/realm';
 import { SessionNotFound, Sessions } from './sessions';
 import { Session } from '../../identity/denylist/session.entity';
 
-/** A live session as its owner sees it. Times are ISO 8601 in UTC. */
+/** A live session in the list of its owner. Times are ISO 8601 in UTC. */
 export interface ListedSession {
   id: string;
   created_at: string;
@@ -13,18 +13,18 @@ export interface ListedSession {
   ip: string | null;
   user_agent: string | null;
   label: string | null;
-  /** Whether it is the one that asks. */
+  /** Whether it is the session of the request. */
   current: boolean;
 }
 
 type Row = Pick<Session, 'id' | 'ip' | 'userAgent' | 'label'> & { createdAt: number; lastUsedAt: number };
 
-/** Sessions shown at most: who signs in without end must not fill the memory of a node. */
-const MOST = 100;
+/** Maximum number of sessions in a list, so that a user with very many sessions cannot fill the memory of a node. */
+const MAX_LISTED = 100;
 
 const iso = (seconds: number): string => new Date(seconds * 1000).toISOString();
 
-/** The sessions of one user, to look at and to end. */
+/** Lists the sessions of one user, and ends one of them. */
 @Injectable()
 export class SessionList {
   constructor(
@@ -35,10 +35,10 @@ export class SessionList {
   ) {}
 
   /**
-   * The user's live sessions on this guard, the one used last first; of more than a hundred those used last,
-   * and the one that asks.
+   * Returns the user's live sessions on this guard, the most recently used first: at most 100, including the session of
+   * the request.
    *
-   * @param current the session that asks; null for a token without one
+   * @param current the session of the request; null for a token without a session
    */
   async list(userId: string, current: string | null): Promise<ListedSession[]> {
     const rows = await this.database.query<Row>(
@@ -46,8 +46,8 @@ export class SessionList {
               extract(epoch FROM last_used_at)::float8 AS "lastUsedAt"
          FROM ${this.database.table(Session)}
         WHERE guard = $1 AND user_id = $2 AND revoked_at IS NULL AND expires_at > clock_timestamp() + $3::interval
-        ORDER BY id::text = $4 DESC, last_used_at DESC, id LIMIT ${MOST}`,
-      // A co-issuer's name for a session may hold what PostgreSQL's text cannot.
+        ORDER BY id::text = $4 DESC, last_used_at DESC, id LIMIT ${MAX_LISTED}`,
+      // A co-issuer's session id may contain characters that a PostgreSQL text cannot contain.
       [this.realm.guard, userId, this.clock.offset, current !== null && isUuid(current) ? current : ''],
     );
     const inOrder = rows.toSorted((a, b) => b.lastUsedAt - a.lastUsedAt);
@@ -62,13 +62,13 @@ export class SessionList {
     }));
   }
 
-  /** Ends a session of the user's own. @throws SessionNotFound for every other id */
+  /** Ends a session of the user. @throws SessionNotFound for every other id */
   async end(userId: string, id: string): Promise<void> {
     if (!isUuid(id) || !(await this.isOwn(userId, id))) throw new SessionNotFound();
     await this.sessions.end(id, 'revoked');
   }
 
-  /** A session that has ended stays its owner's: ending it twice is no error. */
+  /** Also true for an ended session, so ending a session twice is not an error. */
   private async isOwn(userId: string, id: string): Promise<boolean> {
     const statement = `SELECT 1 FROM ${this.database.table(Session)} WHERE id = $1 AND guard = $2 AND user_id = $3`;
     return (await this.database.query(statement, [id, this.realm.guard, userId])).length > 0;

@@ -9,12 +9,13 @@ import { Session } from '../../identity/denylist/session.entity';
 import { SessionEnded } from './sessions.events';
 import type { EndedRow } from './session.store';
 
-/** Rows that one statement deletes. */
+/** Maximum number of rows that one statement deletes. */
 const BATCH = 250;
 
 /**
- * Deletes the sessions of all guards whose deadline has passed, and whose last access token has expired. A revoked
- * session stays until then: without its row, a replayed token would be unknown, and an access token would be live.
+ * Deletes the sessions of all guards whose deadline has passed and whose last access token has expired. A revoked session
+ * also remains until then: without its row, a replayed refresh token would be unknown, and an access token would be
+ * accepted.
  */
 @Injectable()
 export class SessionPruning {
@@ -27,7 +28,7 @@ export class SessionPruning {
     @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
   ) {}
 
-  /** @returns how many were deleted */
+  /** @returns the number of deleted rows */
   prune(): Promise<number> {
     const life = Math.max(...this.config.guards.map(longestLife));
     return sweep('-infinity', async (from) => {
@@ -35,9 +36,9 @@ export class SessionPruning {
       for (const { guard, userId, id, ip, userAgent, amr, revoked } of rows) {
         if (!revoked) this.events.emit(new SessionEnded(guard, userId, id, { ip, userAgent }, amr, 'expired'));
       }
-      // The next page starts here: the index still holds what was deleted before it.
-      const last = rows.map(({ deadline }) => deadline).reduce((latest, one) => (one > latest ? one : latest), from);
-      // Where nothing could be deleted, another node deletes it, or all is done.
+      // The next page starts here, because the index still contains the deleted rows before it.
+      const last = rows.reduce((latest, { deadline }) => (deadline > latest ? deadline : latest), from);
+      // Without a deleted row, all pages are done, or another node is deleting the rows.
       return { removed: rows.length, next: rows.length ? last : null };
     });
   }
@@ -50,8 +51,8 @@ interface Deleted extends EndedRow {
 }
 
 /**
- * The time is that of the statement, so that the index ends the scan at it: `clock_timestamp()` changes from row to row,
- * and every live session would be read. Rows that are locked are left for the next time.
+ * `statement_timestamp()` is constant, so the index limits the scan. `clock_timestamp()` changes from row to row, and
+ * every live session would be read. Locked rows are skipped until the next pruning.
  */
 const statementOn = (sessions: string): string => `
   DELETE FROM ${sessions} WHERE id IN (

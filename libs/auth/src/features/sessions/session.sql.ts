@@ -1,15 +1,15 @@
 import type { Database } from '../../foundation/platform/database';
 import { Session } from '../../identity/denylist/session.entity';
 
-/** Sessions that one statement ends at most. */
+/** Maximum number of sessions that one statement ends. */
 export const PAGE = 500;
 
 const LENGTH = '(SELECT json_array_length($1::json))';
 
 /**
- * Rows out of the JSON in `$1`. Both limits cut nothing: of each the planner expects a tenth, and so looks up one row
- * after the other by index, also with a plan that was made while the tables were empty. JSON and not an array: the
- * length of an array would make the planner plan anew for every call.
+ * Reads the rows of the JSON in `$1`. The limits remove no row. They make the planner expect few rows, so it looks up each
+ * row by index, also with a plan that was made when the tables were empty. JSON is used because with an array, whose
+ * length changes, the planner would make a new plan for every call.
  */
 const few = (rows: string): string => `(SELECT * FROM (${rows} LIMIT ${LENGTH}) r LIMIT ${LENGTH})`;
 
@@ -17,7 +17,10 @@ const now = (parameter: string): string => `clock_timestamp() + ${parameter}::in
 const epoch = (column: string): string => `extract(epoch FROM ${column})::float8`;
 const ROW = `s.id, s.user_id AS "userId", s.amr, s.ip, s.user_agent AS "userAgent"`;
 
-/** Leaves of a row that ended at `end` its id, its guard and that time, for as long as an access token of it may live. */
+/**
+ * Erases a row that ended at `end`, except its id, its guard and that time. The row remains for the maximum lifetime of an
+ * access token.
+ */
 const erased = (end: string): string => `
   user_id = '', salt = '', scope = NULL, amr = '{}', recent = '{}', generation = 0, holders = 0, ip = NULL,
   user_agent = NULL, label = NULL, auth_time = ${end}, last_used_at = ${end}, created_at = ${end},
@@ -25,17 +28,18 @@ const erased = (end: string): string => `
 
 export type SessionStatements = ReturnType<typeof sessionStatements>;
 
-/** The SQL of sessions. Times are the database's, all of one statement read at once. */
+/** Makes the SQL statements of sessions. Times are from the database's clock, read once per statement. */
 export function sessionStatements(database: Database) {
   const sessions = database.table(Session);
 
   /**
-   * The conditional statement of a refresh: what `first`, `ahead` and `replay` were judged by still holds. $1 changes,
-   * $2 guard, $3 offset. Of two changes of one session one is made. Each session is looked up by itself, whatever the
-   * planner thinks of the size of JSON. The time is read once a lock that had to be waited for is held.
+   * Makes the conditional statement of a refresh. It changes a session only if the state that `judge` decided on is
+   * unchanged. $1 changes, $2 guard, $3 offset. Of two concurrent changes of one session, one is made. Each session is
+   * looked up separately, independent of the planner's estimate for the JSON. The time is read after the row lock is
+   * acquired.
    *
-   * It waits for no standby: a rotation that a failover loses is healed (`ahead`), while one that waits for longer than
-   * the grace period would look like a reuse.
+   * The commit does not wait for a standby. A rotation that is lost in a failover is recovered (`ahead`), but a commit that
+   * waits longer than the grace period would make the repeated request a reuse.
    */
   const exchange = (lock: string): string => `
     WITH local AS MATERIALIZED (
@@ -58,11 +62,11 @@ export function sessionStatements(database: Database) {
     RETURNING h.n, s.holders`;
 
   /**
-   * Changes a page of sessions and commits. $1 guard, $2 offset, $3 and $4 where the page begins. The row with a
-   * size tells the size of the page and its last session; the others are the sessions that were live.
+   * Makes a statement that changes a page of sessions. $1 guard, $2 offset, $3 and $4 the start of the page. One result
+   * row has the size of the page and its last session; the other rows are the sessions that were live.
    *
-   * Rows are looked up by an array of ids and not by a join: with statistics that are out of date, the planner may
-   * choose to scan the table, and does so once for an array, but once for each row of a join.
+   * Rows are looked up by an array of ids, not by a join. With outdated statistics, the planner may scan the whole table:
+   * once for an array, but once for each row of a join.
    */
   const paged = (page: string, set: string, which: string): string => `
     WITH moment AS MATERIALIZED (SELECT ${now('$2')} AS now),
@@ -86,7 +90,7 @@ export function sessionStatements(database: Database) {
              ${epoch('s.auth_time')} AS "authTime", ${epoch(`(${now('$3')})`)} AS now
         FROM ${few('SELECT value::uuid AS id FROM json_array_elements_text($1::json)')} a,
              LATERAL (SELECT * FROM ${sessions} one WHERE one.id = a.id AND one.guard = $2 LIMIT 1) s`,
-    // Joined across requests, so it waits for no lock: one session that is locked would delay all others.
+    // Shared by several requests, so it does not wait for locks: one locked session would delay all others.
     exchangeJoined: exchange('SKIP LOCKED'),
     exchangeOne: exchange(''),
     lockUser: 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))',
@@ -97,8 +101,8 @@ export function sessionStatements(database: Database) {
              now + $8 * interval '1 second', now, $9, $10, $11, now
         FROM (SELECT ${now('$12')} AS now) moment
       RETURNING scope IS NOT DISTINCT FROM $5 AS kept, floor(${epoch('auth_time')}) AS "authTime"`,
-    // Sessions with a pinned list belong to machines and integrations: they neither count nor end here. Rows are locked
-    // in the order in which the end of all sessions locks them.
+    // Sessions with pinned abilities belong to machines and integrations: they do not count for the cap and are not ended
+    // by it. Rows are locked in the same order as by the end of all sessions, to avoid deadlocks.
     endOverCap: `
       WITH moment AS MATERIALIZED (SELECT ${now('$5')} AS now),
            others AS MATERIALIZED (

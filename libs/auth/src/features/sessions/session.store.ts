@@ -10,21 +10,21 @@ import { Realm } from '../../foundation/realm/realm';
 import { type RecentChange, type SessionState, recentChange } from './rotation.policy';
 import { PAGE, type SessionStatements, sessionStatements } from './session.sql';
 
-/** A session about to be stored. */
+/** A session to store. */
 export interface NewSession {
   familyId: string;
   userId: string;
   salt: Buffer;
   scope: string | null;
   amr: readonly string[];
-  /** Unix seconds; null is now. */
+  /** Unix seconds; null means now. */
   authTime: number | null;
   ip: string | null;
   userAgent: string | null;
   label: string | null;
 }
 
-/** A session as a refresh reads it. */
+/** A session as read by a refresh. */
 export interface FoundSession extends SessionState {
   familyId: string;
   userId: string;
@@ -34,21 +34,21 @@ export interface FoundSession extends SessionState {
   authTime: number;
   ip: string | null;
   userAgent: string | null;
-  /** `performance.now()` when it was read. */
+  /** `performance.now()` at the time of reading. */
   readAt: number;
 }
 
-/** A session that lived until now. */
+/** A session that was live before the statement. */
 export type EndedRow = Pick<FoundSession, 'userId' | 'amr' | 'ip' | 'userAgent'> & { id: string };
 
-/** What one page of ending sessions did. */
+/** The result of ending one page of sessions. */
 export interface EndedPage {
   readonly ended: EndedRow[];
-  /** Where the next page begins; null after the last one. */
+  /** Start of the next page; null after the last one. */
   readonly next: PageStart | null;
 }
 
-/** The place after a session in the order in which sessions are ended: the newest first. */
+/** The position after a session in the order in which sessions are ended: the newest first. */
 export interface PageStart {
   readonly createdAt: string;
   readonly id: string;
@@ -56,10 +56,10 @@ export interface PageStart {
 
 const FIRST_PAGE: PageStart = { createdAt: 'infinity', id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' };
 
-/** What is to be done before a statement's transaction commits, with the sessions that it ended. */
+/** Work before the commit of the transaction, with the ids of the sessions that it ended. */
 type BeforeCommit = (familyIds: string[]) => Promise<void>;
 
-/** Every query of sessions. Adds the guard itself: another guard's session is unknown here. */
+/** Contains all queries of sessions, restricted to the realm's guard. */
 @Injectable()
 export class SessionStore extends PinnedSessions {
   private readonly statements = once((): SessionStatements => sessionStatements(this.database));
@@ -75,17 +75,18 @@ export class SessionStore extends PinnedSessions {
     super();
   }
 
-  /** Reads a session on the primary, without a lock. Those of one turn of the event loop share the statement. */
+  /** Reads a session on the primary, without a lock. Reads in the same turn of the event loop share one statement. */
   find(familyId: string): Promise<FoundSession | null> {
     return withTimeout('PostgreSQL', this.config.storeTimeoutMs, this.found(familyId));
   }
 
   /**
-   * Replaces the refresh token of `generation` by the next one, in one conditional statement, if the session is still as
-   * it was read: of many at once one does.
+   * Replaces the refresh token of `generation` by the next one, in one conditional statement, if the session has not
+   * changed since it was read. Of several concurrent calls, one succeeds.
    *
-   * @param joined shares the statement with those of the same turn of the event loop, and waits for no lock
-   * @returns whether it did; otherwise nothing was changed, and the session is to be read and judged again
+   * @param joined whether to share one statement with other calls in the same turn of the event loop; such a statement
+   * does not wait for locks
+   * @returns whether the token was replaced; if not, nothing was changed, and the session must be read and judged again
    */
   async rotate(session: FoundSession, generation: number, joined: boolean): Promise<boolean> {
     const change = recentChange(session, generation, this.realm.options.graceSeconds);
@@ -94,9 +95,10 @@ export class SessionStore extends PinnedSessions {
   }
 
   /**
-   * Notes that the current refresh token was handed out again, `more` times, if the session is still as it was read.
+   * Adds `more` to the number of times that the current refresh token was returned, if the session has not changed since
+   * it was read.
    *
-   * @returns how often that token was handed out in all; null where nothing was changed
+   * @returns the new number; null if nothing was changed
    */
   handOut(session: FoundSession, more: 0 | 1): Promise<number | null> {
     const { generation } = session;
@@ -104,10 +106,10 @@ export class SessionStore extends PinnedSessions {
   }
 
   /**
-   * Stores a session, and ends those of its user that are one too many. `mint` is given its `auth_time` in unix seconds
-   * and runs before the commit: a token that cannot be minted leaves no session that nobody holds.
+   * Stores a session, and ends the sessions of its user that exceed `sessions.maxPerUser`. `mint` gets the `auth_time` in
+   * unix seconds and runs before the commit: if the token cannot be issued, no session is stored.
    *
-   * @param beforeCommit is given the sessions that the cap ended
+   * @param beforeCommit gets the sessions that the cap ended
    */
   async insert<T>(
     session: NewSession,
@@ -121,11 +123,11 @@ export class SessionStore extends PinnedSessions {
     const { insert, lockUser, endOverCap } = this.statements();
     const values = [familyId, guard, userId, salt, scope, amr, authTime, options.refreshTtl, ip, userAgent, label];
     return this.database.transaction(async (sql) => {
-      // Logins of one user take turns, or each of two would leave the other's session out of its count.
+      // Serializes the logins of one user: two concurrent logins would not count each other's session.
       if (isCapped) await sql(lockUser, [`svc:cap:${guard}:${userId}`]);
       const [row] = await sql<{ kept: boolean; authTime: number }>(insert, [...values, this.clock.offset]);
-      // A pin that was lost on the way to the column would be a session that may do everything.
-      if (!row?.kept) throw new Error('the session was not stored as it was given');
+      // A session that lost its pinned abilities in the column would have all abilities of its user.
+      if (!row?.kept) throw new Error('the scope of the session was not stored unchanged');
       const ended = isCapped
         ? await sql<EndedRow>(endOverCap, [guard, userId, familyId, maxPerUser - 1, this.clock.offset])
         : [];
@@ -135,23 +137,23 @@ export class SessionStore extends PinnedSessions {
     });
   }
 
-  /** Deletes a session whose tokens nobody has seen. */
+  /** Deletes a session whose tokens were not sent to any client. */
   async discard(familyId: string): Promise<void> {
     await this.database.query(this.statements().discard, [familyId, this.realm.guard]);
   }
 
   /**
-   * Ends one session. For the session of a co-issuer, which has no row here, a row is written that says no more than
-   * that it ended; where the id is no UUID the denylist alone knows.
+   * Ends one session. A co-issuer's session has no row, so a row is written that only records the end; if its id is not a
+   * UUID, only the denylist records the end.
    *
-   * @returns the session where it lived until now; `foreign` for a co-issuer's that was not ended here before; null for
-   * one that was
+   * @returns the session if it was live; `foreign` for a co-issuer's session that was not ended before; null for a session
+   * that was already ended
    */
   end(familyId: string, beforeCommit: BeforeCommit): Promise<EndedRow | 'foreign' | null> {
     return this.database.transaction(async (sql) => {
       const values = [familyId, this.realm.guard, this.clock.offset];
       const [row] = isUuid(familyId) ? await sql<EndedRow>(this.statements().endOne, values) : [FOREIGN];
-      // Another guard's session is not this one's to deny.
+      // Without a row, the session belongs to another guard, or has ended: it is not denied here.
       if (row) await beforeCommit([familyId]);
       return row?.userId === '' ? 'foreign' : (row ?? null);
     });
@@ -160,9 +162,9 @@ export class SessionStore extends PinnedSessions {
   /**
    * Ends a page of a user's live sessions, the newest first, and commits.
    *
-   * @param own is ended on the last page only, so that its bearer can repeat a request that ran out of time; of two
-   * such requests at once, on sessions that fit one page, one finds its own session alive
-   * @param except is not ended
+   * @param own the session of the request, which is ended on the last page, so that the client can repeat a request that
+   * ran out of time. Of two concurrent requests for sessions that fit on one page, one finds its own session live
+   * @param except a session that is not ended
    */
   endPage(
     { userId, own, except }: { userId: string; own?: string; except?: string },
@@ -173,32 +175,32 @@ export class SessionStore extends PinnedSessions {
   }
 
   /**
-   * Leaves of a page of a user's sessions, live or ended, no more than the id, the guard and when it ended, and commits.
+   * Erases a page of a user's sessions, live or ended, except their id, guard and time of the end, and commits.
    *
-   * @param until an ended session: it and those that ended later are left as they are
+   * @param until an ended session: this session and those that ended later are not erased
    */
   erasePage(userId: string, until: string | null, beforeCommit: BeforeCommit): Promise<EndedPage> {
     return this.paged(this.statements().erasePage, [userId, until], null, beforeCommit);
   }
 
-  /** The same for all sessions that have ended, as part of a transaction. */
+  /** Erases all ended sessions of a user in the same way, as part of a transaction. */
   async eraseEnded(userId: string, sql: Sql): Promise<void> {
     await sql(this.statements().eraseEnded, [this.realm.guard, userId]);
   }
 
-  /** Whether a session is the user's. One that was erased is nobody's. */
+  /** Whether a session belongs to the user. False for an erased session. */
   async belongsTo(userId: string, familyId: string, sql: Sql): Promise<boolean> {
     return (await sql(this.statements().isOf, [familyId, this.realm.guard, userId])).length > 0;
   }
 
-  /** Whether a session was ended. One of a co-issuer is not stored here, so nothing is known of it. */
+  /** Whether a session has ended. False for a co-issuer's session without a row. */
   async hasEnded(familyId: string, sql: Sql = this.database.query): Promise<boolean> {
     if (!isUuid(familyId)) return false;
     return (await sql(this.statements().hasEnded, [familyId, this.realm.guard])).length > 0;
   }
 
   async isPinned(familyId: string): Promise<boolean> {
-    // A co-issuer may name its sessions by any text.
+    // The session id of a co-issuer can be any text.
     if (!isUuid(familyId)) return false;
     return (await this.database.query(this.statements().isPinned, [familyId, this.realm.guard])).length > 0;
   }
@@ -232,26 +234,26 @@ export class SessionStore extends PinnedSessions {
     return ids.map((id) => found.get(id) ?? null);
   }
 
-  /** Null where the session is not as it was read, and nothing was changed. */
+  /** Changes a session; null, without any change, if the session has changed since it was read. */
   private exchange(
     { familyId: id, generation: seen, now, readAt }: FoundSession,
     change: Pick<Exchange, 'generation' | 'more' | 'dropped' | 'added'>,
     joined: boolean,
   ): Promise<number | null> {
     const ms = this.config.storeTimeoutMs;
-    // By the database's clock. A server that comes to the statement after the client was answered 503, as after a pause,
-    // leaves the session alone: the client may come back with the same token only after the grace period.
+    // By the database's clock. If the statement runs after the client was answered 503, for example after a pause of the
+    // process, it changes nothing: the client may repeat the token only after the grace period.
     const until = now + (performance.now() - readAt + (currentDeadline()?.left(ms) ?? ms)) / 1000;
-    const one: Exchange = { id, seen, until, ...change };
-    const asked = joined ? this.joined(one) : this.exchangeAll([one], 'exchangeOne').then(([holders]) => holders!);
-    return withTimeout('PostgreSQL', ms, asked);
+    const request: Exchange = { id, seen, until, ...change };
+    const holders = joined ? this.joined(request) : this.exchangeAll([request], 'exchangeOne').then(([only]) => only!);
+    return withTimeout('PostgreSQL', ms, holders);
   }
 
   private async exchangeAll(
     exchanges: Exchange[],
     statement: 'exchangeOne' | 'exchangeJoined',
   ): Promise<(number | null)[]> {
-    const changes = JSON.stringify(exchanges.map((one, n) => ({ n, ...one })));
+    const changes = JSON.stringify(exchanges.map((exchange, n) => ({ n, ...exchange })));
     const rows = await this.database
       .query<{ n: number; holders: number }>(this.statements()[statement], [
         changes,
@@ -264,22 +266,22 @@ export class SessionStore extends PinnedSessions {
   }
 }
 
-/** One change of a session that a refresh asks for. */
+/** A change of a session by a refresh. */
 interface Exchange extends RecentChange {
   id: string;
   /** The generation that was read. */
   seen: number;
-  /** The next one; the same where nothing is rotated. */
+  /** The new generation; unchanged without a rotation. */
   generation: number;
-  /** How often the current token is handed out again. */
+  /** Added to the number of times that the current token was returned. */
   more: number;
-  /** When the client is answered at the latest, by the database's clock. */
+  /** Latest time of the response to the client, by the database's clock. */
   until: number;
 }
 
 const FOREIGN: EndedRow = { id: '', userId: '', amr: [], ip: null, userAgent: null };
 
-/** Where the host's default isolation is REPEATABLE READ, a row that has just changed is an error, and not "no row". */
+/** With the isolation level REPEATABLE READ as default, a concurrently changed row causes an error instead of no row. */
 function nothingOnConflict(error: { cause?: { code?: unknown } }): [] {
   if (error.cause?.code === '40001') return [];
   throw error;

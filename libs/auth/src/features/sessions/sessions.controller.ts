@@ -13,7 +13,7 @@ import { Sessions } from './sessions';
 export class RefreshController {
   constructor(private readonly rotation: RefreshRotation) {}
 
-  /** Not gated by abilities: any session may renew itself. */
+  /** Refreshes a session. Requires no abilities: every session can refresh itself. */
   @Post()
   @Public()
   @Throttled('svc-refresh')
@@ -27,7 +27,7 @@ export class RefreshController {
 export class LogoutController {
   constructor(private readonly sessions: Sessions) {}
 
-  /** Ends the calling session. A co-issued token without a session ends nothing. Never gated by abilities. */
+  /** Ends the calling session. A co-issuer's token without a session ends nothing. Requires no abilities. */
   @Post()
   @Authenticated()
   @EndsSession()
@@ -40,7 +40,7 @@ export class LogoutController {
 export class RevokeAllController {
   constructor(private readonly sessions: Sessions) {}
 
-  /** Ends every session of the caller on this guard, the calling one included. */
+  /** Ends every session of the caller on this guard, including the calling session. */
   @Delete()
   @Authenticated()
   @RequireIfPinned('svc.sessions')
@@ -54,7 +54,7 @@ export class RevokeAllController {
 export class RevokeOthersController {
   constructor(private readonly sessions: Sessions) {}
 
-  /** Ends every other session of the caller. The calling one stays, and so does its cookie. */
+  /** Ends every other session of the caller. The calling session and its cookie remain. */
   @Delete()
   @HttpCode(204)
   @Authenticated()
@@ -68,7 +68,7 @@ export class RevokeOthersController {
 export class SessionsController {
   constructor(private readonly list: SessionList) {}
 
-  /** The live sessions of the caller on this guard. */
+  /** Lists the live sessions of the caller on this guard. */
   @Get()
   @NoStore()
   @Authenticated()

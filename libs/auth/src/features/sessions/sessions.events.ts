@@ -3,12 +3,13 @@ import type { ClientInfo } from '../../request/throttling/clients';
 /**
  * Why a session ended.
  *
- * - `logout`: its user signed it out.
- * - `revoked`: its user, the host or an operator ended it, alone or with all others.
- * - `others`: its user ended all sessions but one, or changed the password in another one (`password_change`).
- * - `password_reset`: the password was reset by mail.
- * - `reuse`: a replaced refresh token came back after the grace period.
- * - `cap`: its user had `sessions.maxPerUser` sessions, and it was the one used longest ago.
+ * - `logout`: the user signed out of this session.
+ * - `revoked`: the user, the host or an operator ended it, alone or with all others.
+ * - `others`: the user ended all sessions except another one.
+ * - `password_change`: the user changed the password in another session.
+ * - `password_reset`: the password was reset with a mailed link.
+ * - `reuse`: a replaced refresh token was used after the grace period.
+ * - `cap`: the user had more than `sessions.maxPerUser` sessions, and this one was the least recently used.
  * - `erased`: the account was deleted.
  * - `expired`: its deadline has passed.
  *
@@ -28,17 +29,17 @@ export class SessionStarted {
     readonly userId: string,
     /** The `fid` claim of its access tokens. */
     readonly sessionId: string,
-    /** Where it was started from. */
+    /** The client that started the session. */
     readonly client: ClientInfo,
-    /** How its user authenticated (RFC 8176). */
+    /** The authentication methods of the user (RFC 8176). */
     readonly amr: readonly string[],
   ) {}
 }
 
 /**
- * A session has ended, and no token of it is accepted any more. Emitted once, after the commit; for one that
- * expired where a refresh or the pruning notices it, so possibly long after the deadline. Where PostgreSQL lost the end
- * in a failover, it is emitted again when the session is ended again.
+ * A session has ended, and none of its tokens is accepted any more. Emitted once, after the commit. For an expired
+ * session it is emitted when a refresh or the pruning finds it, possibly long after the deadline. If PostgreSQL lost the
+ * end in a failover, it is emitted again when the session is ended again.
  *
  * @publicApi
  */
@@ -48,17 +49,17 @@ export class SessionEnded {
     readonly userId: string,
     /** The `fid` claim of its access tokens. */
     readonly sessionId: string,
-    /** Where it was started from. */
+    /** The client that started the session. */
     readonly client: ClientInfo,
-    /** How its user had authenticated (RFC 8176). */
+    /** The authentication methods of the user (RFC 8176). */
     readonly amr: readonly string[],
     readonly reason: SessionEndReason,
   ) {}
 }
 
 /**
- * PostgreSQL had lost rotations of a session, as after a failover to a standby that lagged behind. The session went on
- * from the refresh token that its client had.
+ * PostgreSQL had lost rotations of a session, for example in a failover to a standby that was behind. The session
+ * continues from the refresh token of its client.
  *
  * @publicApi
  */
@@ -67,14 +68,14 @@ export class SessionRecovered {
     readonly guard: string,
     readonly userId: string,
     readonly sessionId: string,
-    /** Rotations that were lost. */
+    /** Number of lost rotations. */
     readonly lost: number,
   ) {}
 }
 
 /**
- * The current refresh token of a session was handed out more often than `forkThreshold`, because former ones came back
- * inside the grace period. A client that retries without end looks the same as a thief who is quick.
+ * The current refresh token of a session was returned more often than `forkThreshold`, because replaced tokens were used
+ * again within the grace period. The cause is a client that retries in a loop, or a fast attacker with a stolen token.
  *
  * @publicApi
  */
@@ -82,14 +83,14 @@ export class RefreshFamilyForked {
   constructor(
     readonly userId: string,
     readonly familyId: string,
-    /** How often the current refresh token was handed out. */
+    /** Number of times that the current refresh token was returned. */
     readonly liveTokens: number,
   ) {}
 }
 
 /**
- * A replaced refresh token came back after the grace window: someone has a copy. Emitted after the
- * session was ended, and for this reason only.
+ * A replaced refresh token was used after the grace period, so a copy of it exists. Emitted after the session was ended,
+ * and only for sessions that ended for this reason.
  *
  * @publicApi
  */

@@ -16,7 +16,7 @@ import { SessionList } from './session-list';
 import { SessionPruning } from './session-pruning';
 import { SessionStore } from './session.store';
 
-/** Sessions that start, renew and end. */
+/** Start, refresh, list and end of sessions. */
 export const sessions: Feature = {
   controllers: [RefreshController, LogoutController, RevokeOthersController, SessionsController],
   providers: [
@@ -33,6 +33,7 @@ export const sessions: Feature = {
   ],
 };
 
+/** The route that ends all sessions of the caller. */
 export const logoutAll: Feature = {
   flags: ['logoutAll'],
   controllers: [RevokeAllController],

@@ -15,56 +15,56 @@ import { type EndedPage, type EndedRow, type PageStart, SessionStore } from './s
 import { type SessionEndReason, SessionEnded, SessionStarted } from './sessions.events';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
-/** Whether what a session is granted for still holds, given the password hash that is stored now. */
+/** Returns whether a session may still start, given the password hash that is stored now. */
 export type PasswordHashCheck = (passwordHash: string | null) => boolean | Promise<boolean>;
 
 /**
- * Asks of a session that was just stored whether it may go out.
+ * Checks whether the tokens of a stored session may be sent.
  *
- * Between a right password and the session that it opens, the password may be replaced or the user deleted, and all
- * sessions ended. Whoever does that stores first and sweeps then; a session is stored first and looked into then.
- * So the sweep meets the session, or this look meets what was stored, whatever the order.
+ * Between the check of a password and the start of the session, the password may be replaced or the user deleted, and all
+ * sessions ended. Such a request first stores its change and then ends the sessions. A login first stores its session and
+ * then makes this check. So either the request ends the session, or the check sees the change.
  */
 @Injectable()
 export class SessionPrecondition {
   constructor(private readonly users: TimedUserProvider) {}
 
-  /** @param passwordHashCheck left out where the user's being there is enough */
+  /** @param passwordHashCheck omitted when it is enough that the user exists */
   async stillValid(userId: string, passwordHashCheck?: PasswordHashCheck): Promise<boolean> {
     const digest = passwordHashCheck ? await this.users.passwordHashOf(userId) : null;
     if (passwordHashCheck && !(await passwordHashCheck(digest))) return false;
-    // Who has a password hash is there.
+    // A user with a password hash exists.
     return digest !== null || (await this.users.findById(userId)) !== null;
   }
 }
 
-/** Longest name of a session in characters. */
+/** Maximum length of a session label in characters. */
 const LABEL_MAX = 255;
 
 const SALT_BYTES = 32;
 
 /**
- * Milliseconds for which one request ends pages of sessions. Each page is committed: a request that runs out of time is
- * answered 503, and its repetition goes on with the sessions that are left.
+ * Time limit in milliseconds for one request that ends pages of sessions. Each page is committed. A request that exceeds
+ * the limit is answered 503; a repeated request continues with the remaining sessions.
  */
 const ENDING_MS = 10_000;
 
-/** Denies the access tokens of sessions, before their end commits. */
+/** Denies the access tokens of sessions, before the commit of their end. */
 type Deny = (familyIds: string[]) => Promise<void>;
 
-/** How a session starts. */
+/** Describes the session to start. */
 export interface SessionStart {
   userId: string;
   /** Extra claims of the first access token. */
   claims?: object;
-  /** An explicit list pins the session to it for ever, an empty one to nothing; absent derives at each mint. */
+  /** A list that pins the abilities of the session permanently; an empty list grants nothing. Derived at each issue if omitted. */
   abilities?: Iterable<string>;
-  /** How the user authenticated (RFC 8176): `['pwd']`, `['webauthn']`. */
+  /** The authentication methods of the user (RFC 8176): `['pwd']`, `['webauthn']`. */
   amr?: readonly string[];
-  /** Unix seconds of that authentication; now by default. */
+  /** Time of the authentication in unix seconds; now by default. */
   authTime?: number;
   client?: ClientInfo;
-  /** A name for the session in lists, of at most 255 characters; what is longer is cut off. */
+  /** Name of the session in lists. Cut after 255 characters. */
   label?: string;
 }
 
@@ -84,10 +84,10 @@ export class Sessions {
   ) {}
 
   /**
-   * The tokens of a new session; null where its user is gone by the time it is stored, or its grounds are. No row
-   * is left then, and none where it throws.
+   * Starts a session and returns its tokens; null if the user does not exist any more or `passwordHashCheck` fails. No
+   * row remains in that case, nor after an error.
    *
-   * @throws AuthConfigError for abilities that are none; whatever a hook throws; StoreUnavailable
+   * @throws AuthConfigError for an invalid list of abilities; every error of a hook; StoreUnavailable
    */
   async start(
     { userId, claims = {}, abilities, amr = [], authTime, client, label }: SessionStart,
@@ -124,19 +124,23 @@ export class Sessions {
       if (isStored) await bestEffort('discarding a session', this.store.discard(familyId));
       throw error;
     });
-    if (!(await this.isGrounded(familyId, userId, passwordHashCheck))) return null;
+    if (!(await this.isStillValid(familyId, userId, passwordHashCheck))) return null;
     this.events.emit(new SessionStarted(this.realm.guard, userId, familyId, { ip, userAgent }, [...amr]));
     const { refreshTtl: refreshExpiresIn } = this.realm.options;
     return { accessToken, refreshToken, expiresIn: this.accessTokens.ttl, refreshExpiresIn };
   }
 
-  private async isGrounded(familyId: string, userId: string, passwordHashCheck?: PasswordHashCheck): Promise<boolean> {
-    // Nobody was given its tokens, so there is nothing to deny, and no replay to recognise.
+  private async isStillValid(
+    familyId: string,
+    userId: string,
+    passwordHashCheck?: PasswordHashCheck,
+  ): Promise<boolean> {
+    // The tokens were not sent to any client, so no denylist entry is needed, and no replay is possible.
     const discard = (): Promise<void> => this.store.discard(familyId);
     try {
-      const hold = await this.sessionPrecondition.stillValid(userId, passwordHashCheck);
-      if (!hold) await discard();
-      return hold;
+      const isValid = await this.sessionPrecondition.stillValid(userId, passwordHashCheck);
+      if (!isValid) await discard();
+      return isValid;
     } catch (error) {
       await bestEffort('discarding a session', discard());
       throw error;
@@ -144,9 +148,9 @@ export class Sessions {
   }
 
   /**
-   * Ends one session. The session of a co-issuer, which has no row here, is denied all the same.
+   * Ends one session. A co-issuer's session, which has no row, is denied too.
    *
-   * @returns whether this call ended it: of many at once, one does
+   * @returns whether this call ended it; of several concurrent calls, one returns true
    */
   async end(familyId: string, reason: SessionEndReason): Promise<boolean> {
     return this.ending(reason, async (deny) => {
@@ -158,10 +162,10 @@ export class Sessions {
   /**
    * Ends every session of the user on this guard, in committed pages, the newest first.
    *
-   * @param own the session that asks, which ends last: its bearer can repeat a request that was answered 503
-   * @returns whether this call ended that session, and whether it is of this table or of a co-issuer; null where another
-   * call did. Of two that ask at once for few sessions, one does
-   * @throws StoreUnavailable; what ended until then stays ended
+   * @param own the session of the request, which ends last, so that the client can repeat a request that was answered 503
+   * @returns `own` if this call ended that session and it has a row, `foreign` for a co-issuer's session, null if another
+   * call ended it. Of two concurrent calls for few sessions, one ends its session
+   * @throws StoreUnavailable; the sessions that were ended before the error stay ended
    */
   async endAll(userId: string, reason: SessionEndReason, own: string | null = null): Promise<'own' | 'foreign' | null> {
     const last = own !== null && isUuid(own) ? canonicalId(own) : undefined;
@@ -176,9 +180,9 @@ export class Sessions {
     return own !== null && (await this.end(own, reason)) ? 'foreign' : null;
   }
 
-  /** Ends every session of the user on this guard but one. @throws StoreUnavailable as {@link endAll} */
+  /** Ends every session of the user on this guard except one. @throws StoreUnavailable as {@link endAll} does */
   async endOthers(userId: string, familyId: string, reason: SessionEndReason = 'others'): Promise<void> {
-    // A session that a co-issuer named is none of those stored here.
+    // A co-issuer's session id that is not a UUID has no row.
     const except = isUuid(familyId) ? canonicalId(familyId) : undefined;
     await this.inPages(reason, (start, deny) => this.store.endPage({ userId, except }, start, deny));
   }
@@ -186,25 +190,25 @@ export class Sessions {
   /**
    * Ends every session of the user on this guard, and removes all personal data from their rows. In pages.
    *
-   * @param until an ended session: its row and those of sessions that ended later stay as they are
+   * @param until an ended session: its row and the rows of sessions that ended later are not changed
    */
   async eraseAll(userId: string, until: string | null = null): Promise<void> {
     const page = (_: unknown, deny: Deny) => this.store.erasePage(userId, until, deny);
-    // For as long as it takes: the session that asked has ended, so its bearer cannot repeat the request.
+    // Without a time limit: the session of the request has ended, so the client cannot repeat the request.
     await this.inPages('erased', page, Infinity);
   }
 
-  /** Removes all personal data from the rows of sessions that have ended, as part of a transaction. */
+  /** Removes all personal data from the rows of ended sessions, as part of a transaction. */
   eraseEnded(userId: string, sql: Sql): Promise<void> {
     return this.store.eraseEnded(userId, sql);
   }
 
-  /** Whether a session is still known as the user's: not after an erasure. */
+  /** Whether the row of a session still contains the user's id: it does not after an erasure. */
   belongsTo(userId: string, familyId: string, sql: Sql): Promise<boolean> {
     return this.store.belongsTo(userId, familyId, sql);
   }
 
-  /** Whether a session was not ended. Nothing is known of a co-issuer's, nor of a token that names none: they were not. */
+  /** Whether a session has not ended. Always true for a token without a session; true for a co-issuer's session without a row. */
   async isAlive(familyId: string | null, sql?: Sql): Promise<boolean> {
     return familyId === null || !(await this.store.hasEnded(familyId, sql));
   }
@@ -224,14 +228,14 @@ export class Sessions {
           const { ended, next } = await page(from, deny);
           return { result: next, ended };
         });
-      // The first page waits as long as the request may; each further one has a store's time of its own.
+      // The first page uses the deadline of the request; each further page has its own store timeout.
       start = await (from === null ? ending() : RequestScope.detached(ending));
     } while (start !== null);
   }
 
   /**
-   * Runs work that ends sessions. Access tokens are denied before the commit, so that a failure leaves all as it was,
-   * and checked after it: a store that lost data in between is told again. Then the host is told.
+   * Runs work that ends sessions. Access tokens are denied before the commit, so that a failure changes nothing. After
+   * the commit, the events are emitted, and the denials are verified: a store that lost them in between gets them again.
    */
   private async ending<T>(
     reason: SessionEndReason,
@@ -246,20 +250,20 @@ export class Sessions {
     return result;
   }
 
-  /** Tells the host that a session has ended. */
+  /** Emits {@link SessionEnded}. */
   emitEnded({ id, userId, ip, userAgent, amr }: EndedRow, reason: SessionEndReason): void {
     this.events.emit(new SessionEnded(this.realm.guard, userId, id, { ip, userAgent }, amr, reason));
   }
 }
 
-/** The refresh token is unknown, expired, revoked or reused: 401, and the client is not told which. */
+/** The refresh token is unknown, expired, revoked or reused: 401, with the same body for all of them. */
 export class InvalidRefreshToken extends AuthException {
   constructor() {
     super('invalid_refresh_token', { status: 401, text: { key: 'auth.refresh_failed' } });
   }
 }
 
-/** The caller has no session of this id: 404, the same for one that is somebody else's. */
+/** The caller has no session with this id: 404, also for a session of another user. */
 export class SessionNotFound extends AuthException {
   constructor() {
     super('no_such_session', { status: 404, text: { key: 'auth.not_found' } });
