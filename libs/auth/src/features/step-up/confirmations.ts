@@ -3,12 +3,12 @@ import type { Caller } from '../../identity/tokens/caller';
 import { CONFIRMATION, PurposeTokens } from '../../identity/tokens/purpose-tokens';
 import { type ConfirmationVerdict, judgeConfirmation } from './step-up.policy';
 
-/** Proofs that the user was just there: earned by one session, and good for it alone. */
+/** Issues and checks the confirmation tokens of step-up. A token is valid only for the session that it was issued to. */
 @Injectable()
 export class Confirmations {
   constructor(private readonly tokens: PurposeTokens) {}
 
-  /** A proof for the caller's session, reusable until `confirm.ttl` is over. */
+  /** Issues a confirmation token for the caller's session. It can be used several times until `confirm.ttl` has passed. */
   mint({ userId, familyId }: Pick<Caller, 'userId' | 'familyId'>): string {
     return this.tokens.mint(CONFIRMATION, userId, familyId === null ? {} : { fid: familyId });
   }

@@ -8,7 +8,7 @@ import { Confirmations } from './confirmations';
 import { WrongPassword } from './step-up.errors';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
-/** Has a signed-in user prove the own password, within the `confirm` lock. */
+/** Verifies the current password of an authenticated user, protected by the `confirm` lock. */
 @Injectable()
 export class CurrentPassword {
   constructor(
@@ -18,10 +18,9 @@ export class CurrentPassword {
   ) {}
 
   /**
-   * The hash that the password gives, for the right one. Releases no lock: what a success is worth depends on the
-   * route.
+   * Verifies the password, and returns the stored hash. Releases no lock: that depends on the route.
    *
-   * @param field the request field that carries the password, under which a refusal is told
+   * @param field the request field with the password, for the error body
    * @throws AccountIsLocked, WrongPassword
    */
   async verify(userId: string, password: string, field: string): Promise<string> {
@@ -35,7 +34,7 @@ export class CurrentPassword {
   }
 }
 
-/** `POST /confirm-password`: from the own password to a proof. */
+/** Confirms the identity of the caller with the password (`POST /confirm-password`) and issues a confirmation token. */
 @Injectable()
 export class PasswordConfirmation {
   constructor(

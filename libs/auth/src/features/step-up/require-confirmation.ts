@@ -11,7 +11,7 @@ interface ConfirmedRequest {
   headers?: Readonly<Record<string, string | string[] | undefined>>;
 }
 
-/** Requires a proof that the caller's session earned lately, in the header `confirm.header`. */
+/** Checks the confirmation token of the caller's session in the header `confirm.header`. */
 @Injectable()
 export class ConfirmationGate implements Gate {
   static readonly stage = 'confirmation';
@@ -22,7 +22,7 @@ export class ConfirmationGate implements Gate {
   ) {}
 
   async check(_context: ExecutionContext, request: ConfirmedRequest): Promise<void> {
-    // The guard that authenticated this request judges the proof: ids of different guards collide.
+    // The guard that authenticated the request checks the token, because ids of different guards collide.
     const caller = callerAt(request, this.realm.guard);
     const { header, ttl } = this.realm.options.confirm;
     const verdict = await this.confirmations.judge(caller, request.headers?.[header.toLowerCase()]);
@@ -32,12 +32,13 @@ export class ConfirmationGate implements Gate {
 }
 
 /**
- * Step-up: requires, besides a valid token, that the user confirmed the password in this session within
- * `confirm.ttl`. The client gets a confirmation token at `POST /confirm-password` and sends it in the header
- * `X-Svc-Confirmation` (option `confirm.header`), with as many requests as it likes until it expires.
+ * Requires step-up authentication: a valid token, and a confirmation of the password or with a passkey in this session
+ * within the last `confirm.ttl` seconds. The client gets a confirmation token from `POST /confirm-password` or
+ * `POST /confirm-passkey`, and sends it in the header `X-Svc-Confirmation` (option `confirm.header`). It can use the
+ * token for several requests until it expires.
  *
- * Refused with 423: without a proof, or a proof that is no good (`WWW-Authenticate` per RFC 9470); with that
- * of another session (`reason: "confirmation_session_mismatch"`).
+ * The response is 423 for a missing or invalid confirmation token (with `WWW-Authenticate` of RFC 9470), and for the
+ * confirmation token of another session (with `reason: "confirmation_session_mismatch"`).
  *
  * @publicApi
  */

@@ -1,8 +1,8 @@
 import { AuthException } from '../../foundation/platform/errors';
 
-/** The request needs a recent proof of identity: 423 with the RFC 9470 challenge. */
+/** The request needs a valid confirmation token: 423 with the challenge of RFC 9470. */
 export class ConfirmationRequired extends AuthException {
-  /** @param maxAge seconds one proof is good for */
+  /** @param maxAge lifetime of a confirmation token in seconds */
   constructor(maxAge: number) {
     super('confirmation_required', {
       status: 423,
@@ -12,7 +12,7 @@ export class ConfirmationRequired extends AuthException {
   }
 }
 
-/** The proof was earned by another session of the user: 423, and the client is told to earn one of its own. */
+/** The confirmation token was issued to another session of the user: 423. The client has to confirm in its own session. */
 export class ConfirmationOfAnotherSession extends AuthException {
   constructor() {
     super('confirmation_session_mismatch', {
@@ -23,7 +23,7 @@ export class ConfirmationOfAnotherSession extends AuthException {
   }
 }
 
-/** The signed-in user's own password is wrong: 422 under the field that carried it. */
+/** The current password is wrong: 422 under the field of the password. */
 export class WrongPassword extends AuthException {
   constructor(field: string) {
     super('wrong_password', { status: 422, errors: { [field]: [{ key: 'auth.wrong_password' }] } });

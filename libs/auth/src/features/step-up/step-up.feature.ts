@@ -4,7 +4,7 @@ import { ConfirmationGate } from './require-confirmation';
 import { Confirmations } from './confirmations';
 import { CurrentPassword, PasswordConfirmation } from './password-confirmation';
 
-/** Step-up: proofs that the user was just there. */
+/** Step-up: confirmation of the user's identity before sensitive requests. */
 export const stepUp: Feature = {
   controllers: [ConfirmPasswordController],
   providers: [Confirmations, CurrentPassword, PasswordConfirmation, ConfirmationGate],

@@ -1,15 +1,16 @@
-/** What a proof says of who earned it. */
+/** The claims of a confirmation token. */
 export interface Proof {
   readonly sub: string;
-  /** The session; absent where its bearer named none. */
+  /** The session; absent for an access token without a session. */
   readonly fid?: string;
 }
 
 export type ConfirmationVerdict = 'confirmed' | 'missing' | 'other_session';
 
 /**
- * What a proof is worth to a caller. The session must be the very one that earned it, and an absent session
- * equals only an absent one: a machine's token must not ride on what its user proved in a browser.
+ * Decides whether a confirmation token is valid for a caller. Pure. The session must be the one that it was issued to. An
+ * absent session matches only an absent session: a token of a machine must not use a confirmation that its user made in a
+ * browser.
  */
 export function judgeConfirmation(
   proof: Proof | null,

@@ -9,10 +9,10 @@ import { SecondFactors, isEnabled } from './stored-factors';
 import { UsedCodes, Totp } from './totp';
 import { TwoFactor } from './two-factor';
 
-// One-time password (RFC 8176 §2); a recovery code is one, too.
+// One-time password (RFC 8176 §2). A recovery code is also a one-time password.
 const AMR = 'otp';
 
-/** What the realm's users answer a login challenge with. */
+/** Checks TOTP codes and recovery codes of the realm's users at a login challenge. */
 @Injectable()
 export class TwoFactorCodes extends CodeFactor {
   constructor(

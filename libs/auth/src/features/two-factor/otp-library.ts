@@ -3,7 +3,7 @@ import { optionalPeer } from '../../foundation/platform/optional-peer';
 
 type Otplib = Pick<typeof import('otplib'), 'generateSecret' | 'generateSync' | 'verifySync'>;
 
-/** @throws AuthConfigError where the host has not installed it */
+/** Loads the optional peer. @throws AuthConfigError when it is not installed */
 export function otpLibrary(load: typeof optionalPeer = optionalPeer): Otplib {
   const library = load<Otplib>('otplib');
   if (!library) throw new AuthConfigError('features.twoFactor needs otplib. Run: npm install otplib');

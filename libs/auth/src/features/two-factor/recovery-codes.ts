@@ -3,38 +3,38 @@ import { randomInt } from 'node:crypto';
 import { Realm } from '../../foundation/realm/realm';
 import { PasswordHasher } from '../../identity/password/password-hasher';
 
-/** Ten letters and digits, twice: about 119 bits. */
+/** Two groups of ten letters and digits: about 119 bits. */
 export const RECOVERY_CODE = /^[A-Za-z0-9]{10}-[A-Za-z0-9]{10}$/;
 
-/** Codes of one set at most. Each of them is a slow hash to whoever tries one. */
+/** Maximum number of codes in a set. Checking a code computes up to one slow hash for each of them. */
 export const MOST_CODES = 100;
 
-/** The stored hashes of the codes that are left; none where the column holds no list of texts, or too long a one. */
+/** Returns the stored hashes of the remaining codes; none if the column does not contain a list of at most 100 texts. */
 export function hashesIn(column: string | null): string[] {
   try {
     const list: unknown = JSON.parse(column ?? '[]');
-    const isSet = Array.isArray(list) && list.length <= MOST_CODES && list.every((one) => typeof one === 'string');
+    const isSet = Array.isArray(list) && list.length <= MOST_CODES && list.every((item) => typeof item === 'string');
     return isSet ? list : [];
   } catch {
     return [];
   }
 }
 
-/** The column without one of its hashes; null where it is not there. */
+/** Returns the column without one of its hashes; null if the column does not contain it. */
 export function without(column: string | null, hash: string): string | null {
   const hashes = hashesIn(column);
-  return hashes.includes(hash) ? JSON.stringify(hashes.filter((one) => one !== hash)) : null;
+  return hashes.includes(hash) ? JSON.stringify(hashes.filter((other) => other !== hash)) : null;
 }
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
-/** New recovery codes: the texts for their owner, shown this once, and the column for the store. */
+/** A new set of recovery codes: the codes for the user, which are shown only once, and the value of the column. */
 export interface RecoveryCodeSet {
   readonly codes: string[];
   readonly column: string;
 }
 
-/** Codes for whoever lost the authenticator: salted and slowly hashed, as passwords are. */
+/** Generates and checks recovery codes, for users without their authenticator. They are hashed like passwords. */
 @Injectable()
 export class RecoveryCodes {
   constructor(
@@ -45,12 +45,12 @@ export class RecoveryCodes {
   async generate(): Promise<RecoveryCodeSet> {
     const codes = Array.from({ length: this.realm.options.twoFactor.recoveryCodes }, newCode);
     const hashes: string[] = [];
-    // One after the other: a set must not fill the queue that logins wait in.
+    // One after another, so that a set does not fill the hash queue for logins.
     for (const code of codes) hashes.push(await this.hasher.hash(code));
     return { codes, column: JSON.stringify(hashes) };
   }
 
-  /** The stored hash that `code` gives, or null. Case counts. */
+  /** Returns the stored hash that matches `code`, or null. Case-sensitive. */
   async find(column: string | null, code: string): Promise<string | null> {
     if (!RECOVERY_CODE.test(code)) return null;
     for (const hash of hashesIn(column)) if (await this.hasher.verify(hash, code)) return hash;

@@ -5,10 +5,10 @@ import { Realm } from '../../foundation/realm/realm';
 import { NO_SECOND_FACTOR, type StoredSecondFactor } from '../../foundation/ports/user-provider';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
-/** Changes of one user that overtake another one before it is given up. */
-const MOST_ATTEMPTS = 100;
+/** Maximum number of attempts to change a second factor while concurrent requests change it. */
+const MAX_ATTEMPTS = 100;
 
-/** The second factors of the realm's users as they are stored. */
+/** Reads and changes the stored second factors of the realm's users. */
 @Injectable()
 export class SecondFactors {
   constructor(
@@ -29,20 +29,20 @@ export class SecondFactors {
   }
 
   /**
-   * Changes a second factor by what it is now: asked again whenever someone else was faster, so that no change
-   * is made on a state that is over.
+   * Changes a second factor depending on its current state. When a concurrent request has changed it, `change` is called
+   * again with the new state, so no change is based on an outdated state.
    *
-   * @param change what it becomes; null leaves it as it is
-   * @returns what it became; null where it was left, or the user is gone
+   * @param change returns the new state; null makes no change
+   * @returns the new state; null if nothing was changed or the user does not exist
    * @throws StoreUnavailable
    */
   async change(
     userId: string,
     change: (current: StoredSecondFactor) => StoredSecondFactor | null,
   ): Promise<StoredSecondFactor | null> {
-    for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const current = await this.users.secondFactorOf(userId);
-      // Of a user who is gone there is nothing to change, however often it is tried.
+      // Also ends the loop for a user that does not exist.
       const next = current && change(current);
       if (!next || (await this.users.replaceSecondFactor(userId, current, next))) return next;
     }
@@ -53,7 +53,7 @@ export class SecondFactors {
     return this.encryption.encrypt(Buffer.from(secret), contextOf(userId));
   }
 
-  /** The TOTP secret in base32; null where there is none, or none that can be read. */
+  /** Returns the TOTP secret in base32; null if there is none or it cannot be decrypted. */
   secretOf(userId: string, { secret }: StoredSecondFactor): string | null {
     return (secret && this.encryption.decrypt(secret, contextOf(userId))?.toString()) || null;
   }
@@ -62,5 +62,5 @@ export class SecondFactors {
 export const isEnabled = ({ secret, confirmedAt }: StoredSecondFactor): boolean =>
   secret !== null && confirmedAt !== null;
 
-// Without the guard: guards that share a table share its second factors.
+// Without the guard, because guards that share a user table share its second factors.
 const contextOf = (userId: string): string => `two-factor:${userId}`;

@@ -10,14 +10,14 @@ const SECRET_BYTES = 20;
 const STEP_SECONDS = 30;
 const CODE = /^[0-9]{6}$/;
 
-/** A right code, and the time step it is of. */
+/** A correct code and its time step. */
 export interface TotpMatch {
   readonly secret: string;
   readonly code: string;
   readonly step: number;
 }
 
-/** Time-based one-time passwords (RFC 6238): SHA-1, six digits, steps of 30 seconds. */
+/** Generates secrets and checks time-based one-time passwords (RFC 6238): SHA-1, six digits, steps of 30 seconds. */
 @Injectable()
 export class Totp {
   private readonly library = otpLibrary();
@@ -27,15 +27,15 @@ export class Totp {
     private readonly realm: Realm,
   ) {}
 
-  /** 160 random bits in base32 (RFC 4226 §4 R6). */
+  /** Returns 160 random bits in base32 (RFC 4226 §4 R6). */
   newSecret(): string {
     return this.library.generateSecret({ length: SECRET_BYTES });
   }
 
-  /** The match of a code within `twoFactor.window` of now, spaces aside; null for a wrong code or no secret. */
+  /** Checks a code for the time steps within `twoFactor.window`. Ignores spaces. Null for a wrong code or without a secret. */
   match(secret: string | null, given: string): TotpMatch | null {
     const code = given.replaceAll(/\s/g, '');
-    // The library throws for what is no code.
+    // The library throws for a text that is not a code.
     if (!secret || !CODE.test(code)) return null;
     const step = this.stepOf(secret, code);
     return step === null ? null : { secret, code, step };
@@ -47,31 +47,31 @@ export class Totp {
     return verified.valid && 'timeStep' in verified ? verified.timeStep : null;
   }
 
-  /** Seconds after which no code that is accepted now can be accepted any more. */
+  /** Seconds after which no code that is accepted now can be accepted again. */
   get codeLifetime(): number {
     return (2 * this.realm.options.twoFactor.window + 1) * STEP_SECONDS;
   }
 }
 
 /**
- * The URI that authenticator apps read as a QR code (the "Key Uri Format").
+ * Makes the URI that authenticator apps read from a QR code (the "Key Uri Format").
  *
- * @param issuer who asks for the codes
- * @param holder the account, as its owner knows it
+ * @param issuer name of the application
+ * @param holder name of the account for its user
  * @param secret base32
  */
 export function otpauthUri(issuer: string, holder: string, secret: string): string {
-  const [who, whose] = [segment(issuer), segment(holder)];
-  // Percent-encoded, also in the query: apps show a "+" as it is.
-  return `otpauth://totp/${who}:${whose}?secret=${secret}&issuer=${who}&algorithm=SHA1&digits=6&period=30`;
+  const [issuerLabel, holderLabel] = [segment(issuer), segment(holder)];
+  // Percent-encoded, also in the query, because apps show a "+" unchanged.
+  return `otpauth://totp/${issuerLabel}:${holderLabel}?secret=${secret}&issuer=${issuerLabel}&algorithm=SHA1&digits=6&period=30`;
 }
 
-/** The colon parts issuer and holder, in any encoding, so neither may contain one. */
+/** Removes colons: a colon separates issuer and holder, also when it is percent-encoded. */
 const segment = (text: string): string => encodeURIComponent(text.replaceAll(/\s*:\s*/g, ' ').trim());
 
 /**
- * Codes that were accepted (RFC 6238 §5.2: never the same one twice). Kept by secret, so that one that two
- * guards share has one history.
+ * Records accepted codes, so that no code is accepted twice (RFC 6238 §5.2). They are stored by secret, so guards that
+ * share a secret share the record.
  */
 @Injectable()
 export class UsedCodes {
@@ -81,14 +81,14 @@ export class UsedCodes {
   ) {}
 
   /**
-   * Accepts a code, once. Only of a later step than the last one accepted: whoever read an earlier code of
-   * the window over a shoulder comes too late. Of many at once, one.
+   * Accepts a code once, and only for a later time step than the last accepted one, so that an observed earlier code of
+   * the window cannot be replayed. Of several concurrent calls, one returns true.
    */
   async claim({ secret, code, step }: TotpMatch): Promise<boolean> {
-    // On a node whose clock is behind, a code is good for longer.
+    // A node whose clock is behind accepts a code for longer.
     const lifetime = this.totp.codeLifetime + CLOCK_MARGIN;
     if (!(await this.store.advance(`svc:2fa:step:${sha256(secret)}`, step, lifetime))) return false;
-    // Two steps may have the same digits: those are one code, and used up.
+    // Two time steps may have the same code. It is also accepted only once.
     return this.store.add(`svc:2fa:used:${sha256(`${secret}|${code}`)}`, 'true', lifetime);
   }
 }

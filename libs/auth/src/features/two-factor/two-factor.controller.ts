@@ -8,7 +8,7 @@ import { Sessions } from '../sessions/sessions';
 import { RequireConfirmation } from '../step-up/require-confirmation';
 import { TwoFactor } from './two-factor';
 
-/** Body of `POST /two-factor/confirm`. A missing code is a wrong one. */
+/** Body of `POST /two-factor/confirm`. A missing code is treated as a wrong code. */
 export class ConfirmTwoFactorRequest {
   @OptionalText()
   code: string | null = null;

@@ -1,6 +1,6 @@
 import { AuthException } from '../../foundation/platform/errors';
 
-/** The second factor is confirmed already: 409. Enrolling anew would switch it off until it is confirmed again. */
+/** The second factor is already confirmed: 409. A new enrolment would disable it until its confirmation. */
 export class AlreadyEnrolled extends AuthException {
   constructor() {
     super('already_enrolled', { status: 409, errors: { two_factor: [{ key: 'auth.already_enrolled' }] } });

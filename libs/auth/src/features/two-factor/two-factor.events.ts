@@ -1,5 +1,5 @@
 /**
- * A user confirmed a second factor: from now on the login asks for it.
+ * A user confirmed a second factor. The login requires it from now on.
  *
  * @publicApi
  */
@@ -11,7 +11,7 @@ export class TwoFactorEnabled {
 }
 
 /**
- * A user's second factor is gone: the password is enough again. Worth a mail to the account's owner.
+ * The second factor of a user was removed. The password alone is enough again. A good reason to mail the account's owner.
  *
  * @publicApi
  */
@@ -23,7 +23,7 @@ export class TwoFactorDisabled {
 }
 
 /**
- * A recovery code was used up at a login. Worth a mail to the account's owner.
+ * A recovery code was used at a login. A good reason to mail the account's owner.
  *
  * @publicApi
  */
@@ -31,13 +31,13 @@ export class RecoveryCodeUsed {
   constructor(
     readonly userId: string,
     readonly guard: string,
-    /** How many codes are left. */
+    /** Number of remaining codes. */
     readonly remaining: number,
   ) {}
 }
 
 /**
- * A user was given new recovery codes; the former ones are dead. Worth a mail to the account's owner.
+ * A user got new recovery codes, and the former codes are invalid. A good reason to mail the account's owner.
  *
  * @publicApi
  */

@@ -11,18 +11,18 @@ import { hashesIn, RecoveryCodes } from './recovery-codes';
 import { RecoveryCodesReplaced, TwoFactorDisabled, TwoFactorEnabled } from './two-factor.events';
 import { SecondFactors, isEnabled } from './stored-factors';
 
-/** What a user is shown at enrolment, this once. */
+/** The data that a user sees at enrolment, only once. */
 export interface Enrolment {
-  /** For the QR code. */
+  /** URI for the QR code. */
   otpauthUri: string;
   recoveryCodes: string[];
 }
 
 /**
- * A user's second factor: none → pending (secret and codes are there) → enabled (a code proved that the
- * authenticator works) → none.
+ * Manages the second factor of users. Its states are: none → pending (secret and codes are stored) → enabled (a code has
+ * shown that the authenticator works) → none.
  *
- * Every change is made on the state it was decided on: see `SecondFactors.change`.
+ * A change is never based on an outdated state: see `SecondFactors.change`.
  *
  * @publicApi
  */
@@ -40,21 +40,21 @@ export class TwoFactor {
   ) {}
 
   /**
-   * Starts enrolment, or starts it anew where it is pending.
+   * Starts enrolment. Replaces a pending enrolment.
    *
-   * @param isWanted asked once it is stored: whether whoever asked for it still may; always, by default
-   * @throws AlreadyEnrolled; Unauthenticated where it is not wanted any more: nothing is pending then
+   * @param isAllowed called after the factor is stored: whether the caller may still enrol; always true by default
+   * @throws AlreadyEnrolled; Unauthenticated when `isAllowed` returns false: the pending factor is removed then
    */
-  async enrol(user: object, isWanted: () => Promise<boolean> = async () => true): Promise<Enrolment> {
+  async enrol(user: object, isAllowed: () => Promise<boolean> = async () => true): Promise<Enrolment> {
     const userId = this.users.idOf(user);
     if (isEnabled(await this.factors.read(userId))) throw new AlreadyEnrolled();
     const secret = this.totp.newSecret();
     const { codes, column } = await this.codes.generate();
     const pending = { secret: this.factors.encrypted(userId, secret), recoveryCodes: column, confirmedAt: null };
-    // Confirmed by another request meanwhile, it stays.
+    // A factor that a concurrent request has confirmed is not replaced.
     const stored = await this.factors.change(userId, (current) => (isEnabled(current) ? null : pending));
     if (!stored) throw new AlreadyEnrolled();
-    if (!(await isWanted())) {
+    if (!(await isAllowed())) {
       await this.factors.change(userId, ({ secret: now }) => (now === pending.secret ? NO_SECOND_FACTOR : null));
       throw new Unauthenticated(true).withReason('revoked_token', userId);
     }
@@ -62,7 +62,7 @@ export class TwoFactor {
     return { otpauthUri: otpauthUri(this.realm.options.twoFactor.issuer, holder, secret), recoveryCodes: codes };
   }
 
-  /** Enables the second factor that is pending, with a code of it. That code is used up. @throws WrongCode */
+  /** Enables the pending second factor with a code, and consumes the code. @throws WrongCode */
   async confirm(userId: string, code: string): Promise<void> {
     const factor = await this.factors.read(userId);
     const match = this.totp.match(this.factors.secretOf(userId, factor), code);
@@ -71,7 +71,7 @@ export class TwoFactor {
     let wasEnabled = false;
     const stored = await this.factors.change(userId, (current) => {
       wasEnabled = isEnabled(current);
-      // The code proves the secret it was checked against, and no other.
+      // The code is valid only for the secret that it was checked against.
       return current.secret === factor.secret ? { ...current, confirmedAt: current.confirmedAt ?? confirmedAt } : null;
     });
     if (!stored) throw new WrongCode();
@@ -88,18 +88,18 @@ export class TwoFactor {
     if (wasEnabled) this.events.emit(new TwoFactorDisabled(userId, this.realm.guard));
   }
 
-  /** Whether the login asks this user for a second factor. */
+  /** Whether the login requires a second factor of this user. */
   async isEnabled(userId: string): Promise<boolean> {
     return isEnabled(await this.factors.read(userId));
   }
 
-  /** How many recovery codes are left, and how many a set has. */
+  /** Returns the number of remaining recovery codes, and the size of a set. */
   async recoveryCodeCount(userId: string): Promise<{ remaining: number; total: number }> {
     const { recoveryCodes } = await this.factors.read(userId);
     return { remaining: hashesIn(recoveryCodes).length, total: this.realm.options.twoFactor.recoveryCodes };
   }
 
-  /** New recovery codes; the former ones are dead. @throws NotEnrolled */
+  /** Replaces the recovery codes. The former codes become invalid. @throws NotEnrolled */
   async replaceRecoveryCodes(userId: string): Promise<string[]> {
     if (!(await this.isEnabled(userId))) throw new NotEnrolled();
     const { codes, column } = await this.codes.generate();
