@@ -31,7 +31,7 @@ import { UserProvider } from './foundation/ports/user-provider';
 
 type LineDetails = Omit<SecurityLine, 'event'>;
 
-/** Names the locked account by its user id. A lock on an identifier without an account is logged without it: it is personal data. */
+/** Names the locked account by its user id. An identifier without an account is personal data and is not logged. */
 const locked = ({ purpose, subject, guard }: AccountLocked): LineDetails => ({
   purpose,
   guard,

@@ -9,8 +9,8 @@ import { Sessions } from '../sessions/sessions';
 
 const ROUNDS = 20;
 
-describe('an account whose password is reset while it is erased', () => {
-  // More than PostgreSQL takes to see that two transactions wait for each other.
+describe('an account whose password is reset during its deletion', () => {
+  // Longer than PostgreSQL needs to detect a deadlock.
   const account = UnverifiedAccount.forFile({ storeTimeoutMs: 10_000 });
   const { app, t } = account;
 
@@ -21,11 +21,11 @@ describe('an account whose password is reset while it is erased', () => {
     return waiting.length > 0;
   };
 
-  it('is erased, and neither waits for what the other has', async () => {
+  it('is deleted without a deadlock', async () => {
     const own = await app.confirmed();
     await app.enrol(own, account.authenticator);
     const token = await account.mailed();
-    // One that began after the others had been ended.
+    // A session that starts after the other sessions have ended.
     t.on(AccountDeleting, async () => void (await t.auth.startSession(account.userId)));
     const sessions = account.own(Sessions);
     const [erase, half] = [sessions.eraseEnded.bind(sessions), new PausePoint()];
@@ -44,7 +44,7 @@ describe('an account whose password is reset while it is erased', () => {
       expect(await t.database.query(`SELECT 1 FROM ${table}`)).toEqual([]);
   });
 
-  it(`is erased whichever comes first, ${ROUNDS} times, and leaves nothing behind`, async () => {
+  it(`is deleted without remaining rows, in any order of the requests, in ${ROUNDS} rounds`, async () => {
     for (let round = 0; round < ROUNDS; round++) {
       const email = `racer${round}@example.com`;
       const userId = await member(t, email);
@@ -57,7 +57,7 @@ describe('an account whose password is reset while it is erased', () => {
         t.login(email),
         t.login(email),
       ]);
-      // A reset that came first has ended the session that would erase.
+      // If the reset is first, it ends the session of the deletion.
       expect([204, 401]).toContain(erased.status);
       expect(others.map(({ status }) => status).filter((status) => status >= 500)).toEqual([]);
       if (erased.status === 401) continue;

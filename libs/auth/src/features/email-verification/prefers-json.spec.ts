@@ -8,7 +8,7 @@ describe('a client', () => {
     'application/vnd.api+json',
     'text/html;q=0.8, application/json',
     'text/html;q=0, application/json;q=0.1',
-  ])('that sends Accept: %s would rather have JSON', (accept) => {
+  ])('that sends Accept: %s prefers JSON', (accept) => {
     expect(prefersJson(accept)).toBe(true);
   });
 
@@ -22,7 +22,7 @@ describe('a client', () => {
     'application/json;q=none, text/html',
     'image/png',
     ',;,',
-  ])('that sends Accept: %s is taken for a browser', (accept) => {
+  ])('that sends Accept: %s is treated as a browser', (accept) => {
     expect(prefersJson(accept)).toBe(false);
   });
 });

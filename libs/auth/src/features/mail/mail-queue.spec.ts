@@ -7,8 +7,8 @@ import type { Mail } from '../../foundation/ports/mail';
 
 const MAIL: Mail = { to: 'ada@example.com', subject: 'Hello', text: 'A text' };
 
-describe('the mails that wait', () => {
-  it('are bounded: one too many is a failure like any other', async () => {
+describe('the mail queue', () => {
+  it('is bounded: a mail beyond the maximum emits MailFailed', async () => {
     jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
     let release = (): void => undefined;
     const hanging = new Promise<void>((resolve) => (release = resolve));

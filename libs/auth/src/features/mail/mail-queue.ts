@@ -76,7 +76,7 @@ export class MailQueue implements BeforeApplicationShutdown, OnApplicationShutdo
     this.running--;
   }
 
-  /** Runs one job with a time limit, so that it cannot block a place in the queue. A mail that is ready too late is not sent. */
+  /** Runs one job with a time limit, so that it cannot block the queue. A mail that is prepared too late is not sent. */
   private async do({ kind, prepare }: Job): Promise<void> {
     let failed = false;
     const work = async (): Promise<void> => {

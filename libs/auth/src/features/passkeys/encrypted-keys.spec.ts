@@ -8,12 +8,12 @@ const NEXT = 'the-next-key-of-encryption-at-rest-0123';
 const keysOf = (guard: string, ...keys: string[]): EncryptedKeys =>
   new EncryptedKeys(new Encryption(keys.length ? keys : [KEY]), new Realm({ guard } as GuardConfig));
 
-describe('a sealed key', () => {
+describe('an encrypted public key', () => {
   const owner = { credentialId: 'AAAA', userId: '1' };
   const key = Buffer.from('the public key');
   const sealed = keysOf('api').encrypt(owner, key);
 
-  it('is opened for its own guard, user and passkey, also under a former key', () => {
+  it('is decrypted for its own guard, user and passkey, also with a former encryption key', () => {
     expect(Buffer.from(keysOf('api').decrypt(owner, sealed))).toEqual(key);
     expect(Buffer.from(keysOf('api', NEXT, KEY).decrypt(owner, sealed))).toEqual(key);
   });
@@ -22,8 +22,10 @@ describe('a sealed key', () => {
     ['another guard', keysOf('admin'), owner],
     ['another user', keysOf('api'), { ...owner, userId: '2' }],
     ['another passkey', keysOf('api'), { ...owner, credentialId: 'AAAB' }],
-    ['another key of encryption', keysOf('api', NEXT), owner],
-  ])('is not opened for %s: that is an error', (_, keys, whose) => {
-    expect(() => keys.decrypt(whose, sealed)).toThrow(`The public key of the passkey ${whose.credentialId} cannot be`);
+    ['another encryption key', keysOf('api', NEXT), owner],
+  ])('causes an error when it is decrypted for %s', (_, keys, wrongOwner) => {
+    expect(() => keys.decrypt(wrongOwner, sealed)).toThrow(
+      `The public key of the passkey ${wrongOwner.credentialId} cannot be`,
+    );
   });
 });

@@ -14,7 +14,7 @@ describe('a use of a passkey', () => {
     [10, 10, 'clone'],
     [10, 11, 'accept'],
     [4_294_967_295, 0, 'clone'],
-  ])('counted %d before and %d now: %s', (stored, used, verdict) => {
+  ])('with the stored count %d and the new count %d has the verdict %s', (stored, used, verdict) => {
     expect(judgeUse(of(stored), of(used))).toBe(verdict);
   });
 
@@ -27,7 +27,10 @@ describe('a use of a passkey', () => {
     [true, true, false, false, 'refuse'],
     [false, false, false, true, 'refuse'],
     [true, true, false, true, 'refuse'],
-  ])('eligible %s, backed up %s before; %s, %s now: %s', (eligible, backedUp, eligibleNow, backedUpNow, verdict) => {
-    expect(judgeUse(of(0, eligible, backedUp), of(0, eligibleNow, backedUpNow))).toBe(verdict);
-  });
+  ])(
+    'stored as eligible %s and backed up %s, used as eligible %s and backed up %s, has the verdict %s',
+    (eligible, backedUp, eligibleNow, backedUpNow, verdict) => {
+      expect(judgeUse(of(0, eligible, backedUp), of(0, eligibleNow, backedUpNow))).toBe(verdict);
+    },
+  );
 });

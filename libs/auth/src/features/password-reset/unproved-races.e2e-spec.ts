@@ -9,16 +9,16 @@ import { PausePoint, whilePaused } from '../../../../../test/support/pause-point
 import { asConfirmed, codeOf, secretIn } from '../../../../../test/support/two-factor';
 import { SECOND_FACTOR_REMOVED, UnverifiedAccount } from '../../../../../test/support/unverified-account';
 
-describe('a reset of the password of an account whose address nobody has proved', () => {
+describe('the password reset of an account with an unverified email', () => {
   const checkpoint = PausePoint.disabled();
-  /** What the host does before it signs a token. */
+  /** Runs in the host's hook before a token is signed. */
   let signing: () => Promise<void>;
   const tokenClaims = async (): Promise<object> => signing().then(() => ({}));
-  // The moments of a transaction take their time.
+  // Long enough for a transaction that waits for another one.
   const account = UnverifiedAccount.forFile({ storeTimeoutMs: 5000, hooks: { tokenClaims } });
   beforeEach(() => void (signing = async () => undefined));
 
-  it('is not survived by a passkey whose registration is under way', async () => {
+  it('refuses a passkey whose registration is in progress', async () => {
     const user = await account.app.confirmed();
     const credential = account.authenticator.create(await account.app.creationOptions(user));
     const verifier = account.own(RegistrationVerifier);
@@ -30,28 +30,28 @@ describe('a reset of the password of an account whose address nobody has proved'
   });
 
   const moments: [string, () => void][] = [
-    ['about to be stored', () => void (signing = () => checkpoint.pass())],
+    ['not yet stored', () => void (signing = () => checkpoint.pass())],
     [
-      'stored already',
+      'already stored',
       () => {
-        const grounds = account.own(SessionPrecondition);
-        const hold = grounds.stillValid.bind(grounds);
+        const precondition = account.own(SessionPrecondition);
+        const stillValid = precondition.stillValid.bind(precondition);
         jest
-          .spyOn(grounds, 'stillValid')
-          .mockImplementation(async (...args) => checkpoint.pass().then(() => hold(...args)));
+          .spyOn(precondition, 'stillValid')
+          .mockImplementation(async (...args) => checkpoint.pass().then(() => stillValid(...args)));
       },
     ],
   ];
-  it.each(moments)('is not survived by a session of a passkey that is %s', async (_, hold) => {
+  it.each(moments)('refuses a passkey login whose session is %s', async (_, pauseLogin) => {
     await account.addSecondFactors();
-    hold();
+    pauseLogin();
     const { ceremony_id, credential } = await account.app.answer(account.authenticator);
     const late = await whilePaused(checkpoint, account.app.login(ceremony_id, credential), () => account.reset());
     expect(late.status).toBe(401);
     expect(await account.living()).toEqual([]);
   });
 
-  it('is not survived by a second factor whose enrolment is under way', async () => {
+  it('removes a second factor whose enrolment is in progress', async () => {
     const { access_token: token } = await account.t.session();
     const proof = await confirmationTokenOf(account.t, token);
     const codes = account.own(RecoveryCodes);
@@ -64,7 +64,7 @@ describe('a reset of the password of an account whose address nobody has proved'
     expect(await account.factor()).toEqual(SECOND_FACTOR_REMOVED);
   });
 
-  it('nor by one that is about to be enabled', async () => {
+  it('refuses to enable a second factor whose confirmation is in progress', async () => {
     const { access_token: token } = await account.t.session();
     const proof = await confirmationTokenOf(account.t, token);
     const { body } = await asConfirmed(account.t, 'post', '/auth/two-factor', token, proof).expect(200);
@@ -77,8 +77,8 @@ describe('a reset of the password of an account whose address nobody has proved'
     expect(await account.factor()).toEqual(SECOND_FACTOR_REMOVED);
   });
 
-  describe('at every step of it', () => {
-    /** Does something first, when a method is called next. */
+  describe('with concurrent requests at each step', () => {
+    /** Runs `first` before the next call of a method. */
     const before = (service: object, method: string, first: () => Promise<unknown>): void => {
       const original = (service as Record<string, (...args: unknown[]) => Promise<unknown>>)[method]!.bind(service);
       jest
@@ -86,7 +86,7 @@ describe('a reset of the password of an account whose address nobody has proved'
         .mockImplementationOnce(async (...args: unknown[]) => first().then(() => original(...args)));
     };
 
-    /** Sends a request, and waits until it is answered or waits for a lock of the reset. */
+    /** Sends a request, and returns when it is answered or waits for a lock of the reset. */
     const sent = async <T>(request: PromiseLike<T>): Promise<{ answer: Promise<T> }> => {
       let isAnswered = false;
       const answer = Promise.resolve(request).finally(() => (isAnswered = true));
@@ -95,7 +95,7 @@ describe('a reset of the password of an account whose address nobody has proved'
       return { answer };
     };
 
-    it('is survived by no session of a passkey', async () => {
+    it('leaves no session of a passkey login', async () => {
       await account.app.enrol(await account.app.confirmed(), account.authenticator);
       const ceremonies = [
         await account.app.answer(account.authenticator),
@@ -113,7 +113,7 @@ describe('a reset of the password of an account whose address nobody has proved'
         before(account.own(Sessions), 'endAll', signIn);
       });
       await account.reset();
-      // Before the sessions end, before the passkeys are removed, and before the sessions end again.
+      // One login before the sessions end, one before the passkeys are removed, and one before the sessions end again.
       expect((await Promise.all(logins)).map(({ status }) => status)).toEqual([200, 200, 422]);
       expect(await account.living()).toEqual([]);
       expect(await account.app.rows()).toEqual([]);
@@ -122,7 +122,7 @@ describe('a reset of the password of an account whose address nobody has proved'
     it.each<[string, 'endAll' | 'removeAll', number]>([
       ['before the sessions end', 'endAll', 204],
       ['before the passkeys are removed', 'removeAll', 401],
-    ])('is survived by no passkey that is registered %s', async (_, step, status) => {
+    ])('leaves no passkey that is registered %s', async (_, step, status) => {
       const user = await account.app.confirmed();
       const credential = account.authenticator.create(await account.app.creationOptions(user));
       let late: Promise<{ status: number }> | undefined;

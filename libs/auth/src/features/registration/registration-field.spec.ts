@@ -21,11 +21,11 @@ describe('a field of a registration', () => {
     [false, { type: 'boolean' }, null],
     ['false', { type: 'boolean' }, 'validation.invalid'],
     [{}, { type: 'boolean' }, 'validation.invalid'],
-  ])('%j under %j is judged %s', (value, rule, fault) => {
+  ])('with the value %j and the rule %j has the fault %s', (value, rule, fault) => {
     expect(fieldFault(value, rule)).toBe(fault);
   });
 
-  it('may have a NUL where the password rules judge it', () => {
+  it('may contain a NUL if it is a password, which the password rules check', () => {
     expect(fieldFault('a\0b', {}, true)).toBeNull();
   });
 });

@@ -15,7 +15,7 @@ const storeOf = (guard = 'api'): SessionStore => t.app.get(Realms).get(guard).ge
 const started = async (guard = 'api'): Promise<string> =>
   String(claimsOf((await t.auth.guard(guard).startSession(1)).accessToken).fid);
 
-/** Puts a session into a state; the time is that of PostgreSQL. */
+/** Sets the state of a session. Times are relative to PostgreSQL's clock. */
 const put = (id: string, { generation, recent, expiresIn, revokedIn }: Omit<Judged, 'name' | 'verdict'>) =>
   t.database.query(
     `UPDATE svc_sessions SET generation = $2, expires_at = clock_timestamp() + $4 * interval '1 second',
@@ -28,20 +28,20 @@ const rowOf = async (id: string): Promise<Record<string, unknown>> =>
   (await t.database.query('SELECT * FROM svc_sessions WHERE id = $1', [id]))[0];
 const found = async (store: SessionStore, id: string): Promise<FoundSession> => (await store.find(id))!;
 
-const LIVING = { expiresIn: 3600, revokedIn: null };
+const LIVE = { expiresIn: 3600, revokedIn: null };
 
 describe.each([
-  ['joined with others', true],
-  ['alone', false],
+  ['shared by several requests', true],
+  ['for one request', false],
 ])('the conditional statement of a refresh, %s', (_, joined) => {
   it.each(JUDGE_TABLE.map((row) => [row.name, row.verdict, row] as const))(
-    'does with %s what the verdict says: %s',
+    'follows the verdict for %s: %s',
     async (_name, verdict, row) => {
       const store = storeOf(guardOf(row));
       const id = await started(guardOf(row));
-      // A request has read the session when the presented token was its current one, or was ahead of it. Others may
-      // have changed the session since.
-      await put(id, { ...row, ...LIVING, generation: Math.min(row.generation, row.presented) });
+      // The request reads the session while the presented token is current or newer. Other requests may change the
+      // session afterwards.
+      await put(id, { ...row, ...LIVE, generation: Math.min(row.generation, row.presented) });
       const read = await found(store, id);
       await put(id, row);
       const [before, now] = [await rowOf(id), await found(store, id)];
@@ -67,11 +67,11 @@ describe.each([
 
 describe('the statement of a replay', () => {
   it.each(JUDGE_TABLE.map((row) => [row.name, row.verdict, row] as const))(
-    'hands out nothing of an ended or expired session: %s, %s',
+    'changes nothing for an ended or expired session: %s, %s',
     async (_name, verdict, row) => {
       const store = storeOf(guardOf(row));
       const id = await started(guardOf(row));
-      await put(id, { ...row, ...LIVING });
+      await put(id, { ...row, ...LIVE });
       const read = await found(store, id);
       await put(id, row);
       const before = await rowOf(id);
@@ -82,7 +82,7 @@ describe('the statement of a replay', () => {
     },
   );
 
-  it('hands out nothing where the session was rotated since it was read', async () => {
+  it('changes nothing if the session was rotated since it was read', async () => {
     const [store, id] = [storeOf(), await started()];
     const read = await found(store, id);
     await store.rotate(read, 0, true);
@@ -92,12 +92,12 @@ describe('the statement of a replay', () => {
   });
 });
 
-describe('refreshes that are joined into one statement', () => {
-  it('rotate each its own session', async () => {
+describe('refreshes in one shared statement', () => {
+  it('rotate their own sessions', async () => {
     const store = storeOf();
     const ids = await Promise.all(Array.from({ length: 20 }, () => started()));
     for (const [n, id] of ids.entries())
-      await put(id, { ...LIVING, generation: n, recent: [], grace: GRACE, presented: n });
+      await put(id, { ...LIVE, generation: n, recent: [], grace: GRACE, presented: n });
     const read = await Promise.all(ids.map((id) => found(store, id)));
     await t.auth.revoke(ids[7]!);
     const sent = jest.spyOn(t.database.logger, 'logQuery');
@@ -107,13 +107,13 @@ describe('refreshes that are joined into one statement', () => {
     for (const [n, id] of ids.entries()) expect((await rowOf(id)).generation).toBe(n === 7 ? 7 : n + 1);
   });
 
-  it('rotate one session once, and each other one', async () => {
+  it('rotate one session only once, and other sessions as well', async () => {
     const store = storeOf();
     const [id, other] = [await started(), await started()];
-    const [read, beside] = [await found(store, id), await found(store, other)];
+    const [read, readOther] = [await found(store, id), await found(store, other)];
     const done = await Promise.all([
       ...Array.from({ length: 9 }, () => store.rotate(read, 0, true)),
-      store.rotate(beside, 0, true),
+      store.rotate(readOther, 0, true),
     ]);
     expect(done.slice(0, 9).filter(Boolean)).toHaveLength(1);
     expect(done[9]).toBe(true);
@@ -121,7 +121,7 @@ describe('refreshes that are joined into one statement', () => {
     expect((await rowOf(id)).recent).toHaveLength(1);
   });
 
-  it('do not wait for a session that another request holds', async () => {
+  it('do not wait for a session that another transaction has locked', async () => {
     const store = storeOf();
     const ids = await Promise.all(Array.from({ length: 5 }, () => started()));
     const read = await Promise.all(ids.map((id) => found(store, id)));

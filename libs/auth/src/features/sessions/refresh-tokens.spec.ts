@@ -30,7 +30,7 @@ const isGenuine = (by: RefreshTokens, token: string, salt = SALT): boolean => {
   return parsed !== null && by.isGenuine(parsed, salt);
 };
 
-/** The documented construction, of HMAC alone: RFC 5869 §2.2 and §2.3, of which 32 bytes need one block. */
+/** The documented construction with HMAC only: RFC 5869 §2.2 and §2.3, with one block for 32 bytes. */
 function independently(root: string, salt: Buffer, guard: string, family: string, generation: number): string {
   const hmac = (key: Buffer, ...parts: (string | Buffer)[]): Buffer =>
     parts.reduce((mac, part) => mac.update(part), createHmac('sha256', key)).digest();
@@ -42,14 +42,14 @@ function independently(root: string, salt: Buffer, guard: string, family: string
 }
 
 describe('a refresh token', () => {
-  it('is the documented text', () => {
-    // Printed by openssl: dgst -sha256 -mac HMAC, three times.
+  it('has the documented value', () => {
+    // Computed with three calls of `openssl dgst -sha256 -mac HMAC`.
     expect(tokens.mint(FAMILY, 258, SALT)).toBe(
       'AQ8eLTxLWkaXiHdmVUQzIhEAAAECvEH4a5kHhvfmEFjcBGgpyjw3OeOuAVXl2gqtDgATcSU',
     );
   });
 
-  it('is what an implementation of its own makes of any root, salt, guard, session and generation', () => {
+  it('equals that of an independent implementation for any root, salt, guard, session and generation', () => {
     const text = fc.string({ minLength: 1, maxLength: 80 });
     const roots = fc.string({ minLength: 32, maxLength: 80 });
     const salts = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => Buffer.from(bytes));
@@ -66,13 +66,13 @@ describe('a refresh token', () => {
     );
   });
 
-  it.each(['', 's', 'x'.repeat(31)])('is made from no root that is as short as %j', (text) => {
+  it.each(['', 's', 'x'.repeat(31)])('is never made with a short root such as %j', (text) => {
     expect(() => tokensOf({ key: text, secret: text }).mint(FAMILY, 0, SALT)).toThrow('root');
     const forged = independently(text, SALT, 'api', FAMILY, 0);
     expect(isGenuine(tokensOf({ previousKeys: [text], secret: text, previousSecrets: [text] }), forged)).toBe(false);
   });
 
-  it('of a generation is always the same, and of each generation another', () => {
+  it('is always the same for one generation, and different for each generation', () => {
     const all = Array.from({ length: 300 }, (_, generation) => tokens.mint(FAMILY, generation, SALT));
     expect(new Set(all).size).toBe(300);
     expect(all.map((_, generation) => tokens.mint(FAMILY, generation, SALT))).toEqual(all);
@@ -89,23 +89,23 @@ describe('a refresh token', () => {
     }
   });
 
-  it.each([0, 2, 129, 255])('of version %i is none', (version) => {
+  it.each([0, 2, 129, 255])('is refused with version %i', (version) => {
     const bytes = bytesOf(tokens.mint(FAMILY, 0, SALT));
     bytes[0] = version;
     expect(parseRefreshToken(bytes.toString('base64url'))).toBeNull();
   });
 
-  it('has one spelling', () => {
+  it('has one encoding', () => {
     const token = tokens.mint(FAMILY, 258, SALT);
-    const others = [...ALPHABET].map((last) => token.slice(0, -1) + last).filter((one) => one !== token);
-    const sameBytes = others.filter((one) => bytesOf(one).equals(bytesOf(token)));
+    const others = [...ALPHABET].map((last) => token.slice(0, -1) + last).filter((other) => other !== token);
+    const sameBytes = others.filter((other) => bytesOf(other).equals(bytesOf(token)));
     expect(sameBytes).toHaveLength(3);
-    for (const one of sameBytes) expect(parseRefreshToken(one)).toBeNull();
+    for (const other of sameBytes) expect(parseRefreshToken(other)).toBeNull();
   });
 
-  it('is nothing else', () => {
+  it('is no other text', () => {
     const token = tokens.mint(FAMILY, 2 ** 32 - 1, SALT);
-    // As many characters as a token has, each of which a decoder may skip or read as another one.
+    // Texts with the length of a token, with a character that a decoder may skip or read as another one.
     const withOne = (one: string): string => one + token.slice(one.length);
     const texts = ['', 'A', token.slice(1), token.slice(0, -1), `${token}A`, `${token}=`, ` ${token}`, `${token}\n`];
     const spelled = ['+', '/', '=', ' ', '\n', '\0', 'é', '😀', '%2', '.'].flatMap((one) => [
@@ -122,7 +122,7 @@ describe('a refresh token', () => {
     );
   });
 
-  it('of another guard, another session`s salt or another root is not genuine', () => {
+  it('is not genuine with another guard, salt or root', () => {
     const token = tokens.mint(FAMILY, 3, SALT);
     const otherSalt = Buffer.from(SALT);
     otherSalt[31]! ^= 1;
@@ -135,7 +135,7 @@ describe('a refresh token', () => {
     expect(isGenuine(tokens, token)).toBe(true);
   });
 
-  it('is made with the key of encryption, else with the secret', () => {
+  it('is made with the encryption key, otherwise with the secret', () => {
     const token = (roots: Roots): string => tokensOf(roots).mint(FAMILY, 0, SALT);
     const others = { previousKeys: [OTHER], previousSecrets: [OTHER] };
     expect(token({ key: ROOT, secret: OTHER, ...others })).toBe(token({ key: ROOT }));
@@ -145,17 +145,20 @@ describe('a refresh token', () => {
   it.each<[string, Roots]>([
     ['a former key', { key: OTHER, previousKeys: ['x', ROOT] }],
     ['a former secret', { secret: OTHER, previousSecrets: ['x', ROOT] }],
-    ['the secret, from before there was a key', { key: OTHER, secret: ROOT }],
-    ['a former secret, from before there was a key', { key: OTHER, secret: 'x', previousSecrets: [ROOT] }],
+    ['the secret, from before an encryption key was configured', { key: OTHER, secret: ROOT }],
+    [
+      'a former secret, from before an encryption key was configured',
+      { key: OTHER, secret: 'x', previousSecrets: [ROOT] },
+    ],
   ])('is genuine under %s', (_, roots) => {
     expect(isGenuine(tokensOf(roots), tokens.mint(FAMILY, 3, SALT))).toBe(true);
   });
 
-  it('is not made where nothing is configured to make it with', () => {
+  it('cannot be made without a configured root', () => {
     expect(() => tokensOf({}).mint(FAMILY, 0, SALT)).toThrow(/SVC_ENCRYPTION_KEY/);
   });
 
-  it('is made with a root of 32 bytes, however few characters they are', () => {
+  it('can be made with a root of 32 bytes in fewer characters', () => {
     const short = tokensOf({ key: 'ü'.repeat(16) });
     expect(isGenuine(short, short.mint(FAMILY, 0, SALT))).toBe(true);
   });

@@ -6,57 +6,72 @@ const NOW = 1_000_000;
 const fresh: SessionState = { generation: 0, recent: [], expiresAt: NOW + 1, revokedAt: null, now: NOW };
 
 describe('a presented refresh token', () => {
-  it.each(JUDGE_TABLE.map((row) => [row.name, row.verdict, row] as const))('%s is judged %s', (_, verdict, row) => {
-    expect(judge(stateAt(NOW, row), row.presented, row.grace)).toBe(verdict);
-  });
+  it.each(JUDGE_TABLE.map((row) => [row.name, row.verdict, row] as const))(
+    'that is %s has the verdict %s',
+    (_, verdict, row) => {
+      expect(judge(stateAt(NOW, row), row.presented, row.grace)).toBe(verdict);
+    },
+  );
 
-  it('has every verdict in that table, but the one of a session that is not there', () => {
+  it('has all verdicts in that table, except that of an unknown session', () => {
     const all: Verdict[] = ['first', 'replay', 'ahead', 'revoked', 'expired', 'reuse'];
     expect([...new Set(JUDGE_TABLE.map(({ verdict }) => verdict))].toSorted()).toEqual(all.toSorted());
     for (const generation of [0, 1, 2 ** 32 - 1]) expect(judge(null, generation, GRACE)).toBe('unknown');
   });
 
   const boundaries: [string, Partial<SessionState>, number, number, Verdict][] = [
-    ['current at its very deadline', { expiresAt: NOW }, 0, GRACE, 'first'],
-    ['current just after its deadline', { expiresAt: NOW - 0.001 }, 0, GRACE, 'expired'],
-    ['replaced exactly the grace ago', { generation: 1, recent: [NOW - GRACE] }, 0, GRACE, 'replay'],
-    ['replaced just longer ago', { generation: 1, recent: [NOW - GRACE - 0.001] }, 0, GRACE, 'reuse'],
-    ['replaced in this instant, without grace', { generation: 1, recent: [NOW] }, 0, 0, 'reuse'],
-    ['of a session that ended at the epoch', { revokedAt: 0 }, 0, GRACE, 'revoked'],
-    ['of a session that was rotated at the epoch', { generation: 1, recent: [0] }, 0, GRACE, 'reuse'],
+    ['is accepted at the deadline of its session', { expiresAt: NOW }, 0, GRACE, 'first'],
+    ['is refused just after the deadline of its session', { expiresAt: NOW - 0.001 }, 0, GRACE, 'expired'],
+    ['is accepted at the end of the grace period', { generation: 1, recent: [NOW - GRACE] }, 0, GRACE, 'replay'],
+    ['is refused just after the grace period', { generation: 1, recent: [NOW - GRACE - 0.001] }, 0, GRACE, 'reuse'],
+    [
+      'is refused immediately after its rotation with a grace period of 0',
+      { generation: 1, recent: [NOW] },
+      0,
+      0,
+      'reuse',
+    ],
+    ['is refused for a session that ended at the epoch', { revokedAt: 0 }, 0, GRACE, 'revoked'],
+    ['is refused after a rotation at the epoch', { generation: 1, recent: [0] }, 0, GRACE, 'reuse'],
   ];
   it.each(boundaries)('%s', (_, facts, presented, grace, verdict) => {
     expect(judge({ ...fresh, ...facts }, presented, grace)).toBe(verdict);
   });
 });
 
-describe('what is remembered of rotations', () => {
+describe('the list of recent rotations', () => {
   const rotated = (session: SessionState, generation: number, grace: number): SessionState => {
     const { dropped, added } = recentChange(session, generation, grace);
     const recent = [...session.recent.slice(dropped), ...Array.from({ length: added }, () => session.now)];
     return { ...session, generation: generation + 1, recent };
   };
   const changes: [string, Partial<SessionState>, number, number, { dropped: number; added: number }][] = [
-    ['of the first rotation is its time', {}, 0, GRACE, { dropped: 0, added: 1 }],
+    ['gets the time of the first rotation', {}, 0, GRACE, { dropped: 0, added: 1 }],
     [
-      'keeps what is within the grace, boundary included',
+      'keeps rotations within the grace period, including the boundary',
       { recent: [NOW - GRACE, NOW] },
       0,
       GRACE,
       { dropped: 0, added: 1 },
     ],
-    ['drops what is older', { recent: [NOW - 99, NOW - GRACE - 1, NOW - 2] }, 0, GRACE, { dropped: 2, added: 1 }],
-    ['drops all where all are older', { recent: [NOW - 99, NOW - 98] }, 0, GRACE, { dropped: 2, added: 1 }],
-    ['is 64 rotations at most', { recent: Array.from({ length: 64 }, () => NOW) }, 0, GRACE, { dropped: 1, added: 1 }],
-    ['counts the lost ones between', { generation: 3, recent: [NOW - 1] }, 9, GRACE, { dropped: 0, added: 7 }],
-    ['is 64 also where more were lost', { generation: 3, recent: [NOW, NOW] }, 5000, GRACE, { dropped: 2, added: 64 }],
+    ['drops older rotations', { recent: [NOW - 99, NOW - GRACE - 1, NOW - 2] }, 0, GRACE, { dropped: 2, added: 1 }],
+    ['drops all rotations if all are older', { recent: [NOW - 99, NOW - 98] }, 0, GRACE, { dropped: 2, added: 1 }],
+    ['has at most 64 rotations', { recent: Array.from({ length: 64 }, () => NOW) }, 0, GRACE, { dropped: 1, added: 1 }],
+    ['gets an entry for each lost rotation', { generation: 3, recent: [NOW - 1] }, 9, GRACE, { dropped: 0, added: 7 }],
+    [
+      'has at most 64 rotations after the loss of more',
+      { generation: 3, recent: [NOW, NOW] },
+      5000,
+      GRACE,
+      { dropped: 2, added: 64 },
+    ],
   ];
   it.each(changes)('%s', (_, facts, generation, grace, change) => {
     const session = { ...fresh, ...facts };
     expect(recentChange({ ...session, generation: facts.generation ?? generation }, generation, grace)).toEqual(change);
   });
 
-  /** A rotation after so many seconds; or a loss of so many of the last commits, and a rotation from the newest token. */
+  /** A rotation after `after` seconds, with a loss of the last `lost` commits before it. */
   const event = fc.oneof(
     { weight: 5, arbitrary: fc.record({ after: fc.integer({ min: 0, max: 25 }), lost: fc.constant(0) }) },
     {
@@ -65,12 +80,12 @@ describe('what is remembered of rotations', () => {
     },
   );
 
-  it('decides as the whole history would', () => {
+  it('leads to the same decisions as the complete history', () => {
     fc.assert(
       fc.property(fc.array(event, { maxLength: 90 }), fc.integer({ min: 0, max: 20 }), (events, grace) => {
         let session: SessionState = { ...fresh, expiresAt: Infinity };
         const stored = [session];
-        // When each token was replaced, as far as the database can know.
+        // The time when each token was replaced, according to the commits that are not lost.
         const replacedAt: number[] = [];
         for (const { after, lost } of events) {
           const newest = session.generation;
@@ -85,10 +100,10 @@ describe('what is remembered of rotations', () => {
 
           expect(session.recent.length).toBeLessThanOrEqual(64);
           for (const [generation, time] of replacedAt.entries()) {
-            const isHonoured = grace > 0 && time + grace >= now && session.generation - generation <= 64;
+            const isAccepted = grace > 0 && time + grace >= now && session.generation - generation <= 64;
             expect([generation, judge(session, generation, grace)]).toEqual([
               generation,
-              isHonoured ? 'replay' : 'reuse',
+              isAccepted ? 'replay' : 'reuse',
             ]);
           }
           expect(judge(session, session.generation, grace)).toBe('first');
@@ -108,7 +123,7 @@ describe('a verdict', () => {
     ['expired', false],
     ['revoked', false],
     ['reuse', true],
-  ])('of "%s" ends the session: %s, and never without reuse detection', (verdict, ends) => {
+  ])('of "%s" ends the session: %s; never without reuse detection', (verdict, ends) => {
     expect(endsSession(verdict, true)).toBe(ends);
     expect(endsSession(verdict, false)).toBe(false);
   });

@@ -57,7 +57,7 @@ export interface SessionStart {
   userId: string;
   /** Extra claims of the first access token. */
   claims?: object;
-  /** A list that pins the abilities of the session permanently; an empty list grants nothing. Derived at each issue if omitted. */
+  /** Pins the abilities of the session permanently; an empty list grants nothing. If omitted, they are derived each time. */
   abilities?: Iterable<string>;
   /** The authentication methods of the user (RFC 8176): `['pwd']`, `['webauthn']`. */
   amr?: readonly string[];
@@ -208,7 +208,7 @@ export class Sessions {
     return this.store.belongsTo(userId, familyId, sql);
   }
 
-  /** Whether a session has not ended. Always true for a token without a session; true for a co-issuer's session without a row. */
+  /** Whether a session has not ended. True for a token without a session, and for a co-issuer's session without a row. */
   async isAlive(familyId: string | null, sql?: Sql): Promise<boolean> {
     return familyId === null || !(await this.store.hasEnded(familyId, sql));
   }

@@ -1,6 +1,6 @@
 import { RECOVERY_CODE, hashesIn, without } from './recovery-codes';
 
-describe('recovery codes in their column', () => {
+describe('the column of recovery codes', () => {
   it.each<[string | null, string[]]>([
     [null, []],
     ['', []],
@@ -13,7 +13,7 @@ describe('recovery codes in their column', () => {
     [JSON.stringify(Array.from({ length: 101 }, () => 'a')), []],
     ['null', []],
     ['[', []],
-  ])('%j holds %j', (column, hashes) => expect(hashesIn(column)).toEqual(hashes));
+  ])('%j contains %j', (column, hashes) => expect(hashesIn(column)).toEqual(hashes));
 
   it.each<[string | null, string, string | null]>([
     ['["a","b","c"]', 'b', '["a","c"]'],
@@ -22,7 +22,7 @@ describe('recovery codes in their column', () => {
     ['[]', 'a', null],
     [null, 'a', null],
     ['junk', 'a', null],
-  ])('%j without %j is %j', (column, hash, left) => expect(without(column, hash)).toBe(left));
+  ])('%j after the removal of %j is %j', (column, hash, left) => expect(without(column, hash)).toBe(left));
 
   it.each([
     ['abcdeABCDE-0123456789', true],
@@ -32,5 +32,5 @@ describe('recovery codes in their column', () => {
     ['abcdeABCDE-01234567_9', false],
     ['äbcdeABCDE-0123456789', false],
     ['', false],
-  ])('%j has the form of one: %s', (code, is) => expect(RECOVERY_CODE.test(code)).toBe(is));
+  ])('accepts the code format of %j: %s', (code, isValid) => expect(RECOVERY_CODE.test(code)).toBe(isValid));
 });

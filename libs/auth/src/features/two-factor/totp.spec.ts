@@ -37,7 +37,7 @@ const totpAt = (time: number, window = 0): Totp =>
 describe('TOTP', () => {
   const sha1 = rows.filter(({ alg }) => alg === 'SHA1');
 
-  it('knows every vector', () => {
+  it('is tested with all vectors', () => {
     expect([rows.length, sha1.length, hotp.length]).toEqual([18, 6, 10]);
     expect(leadingZeros.length).toBeGreaterThan(5);
   });
@@ -52,7 +52,7 @@ describe('TOTP', () => {
     expect(totpAt(time).match(secret_base32, other)).toBeNull();
   });
 
-  it.each(rows)('stands on a library that computes $totp_8 at $time with $alg', (row) => {
+  it.each(rows)('uses a library that computes $totp_8 at $time with $alg', (row) => {
     const { verifySync } = otpLibrary();
     const algorithm = row.alg.toLowerCase() as 'sha1';
     const secret = Buffer.from(row.secret_ascii);
@@ -69,7 +69,7 @@ describe('TOTP', () => {
     },
   );
 
-  it.each(leadingZeros)('accepts $code at $time, with its zeros only', ({ time, code }) => {
+  it.each(leadingZeros)('accepts $code at $time only with its leading zeros', ({ time, code }) => {
     expect(totpAt(time).match(SECRET, code)).not.toBeNull();
     expect(totpAt(time).match(SECRET, String(Number(code)))).toBeNull();
   });
@@ -90,22 +90,22 @@ describe('TOTP', () => {
   });
 
   it.each(['', ' ', '12345', '1234567', '12345x', '-12345', '1e5000', '١٢٣٤٥٦', '123456\n7', '0x1234'])(
-    'takes %j for no code',
+    'refuses %j, which is not a code',
     (code) => expect(totpAt(59).match(SECRET, code)).toBeNull(),
   );
 
-  it('matches nothing without a secret', () => {
+  it('accepts no code without a secret', () => {
     expect(totpAt(59).match(null, '287082')).toBeNull();
     expect(totpAt(59).match('', '287082')).toBeNull();
   });
 
-  it('makes secrets of 160 bits, each another', () => {
+  it('makes different secrets of 160 bits', () => {
     const secrets = Array.from({ length: 100 }, () => totpAt(0).newSecret());
     for (const secret of secrets) expect(secret).toMatch(/^[A-Z2-7]{32}$/);
     expect(new Set(secrets).size).toBe(100);
   });
 
-  it('names the package that is missing', () => {
+  it('names a missing package in the error', () => {
     expect(() => otpLibrary(() => undefined)).toThrow(/features\.twoFactor needs otplib\. Run: npm install otplib/);
   });
 });

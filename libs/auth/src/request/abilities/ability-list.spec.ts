@@ -7,7 +7,7 @@ describe('a list of abilities', () => {
     ['keeps its order', ['b', 'a', 'c.*'], 'b a c.*'],
     ['drops empty strings and duplicates', ['b', '', 'a', 'b', ''], 'b a'],
     ['may be empty', [], ''],
-    ['may be a list of nothing', ['', ''], ''],
+    ['may contain only empty strings', ['', ''], ''],
     ['may be a Set', new Set(['a', 'b']), 'a b'],
     [
       'may be a generator',
@@ -17,7 +17,7 @@ describe('a list of abilities', () => {
       })(),
       'a b',
     ],
-    ['may hold String objects', [new String('a'), 'a', new String('b')], 'a b'],
+    ['may contain String objects', [new String('a'), 'a', new String('b')], 'a b'],
     ['may be one ability', 'orders.read', 'orders.read'],
     ['may be one String object', new String('orders.read') as string, 'orders.read'],
     ['may be the empty string', '', ''],
@@ -26,7 +26,7 @@ describe('a list of abilities', () => {
 
   it.each<[string, unknown, RegExp]>([
     ['a single string of two', 'orders.read orders.write', /scope-token/],
-    ['a comma list', 'orders.read,orders.write', /scope-token/],
+    ['a list with commas', 'orders.read,orders.write', /scope-token/],
     ['a name with a space', ['orders read'], /scope-token/],
     ['a name with a quote', ['a"b'], /scope-token/],
     ['a name with a backslash', ['a\\b'], /scope-token/],
@@ -48,17 +48,17 @@ describe('a list of abilities', () => {
     expect(() => scopeOf(abilities as string)).toThrow(text);
   });
 
-  it('may fill 2048 bytes joined, spaces included, and not one more', () => {
+  it('may have at most 2048 bytes, including spaces', () => {
     const names = Array.from({ length: 16 }, (_, i) => `${i}`.padStart(2, '0').padEnd(127, 'x'));
     expect(scopeOf([...names.slice(0, 15), `${names[15]}x`])).toHaveLength(2048);
     expect(() => scopeOf([...names.slice(0, 14), `${names[14]}x`, `${names[15]}x`])).toThrow(/2048 bytes/);
   });
 
-  it('counts what is left after duplicates', () => {
+  it('is measured without duplicates', () => {
     expect(scopeOf(Array.from({ length: 1000 }, () => 'orders.read'))).toBe('orders.read');
   });
 
-  it('never repeats a long value in its error', () => {
+  it('does not repeat a long value in its error', () => {
     const message = (() => {
       try {
         return scopeOf(['x'.repeat(1_000_000)]);
@@ -69,7 +69,7 @@ describe('a list of abilities', () => {
     expect(message.length).toBeLessThan(250);
   });
 
-  it('reads back as the names that were given', () => {
+  it('is parsed back to the given names', () => {
     const name = fc.stringMatching(/^[!#-+\--[\]-~]{1,20}$/);
     fc.assert(
       fc.property(fc.array(name, { maxLength: 20 }), (names) => {

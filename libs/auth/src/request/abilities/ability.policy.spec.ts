@@ -20,11 +20,11 @@ describe('an ability name', () => {
     ['escaped', 'orders\\read'],
     ['accented', 'commandé'],
     ['of another script', '注文'],
-    ['a face', '🔑'],
-    ['broken over two lines', 'orders\n'],
-    ['tabbed', 'orders\t'],
-    ['ended by a NUL', 'orders\0'],
-    ['deleted', 'orders\x7f'],
+    ['an emoji', '🔑'],
+    ['with a line break', 'orders\n'],
+    ['with a tab', 'orders\t'],
+    ['with a NUL', 'orders\0'],
+    ['with a DEL character', 'orders\x7f'],
   ])('may not be %s', (_, name) =>
     expect(flawOf(name)).toMatch(/characters outside RFC 6749's scope-token, or a comma/),
   );
@@ -38,19 +38,19 @@ describe('an ability name', () => {
     ['boolean', true],
     ['object', ['orders']],
     ['object', new String('orders')],
-  ])('must be a string and no %s', (type, name) => {
+  ])('must be a string, not a value of type %s', (type, name) => {
     expect(flawOf(name)).toBe(`An ability must be a string, not ${type}.`);
   });
 
   it.each([
     ['too long', 'x'.repeat(100_000)],
     ['of wrong characters', `${'x'.repeat(119)},,,,,,,,`],
-  ])('that is %s is shown by its first 120 characters', (_, name) => {
+  ])('that is %s appears in the error with its first 120 characters', (_, name) => {
     expect(flawOf(name)).toContain(`"${name.slice(0, 120)}…"`);
     expect(flawOf(name)!.length).toBeLessThan(250);
   });
 
-  it('is what RFC 6749 §3.3 allows, less the comma', () => {
+  it('follows RFC 6749 §3.3, without the comma', () => {
     const character = fc.integer({ min: 0, max: 0x2ff }).map((code) => String.fromCharCode(code));
     fc.assert(
       fc.property(fc.array(character, { minLength: 1, maxLength: 3 }), (characters) => {
@@ -63,7 +63,7 @@ describe('an ability name', () => {
 });
 
 describe('a scope', () => {
-  it('may have 2048 bytes and not one more', () => {
+  it('may have at most 2048 bytes', () => {
     expect(flawOfScope('')).toBeUndefined();
     expect(flawOfScope('x'.repeat(2048))).toBeUndefined();
     expect(flawOfScope('x'.repeat(2049))).toBe('The abilities together are longer than 2048 bytes.');

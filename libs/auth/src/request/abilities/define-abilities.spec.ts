@@ -7,7 +7,7 @@ import { Gates } from '../gates/route-plan';
 describe('declared abilities', () => {
   const { Abilities, AnyAbility, tokenCan, names } = defineAbilities('orders.read', 'orders.write', '0');
 
-  it('are known to the compiler', () => {
+  it('are checked by the compiler', () => {
     class Host {
       @Abilities('orders.read', '0')
       right() {}

@@ -41,14 +41,14 @@ describe('the ability to delete the account', () => {
     [['svc.account.delete'], true],
     [['*'], true],
   ])(
-    'is held by a session pinned to %j: %s, also where the library`s routes are not gated',
+    'is granted to a session pinned to %j: %s, also when the library`s routes are not gated',
     async (abilities, held) => {
       expect(await passes(erase, abilities, true)).toBe(held);
       expect(await passes(erase, abilities, false)).toBe(held);
     },
   );
 
-  it('is the only one that holds there', async () => {
+  it('is the only ability that is required then', async () => {
     expect(await passes(confirm, [], true)).toBe(false);
     expect(await passes(confirm, [], false)).toBe(true);
   });

@@ -17,7 +17,7 @@ describe('a requirement', () => {
     [['', '0', ','], ['0']],
     [['a.*'], ['a.*']],
     [['x'.repeat(128)], ['x'.repeat(128)]],
-  ])('given as %j asks for %j', (given, abilities) => {
+  ])('given as %j requires %j', (given, abilities) => {
     expect(requirement(given, 'every')).toEqual({ abilities, met: 'every' });
     expect(requirement(given, 'some')).toEqual({ abilities, met: 'some' });
   });
@@ -47,7 +47,7 @@ describe('a requirement', () => {
     [['a.*'], ['a.*'], true, true],
     [['a.*'], ['a.x'], false, false],
     [[], ['*'], false, false],
-  ])('of %j is met by %j: all of it %s, any of it %s', (abilities, granted, every, some) => {
+  ])('of %j with the grant %j: all abilities met %s, any ability met %s', (abilities, granted, every, some) => {
     const grant = new Grant(granted);
     expect([isMet({ abilities, met: 'every' }, grant), isMet({ abilities, met: 'some' }, grant)]).toEqual([
       every,
@@ -55,21 +55,22 @@ describe('a requirement', () => {
     ]);
   });
 
-  it('is met as a second reading of the rules meets it', () => {
+  it('is met exactly when an independent implementation meets it', () => {
     const name = fc.constantFrom('orders', 'orders.read', 'ordersX.read', 'Orders.read', 'orders.*', 'o.*', '*', '0');
-    const covers = (granted: string[], wanted: string): boolean =>
+    const covers = (granted: string[], required: string): boolean =>
       granted.some(
-        (one) => one === '*' || one === wanted || (one.endsWith('.*') && wanted.indexOf(one.slice(0, -1)) === 0),
+        (name) =>
+          name === '*' || name === required || (name.endsWith('.*') && required.indexOf(name.slice(0, -1)) === 0),
       );
     fc.assert(
       fc.property(
         fc.array(name, { minLength: 1, maxLength: 4 }),
         fc.array(name, { maxLength: 3 }),
-        (wanted, granted) => {
-          const held = [...new Set(wanted)].filter((one) => covers(granted, one)).length;
+        (required, granted) => {
+          const held = [...new Set(required)].filter((name) => covers(granted, name)).length;
           const grant = new Grant(granted);
-          expect(isMet(requirement(wanted, 'every'), grant)).toBe(held === new Set(wanted).size);
-          expect(isMet(requirement(wanted, 'some'), grant)).toBe(held > 0);
+          expect(isMet(requirement(required, 'every'), grant)).toBe(held === new Set(required).size);
+          expect(isMet(requirement(required, 'some'), grant)).toBe(held > 0);
         },
       ),
       { numRuns: 3000 },

@@ -13,7 +13,7 @@ const headers = { authorization: 'Bearer x' };
 const upgrade = { headers: { ...headers, upgrade: 'websocket' }, socket: { remoteAddress: '198.18.0.1' } };
 
 describe('the request of a call', () => {
-  it('is HTTP`s own, whatever the option says', () => {
+  it('is the HTTP request, whatever the option returns', () => {
     const request = { headers };
     const context = contextOf('http', request, {});
     expect(findRequest(context, () => ({ headers: {} }))).toBe(request);
@@ -21,9 +21,9 @@ describe('the request of a call', () => {
   });
 
   it.each([
-    ['where Nest puts it', { req: { headers } }],
-    ['where Mercurius puts it', { request: { headers } }],
-  ])('is that of HTTP behind GraphQL, %s', (_, value) => {
+    ['in the context of Nest', { req: { headers } }],
+    ['in the context of Mercurius', { request: { headers } }],
+  ])('is the HTTP request for GraphQL, %s', (_, value) => {
     const request = Object.values(value)[0];
     expect(findRequest(contextOf('graphql', {}, {}, value, {}))).toBe(request);
     expect(findRequest(contextOf('graphql', {}, value, {}))).toBe(request);
@@ -34,14 +34,14 @@ describe('the request of a call', () => {
     ['graphql-ws', 'graphql', [{}, {}, { req: { extra: { request: upgrade } } }, {}], '198.18.0.1'],
     ['ws', 'ws', [{ request: upgrade }, {}, 'pattern'], '198.18.0.1'],
     ['socket.io', 'ws', [{ handshake: { headers, address: '198.18.0.2' } }, {}, 'pattern'], '198.18.0.2'],
-  ])('is a new one for each call over a socket: %s', (_, type, args, ip) => {
+  ])('is a new object for each call over a socket: %s', (_, type, args, ip) => {
     const [one, other] = [contextOf(type, ...args), contextOf(type, ...args)].map((context) => findRequest(context));
     expect(one).toBeInstanceOf(CarriedRequest);
     expect(one).toMatchObject({ headers, ip });
     expect(other).not.toBe(one);
   });
 
-  it('is what the option returns, where it returns something', () => {
+  it('is the value of the option, if it returns one', () => {
     const named = { headers, ip: '198.18.0.3' };
     expect(findRequest(contextOf('rpc', {}, {}), () => named)).toMatchObject(named);
     expect(findRequest(contextOf('graphql', {}, {}, { req: { headers: {} } }, {}), () => named)).toMatchObject(named);
@@ -56,24 +56,24 @@ describe('the request of a call', () => {
     ['graphql', [{}, {}, { req: {} }, {}]],
     ['ws', [{}, {}, 'pattern']],
     ['ws', [{ request: {} }, {}, 'pattern']],
-  ])('is missing in a context of %s like %j', (type, args) => {
+  ])('is missing in a %s context such as %j', (type, args) => {
     expect(() => findRequest(contextOf(type, ...args))).toThrow(AuthConfigError);
   });
 });
 
-describe('the request of a call that a guard has found', () => {
+describe('the request that a guard has found for a call', () => {
   it.each([
     ['GraphQL', 'graphql', [{}, {}, { req: upgrade }, { info: 1 }]],
     ['a gateway', 'ws', [{ request: upgrade }, 'text', 'pattern']],
-  ])('is the same for everything about that call: %s', (_, type, args) => {
+  ])('is the same object for the whole call: %s', (_, type, args) => {
     const context = contextOf(type, ...args);
     const found = requestOfCall(context);
     expect(requestOfCall(context)).toBe(found);
-    // Nest makes another context for parameters.
+    // Nest makes a separate context for parameters.
     expect(requestOf(contextOf(type, ...context.getArgs()))).toBe(found);
   });
 
-  it('leaves client, data and pattern of a message where they were', () => {
+  it('does not move client, data and pattern of a message', () => {
     const client = { request: upgrade };
     const context = contextOf('ws', client, 'text', 'pattern');
     requestOfCall(context);
@@ -81,13 +81,13 @@ describe('the request of a call that a guard has found', () => {
     expect(context.switchToWs().getPattern()).toBe('pattern');
   });
 
-  it('is that of the operation for its nested fields', () => {
+  it('is the request of the operation for nested fields', () => {
     const value = { req: upgrade };
     const found = requestOfCall(contextOf('graphql', {}, {}, value, { info: 1 }));
     expect(requestOf(contextOf('graphql', {}, {}, value, { info: 2 }))).toBe(found);
   });
 
-  it('is none where no guard stood', () => {
+  it('is undefined without a guard', () => {
     for (const context of [contextOf('ws', {}, {}, 'pattern'), contextOf('graphql', {}, {}, {}, {}), contextOf('rpc')])
       expect(requestOf(context)).toBeUndefined();
   });

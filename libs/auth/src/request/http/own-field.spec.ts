@@ -13,18 +13,18 @@ describe('a field of a body', () => {
     [['name'], null],
     ['name', null],
     [undefined, null],
-  ])('of %j is %j', (body, value) => {
+  ])('of the body %j has the value %j', (body, value) => {
     expect(ownField(body, 'name')).toBe(value);
   });
 
-  it('that is a password is taken to the letter', () => {
+  it('with a password is not trimmed', () => {
     for (const name of ['password', 'password_confirmation', 'current_password']) {
       expect(ownField({ [name]: ' x ' }, name)).toBe(' x ');
       expect(ownField({ [name]: '' }, name)).toBeNull();
     }
   });
 
-  it('is never what an object brings along', () => {
+  it('is never an inherited property', () => {
     for (const name of ['constructor', '__proto__', 'toString']) expect(ownField({}, name)).toBeNull();
   });
 });

@@ -71,7 +71,7 @@ export function libraryRoutes(modules: ModulesContainer, scanner: MetadataScanne
   });
 }
 
-/** Matches like a router: case-insensitive, with or without a final slash. The prefix is optional: hosts can exclude paths from it. */
+/** Matches like a router: without case, with or without a final slash. Hosts can exclude paths from the prefix. */
 function patternOf(path: string, prefix: string): RegExp {
   const literal = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
   const segments = path.split('/').map((segment) => (segment.startsWith(':') ? '[^/]+' : literal(segment)));

@@ -21,7 +21,7 @@ import { ValidationFailed } from '../../foundation/platform/errors';
 import type { MessageKey, Text } from '../../foundation/platform/messages';
 import { Realm } from '../../foundation/realm/realm';
 
-/** Whether a text has more than `max` characters. A character has at most two UTF-16 units, so very long texts are not counted. */
+/** Whether a text has more than `max` characters. Very long texts are not counted: a character has at most two units. */
 export const isLongerThan = (text: string, max: number): boolean => text.length > 2 * max || [...text].length > max;
 
 /** Longest email address: 64 characters, an at sign, and a domain of 254 (RFC 5321 §4.5.3.1). */

@@ -8,7 +8,7 @@ describe('a text', () => {
     ['🔑🔑', 2],
     ['x\ufe0f', 2],
     ['\ud800', 1],
-  ])('%j is longer than one character less, and not than its own %i', (text, length) => {
+  ])('such as %j has exactly %i characters', (text, length) => {
     expect([isLongerThan(text, length - 1), isLongerThan(text, length)]).toEqual([true, false]);
   });
 });

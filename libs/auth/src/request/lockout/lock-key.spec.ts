@@ -6,24 +6,24 @@ const ULID = '01ARZ3NDEKTSV4RRFFQ69G5FAV';
 
 describe('the lock of a login', () => {
   it.each<[string, string | null, string, string]>([
-    ['is the account`s, whatever it was called', '7', ' ADA@example.com', 'id:7'],
-    ['is the account`s without an identifier', '7', '', 'id:7'],
-    ['takes the id to the letter', ULID, 'ada', `id:${ULID}`],
-    ['keeps an id in another case apart', ULID.toLowerCase(), 'ada', `id:${ULID.toLowerCase()}`],
-    ['takes an id of 190 bytes', 'x'.repeat(190), 'ada', `id:${'x'.repeat(190)}`],
+    ['is that of the account, whatever the identifier', '7', ' ADA@example.com', 'id:7'],
+    ['is that of the account without an identifier', '7', '', 'id:7'],
+    ['uses the id unchanged', ULID, 'ada', `id:${ULID}`],
+    ['differs for an id in another case', ULID.toLowerCase(), 'ada', `id:${ULID.toLowerCase()}`],
+    ['contains an id of 190 bytes', 'x'.repeat(190), 'ada', `id:${'x'.repeat(190)}`],
     ['hashes a longer id', 'x'.repeat(191), 'ada', `id:${hashed('x'.repeat(191))}`],
-    ['is the identifier`s without an account', null, 'ada@example.com', 'idn:ada@example.com'],
-    ['is the same in every case and with spaces around it', null, ' ADA@example.com ', 'idn:ada@example.com'],
-    ['is another one`s for what looks alike', null, '\u0410DA@example.com', 'idn:\u0430da@example.com'],
+    ['is that of the identifier without an account', null, 'ada@example.com', 'idn:ada@example.com'],
+    ['ignores case and surrounding spaces of an identifier', null, ' ADA@example.com ', 'idn:ada@example.com'],
+    ['differs for a look-alike identifier', null, '\u0410DA@example.com', 'idn:\u0430da@example.com'],
     ['hashes an identifier that is too long', null, 'x'.repeat(191), `idn:${hashed('x'.repeat(191))}`],
-    ['is nobody`s without account and identifier', null, '', ''],
-    ['is nobody`s for blank text', null, ' \t\u00a0', ''],
-    ['is an identifier`s that poses as an account', null, 'id:7', 'idn:id:7'],
+    ['is empty without account and identifier', null, '', ''],
+    ['is empty for a blank identifier', null, ' \t\u00a0', ''],
+    ['is that of the identifier if it looks like an account key', null, 'id:7', 'idn:id:7'],
   ])('%s', (_, userId, identifier, subject) => {
     expect(loginLock(userId, identifier)).toEqual({ purpose: 'login', subject });
   });
 
-  it('fits into its column, whatever was given', () => {
+  it('fits into its column for any input', () => {
     for (const text of ['x'.repeat(190), 'x'.repeat(191), 'я'.repeat(1000), '😀'.repeat(100)]) {
       for (const { subject } of [loginLock(text, ''), loginLock(null, text)]) {
         expect(Buffer.byteLength(subject)).toBeLessThanOrEqual(255);
@@ -40,11 +40,11 @@ describe('the lock of a user', () => {
     ['confirm', ` ${ULID.toLowerCase()}`, ` ${ULID.toLowerCase()}`],
     ['confirm', 'x'.repeat(191), hashed('x'.repeat(191))],
     ['two_factor', '', ''],
-  ])('at %s with the id "%s" is counted as "%s"', (purpose, id, subject) => {
+  ])('for %s with the id "%s" has the subject "%s"', (purpose, id, subject) => {
     expect(userLock(purpose, id)).toEqual({ purpose, subject });
   });
 });
 
-describe('the purposes', () => {
+describe('the purposes of locks', () => {
   it('are these', () => expect(LOCK_PURPOSES).toEqual(['login', 'two_factor', 'confirm']));
 });

@@ -14,7 +14,7 @@ const LIMITS = resolveRateLimits({
   registration: { maxAttempts: 17, decaySeconds: 18 },
 });
 
-// What a limiter might be tempted to count by.
+// Contains values that a limiter must not use as a key.
 const REQUEST = {
   ip: '198.51.100.1',
   body: { email: 'ada@example.com', username: 'ada', password: 'secret', refresh_token: 'token' },
@@ -47,7 +47,7 @@ describe('the library`s limiters', () => {
   });
 
   it.each(NUMBERS.filter(([name]) => BY_USER.includes(name)))(
-    'of %s allow a user as much from all clients together: %d in %d seconds',
+    'of %s allow a user the same number from all clients together: %d in %d seconds',
     (name, maxAttempts, decaySeconds) => {
       expect(rules(name, USER)).toEqual([
         { key: 'ip|203.0.113.7', maxAttempts, decaySeconds },
@@ -56,21 +56,23 @@ describe('the library`s limiters', () => {
     },
   );
 
-  it.each(BY_USER)('of %s tell users and guards apart', (name) => {
-    const keys = [USER, { ...USER, userId: '8' }, { ...USER, guard: 'admin' }].map((one) => rules(name, one)[1]!.key);
+  it.each(BY_USER)('of %s separate users and guards', (name) => {
+    const keys = [USER, { ...USER, userId: '8' }, { ...USER, guard: 'admin' }].map(
+      (context) => rules(name, context)[1]!.key,
+    );
     expect(new Set(keys).size).toBe(3);
   });
 
-  it.each(NUMBERS.filter(([name]) => !BY_USER.includes(name)))('of %s count the client alone', (name) => {
+  it.each(NUMBERS.filter(([name]) => !BY_USER.includes(name)))('of %s count by client only', (name) => {
     expect(rules(name, USER)).toEqual(rules(name, STRANGER));
     expect(rules(name, { ...USER, guard: 'admin', userId: '8' })).toEqual(rules(name, STRANGER));
   });
 
-  it.each(NUMBERS)('of %s tell clients apart', (name) => {
+  it.each(NUMBERS)('of %s separate clients', (name) => {
     expect(rules(name, { ...STRANGER, client: '203.0.113.8' })[0]!.key).toBe('ip|203.0.113.8');
   });
 
-  it.each(NUMBERS)('of %s need nothing of the request', (name) => {
+  it.each(NUMBERS)('of %s do not use the request', (name) => {
     for (const request of [undefined, null, {}, { body: null }, 'text']) {
       expect(rules(name, USER, request)).toEqual(rules(name, USER));
     }

@@ -20,47 +20,50 @@ const WELL_KNOWN = '64:ff9b::/96';
 
 describe('a client address', () => {
   it.each(clients.flatMap(({ same_bucket, expected_key_prefix64: [key] }) => same_bucket.map((ip) => [ip, key])))(
-    '%s is the client %s',
+    'such as %s has the client key %s',
     (ip, key) => expect(clientAddress(ip, 64)).toBe(key),
   );
 
-  it('is another client`s in every other group', () => {
+  it('has a different key in every other group', () => {
     const named = clients.map(({ same_bucket }) => new Set(same_bucket.map((ip) => clientAddress(ip, 64))));
     expect(named.map(({ size }) => size)).toEqual(clients.map(() => 1));
     expect(new Set(named.flatMap((names) => [...names])).size).toBe(clients.length);
   });
 
-  it.each(masks)('$addr/$prefix is of the network $network', ({ addr, prefix, network }) => {
+  it.each(masks)('such as $addr has, with the prefix $prefix, the key $network', ({ addr, prefix, network }) => {
     expect(clientAddress(addr, prefix)).toBe(network);
   });
 
-  it.each(spelled.filter(({ out }) => !out.startsWith('::ffff:')))('$in is spelled $out', ({ in: ip, out }) => {
-    expect(clientAddress(ip, 128)).toBe(`${out}/128`);
-  });
+  it.each(spelled.filter(({ out }) => !out.startsWith('::ffff:')))(
+    'such as $in is normalized to $out',
+    ({ in: ip, out }) => {
+      expect(clientAddress(ip, 128)).toBe(`${out}/128`);
+    },
+  );
 
   it.each(spelled.filter(({ out }) => out.startsWith('::ffff:')))(
-    '$in is the IPv4 address in it',
+    'such as $in is the IPv4 address that it contains',
     ({ in: ip, out }) => {
       for (const prefix of [32, 64, 128]) expect(clientAddress(ip, prefix)).toBe(out.slice('::ffff:'.length));
     },
   );
 
-  it.each(['::192.0.2.1', '::c000:201', '0:0:0:0:0:0:192.0.2.1'])('is no IPv4 address as %s', (ip) => {
+  it.each(['::192.0.2.1', '::c000:201', '0:0:0:0:0:0:192.0.2.1'])('such as %s is not an IPv4 address', (ip) => {
     expect(clientAddress(ip, 128)).toBe('::c000:201/128');
     expect(clientAddress(ip, 64)).toBe('::/64');
   });
 
-  it('is the IPv4 address behind a NAT64 with the well-known prefix', () => {
+  it('of a NAT64 with the well-known prefix is the IPv4 address', () => {
     const { addr } = rows.find(({ prefix }) => prefix === WELL_KNOWN)!;
     for (const prefix of [32, 64, 128]) expect(clientAddress(addr, prefix)).toBe(ipv4);
   });
 
   it.each(rows.filter(({ prefix }) => prefix !== WELL_KNOWN))(
-    '$addr is masked, for anyone may own $prefix',
+    'such as $addr is masked, because any network may use $prefix',
     ({ addr }) => expect(clientAddress(addr, 64)).toBe(naive(numberOf(addr), 64)),
   );
 
-  it.each(invalid.filter(Boolean))('%j is no address and stays as it is', (ip) => {
+  it.each(invalid.filter(Boolean))('such as %j, which is invalid, remains unchanged', (ip) => {
     expect(clientAddress(ip, 64)).toBe(ip);
     expect(clientAddress(ip, 128)).toBe(ip);
   });
@@ -70,7 +73,7 @@ describe('a client address', () => {
     (ip) => expect(clientAddress(ip, 64)).toBe('unknown'),
   );
 
-  it('takes IPv4 to the letter, whatever the prefix', () => {
+  it('of IPv4 remains unchanged for every prefix', () => {
     fc.assert(
       fc.property(fc.ipV4(), fc.integer({ min: 32, max: 128 }), (ip, prefix) => {
         expect(clientAddress(ip, prefix)).toBe(ip);
@@ -78,7 +81,7 @@ describe('a client address', () => {
     );
   });
 
-  it('is its network for every prefix, however it is spelled', () => {
+  it('of IPv6 is its network for every prefix, in every notation', () => {
     const group = fc.oneof(fc.constantFrom(0, 1, 0xffff), fc.integer({ min: 0, max: 0xffff }));
     const any = fc.array(group, { minLength: 8, maxLength: 8 });
     const low = fc.array(group, { minLength: 2, maxLength: 2 });
@@ -90,7 +93,7 @@ describe('a client address', () => {
         const number = address.reduce((sum, part) => (sum << 16n) | BigInt(part), 0n);
         const prefixes = Array.from({ length: 97 }, (_, i) => 32 + i);
         const expected = prefixes.map((prefix) => naive(number, prefix));
-        // One comparison per spelling: 97 of them would take most of the time.
+        // One comparison for each notation, because 97 comparisons would take most of the time.
         for (const ip of spellings(address))
           expect([ip, ...prefixes.map((prefix) => clientAddress(ip, prefix))]).toEqual([ip, ...expected]);
       }),
@@ -99,7 +102,7 @@ describe('a client address', () => {
   });
 });
 
-/** An address in full, padded and shouted, with a dotted tail, and shortened. */
+/** Returns an address in full, padded in capitals, with a dotted end, and shortened. */
 function spellings(groups: number[]): string[] {
   const full = groups.map((group) => group.toString(16)).join(':');
   const padded = groups.map((group) => group.toString(16).padStart(4, '0').toUpperCase()).join(':');
@@ -107,7 +110,7 @@ function spellings(groups: number[]): string[] {
   return [full, padded, dotted, shortened(groups)];
 }
 
-/** The rules once more, on one big number. */
+/** An independent implementation on one big integer. */
 function naive(address: bigint, prefix: number): string {
   const high = address >> 32n;
   if (high === 0xffffn || high === 0x64_ff9b_0000_0000_0000_0000n) return dottedTail(address & 0xffff_ffffn);
@@ -119,7 +122,7 @@ function naive(address: bigint, prefix: number): string {
 
 const dottedTail = (low: bigint): string => [24n, 16n, 8n, 0n].map((bits) => (low >> bits) & 0xffn).join('.');
 
-/** RFC 5952 §4: the first of the longest runs of at least two zeros is left out. */
+/** RFC 5952 §4: the first of the longest runs of at least two zeros is omitted. */
 function shortened(groups: number[]): string {
   for (let length = 8; length >= 2; length--) {
     for (let at = 0; at + length <= 8; at++) {

@@ -41,7 +41,7 @@ describe('attempts that run at once', () => {
     expect(outcomes.at(-1)).toMatchObject({ reason: { message: expect.stringMatching(/^wait (5\d|60)$/) } });
   });
 
-  it('count as failed when host code throws, and as nothing when a store does not answer', async () => {
+  it('count as failed when code of the host throws, and do not count when a store does not answer', async () => {
     const three = fresh();
     const attempt = async (thrown: Error): Promise<string> => {
       const verify = async (): Promise<null> => {
@@ -54,24 +54,24 @@ describe('attempts that run at once', () => {
     expect(await attempt(new Error('wrong!'))).toMatch(/^wait/);
   });
 
-  it('are not waited for beyond a second, however slow the store, and another try is due soon', async () => {
+  it('delay another attempt for at most a second, also with a slow store, and then refuse it with a wait of 1 second', async () => {
     const store = t.app.get(SecurityStore);
     const three = fresh();
     for (let i = 0; i < 3; i++) await store.count(three, true);
     const count = store.count.bind(store);
     let now = performance.now();
-    const began = now;
+    const start = now;
     jest.spyOn(performance, 'now').mockImplementation(() => now);
     jest.spyOn(store, 'count').mockImplementation(async (...args) => {
       now += 300;
       return count(...args);
     });
     await expect(failures.attempt(three, async () => true, refusal)).rejects.toThrow(/^wait 1$/);
-    // The answer of the fourth call is the first one after a second.
-    expect(now - began).toBe(1200);
+    // The fourth call returns after more than a second.
+    expect(now - start).toBe(1200);
   });
 
-  it('are limited for second factors too, by guard and user', async () => {
+  it('are also limited for second factors, by guard and user', async () => {
     const [api, admin] = ['api', 'admin'].map((guard) => t.app.get(Realms).get(guard).get(FailureLimits));
     const id = randomUUID();
     const attempt = (limits: typeof api, user: string = id): Promise<unknown> =>

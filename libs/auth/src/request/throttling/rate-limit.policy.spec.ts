@@ -8,12 +8,12 @@ const bucket = (counted: number, secondsLeft = 60, pending = 0): Bucket => ({ co
 type Case = [string, boolean, [max: number, bucket: Bucket][], LimitState];
 
 const cases: Case[] = [
-  ['has the rest of its limit left', true, [[5, bucket(1)]], { limit: 5, remaining: 4, retryAfter: 0 }],
-  ['has nothing left after the last attempt', true, [[5, bucket(5)]], { limit: 5, remaining: 0, retryAfter: 0 }],
-  ['counts what is pending', true, [[5, bucket(1, 60, 3)]], { limit: 5, remaining: 1, retryAfter: 0 }],
-  ['never has less than nothing left', true, [[5, bucket(9)]], { limit: 5, remaining: 0, retryAfter: 0 }],
+  ['has the remaining attempts of its limit', true, [[5, bucket(1)]], { limit: 5, remaining: 4, retryAfter: 0 }],
+  ['has no attempts left after the last one', true, [[5, bucket(5)]], { limit: 5, remaining: 0, retryAfter: 0 }],
+  ['includes pending attempts', true, [[5, bucket(1, 60, 3)]], { limit: 5, remaining: 1, retryAfter: 0 }],
+  ['never has a negative number of attempts left', true, [[5, bucket(9)]], { limit: 5, remaining: 0, retryAfter: 0 }],
   [
-    'is told the limit with the fewest left',
+    'is that of the limit with the fewest attempts left',
     true,
     [
       [30, bucket(2)],
@@ -23,7 +23,7 @@ const cases: Case[] = [
     { limit: 5, remaining: 3, retryAfter: 0 },
   ],
   [
-    'is told the first of equally tight limits',
+    'is that of the first limit if several are equal',
     true,
     [
       [6, bucket(3)],
@@ -31,18 +31,23 @@ const cases: Case[] = [
     ],
     { limit: 6, remaining: 3, retryAfter: 0 },
   ],
-  ['waits for the end of the window', false, [[5, bucket(5, 42)]], { limit: 5, remaining: 0, retryAfter: 42 }],
+  ['has the wait until the end of the period', false, [[5, bucket(5, 42)]], { limit: 5, remaining: 0, retryAfter: 42 }],
   [
-    'waits a whole second for a part of one',
+    'has a wait of a whole second for a part of a second',
     false,
     [[5, bucket(5, 41.001)]],
     { limit: 5, remaining: 0, retryAfter: 42 },
   ],
-  ['waits a second at least', false, [[5, bucket(5, 0.001)]], { limit: 5, remaining: 0, retryAfter: 1 }],
-  ['waits a second though the window is over', false, [[5, bucket(5, 0)]], { limit: 5, remaining: 0, retryAfter: 1 }],
-  ['waits for what is pending', false, [[5, bucket(2, 9, 3)]], { limit: 5, remaining: 0, retryAfter: 9 }],
+  ['has a wait of at least a second', false, [[5, bucket(5, 0.001)]], { limit: 5, remaining: 0, retryAfter: 1 }],
   [
-    'waits for the last of the limits that refuse',
+    'has a wait of a second after the end of the period',
+    false,
+    [[5, bucket(5, 0)]],
+    { limit: 5, remaining: 0, retryAfter: 1 },
+  ],
+  ['has a wait for pending attempts', false, [[5, bucket(2, 9, 3)]], { limit: 5, remaining: 0, retryAfter: 9 }],
+  [
+    'has the longest wait of the exhausted limits',
     false,
     [
       [5, bucket(5, 10)],
@@ -52,7 +57,7 @@ const cases: Case[] = [
     { limit: 20, remaining: 0, retryAfter: 50 },
   ],
   [
-    'waits for no limit that has room',
+    'has no wait for a limit that is not exhausted',
     false,
     [
       [30, bucket(29, 3600)],
@@ -62,21 +67,21 @@ const cases: Case[] = [
   ],
 ];
 
-describe('a caller', () => {
-  it.each(cases)('%s', (_, admitted, all, told) => {
+describe('the state of limits', () => {
+  it.each(cases)('%s', (_, admitted, all, state) => {
     const limits = all.map(([max]) => limitOf(max));
-    expect(limitState(limits, { admitted, buckets: all.map(([, one]) => one) })).toEqual(told);
+    expect(limitState(limits, { admitted, buckets: all.map(([, counters]) => counters) })).toEqual(state);
   });
 
-  it('is told whole numbers, and to wait exactly when it was refused', () => {
-    const one = fc.record({
+  it('has whole numbers, and has a wait exactly when an attempt was refused', () => {
+    const limitAndBucket = fc.record({
       max: fc.integer({ min: 1, max: 9 }),
       counted: fc.integer({ min: 0, max: 9 }),
       pending: fc.integer({ min: 0, max: 9 }),
       secondsLeft: fc.double({ min: 0, max: 3600, noNaN: true }),
     });
     fc.assert(
-      fc.property(fc.array(one, { minLength: 1, maxLength: 4 }), (all) => {
+      fc.property(fc.array(limitAndBucket, { minLength: 1, maxLength: 4 }), (all) => {
         const full = all.filter(({ max, counted, pending }) => counted + pending >= max);
         const admitted = full.length === 0;
         const { limit, remaining, retryAfter } = limitState(

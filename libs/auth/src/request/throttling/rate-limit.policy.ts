@@ -10,7 +10,7 @@ export interface LimitState {
   readonly retryAfter: number;
 }
 
-/** Returns the state after an attempt: that of the limit with the fewest attempts left or, when refused, with the longest wait. */
+/** Returns the state of the limit with the fewest attempts left, or with the longest wait if the attempt was refused. */
 export function limitState(limits: readonly Limit[], { admitted, buckets }: Tally): LimitState {
   const all = limits.map(({ max }, i) => ofOne(max, buckets[i]!));
   if (admitted) return { ...least(all, ({ remaining }) => remaining), retryAfter: 0 };

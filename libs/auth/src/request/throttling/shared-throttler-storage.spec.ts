@@ -6,7 +6,7 @@ import { SharedThrottlerStorage, type ThrottlerRecord } from './throttler-storag
 
 const TTL = 60_000;
 
-describe('the storage for the host`s own throttler', () => {
+describe('the shared storage for the host`s throttler', () => {
   let now: number;
   let storage: ThrottlerStorage;
   let own: ThrottlerStorageService;
@@ -29,10 +29,10 @@ describe('the storage for the host`s own throttler', () => {
   }
 
   it.each([
-    ['as long as the window', 60_000],
-    ['longer than the window', 600_000],
-    ['shorter than the window', 5000],
-  ])('answers what the throttler`s own does, with a block %s', async (_, block) => {
+    ['as long as the period', 60_000],
+    ['longer than the period', 600_000],
+    ['shorter than the period', 5000],
+  ])('returns the same as the throttler`s own storage, with a block %s', async (_, block) => {
     for (let hits = 1; hits <= 8; hits++) {
       const { mine, theirs } = await both(3, block);
       expect(mine).toMatchObject({ totalHits: theirs.totalHits, isBlocked: theirs.isBlocked });
@@ -53,7 +53,7 @@ describe('the storage for the host`s own throttler', () => {
     expect(fresh.theirs).toMatchObject({ totalHits: 1, isBlocked: false });
   });
 
-  it('counts down to the end of the window, in whole seconds', async () => {
+  it('reports the whole seconds until the end of the period', async () => {
     expect(await hit(5)).toEqual({ totalHits: 1, timeToExpire: 60, isBlocked: false, timeToBlockExpire: 0 });
     wait(17.5);
     expect(await hit(5)).toEqual({ totalHits: 2, timeToExpire: 43, isBlocked: false, timeToBlockExpire: 0 });
@@ -61,7 +61,7 @@ describe('the storage for the host`s own throttler', () => {
     expect(await hit(5)).toMatchObject({ totalHits: 1, timeToExpire: 60 });
   });
 
-  it('blocks from the first refusal on, and no longer for another one', async () => {
+  it('blocks from the first refusal, and does not extend the block after another one', async () => {
     await hit(1, 90_000);
     wait(50);
     expect(await hit(1, 90_000)).toMatchObject({ isBlocked: true, timeToBlockExpire: 90 });
@@ -71,12 +71,12 @@ describe('the storage for the host`s own throttler', () => {
     expect(await hit(1, 90_000)).toMatchObject({ isBlocked: false, totalHits: 1 });
   });
 
-  it('refuses every request where the limit is 0', async () => {
+  it('refuses every request with a limit of 0', async () => {
     expect(await hit(0)).toMatchObject({ isBlocked: true, totalHits: 1 });
     expect(await hit(0)).toMatchObject({ isBlocked: true, totalHits: 1 });
   });
 
-  it('counts every key and every throttler by itself', async () => {
+  it('counts every key and every throttler separately', async () => {
     for (const [key, name] of [
       ['a', 'short'],
       ['b', 'short'],
@@ -88,7 +88,7 @@ describe('the storage for the host`s own throttler', () => {
     expect(await hit(1, TTL, 'c', 'short')).toMatchObject({ isBlocked: false, totalHits: 1 });
   });
 
-  it('counts in seconds, once, under a name of its own', async () => {
+  it('counts once, in seconds, with the name of the throttler in the key', async () => {
     const tally: Tally = { admitted: true, buckets: [{ counted: 2, pending: 0, secondsLeft: 0.2 }] };
     const count = jest.fn().mockResolvedValue(tally);
     const shared = new SharedThrottlerStorage({ count } as unknown as SecurityStore);
@@ -96,9 +96,9 @@ describe('the storage for the host`s own throttler', () => {
     expect(count.mock.calls).toEqual([[[{ key: 'svc:th:short:abc', max: 9, seconds: 1.5, blockSeconds: 2.5 }]]]);
   });
 
-  it('fails with the store', async () => {
-    const count = jest.fn().mockRejectedValue(new Error('gone'));
+  it('throws the error of the store', async () => {
+    const count = jest.fn().mockRejectedValue(new Error('unreachable'));
     const shared = new SharedThrottlerStorage({ count } as unknown as SecurityStore);
-    await expect(shared.increment('k', TTL, 9, TTL, 'default')).rejects.toThrow('gone');
+    await expect(shared.increment('k', TTL, 9, TTL, 'default')).rejects.toThrow('unreachable');
   });
 });

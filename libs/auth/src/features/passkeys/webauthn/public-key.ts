@@ -34,7 +34,7 @@ function isRsa(n: Buffer, e: Buffer): boolean {
   return bits >= MIN_RSA_BITS && bits <= MAX_RSA_BITS;
 }
 
-/** Returns the size of the RSA modulus, 0 for an EC key, null for an invalid key. OpenSSL checks that a point is on its curve. */
+/** Returns the RSA modulus size, 0 for an EC key, null for an invalid key: OpenSSL checks that a point is on its curve. */
 function bitsOf(jwk: object): number | null {
   try {
     return createPublicKey({ key: jwk as never, format: 'jwk' }).asymmetricKeyDetails?.modulusLength ?? 0;

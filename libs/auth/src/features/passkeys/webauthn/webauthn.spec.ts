@@ -5,19 +5,19 @@ import { loadWebauthn, webauthnOnDemand } from './library';
 const REGISTER = join(__dirname, '../../../../../../test/support/register-ts.cjs');
 
 describe('the library that verifies passkeys', () => {
-  it('is loaded when the first one is verified, and not to find out whether it is there', () => {
+  it('is loaded at the first verification, and not by the check whether it is installed', () => {
     const script = `
       const loaded = () => Object.keys(require.cache).some((file) => file.includes('/node_modules/@simplewebauthn/server/'));
       const load = require(${JSON.stringify(join(__dirname, 'library.ts'))}).webauthnOnDemand();
       const before = loaded();
       load();
       console.log(JSON.stringify([before, loaded(), load() === load()]));`;
-    // In a process of its own: other tests have loaded it in this one.
+    // In a separate process, because other tests have loaded the library in this one.
     const { stdout } = spawnSync(process.execPath, ['--require', REGISTER, '-e', script], { encoding: 'utf8' });
     expect(JSON.parse(stdout)).toEqual([false, true, true]);
   });
 
-  it('is named by the error, with the command that installs it, where it is missing', () => {
+  it('is named in the error, with the command that installs it, when it is missing', () => {
     const message =
       'features.passkeys needs the package @simplewebauthn/server. Run: npm install @simplewebauthn/server';
     expect(() => webauthnOnDemand(() => false)).toThrow(message);
