@@ -5,7 +5,7 @@ import { Realms } from '../../foundation/realm/realm';
 import { SecurityStore } from '../../foundation/security-store/security-store';
 import { FailureLimiter, FailureLimits } from '../lockout/attempt-guard';
 
-describe('attempts that run at once', () => {
+describe('concurrent attempts', () => {
   const t = rateLimitedForFile({ rateLimits: {} });
   let failures: FailureLimiter;
   beforeAll(() => (failures = t.app.get(Realms).default.get(FailureLimiter)));
@@ -13,7 +13,7 @@ describe('attempts that run at once', () => {
   const fresh = () => [{ key: `svc:test:${randomUUID()}`, max: 3, seconds: 60 }];
   const refusal = (seconds: number): Error => new Error(`wait ${seconds}`);
 
-  it('wait for those before them, which may succeed', async () => {
+  it('wait for running attempts, which may succeed', async () => {
     const [three, ended]: [ReturnType<typeof fresh>, ((ok: boolean) => void)[]] = [fresh(), []];
     const slow = () => new Promise<boolean | null>((resolve) => ended.push((ok) => resolve(ok || null)));
     const all = Promise.all(Array.from({ length: 9 }, () => failures.attempt(three, slow, refusal)));
@@ -26,7 +26,7 @@ describe('attempts that run at once', () => {
     expect(await all).toEqual(Array.from({ length: 9 }, () => true));
   });
 
-  it('are refused once those before them have failed', async () => {
+  it('are refused after enough attempts have failed', async () => {
     const three = fresh();
     let verified = 0;
     const wrong = async (): Promise<null> => {
