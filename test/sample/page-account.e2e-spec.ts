@@ -42,11 +42,11 @@ describeWithBrowser('the page of the sample', () => {
       ['Create an account', () => at('/#/register', 'Create an account')],
       ['Forgot your password?', () => at('/#/forgot-password', 'Forgot your password?')],
       [
-        'Look into your mail',
+        'Check your mail',
         async () => {
           await tab.fills({ Email: 'demo@example.com' });
           await tab.presses('Mail the link');
-          await tab.sees('Look into your mail');
+          await tab.sees('Check your mail');
         },
       ],
       ['Choose a new password', () => at('/reset-password?token=t&email=a%40example.com', 'Choose a new password')],
@@ -73,7 +73,7 @@ describeWithBrowser('the page of the sample', () => {
       ['Passkeys', () => tab.goes('Passkeys')],
       ['Your data', () => tab.goes('Your data')],
       ['Two-factor, off', () => tab.goes('Two-factor')],
-      ['Is it you?', () => press('Set it up')],
+      ['Confirm your identity', () => press('Set it up')],
       [
         'Two-factor, being set up',
         async () => {
@@ -85,7 +85,7 @@ describeWithBrowser('the page of the sample', () => {
         'Overview, with a message',
         async () => {
           await tab.goes('Overview');
-          await tab.presses('Renew it now');
+          await tab.presses('Refresh it now');
           await tab.hears('Renewed.');
         },
       ],
@@ -94,7 +94,7 @@ describeWithBrowser('the page of the sample', () => {
       expect(await findings()).toEqual([]);
     });
 
-    it('fails the accessibility check when a fault is added', async () => {
+    it('reports a planted finding: the accessibility check works under the policy of the page', async () => {
       await tab.page.evaluate("document.querySelector('main').append(document.createElement('input'))");
       expect(await findings()).toContainEqual(expect.stringMatching(/^light: label: <input/));
       await tab.page.evaluate("document.querySelector('main > input').remove()");
@@ -109,14 +109,14 @@ describeWithBrowser('the page of the sample', () => {
       expect(outline).toBe('solid');
     });
 
-    it('has no animation with reduced motion', async () => {
+    it('has no animation for users who prefer reduced motion', async () => {
       const properties = await tab.page.evaluate<string>(
         "getComputedStyle(document.querySelector('main')).transitionDuration",
       );
       expect(properties).toBe('0s');
     });
 
-    it('marks fields for passwords, names and codes for password managers', async () => {
+    it('has fields for passwords, names and codes that password managers recognize', async () => {
       await tab.signsOut();
       const hint = (label: string) => tab.field(label).getAttribute('autocomplete');
       expect([await hint('Email'), await hint('Password')]).toEqual(['username webauthn', 'current-password']);
@@ -147,7 +147,7 @@ describeWithBrowser('the page of the sample', () => {
       },
     );
 
-    it('serves the files of the page and no others', async () => {
+    it('loads only the files of the page', async () => {
       const status = (path: string) => visit.sample.status(path);
       expect(await status('/web/main.js')).toBe(200);
       for (const path of [
@@ -168,7 +168,7 @@ describeWithBrowser('the page of the sample', () => {
 
     const badge = (text: string) => tab.page.locator('main').getByText(text, { exact: true }).waitFor();
 
-    it('is registered, after the form has reported its errors', async () => {
+    it('is registered, after the form has shown the errors', async () => {
       await tab.sees('Sign in');
       await tab.page.getByRole('link', { name: 'Create an account' }).click();
       await tab.sees('Create an account');
@@ -184,24 +184,24 @@ describeWithBrowser('the page of the sample', () => {
       await tab.page.getByRole('heading', { name: 'Hello, Ada' }).waitFor();
     });
 
-    it('shows the claims and the lifetime of its token, and refreshes it on request', async () => {
+    it('shows the claims and the remaining lifetime of its token, and refreshes it on request', async () => {
       const { jti, amr } = await tab.payload();
       expect(amr).toEqual(['pwd']);
       expect(JSON.parse(await tab.page.locator('#token-header').innerText())).toEqual({ alg: 'HS256', typ: 'at+jwt' });
       await tab.page.getByText(/^1[45]:\d\d left$/).waitFor();
-      await tab.presses('Renew it now');
+      await tab.presses('Refresh it now');
       await tab.hears('Renewed.');
       expect((await tab.payload()).jti).not.toBe(jti);
     });
 
-    it('verifies its address by the link in the mailbox, and removes the link from the address bar', async () => {
+    it('confirms its address with the link in the mailbox, which does not remain in the address bar', async () => {
       await badge('not confirmed');
-      await tab.presses('Mail it again');
-      await tab.hears('The link is on its way.');
+      await tab.presses('Send the link again');
+      await tab.hears('A new link was sent.');
       await tab.page.goto(await visit.mailed(ADA, '/email/verify/'));
       await tab.sees('Your address is confirmed');
       expect(tab.page.url()).toBe(`${visit.url}/#/verified`);
-      await tab.page.getByRole('link', { name: 'go on' }).click();
+      await tab.page.getByRole('link', { name: 'continue' }).click();
       await tab.sees('Overview');
       await badge('confirmed');
     });
@@ -251,21 +251,21 @@ describeWithBrowser('the page of the sample', () => {
       await tab.hears('You are signed out everywhere.');
     });
 
-    it('refuses a wrong password, and does not reveal which addresses have an account', async () => {
+    it('refuses a wrong password, and does not show which addresses exist', async () => {
       for (const email of [ADA, 'nobody@example.com']) {
         await tab.signsIn(email, 'wrong');
         await tab.isRefused('These credentials do not match our records.');
       }
     });
 
-    it('gets a new password by a mailed link, and shows its token nowhere', async () => {
+    it('gets another password with a mailed link, whose token is not visible', async () => {
       for (const email of ['nobody@example.com', ADA]) {
         await tab.page.getByRole('link', { name: 'Forgot your password?' }).click();
         await tab.sees('Forgot your password?');
         await tab.fills({ Email: email });
         await tab.presses('Mail the link');
-        await tab.sees('Look into your mail');
-        await tab.page.getByText(`If there is an account for ${email}, a link is on its way.`).waitFor();
+        await tab.sees('Check your mail');
+        await tab.page.getByText(`If there is an account for ${email}, we have sent a link to it.`).waitFor();
         await tab.page.getByRole('link', { name: 'Back to sign in' }).click();
         await tab.sees('Sign in');
       }
@@ -286,7 +286,7 @@ describeWithBrowser('the page of the sample', () => {
       await tab.sees('Overview');
     });
 
-    it('exports its data after one confirmation by the password for several requests', async () => {
+    it('exports its data after a confirmation with the password, with one dialog for several requests', async () => {
       await tab.goes('Your data');
       const save = tab.page.waitForEvent('download');
       await tab.presses('Download your data');
@@ -299,15 +299,15 @@ describeWithBrowser('the page of the sample', () => {
       expect(JSON.parse(await readFile(await saved.path(), 'utf8'))).toMatchObject({ account: { identifier: ADA } });
     });
 
-    it('does nothing without a confirmation', async () => {
-      // A new session, in which the confirmation of the first session is invalid.
+    it('is not changed without a confirmation', async () => {
+      // Another session, for which the confirmation of the first one is not valid.
       await tab.signsOut();
       await tab.signsIn(ADA, THIRD);
       await tab.sees('Overview');
       await tab.goes('Your data');
       await tab.presses('Delete the account…');
       await tab.answers('Delete it');
-      await tab.page.getByRole('heading', { name: 'Is it you?' }).waitFor();
+      await tab.page.getByRole('heading', { name: 'Confirm your identity' }).waitFor();
       await tab.page.keyboard.press('Escape');
       await tab.dialog().waitFor({ state: 'detached' });
       await tab.goes('Overview');
@@ -317,7 +317,7 @@ describeWithBrowser('the page of the sample', () => {
       await tab.goes('Your data');
       await tab.presses('Delete the account…');
       await tab.answers('Delete it');
-      await tab.page.getByRole('heading', { name: 'Is it you?' }).waitFor();
+      await tab.page.getByRole('heading', { name: 'Confirm your identity' }).waitFor();
       await tab.confirms(THIRD);
       await tab.hears('Your account is deleted.');
       await tab.signsIn(ADA, THIRD);
@@ -325,5 +325,5 @@ describeWithBrowser('the page of the sample', () => {
     });
   });
 
-  it('has caused no console error or policy violation', () => expect(visit.complaints).toEqual([]));
+  it('causes no violation of the policy of the page', () => expect(visit.complaints).toEqual([]));
 });

@@ -25,7 +25,7 @@ describeWithBrowser('the page of the sample', () => {
     const passkeyNames = () => tab.page.locator('main').getByRole('listitem').getByRole('heading').allInnerTexts();
 
     describe('a passkey', () => {
-      it('is added after a confirmation by the password, with the request repeated automatically', async () => {
+      it('is added after a confirmation with the password, and the request is repeated automatically', async () => {
         await tab.presses('Use the demo account');
         await tab.sees('Overview');
         expect((await tab.payload()).amr).toEqual(['pwd']);
@@ -49,7 +49,7 @@ describeWithBrowser('the page of the sample', () => {
         });
       });
 
-      it('signs in by autofill, without an identifier or a click', async () => {
+      it('signs in with autofill, without an identifier or a click', async () => {
         await authenticator.touch(async () => {
           await tab.presses('Sign out');
           await tab.sees('Overview');
@@ -57,8 +57,8 @@ describeWithBrowser('the page of the sample', () => {
         expect((await tab.payload()).amr).toEqual(['webauthn']);
       });
 
-      it('signs in by a button', async () => {
-        // Autofill starts some time after the sign-out and would complete before the click.
+      it('signs in with a button', async () => {
+        // Autofill starts at some time after the sign-out, and could be faster than the click.
         await tab.page.evaluate('PublicKeyCredential.isConditionalMediationAvailable = async () => false');
         await tab.signsOut();
         await authenticator.touch(async () => {
@@ -67,7 +67,7 @@ describeWithBrowser('the page of the sample', () => {
         });
       });
 
-      it('confirms the user, and is then renamed', async () => {
+      it('confirms the identity of the user, and is then renamed', async () => {
         await tab.goes('Passkeys');
         await tab.presses('Rename Laptop');
         await tab.dialog().getByLabel('Name').fill('Old laptop');
@@ -79,7 +79,7 @@ describeWithBrowser('the page of the sample', () => {
         expect(await passkeyNames()).toEqual(['Old laptop']);
       });
 
-      it('is deleted after a question, also from the authenticator', async () => {
+      it('is deleted after a question, also by the authenticator', async () => {
         await tab.presses('Delete Old laptop');
         await tab.answers('Delete');
         await tab.hears('The passkey is deleted.');
@@ -99,7 +99,7 @@ describeWithBrowser('the page of the sample', () => {
       };
       const shownCodes = () => tab.page.locator('.codes li').allInnerTexts();
 
-      it('is set up with a QR code of the URI that is shown as text, and confirmed by a code', async () => {
+      it('is set up with a QR code of the URI that is shown as text, and with a code', async () => {
         await tab.goes('Two-factor');
         await tab.presses('Set it up');
         const picture = tab.page.getByRole('img', { name: 'QR code for your authenticator app' });
@@ -119,7 +119,7 @@ describeWithBrowser('the page of the sample', () => {
         }
       });
 
-      it('has recovery codes to copy and to save', async () => {
+      it('has recovery codes to copy and to download', async () => {
         codes = await shownCodes();
         expect(codes).toHaveLength(8);
         await tab.presses('Copy');
@@ -130,30 +130,30 @@ describeWithBrowser('the page of the sample', () => {
         expect((await save).suggestedFilename()).toBe('recovery-codes.txt');
       });
 
-      it('is enabled by a right code only, and then hides its recovery codes', async () => {
-        await tab.fills({ 'The code that it shows': '000000' });
+      it('is turned on only with a correct code, and does not show its recovery codes again', async () => {
+        await tab.fills({ 'Code from the app': '000000' });
         await tab.presses('Switch it on');
         await tab.isRefused('The code is not correct.');
-        await tab.fills({ 'The code that it shows': codeAt(secret, step()) });
+        await tab.fills({ 'Code from the app': codeAt(secret, step()) });
         await tab.presses('Switch it on');
         await tab.hears('Two-factor authentication is on.');
         await tab.page.getByText('8 of 8 recovery codes are left.').waitFor();
         expect(await shownCodes()).toEqual([]);
       });
 
-      it('is required after the password, by code', async () => {
+      it('is required after the password, as a code', async () => {
         await challenge();
         await tab.fills({ 'Code from your authenticator app': '000000' });
         await tab.button('Continue').first().click();
         await tab.isRefused('The code is not correct.');
-        // The code of the next time step, because the current one is used and the clocks may differ by one step.
+        // The code of the next time step: the current one is used, and clocks may differ by one step.
         await tab.fills({ 'Code from your authenticator app': codeAt(secret, step() + 1) });
         await tab.button('Continue').first().click();
         await tab.sees('Overview');
         expect((await tab.payload()).amr).toEqual(['pwd', 'otp']);
       });
 
-      it('is required after the password, by recovery code', async () => {
+      it('is required after the password, as a recovery code', async () => {
         await challenge();
         await tab.page.getByText('Use a recovery code instead').click();
         await tab.fills({ 'Recovery code': codes[0]! });
@@ -163,10 +163,10 @@ describeWithBrowser('the page of the sample', () => {
         await tab.page.getByText('7 of 8 recovery codes are left.').waitFor();
       });
 
-      it('gets new recovery codes, and is disabled', async () => {
+      it('gets new recovery codes, and is turned off', async () => {
         await tab.presses('New recovery codes…');
         await tab.answers('Make new ones');
-        await tab.page.getByRole('heading', { name: 'Is it you?' }).waitFor();
+        await tab.page.getByRole('heading', { name: 'Confirm your identity' }).waitFor();
         await tab.confirms();
         await tab.page.getByText('8 of 8 recovery codes are left.').waitFor();
         expect((await shownCodes()).filter((code) => codes.includes(code))).toEqual([]);
@@ -179,10 +179,10 @@ describeWithBrowser('the page of the sample', () => {
       });
     });
 
-    it('has caused no console error or policy violation', () => expect(visit.complaints).toEqual([]));
+    it('cause no violation of the policy of the page', () => expect(visit.complaints).toEqual([]));
   });
 
-  describe('with a passkey required after the password, the passkey', () => {
+  describe('a passkey after the password', () => {
     visit.forTests({ SVC_PASSKEY_REQUIRED: 'true' });
     let tab: Tab;
     let authenticator: VirtualAuthenticator;
@@ -205,7 +205,7 @@ describeWithBrowser('the page of the sample', () => {
       expect((await tab.payload()).amr).toEqual(['pwd', 'webauthn']);
     };
 
-    it('is not required of a user without passkeys', async () => {
+    it('is not required of a user without a passkey', async () => {
       await tab.signsIn();
       await tab.sees('Overview');
       await tab.goes('Passkeys');
@@ -218,7 +218,7 @@ describeWithBrowser('the page of the sample', () => {
       await tab.signsOut();
     });
 
-    it('is the only way to continue for a user with a passkey', async () => {
+    it('is required of a user with a passkey', async () => {
       await challenge();
       expect(await tab.page.locator('main').getByRole('button').allInnerTexts()).toEqual([
         'Use a passkey',
@@ -232,12 +232,12 @@ describeWithBrowser('the page of the sample', () => {
       expect(await findingsIn(tab.page)).toEqual([]);
     });
 
-    it('can be abandoned by starting over with the password', async () => {
+    it('can be cancelled with a return to the sign-in form', async () => {
       await tab.presses('Start over');
       await challenge();
     });
 
-    it('shows an accessible message when cancelled, and keeps the challenge', async () => {
+    it('shows an accessible message after a cancellation, and changes nothing', async () => {
       await authenticator.refuse(async () => {
         await byPasskey();
         await tab.page.getByRole('alert').getByText(CANCELLED).waitFor();
@@ -255,17 +255,19 @@ describeWithBrowser('the page of the sample', () => {
       expect(await tab.page.getByText(CANCELLED).count()).toBe(0);
     });
 
-    it('is in amr of the session that it opened, also after a refresh', async () => {
+    it('is an authentication method of its session, also after a refresh', async () => {
       await tab.page.reload();
       await isIn();
     });
 
-    it('is not offered in a browser without one, and a message says so', async () => {
+    it('is not offered at an address without passkeys, and the page says so', async () => {
       const elsewhere = await visit.tab();
       await elsewhere.page.goto(visit.sample.url);
       await elsewhere.signsIn();
       await elsewhere.sees('One more step');
-      await elsewhere.page.getByText('None that this account has works in this browser at this address.').waitFor();
+      await elsewhere.page
+        .getByText('None of the second factors of this account works in this browser at this address.')
+        .waitFor();
       expect(await elsewhere.button('Use a passkey').count()).toBe(0);
       expect(await findingsIn(elsewhere.page)).toEqual([]);
       await elsewhere.presses('Start over');
@@ -274,13 +276,13 @@ describeWithBrowser('the page of the sample', () => {
       await tab.comesToFront();
     });
 
-    it('is offered beside the codes of a second factor, and signs in like them', async () => {
+    it('is offered together with the codes of a second factor, and also completes the login', async () => {
       await tab.goes('Two-factor');
       await tab.presses('Set it up');
       await tab.confirms();
       await tab.page.getByRole('img', { name: /^QR code/ }).waitFor();
       secret = secretIn((await tab.page.locator('.uri').textContent())!);
-      await tab.fills({ 'The code that it shows': codeAt(secret, step()) });
+      await tab.fills({ 'Code from the app': codeAt(secret, step()) });
       await tab.presses('Switch it on');
       await tab.hears('Two-factor authentication is on.');
       await tab.signsOut();
@@ -295,7 +297,7 @@ describeWithBrowser('the page of the sample', () => {
       await tab.signsOut();
     });
 
-    it('is refused once it is deleted, and the code still signs in', async () => {
+    it('is refused after its deletion, and a code is still accepted', async () => {
       await challenge();
       await visit.sql('DELETE FROM svc_passkeys');
       await authenticator.touch(async () => {
@@ -308,6 +310,6 @@ describeWithBrowser('the page of the sample', () => {
       expect((await tab.payload()).amr).toEqual(['pwd', 'otp']);
     });
 
-    it('has caused no console error or policy violation', () => expect(visit.complaints).toEqual([]));
+    it('cause no violation of the policy of the page', () => expect(visit.complaints).toEqual([]));
   });
 });

@@ -8,7 +8,7 @@ const [MINUTES_OF_LIFE, ROUNDS] = [15, 5];
 describeWithBrowser('the page of the sample', () => {
   const visit = SampleVisit.forFile();
 
-  // Without a grace period, two tabs that present one refresh token end the session.
+  // Without a grace period: two tabs that present the same refresh token end the session.
   describe.each([
     ['body mode', {}],
     ['cookie mode', { SVC_COOKIE_MODE: 'true' }],
@@ -38,8 +38,8 @@ describeWithBrowser('the page of the sample', () => {
     const stored = (): Promise<Record<string, string>> =>
       tabs[0]!.page.evaluate('({ ...localStorage, ...sessionStorage })');
 
-    /** Waits until all tabs have the same token, and that token is not `before`. */
-    async function sharedToken(before: string): Promise<string> {
+    /** Waits until all tabs have the same token, which differs from `before`. */
+    async function share(before: string): Promise<string> {
       let held: string[] = [];
       await eventually(async () => {
         held = await Promise.all(tabs.map(async (tab) => (await tab.payload()).jti));
@@ -48,7 +48,7 @@ describeWithBrowser('the page of the sample', () => {
       return held[0]!;
     }
 
-    it('stay signed in through five refreshes, each sent once', async () => {
+    it('stay signed in during five refreshes, each of which is sent once', async () => {
       const { fid } = await tabs[0]!.payload();
       let jti = await sharedToken('');
       for (let round = 1; round <= ROUNDS; round++) {
@@ -65,12 +65,12 @@ describeWithBrowser('the page of the sample', () => {
       }
     });
 
-    it('refresh a refused token once, and repeat the refused requests', async () => {
+    it('refresh a refused token, and repeat the request, in any tab', async () => {
       const { jti } = await tabs[0]!.payload();
       const refused = new Set<string>();
       await person.route('**/auth/sessions', async (route) => {
         const token = route.request().headers().authorization!;
-        // Simulates an expired access token: the token of all tabs is refused.
+        // Simulates the expiry of the token in all tabs.
         if (refused.size > 0 && !refused.has(token)) return route.continue();
         refused.add(token);
         await route.fulfill({ status: 401, json: { message: 'Authentication is required.' } });
@@ -83,7 +83,7 @@ describeWithBrowser('the page of the sample', () => {
       expect(refreshes).toHaveLength(1);
     });
 
-    it('stay signed in while the refresh fails, and refresh when the server answers again', async () => {
+    it('stay signed in while the server cannot refresh, and refresh when it can', async () => {
       const [tab] = tabs as [Tab];
       const { jti } = await tab.payload();
       await person.route('**/auth/refresh', (route) => route.fulfill({ status: 503, json: { message: 'Not now.' } }));
@@ -95,7 +95,7 @@ describeWithBrowser('the page of the sample', () => {
       await sharedToken(jti);
     });
 
-    it('are signed out and signed in together', async () => {
+    it('sign out and in together', async () => {
       const [first, second, third] = tabs as [Tab, Tab, Tab];
       await second.comesToFront();
       await second.signsOut();
@@ -116,7 +116,7 @@ describeWithBrowser('the page of the sample', () => {
       await tabs[0]!.sees('Overview');
     });
 
-    it('are signed out when the session is ended elsewhere, without console errors', async () => {
+    it('are signed out when the session is ended elsewhere, and cause no violation of the policy of the page', async () => {
       const { access_token: token } = (await visit.sample.login('demo@example.com')).body;
       await visit.sample.call('DELETE', '/auth/sessions', undefined, token);
       await tabs[0]!.link('Sessions').dispatchEvent('click');

@@ -14,8 +14,8 @@ const DEVELOPMENT = { NODE_ENV: 'development' };
 const PRODUCTION = { NODE_ENV: 'production', PUBLIC_URL: 'https://orders.example.com' };
 const [FIRST, SECOND] = ['a horse with wings', 'another horse entirely'];
 
-describe('the sample as a process', () => {
-  it('starts without settings, with an embedded PostgreSQL, demo users and persistent data', async () => {
+describe('the sample, as a process', () => {
+  it('starts without settings: with an embedded PostgreSQL, demo users, and data that remains after its end', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'svc-data-'));
     const first = await (await SampleProcess.launch({ DATA_DIR: dataDir })).ready();
     expect(first.log).toMatch(/curl .*\/auth\/login/);
@@ -46,7 +46,7 @@ describe('the sample as a process', () => {
     rmSync(dataDir, { recursive: true, force: true });
   }, 120_000);
 
-  it('exits with the reason when it refuses to start', async () => {
+  it('ends with an error message when it refuses to start', async () => {
     const refused = await SampleProcess.launch({ NODE_ENV: 'production' });
     await expect(refused.ready()).rejects.toThrow(/PUBLIC_URL is missing\. Set it to where this server is/);
     expect(await refused.stop()).toBe(1);
@@ -95,7 +95,7 @@ describeWithRedis('the sample, configured by environment alone', () => {
       expect(await s.status('/orders')).toBe(401);
     });
 
-    it('demonstrates each decorator', async () => {
+    it('has a route for each decorator', async () => {
       const { access_token: token } = (await s.login('demo@example.com')).body;
       await s.call('DELETE', '/auth/sessions/others', undefined, token);
       await s.call('POST', '/orders', { item: 'tea' }, token);
@@ -130,7 +130,7 @@ describeWithRedis('the sample, configured by environment alone', () => {
       });
     });
 
-    it('shows no orders of other users', async () => {
+    it('does not show orders of other users', async () => {
       const { access_token: token } = (await s.login('demo@example.com')).body;
       const placed = (await s.call('POST', '/orders', { item: 'cake' }, token)).body as unknown as {
         data: { id: string };
@@ -160,7 +160,7 @@ describeWithRedis('the sample, configured by environment alone', () => {
         return found!.replace(/^http:\/\/localhost:\d+/, s.url);
       }
 
-      it('is registered, verified, reset and erased by the links of its mails', async () => {
+      it('is registered, verified, given another password, and deleted, with the links of its mails', async () => {
         const both = (password: string) => ({ password, password_confirmation: password });
         const form = { name: 'Ada <b>', email: 'ada@example.com', ...both(FIRST) };
         const { status, body } = await s.call('POST', '/auth/register', form);
@@ -206,18 +206,18 @@ describeWithRedis('the sample, configured by environment alone', () => {
       });
     });
 
-    it('serves the committed API document', async () => {
-      // With a mailbox the sample mounts every route.
+    it('serves its API document, as it is committed', async () => {
+      // The document of the sample with a mailbox has all routes.
       expect(await s.status('/docs')).toBe(200);
       const { body } = await s.call('GET', '/docs-json');
       expect(body).toEqual(JSON.parse(readFileSync(join(__dirname, '../../docs/openapi.json'), 'utf8')));
     });
   });
 
-  describe('without demo users', () => {
+  describe('without demo accounts', () => {
     onNewStores();
 
-    it('starts with SEED_DEMO=false', async () => {
+    it('starts', async () => {
       const s = await host.start({ ...stores, SEED_DEMO: 'false' });
       expect((await s.login('demo@example.com')).status).toBe(422);
     });
@@ -232,7 +232,7 @@ describeWithRedis('the sample, configured by environment alone', () => {
   describe('with other settings', () => {
     onNewStores();
 
-    it('applies SVC_* variables, feature flags included', async () => {
+    it('uses the SVC_* variables, including feature flags', async () => {
       const s = await host.start({
         ...stores,
         SVC_ACCESS_TTL: '77',
@@ -261,10 +261,10 @@ describeWithRedis('the sample, configured by environment alone', () => {
     const flag = ['--mailbox'];
     it.each<[number, string, Record<string, string>, string[]]>([
       [200, 'in development', DEVELOPMENT, []],
-      [200, 'when npm start enables it', {}, flag],
-      [404, 'without NODE_ENV and flag', {}, []],
-      [404, 'in development on a public address', { NODE_ENV: 'development', HOST: '0.0.0.0' }, []],
-      [404, 'on every address, although npm start enables it', { HOST: '::' }, flag],
+      [200, 'with the switch of npm start', {}, flag],
+      [404, 'without the switch and NODE_ENV', {}, []],
+      [404, 'in development that others can reach', { NODE_ENV: 'development', HOST: '0.0.0.0' }, []],
+      [404, 'on every address, whatever npm start says', { HOST: '::' }, flag],
       [404, 'in production', PRODUCTION, []],
       [404, 'in production, although npm start enables it', { ...PRODUCTION, HOST: '127.0.0.1' }, flag],
     ])(

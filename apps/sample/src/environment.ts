@@ -12,7 +12,7 @@ export interface Environment {
   databaseUrl: string | undefined;
   redisUrl: string | undefined;
   mailer: Mailer | undefined;
-  /** What only development needs. */
+  /** Settings for development only. */
   development: Development;
 }
 

@@ -4,7 +4,7 @@ import type { Environment } from '../environment';
 import { Mailbox } from './mailbox';
 import { MailboxController } from './mailbox.controller';
 
-/** The application and, where there is a mailbox, its page. */
+/** The application, and the page of the mailbox if there is one. */
 @Module({})
 export class DevModule {
   /** The parameters are those of {@link AppModule.forEnvironment}. */

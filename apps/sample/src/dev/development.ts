@@ -3,13 +3,13 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Mailbox } from './mailbox';
 
-/** What the sample adds for development. */
+/** The settings that the sample adds for development. */
 export interface Development {
   /** The directory of the embedded PostgreSQL and of the generated secrets. */
   dataDir: string;
   /** Whether the demo accounts are created. */
   seedDemo: boolean;
-  /** Keeps mails and shows them at `/mailbox`; undefined where mails are sent, or where other machines could read them. */
+  /** Keeps mails and shows them at `/mailbox`; undefined when mails are sent, or when other machines could read them. */
   mailbox: Mailbox | undefined;
 }
 

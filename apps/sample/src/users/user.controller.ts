@@ -35,7 +35,8 @@ export class UserController {
     if (typeof label !== 'string' || !wanted.length)
       throw new BadRequestException(`label must be a text, abilities a list of ${names.join(', ')}`);
     // A token cannot issue abilities that it does not have.
-    if (!wanted.every((name) => tokenCan(caller, name))) throw new ForbiddenException('Your token may do less.');
+    if (!wanted.every((name) => tokenCan(caller, name)))
+      throw new ForbiddenException('Your token does not have these abilities.');
     const { accessToken, refreshToken, expiresIn } = await this.auth.startSession(caller.userId, { label }, wanted);
     return { access_token: accessToken, refresh_token: refreshToken, expires_in: expiresIn };
   }

@@ -125,7 +125,7 @@ export const NEW_PASSWORD = {
   type: 'password',
   autocomplete: 'new-password',
   minlength: 8,
-  hint: 'At least 8 characters. A few words are better than a few signs.',
+  hint: 'At least 8 characters. Several words are better than a few special characters.',
 };
 
 /** The username for password managers, in a form without a field for it. */

@@ -10,7 +10,7 @@ import { user } from './user.js';
 /** Asks for the password or a passkey, and keeps the confirmation token. @returns whether the user confirmed */
 async function confirm() {
   const { email } = await user();
-  const confirmed = await openDialog('Is it you?', (close) => {
+  const confirmed = await openDialog('Confirm your identity', (close) => {
     const send = async (path, body) => {
       keepConfirmation((await callUnconfirmed('POST', path, body)).confirmation_token);
       close(true);
@@ -20,7 +20,7 @@ async function confirm() {
     byPassword.prepend(hiddenUsername(email));
     const byPasskey = async () => send('auth/confirm-passkey', await get());
     return [
-      h('p', {}, 'Please confirm before this is done. It holds for a few minutes.'),
+      h('p', {}, 'This action requires a confirmation. It is valid for a few minutes.'),
       byPassword,
       hasPasskeys && button('Confirm with a passkey', byPasskey, { class: 'wide' }),
     ].filter(Boolean);

@@ -14,7 +14,7 @@ export const onBroadcast = (listener) => channel.addEventListener('message', ({ 
 
 /**
  * Runs `work` while no other tab runs any (Web Locks). Calls must not be nested. A page without TLS has no locks, except
- * on localhost: there, only the grace window of the server accepts the refreshes of two tabs at the same time.
+ * on localhost: there, only the grace period of the server accepts the refreshes of two tabs at the same time.
  */
 export const withLock = (work) => (navigator.locks ? navigator.locks.request('session', work) : work());
 

@@ -11,7 +11,7 @@ async function exportAll() {
 }
 
 async function erase() {
-  const text = 'Your account, your sessions and your orders will be gone at once, and for good.';
+  const text = 'Your account, your sessions and your orders are deleted immediately and permanently.';
   if (await ask('Delete your account?', text, 'Delete it'))
     await leaveBy('DELETE', 'auth/account', 'Your account is deleted.');
 }
@@ -20,19 +20,15 @@ export const account = () => [
   h(
     'section',
     { class: 'card', 'aria-labelledby': 'export-heading' },
-    h('h2', { id: 'export-heading' }, 'Take it along'),
-    h(
-      'p',
-      {},
-      'What is stored of your account, your sessions and your passkeys, as a file. There are no secrets in it.',
-    ),
+    h('h2', { id: 'export-heading' }, 'Export your data'),
+    h('p', {}, 'A file with the stored data of your account, your sessions and your passkeys. It contains no secrets.'),
     button('Download your data', exportAll),
   ),
   h(
     'section',
     { class: 'card', 'aria-labelledby': 'delete-heading' },
     h('h2', { id: 'delete-heading' }, 'Delete the account'),
-    h('p', {}, 'Nothing is left of it, and nobody can bring it back.'),
+    h('p', {}, 'All data of your account is deleted. This cannot be undone.'),
     button('Delete the account…', erase, { class: 'danger' }),
   ),
 ];

@@ -7,7 +7,7 @@ import { mailboxHint } from './registration.js';
 export function forgotPassword() {
   const work = async ({ email }) => {
     await request('POST', 'auth/forgot-password', { body: { email } });
-    await present('Look into your mail', () => sent(email));
+    await present('Check your mail', () => sent(email));
   };
   return [
     h('p', { class: 'muted' }, 'We will mail you a link to choose a new one.'),
@@ -18,7 +18,7 @@ export function forgotPassword() {
 
 // The same text for every address: it must not show whether there is an account.
 const sent = (email) => [
-  h('p', {}, 'If there is an account for ', h('strong', {}, email), ', a link is on its way.'),
+  h('p', {}, 'If there is an account for ', h('strong', {}, email), ', we have sent a link to it.'),
   mailboxHint(),
   h('p', {}, h('a', { href: '#/sign-in' }, 'Back to sign in')),
 ];

@@ -42,13 +42,13 @@ const badge = (text, kind = '') => h('span', { class: `badge ${kind}` }, text);
 function unverified() {
   const work = async () => {
     await call('POST', 'auth/email/verification-notification');
-    say('The link is on its way.');
+    say('A new link was sent.');
   };
   return h(
     'div',
     { class: 'stack' },
     h('p', {}, 'Open the link that we mailed to you.'),
-    button('Mail it again', work),
+    button('Send the link again', work),
     mailboxHint(),
   );
 }

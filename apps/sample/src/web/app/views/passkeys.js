@@ -18,11 +18,11 @@ export async function passkeys() {
     };
     const rows = listed.passkeys.map((passkey) => row(passkey, done));
     return [
-      rows.length ? h('ul', { class: 'cards' }, rows) : h('p', {}, 'You have none yet.'),
+      rows.length ? h('ul', { class: 'cards' }, rows) : h('p', {}, 'You have no passkeys yet.'),
       h(
         'section',
         { class: 'card', 'aria-labelledby': 'add-heading' },
-        h('h2', { id: 'add-heading' }, 'Add one'),
+        h('h2', { id: 'add-heading' }, 'New passkey'),
         adding(done),
       ),
     ];
@@ -37,14 +37,17 @@ function adding(done) {
     await call('POST', 'auth/passkeys', { name, credential });
     await done('The passkey is added.');
   };
-  return form([{ ...NAME, hint: 'To tell it from others, such as “Laptop”.' }], { label: 'Add a passkey', work });
+  return form([{ ...NAME, hint: 'A name by which you recognize it, such as “Laptop”.' }], {
+    label: 'Add a passkey',
+    work,
+  });
 }
 
 function row({ id, name, last_used_at }, done) {
   const title = name ?? 'Unnamed passkey';
   const rename = async () => {
     const options = { danger: false, fields: [{ ...NAME, value: name ?? '' }] };
-    const given = await ask('Rename the passkey', 'What shall it be called?', 'Rename', options);
+    const given = await ask('Rename the passkey', 'Enter a new name.', 'Rename', options);
     if (!given) return;
     await call('PATCH', `auth/passkeys/${encodeURIComponent(id)}`, given);
     await done('The passkey is renamed.');

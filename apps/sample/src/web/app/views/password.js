@@ -9,15 +9,15 @@ const CURRENT = { ...PASSWORD, name: 'current_password', label: 'Current passwor
 
 export async function password() {
   const { email } = await user();
-  const work = async ({ current_password, password: wanted }) => {
-    await call('POST', 'auth/password', { current_password, ...twice(wanted) });
+  const work = async ({ current_password, password: newPassword }) => {
+    await call('POST', 'auth/password', { current_password, ...twice(newPassword) });
     await show();
     say('Your password is changed. All other sessions have ended.');
   };
   const change = form([CURRENT, NEW_PASSWORD], { label: 'Change the password', work });
   change.prepend(hiddenUsername(email));
   return [
-    h('p', { class: 'muted' }, 'Every other session of yours ends with it.'),
+    h('p', { class: 'muted' }, 'All your other sessions end when you change it.'),
     h('section', { class: 'card', 'aria-label': 'Change' }, change),
   ];
 }

@@ -10,7 +10,7 @@ export function recoveryCodes(codes) {
     say('Copied.');
   };
   const save = () =>
-    download('recovery-codes.txt', 'text/plain', `Recovery codes for ${config.appName}, each good once\n\n${text}`);
+    download('recovery-codes.txt', 'text/plain', `Recovery codes for ${config.appName}, each valid once\n\n${text}`);
   return h(
     'section',
     { class: 'card', 'aria-labelledby': 'codes-heading' },
@@ -18,7 +18,7 @@ export function recoveryCodes(codes) {
     h(
       'p',
       {},
-      'Each of them signs you in once, should you lose your authenticator. Keep them in a safe place: they are never shown again.',
+      'If you lose your authenticator, each code signs you in once. Keep them in a safe place: they are not shown again.',
     ),
     h(
       'ul',

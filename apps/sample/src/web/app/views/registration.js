@@ -10,11 +10,11 @@ const FIELDS = [NAME, EMAIL, { ...NEW_PASSWORD, label: 'Password' }];
 export function registration() {
   const work = async ({ name, email, password }) => {
     const answer = await enter('auth/register', { name, email, ...twice(password) });
-    if (answer?.registered) await present('Your account is there', () => created(answer));
+    if (answer?.registered) await present('Your account was created', () => created(answer));
   };
   return [
     form(FIELDS, { label: 'Create the account', work }),
-    h('ul', { class: 'links' }, h('li', {}, h('a', { href: '#/sign-in' }, 'You have one already? Sign in'))),
+    h('ul', { class: 'links' }, h('li', {}, h('a', { href: '#/sign-in' }, 'Do you have an account? Sign in'))),
   ];
 }
 
@@ -27,4 +27,10 @@ const created = ({ requires_verification }) => [
 /** In development: where the mails are. */
 export const mailboxHint = () =>
   config.mailbox &&
-  h('p', { class: 'note' }, 'This server sends no mail: look into its ', h('a', { href: '/mailbox' }, 'mailbox'), '.');
+  h(
+    'p',
+    { class: 'note' },
+    'This server does not send mails. It shows them in its ',
+    h('a', { href: '/mailbox' }, 'mailbox'),
+    '.',
+  );

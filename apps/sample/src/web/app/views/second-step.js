@@ -20,7 +20,7 @@ const RECOVERY_CODE = {
   autocomplete: 'off',
   autocapitalize: 'off',
   spellcheck: 'false',
-  hint: 'One of the codes that you kept. It works once.',
+  hint: 'One of the codes that you saved. Each code works once.',
 };
 
 /** Asks for the second factor of a login challenge. `methods` lists the factors of the user. */
@@ -49,9 +49,10 @@ export function secondStep({ challenge_token, methods }) {
   };
   const usable = methods.filter((method) => method !== 'passkey' || hasPasskeys);
   return [
-    h('p', { class: 'muted' }, 'Your password was right. This account asks for a second proof.'),
+    h('p', { class: 'muted' }, 'Your password is correct. This account requires a second factor.'),
     ...usable.map((method) => ways[method]?.()),
-    !usable.length && h('p', { class: 'note' }, 'None that this account has works in this browser at this address.'),
+    !usable.length &&
+      h('p', { class: 'note' }, 'None of the second factors of this account works in this browser at this address.'),
     h('ul', { class: 'links' }, h('li', {}, button('Start over', show, { class: 'quiet' }))),
   ];
 }

@@ -22,7 +22,7 @@ function deviceOf(userAgent) {
 }
 
 async function everywhere() {
-  const text = 'Every session ends, this one as well. You will have to sign in again.';
+  const text = 'All sessions end, including this one. You have to sign in again.';
   if (await ask('Sign out everywhere?', text, 'Sign out everywhere'))
     await leaveBy('DELETE', 'auth/sessions', 'You are signed out everywhere.');
 }
@@ -50,7 +50,11 @@ export async function sessions() {
     ];
   });
   return [
-    h('p', { class: 'muted' }, 'Where you are signed in. End what you do not know, and change your password then.'),
+    h(
+      'p',
+      { class: 'muted' },
+      'The places where you are signed in. If you do not recognize a session, end it and change your password.',
+    ),
     list,
   ];
 }

@@ -38,7 +38,7 @@ export function signIn(left) {
       h(
         'section',
         { class: 'card', 'aria-label': 'Demo' },
-        h('p', {}, 'Just looking? ', h('strong', {}, demo.email), ' is an account to play with.'),
+        h('p', {}, 'To try this page, use the account ', h('strong', {}, demo.email), '.'),
         button('Use the demo account', useDemo),
       ),
   ];

@@ -4,14 +4,14 @@ import { button, say } from '../feedback.js';
 import { current, onChange, refresh } from '../client/session.js';
 
 const KEPT = config.cookieMode
-  ? 'The refresh token is in a cookie that no script can read. A script that got into this page could act as you while the page is open, and take away no more than a short-lived access token.'
-  : 'The refresh token is in localStorage, so that all tabs share it. A script that got into this page could take it away, and use it elsewhere until the session ends. Cookie mode (SVC_COOKIE_MODE=true) prevents that.';
+  ? 'The refresh token is in a cookie that no script can read. A malicious script in this page could act as you while the page is open, but it could only steal a short-lived access token.'
+  : 'The refresh token is in localStorage, so that all tabs share it. A malicious script in this page could steal it, and use it elsewhere until the session ends. Cookie mode (SVC_COOKIE_MODE=true) prevents that.';
 
 /** The access token and the time until it expires. It is refreshed automatically. */
 export function tokenCard(left) {
   const [remaining, bar] = [
     h('span', { class: 'remaining' }),
-    h('progress', { 'aria-label': 'Life of the access token' }),
+    h('progress', { 'aria-label': 'Remaining lifetime of the access token' }),
   ];
   const [header, payload] = [h('pre', { id: 'token-header' }), h('pre', { id: 'token-payload' })];
 
@@ -43,11 +43,11 @@ export function tokenCard(left) {
     { class: 'card', 'aria-labelledby': 'token-heading' },
     h('div', { class: 'spread' }, h('h2', { id: 'token-heading' }, 'Access token'), remaining),
     bar,
-    h('p', { class: 'muted' }, 'In memory alone, and renewed by itself before it ends. ', KEPT),
+    h('p', { class: 'muted' }, 'It is only in memory, and is refreshed automatically before it expires. ', KEPT),
     h('h3', {}, 'Header'),
     header,
     h('h3', {}, 'Payload'),
     payload,
-    button('Renew it now', renew),
+    button('Refresh it now', renew),
   );
 }

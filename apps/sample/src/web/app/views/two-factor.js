@@ -10,7 +10,7 @@ import { recoveryCodes } from './recovery-codes.js';
 
 const CODE = {
   name: 'code',
-  label: 'The code that it shows',
+  label: 'Code from the app',
   autocomplete: 'one-time-code',
   inputmode: 'numeric',
   maxlength: 6,
@@ -35,7 +35,7 @@ export async function twoFactor() {
     h(
       'p',
       { class: 'muted' },
-      'A code from an app on your phone, beside the password. Whoever learns the password alone stays outside.',
+      'You sign in with your password and a code from an app on your phone. The password alone is not enough.',
     ),
     steps,
   ];
@@ -83,7 +83,7 @@ function enrolment({ otpauth_uri: uri, recovery_codes: codes }, to) {
       h(
         'details',
         {},
-        h('summary', {}, 'The whole address, for apps that take it'),
+        h('summary', {}, 'The complete URI, for apps that accept it'),
         h('p', {}, h('code', { class: 'uri' }, uri)),
       ),
     ),
