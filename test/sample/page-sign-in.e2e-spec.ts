@@ -83,7 +83,7 @@ describeWithBrowser('the page of the sample', () => {
         await tab.presses('Delete Old laptop');
         await tab.answers('Delete');
         await tab.hears('The passkey is deleted.');
-        await tab.page.getByText('You have none yet.').waitFor();
+        await tab.page.getByText('You have no passkeys yet.').waitFor();
         expect(await authenticator.held()).toEqual([]);
       });
     });

@@ -263,33 +263,30 @@ describeWithRedis('the sample, configured by environment alone', () => {
       [200, 'in development', DEVELOPMENT, []],
       [200, 'with the switch of npm start', {}, flag],
       [404, 'without the switch and NODE_ENV', {}, []],
-      [404, 'in development that others can reach', { NODE_ENV: 'development', HOST: '0.0.0.0' }, []],
-      [404, 'on every address, whatever npm start says', { HOST: '::' }, flag],
+      [404, 'in development on all addresses', { NODE_ENV: 'development', HOST: '0.0.0.0' }, []],
+      [404, 'on all addresses, also with the switch', { HOST: '::' }, flag],
       [404, 'in production', PRODUCTION, []],
-      [404, 'in production, although npm start enables it', { ...PRODUCTION, HOST: '127.0.0.1' }, flag],
-    ])(
-      'answers %d for the mailbox %s, and mounts registration and mailing routes only with it',
-      async (status, _, env, args) => {
-        const s = await host.start({ ...stores, ...env }, args);
-        expect([await s.status('/mailbox'), await s.status('/mailbox/mails')]).toEqual([status, status]);
-        const other = status === 200 ? 422 : 404;
-        expect((await s.call('POST', '/auth/register', {})).status).toBe(other);
-        expect((await s.call('POST', '/auth/forgot-password', {})).status).toBe(other);
-      },
-    );
+      [404, 'in production, also with the switch', { ...PRODUCTION, HOST: '127.0.0.1' }, flag],
+    ])('answers %d for the mailbox %s, and has registration and mails only with a mailbox', async (status, _, env, args) => {
+      const s = await host.start({ ...stores, ...env }, args);
+      expect([await s.status('/mailbox'), await s.status('/mailbox/mails')]).toEqual([status, status]);
+      const other = status === 200 ? 422 : 404;
+      expect((await s.call('POST', '/auth/register', {})).status).toBe(other);
+      expect((await s.call('POST', '/auth/forgot-password', {})).status).toBe(other);
+    });
 
     it.each([
       ['no Redis', { ...PRODUCTION, REDIS_URL: '' }, /cache is not set.*Set it to a cache-manager cache on Redis/],
       ['no secret', { ...PRODUCTION, SVC_SECRET: '' }, /secret \(SVC_SECRET\) is missing/],
       ['no encryption key', { ...PRODUCTION, SVC_ENCRYPTION_KEY: '' }, /needs encryption\.key \(SVC_ENCRYPTION_KEY\)/],
-      ['no PUBLIC_URL', { NODE_ENV: 'production' }, /PUBLIC_URL is missing\. Set it to where this server is/],
+      ['no public URL', { NODE_ENV: 'production' }, /PUBLIC_URL is missing\. Set it to where this server is/],
       [
-        'mailed links over plain HTTP',
+        'links in mails without TLS',
         { ...PRODUCTION, PUBLIC_URL: 'http://orders.example.com', SMTP_URL: 'smtp://127.0.0.1:1' },
         /passwordReset\.frontendUrl \(SVC_RESET_URL\).*production mails https links only/,
       ],
       ['a short secret', { SVC_SECRET: 'short' }, /secret has 40 bits/],
-    ])('refuses to start with %s, and names the setting to correct', async (_, env, message) => {
+    ])('refuses to start with %s, and says how to correct it', async (_, env, message) => {
       await expect(host.start({ ...stores, ...env })).rejects.toThrow(message);
     });
   });
