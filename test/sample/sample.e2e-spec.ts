@@ -267,13 +267,16 @@ describeWithRedis('the sample, configured by environment alone', () => {
       [404, 'on all addresses, also with the switch', { HOST: '::' }, flag],
       [404, 'in production', PRODUCTION, []],
       [404, 'in production, also with the switch', { ...PRODUCTION, HOST: '127.0.0.1' }, flag],
-    ])('answers %d for the mailbox %s, and has registration and mails only with a mailbox', async (status, _, env, args) => {
-      const s = await host.start({ ...stores, ...env }, args);
-      expect([await s.status('/mailbox'), await s.status('/mailbox/mails')]).toEqual([status, status]);
-      const other = status === 200 ? 422 : 404;
-      expect((await s.call('POST', '/auth/register', {})).status).toBe(other);
-      expect((await s.call('POST', '/auth/forgot-password', {})).status).toBe(other);
-    });
+    ])(
+      'answers %d for the mailbox %s, and has registration and mails only with a mailbox',
+      async (status, _, env, args) => {
+        const s = await host.start({ ...stores, ...env }, args);
+        expect([await s.status('/mailbox'), await s.status('/mailbox/mails')]).toEqual([status, status]);
+        const other = status === 200 ? 422 : 404;
+        expect((await s.call('POST', '/auth/register', {})).status).toBe(other);
+        expect((await s.call('POST', '/auth/forgot-password', {})).status).toBe(other);
+      },
+    );
 
     it.each([
       ['no Redis', { ...PRODUCTION, REDIS_URL: '' }, /cache is not set.*Set it to a cache-manager cache on Redis/],

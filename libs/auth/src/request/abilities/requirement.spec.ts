@@ -59,15 +59,15 @@ describe('a requirement', () => {
     const name = fc.constantFrom('orders', 'orders.read', 'ordersX.read', 'Orders.read', 'orders.*', 'o.*', '*', '0');
     const covers = (granted: string[], required: string): boolean =>
       granted.some(
-        (name) =>
-          name === '*' || name === required || (name.endsWith('.*') && required.indexOf(name.slice(0, -1)) === 0),
+        (held) =>
+          held === '*' || held === required || (held.endsWith('.*') && required.indexOf(held.slice(0, -1)) === 0),
       );
     fc.assert(
       fc.property(
         fc.array(name, { minLength: 1, maxLength: 4 }),
         fc.array(name, { maxLength: 3 }),
         (required, granted) => {
-          const held = [...new Set(required)].filter((name) => covers(granted, name)).length;
+          const held = [...new Set(required)].filter((ability) => covers(granted, ability)).length;
           const grant = new Grant(granted);
           expect(isMet(requirement(required, 'every'), grant)).toBe(held === new Set(required).size);
           expect(isMet(requirement(required, 'some'), grant)).toBe(held > 0);
