@@ -39,7 +39,7 @@ describeWithBrowser('the page of the sample', () => {
       tabs[0]!.page.evaluate('({ ...localStorage, ...sessionStorage })');
 
     /** Waits until all tabs have the same token, which differs from `before`. */
-    async function share(before: string): Promise<string> {
+    async function sharedToken(before: string): Promise<string> {
       let held: string[] = [];
       await eventually(async () => {
         held = await Promise.all(tabs.map(async (tab) => (await tab.payload()).jti));
