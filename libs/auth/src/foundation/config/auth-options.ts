@@ -16,7 +16,8 @@ export type Algorithm = 'HS256' | 'RS256' | 'ES256';
 /** The asymmetric key ring. Used under `RS256` and `ES256`. */
 export interface KeyOptions {
   /**
-   * `kid` stamped on new tokens. It must name an entry of {@link public}, or nothing could verify them.
+   * `kid` header of new tokens (RFC 7515 §4.1.4). It must name an entry of {@link public}; otherwise no key could
+   * verify them.
    *
    * @default 'default'
    * @env SVC_ACTIVE_KID
@@ -24,8 +25,8 @@ export interface KeyOptions {
   active?: string;
 
   /**
-   * Private key that signs: an inline PEM, or a file path, optionally prefixed with `@`.
-   * Without it the module can only verify; then `routes` must be off.
+   * Private key that signs: an inline PEM, or a file path, optionally prefixed with `@`. Without it the module only
+   * verifies tokens, and `routes` must be `false`.
    *
    * @default none
    * @env SVC_PRIVATE_KEY
@@ -41,8 +42,8 @@ export interface KeyOptions {
   passphrase?: string;
 
   /**
-   * Public keys by `kid`: inline PEMs or file paths. Blank and unreadable entries are skipped. Keep the
-   * entry of a retired key until the last token it signed has expired.
+   * Public keys by `kid`: inline PEMs or file paths. Blank and unreadable entries are skipped. Keep the entry of a
+   * retired key until the last token that it signed has expired.
    *
    * @default {}
    * @env SVC_PUBLIC_KEY (one entry, under SVC_ACTIVE_KID)
@@ -51,17 +52,19 @@ export interface KeyOptions {
 
   /**
    * The URL of the issuer's JWK Set (RFC 7517 §5), such as `https://api.example.com/auth/jwks`, or a function that
-   * resolves to the set. For services that only verify tokens: it replaces {@link public}, and the application does not
-   * start with {@link private}, `HS256` or mounted routes beside it.
+   * resolves to the set. For services that only verify tokens. It replaces {@link public}. The application does not
+   * start if {@link private}, `HS256` or mounted routes are configured together with it.
    *
-   * The service reads the set when a token has an unknown `kid`, and, while no request waits for it, when the `max-age`
-   * of the last answer is over (10 minutes without one, and for a function); at most once in 10 seconds. While reads
-   * fail, the keys of the last successful one go on verifying. A key that a successful read no longer lists verifies
-   * nothing. A token with an unknown `kid` is answered 503 if no read succeeded yet or the last one failed, else 401.
+   * The service reads the set when a token has an unknown `kid`, and in the background when the `max-age` of the last
+   * response is over (10 minutes for a function, and for a response without `max-age`); at most once in 10 seconds.
+   * While reads fail, the keys of the last successful read stay valid. A key that a successful read no longer lists
+   * verifies no token. A token with an unknown `kid` is answered 503 if no read has succeeded yet or the last one
+   * failed, otherwise 401.
    *
-   * Keys are ignored that are of another kind than `algorithm`, have another `use` or `alg`, are private, symmetric or
-   * RSA keys under 2048 bits, or have no `kid`. The URL is https; http is accepted to loopback addresses, and outside
-   * production. A read fails after `storeTimeoutMs`, on a redirect, and for an answer of more than 256 KiB or 100 keys.
+   * A key is ignored if its type does not fit `algorithm`, if it has another `use` or `alg`, if it is private,
+   * symmetric or an RSA key under 2048 bits, or if it has no `kid`. The URL must be https; http is accepted for
+   * loopback addresses, and outside production. A read fails after `storeTimeoutMs`, on a redirect, and for a response
+   * of more than 256 KiB or 100 keys.
    *
    * @default none
    * @env SVC_JWKS_URL
@@ -80,7 +83,7 @@ export interface HashingOptions {
   memoryCost?: number;
 
   /**
-   * Passes over the memory.
+   * Number of passes over the memory (`t` in RFC 9106 §3.1).
    *
    * @default 2
    * @env SVC_ARGON2_TIME
@@ -88,7 +91,7 @@ export interface HashingOptions {
   timeCost?: number;
 
   /**
-   * Lanes.
+   * Number of lanes (`p` in RFC 9106 §3.1).
    *
    * @default 1
    * @env SVC_ARGON2_PARALLELISM
@@ -96,8 +99,9 @@ export interface HashingOptions {
   parallelism?: number;
 
   /**
-   * Hashes computed at once. More than the cores only adds latency. Each takes a libuv thread, and one of those
-   * stays free whatever is asked for: to go beyond 3, start the process with a larger `UV_THREADPOOL_SIZE`.
+   * Number of hashes computed concurrently. A value above the number of cores only adds latency. Each hash uses one
+   * libuv thread, and one thread always stays free: for more than 3, start the process with a larger
+   * `UV_THREADPOOL_SIZE`.
    *
    * @default one less than the cores, at least 1 and at most 3
    * @env SVC_HASH_CONCURRENCY
@@ -105,8 +109,8 @@ export interface HashingOptions {
   concurrency?: number;
 
   /**
-   * Hashes that may wait. Beyond it 503 with `Retry-After`, so a login flood is bounded: to clients in proportion
-   * to what they have used lately, so that a newcomer gets in.
+   * Number of hashes that may wait. When the queue is full, the response is 503 with `Retry-After`, so that a login
+   * flood is bounded. Clients with the highest recent use are refused first, so that a new client is admitted.
    *
    * @default 256
    * @env SVC_HASH_QUEUE
@@ -114,7 +118,7 @@ export interface HashingOptions {
   maxQueue?: number;
 
   /**
-   * Milliseconds that a hash may wait. Then 503 with `Retry-After`.
+   * Milliseconds that a hash may wait; after that the response is 503 with `Retry-After`.
    *
    * @default 2500
    * @env SVC_HASH_WAIT
@@ -122,18 +126,19 @@ export interface HashingOptions {
   maxWaitMs?: number;
 
   /**
-   * Accept hashes of another system: `bcryptVerifier()`, `scryptVerifier()`, `pbkdf2Verifier()`, or one of the
-   * host's. Whoever signs in with such a hash has it replaced by argon2id. Each one makes every login cost one
-   * hash of its kind more, so that nobody can tell who has which: remove it when its hashes are gone.
+   * Verifiers for hashes of another system: `bcryptVerifier()`, `scryptVerifier()`, `pbkdf2Verifier()`, or the host's
+   * own. A successful login replaces such a hash by argon2id. Each verifier adds one hash of its kind to the cost of
+   * every login, so that response times do not reveal which account has which kind of hash. Remove a verifier when no
+   * row has such a hash any more.
    *
    * @default []
    */
   verifiers?: PasswordVerifier[];
 }
 
-/** A check of new passwords against those that came out in breaches. */
+/** A check of new passwords against passwords known from data breaches. */
 export interface BreachOptions {
-  /** Who is asked: `new PwnedPasswords()`, or the host's own. */
+  /** The check to use: `new PwnedPasswords()`, or the host's own. */
   check: BreachedPasswords;
 
   /**
@@ -144,7 +149,7 @@ export interface BreachOptions {
   timeoutMs?: number;
 
   /**
-   * What it means when there is none: `accept` takes the password, `refuse` answers 503.
+   * What happens when there is no answer: `accept` accepts the password, `refuse` answers 503.
    *
    * @default 'accept'
    */
@@ -152,12 +157,12 @@ export interface BreachOptions {
 }
 
 /**
- * What new passwords have to be (NIST SP 800-63B §3.1.1.2). Always refused: more than 255 characters, a NUL, the
- * most common passwords, the account's own identifier or email and `appName`.
+ * Rules for new passwords (NIST SP 800-63B §3.1.1.2). Always refused: more than 255 characters, a NUL character, the
+ * most common passwords, the account's own identifier or email, and `appName`.
  */
 export interface PasswordOptions {
   /**
-   * Fewest characters, 8 to 255. Characters as Unicode counts them: an emoji is one.
+   * Minimum number of characters, 8 to 255. Characters are counted as Unicode code points: an emoji is one.
    *
    * @default 8
    * @env SVC_PASSWORD_MIN_LENGTH
@@ -165,27 +170,27 @@ export interface PasswordOptions {
   minLength?: number;
 
   /**
-   * More passwords to refuse, in any case: the product's own words.
+   * Additional passwords to refuse, such as the product's name. Compared without regard to upper and lower case.
    *
    * @default []
    */
   blockList?: string[];
 
-  /** Passwords known from breaches are refused, too. */
+  /** Also refuses passwords known from data breaches. */
   breached?: BreachOptions;
 }
 
 /** The library's mails. Needed by `features.passwordReset` and `features.emailVerification`. */
 export interface MailOptions {
   /**
-   * What sends them: `nodemailerMailer(transport, from)`, or the host's own.
+   * Sends the mails: `nodemailerMailer(transport, from)`, or the host's own mailer.
    *
    * @default none
    */
   mailer?: Mailer;
 
   /**
-   * Subject and texts of the mails by kind, instead of the built-in ones in English.
+   * Subject and texts of the mails by kind, instead of the built-in English ones.
    *
    * @default {}
    */
@@ -195,15 +200,15 @@ export interface MailOptions {
 /** The refresh cookie of cookie mode. */
 export interface CookieOptions {
   /**
-   * Name of the refresh cookie. Guards without a name of their own append `-{guard}`.
+   * Name of the refresh cookie. An extra guard that sets no name of its own appends `-{guard}`.
    *
    * @default '__Host-refresh'
    */
   refreshName?: string;
 
   /**
-   * Sends the cookie over TLS only. `false` drops `Secure` and the `__Host-` or `__Secure-` prefix:
-   * for development over plain HTTP.
+   * Sends the cookie over TLS only. `false` removes the `Secure` attribute and the `__Host-` or `__Secure-` prefix, for
+   * development over plain HTTP.
    *
    * @default true
    * @env SVC_COOKIE_SECURE
@@ -211,9 +216,10 @@ export interface CookieOptions {
   secure?: boolean;
 
   /**
-   * Exact origins of pages elsewhere that may sign in and refresh in cookie mode, such as
-   * `https://app.example.com`. Pages of the API's own origin always may; those of all others, its own subdomains
-   * among them, are refused with 403. What is no browser sends no `Origin`, and passes.
+   * Exact origins of pages on other origins that may sign in and refresh in cookie mode, such as
+   * `https://app.example.com`. Pages of the API's own origin are always allowed. Pages of all other origins, including
+   * subdomains of the API, are refused with 403. A client that is not a browser sends no `Origin` header and is
+   * allowed.
    *
    * @default []
    * @env SVC_COOKIE_ORIGINS (comma list)
@@ -221,18 +227,18 @@ export interface CookieOptions {
   origins?: string[];
 }
 
-/** One rate limit: so many attempts in a window. */
+/** One rate limit: a number of attempts within a window of time. */
 export interface RateLimit {
-  /** Attempts the window allows. A missing or non-numeric value falls back to the default. */
+  /** Attempts that one window allows. A missing or non-numeric value falls back to the default. */
   maxAttempts?: number;
-  /** Seconds until the window is over. */
+  /** Length of the window in seconds. */
   decaySeconds?: number;
 }
 
 /** The limits of `POST /login`: all attempts by address, failures by account and address, failures by account. */
 export interface LoginRateLimit extends RateLimit {
   /**
-   * Attempts of one client address, whatever their outcome.
+   * Attempts of one client address, successful or not.
    *
    * @default 30
    * @env SVC_LOGIN_IP_MAX_ATTEMPTS
@@ -240,7 +246,7 @@ export interface LoginRateLimit extends RateLimit {
   ipMaxAttempts?: number;
 
   /**
-   * Failures of one account from all addresses together: the bound on a botnet.
+   * Failures of one account from all addresses together. It bounds attacks from many addresses.
    *
    * @default 20
    * @env SVC_LOGIN_ACCOUNT_MAX_ATTEMPTS
@@ -250,34 +256,41 @@ export interface LoginRateLimit extends RateLimit {
 
 /** What one limiter counts for one request. */
 export interface LimitRule {
-  /** Whose attempts are counted together. Namespaced by the limiter, hashed where it is stored. */
+  /**
+   * Attempts with the same key are counted together. The key is prefixed with the limiter's name, and stored as a hash.
+   */
   key: string;
-  /** Attempts the window allows, at least 1. */
+  /** Attempts that one window allows, at least 1. */
   maxAttempts: number;
   /** Seconds from the first attempt to the end of the window, 1 to 31536000 (a year). */
   decaySeconds: number;
 }
 
-/** Who is asking, as a limiter is told. */
+/** The origin of a request, passed to a limiter. */
 export interface LimiterContext {
   /** The guard that answers the request. */
   guard: string;
-  /** The client's address as one client: see `ipv6Prefix` and `hooks.rateLimitKey`. */
+  /**
+   * The client as counted by rate limits: an address, shortened as `ipv6Prefix` says, or the value of
+   * `hooks.rateLimitKey`.
+   */
   client: string;
   /** The authenticated user, or null. */
   userId: string | null;
 }
 
 /**
- * Says what a request counts towards. An attempt passes if every rule has room, and then counts towards each;
- * no rules are no limit. Runs before the body is validated: expect anything in it.
+ * Returns the rules that a request counts towards. An attempt is allowed if it is within every rule, and then counts
+ * towards each of them. An empty list means no limit. Runs before the body is validated, so the body may contain
+ * anything.
  */
 export type Limiter = (request: unknown, context: LimiterContext) => LimitRule | readonly LimitRule[];
 
-/** Rate limits. Each bounds how fast something can be tried; the lockout bounds how often. */
+/** Rate limits. They bound the rate of attempts; the lockout bounds their total number. */
 export interface RateLimitsOptions {
   /**
-   * Bits of an IPv6 address that make one client, 32 to 128: a visitor usually owns a whole /64.
+   * Prefix length, in bits, of the IPv6 addresses that count as one client, 32 to 128. One subscriber usually has a
+   * whole /64.
    *
    * @default 64
    * @env SVC_RATE_LIMIT_IPV6_PREFIX
@@ -349,7 +362,7 @@ export interface RateLimitsOptions {
   registration?: RateLimit;
 
   /**
-   * Limiters by name. One named like a limiter of the library, such as `svc-login`, replaces it; any other is
+   * Limiters by name. A limiter with the name of a built-in one, such as `svc-login`, replaces it. Any other name is
    * for `@Throttled('name')` on the host's own routes.
    *
    * @default {}
@@ -357,10 +370,10 @@ export interface RateLimitsOptions {
   limiters?: Record<string, Limiter>;
 }
 
-/** How long rows outlive their use, and when they are swept. */
+/** How long unused rows are kept, and when they are removed. */
 export interface RetentionOptions {
   /**
-   * When the sweep of `svc:prune` runs by itself: a cron expression, or `false` for never. Needs
+   * When the application runs the sweep of `svc:prune`: a cron expression, or `false` for never. Needs
    * `@nestjs/schedule` with `ScheduleModule` in the host; without it, run `svc:prune` daily.
    *
    * @default '23 3 * * *'
@@ -369,7 +382,7 @@ export interface RetentionOptions {
   schedule?: string | false;
 
   /**
-   * Days after the last failure for which a lockout counter that never locked is kept, at least 1.
+   * Days after the last failure for which a lockout counter without a lock is kept, at least 1.
    *
    * @default 30
    * @env SVC_PRUNE_LOCKOUT_DAYS
@@ -380,7 +393,7 @@ export interface RetentionOptions {
 /** Persistent lockout after consecutive failures. Needs `features.lockout`. */
 export interface LockoutOptions {
   /**
-   * Consecutive failures before the account locks, 1 to 100 (NIST SP 800-63B §3.2.2 allows no more).
+   * Consecutive failures before the account locks, 1 to 100 (100 is the maximum of NIST SP 800-63B §3.2.2).
    *
    * @default 100
    * @env SVC_LOCKOUT_MAX_ATTEMPTS
@@ -388,7 +401,7 @@ export interface LockoutOptions {
   maxAttempts?: number;
 
   /**
-   * Seconds after which a lock lets go by itself. `0` holds it until someone releases it.
+   * Seconds after which a lock expires. `0` keeps it until it is released by `svc:release` or by the host.
    *
    * @default 0
    * @env SVC_LOCKOUT_RELEASE_AFTER
@@ -423,7 +436,7 @@ export interface TwoFactorOptions {
   recoveryCodes?: number;
 
   /**
-   * Seconds a login challenge lives.
+   * Lifetime of a login challenge in seconds.
    *
    * @default 300
    * @env SVC_2FA_CHALLENGE_TTL
@@ -434,8 +447,9 @@ export interface TwoFactorOptions {
 /** The sessions of one user. */
 export interface SessionsOptions {
   /**
-   * Live sessions of one user on one guard. A login beyond it ends the session that was used longest ago
-   * (`SessionEnded` with the reason `cap`). Sessions with a pinned list of abilities neither count nor end. 0 for no cap.
+   * Maximum number of live sessions of one user on one guard. A login above it ends the least recently used session
+   * (`SessionEnded` with the reason `cap`). Sessions with a pinned list of abilities are not counted and not ended. `0`
+   * means no limit.
    *
    * @default 100
    * @env SVC_SESSIONS_MAX_PER_USER
@@ -446,7 +460,7 @@ export interface SessionsOptions {
 /** Step-up confirmation. */
 export interface ConfirmOptions {
   /**
-   * Seconds one confirmation covers.
+   * Lifetime of one confirmation in seconds.
    *
    * @default 300
    * @env SVC_CONFIRM_TTL
@@ -473,8 +487,8 @@ export interface PasskeyOptions {
   rpName?: string;
 
   /**
-   * Relying party id: the domain that passkeys belong to, for ever. Lower case, no public suffix, or `localhost`.
-   * Required.
+   * Relying party id (WebAuthn §5.4.2): the domain that passkeys are bound to, permanently. In lower case, and not a
+   * public suffix; or `localhost`. Required.
    *
    * @default none
    * @env SVC_PASSKEY_RP_ID
@@ -482,7 +496,7 @@ export interface PasskeyOptions {
   rpId?: string;
 
   /**
-   * Exact origins of the pages that may run a ceremony, on `rpId` or below it. Required.
+   * Exact origins of the pages that may run a ceremony. Their host is `rpId` or a subdomain of it. Required.
    *
    * @default []
    * @env SVC_PASSKEY_ORIGINS (comma list)
@@ -490,7 +504,7 @@ export interface PasskeyOptions {
   origins?: string[];
 
   /**
-   * Seconds a ceremony lives, at most a day.
+   * Lifetime of a ceremony in seconds, at most 86400 (a day).
    *
    * @default 120
    * @env SVC_PASSKEY_CHALLENGE_TTL
@@ -499,7 +513,7 @@ export interface PasskeyOptions {
 
   /**
    * Whether the authenticator must verify the user, by a PIN or a fingerprint. `required` is enforced at sign-in and
-   * step-up; the others leave a passkey to whoever holds the device.
+   * step-up. With the other values, possession of the device is enough to use a passkey.
    *
    * @default 'required'
    * @env SVC_PASSKEY_UV
@@ -507,8 +521,8 @@ export interface PasskeyOptions {
   userVerification?: 'required' | 'preferred' | 'discouraged';
 
   /**
-   * Whether a user who has a passkey must present it, or another second factor, after the password. A
-   * function decides for each user.
+   * Whether a user with a passkey must present it, or another second factor, after the password. A function decides for
+   * each user.
    *
    * @default false
    * @env SVC_PASSKEY_REQUIRED
@@ -519,8 +533,8 @@ export interface PasskeyOptions {
 /** Email verification. Needs `features.emailVerification`. */
 export interface EmailVerificationOptions {
   /**
-   * Where this API is reached from outside, without `path`: what mailed links begin with. Never taken from a
-   * request, whose headers anyone can set. `https`, or outside production `http` on localhost. Required.
+   * External base URL of this API, without `path`. Mailed links begin with it. It is never taken from a request,
+   * because any client can set its headers. `https`, or `http` on localhost outside production. Required.
    *
    * @default none
    * @env SVC_VERIFY_API_URL
@@ -528,7 +542,7 @@ export interface EmailVerificationOptions {
   apiUrl?: string;
 
   /**
-   * Page the browser is sent to after the link.
+   * Page to which the browser is redirected after the link was opened.
    *
    * @default none
    * @env SVC_VERIFY_URL
@@ -536,7 +550,7 @@ export interface EmailVerificationOptions {
   frontendUrl?: string;
 
   /**
-   * Minutes a link lives.
+   * Lifetime of a link in minutes.
    *
    * @default 60
    * @env SVC_VERIFY_EXPIRE
@@ -544,7 +558,7 @@ export interface EmailVerificationOptions {
   expire?: number;
 
   /**
-   * Refuses sessions to users without a verified email.
+   * Refuses a login to users without a verified email.
    *
    * @default false
    * @env SVC_VERIFY_BLOCK_LOGIN
@@ -552,10 +566,13 @@ export interface EmailVerificationOptions {
   blockUnverifiedLogin?: boolean;
 }
 
-/** Encryption at rest of what must be readable again: TOTP secrets and passkeys' public keys. Signs mailed links, too. */
+/**
+ * Encryption at rest of values that must be read again: TOTP secrets and public keys of passkeys. Its keys also sign
+ * mailed links.
+ */
 export interface EncryptionOptions {
   /**
-   * Key text, used verbatim as UTF-8 bytes: at least 32. `svc:secret --show` makes one. AES-256-GCM keys are
+   * Key text, used verbatim as UTF-8 bytes: at least 32. `svc:secret --show` generates one. AES-256-GCM keys are
    * derived from it (NIST SP 800-38D, RFC 5869), and so are the keys of refresh tokens. Required by
    * `features.twoFactor`, `features.passkeys` and `features.emailVerification`, and by a guard with an asymmetric
    * algorithm and without `secret`.
@@ -566,8 +583,8 @@ export interface EncryptionOptions {
   key?: string;
 
   /**
-   * Former keys that still decrypt, and still verify refresh tokens. What was encrypted with one stays so until it is
-   * stored anew; for refresh tokens keep it for `refreshTtl`.
+   * Former keys that still decrypt, and still verify refresh tokens. A value that was encrypted with one of them stays
+   * so until it is stored again. For refresh tokens, keep a former key for `refreshTtl`.
    *
    * @default []
    * @env SVC_PREVIOUS_ENCRYPTION_KEYS (comma list)
@@ -578,8 +595,8 @@ export interface EncryptionOptions {
 /** Password reset. Needs `features.passwordReset`. */
 export interface PasswordResetOptions {
   /**
-   * Page that the mailed link opens. It is given `token` and `email` in its query. `https`, or outside production
-   * `http` on localhost. Required.
+   * Page that the mailed link opens. Its query has the parameters `token` and `email`. `https`, or `http` on localhost
+   * outside production. Required.
    *
    * @default none
    * @env SVC_RESET_URL
@@ -595,7 +612,7 @@ export interface PasswordResetOptions {
   revokeSessions?: boolean;
 
   /**
-   * Name of the reset token broker; null is the default one.
+   * Name of the reset token broker; `null` is the default one.
    *
    * @default null
    * @env SVC_RESET_BROKER
@@ -606,7 +623,7 @@ export interface PasswordResetOptions {
 /** Registration. Needs `features.registration`. */
 export interface RegistrationOptions {
   /**
-   * Signs the new user in at once.
+   * Signs in the new user immediately.
    *
    * @default true
    * @env SVC_REGISTER_LOGIN
@@ -614,10 +631,10 @@ export interface RegistrationOptions {
   login?: boolean;
 }
 
-/** What is switched on. Structure: known when the module is declared. */
+/** Features, each on or off. They are structure: known when the module is declared. */
 export interface FeatureOptions {
   /**
-   * Every refresh replaces the refresh token (RFC 9700 §4.14.2). Off: the same token keeps working.
+   * Every refresh replaces the refresh token (RFC 9700 §4.14.2). Off: the same refresh token stays valid.
    *
    * @default true
    * @env SVC_FEATURE_ROTATION
@@ -625,8 +642,8 @@ export interface FeatureOptions {
   rotation?: boolean;
 
   /**
-   * A replaced token that comes back after the grace window ends the whole session.
-   * Off: it is only refused.
+   * A replaced refresh token that is used again after the grace period ends the whole session (RFC 9700 §4.14.2). Off:
+   * the request is refused, and the session continues.
    *
    * @default true
    * @env SVC_FEATURE_REUSE_DETECTION
@@ -634,7 +651,7 @@ export interface FeatureOptions {
   reuseDetection?: boolean;
 
   /**
-   * Access tokens die with their session. Off: they live until they expire.
+   * An access token is invalid as soon as its session has ended. Off: it is valid until it expires.
    *
    * @default true
    * @env SVC_FEATURE_DENYLIST
@@ -650,7 +667,7 @@ export interface FeatureOptions {
   logoutAll?: boolean;
 
   /**
-   * Declares abilities in use although no `hooks.abilities` derives them: the derived grant is empty.
+   * Uses abilities even without `hooks.abilities`: the derived grant is empty.
    *
    * @default false
    * @env SVC_FEATURE_ABILITIES
@@ -674,7 +691,7 @@ export interface FeatureOptions {
   accountDeletion?: boolean;
 
   /**
-   * Pinned sessions need abilities for the library's own sensitive routes.
+   * Requires abilities of pinned sessions on the library's own sensitive routes.
    *
    * @default true
    * @env SVC_FEATURE_GATE_AUTH_ROUTES
@@ -730,61 +747,63 @@ export interface FeatureOptions {
   registration?: boolean;
 }
 
-/** What `hooks.abilities` and `hooks.tokenClaims` are told besides the user's id. */
+/** The second argument of `hooks.abilities` and `hooks.tokenClaims`. */
 export interface HookContext {
   guard: string;
   userId: string;
   familyId: string;
 }
 
-/** Host code the module calls. Never under a lock and never inside a transaction, but for {@link deleteUser}. */
+/** Host code that the module calls, always without a lock and outside a transaction, except {@link deleteUser}. */
 export interface AuthHooks {
   /**
-   * Replaces the identifier and password check of `POST /login`. Resolve the user, or null to refuse.
-   * Rate limits and lockout still wrap it, by the identifier submitted: if that names another account than the
-   * one resolved, the login fails. A throw counts as a failure. Equal timing for unknown users becomes the host's duty. Extra
-   * guards do not inherit it: a user of one table must not sign in as the same id of another.
+   * Replaces the identifier and password check of `POST /login`. Resolve to the user, or to null to refuse. Rate limits
+   * and lockout still apply, by the submitted identifier: if it names another account than the returned user, the login
+   * fails. A throw counts as a failure. The host must take equal time for unknown users. Extra guards do not inherit
+   * it, so that a user of one table does not sign in as the user with the same id in another table.
    */
   authenticate?: (request: unknown, context: { guard: string }) => Promise<object | null>;
 
   /**
-   * Extra claims of every access token, at login and at each refresh. Standard claims always win;
-   * `amr`, `auth_time` and `pin` cannot be set here, nor `scope` where abilities are in use. Extra guards inherit
-   * it, and ids of different guards collide: look at `context.guard`.
+   * Extra claims of every access token, at login and at each refresh. Standard claims take precedence; `amr`,
+   * `auth_time` and `pin` cannot be set here, nor `scope` where abilities are in use. Extra guards inherit it, and
+   * users of different guards can have the same id: check `context.guard`.
    */
   tokenClaims?: (userId: string, context: HookContext) => object | null | Promise<object | null>;
 
   /**
-   * Derives what a token may do, at login and at each refresh. A single string is one ability.
-   * Configuring it declares abilities in use.
+   * Returns the abilities of a token, at login and at each refresh. A single string is one ability. With this hook,
+   * abilities are in use.
    */
   abilities?: (userId: string, context: HookContext) => Iterable<string> | string | Promise<Iterable<string> | string>;
 
   /**
-   * Names the client of a request for the rate limits, instead of its address. It must be unforgeable: a
-   * header that clients can set gives them a fresh allowance with every request. Empty, no string or a throw
-   * leaves it to the address. Runs before the body is validated.
+   * Returns the key that identifies the client for the rate limits, instead of its address. A client must not be able
+   * to choose it: with a header that clients can set, a client avoids every limit. If the result is empty or not a
+   * string, or if the hook throws, the address is used. Runs before the body is validated.
    */
   rateLimitKey?: (request: unknown) => string;
 
   /**
-   * Creates the account of `POST /register`, from the fields that the rules declare and no others; the password is
-   * in plain text. It must return a user that it has just created, with the submitted identifier: one that was there
-   * before would be signed in to by a stranger, and is answered 500. Needs users that tell when they were created:
-   * an entity with `@CreateDateColumn({ type: 'timestamptz' })`. `null` says that the identifier is taken, in a race.
+   * Creates the account of `POST /register`. It receives the fields that the rules declare and no others; the password
+   * is in plain text. It must return a user that it has just created, with the submitted identifier. A user that
+   * existed before is answered 500, because the client would be signed in to the account of another person. Needs users
+   * with a creation time: an entity with `@CreateDateColumn({ type: 'timestamptz' })`. Resolve to `null` if the
+   * identifier was taken in the meantime.
    */
   register?: (fields: Readonly<Record<string, unknown>>, context: { guard: string }) => Promise<object | null>;
 
   /**
-   * The fields of `POST /register`, instead of all of the default ones. Without {@link register}, `name`, the
-   * identifier and `password` must be among them.
+   * The fields of `POST /register`. They replace all default fields. Without {@link register}, `name`, the identifier
+   * and `password` must be among them.
    */
   registerRules?: (request: unknown) => RegistrationRules;
 
   /**
-   * Removes the user at `DELETE /account`, instead of deleting the row. Runs inside the transaction that erases
-   * everything else: what it does through `manager` is done with it or not at all, and anything else needs another
-   * connection of the pool. Runs once, however many requests ask for it. A row that stays must not keep a second factor.
+   * Removes the user at `DELETE /account`, instead of deleting the row. Runs inside the transaction that removes all
+   * other data of the account: changes made through `manager` are committed or rolled back with it. Any other database
+   * access needs another connection of the pool. Concurrent requests run it only once. If it keeps the row, it must
+   * remove the second factor from it.
    */
   deleteUser?: (user: object, context: { guard: string; manager: EntityManager }) => Promise<void>;
 }
@@ -800,8 +819,8 @@ export interface AuthValues {
   algorithm?: Algorithm;
 
   /**
-   * HMAC key, used verbatim as UTF-8 bytes: at least 32 (RFC 7518 §3.2). `svc:secret` makes one. Without
-   * `encryption.key`, refresh tokens are derived from it, too (RFC 5869), also under an asymmetric algorithm.
+   * HMAC key, used verbatim as UTF-8 bytes: at least 32 (RFC 7518 §3.2). `svc:secret` generates one. Without
+   * `encryption.key`, refresh tokens are derived from it (RFC 5869), also under an asymmetric algorithm.
    *
    * @default none
    * @env SVC_SECRET
@@ -809,8 +828,9 @@ export interface AuthValues {
   secret?: string;
 
   /**
-   * Former HMAC secrets that still verify. After replacing one keep it for `refreshTtl`, so that refresh tokens that
-   * were derived from it are accepted. Where `encryption.key` has been set for that long, `accessTtl + leeway` is enough.
+   * Former HMAC secrets that still verify tokens. Keep a replaced secret for `refreshTtl`, so that refresh tokens
+   * derived from it are accepted. If `encryption.key` has been set for at least that long, `accessTtl + leeway` is
+   * enough.
    *
    * @default []
    * @env SVC_PREVIOUS_SECRETS (comma list)
@@ -821,7 +841,7 @@ export interface AuthValues {
   keys?: KeyOptions;
 
   /**
-   * `iss` claim: who issues the tokens.
+   * `iss` claim: the issuer of the tokens (RFC 7519 §4.1.1).
    *
    * @default 'https://api.example.com'
    * @env SVC_ISSUER
@@ -829,7 +849,7 @@ export interface AuthValues {
   issuer?: string;
 
   /**
-   * `aud` claim: who accepts the tokens. No two guards may share one.
+   * `aud` claim: the recipients of the tokens (RFC 7519 §4.1.3). Two guards must not share an audience.
    *
    * @default ['https://api.example.com']
    * @env SVC_AUDIENCE (comma list)
@@ -837,7 +857,7 @@ export interface AuthValues {
   audience?: string | string[];
 
   /**
-   * Seconds an access token lives.
+   * Lifetime of an access token in seconds.
    *
    * @default 900
    * @env SVC_ACCESS_TTL
@@ -845,7 +865,7 @@ export interface AuthValues {
   accessTtl?: number;
 
   /**
-   * Seconds a session lives, counted from login. Absolute: refreshing never extends it.
+   * Lifetime of a session in seconds, counted from the login. It is absolute: a refresh never extends it.
    *
    * @default 2592000
    * @env SVC_REFRESH_TTL
@@ -853,8 +873,8 @@ export interface AuthValues {
   refreshTtl?: number;
 
   /**
-   * Seconds in which a replaced refresh token is still honoured, so that an answer lost on the way or
-   * three tabs refreshing at once do not look like theft. `0` accepts every token exactly once.
+   * Seconds in which a replaced refresh token is still accepted, so that a lost response or several tabs that refresh
+   * at the same time are not taken for theft. `0` accepts every token exactly once.
    *
    * @default 30
    * @env SVC_GRACE
@@ -862,8 +882,8 @@ export interface AuthValues {
   graceSeconds?: number;
 
   /**
-   * How often one refresh token may be handed out before `RefreshFamilyForked` is emitted: once, and again for every
-   * replay inside the grace period. At least 2.
+   * How often one refresh token may be issued before `RefreshFamilyForked` is emitted: the first time, and again for
+   * every replay inside the grace period. At least 2.
    *
    * @default 3
    * @env SVC_FORK_THRESHOLD
@@ -874,7 +894,7 @@ export interface AuthValues {
   sessions?: SessionsOptions;
 
   /**
-   * Seconds of clock difference between nodes that token times tolerate.
+   * Tolerated clock difference between nodes, in seconds, when token times are checked.
    *
    * @default 5
    * @env SVC_LEEWAY
@@ -882,7 +902,7 @@ export interface AuthValues {
   leeway?: number;
 
   /**
-   * Puts refresh tokens into a cookie instead of the body.
+   * Sends refresh tokens in a cookie instead of the body.
    *
    * @default false
    * @env SVC_COOKIE_MODE
@@ -893,7 +913,7 @@ export interface AuthValues {
   cookie?: CookieOptions;
 
   /**
-   * Identifier column of the user table; also the login field and the key of its errors.
+   * Identifier column of the user table. It is also the name of the login field and the key of its validation errors.
    *
    * @default 'email'
    * @env SVC_USERNAME
@@ -901,8 +921,7 @@ export interface AuthValues {
   username?: string;
 
   /**
-   * What the application is called where its users read it: in authenticator apps, in the browser's passkey
-   * prompt.
+   * Name of the application as shown to its users: in authenticator apps and in the browser's passkey prompt.
    *
    * @default the host name of issuer
    * @env SVC_APP_NAME
@@ -942,14 +961,14 @@ export interface AuthValues {
   /** Host code the module calls. */
   hooks?: AuthHooks;
 
-  /** Texts of the API: replacements by key, or a translate function. */
+  /** Texts of the API: replacements by key, or a function that translates. */
   messages?: Partial<Record<MessageKey, string>> | Translate;
 }
 
-/** The log of what matters to security: see docs/operations.md. */
+/** The security log: see docs/operations.md. */
 export interface SecurityLogOptions {
   /**
-   * Whether it is written.
+   * Whether the log is written.
    *
    * @default true
    * @env SVC_SECURITY_LOG
@@ -957,7 +976,8 @@ export interface SecurityLogOptions {
   enabled?: boolean;
 
   /**
-   * Lines of one event, reason and guard in a minute. The others are counted, and their number is written.
+   * Maximum number of lines per minute with the same event, reason and guard. Further lines are counted, and the count
+   * is written.
    *
    * @default 60
    * @env SVC_SECURITY_LOG_LINES
@@ -965,15 +985,15 @@ export interface SecurityLogOptions {
   maxPerMinute?: number;
 
   /**
-   * Where the lines go instead of Nest's logger. Called behind the answer; nobody waits for a promise that it
-   * returns. A throw is logged and changes nothing.
+   * Receives the lines instead of Nest's logger. Called after the response; a promise that it returns is not awaited.
+   * An error that it throws is logged and has no other effect.
    *
    * @default Nest's logger, with the context `AuthSecurity`
    */
   sink?: (line: SecurityLine, severity: 'info' | 'warning') => unknown;
 }
 
-/** Values that exist once for the module, whatever the number of guards. */
+/** Values that the module has once, for all guards together. */
 export interface SharedValues {
   /** Encryption at rest. */
   encryption?: EncryptionOptions;
@@ -981,21 +1001,21 @@ export interface SharedValues {
   /** Password hashing. */
   hashing?: HashingOptions;
 
-  /** Sweeping rows that are of no more use. */
+  /** Removal of rows that are no longer used. */
   retention?: RetentionOptions;
 
-  /** What matters to security, one line each. */
+  /** The security log. */
   securityLog?: SecurityLogOptions;
 
   /**
-   * Where revocations live: a cache-manager cache on Redis, a node-redis client, or a
-   * {@link SecurityStore}. It must be shared by all nodes, persistent and never evicting.
+   * The store of revocations: a cache-manager cache on Redis, a node-redis client, or a {@link SecurityStore}. All
+   * nodes must share it; it must be persistent and must not evict keys.
    *
    * @default this process's memory, which production refuses
    */
   cache?: SecurityStore | object;
 
-  /** More stores by name, for {@link denylistStore} to choose from. */
+  /** Additional stores by name, selected by {@link denylistStore}. */
   stores?: Record<string, SecurityStore | object>;
 
   /**
@@ -1007,8 +1027,8 @@ export interface SharedValues {
   denylistStore?: string | null;
 
   /**
-   * Put before every key in Redis, so that applications on one database do not share their rate limits. A
-   * service that only verifies needs the same one as the issuer.
+   * Prefix of every key in Redis, so that applications on one database do not share their rate limits. A service that
+   * only verifies tokens needs the prefix of the issuer.
    *
    * @default none
    * @env SVC_KEY_PREFIX
@@ -1016,8 +1036,8 @@ export interface SharedValues {
   keyPrefix?: string;
 
   /**
-   * Milliseconds that one request of the library's routes waits for Redis and PostgreSQL, all waits together,
-   * before it is answered 503.
+   * Milliseconds that one request to the library's routes waits for Redis and PostgreSQL, in total, before it is
+   * answered 503.
    *
    * @default 800
    * @env SVC_STORE_TIMEOUT
@@ -1025,19 +1045,19 @@ export interface SharedValues {
   storeTimeoutMs?: number;
 
   /**
-   * The request behind a guarded call that is none of HTTP, as `headers` and `ip`, where the context keeps it
-   * elsewhere than guards look: see docs/guards.md. Null or undefined leaves it to them. What it returns is read anew
-   * with every call.
+   * Returns the request of a guarded call that is not HTTP, as `headers` and `ip`, if the execution context holds it in
+   * a place where the guards do not look: see docs/guards.md. With null or undefined, the guards look in the usual
+   * places. It is called for every guarded call.
    */
   requestOf?: (context: ExecutionContext) => Handshake | null | undefined;
 }
 
-/** A user provider that is made or found otherwise than by constructing a class. */
+/** A user provider that Nest obtains from an existing provider or from a factory. */
 export type UserProviderSource =
   | { useExisting: Type<UserProvider> | string | symbol }
   | { useFactory: (...args: never[]) => UserProvider | Promise<UserProvider>; inject?: FactoryProvider['inject'] };
 
-/** How users are found: a TypeORM entity, or a provider of the host's. */
+/** The source of users: a TypeORM entity, or a user provider of the host. */
 export interface UsersOptions {
   /** Entity of the user table. Its columns: see `AuthUser`. */
   entity?: Type<object>;
@@ -1045,9 +1065,9 @@ export interface UsersOptions {
   provider?: Type<UserProvider> | UserProviderSource;
 }
 
-/** Structure of one guard: what is mounted where, and for whom. */
+/** Structure of one guard: its users, routes and features. */
 export interface GuardStructure {
-  /** The guard's users. Every guard names its own. */
+  /** The guard's users. Every guard needs its own. */
   users?: UsersOptions;
 
   /**
@@ -1058,18 +1078,18 @@ export interface GuardStructure {
   path?: string;
 
   /**
-   * Host name that the routes answer on; null is any.
+   * Host name for which the routes are mounted; `null` means every host name.
    *
    * @default null
    * @env SVC_DOMAIN
    */
   domain?: string | null;
 
-  /** What is switched on. */
+  /** Features, each on or off. */
   features?: FeatureOptions;
 }
 
-/** One extra guard. Whatever it leaves out, it takes from the top level. */
+/** One extra guard. Omitted values are inherited from the top level. */
 export interface GuardOptions extends GuardStructure, AuthValues {}
 
 /** Options that shape the module and must be known when it is declared. */
@@ -1082,35 +1102,35 @@ export interface AuthStructure extends GuardStructure {
   guard?: string;
 
   /**
-   * Mounts the routes. `false` mounts none: for services that only verify tokens.
+   * Mounts the routes. `false` mounts none, for services that only verify tokens.
    *
    * @default true
    */
   routes?: boolean;
 
-  /** Extra guards by name, each isolated from the others: users, audience, path, cookie, sessions. */
+  /** Extra guards by name. Each has its own users, audience, path, cookie and sessions. */
   guards?: Record<string, GuardOptions>;
 
-  /** Name of the TypeORM data source that holds the tables. */
+  /** Name of the TypeORM data source that has the tables. */
   dataSource?: string;
 
-  /** Modules that the host's own user providers and `useFactory` inject from. */
+  /** Modules whose exports the host's user providers and `useFactory` can inject. */
   imports?: ModuleMetadata['imports'];
 }
 
-/** Everything `AuthModule.forRoot` takes. */
+/** Options of `AuthModule.forRoot`. */
 export interface AuthModuleOptions extends AuthStructure, AuthValues, SharedValues {}
 
-/** What `useFactory` may return: values, and values of the declared guards. */
+/** The result of `useFactory`: values, and values of the declared guards. */
 export interface AuthAsyncValues extends AuthValues, SharedValues {
   guards?: Record<string, AuthValues>;
 }
 
-/** Everything `AuthModule.forRootAsync` takes: structure as it is, values from a factory. */
+/** Options of `AuthModule.forRootAsync`: the structure itself, and a factory of the values. */
 export interface AuthModuleAsyncOptions extends AuthStructure {
-  /** What the factory is given. */
+  /** Providers that are passed to the factory. */
   inject?: FactoryProvider['inject'];
-  // The parameters are whatever `inject` names; Nest's own factories are typed the same way.
+  // The parameters are the providers that `inject` names; Nest types its own factories in the same way.
   // eslint-disable-next-line @typescript-eslint/no-explicit-any
   useFactory: (...args: any[]) => AuthAsyncValues | Promise<AuthAsyncValues>;
 }
