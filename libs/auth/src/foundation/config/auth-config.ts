@@ -26,7 +26,7 @@ import type {
   UsersOptions,
 } from './auth-options';
 
-/** Every limit, complete. */
+/** All rate limits, with defaults applied. */
 export type RateLimits = {
   readonly [Name in Exclude<keyof RateLimitsOptions, 'ipv6Prefix' | 'limiters' | 'login'>]-?: Readonly<
     Required<RateLimit>
@@ -37,11 +37,14 @@ export type RateLimits = {
   readonly limiters: Readonly<Record<string, Limiter>>;
 };
 
-/** One guard's options, complete and frozen. */
+/** The options of one guard, with defaults applied, frozen. */
 export interface GuardConfig {
   readonly guard: string;
   readonly isDefault: boolean;
-  /** Where the host finds an option of this guard: with the guard, or at the top level it was inherited from. */
+  /**
+   * The full name of an option of this guard for error messages: below the guard, or at the top level if it was
+   * inherited.
+   */
   readonly nameOf: (option: string) => string;
   readonly path: string;
   readonly domain: string | null;
@@ -89,7 +92,7 @@ export interface GuardConfig {
   readonly messages: NonNullable<AuthValues['messages']>;
 }
 
-/** The whole module's options, complete and frozen. */
+/** The options of the whole module, with defaults applied, frozen. */
 export interface AuthConfig {
   readonly routes: boolean;
   /** The extra guards in their order, the default guard last. */
@@ -101,7 +104,7 @@ export interface AuthConfig {
   readonly storeTimeoutMs: number;
   readonly requestOf: AuthModuleOptions['requestOf'];
   readonly keyPrefix: string;
-  /** What the host handed over as its store, or undefined for this process's memory. */
+  /** The store that the host configured; undefined means the memory of this process. */
   readonly store: unknown;
 }
 

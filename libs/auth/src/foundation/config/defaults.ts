@@ -1,7 +1,10 @@
 import { availableParallelism } from 'node:os';
 import type { AuthModuleOptions, FeatureOptions, HashingOptions } from './auth-options';
 
-/** Every default, by option. Host values are merged over it: objects recurse, lists and scalars replace. */
+/**
+ * Every default, by option. The host's values are merged over them: objects are merged recursively, lists and scalars
+ * are replaced.
+ */
 export const DEFAULTS = {
   guard: 'api',
   path: 'auth',
@@ -67,12 +70,12 @@ export const DEFAULT_FEATURES: Readonly<Required<FeatureOptions>> = {
   abilities: false,
 };
 
-/** OWASP's second recommendation for argon2id: 19 MiB, two passes, one lane. */
+/** A configuration of the OWASP Password Storage Cheat Sheet for argon2id: 19 MiB, two passes, one lane. */
 export const DEFAULT_HASHING: Readonly<Required<Omit<HashingOptions, 'verifiers'>>> = {
   memoryCost: 19_456,
   timeCost: 2,
   parallelism: 1,
-  // A core is left to the requests that need no password, and one of libuv's four threads to files and name look-ups.
+  // One core stays free for requests without a password, and one of libuv's four threads for files and DNS look-ups.
   concurrency: Math.max(1, Math.min(3, availableParallelism() - 1)),
   maxQueue: 256,
   maxWaitMs: 2500,

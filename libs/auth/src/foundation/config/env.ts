@@ -10,7 +10,7 @@ const list: Parse = (value) =>
     .split(',')
     .map((item) => item.trim())
     .filter(Boolean);
-// Non-numeric text leaves the option unset, so the default applies: a typo never becomes 0.
+// Text that is not a number leaves the option unset, so the default applies and a typing error never becomes 0.
 const number: Parse = (value) => (value.trim() && Number.isFinite(Number(value)) ? Number(value) : undefined);
 
 const unlessFalse: Parse = (value) => flag(value) && value.trim();
@@ -19,7 +19,7 @@ const FEATURES =
   'rotation reuseDetection denylist logoutAll changePassword accountDeletion gateAuthRoutes ' +
   'twoFactor lockout passkeys emailVerification passwordReset registration abilities';
 
-const screaming = (name: string): string => name.replace(/[A-Z]/g, '_$&').toUpperCase();
+const upperSnakeCase = (name: string): string => name.replace(/[A-Z]/g, '_$&').toUpperCase();
 
 /** Every environment variable of the library, without its prefix, and the option it sets. */
 export const VARIABLES: ReadonlyArray<readonly [name: string, option: string, parse: Parse]> = [
@@ -101,14 +101,15 @@ export const VARIABLES: ReadonlyArray<readonly [name: string, option: string, pa
   ['SECURITY_LOG_LINES', 'securityLog.maxPerMinute', number],
   ['PRUNE_SCHEDULE', 'retention.schedule', unlessFalse],
   ['PRUNE_LOCKOUT_DAYS', 'retention.lockoutDays', number],
-  ...FEATURES.split(' ').map((name) => [`FEATURE_${screaming(name)}`, `features.${name}`, flag] as const),
+  ...FEATURES.split(' ').map((name) => [`FEATURE_${upperSnakeCase(name)}`, `features.${name}`, flag] as const),
 ];
 
 /**
- * Options from `SVC_*` environment variables; unset ones stay unset.
+ * Reads options from `SVC_*` environment variables. Options without a variable stay unset.
  *
  * @param env the environment; `process.env` by default
- * @param guard an extra guard's name: then `SVC_{GUARD}_*` is read, upper case with `-` as `_`
+ * @param guard name of an extra guard: then the variables `SVC_{GUARD}_*` are read, with the name in upper case and `_`
+ * for `-`
  *
  * @example AuthModule.forRoot({ ...authOptionsFromEnv(), users: { entity: User } })
  * @publicApi
@@ -118,7 +119,7 @@ export function authOptionsFromEnv(env: Env = process.env, guard?: string): Auth
   const options = {};
   for (const [name, option, parse] of VARIABLES) {
     const value = env[prefix + name];
-    // Blank counts as unset, as `SVC_SECRET=` in an env file does; for flags it says false.
+    // A blank value counts as unset, such as `SVC_SECRET=` in an env file; for a flag it means false.
     const parsed = value === undefined || (value === '' && parse !== flag) ? undefined : parse(value);
     if (parsed !== undefined) assign(options, option.split('.'), parsed);
   }

@@ -4,8 +4,8 @@ const isBlock = (value: unknown): value is Block =>
   typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 
 /**
- * Merges options, later ones winning. Plain objects recurse; lists, scalars, functions and instances
- * replace whole; `undefined` changes nothing.
+ * Merges options; later layers take precedence. Plain objects are merged recursively; lists, scalars, functions and
+ * instances are replaced; `undefined` is ignored.
  */
 export function merge(...layers: unknown[]): Block {
   const merged: Block = {};
@@ -19,8 +19,8 @@ export function merge(...layers: unknown[]): Block {
 }
 
 /**
- * A whole number within bounds. What is no number becomes the fallback, never 0: a limit of 0 would
- * lock everyone out, a lifetime of 0 would end every session.
+ * Returns a whole number within bounds. A value that is not a number is replaced by the fallback, never by 0: a limit
+ * of 0 would refuse every request, a lifetime of 0 would end every session.
  */
 export function wholeNumber(value: unknown, fallback: number, min: number, max = Number.MAX_SAFE_INTEGER): number {
   const given = typeof value === 'string' && value.trim() ? Number(value) : value;

@@ -1,21 +1,21 @@
-/** What one field of `POST /register` has to be. Text, trimmed, of at most 255 characters, unless it says otherwise. */
+/** Rules for one field of `POST /register`. By default: a required text of at most 255 characters, trimmed. */
 export interface RegistrationField {
   /**
-   * Whether it may be left out; then it is null. Never the password nor the identifier.
+   * Whether the field may be missing; its value is then null. Not allowed for the password and the identifier.
    *
    * @default false
    */
   optional?: boolean;
 
   /**
-   * What it is of. Password and identifier are texts.
+   * Type of the value. The password and the identifier must be strings.
    *
    * @default 'string'
    */
   type?: 'string' | 'number' | 'boolean';
 
   /**
-   * Longest text in characters. A password has 255 at most.
+   * Maximum length of a text in characters. At most 255 for the password.
    *
    * @default 255
    */
@@ -24,12 +24,12 @@ export interface RegistrationField {
   /** Requires an email address. */
   email?: boolean;
 
-  /** Requires anything else; false refuses the field. */
+  /** Any other rule of the host; a result of false refuses the field. */
   check?: (value: unknown, fields: Readonly<Record<string, unknown>>) => boolean | Promise<boolean>;
 }
 
 /**
- * The fields of `POST /register` by name. `password` is always confirmed by `password_confirmation` and judged by
- * the password rules, the identifier is always unique, and `email` is put in lower case.
+ * The fields of `POST /register` by name. `password` must always match `password_confirmation` and the password rules,
+ * the identifier is always unique, and `email` is converted to lower case.
  */
 export type RegistrationRules = Readonly<Record<string, RegistrationField>>;

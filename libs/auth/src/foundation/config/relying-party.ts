@@ -4,14 +4,14 @@ import type { AuthConfig, GuardConfig } from './auth-config';
 const USER_VERIFICATION: readonly unknown[] = ['required', 'preferred', 'discouraged'];
 
 /**
- * Why passkeys must not start as they are configured, each with its cure. Browsers refuse most of it too, but one
- * user at a time; and a passkey of a wrong relying party can never be used with the right one.
+ * Returns the configuration errors of passkeys, each with its correction. Browsers refuse most of them only when a user
+ * starts a ceremony, and a passkey of a wrong relying party can never be used with the right one.
  */
 export function relyingPartyRefusals({ guards }: AuthConfig): string[] {
-  // The extra guards have no passkeys.
+  // Extra guards have no passkeys.
   return guards
     .filter(({ isDefault }) => isDefault)
-    .flatMap((guard) => (guard.features.passkeys ? ofOne(guard) : unasked(guard)));
+    .flatMap((guard) => (guard.features.passkeys ? ofOne(guard) : withoutPasskeys(guard)));
 }
 
 function ofOne({ passkeys: { rpId, origins, userVerification } }: GuardConfig): string[] {
@@ -27,40 +27,41 @@ function ofOne({ passkeys: { rpId, origins, userVerification } }: GuardConfig): 
   ].filter((text): text is string => typeof text === 'string');
 }
 
-const unasked = ({ passkeys: { required } }: GuardConfig): string[] =>
+const withoutPasskeys = ({ passkeys: { required } }: GuardConfig): string[] =>
   required
     ? [
-        'passkeys.required is set, but features.passkeys is off, so nobody would be asked. Switch it on, or leave it out.',
+        'passkeys.required is set, but features.passkeys is off, so it has no effect. Set features.passkeys to true, or remove passkeys.required.',
       ]
     : [];
 
 const isLocal = (host: string): boolean => host === 'localhost' || host.endsWith('.localhost');
 
-/** Whether a domain is spelled as it stands in a browser's origin. */
-const isWritten = (rpId: string): boolean =>
+/** Whether a domain is written as in the origin that a browser sends. */
+const isCanonical = (rpId: string): boolean =>
   /^[a-z0-9-]+(\.[a-z0-9-]+)+$/.test(rpId) &&
   URL.canParse(`https://${rpId}`) &&
   new URL(`https://${rpId}`).hostname === rpId;
 
 function domainRefusal(rpId: string): string | null {
   if (rpId === 'localhost') return null;
-  // With a megabyte of domains, so not before there are passkeys to check.
+  // Loaded only when passkeys are on, because it has a list of domains of about one megabyte.
   const { parse } = createRequire(__filename)('tldts') as typeof import('tldts');
-  // The whole list, as browsers read it: whoever rents a name below github.io must not get the passkeys of all.
+  // Browsers use the whole public suffix list, including private domains: the owner of one name below github.io must
+  // not be able to use the passkeys of all other names below it.
   const { hostname, isIp, publicSuffix, domain } = parse(rpId, { allowPrivateDomains: true });
   if (hostname === rpId && rpId === publicSuffix) {
-    return `passkeys.rpId (SVC_PASSKEY_RP_ID) is "${rpId}", under which anyone may register a domain. Use your own domain.`;
+    return `passkeys.rpId (SVC_PASSKEY_RP_ID) is "${rpId}", which is a public suffix: anyone can register a domain below it. Use your own domain.`;
   }
-  if (hostname === rpId && !isIp && domain && isWritten(rpId)) return null;
-  return `passkeys.rpId (SVC_PASSKEY_RP_ID) is "${rpId}", which is no domain. Use one in lower case without scheme, port or path, such as example.com, or localhost.`;
+  if (hostname === rpId && !isIp && domain && isCanonical(rpId)) return null;
+  return `passkeys.rpId (SVC_PASSKEY_RP_ID) is "${rpId}", which is not a domain. Use one in lower case without scheme, port or path, such as example.com, or localhost.`;
 }
 
 function originRefusal(origin: string, rpId: string): string | null {
   const url = URL.canParse(origin) ? new URL(origin) : null;
   const secure = url !== null && (url.protocol === 'https:' || (url.protocol === 'http:' && isLocal(url.hostname)));
-  // The parser takes an asterisk for a letter; nobody's browser is ever there.
+  // The URL parser accepts an asterisk in a host name, but no browser sends one in an origin.
   if (!secure || url.origin !== origin || url.hostname.includes('*')) {
-    return `passkeys.origins (SVC_PASSKEY_ORIGINS) has "${origin}", which is not the exact origin of a page. Use scheme, host and port as browsers write them, such as https://app.example.com; http is for localhost.`;
+    return `passkeys.origins (SVC_PASSKEY_ORIGINS) has "${origin}", which is not the exact origin of a page. Use scheme, host and port as browsers write them, such as https://app.example.com; http is allowed only for localhost.`;
   }
   if (url.hostname === rpId || url.hostname.endsWith(`.${rpId}`)) return null;
   return `passkeys.origins (SVC_PASSKEY_ORIGINS) has "${origin}", whose host is neither passkeys.rpId "${rpId}" nor below it. Browsers would refuse it.`;

@@ -3,13 +3,16 @@ import type { AuthValues } from './auth-options';
 import { DEFAULTS } from './defaults';
 import { wholeNumber } from './merge';
 
-/** Longest life of a challenge in seconds: a day. */
+/** Maximum lifetime of a challenge in seconds: one day. */
 const LONGEST_CHALLENGE = 86_400;
 
-/** A window wider than five minutes each way would accept a code that was read over a shoulder at leisure. */
+/**
+ * Maximum number of steps before and after the current one (5 minutes). A larger window lets an observed code be
+ * replayed.
+ */
 const WIDEST_WINDOW = 10;
 
-/** What the application calls itself, or the name of the host that issues its tokens. */
+/** The configured name of the application, or the host name of the issuer. */
 export function appName({ appName: given, issuer = DEFAULTS.issuer }: AuthValues): string {
   if (given?.trim()) return given.trim();
   return URL.canParse(issuer) ? new URL(issuer).hostname || issuer : issuer;
@@ -63,7 +66,7 @@ export function resolvePasswordReset(options: AuthValues): GuardConfig['password
 export const resolveRegistration = (options: AuthValues): GuardConfig['registration'] =>
   Object.freeze({ login: options.registration?.login ?? DEFAULTS.registration.login });
 
-/** NIST SP 800-63B §3.1.1.2 allows no fewer; a field takes no more. */
+/** Bounds of the minimum length: 8 is the minimum of NIST SP 800-63B §3.1.1.2, 255 is the maximum length of a field. */
 const PASSWORD_LENGTHS = [8, 255] as const;
 
 export function resolvePasswords(options: AuthValues): GuardConfig['passwords'] {

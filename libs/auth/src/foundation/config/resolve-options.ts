@@ -14,10 +14,13 @@ import {
   resolveTwoFactor,
 } from './resolve-features';
 
-/** Longest window of a limit in seconds: a year. Beyond what a store can count down, a window would never end. */
+/**
+ * Maximum window of a rate limit in seconds: one year. A value above what the store supports would give a window that
+ * never ends.
+ */
 export const LONGEST_WINDOW = 31_536_000;
 
-/** Longest time after which a lock lets go, in seconds: a hundred years. PostgreSQL's intervals end somewhere. */
+/** Maximum `releaseAfter` in seconds: 100 years. PostgreSQL's intervals are bounded. */
 const LONGEST_LOCK = 100 * LONGEST_WINDOW;
 
 const FALLBACK = DEFAULTS.rateLimits;
@@ -53,10 +56,10 @@ function limit<Numbers extends RateLimit>(given: RateLimit | undefined, fallback
   return Object.freeze(Object.fromEntries(numbers));
 }
 
-/** A path without slashes at its ends, as prefixes are joined from. */
+/** Removes leading and trailing slashes from a path. */
 export const trimSlashes = (path: string): string => path.replace(/^\/+|\/+$/g, '');
 
-/** Days that still lie within PostgreSQL's calendar. */
+/** Maximum number of days: an interval that PostgreSQL can still subtract from the current date. */
 export const MOST_DAYS = 99_999;
 
 const PER_MODULE = [
@@ -77,7 +80,7 @@ const PER_MODULE = [
 ];
 const STRUCTURE = ['guard', 'path', 'routes', 'domain', 'features', 'users', 'dataSource'];
 
-/** Completes the host's options with every default. Says nothing about their safety: see `refusals`. */
+/** Applies every default to the host's options. It does not check them: see `refusals`. */
 export function resolveOptions(options: AuthModuleOptions): AuthConfig {
   const { guards: extra = {}, ...top } = options;
   const defaultGuard = top.guard ?? DEFAULTS.guard;
@@ -105,16 +108,16 @@ export function resolveOptions(options: AuthModuleOptions): AuthConfig {
   });
 }
 
-/** Puts the factory's values under the declared structure, which a factory cannot change. */
+/** Combines the declared structure with the values of the factory. A factory cannot change the structure. */
 export function combine(structure: AuthStructure, values: object): AuthModuleOptions {
   const { guards = {}, ...own } = values as AuthModuleOptions;
-  const invented = Object.keys(guards).filter((name) => !structure.guards?.[name]);
+  const undeclared = Object.keys(guards).filter((name) => !structure.guards?.[name]);
   const misplaced = [
     ...Object.keys(own).filter((key) => STRUCTURE.includes(key)),
     ...Object.entries(guards).flatMap(([name, ofGuard]) =>
       Object.keys(ofGuard).flatMap((key) => (STRUCTURE.includes(key) ? [`guards.${name}.${key}`] : [])),
     ),
-    ...invented.map((name) => `guards.${name}`),
+    ...undeclared.map((name) => `guards.${name}`),
   ].at(0);
   if (misplaced) {
     throw new AuthConfigError(
@@ -171,11 +174,12 @@ function guardConfig(guard: string, isDefault: boolean, merged: object, own: Aut
 }
 
 /**
- * What an extra guard takes over from the top level: everything but who its users are and, where it
- * brings keys of its own, the other's keys.
+ * The options that an extra guard inherits from the top level: all but the users and the hooks that concern them, and,
+ * if it sets keys of its own, the keys.
  *
- * A user that the default guard's `authenticate` resolves would become whoever has the same id in another
- * guard's table; a former secret or a public key that the guard did not ask for could sign for it.
+ * A user that the default guard's `authenticate` returns would be signed in as the user with the same id in the other
+ * guard's table. Inherited former secrets and public keys would verify tokens of this guard although it has its own
+ * keys.
  */
 function inheritable(top: AuthModuleOptions, own: AuthModuleOptions): AuthModuleOptions {
   const { users: _users, hooks, previousSecrets, keys, ...rest } = top;
@@ -187,11 +191,11 @@ function inheritable(top: AuthModuleOptions, own: AuthModuleOptions): AuthModule
       rateLimitKey: hooks?.rateLimitKey?.bind(hooks),
     },
     previousSecrets: own.secret === undefined ? previousSecrets : undefined,
-    keys: bringsKeys(own) ? undefined : keys,
+    keys: hasOwnKeys(own) ? undefined : keys,
   };
 }
 
-const bringsKeys = ({ algorithm, keys = {} }: AuthModuleOptions): boolean =>
+const hasOwnKeys = ({ algorithm, keys = {} }: AuthModuleOptions): boolean =>
   algorithm === 'HS256' || [keys.private, keys.public, keys.jwks].some((key) => key !== undefined);
 
 // Browsers refuse the prefixes without Secure (RFC 6265bis §4.1.3).
