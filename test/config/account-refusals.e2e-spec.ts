@@ -44,12 +44,12 @@ describe('the module refuses to start', () => {
     [
       'with a page that is not a URL',
       { ...reset, passwordReset: { frontendUrl: 'javascript:alert(1)' } },
-      /"javascript:alert\(1\)", which is no http\(s\) URL/,
+      /"javascript:alert\(1\)", which is not an http\(s\) URL/,
     ],
     [
       'with a page over plain HTTP',
       { ...reset, passwordReset: { frontendUrl: 'http://app.example.test/reset' } },
-      /^passwordReset\.frontendUrl \(SVC_RESET_URL\).*http is for localhost, outside production/,
+      /^passwordReset\.frontendUrl \(SVC_RESET_URL\).*http is allowed only for localhost, outside production/,
     ],
     [
       'with a page that ends in a line break',
@@ -177,7 +177,9 @@ describe('the module refuses to start', () => {
     try {
       for (const url of ['http://app.example.test/reset', 'http://localhost:3000/reset']) {
         const plain = { ...reset, passwordReset: { frontendUrl: url } };
-        await expect(start(plain)).rejects.toThrow(/^passwordReset\.frontendUrl.*production mails https links only/);
+        await expect(start(plain)).rejects.toThrow(
+          /^passwordReset\.frontendUrl.*in production, mailed links must use https/,
+        );
       }
     } finally {
       process.env.NODE_ENV = before;

@@ -112,12 +112,12 @@ describe('the module refuses to start', () => {
     [
       'with a key pair and neither an encryption key nor a secret',
       { ...sound, encryption: {}, secret: undefined },
-      /^The guard "api" has nothing to derive refresh tokens from\. Set encryption\.key.*svc:secret/m,
+      /^The guard "api" has no secret from which refresh tokens can be derived\. Set encryption\.key.*svc:secret/m,
     ],
     [
       'with a key pair of an extra guard and nothing else of its own',
       { encryption: {}, guards: { admin: { ...sound, secret: '' } } },
-      /^The guard "admin" has nothing to derive refresh tokens from/,
+      /^The guard "admin" has no secret from which refresh tokens can be derived/,
     ],
     [
       'with a key pair and a short secret',
@@ -150,7 +150,7 @@ describe('the module refuses to start', () => {
       { guards: { admin: { cookie: { refreshName: '__Host-refresh' } } } },
       /share the cookie __Host-refresh.*guards\.admin\.cookie\.refreshName/,
     ],
-    ['with a guard named like the default one', { guard: 'admin' }, /guards\.admin is named like the default guard/],
+    ['with a guard named like the default one', { guard: 'admin' }, /guards\.admin has the name of the default guard/],
     ['with a guard name that is not a valid cookie name', { guard: 'a b;c' }, /guard name "a b;c"/],
     ['without users', { users: undefined }, /^users is missing\..*entity/m],
     [

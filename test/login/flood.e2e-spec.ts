@@ -63,12 +63,12 @@ describe('a flood of wrong logins', () => {
   it('from few addresses waits behind a client from another address, and is bounded', async () => {
     const hashes = await start({ rateLimits: UNLIMITED });
     const addresses = [randomAddress(), randomAddress(), randomAddress()];
-    for (const from of addresses) await login(from, 'nobody@example.com');
+    for (const from of addresses) await login(from, 'unknown@example.com');
     hashes.passwords.splice(0);
     hashes.holds = true;
     // Known and unknown accounts take the same path. Two logins are running, and eight wait.
     const flood = Array.from({ length: 60 }, (_, i) =>
-      login(addresses[i % 3]!, i % 2 ? `nobody-${i}@example.com` : 'ada@example.com'),
+      login(addresses[i % 3]!, i % 2 ? `unknown-${i}@example.com` : 'ada@example.com'),
     );
     await isRefused(50);
     const ada = login(randomAddress(), 'ada@example.com', PASSWORD);
@@ -91,11 +91,11 @@ describe('a flood of wrong logins', () => {
   it('is refused before the database is asked, once the queue is full', async () => {
     const hashes = await start({ rateLimits: UNLIMITED });
     hashes.holds = true;
-    const flood = Array.from({ length: 11 }, () => login(randomAddress(), 'nobody@example.com'));
+    const flood = Array.from({ length: 11 }, () => login(randomAddress(), 'unknown@example.com'));
     await isRefused(1);
     const statements = await requestStatements(t);
     // It has no higher priority than the waiting logins: the same address and the same account.
-    expect((await login(randomAddress(), 'nobody@example.com')).status).toBe(503);
+    expect((await login(randomAddress(), 'unknown@example.com')).status).toBe(503);
     expect(statements).not.toHaveBeenCalled();
     hashes.letGo();
     await Promise.all(flood);
@@ -107,7 +107,7 @@ describe('a flood of wrong logins', () => {
     hashes.holds = true;
     const first = login(randomAddress(), 'ada@example.com', PASSWORD);
     await eventually(async () => hashes.running === 1);
-    for (const name of ['ada', 'nobody', 'ada', 'nobody']) {
+    for (const name of ['ada', 'unknown', 'ada', 'unknown']) {
       const { status, headers, body } = await login(randomAddress(), `${name}@example.com`, PASSWORD);
       expect({ status, body }).toEqual({ status: 503, body: BUSY });
       expect(headers['retry-after']).toBe('2');
@@ -115,14 +115,14 @@ describe('a flood of wrong logins', () => {
     hashes.letGo();
     expect((await first).status).toBe(200);
     expect((await login(randomAddress(), 'ada@example.com', PASSWORD)).status).toBe(200);
-    expect((await login(randomAddress(), 'nobody@example.com', PASSWORD)).status).toBe(422);
+    expect((await login(randomAddress(), 'unknown@example.com', PASSWORD)).status).toBe(422);
   });
 
   it('does not affect requests without a hash', async () => {
     const hashes = await start({ rateLimits: UNLIMITED });
     const { access_token: token } = await t.session();
     hashes.holds = true;
-    const flood = Array.from({ length: 30 }, () => login(randomAddress(), 'nobody@example.com'));
+    const flood = Array.from({ length: 30 }, () => login(randomAddress(), 'unknown@example.com'));
     await isRefused(20);
     await t.get('/private', token).expect(200);
     hashes.letGo();
@@ -132,7 +132,7 @@ describe('a flood of wrong logins', () => {
   it('from one address is rate-limited before any hash', async () => {
     const hashes = await start({ rateLimits: {}, hashing: { memoryCost: 64, timeCost: 1 } });
     const from = randomAddress();
-    const answers = await Promise.all(Array.from({ length: 100 }, (_, i) => login(from, `nobody-${i}@example.com`)));
+    const answers = await Promise.all(Array.from({ length: 100 }, (_, i) => login(from, `unknown-${i}@example.com`)));
     expect(answers.filter(({ status }) => status === 422)).toHaveLength(30);
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(70);
     expect(hashes.passwords).toHaveLength(30);
@@ -151,7 +151,7 @@ describe('a flood of wrong logins', () => {
       hashing: { memoryCost: 64, timeCost: 1, concurrency: 1, maxQueue: 50, maxWaitMs: 100 },
     });
     hashes.holds = true;
-    const first = login(randomAddress(), 'nobody@example.com');
+    const first = login(randomAddress(), 'unknown@example.com');
     await eventually(async () => hashes.running === 1);
     const late = await Promise.all(Array.from({ length: 19 }, () => login(randomAddress(), 'ada@example.com')));
     expect(new Set(late.map(({ status }) => status))).toEqual(new Set([503]));

@@ -147,7 +147,7 @@ describe('a session that is about to start on a host with other options', () => 
     t.clock.advance(61);
     expect((await whilePaused(checkpoint, t.login(ADA), () => reset(t, mailbox))).status).toBe(422);
     t.clock.advance(61);
-    expect((await whilePaused(checkpoint, t.login('somebody'), () => reset(t, mailbox))).status).toBe(422);
+    expect((await whilePaused(checkpoint, t.login('unknown'), () => reset(t, mailbox))).status).toBe(422);
     expect(await liveSessions(t)).toEqual([]);
     await t.login(ADA).expect(200);
   });

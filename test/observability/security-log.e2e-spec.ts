@@ -24,7 +24,7 @@ describe('the security log records that', () => {
       reason: 'wrong_password',
       user_id: app.id,
     });
-    expect(await log.lineOf(() => t.login('nobody@example.com', WRONG), 422)).toEqual({
+    expect(await log.lineOf(() => t.login('unknown@example.com', WRONG), 422)).toEqual({
       ...base,
       reason: 'unknown_user',
     });
@@ -306,7 +306,7 @@ describe('the security log', () => {
     });
     jest.spyOn(t.app.get(PasswordHasher), 'verify').mockRejectedValue(new HasherBusy());
     given.splice(0);
-    for (let i = 0; i < 10; i++) await t.login('nobody@example.com').expect(503);
+    for (let i = 0; i < 10; i++) await t.login('unknown@example.com').expect(503);
     expect(given.map(({ args }) => args.at(-1))).toEqual(['AuthSecurity', 'AuthSecurity']);
     await t.stop();
   });
@@ -315,7 +315,7 @@ describe('the security log', () => {
     const { given, logger } = recordingLogger();
     const options = { securityLog: { enabled: false } };
     const t = await TestApp.start({ options, prepare: (app) => app.useLogger(logger) });
-    await t.login('nobody@example.com').expect(422);
+    await t.login('unknown@example.com').expect(422);
     expect(given.filter(({ args }) => args.at(-1) === 'AuthSecurity')).toEqual([]);
     await t.stop();
   });
@@ -335,7 +335,7 @@ describe('the security log', () => {
     const log = new SecurityLines();
     const t = await startRateLimited(log.options);
     const evil = `6.6.6.6\u0085{"event":"auth.login.succeeded"}${'x'.repeat(1000)}`;
-    await t.http.post('/auth/login').set('X-Forwarded-For', evil).send({ email: 'nobody@example.com' }).expect(422);
+    await t.http.post('/auth/login').set('X-Forwarded-For', evil).send({ email: 'unknown@example.com' }).expect(422);
     // The line separator U+0085 is replaced by `?`; `Â` is its first UTF-8 byte read as Latin-1.
     expect(log.lines[0]!.ip).toMatch(/^6\.6\.6\.6Â?\?\{"event":"auth\.login\.succeeded"\}x{80,}$/);
     expect(log.lines[0]!.ip).toHaveLength(128);
@@ -346,7 +346,7 @@ describe('the security log', () => {
     const log = new SecurityLines();
     const t = await startRateLimited({ securityLog: { ...log.options.securityLog, maxPerMinute: 5 } });
     const guess = () =>
-      t.http.post('/auth/login').set('X-Forwarded-For', randomAddress()).send({ email: 'nobody@example.com' });
+      t.http.post('/auth/login').set('X-Forwarded-For', randomAddress()).send({ email: 'unknown@example.com' });
     for (let i = 0; i < 30; i++) await guess();
     await t.get('/private').expect(401);
     const failed = () => log.lines.filter(({ reason }) => reason === 'unknown_user');

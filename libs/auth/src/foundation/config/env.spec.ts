@@ -225,7 +225,7 @@ describe('a guard`s variables', () => {
       keys: { public: { default: 'pem' } },
     });
     expect(authOptionsFromEnv(env, 'back-office')).toEqual({ graceSeconds: 0 });
-    expect(authOptionsFromEnv(env, 'nobody')).toEqual({});
+    expect(authOptionsFromEnv(env, 'unknown')).toEqual({});
     expect(authOptionsFromEnv(env)).toEqual({ secret: 'shared' });
   });
 

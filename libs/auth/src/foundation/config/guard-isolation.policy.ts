@@ -134,7 +134,7 @@ export function sharedPath(guards: readonly Pick<GuardConfig, 'guard' | 'path'>[
   return undefined;
 }
 
-/** Why keys must not be read as they are configured to be, each with its correction. */
+/** Returns the configuration errors of `keys.jwks`, each with its correction. */
 export const keySetRefusals = ({ guards, routes }: AuthConfig, production: boolean): string[] =>
   guards.flatMap((guard) => (guard.keys.jwks === undefined ? [] : jwksRefusalsOf(guard, routes, production)));
 

@@ -42,18 +42,22 @@ describe('keys that are read from elsewhere', () => {
   ])('%s: accepted', (_, options, production = true) => expect(refused(options, production)).toEqual([]));
 
   it.each<[string, AuthModuleOptions, RegExp, boolean?]>([
-    ['an empty URL', service({ jwks: '' }), /^keys\.jwks \(SVC_JWKS_URL\) is no http\(s\) URL and no function\. Name/],
-    ['a path', service({ jwks: '/auth/jwks' }), /is no http\(s\) URL/],
-    ['a file', service({ jwks: 'file:///etc/keys.json' }), /is no http\(s\) URL/],
-    ['a key set itself', service({ jwks: { keys: [] } }), /is no http\(s\) URL and no function/],
-    ['http in production', service({ jwks: 'http://api.example.com/auth/jwks' }), /production reads https only/],
-    ['a name that begins like this machine', service({ jwks: 'http://localhost.example.com/' }), /https only/],
-    ['an address that begins like this machine', service({ jwks: 'http://127.0.0.1.example.com/' }), /https only/],
+    [
+      'an empty URL',
+      service({ jwks: '' }),
+      /^keys\.jwks \(SVC_JWKS_URL\) is neither an http\(s\) URL nor a function\. Set/,
+    ],
+    ['a path', service({ jwks: '/auth/jwks' }), /is neither an http\(s\) URL/],
+    ['a file', service({ jwks: 'file:///etc/keys.json' }), /is neither an http\(s\) URL/],
+    ['a key set itself', service({ jwks: { keys: [] } }), /is neither an http\(s\) URL nor a function/],
+    ['http in production', service({ jwks: 'http://api.example.com/auth/jwks' }), /production requires https/],
+    ['a name that begins like this machine', service({ jwks: 'http://localhost.example.com/' }), /requires https/],
+    ['an address that begins like this machine', service({ jwks: 'http://127.0.0.1.example.com/' }), /requires https/],
     ['a user name', service({ jwks: 'https://me@api.example.com/' }), /has a user name or a password/],
     ['a password', service({ jwks: 'https://:hidden@api.example.com/' }), /has a user name or a password/, false],
     ['HS256', service({ jwks: URL_OF_KEYS }, { algorithm: 'HS256' }), /needs an algorithm.*SVC_ALGORITHM.*ES256/],
     ['a private key', service({ jwks: URL_OF_KEYS, private: PEM }), /cannot be combined with keys\.private/],
-    ['a public key', service({ jwks: URL_OF_KEYS, public: { k1: PEM } }), /cannot be combined.*keys\.public.*Leave/],
+    ['a public key', service({ jwks: URL_OF_KEYS, public: { k1: PEM } }), /cannot be combined.*keys\.public.*Remove/],
     ['routes', service({ jwks: URL_OF_KEYS }, { routes: true }), /only verify.*Set routes to false/],
     [
       'a bad source of an extra guard',

@@ -77,19 +77,19 @@ describe('a configuration', () => {
       /^encryption\.previousKeys/,
     ],
     [
-      'with a key pair and nothing to derive refresh tokens from',
+      'with a key pair and no secret for refresh tokens',
       { algorithm: 'ES256' },
-      /^The guard "api" has nothing to derive refresh tokens from\. Set encryption\.key \(SVC_ENCRYPTION_KEY\); svc:secret/,
+      /^The guard "api" has no secret from which refresh tokens can be derived\. Set encryption\.key \(SVC_ENCRYPTION_KEY\); svc:secret/,
     ],
     [
-      'with a key pair of an extra guard and nothing to derive refresh tokens from',
+      'with a key pair of an extra guard and no secret for refresh tokens',
       { guards: { admin: { ...admin, algorithm: 'RS256' } } },
-      /^The guard "admin" has nothing to derive refresh tokens from\. Set encryption\.key/,
+      /^The guard "admin" has no secret from which refresh tokens can be derived\. Set encryption\.key/,
     ],
     [
       'with a key pair and an empty secret',
       { algorithm: 'RS256', secret: '' },
-      /^The guard "api" has nothing to derive refresh tokens from/,
+      /^The guard "api" has no secret from which refresh tokens can be derived/,
     ],
     [
       'with a key pair and a short secret to derive refresh tokens from',
@@ -104,12 +104,12 @@ describe('a configuration', () => {
     [
       'with former keys alone to derive refresh tokens from',
       { algorithm: 'ES256', encryption: { previousKeys: ['x'.repeat(32)] } },
-      /^The guard "api" has nothing to derive refresh tokens from/,
+      /^The guard "api" has no secret from which refresh tokens can be derived/,
     ],
     [
       'with an extra guard named like the default',
       { guards: { api: admin } },
-      /^guards\.api is named like the default guard/,
+      /^guards\.api has the name of the default guard/,
     ],
     [
       'with one audience for two guards',

@@ -43,7 +43,7 @@ describe('passkeys', () => {
   });
 
   it.each(['com', 'co.uk', 'github.io', 'herokuapp.com', 'example', 'internal'])('do not start for all of %s', (rpId) =>
-    expect(refused({ rpId, origins: [`https://${rpId}`] })).toEqual([expect.stringMatching(/anyone may register/)]),
+    expect(refused({ rpId, origins: [`https://${rpId}`] })).toEqual([expect.stringMatching(/anyone can register/)]),
   );
 
   it.each([
@@ -64,7 +64,7 @@ describe('passkeys', () => {
     'user@example.com',
   ])('do not start for the relying party "%s"', (rpId) => {
     expect(refused({ rpId, origins: ['https://example.com'] })[0]).toMatch(
-      /which is no domain\. Use one in lower case/,
+      /which is not a domain\. Use one in lower case/,
     );
   });
 

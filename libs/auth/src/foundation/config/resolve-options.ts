@@ -29,7 +29,7 @@ const LIMITS = Object.keys(FALLBACK).filter((name) => name !== 'ipv6Prefix' && n
   'ipv6Prefix' | 'limiters'
 >[];
 
-/** The rate limits with every number in its bounds: none may become 0, which would shut everyone out. */
+/** The rate limits with every number in its bounds: none may become 0, which would refuse every request. */
 export function resolveRateLimits(given: RateLimitsOptions = {}): RateLimits {
   const limits = LIMITS.map((name) => [name, limit(given[name], FALLBACK[name])]);
   return Object.freeze({
