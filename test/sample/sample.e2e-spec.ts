@@ -286,7 +286,7 @@ describeWithRedis('the sample, configured by environment alone', () => {
       [
         'links in mails without TLS',
         { ...PRODUCTION, PUBLIC_URL: 'http://orders.example.com', SMTP_URL: 'smtp://127.0.0.1:1' },
-        /passwordReset\.frontendUrl \(SVC_RESET_URL\).*production mails https links only/,
+        /passwordReset\.frontendUrl \(SVC_RESET_URL\).*in production, mailed links must use https/,
       ],
       ['a short secret', { SVC_SECRET: 'short' }, /secret has 40 bits/],
     ])('refuses to start with %s, and says how to correct it', async (_, env, message) => {

@@ -54,7 +54,8 @@ describe(`a session that is refreshed ${REFRESHES} times`, () => {
     const after = await statistics();
     expect(after.inserted).toBe(before.inserted);
     expect(after.updated - before.updated).toBe(REFRESHES);
-    expect((after.hot - before.hot) / REFRESHES).toBeGreaterThanOrEqual(0.95);
+    // A snapshot that another transaction holds delays the reuse of space for some updates; without it, all are HOT.
+    expect((after.hot - before.hot) / REFRESHES).toBeGreaterThanOrEqual(0.9);
   });
 
   it('keeps its size with slow refreshes', async () => {

@@ -92,6 +92,7 @@ export {
   Unauthenticated,
   ValidationFailed,
 } from './foundation/platform/errors';
+
 export { AlreadyEnrolled, NotEnrolled } from './features/two-factor/two-factor.errors';
 export { BadChallenge } from './features/login-challenge/challenge';
 export { HasherBusy } from './identity/password/hash-queue';
@@ -128,5 +129,6 @@ export {
   SecurityStore,
   type Tally,
 } from './foundation/security-store/security-store';
+
 export type { StoredSecondFactor } from './foundation/ports/user-provider';
 export { type NewAccount, type StoredCredentials, UserProvider } from './foundation/ports/user-provider';

@@ -3,9 +3,8 @@ import { TypeOrmModule, getDataSourceToken } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
 import { AUTH_CONFIG, type AuthConfig } from './foundation/config/auth-config';
 import type { AuthModuleOptions, AuthModuleAsyncOptions, AuthStructure } from './foundation/config/auth-options';
-import { accountRefusals } from './foundation/config/mailed-urls.policy';
-import { keySetRefusals, refusals } from './foundation/config/guard-isolation.policy';
-import { relyingPartyRefusals } from './foundation/config/relying-party';
+import { refusals } from './foundation/config/guard-isolation.policy';
+import { FEATURES } from './features';
 import { resolveOptions } from './foundation/config/resolve-options';
 import { authEntities } from './entities';
 import { AuthConfigError } from './foundation/platform/errors';
@@ -99,9 +98,7 @@ function checkedConfig(options: AuthModuleOptions): AuthConfig {
   const names = [...Object.keys(options.guards ?? {}), config.guards.at(-1)!.guard];
   const problems = [
     ...refusals(config, names),
-    ...keySetRefusals(config, isProduction()),
-    ...relyingPartyRefusals(config),
-    ...accountRefusals(config, isProduction()),
+    ...FEATURES.flatMap((feature) => feature.refusals?.(config, isProduction()) ?? []),
   ];
   if (problems.length) throw new AuthConfigError(problems.join('\n'));
   return config;

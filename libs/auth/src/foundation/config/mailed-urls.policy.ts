@@ -1,45 +1,3 @@
-import type { AuthConfig, GuardConfig } from './auth-config';
-
-/**
- * Returns the configuration errors of password reset and email verification, each with its correction. Only the default
- * guard has these routes.
- */
-export function accountRefusals({ guards, encryption, routes }: AuthConfig, production: boolean): string[] {
-  const config = guards.find(({ isDefault }) => isDefault);
-  if (!config || !routes) return [];
-  return [...passwordReset(config, production), ...emailVerification(config, encryption.key, production)];
-}
-
-function passwordReset({ features, passwordReset: { frontendUrl }, mail }: GuardConfig, production: boolean): string[] {
-  if (!features.passwordReset) return [];
-  const fault = urlFault(frontendUrl, { production });
-  return texts(
-    fault &&
-      `passwordReset.frontendUrl (SVC_RESET_URL) ${fault}. Set it to the page that the mailed link opens, such as https://app.example.com/reset-password.`,
-    !mail.mailer && noMailer('passwordReset'),
-  );
-}
-
-function emailVerification(config: GuardConfig, key: string | undefined, production: boolean): string[] {
-  const {
-    features,
-    emailVerification: { apiUrl, frontendUrl },
-    mail,
-  } = config;
-  if (!features.emailVerification) return [];
-  const ofApi = urlFault(apiUrl, { production, bare: true });
-  const ofPage = frontendUrl === undefined ? null : urlFault(frontendUrl, { production });
-  return texts(
-    ofApi &&
-      `emailVerification.apiUrl (SVC_VERIFY_API_URL) ${ofApi}. Set it to the external URL of this API, such as https://api.example.com: mailed links begin with it.`,
-    ofPage &&
-      `emailVerification.frontendUrl (SVC_VERIFY_URL) ${ofPage}. Set it to the page to which browsers are redirected, or remove it.`,
-    !key &&
-      'features.emailVerification needs encryption.key (SVC_ENCRYPTION_KEY): its links are signed with it. Generate one with svc:secret --show, and do not use the value of secret.',
-    !mail.mailer && noMailer('emailVerification'),
-  );
-}
-
 interface UrlRule {
   readonly production: boolean;
   /** Whether a path is appended to the URL; then it must not have a query or a fragment. */
@@ -66,8 +24,10 @@ export function urlFault(text: string | undefined, { production, bare = false }:
 
 const isLocal = (host: string): boolean => /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(host);
 
-const noMailer = (feature: string): string =>
+/** The error of a feature that sends mails while no mailer is set. */
+export const noMailer = (feature: string): string =>
   `features.${feature} needs mail.mailer. Set it to nodemailerMailer(transport, from), or to your own Mailer.`;
 
-const texts = (...all: (string | false | null)[]): string[] =>
+/** Keeps the texts of the checks that failed. */
+export const failed = (...all: (string | false | null)[]): string[] =>
   all.filter((text): text is string => typeof text === 'string');

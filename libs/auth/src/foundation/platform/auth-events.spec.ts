@@ -6,6 +6,7 @@ import { AuthEvents } from './auth-events';
 class SessionStarted {
   constructor(readonly id: number) {}
 }
+
 class SessionEnded {}
 
 describe('AuthEvents', () => {

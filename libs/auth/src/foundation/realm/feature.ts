@@ -1,11 +1,17 @@
 import type { Provider, Type } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
+import type { AuthConfig } from '../config/auth-config';
 import type { FeatureOptions } from '../config/auth-options';
 
 /** The manifest of a feature: what it adds to a realm when it is on, and what replaces it when it is off. */
 export interface Feature {
   /** Options that enable the feature; one of them is enough. Absent for a feature that is always enabled. */
   readonly flags?: readonly (keyof FeatureOptions)[];
+  /**
+   * Why the application must not start with a configuration, each text with the correction. Is called whether the
+   * feature is on or off.
+   */
+  readonly refusals?: (config: AuthConfig, production: boolean) => readonly string[];
   /** Controllers of every guard. */
   readonly controllers?: readonly Type[];
   /** Controllers of the default guard only. */

@@ -6,6 +6,7 @@ export const FLAG: Schema = { type: 'boolean' };
 export const INTEGER: Schema = { type: 'integer' };
 export const OBJECT: Schema = { type: 'object' };
 export const UUID: Schema = { type: 'string', format: 'uuid' };
+
 /** ISO 8601 in UTC. */
 export const TIME: Schema = { type: 'string', format: 'date-time' };
 

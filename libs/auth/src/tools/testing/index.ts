@@ -11,4 +11,5 @@ export {
   type Sent,
   SoftAuthenticator,
 } from './soft-authenticator';
+
 export { totpCode } from './totp';

@@ -1,6 +1,6 @@
-import type { AuthModuleOptions } from './auth-options';
+import type { AuthModuleOptions } from '../../foundation/config/auth-options';
 import { relyingPartyRefusals } from './relying-party';
-import { resolveOptions } from './resolve-options';
+import { resolveOptions } from '../../foundation/config/resolve-options';
 
 const sound = { rpId: 'example.com', origins: ['https://example.com'] };
 

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import type { AuthConfig, GuardConfig } from './auth-config';
+import type { AuthConfig, GuardConfig } from '../../foundation/config/auth-config';
 
 const USER_VERIFICATION: readonly unknown[] = ['required', 'preferred', 'discouraged'];
 
