@@ -21,6 +21,11 @@ describe(`a session that is refreshed ${REFRESHES} times`, () => {
     return row;
   };
 
+  // The snapshot of an ANALYZE that runs by itself delays the reuse of space, and with it HOT updates.
+  const autovacuum = (setting: string) => t.database.query(`ALTER TABLE svc_sessions ${setting}`);
+  beforeEach(() => autovacuum('SET (autovacuum_enabled = false)'));
+  afterEach(() => autovacuum('RESET (autovacuum_enabled)'));
+
   it('stays one row of a constant size, and changes no index entry', async () => {
     await t.person('ada@example.com');
     for (let i = 0; i < OTHERS; i++) await t.auth.startSession(1, { label: `session ${i}` }, []);
@@ -54,8 +59,7 @@ describe(`a session that is refreshed ${REFRESHES} times`, () => {
     const after = await statistics();
     expect(after.inserted).toBe(before.inserted);
     expect(after.updated - before.updated).toBe(REFRESHES);
-    // A snapshot that another transaction holds delays the reuse of space for some updates; without it, all are HOT.
-    expect((after.hot - before.hot) / REFRESHES).toBeGreaterThanOrEqual(0.9);
+    expect((after.hot - before.hot) / REFRESHES).toBeGreaterThanOrEqual(0.95);
   });
 
   it('keeps its size with slow refreshes', async () => {
