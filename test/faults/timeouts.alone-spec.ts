@@ -39,6 +39,9 @@ async function timed<T>(work: () => PromiseLike<T>): Promise<[answer: T, ms: num
   return [await work(), performance.now() - start];
 }
 
+/** The default of `storeTimeoutMs`: the tests below are about its bound. */
+const DEFAULT_MS = 800;
+
 describeWithRedis('without a response from a store, every route', () => {
   let node: BrokenNode;
   let live: Tokens;
@@ -48,7 +51,8 @@ describeWithRedis('without a response from a store, every route', () => {
     const features = { ...PASSKEYS.features, twoFactor: true };
     // The requests to all routes are concurrent and must not wait for each other's connections.
     node = await BrokenNode.start(
-      async (stores) => (await startMembers({ ...PASSKEYS, features }, { ...stores, pool: { max: 60 } })).t,
+      async (stores) =>
+        (await startMembers({ ...PASSKEYS, features, storeTimeoutMs: DEFAULT_MS }, { ...stores, pool: { max: 60 } })).t,
     );
     await member(node.t, ADA);
     live = await node.t.session();
@@ -213,7 +217,7 @@ describeWithRedis('a store that stops responding during a request', () => {
 describe('a request that waits for a lock in PostgreSQL', () => {
   let other: Client;
   let live: Tokens;
-  const t = TestApp.forFile();
+  const t = TestApp.forFile({ options: { storeTimeoutMs: DEFAULT_MS } });
 
   beforeEach(async () => {
     await t.person(ADA);
@@ -257,7 +261,7 @@ describeWithOwnRedis('an application whose Redis does not respond', () => {
 
   beforeAll(async () => {
     redis = await RedisServer.start();
-    t = await TestApp.start({ redisUrl: redis.url });
+    t = await TestApp.start({ redisUrl: redis.url, options: { storeTimeoutMs: DEFAULT_MS } });
     await t.person(ADA);
   });
   beforeEach(async () => {
