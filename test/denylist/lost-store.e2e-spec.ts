@@ -116,7 +116,7 @@ describeWithOwnRedis('a token whose session ended before Redis lost its data', (
     expect(await service.status(another)).toBe(200);
   });
 
-  it('is refused even if Redis lost only its denial, which no marker shows', async () => {
+  it('is refused when one denial is deleted from Redis', async () => {
     const { access_token: token } = await t.session(ADA);
     await t.call('post', '/auth/logout', token).expect(204);
     await client.del(deniedKey(claimsOf(token).fid));

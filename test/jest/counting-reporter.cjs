@@ -4,11 +4,12 @@ const SLOWEST = 10;
 
 const seconds = ({ perfStats }) => (perfStats.end - perfStats.start) / 1000;
 
-// After every run, prints the slowest files, a summary line, and the names of tests that were skipped without a Redis.
+// After every run, prints the slowest files, a summary line, and the names of tests that were skipped.
 module.exports = class CountingReporter {
   onRunComplete(_contexts, { numPassedTests, numFailedTests, numFailedTestSuites, numPendingTests, testResults }) {
     const skipped = testResults.flatMap((file) => file.testResults.filter(({ status }) => status === 'pending'));
-    for (const { fullName } of skipped) console.log(`SKIPPED (needs redis-server on PATH, or REDIS_URL): ${fullName}`);
+    for (const { fullName } of skipped)
+      console.log(`SKIPPED (needs redis-server or a Chromium on the PATH; see the README): ${fullName}`);
     if (testResults.length > SLOWEST) {
       console.log(`The slowest ${SLOWEST} of ${testResults.length} files:`);
       const slowest = testResults.toSorted((a, b) => seconds(b) - seconds(a)).slice(0, SLOWEST);

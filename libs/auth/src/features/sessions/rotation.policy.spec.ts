@@ -13,7 +13,7 @@ describe('a presented refresh token', () => {
     },
   );
 
-  it('has all verdicts in that table, except that of an unknown session', () => {
+  it('is tested with every verdict: the table above has all, and a missing session is unknown', () => {
     const all: Verdict[] = ['first', 'replay', 'ahead', 'revoked', 'expired', 'reuse'];
     expect([...new Set(JUDGE_TABLE.map(({ verdict }) => verdict))].toSorted()).toEqual(all.toSorted());
     for (const generation of [0, 1, 2 ** 32 - 1]) expect(judge(null, generation, GRACE)).toBe('unknown');

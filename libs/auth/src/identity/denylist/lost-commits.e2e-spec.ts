@@ -3,7 +3,7 @@ import { LEASE, deniedKey, storeEnded } from '../../../../../test/support/denyli
 import { describeWithOwnRedis } from '../../../../../test/support/with-redis';
 import { BATCH, Nodes } from './nodes.testkit';
 
-describeWithOwnRedis('the monitor of the denylist, on a timeline of PostgreSQL that the store does not name,', () => {
+describeWithOwnRedis('the denylist monitor after a failover of PostgreSQL', () => {
   const nodes = Nodes.forFile();
   const { t } = nodes;
 
@@ -11,7 +11,7 @@ describeWithOwnRedis('the monitor of the denylist, on a timeline of PostgreSQL t
   const deny = (ids: readonly string[]): Promise<unknown> =>
     Promise.all(ids.map((id) => nodes.client.set(deniedKey(id), 'true', { EX: 600 })));
 
-  it('ends there what the store denies, and leaves the other sessions alone', async () => {
+  it('ends in PostgreSQL the sessions that Redis denies, and no others', async () => {
     const lost = await nodes.storeLive(2);
     const [live] = await nodes.storeLive();
     const before = await storeEnded(t.database, 1);
@@ -50,7 +50,7 @@ describeWithOwnRedis('the monitor of the denylist, on a timeline of PostgreSQL t
     expect(await nodes.endedIds()).toHaveLength(lost.length);
   });
 
-  it('waits for the node with the lease, and does not store the timeline if the store changed meanwhile', async () => {
+  it('waits for the node with the lease, and does not record the timeline if Redis was emptied during the scan', async () => {
     const lost = await nodes.storeLive();
     await deny(lost);
     await nodes.client.set(LEASE, 'another node', { PX: 60_000 });

@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline';
 
 /** Refusal of a command. The message contains the correction. */
 export class CommandRefused extends Error {
-  override readonly name = 'Refused';
+  override readonly name = 'CommandRefused';
 }
 
 /** Runs a command. Prints a refusal as one line on stderr. A refusal or any other error sets the exit code 1. */

@@ -38,7 +38,7 @@ const BYTES = 'latin1';
 
 /** Reads and changes an existing env file. Reads it for every call, because it may change while the user is asked. */
 export class EnvFile {
-  /** @throws Refused if the file does not exist. A new file might not be the one that the application reads */
+  /** @throws CommandRefused if the file does not exist. A new file might not be the one that the application reads */
   constructor(private readonly path: string) {
     if (statSync(path, { throwIfNoEntry: false })?.isFile()) return;
     throw new CommandRefused(`There is no env file ${path}. Create it, or print a secret with: svc:secret --show`);

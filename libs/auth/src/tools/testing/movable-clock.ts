@@ -12,7 +12,7 @@ export class MovableClock extends Clock {
 
   /** Stops the clock: only {@link advance} moves it, for tests of the last second before a boundary. */
   stop(): void {
-    this.stoppedAt = super.now();
+    this.stoppedAt = this.now();
   }
 
   /** Resets the clock to the time of the machine. */
