@@ -558,7 +558,7 @@ export interface EmailVerificationOptions {
   expire?: number;
 
   /**
-   * Refuses a login to users without a verified email.
+   * Refuses sessions to users without a verified email.
    *
    * @default false
    * @env SVC_VERIFY_BLOCK_LOGIN
@@ -882,8 +882,8 @@ export interface AuthValues {
   graceSeconds?: number;
 
   /**
-   * How often one refresh token may be issued before `RefreshFamilyForked` is emitted: the first time, and again for
-   * every replay inside the grace period. At least 2.
+   * Number of times that one refresh token may be issued before `RefreshFamilyForked` is emitted. It is issued once,
+   * and again for every replay inside the grace period. At least 2.
    *
    * @default 3
    * @env SVC_FORK_THRESHOLD
