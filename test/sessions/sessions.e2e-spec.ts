@@ -212,8 +212,9 @@ describe('ending sessions', () => {
     }
   });
 
-  it('keeps the rows, so that a later replay is recognised', async () => {
+  it('keeps the row of an ended session, and refuses its refresh token', async () => {
     await t.call('post', '/auth/logout', first!.access_token).expect(204);
+    await t.refresh(first!.refresh_token).expect(401);
     const [{ count }] = await t.database.query('SELECT count(*)::int FROM svc_sessions WHERE revoked_at IS NOT NULL');
     expect(count).toBeGreaterThan(0);
   });
