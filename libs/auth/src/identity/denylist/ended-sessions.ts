@@ -141,8 +141,9 @@ function statementsOn(database: Database) {
                AND (revoked_at, id) > ($3::timestamptz, $4::uuid)
              ORDER BY revoked_at, id LIMIT ${BATCH}`,
     // Rows are locked in the same order as when all sessions of a user are ended, to avoid deadlocks.
-    end: `UPDATE ${sessions} SET revoked_at = ${now} WHERE id IN (
-            SELECT id FROM ${sessions} WHERE id = ANY($2::uuid[]) AND revoked_at IS NULL ORDER BY id FOR UPDATE) RETURNING 1`,
+    // An array and not a join: see `paged` in session.sql.ts.
+    end: `UPDATE ${sessions} SET revoked_at = ${now} WHERE id = ANY(ARRAY(
+            SELECT id FROM ${sessions} WHERE id = ANY($2::uuid[]) AND revoked_at IS NULL ORDER BY id FOR UPDATE)) RETURNING 1`,
     timeline: `SELECT system_identifier || ':' || current_database() AS database, pg_is_in_recovery() AS "isStandby",
                       CASE WHEN pg_is_in_recovery() THEN ''
                            ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END AS timeline
