@@ -82,7 +82,7 @@ export {
 } from './features/sessions/sessions.events';
 
 // Exceptions
-export { InvalidLink, OutdatedLink } from './features/email-verification/email-verification.errors';
+export { InvalidLink, OutdatedLink } from './features/email-verification/email-verification';
 export { IdentifierTaken } from './features/registration/registration-form';
 export { ResetFailed } from './features/password-reset/password-reset';
 export {

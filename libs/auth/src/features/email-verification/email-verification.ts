@@ -1,10 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
-import { AuthConfigError } from '../../foundation/platform/errors';
+import { AuthConfigError, AuthException } from '../../foundation/platform/errors';
 import { Realm } from '../../foundation/realm/realm';
 import { UserProvider } from '../../foundation/ports/user-provider';
 import { VerifiedEmails } from './verified-emails';
-import { InvalidLink, OutdatedLink } from './email-verification.errors';
 import { type PresentedLink, VerificationLinks } from './verification-links';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
@@ -43,5 +42,19 @@ export class EmailVerification {
     const email = user && this.users.emailOf(user);
     if (!user || email === null || !this.links.isFor(link, email)) throw new OutdatedLink();
     return { user, email };
+  }
+}
+
+/** The link has no valid signature or has expired: 403. */
+export class InvalidLink extends AuthException {
+  constructor() {
+    super('bad_link', { status: 403, text: { key: 'auth.bad_link' } });
+  }
+}
+
+/** The link has a valid signature, but its user does not exist any more or has another address: 403. */
+export class OutdatedLink extends AuthException {
+  constructor() {
+    super('outdated_link', { status: 403, text: { key: 'auth.outdated_link' } });
   }
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Unauthenticated } from '../../foundation/platform/errors';
-import { Database, type Sql } from '../../foundation/platform/database';
+import { Database, LOCK_UNTIL_COMMIT, type Sql } from '../../foundation/platform/database';
 import { Realm } from '../../foundation/realm/realm';
 import { Sessions } from './sessions';
 
@@ -32,7 +32,7 @@ export class AccountLock {
   /** Runs `work` in a transaction that excludes other work under this lock on the same account. */
   exclusive<T>(userId: string, work: (sql: Sql) => Promise<T>): Promise<T> {
     return this.database.transaction(async (sql) => {
-      await sql('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`svc:turns:${this.realm.guard}:${userId}`]);
+      await sql(LOCK_UNTIL_COMMIT, [`svc:turns:${this.realm.guard}:${userId}`]);
       return work(sql);
     });
   }

@@ -93,7 +93,6 @@ export function sessionStatements(database: Database) {
     // Shared by several requests, so it does not wait for locks: one locked session would delay all others.
     exchangeJoined: exchange('SKIP LOCKED'),
     exchangeOne: exchange(''),
-    lockUser: 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))',
     insert: `
       INSERT INTO ${sessions} (id, guard, user_id, salt, scope, amr, auth_time, expires_at, last_used_at, ip, user_agent,
                                label, created_at)

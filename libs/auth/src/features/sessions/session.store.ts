@@ -3,7 +3,7 @@ import { PinnedSessions } from '../../request/abilities/pinned-ability.gate';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { batchPerTick } from '../../foundation/platform/batching';
 import { Clock } from '../../foundation/platform/clock';
-import { Database, type Sql, isUuid } from '../../foundation/platform/database';
+import { LOCK_UNTIL_COMMIT, Database, type Sql, isUuid } from '../../foundation/platform/database';
 import { once } from '../../foundation/platform/sweep';
 import { withTimeout, currentDeadline } from '../../foundation/platform/deadline';
 import { Realm } from '../../foundation/realm/realm';
@@ -120,11 +120,11 @@ export class SessionStore extends PinnedSessions {
     const { guard, options } = this.realm;
     const { maxPerUser } = options.sessions;
     const isCapped = maxPerUser > 0 && scope === null;
-    const { insert, lockUser, endOverCap } = this.statements();
+    const { insert, endOverCap } = this.statements();
     const values = [familyId, guard, userId, salt, scope, amr, authTime, options.refreshTtl, ip, userAgent, label];
     return this.database.transaction(async (sql) => {
       // Serializes the logins of one user: two concurrent logins would not count each other's session.
-      if (isCapped) await sql(lockUser, [`svc:cap:${guard}:${userId}`]);
+      if (isCapped) await sql(LOCK_UNTIL_COMMIT, [`svc:cap:${guard}:${userId}`]);
       const [row] = await sql<{ kept: boolean; authTime: number }>(insert, [...values, this.clock.offset]);
       // A session that lost its pinned abilities in the column would have all abilities of its user.
       if (!row?.kept) throw new Error('the scope of the session was not stored unchanged');

@@ -20,6 +20,9 @@ interface Connection {
 /** Runs one statement and returns its rows. */
 export type Sql = <Row = Record<string, unknown>>(statement: string, params?: unknown[]) => Promise<Row[]>;
 
+/** Waits for the lock named $1, and holds it until the transaction ends. */
+export const LOCK_UNTIL_COMMIT = 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))';
+
 /** Whether a statement failed because a table does not exist: its migration has not run (SQLSTATE 42P01). */
 export const isMissingTable = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === '42P01';
 

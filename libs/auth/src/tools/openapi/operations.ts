@@ -1,7 +1,7 @@
 import { AccountIsLocked } from '../../request/lockout/lockout';
 import type { GuardConfig } from '../../foundation/config/auth-config';
 import { WrongPassword } from '../../features/step-up/step-up.errors';
-import { InvalidLink, OutdatedLink } from '../../features/email-verification/email-verification.errors';
+import { InvalidLink, OutdatedLink } from '../../features/email-verification/email-verification';
 import { type AuthException, Unauthenticated } from '../../foundation/platform/errors';
 import { UnverifiedLogin } from '../../features/login/login';
 import { WrongCredentials } from '../../features/login/credentials';
