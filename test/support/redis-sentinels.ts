@@ -115,6 +115,8 @@ export class RedisSentinels {
     this.processes.push(spawn(redisBinary!, [file, '--sentinel'], { stdio: 'ignore' }));
     this.ports.push(port);
     await eventually(() => command(port, 'PING').then(Boolean, () => false));
+    // The sentinels find each other and agree sooner than every two seconds. Redis 6 does not have this command.
+    await command(port, 'SENTINEL', 'DEBUG', 'PUBLISH-PERIOD', '200').catch(() => undefined);
   }
 
   private ask(sentinel: number, ...words: string[]): Promise<unknown> {
@@ -130,9 +132,12 @@ export class RedisSentinels {
   }
 }
 
+/** `createClient` builds a class with all commands for each new address, which takes 20 ms of CPU. A duplicate does not. */
+const unconnected = createClient();
+
 /** Sends one command to a sentinel. */
 async function command(port: number, ...words: string[]): Promise<unknown> {
-  const client = createClient({ socket: { host: '127.0.0.1', port, reconnectStrategy: false } });
+  const client = unconnected.duplicate({ socket: { host: '127.0.0.1', port, reconnectStrategy: false } });
   // `connect` rejects with the same error.
   await client.on('error', () => undefined).connect();
   try {
