@@ -2,8 +2,8 @@ import { LONGEST_WINDOW, resolveLockout, resolveRateLimits } from './resolve-opt
 import type { LockoutOptions, RateLimitsOptions } from './auth-options';
 import { DEFAULTS } from './defaults';
 
-/** Numbers as plain JavaScript or the environment may give them, and what becomes of them within bounds. */
-const given = (fallback: number, min: number, max: number): [unknown, number][] => {
+/** Values that an option may have in plain JavaScript or in the environment, each with the resolved number. */
+const casesOf = (fallback: number, min: number, max: number): [unknown, number][] => {
   const within = (value: number): number => Math.min(max, Math.max(min, value));
   return [
     [undefined, fallback],
@@ -50,35 +50,35 @@ describe('the rate limits', () => {
     expect(resolveRateLimits(DEFAULTS.rateLimits)).toEqual(complete);
   });
 
-  it.each(numbers)('keep $limit.$name a whole number of at least 1', ({ limit, name, fallback }) => {
-    for (const [value, result] of given(fallback, 1, name === 'decaySeconds' ? LONGEST_WINDOW : Infinity)) {
+  it.each(numbers)('have a whole number of at least 1 as $limit.$name', ({ limit, name, fallback }) => {
+    for (const [value, result] of casesOf(fallback, 1, name === 'decaySeconds' ? LONGEST_WINDOW : Infinity)) {
       const { [limit]: own, ...others } = resolveRateLimits({ [limit]: { [name]: value } }) as unknown as typeof LIMITS;
       expect([value, own]).toEqual([value, { ...LIMITS[limit], [name]: result }]);
       expect(others).toEqual({ ...LIMITS, [limit]: undefined, ipv6Prefix: 64, limiters: {} });
     }
   });
 
-  it.each(Object.keys(LIMITS))('take the default of a %s that is no block', (limit) => {
+  it.each(Object.keys(LIMITS))('have the default values for %s when it is not an object', (limit) => {
     for (const value of [undefined, null, 7, 'off', false]) {
       expect(resolveRateLimits({ [limit]: value } as RateLimitsOptions)).toMatchObject(LIMITS);
     }
   });
 
-  it.each([...given(64, 32, 128), [31, 32], [32, 32], [56, 56], [128, 128], [129, 128]])(
-    'take an IPv6 prefix of %p as %d',
+  it.each([...casesOf(64, 32, 128), [31, 32], [32, 32], [56, 56], [128, 128], [129, 128]])(
+    'with the IPv6 prefix %p have the prefix %d',
     (ipv6Prefix, result) => {
       expect(resolveRateLimits({ ipv6Prefix } as RateLimitsOptions).ipv6Prefix).toBe(result);
     },
   );
 
-  it('keep the host`s limiters, and nothing that is no limit', () => {
+  it('contain the limiters of the host, and no unknown options', () => {
     const orders = () => [];
     const all = resolveRateLimits({ limiters: { orders }, orders: { maxAttempts: 1 } } as RateLimitsOptions);
     expect(all.limiters).toEqual({ orders });
     expect(all).not.toHaveProperty('orders');
   });
 
-  it('are frozen, and leave the host`s as they were', () => {
+  it('are frozen, and the objects of the host are not', () => {
     const limiters = {};
     const all = resolveRateLimits({ limiters, login: { maxAttempts: 9 } });
     for (const part of [all, all.login, all.refresh, all.limiters]) expect(Object.isFrozen(part)).toBe(true);
@@ -87,11 +87,11 @@ describe('the rate limits', () => {
 });
 
 describe('the lockout', () => {
-  it.each([...given(100, 1, 100), [100, 100], [101, 100]])('of %p attempts locks after %d', (maxAttempts, result) => {
+  it.each([...casesOf(100, 1, 100), [100, 100], [101, 100]])('with maxAttempts %p locks after %d attempts', (maxAttempts, result) => {
     expect(resolveLockout({ maxAttempts } as LockoutOptions)).toEqual({ maxAttempts: result, releaseAfter: 0 });
   });
 
-  it.each(given(0, 0, 3_153_600_000))('with a release after %p lets go after %d seconds', (releaseAfter, result) => {
+  it.each(casesOf(0, 0, 3_153_600_000))('with releaseAfter %p has the release time %d', (releaseAfter, result) => {
     expect(resolveLockout({ releaseAfter } as LockoutOptions)).toEqual({ maxAttempts: 100, releaseAfter: result });
   });
 

@@ -1,8 +1,8 @@
 import { VARIABLES, authOptionsFromEnv, envName } from './env';
 import { DEFAULT_FEATURES } from './defaults';
 
-// Every variable of the specification's configuration table, and the option it sets.
-const SPECIFIED: Record<string, string> = {
+// Every variable, with the option that it sets.
+const EXPECTED: Record<string, string> = {
   SVC_ALGORITHM: 'algorithm',
   SVC_SECRET: 'secret',
   SVC_ACTIVE_KID: 'keys.active',
@@ -75,10 +75,6 @@ const SPECIFIED: Record<string, string> = {
   SVC_FEATURE_PASSWORD_RESET: 'features.passwordReset',
   SVC_FEATURE_REGISTRATION: 'features.registration',
   SVC_FEATURE_ABILITIES: 'features.abilities',
-};
-
-// What this library adds to the table.
-const OWN: Record<string, string> = {
   SVC_PREVIOUS_SECRETS: 'previousSecrets',
   SVC_JWKS_URL: 'keys.jwks',
   SVC_PASSKEY_REQUIRED: 'passkeys.required',
@@ -101,37 +97,37 @@ const OWN: Record<string, string> = {
   SVC_PREVIOUS_ENCRYPTION_KEYS: 'encryption.previousKeys',
 };
 
-const at = (options: object, path: string): unknown =>
+const valueAt = (options: object, path: string): unknown =>
   path.split('.').reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], options);
 
-describe('the environment', () => {
-  it('is read for every variable of the specification, and for no unknown one', () => {
+describe('authOptionsFromEnv', () => {
+  it('reads exactly these variables, each for its option', () => {
     const read = Object.fromEntries(VARIABLES.map(([name, option]) => [`SVC_${name}`, option]));
-    expect(read).toEqual({ ...SPECIFIED, ...OWN });
+    expect(read).toEqual(EXPECTED);
     expect(VARIABLES).toHaveLength(Object.keys(read).length);
   });
 
-  it('switches every feature there is', () => {
-    const switched = VARIABLES.map(([, option]) => option).filter((option) => option.startsWith('features.'));
-    expect(switched.sort()).toEqual(
+  it('reads a variable for every feature', () => {
+    const read = VARIABLES.map(([, option]) => option).filter((option) => option.startsWith('features.'));
+    expect(read.sort()).toEqual(
       Object.keys(DEFAULT_FEATURES)
         .map((name) => `features.${name}`)
         .sort(),
     );
   });
 
-  it.each(Object.entries({ ...SPECIFIED, ...OWN }))('sets by %s the option %s and nothing else', (name, option) => {
+  it.each(Object.entries(EXPECTED))('sets with %s the option %s and no other', (name, option) => {
     const options = authOptionsFromEnv({ [name]: '7' });
-    expect([7, '7', ['7'], true]).toContainEqual(at(options, option));
+    expect([7, '7', ['7'], true]).toContainEqual(valueAt(options, option));
     expect(Object.keys(options)).toEqual([option.split('.')[0]]);
   });
 
-  it('that says nothing sets nothing', () => {
+  it('returns no options for an empty environment or for variables with other names', () => {
     expect(authOptionsFromEnv({})).toEqual({});
     expect(authOptionsFromEnv({ PATH: '/bin', SECRET: 'x', XSVC_SECRET: 'x', svc_secret: 'x' })).toEqual({});
   });
 
-  it('is the process`s own by default', () => {
+  it('reads process.env by default', () => {
     process.env.SVC_ISSUER = 'https://of.the.process';
     expect(authOptionsFromEnv()).toMatchObject({ issuer: 'https://of.the.process' });
     delete process.env.SVC_ISSUER;
@@ -149,7 +145,7 @@ describe('a variable', () => {
     ['1', true],
     ['true', true],
     ['yes', true],
-  ])('that is a flag reads "%s" as %s', (text, value) => {
+  ])('that sets a flag: "%s" means %s', (text, value) => {
     expect(authOptionsFromEnv({ SVC_FEATURE_ROTATION: text })).toEqual({ features: { rotation: value } });
     expect(authOptionsFromEnv({ SVC_COOKIE_SECURE: text })).toEqual({ cookie: { secure: value } });
   });
@@ -167,11 +163,11 @@ describe('a variable', () => {
     ['NaN', undefined],
     ['Infinity', undefined],
     ['1,000', undefined],
-  ])('that is a number reads "%s" as %s', (text, value) => {
+  ])('that sets a number: "%s" means %s', (text, value) => {
     expect(authOptionsFromEnv({ SVC_ACCESS_TTL: text })).toEqual(value === undefined ? {} : { accessTtl: value });
   });
 
-  it('that is a list is split at commas, trimmed, and rid of what is empty', () => {
+  it('that sets a list is split at commas and trimmed, and empty entries are removed', () => {
     expect(authOptionsFromEnv({ SVC_AUDIENCE: ' https://a , ,https://b,' })).toEqual({
       audience: ['https://a', 'https://b'],
     });
@@ -179,7 +175,7 @@ describe('a variable', () => {
     expect(authOptionsFromEnv({ SVC_AUDIENCE: ' , ' })).toEqual({ audience: [] });
   });
 
-  it('that is text is taken to the letter, and blank is unset', () => {
+  it('that sets a text is not trimmed, and is ignored when it is empty', () => {
     expect(authOptionsFromEnv({ SVC_SECRET: ' s,1 ' })).toEqual({ secret: ' s,1 ' });
     expect(authOptionsFromEnv({ SVC_SECRET: '', SVC_ISSUER: '' })).toEqual({});
   });
@@ -194,15 +190,15 @@ describe('a variable', () => {
     ['false', false],
     [' FALSE ', false],
     [' ', false],
-  ])('that is a schedule or off reads "%s" as %p', (text, schedule) => {
+  ])('that sets a schedule: "%s" means %p', (text, schedule) => {
     expect(authOptionsFromEnv({ SVC_PRUNE_SCHEDULE: text })).toEqual({ retention: { schedule } });
   });
 
-  it('that is a schedule is unset while blank', () => {
+  it('that sets a schedule or a number of days is ignored when it is empty', () => {
     expect(authOptionsFromEnv({ SVC_PRUNE_SCHEDULE: '', SVC_PRUNE_LOCKOUT_DAYS: '' })).toEqual({});
   });
 
-  it('of the public key lies under the active kid', () => {
+  it('with the public key sets the key of the active kid', () => {
     expect(authOptionsFromEnv({ SVC_PUBLIC_KEY: 'pem' })).toEqual({ keys: { public: { default: 'pem' } } });
     expect(authOptionsFromEnv({ SVC_PUBLIC_KEY: 'pem', SVC_ACTIVE_KID: 'k2', SVC_PRIVATE_KEY: 'own' })).toEqual({
       keys: { active: 'k2', private: 'own', public: { k2: 'pem' } },
@@ -211,7 +207,7 @@ describe('a variable', () => {
   });
 });
 
-describe('a guard`s variables', () => {
+describe('the variables of a guard', () => {
   const env = {
     SVC_SECRET: 'shared',
     SVC_ADMIN_AUDIENCE: 'https://admin',
@@ -219,7 +215,7 @@ describe('a guard`s variables', () => {
     SVC_BACK_OFFICE_GRACE: '0',
   };
 
-  it('carry its name, and only they are read', () => {
+  it('contain its name, and no other variables are read for the guard', () => {
     expect(authOptionsFromEnv(env, 'admin')).toEqual({
       audience: ['https://admin'],
       keys: { public: { default: 'pem' } },
@@ -229,7 +225,7 @@ describe('a guard`s variables', () => {
     expect(authOptionsFromEnv(env)).toEqual({ secret: 'shared' });
   });
 
-  it('spell the name in upper case, dashes as underscores', () => {
+  it('contain the name in upper case, with underscores instead of dashes', () => {
     expect(envName('back-office')).toBe('BACK_OFFICE');
     expect(envName('Staff_2')).toBe('STAFF_2');
   });

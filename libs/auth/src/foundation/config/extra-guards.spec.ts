@@ -4,14 +4,14 @@ import { resolveOptions } from './resolve-options';
 class People {}
 class Operators {}
 
-/** Options as plain JavaScript or the environment may give them, whatever their types say. */
-const loose = (options: object): AuthModuleOptions => options as AuthModuleOptions;
-const top = (options: object) => resolveOptions(loose(options)).guards.at(-1)!;
+/** Passes options that violate their types, as plain JavaScript or the environment can. */
+const untyped = (options: object): AuthModuleOptions => options as AuthModuleOptions;
+const defaultGuard = (options: object) => resolveOptions(untyped(options)).guards.at(-1)!;
 const admin = (options: object, own: object = {}) =>
-  resolveOptions(loose({ ...options, guards: { admin: own } })).guards[0]!;
+  resolveOptions(untyped({ ...options, guards: { admin: own } })).guards[0]!;
 
 describe('an extra guard', () => {
-  it('inherits what it does not say, block by block', () => {
+  it('inherits every option that it does not set, also within blocks', () => {
     const guard = admin(
       {
         issuer: 'https://i',
@@ -33,34 +33,34 @@ describe('an extra guard', () => {
     });
   });
 
-  it('inherits the rate limits number by number, and limiters by name', () => {
-    const [shared, mine] = [() => [], () => []];
+  it('inherits each number of the rate limits and each named limiter separately', () => {
+    const [inherited, replaced] = [() => [], () => []];
     const { rateLimits, lockout } = admin(
       {
-        rateLimits: { ipv6Prefix: 56, login: { maxAttempts: 3, decaySeconds: 90 }, limiters: { a: shared, b: shared } },
+        rateLimits: { ipv6Prefix: 56, login: { maxAttempts: 3, decaySeconds: 90 }, limiters: { a: inherited, b: inherited } },
         lockout: { maxAttempts: 9, releaseAfter: 60 },
       },
-      { rateLimits: { login: { decaySeconds: '30' }, limiters: { b: mine } }, lockout: { maxAttempts: 4 } },
+      { rateLimits: { login: { decaySeconds: '30' }, limiters: { b: replaced } }, lockout: { maxAttempts: 4 } },
     );
     expect(rateLimits).toMatchObject({
       ipv6Prefix: 56,
       login: { maxAttempts: 3, decaySeconds: 30, ipMaxAttempts: 30, accountMaxAttempts: 20 },
       refresh: { maxAttempts: 30, decaySeconds: 60 },
     });
-    expect([rateLimits.limiters.a, rateLimits.limiters.b]).toEqual([shared, mine]);
-    expect(rateLimits.limiters.b).toBe(mine);
+    expect([rateLimits.limiters.a, rateLimits.limiters.b]).toEqual([inherited, replaced]);
+    expect(rateLimits.limiters.b).toBe(replaced);
     expect(lockout).toEqual({ maxAttempts: 4, releaseAfter: 60 });
   });
 
-  it('leaves the default guard`s rate limits alone', () => {
+  it('does not change the rate limits of the default guard', () => {
     const own = { rateLimits: { login: { maxAttempts: 1 } }, lockout: { maxAttempts: 1 } };
-    expect(top({ guards: { admin: own } })).toMatchObject({
+    expect(defaultGuard({ guards: { admin: own } })).toMatchObject({
       rateLimits: { login: { maxAttempts: 5 } },
       lockout: { maxAttempts: 100 },
     });
   });
 
-  it('inherits who its clients are, and never who its users are', () => {
+  it('inherits hooks.rateLimitKey, and does not inherit hooks.authenticate', () => {
     const hooks = {
       name: 'of the host',
       rateLimitKey() {
@@ -74,7 +74,7 @@ describe('an extra guard', () => {
     expect(admin({ hooks }, { hooks: { rateLimitKey: () => 'own' } }).hooks.rateLimitKey!({})).toBe('own');
   });
 
-  it('never inherits users, and gives none to the default guard', () => {
+  it('does not inherit users, and does not change the users of the default guard', () => {
     const options = { users: { entity: People } };
     expect(admin(options).users).toBeUndefined();
     expect(admin(options, { users: { entity: Operators } }).users).toEqual({ entity: Operators });
@@ -83,30 +83,30 @@ describe('an extra guard', () => {
     ).toEqual({ entity: People });
   });
 
-  it('changes nothing of the default guard', () => {
+  it('does not change the options of the default guard', () => {
     const [, api] = resolveOptions({ accessTtl: 60, guards: { admin: { accessTtl: 30, path: 'x' } } }).guards;
     expect(api).toMatchObject({ guard: 'api', accessTtl: 60, path: 'auth' });
   });
 
-  it('comes before the default guard, in the order given', () => {
+  it('precedes the default guard, in the configured order', () => {
     const names = resolveOptions({ guard: 'web', guards: { staff: {}, admin: {} } }).guards.map(({ guard }) => guard);
     expect(names).toEqual(['staff', 'admin', 'web']);
   });
 
   it.each<[string, object, object, string]>([
-    ['its name on the default cookie', {}, {}, '__Host-refresh-admin'],
-    ['its name on the inherited cookie', { cookie: { refreshName: 'rt' } }, {}, 'rt-admin'],
-    ['its own cookie to the letter', { cookie: { refreshName: 'rt' } }, { cookie: { refreshName: 'art' } }, 'art'],
-    ['its name although it sets another option', {}, { cookie: { secure: false } }, 'refresh-admin'],
+    ['the default cookie name with the name of the guard appended', {}, {}, '__Host-refresh-admin'],
+    ['the inherited cookie name with the name of the guard appended', { cookie: { refreshName: 'rt' } }, {}, 'rt-admin'],
+    ['its own cookie name unchanged', { cookie: { refreshName: 'rt' } }, { cookie: { refreshName: 'art' } }, 'art'],
+    ['a cookie name with the name of the guard appended when it sets only another cookie option', {}, { cookie: { secure: false } }, 'refresh-admin'],
   ])('has %s', (_, options, own, name) => {
     expect(admin(options, own).cookie.refreshName).toBe(name);
-    expect(top({ ...options, guards: { admin: own } }).cookie.refreshName).not.toBe(name);
+    expect(defaultGuard({ ...options, guards: { admin: own } }).cookie.refreshName).not.toBe(name);
   });
 
-  it('names its options as the host wrote them', () => {
+  it('has the names of its options as the host wrote them', () => {
     const guard = admin({ secret: 's' }, { keys: { active: 'k' } });
     expect(guard.nameOf('keys.active')).toBe('guards.admin.keys.active');
     expect(guard.nameOf('secret')).toBe('secret');
-    expect(top({ secret: 's' }).nameOf('secret')).toBe('secret');
+    expect(defaultGuard({ secret: 's' }).nameOf('secret')).toBe('secret');
   });
 });

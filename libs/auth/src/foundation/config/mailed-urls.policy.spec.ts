@@ -15,7 +15,7 @@ describe('a URL that mailed links begin with', () => {
     ['http://app.localhost/reset', development],
     ['http://127.0.0.1:3000', development],
     ['http://[::1]:3000', development],
-  ])('may be %s under %j', (url, rule) => expect(urlFault(url, rule)).toBeNull());
+  ])('such as %s is accepted by the rule %j', (url, rule) => expect(urlFault(url, rule)).toBeNull());
 
   it.each([
     [undefined, PAGE, /^is missing$/],
@@ -38,9 +38,9 @@ describe('a URL that mailed links begin with', () => {
     ['https://api.example.com?a=b', API, /has a query or a fragment/],
     ['https://api.example.com?', API, /has a query or a fragment/],
     ['https://api.example.com/#', API, /has a query or a fragment/],
-  ])('must not be %j under %j', (url, rule, fault) => expect(urlFault(url, rule)).toMatch(fault));
+  ])('such as %j is rejected by the rule %j', (url, rule, fault) => expect(urlFault(url, rule)).toMatch(fault));
 
-  it('shows no password in what it says', () => {
+  it('is rejected without its password in the message', () => {
     expect(urlFault('https://user:secret@app.example.com', PAGE)).not.toContain('secret');
   });
 });

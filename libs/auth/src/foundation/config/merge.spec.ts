@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { merge, wholeNumber } from './merge';
 
-describe('merged options', () => {
-  it('recurse into plain objects, the later layer winning', () => {
+describe('the merge of options', () => {
+  it('merges plain objects recursively, and prefers the later layer', () => {
     expect(merge({ a: { b: 1, c: 1 }, d: 1 }, { a: { c: 2, e: { f: 2 } } }, { d: 3 })).toEqual({
       a: { b: 1, c: 2, e: { f: 2 } },
       d: 3,
@@ -20,34 +20,34 @@ describe('merged options', () => {
     ['a function', { b: 1 }, () => 1],
     ['an object over a scalar', 1, { b: 1 }],
     ['an object over a list', ['a'], { b: 1 }],
-  ])('replace whole by %s', (_, before, after) => expect(merge({ key: before }, { key: after }).key).toEqual(after));
+  ])('replaces the whole earlier value by %s', (_, before, after) => expect(merge({ key: before }, { key: after }).key).toEqual(after));
 
-  it('keep an instance the instance it was', () => {
+  it('keeps an instance of a class as the same object', () => {
     const store = new (class Store {
       size = 1;
     })();
     expect(merge({ store: { size: 2, other: 2 } }, { store }).store).toBe(store);
   });
 
-  it('are not changed by undefined', () => {
+  it('ignores undefined values and layers that are not objects', () => {
     expect(merge({ a: 1, b: { c: 1 } }, { a: undefined, b: { c: undefined } })).toEqual({ a: 1, b: { c: 1 } });
     expect(merge({ a: 1 }, undefined, null, 'text', ['list'])).toEqual({ a: 1 });
   });
 
-  it('share no object with the layers they are made of', () => {
+  it('returns objects that are not shared with the layers', () => {
     const layer = Object.freeze({ a: Object.freeze({ b: 1 }) });
     const merged = merge(layer) as { a: { b: number } };
     merged.a.b = 2;
     expect(layer.a.b).toBe(1);
   });
 
-  it('do not reach the prototype of all objects', () => {
+  it('does not change Object.prototype', () => {
     merge({}, JSON.parse('{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}}'));
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
 });
 
-describe('a whole number', () => {
+describe('wholeNumber', () => {
   it.each<[unknown, number]>([
     [60, 60],
     ['60', 60],
@@ -74,11 +74,11 @@ describe('a whole number', () => {
     [[60], 30],
     [{}, 30],
     [60n, 30],
-  ])('of %p between 5 and 100, or else 30, is %d', (given, result) => {
+  ])('converts %p to %d, with the bounds 5 and 100 and the default 30', (given, result) => {
     expect(wholeNumber(given, 30, 5, 100)).toBe(result);
   });
 
-  it('is within its bounds whatever is given', () => {
+  it('returns an integer within the bounds for every input', () => {
     fc.assert(
       fc.property(fc.anything(), (given) => {
         const value = wholeNumber(given, 30, 5, 100);

@@ -5,25 +5,25 @@ import { resolveOptions } from './resolve-options';
 class People {}
 class Operators {}
 
-const sound: AuthModuleOptions = { users: { entity: People }, audience: 'https://api' };
+const valid: AuthModuleOptions = { users: { entity: People }, audience: 'https://api' };
 const admin = { users: { entity: Operators }, audience: 'https://admin', path: 'admin/auth' };
 
-function refused(options: object): string[] {
-  const given = { ...sound, ...options } as AuthModuleOptions;
+function refusalsOf(options: object): string[] {
+  const given = { ...valid, ...options } as AuthModuleOptions;
   const config = resolveOptions(given);
   return refusals(config, [...Object.keys(given.guards ?? {}), config.guards.at(-1)!.guard]);
 }
 
 describe('a configuration', () => {
-  it('of one guard, or of two that stay apart, is accepted', () => {
-    expect(refused({})).toEqual([]);
-    expect(refused({ guards: { admin } })).toEqual([]);
-    expect(refused({ guards: { admin, staff: { ...admin, audience: 'https://staff', path: 'staff' } } })).toEqual([]);
+  it('with one guard, or with guards that share nothing, is accepted', () => {
+    expect(refusalsOf({})).toEqual([]);
+    expect(refusalsOf({ guards: { admin } })).toEqual([]);
+    expect(refusalsOf({ guards: { admin, staff: { ...admin, audience: 'https://staff', path: 'staff' } } })).toEqual([]);
   });
 
   it.each<[string, object, RegExp]>([
     ['without users', { users: undefined }, /^users is missing.*users: \{ entity: YourUser \}/],
-    ['with users of neither kind', { users: {} }, /^users is missing/],
+    ['with users that have neither an entity nor a provider', { users: {} }, /^users is missing/],
     [
       'with an extra guard without users',
       { guards: { admin: { ...admin, users: undefined } } },
@@ -37,16 +37,16 @@ describe('a configuration', () => {
     ],
     ['with an unknown algorithm', { algorithm: 'none' }, /^algorithm \(SVC_ALGORITHM\) is "none"\. Use HS256/],
     ['with an algorithm in lower case', { algorithm: 'hs256' }, /"hs256"/],
-    ['with a confirmation header that is none', { confirm: { header: 'X Proof' } }, /^confirm\.header .*is "X Proof"/],
-    ['with another header for confirmations', { confirm: { header: 'authorization' } }, /^confirm\.header/],
+    ['with a confirmation header that is not a header name', { confirm: { header: 'X Proof' } }, /^confirm\.header .*is "X Proof"/],
+    ['with a confirmation header that is already in use', { confirm: { header: 'authorization' } }, /^confirm\.header/],
     ['with an empty cookie name', { cookie: { refreshName: '' } }, /^cookie\.refreshName is not a cookie name/],
     ['with a space in the cookie name', { cookie: { refreshName: 'a b' } }, /^cookie\.refreshName/],
     ['with a semicolon in the cookie name', { cookie: { refreshName: 'a;b' } }, /^cookie\.refreshName/],
-    ['with a page that is no origin', { cookie: { origins: ['https://app.example.com/'] } }, /^cookie\.origins .*has/],
-    ['with pages of any name', { cookie: { origins: ['https://*.example.com'] } }, /^cookie\.origins/],
-    ['with pages without a name', { cookie: { origins: ['null'] } }, /^cookie\.origins/],
+    ['with an allowed origin that has a path', { cookie: { origins: ['https://app.example.com/'] } }, /^cookie\.origins .*has/],
+    ['with an allowed origin that has a wildcard', { cookie: { origins: ['https://*.example.com'] } }, /^cookie\.origins/],
+    ['with the opaque origin "null"', { cookie: { origins: ['null'] } }, /^cookie\.origins/],
     [
-      'with a page of an extra guard that is no origin',
+      'with an allowed origin without a scheme at an extra guard',
       { guards: { admin: { ...admin, cookie: { origins: ['app.example.com'] } } } },
       /^guards\.admin\.cookie\.origins/,
     ],
@@ -56,16 +56,16 @@ describe('a configuration', () => {
     ['with a colon in a guard name', { guard: 'a:b' }, /The guard name "a:b" must be/],
     ['with a guard name of 65 letters', { guard: 'x'.repeat(65) }, /must be 1 to 64 letters/],
     [
-      'with a second factor and no key to encrypt it',
+      'with two-factor authentication and no encryption key',
       { features: { twoFactor: true } },
       /^features\.twoFactor needs encryption\.key \(SVC_ENCRYPTION_KEY\).*svc:secret/,
     ],
     [
-      'with a second factor of an extra guard and no key to encrypt it',
+      'with two-factor authentication of an extra guard and no encryption key',
       { guards: { admin: { ...admin, features: { twoFactor: true } } } },
       /^features\.twoFactor needs encryption\.key/,
     ],
-    ['with passkeys and no key to encrypt them', { features: { passkeys: true } }, /^features\.passkeys needs/],
+    ['with passkeys and no encryption key', { features: { passkeys: true } }, /^features\.passkeys needs/],
     [
       'with a short encryption key',
       { encryption: { key: 'x'.repeat(31) } },
@@ -92,7 +92,7 @@ describe('a configuration', () => {
       /^The guard "api" has no secret from which refresh tokens can be derived/,
     ],
     [
-      'with a key pair and a short secret to derive refresh tokens from',
+      'with a key pair and a short secret from which refresh tokens are derived',
       { algorithm: 'RS256', secret: 'x'.repeat(31) },
       /^secret \(SVC_SECRET\) is shorter than 32 bytes.*derived from it\. Set encryption\.key/,
     ],
@@ -102,43 +102,43 @@ describe('a configuration', () => {
       /^guards\.admin\.secret \(SVC_SECRET\) is shorter than 32 bytes/,
     ],
     [
-      'with former keys alone to derive refresh tokens from',
+      'with a key pair and only former encryption keys',
       { algorithm: 'ES256', encryption: { previousKeys: ['x'.repeat(32)] } },
       /^The guard "api" has no secret from which refresh tokens can be derived/,
     ],
     [
-      'with an extra guard named like the default',
+      'with an extra guard that has the name of the default guard',
       { guards: { api: admin } },
       /^guards\.api has the name of the default guard/,
     ],
     [
-      'with one audience for two guards',
+      'with the same audience for two guards',
       { guards: { admin: { ...admin, audience: 'https://api' } } },
       /"admin" and "api" share the audience https:\/\/api.*guards\.admin\.audience/,
     ],
     [
-      'with one audience of many in common',
+      'with one common audience among several',
       { audience: ['x', 'y'], guards: { admin: { ...admin, audience: ['z', 'y'] } } },
       /share the audience y/,
     ],
-    ['with an inherited audience', { guards: { admin: { ...admin, audience: undefined } } }, /share the audience/],
+    ['with an extra guard that inherits the audience', { guards: { admin: { ...admin, audience: undefined } } }, /share the audience/],
     [
-      'with one path for two guards',
+      'with the same path for two guards',
       { path: 'a', guards: { admin: { ...admin, path: '/a/' } } },
       /both mounted at "a".*guards\.admin\.path/,
     ],
     [
-      'with one path where one guard has any domain',
+      'with the same path when only the extra guard has a domain',
       { guards: { admin: { ...admin, path: 'auth', domain: 'a.test' } } },
       /both mounted/,
     ],
     [
-      'with one path on one domain',
+      'with the same path on the same domain',
       { domain: 'a.test', guards: { admin: { ...admin, path: 'auth' } } },
       /both mounted/,
     ],
   ])('%s is refused', (_, options, text) => {
-    const [first, ...more] = refused(options);
+    const [first, ...more] = refusalsOf(options);
     expect(first).toMatch(text);
     expect(more).toEqual([]);
   });
@@ -146,32 +146,32 @@ describe('a configuration', () => {
   it.each<[string, object]>([
     ['a guard name of 64 letters', { guard: 'x'.repeat(64) }],
     ['a guard name with dash, digit and underscore', { guard: 'Staff-2_b' }],
-    ['a host`s own user provider', { users: { provider: People } }],
-    ['an encryption key', { features: { twoFactor: true }, encryption: { key: 'x'.repeat(32) } }],
+    ['a user provider of the host', { users: { provider: People } }],
+    ['two-factor authentication and an encryption key', { features: { twoFactor: true }, encryption: { key: 'x'.repeat(32) } }],
     ['a key pair and an encryption key', { algorithm: 'ES256', encryption: { key: 'x'.repeat(32) } }],
     ['a key pair and a secret of 32 bytes', { algorithm: 'RS256', secret: 'x'.repeat(32) }],
-    ['a secret of 32 bytes in fewer letters', { algorithm: 'RS256', secret: 'ä'.repeat(16) }],
-    ['a key pair and nothing else where nothing is mounted', { routes: false, algorithm: 'ES256' }],
+    ['a key pair and a secret of 32 bytes in 16 characters', { algorithm: 'RS256', secret: 'ä'.repeat(16) }],
+    ['a key pair and no secret when no routes are mounted', { routes: false, algorithm: 'ES256' }],
     [
-      'a short secret beside an encryption key',
+      'a key pair, a short secret and an encryption key',
       { algorithm: 'ES256', secret: 's', encryption: { key: 'x'.repeat(32) } },
     ],
-    ['one path on two domains', { domain: 'a.test', guards: { admin: { ...admin, path: 'auth', domain: 'b.test' } } }],
-    ['one path where nothing is mounted', { routes: false, guards: { admin: { ...admin, path: 'auth' } } }],
-  ])('with %s is accepted', (_, options) => expect(refused(options)).toEqual([]));
+    ['the same path on two domains', { domain: 'a.test', guards: { admin: { ...admin, path: 'auth', domain: 'b.test' } } }],
+    ['the same path when no routes are mounted', { routes: false, guards: { admin: { ...admin, path: 'auth' } } }],
+  ])('with %s is accepted', (_, options) => expect(refusalsOf(options)).toEqual([]));
 
-  it('shares no audience even where nothing is mounted', () => {
-    expect(refused({ routes: false, guards: { admin: { ...admin, audience: 'https://api' } } })).toHaveLength(1);
+  it('with a shared audience is refused also when no routes are mounted', () => {
+    expect(refusalsOf({ routes: false, guards: { admin: { ...admin, audience: 'https://api' } } })).toHaveLength(1);
   });
 
-  it('names every pair of guards that share something', () => {
+  it('is refused once for each value that two guards share', () => {
     const staff = { ...admin, audience: 'https://admin' };
-    const texts = refused({ guards: { admin, staff } });
+    const texts = refusalsOf({ guards: { admin, staff } });
     expect(texts).toHaveLength(2);
     expect(texts.join()).toMatch(/"admin" and "staff" share.*"admin" and "staff" are both mounted/);
   });
 
-  it('says all that is wrong at once', () => {
-    expect(refused({ users: undefined, audience: [], algorithm: 'none', username: '' })).toHaveLength(4);
+  it('is refused with all reasons at once', () => {
+    expect(refusalsOf({ users: undefined, audience: [], algorithm: 'none', username: '' })).toHaveLength(4);
   });
 });

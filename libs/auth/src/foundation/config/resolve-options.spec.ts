@@ -5,15 +5,15 @@ import { combine, resolveOptions } from './resolve-options';
 
 class Operators {}
 
-/** Options as plain JavaScript or the environment may give them, whatever their types say. */
-const loose = (options: object): AuthModuleOptions => options as AuthModuleOptions;
-const top = (options: object) => resolveOptions(loose(options)).guards.at(-1)!;
+/** Passes options that violate their types, as plain JavaScript or the environment can. */
+const untyped = (options: object): AuthModuleOptions => options as AuthModuleOptions;
+const defaultGuard = (options: object) => resolveOptions(untyped(options)).guards.at(-1)!;
 const admin = (options: object, own: object = {}) =>
-  resolveOptions(loose({ ...options, guards: { admin: own } })).guards[0]!;
+  resolveOptions(untyped({ ...options, guards: { admin: own } })).guards[0]!;
 
 describe('options without a value', () => {
-  it('take every default', () => {
-    expect(top({})).toMatchObject({
+  it('resolve to the defaults', () => {
+    expect(defaultGuard({})).toMatchObject({
       guard: 'api',
       isDefault: true,
       path: 'auth',
@@ -36,9 +36,9 @@ describe('options without a value', () => {
     expect(resolveOptions({})).toMatchObject({ routes: true, hashing: DEFAULT_HASHING, storeTimeoutMs: 800 });
   });
 
-  it('take them also where the value is undefined', () => {
+  it('resolve to the defaults also when their value is undefined', () => {
     expect(
-      top({ accessTtl: undefined, path: undefined, cookie: { secure: undefined }, features: { rotation: undefined } }),
+      defaultGuard({ accessTtl: undefined, path: undefined, cookie: { secure: undefined }, features: { rotation: undefined } }),
     ).toMatchObject({
       accessTtl: 900,
       path: 'auth',
@@ -48,7 +48,7 @@ describe('options without a value', () => {
   });
 });
 
-describe('numbers', () => {
+describe('numeric options', () => {
   it.each<[keyof AuthModuleOptions, unknown, number]>([
     ['accessTtl', 0, 1],
     ['accessTtl', -5, 1],
@@ -69,16 +69,16 @@ describe('numbers', () => {
     ['leeway', 0, 0],
     ['leeway', -5, 0],
     ['leeway', Infinity, 5],
-  ])('%s of %p is %d', (option, given, result) => {
-    expect(top({ [option]: given })[option as 'leeway']).toBe(result);
+  ])('%s of %p resolves to %d', (option, given, result) => {
+    expect(defaultGuard({ [option]: given })[option as 'leeway']).toBe(result);
     expect(admin({ [option]: given })[option as 'leeway']).toBe(result);
     expect(admin({}, { [option]: given })[option as 'leeway']).toBe(result);
   });
 
-  it('of the module are held to what can work', () => {
+  it('of the module are limited to valid values', () => {
     expect(
       resolveOptions(
-        loose({
+        untyped({
           hashing: { memoryCost: 1, timeCost: 0, parallelism: 'two', concurrency: 0, maxQueue: -1 },
           storeTimeoutMs: '10',
         }),
@@ -87,7 +87,7 @@ describe('numbers', () => {
       hashing: { memoryCost: 8, timeCost: 1, parallelism: 1, concurrency: 1, maxQueue: 0 },
       storeTimeoutMs: 50,
     });
-    expect(resolveOptions(loose({ hashing: { maxQueue: 'NaN' }, storeTimeoutMs: NaN }))).toMatchObject({
+    expect(resolveOptions(untyped({ hashing: { maxQueue: 'NaN' }, storeTimeoutMs: NaN }))).toMatchObject({
       hashing: { ...DEFAULT_HASHING, maxQueue: 256 },
       storeTimeoutMs: 800,
     });
@@ -95,8 +95,8 @@ describe('numbers', () => {
 });
 
 describe('sessions.maxPerUser', () => {
-  const most = (options: object): number[] =>
-    resolveOptions(loose({ guards: { admin: {} }, ...options })).guards.map(({ sessions }) => sessions.maxPerUser);
+  const limitsOf = (options: object): number[] =>
+    resolveOptions(untyped({ guards: { admin: {} }, ...options })).guards.map(({ sessions }) => sessions.maxPerUser);
 
   it.each([
     [undefined, 100],
@@ -110,19 +110,19 @@ describe('sessions.maxPerUser', () => {
     [2.9, 2],
     [0, 0],
     [-1, 0],
-  ])('of %p is %d, at every guard', (given, result) => {
-    expect(most({ sessions: { maxPerUser: given } })).toEqual([result, result]);
+  ])('of %p resolves to %d for every guard', (given, result) => {
+    expect(limitsOf({ sessions: { maxPerUser: given } })).toEqual([result, result]);
   });
 
-  it('is a guard`s own where the guard says so', () => {
+  it('has the value that a guard sets for itself', () => {
     const own = { guards: { admin: { sessions: { maxPerUser: 3 } } } };
-    expect(most(own)).toEqual([3, 100]);
-    expect(most({ sessions: { maxPerUser: 9 }, ...own })).toEqual([3, 9]);
+    expect(limitsOf(own)).toEqual([3, 100]);
+    expect(limitsOf({ sessions: { maxPerUser: 9 }, ...own })).toEqual([3, 9]);
   });
 });
 
 describe('retention', () => {
-  const retention = (given?: object) => resolveOptions(loose({ retention: given })).retention;
+  const retention = (given?: object) => resolveOptions(untyped({ retention: given })).retention;
 
   it('has these defaults', () => {
     for (const given of [undefined, {}, { schedule: undefined, lockoutDays: undefined }]) {
@@ -144,49 +144,49 @@ describe('retention', () => {
     ['week', 30],
     [NaN, 30],
     [null, 30],
-  ])('of lockouts of %p days is %d', (lockoutDays, days) => {
+  ])('with lockoutDays %p keeps lockouts for %d days', (lockoutDays, days) => {
     expect(retention({ lockoutDays })).toEqual({ schedule: '23 3 * * *', lockoutDays: days });
   });
 
-  it('is the module`s and no guard`s', () => {
+  it('is an option of the module, not of a guard', () => {
     const { guards } = resolveOptions({ retention: { lockoutDays: 9 }, guards: { admin: {} } });
     for (const guard of guards) expect(guard).not.toHaveProperty('retention.lockoutDays', 9);
   });
 });
 
-describe('texts and lists', () => {
-  it('replace a default list whole', () => {
-    expect(top({ audience: ['a', 'b'] }).audience).toEqual(['a', 'b']);
+describe('the resolution of options', () => {
+  it('replaces a default list as a whole', () => {
+    expect(defaultGuard({ audience: ['a', 'b'] }).audience).toEqual(['a', 'b']);
     expect(admin({ previousSecrets: ['a', 'b'] }, { previousSecrets: ['c'] }).previousSecrets).toEqual(['c']);
   });
 
-  it('trim the audience and drop what is empty, be it one or many', () => {
-    expect(top({ audience: ' a ' }).audience).toEqual(['a']);
-    expect(top({ audience: [' a', '', '  ', 'b '] }).audience).toEqual(['a', 'b']);
-    expect(top({ audience: '' }).audience).toEqual([]);
+  it('trims the audience and removes empty entries, for a text and for a list', () => {
+    expect(defaultGuard({ audience: ' a ' }).audience).toEqual(['a']);
+    expect(defaultGuard({ audience: [' a', '', '  ', 'b '] }).audience).toEqual(['a', 'b']);
+    expect(defaultGuard({ audience: '' }).audience).toEqual([]);
   });
 
-  it('strip the slashes around a path and no others', () => {
-    expect(top({ path: '//v1/auth/' }).path).toBe('v1/auth');
-    expect(top({ path: '/' }).path).toBe('');
+  it('removes the leading and trailing slashes of a path, and no others', () => {
+    expect(defaultGuard({ path: '//v1/auth/' }).path).toBe('v1/auth');
+    expect(defaultGuard({ path: '/' }).path).toBe('');
   });
 
-  it('complete a block that a host gave in part', () => {
-    expect(top({ cookie: { secure: false } }).cookie).toEqual({
+  it('adds the defaults to a block that the host set in part', () => {
+    expect(defaultGuard({ cookie: { secure: false } }).cookie).toEqual({
       refreshName: 'refresh',
       secure: false,
       origins: [],
     });
-    expect(top({ keys: { private: 'pem' } }).keys).toEqual({ active: 'default', public: {}, private: 'pem' });
-    expect(top({ features: { twoFactor: true } }).features).toEqual({ ...DEFAULT_FEATURES, twoFactor: true });
+    expect(defaultGuard({ keys: { private: 'pem' } }).keys).toEqual({ active: 'default', public: {}, private: 'pem' });
+    expect(defaultGuard({ features: { twoFactor: true } }).features).toEqual({ ...DEFAULT_FEATURES, twoFactor: true });
   });
 });
 
 describe('resolved options', () => {
-  it('are frozen, and leave the host`s as they were', () => {
+  it('are frozen, and the options of the host are not changed', () => {
     const given = { accessTtl: '60', cookie: { secure: false }, guards: { admin: { path: '/x/' } } };
     const before = structuredClone(given);
-    const config = resolveOptions(loose(given));
+    const config = resolveOptions(untyped(given));
     expect(given).toEqual(before);
     const [guard] = config.guards;
     for (const part of [config, config.hashing, config.retention, ...config.guards, guard!.features, guard!.cookie])
@@ -194,7 +194,7 @@ describe('resolved options', () => {
     for (const part of [guard!.rateLimits, guard!.lockout]) expect(Object.isFrozen(part)).toBe(true);
   });
 
-  it('choose the store by name, else the cache', () => {
+  it('contain the named store, or else the cache', () => {
     const [cache, named] = [{ c: 1 }, { n: 1 }];
     expect(resolveOptions({ cache, stores: { named } }).store).toBe(cache);
     expect(resolveOptions({ cache, stores: { named }, denylistStore: 'named' }).store).toBe(named);
@@ -206,8 +206,8 @@ describe('resolved options', () => {
   });
 });
 
-describe('a factory`s values', () => {
-  it('lie over the structure, guard by guard', () => {
+describe('values from useFactory', () => {
+  it('are merged into the static options, for each guard', () => {
     const structure = { path: 'v1', guards: { admin: { path: 'v1/admin', users: { entity: Operators } } } };
     expect(combine(structure, { secret: 's', guards: { admin: { accessTtl: 5 } } })).toEqual({
       path: 'v1',
@@ -216,7 +216,7 @@ describe('a factory`s values', () => {
     });
   });
 
-  it.each(['guard', 'path', 'routes', 'domain', 'features', 'users', 'dataSource'])('may not hold %s', (name) => {
+  it.each(['guard', 'path', 'routes', 'domain', 'features', 'users', 'dataSource'])('must not contain %s', (name) => {
     expect(() => combine({}, { [name]: 'x' })).toThrow(AuthConfigError);
     expect(() => combine({}, { [name]: 'x' })).toThrow(`useFactory returned "${name}"`);
   });

@@ -20,12 +20,12 @@ class FakeClient extends EventEmitter implements RedisClient {
     await new Promise(setImmediate);
   }
 
-  lose(): void {
+  breakConnection(): void {
     this.isReady = false;
     this.emit('error', new Error('Socket closed unexpectedly'));
   }
 
-  comeBack(): void {
+  restoreConnection(): void {
     this.isReady = true;
     this.emit('ready');
   }
@@ -43,9 +43,9 @@ describe('the name of the server behind a client', () => {
 
   it('is unknown from the loss of the connection until the server answers on the next one', async () => {
     const [client, server] = await known();
-    client.lose();
+    client.breakConnection();
     expect(server.name).toBeNull();
-    client.comeBack();
+    client.restoreConnection();
     expect(server.name).toBeNull();
     await client.answer('run_id:new');
     expect(server.name).toBe('new');
@@ -53,14 +53,14 @@ describe('the name of the server behind a client', () => {
 
   it('is unknown after a new connection, also without an error event', async () => {
     const [client, server] = await known();
-    client.comeBack();
+    client.restoreConnection();
     expect(server.name).toBeNull();
   });
 
   it('is not taken from a reply on an earlier connection', async () => {
     const [client, server] = await known();
     const asked = server.ask();
-    client.lose();
+    client.breakConnection();
     await client.answer('run_id:old');
     await asked;
     expect(server.name).toBeNull();
@@ -126,7 +126,7 @@ describe('the name of the server behind several connections', () => {
   });
 
   it('is unknown while one connection is broken, and known again when that one is closed', () => {
-    clients[1].lose();
+    clients[1].breakConnection();
     expect(names.common).toBeNull();
     clients[1].isOpen = false;
     expect(names.common).toBe('old');

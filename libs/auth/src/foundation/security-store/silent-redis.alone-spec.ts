@@ -50,7 +50,7 @@ describeWithOwnRedis.each([
     expect(performance.now() - start).toBeLessThan(4 * TIMEOUT_MS);
   }
 
-  const expectBack = () =>
+  const awaitAnswer = () =>
     eventually(() =>
       subject.store.getMany(['k']).then(
         () => true,
@@ -62,7 +62,7 @@ describeWithOwnRedis.each([
     redis.freeze();
     await expectUnavailable();
     redis.thaw();
-    await expectBack();
+    await awaitAnswer();
     expect(await subject.store.getMany(['k'])).toEqual(['x']);
   });
 
@@ -72,7 +72,7 @@ describeWithOwnRedis.each([
     await eventually(async () => client.isReady === false);
     await expectUnavailable();
     await redis.start();
-    await expectBack();
+    await awaitAnswer();
     expect(await subject.store.getMany(['a', 'b'])).toEqual([null, null]);
     const { buckets } = await subject.store.count([{ key: 'late counter', max: 0, seconds: 60 }]);
     expect(buckets).toEqual([{ counted: 0, pending: 0, secondsLeft: 0 }]);
