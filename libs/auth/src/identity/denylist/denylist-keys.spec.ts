@@ -1,7 +1,7 @@
 import { FAMILY_KEYS, familyKey, longestLife } from './denylist';
 
 describe('the key of a denied session', () => {
-  it('is the same for a UUID in capitals', () => {
+  it('is the same for a UUID in upper case', () => {
     const id = '0B9C5F2E-3A71-4E55-9D0F-8C1B2A3D4E5F';
     expect(familyKey(id)).toBe(`svc:dl:fid:${id.toLowerCase()}`);
     expect(familyKey(id)).toBe(familyKey(id.toLowerCase()));
@@ -12,11 +12,11 @@ describe('the key of a denied session', () => {
   });
 
   it.each(['a\0b', '\ud800', 'ключ', 'x'.repeat(256), 'line\nbreak'])(
-    'holds a hash of the name %j, which a key or a text of PostgreSQL could not hold',
+    'contains a hash of the name %j, which is not a valid key or PostgreSQL text',
     (name) => expect(familyKey(name)).toMatch(/^svc:dl:fid:sha256:[0-9a-f]{64}$/),
   );
 
-  it('differs for names that differ', () => {
+  it('differs for different names', () => {
     const names = ['session 7', 'Session 7', 'session 7 ', 'a\0b', 'a\0c', 'x'.repeat(256), 'x'.repeat(257)];
     expect(new Set(names.map(familyKey)).size).toBe(names.length);
   });
@@ -26,8 +26,8 @@ describe('the key of a denied session', () => {
   });
 });
 
-describe('the life of an access token', () => {
-  it('is the configured one, with the leeway and a minute for clocks', () => {
+describe('the longest life of an access token', () => {
+  it('is accessTtl plus leeway plus a minute for clock differences', () => {
     expect(longestLife({ accessTtl: 900, leeway: 5 })).toBe(965);
     expect(longestLife({ accessTtl: 1, leeway: 0 })).toBe(61);
   });

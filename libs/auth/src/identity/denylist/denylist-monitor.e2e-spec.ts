@@ -11,7 +11,7 @@ import { eventually } from '../../../../../test/support/eventually';
 import { describeWithOwnRedis } from '../../../../../test/support/with-redis';
 import { BATCH, Nodes, keysOf } from './nodes.testkit';
 
-/** Seconds that an access token of the test host may be presented, with the leeway and a minute for clocks. */
+/** Seconds that an access token of the test host may be presented, with the leeway and a minute for clock differences. */
 const LIFE = 900 + 5 + 60;
 
 describeWithOwnRedis('the monitor of the denylist', () => {
@@ -19,7 +19,7 @@ describeWithOwnRedis('the monitor of the denylist', () => {
   const { t } = nodes;
 
   describe('of a store that has lost the denials', () => {
-    it('writes every one of which a token may still be presented, in batches, and says so', async () => {
+    it('writes in batches every denial that can still apply to a token, and marks the store complete', async () => {
       const ids = await storeEnded(t.database, 2 * BATCH + 500, LIFE - 60);
       await storeEnded(t.database, 10, 30).then((old) =>
         t.database.query(`UPDATE svc_sessions SET revoked_at = now() - $2 * interval '1 second' WHERE id = ANY($1)`, [
@@ -39,7 +39,7 @@ describeWithOwnRedis('the monitor of the denylist', () => {
       expect(Math.max(...written.mock.calls.map(([keys]) => keys.length))).toBe(BATCH);
     });
 
-    it('writes them for as long as a token may be presented, and not much longer', async () => {
+    it('writes each denial with a time to live until its last token expires', async () => {
       const ids = await storeEnded(t.database, BATCH + 1, 500);
       const { monitor } = await nodes.start();
       const before = performance.now();
@@ -58,14 +58,14 @@ describeWithOwnRedis('the monitor of the denylist', () => {
       }
     });
 
-    it('leaves nothing out where thousands were ended at the same instant', async () => {
+    it('writes every denial when thousands of sessions ended at the same time', async () => {
       const ids = await storeEnded(t.database, 2 * BATCH + 1);
       await t.database.query('UPDATE svc_sessions SET revoked_at = now()');
       await (await nodes.start()).monitor.look();
       expect(await nodes.denied()).toEqual(keysOf(ids));
     });
 
-    it('writes nothing a second time, nor does another node', async () => {
+    it('reads the ended sessions only once, also when several nodes check the store', async () => {
       await storeEnded(t.database, 10);
       const [one, other] = [await nodes.start(), await nodes.start()];
       await one.monitor.look();
@@ -77,7 +77,7 @@ describeWithOwnRedis('the monitor of the denylist', () => {
       for (const read of reads) expect(read).not.toHaveBeenCalled();
     });
 
-    it('is one of many that write them: the others leave it to that one', async () => {
+    it('writes the denials on only one of several nodes', async () => {
       const ids = await storeEnded(t.database, 3 * BATCH);
       const all = await Promise.all(Array.from({ length: 5 }, () => nodes.start()));
       const reads = all.map(({ ended }) => jest.spyOn(ended, 'since'));
@@ -87,7 +87,7 @@ describeWithOwnRedis('the monitor of the denylist', () => {
       expect(reads.filter(({ mock }) => mock.calls.length > 0)).toHaveLength(1);
     });
 
-    it('writes nothing where another node was done with it in the moment before it had the lease', async () => {
+    it('writes nothing if another node finished just before this node acquired the lease', async () => {
       await storeEnded(t.database, 10);
       const [one, other] = [await nodes.start(), await nodes.start()];
       const add = one.store.add.bind(one.store);
@@ -142,12 +142,12 @@ describeWithOwnRedis('the monitor of the denylist', () => {
       expect(await nodes.client.exists(LEASE)).toBe(0);
     });
 
-    it('does no harm if both nodes write', async () => {
+    it('leaves the store complete if both nodes write', async () => {
       const ids = await storeEnded(t.database, 3 * BATCH);
       const [one, other] = [await nodes.start(), await nodes.start()];
       let batches = 0;
       onStatement(READS_BATCH, async () => {
-        // The lease of the first one ends in the middle of its work, as where the process was paused.
+        // The lease of the first node expires before its work is complete, as after a pause of its process.
         if (batches++ !== 1) return;
         await nodes.client.del(LEASE);
         await other.monitor.look();
@@ -159,12 +159,12 @@ describeWithOwnRedis('the monitor of the denylist', () => {
     });
   });
 
-  describe('of a store that is emptied', () => {
+  describe('of a store that loses data', () => {
     it.each([
       ['before the first batch is written', 1],
       ['between two batches', 2],
       ['after the last batch', 4],
-    ])('%s, does not take it for complete, and writes everything at the next look', async (_, at) => {
+    ])('%s does not mark it complete, and writes everything in the next check', async (_, at) => {
       const ids = await storeEnded(t.database, 3 * BATCH);
       const { monitor, isComplete } = await nodes.start();
       let batches = 0;
@@ -176,7 +176,7 @@ describeWithOwnRedis('the monitor of the denylist', () => {
       expect(await nodes.denied()).toEqual(keysOf(ids));
     });
 
-    it('once more after it was complete, writes everything again', async () => {
+    it('after it was complete writes everything again', async () => {
       const ids = await storeEnded(t.database, 10);
       const { monitor, isComplete } = await nodes.start();
       for (let round = 0; round < 3; round++) {
@@ -188,7 +188,7 @@ describeWithOwnRedis('the monitor of the denylist', () => {
       }
     });
 
-    it('and loses the mark alone, marks it again', async () => {
+    it('sets the mark again when only the mark was lost', async () => {
       const { monitor, isComplete } = await nodes.start();
       await monitor.look();
       await nodes.client.del(COMPLETE);
@@ -199,7 +199,7 @@ describeWithOwnRedis('the monitor of the denylist', () => {
   });
 
   describe('of a node that closes', () => {
-    it('stops in the middle, marks nothing, gives the lease back, and another node does all of it', async () => {
+    it('stops after the current batch, does not mark the store complete, and releases the lease for another node', async () => {
       const ids = await storeEnded(t.database, 3 * BATCH);
       const [closing, other] = [await nodes.start(), await nodes.start()];
       let closed: Promise<void> | undefined;
@@ -218,7 +218,7 @@ describeWithOwnRedis('the monitor of the denylist', () => {
       expect(await nodes.denied()).toEqual(keysOf(ids));
     });
 
-    it('is waited for, and does not look any more', async () => {
+    it('completes the current check first, and runs no further check', async () => {
       await storeEnded(t.database, 10);
       const { monitor, ended, isComplete } = await nodes.start();
       const looking = monitor.look();
@@ -237,7 +237,7 @@ describeWithOwnRedis('the monitor of the denylist', () => {
   describe('with an unavailable store or database', () => {
     it('logs nothing while the store does not answer, and repairs it when it answers again', async () => {
       await storeEnded(t.database, 10);
-      const said = jest.spyOn(Logger.prototype, 'error');
+      const logged = jest.spyOn(Logger.prototype, 'error');
       const { monitor, store, isComplete } = await nodes.start({ storeTimeoutMs: 200 });
       await nodes.client.sendCommand(['ACL', 'SETUSER', 'default', '-set', '-mget']);
       await monitor.look();
@@ -245,22 +245,22 @@ describeWithOwnRedis('the monitor of the denylist', () => {
       await store.identify();
       await monitor.look();
       expect(await isComplete()).toBe(true);
-      expect(said).not.toHaveBeenCalled();
+      expect(logged).not.toHaveBeenCalled();
     });
 
     it('leaves the store incomplete if PostgreSQL fails in the middle, and logs an unknown error', async () => {
       await storeEnded(t.database, 3 * BATCH);
-      const said = jest.spyOn(Logger.prototype, 'error').mockReturnValue();
+      const logged = jest.spyOn(Logger.prototype, 'error').mockReturnValue();
       const { monitor, ended, isComplete } = await nodes.start();
       const since = ended.since.bind(ended);
       let batches = 0;
-      const failing = jest.spyOn(ended, 'since').mockImplementation((...asked) => {
+      const failing = jest.spyOn(ended, 'since').mockImplementation((...args) => {
         if (++batches === 2) throw new Error('something new');
-        return since(...asked);
+        return since(...args);
       });
       await monitor.look();
       expect(await isComplete()).toBe(false);
-      expect(said).toHaveBeenCalledWith(expect.stringContaining('something new'), expect.anything());
+      expect(logged).toHaveBeenCalledWith(expect.stringContaining('something new'), expect.anything());
       expect(await nodes.client.exists(LEASE)).toBe(0);
       failing.mockRestore();
       await monitor.look();
@@ -269,14 +269,14 @@ describeWithOwnRedis('the monitor of the denylist', () => {
   });
 
   describe('of a process without routes', () => {
-    it('takes nothing for complete while its own table of sessions is empty', async () => {
+    it('does not mark the store complete while its own table of sessions is empty', async () => {
       const { monitor, isComplete } = await nodes.start({ routes: false });
       await monitor.look();
       expect(await isComplete()).toBe(false);
       expect(await nodes.client.keys('svc:*')).toEqual([]);
     });
 
-    it('does the work of an issuer where it starts sessions by itself', async () => {
+    it('writes the denials if it starts sessions itself', async () => {
       await nodes.storeLive();
       const ids = await storeEnded(t.database, 10);
       const { monitor, isComplete } = await nodes.start({ routes: false });
@@ -285,7 +285,7 @@ describeWithOwnRedis('the monitor of the denylist', () => {
       expect(await nodes.denied()).toEqual(keysOf(ids));
     });
 
-    it('takes nothing for complete where its table holds the ends of sessions of others only', async () => {
+    it('does not mark the store complete if its table contains only ended sessions of other issuers', async () => {
       // As `auth.revoke()` stores it for an unknown session.
       await storeEnded(t.database, 1);
       await t.database.query("UPDATE svc_sessions SET user_id = ''");
@@ -301,10 +301,10 @@ describeWithOwnRedis('the monitor of the denylist', () => {
       t.clock.advance(LIFE - 50);
       const { monitor } = await nodes.start();
       await monitor.look();
-      const now = await nodes.denied();
-      expect(now.length).toBeGreaterThan(0);
-      expect(now.length).toBeLessThan(ids.length);
-      expect(keysOf(ids)).toEqual(expect.arrayContaining(now));
+      const written = await nodes.denied();
+      expect(written.length).toBeGreaterThan(0);
+      expect(written.length).toBeLessThan(ids.length);
+      expect(keysOf(ids)).toEqual(expect.arrayContaining(written));
     });
   });
 });

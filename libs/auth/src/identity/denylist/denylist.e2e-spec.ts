@@ -48,7 +48,7 @@ describeWithOwnRedis('the denylist in Redis', () => {
   const isDenied = async (id: string): Promise<boolean> => (await operator.exists(deniedKey(id))) === 1;
 
   describe('that receives an end before the commit', () => {
-    it('keeps it while a token of the session may be presented', async () => {
+    it('keeps the denial until every token of the session has expired', async () => {
       const id = randomUUID();
       await denylist(true).deny([id.toUpperCase()]);
       expect(await operator.ttl(deniedKey(id))).toBeGreaterThan(900 + 5 + 30);
@@ -108,40 +108,40 @@ describeWithOwnRedis('the denylist in Redis', () => {
         },
         false,
       ],
-      ['marked, whose random key is gone', () => store.setMany([COMPLETE], 'null', 60), false],
-    ])('is complete or not, and denies what it denies: %s', async (_, mark, complete) => {
+      ['marked, without the random key', () => store.setMany([COMPLETE], 'null', 60), false],
+    ])('reports its denials, and whether it is complete: %s', async (_, mark, complete) => {
       await mark();
       const [session, token, other] = [randomUUID(), randomUUID(), randomUUID()];
-      const asked = denylist(false);
-      await asked.deny([session]);
+      const denials = denylist(false);
+      await denials.deny([session]);
       await operator.set(`svc:dl:jti:${token}`, 'true');
-      expect(await asked.read({ fid: other, jti: other })).toEqual({ denied: false, complete });
-      expect(await asked.read({ fid: session, jti: other })).toEqual({ denied: true, complete });
-      expect(await asked.read({ fid: other, jti: token })).toEqual({ denied: true, complete });
-      // A co-issuer's token may have neither.
-      expect(await asked.read({})).toEqual({ denied: false, complete });
-      expect(await asked.read({ fid: '', jti: 7 })).toEqual({ denied: false, complete });
+      expect(await denials.read({ fid: other, jti: other })).toEqual({ denied: false, complete });
+      expect(await denials.read({ fid: session, jti: other })).toEqual({ denied: true, complete });
+      expect(await denials.read({ fid: other, jti: token })).toEqual({ denied: true, complete });
+      // A token of another issuer may have neither id.
+      expect(await denials.read({})).toEqual({ denied: false, complete });
+      expect(await denials.read({ fid: '', jti: 7 })).toEqual({ denied: false, complete });
     });
 
     it('is not complete while its server is unknown', async () => {
       await store.setMany([COMPLETE], await continuity.current(), 60);
-      const asked = denylist(false);
-      expect(await asked.read({ fid: randomUUID() })).toEqual({ denied: false, complete: true });
+      const denials = denylist(false);
+      expect(await denials.read({ fid: randomUUID() })).toEqual({ denied: false, complete: true });
       jest.spyOn(store, 'instance', 'get').mockReturnValue(null);
-      expect(await asked.read({ fid: randomUUID() })).toEqual({ denied: false, complete: false });
+      expect(await denials.read({ fid: randomUUID() })).toEqual({ denied: false, complete: false });
     });
   });
 
   it('is read once for each token of an issuing node, and not for a token without ids', async () => {
-    const asked = jest.spyOn(store, 'getMany');
+    const reads = jest.spyOn(store, 'getMany');
     const issuing = denylist(true);
     expect(await issuing.read({ fid: randomUUID(), jti: randomUUID() })).toMatchObject({ denied: false });
-    expect(asked).toHaveBeenCalledTimes(1);
+    expect(reads).toHaveBeenCalledTimes(1);
     expect(await issuing.read({})).toMatchObject({ denied: false });
-    expect(asked).toHaveBeenCalledTimes(1);
+    expect(reads).toHaveBeenCalledTimes(1);
   });
 
-  it('that does not answer is an error, and never a negative result', async () => {
+  it('that does not answer causes an error, and never reports that a session is not denied', async () => {
     proxy.down();
     for (const routes of [true, false]) {
       await expect(denylist(routes).read({ fid: randomUUID() })).rejects.toBeInstanceOf(StoreUnavailable);

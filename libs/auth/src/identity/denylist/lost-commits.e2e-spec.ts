@@ -77,12 +77,12 @@ describeWithOwnRedis('the denylist monitor after a failover of PostgreSQL', () =
     await deny(lost);
     const { monitor, ended, isComplete } = await nodes.start();
     const timeline = { database: 'a:b', timeline: '', isStandby: true };
-    const asked = jest.spyOn(ended, 'timeline').mockResolvedValue(timeline);
+    const timelineRead = jest.spyOn(ended, 'timeline').mockResolvedValue(timeline);
     await monitor.look();
     expect(await isComplete()).toBe(false);
     expect(await nodes.endedIds()).toHaveLength(10);
     expect(await timelineKeys()).toEqual([]);
-    asked.mockRestore();
+    timelineRead.mockRestore();
     await monitor.look();
     expect(await isComplete()).toBe(true);
     expect(await nodes.endedIds()).toHaveLength(11);

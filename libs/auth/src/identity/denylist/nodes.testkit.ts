@@ -29,7 +29,7 @@ export interface Node {
 
 /** Nodes on one PostgreSQL and one Redis, both emptied before each test. */
 export class Nodes {
-  /** Keeps its own denylist in memory, apart from the nodes' denylist. */
+  /** The test host. Its denylist is in memory, separate from the denylist of the nodes. */
   readonly t = TestApp.forFile({
     redisUrl: '',
     // Long enough that no statement times out on a slow machine.

@@ -55,7 +55,7 @@ describeWithOwnRedis('the continuity of a Redis', () => {
     }
   });
 
-  it('is the same for nodes that read it concurrently in an empty Redis', async () => {
+  it('is the same for nodes that request it concurrently from an empty Redis', async () => {
     const nodes = await Promise.all(Array.from({ length: 5 }, () => node()));
     for (let round = 0; round < 20; round++) {
       await redis.flush();
@@ -64,7 +64,7 @@ describeWithOwnRedis('the continuity of a Redis', () => {
     }
   });
 
-  it('is read with the values that were asked for, in their order', async () => {
+  it('is read together with the requested values, in their order', async () => {
     const { store, continuity } = await node();
     await store.setMany(['a'], 'first', 60);
     await store.setMany(['b'], 'second', 60);
@@ -72,7 +72,7 @@ describeWithOwnRedis('the continuity of a Redis', () => {
     expect(await continuity.read(['b', 'none', 'a'])).toEqual({ values: ['second', null, 'first'], continuity: id });
   });
 
-  it('is another one after a flush', async () => {
+  it('changes with every flush', async () => {
     const { continuity } = await node();
     const ids: (string | null)[] = [];
     for (let round = 0; round < 3; round++) {
@@ -83,7 +83,7 @@ describeWithOwnRedis('the continuity of a Redis', () => {
     expect(new Set(ids).size).toBe(3);
   });
 
-  it('is another one in another process with the same data', async () => {
+  it('is different for another process with the same data', async () => {
     const { store, continuity } = await node(address.through(redis.url));
     const id = await continuity.current();
     const copy = await RedisServer.start('--replicaof', '127.0.0.1', String(redis.port));
@@ -104,7 +104,7 @@ describeWithOwnRedis('the continuity of a Redis', () => {
     await copy.stop();
   });
 
-  it('is unknown at a replica, which may lag behind, and cannot be asked for', async () => {
+  it('is unknown at a replica, which may have older data, and current() rejects', async () => {
     const primary = await RedisServer.start();
     await (await node(primary.url)).continuity.current();
     const replica = await RedisServer.start('--replicaof', '127.0.0.1', String(primary.port));
@@ -130,7 +130,7 @@ describeWithOwnRedis('the continuity of a Redis', () => {
 
 describe('the continuity of any store', () => {
   /** A store that changes its server while it is read. */
-  class Moving extends MemorySecurityStore {
+  class ChangingServerStore extends MemorySecurityStore {
     names: (string | null)[] = ['a'];
 
     override get instance(): string | null {
@@ -141,12 +141,12 @@ describe('the continuity of any store', () => {
   const nonce = 'svc:store';
 
   it.each<[what: string, names: (string | null)[]]>([
-    ['was not known before', [null, 'a']],
-    ['was not known afterwards', ['a', null]],
-    ['was not known at all', [null, null]],
-    ['was another one before', ['a', 'b']],
-  ])('is unknown for a read whose server %s', async (_, names) => {
-    const store = new Moving(new MovableClock());
+    ['was unknown before it', [null, 'a']],
+    ['was unknown after it', ['a', null]],
+    ['was unknown before and after it', [null, null]],
+    ['changed during it', ['a', 'b']],
+  ])('is unknown for a read if the server %s', async (_, names) => {
+    const store = new ChangingServerStore(new MovableClock());
     await store.setMany([nonce], randomUUID(), 60);
     const continuity = continuityOf(store);
     expect((await continuity.read([])).continuity).not.toBeNull();
@@ -154,8 +154,8 @@ describe('the continuity of any store', () => {
     expect((await continuity.read([])).continuity).toBeNull();
   });
 
-  it('is that of the random key and of the server: either alone makes another one', async () => {
-    const store = new Moving(new MovableClock());
+  it('depends on both the random key and the server', async () => {
+    const store = new ChangingServerStore(new MovableClock());
     const continuity = continuityOf(store);
     const seen = new Set<string>();
     for (const server of ['a', 'b', '']) {
@@ -168,8 +168,8 @@ describe('the continuity of any store', () => {
     expect(seen.size).toBe(6);
   });
 
-  it('is StoreUnavailable within the time limit if the server never reports its name', async () => {
-    const store = new Moving(new MovableClock());
+  it('causes StoreUnavailable within the time limit if the server never reports its name', async () => {
+    const store = new ChangingServerStore(new MovableClock());
     store.names = [null];
     await expect(continuityOf(store, 100).current()).rejects.toBeInstanceOf(StoreUnavailable);
   });

@@ -7,7 +7,7 @@ import { describeWithOwnRedis } from '../../../../../test/support/with-redis';
 
 const SESSIONS = 12;
 
-describeWithOwnRedis('refreshes that arrive together', () => {
+describeWithOwnRedis('concurrent refreshes', () => {
   let redis: RedisServer;
   let t: TestApp;
   let denylist: Denylist;
@@ -24,7 +24,7 @@ describeWithOwnRedis('refreshes that arrive together', () => {
     await redis.stop();
   });
 
-  /** Sessions and their ids; every third one is to be ended. */
+  /** Starts sessions. The tests end every third one. */
   const sessions = () =>
     Promise.all(
       Array.from({ length: SESSIONS }, async (_, i) => {
@@ -34,14 +34,14 @@ describeWithOwnRedis('refreshes that arrive together', () => {
     );
   const ended = <One extends { isEnded: boolean }>(all: One[]): One[] => all.filter(({ isEnded }) => isEnded);
 
-  it('learn in one round trip which of their sessions the denylist names, each its own', async () => {
+  it('read the denylist in one round trip, and each receives the result for its own session', async () => {
     const all = await sessions();
     await denylist.deny(ended(all).map(({ familyId }) => familyId));
-    const asked = jest.spyOn(t.app.get(SecurityStore), 'getMany');
+    const reads = jest.spyOn(t.app.get(SecurityStore), 'getMany');
     const answers = await Promise.all(all.map(({ familyId }) => denylist.deniesFamily(familyId)));
     expect(answers).toEqual(all.map(({ isEnded }) => isEnded));
-    // The application looks after its denylist meanwhile.
-    expect(asked.mock.calls.filter(([keys]) => keys.some((key) => key.startsWith(FAMILY_KEYS)))).toHaveLength(1);
+    // The denylist monitor of the application also reads the store.
+    expect(reads.mock.calls.filter(([keys]) => keys.some((key) => key.startsWith(FAMILY_KEYS)))).toHaveLength(1);
   });
 
   it('are refused if only the denylist contains the end of the session', async () => {
@@ -51,7 +51,7 @@ describeWithOwnRedis('refreshes that arrive together', () => {
     expect(answers).toEqual(all.map(({ isEnded }) => (isEnded ? 401 : 200)));
   });
 
-  it('are refused by PostgreSQL, each for its own session, where Redis has lost the denylist', async () => {
+  it('are refused only for the ended sessions when Redis has lost the denylist', async () => {
     const all = await sessions();
     for (const { familyId } of ended(all)) await t.auth.revoke(familyId);
     await redis.flush();
@@ -59,7 +59,7 @@ describeWithOwnRedis('refreshes that arrive together', () => {
     expect(answers).toEqual(all.map(({ isEnded }) => (isEnded ? 401 : 200)));
   });
 
-  it('are all undecided where Redis is down', async () => {
+  it('receive 503 while Redis is unavailable', async () => {
     const all = await sessions();
     await redis.stop();
     const answers = await Promise.all(all.map(async ({ refreshToken }) => (await t.refresh(refreshToken)).status));

@@ -9,7 +9,7 @@ import { Keyring } from './keyring';
 const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const jwk = (kid: string): JsonWebKey => ({ ...publicKey.export({ format: 'jwk' }), kid });
 
-/** Keys from a function that counts how often it is called. */
+/** Creates remote keys that read from a mock function. */
 function keysFrom(read: () => Promise<{ keys: JsonWebKey[] }>, timeoutMs = 30_000) {
   const [clock, jwks] = [new MovableClock(), jest.fn(read)];
   clock.stop();
@@ -19,7 +19,7 @@ function keysFrom(read: () => Promise<{ keys: JsonWebKey[] }>, timeoutMs = 30_00
 describe('keys that a function reads', () => {
   beforeEach(() => jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined));
 
-  it('are waited for only where the key is not known, and where one is named', async () => {
+  it('are awaited only when a token names a key that is not known', async () => {
     const { remote, jwks } = keysFrom(async () => ({ keys: [jwk('k1')] }));
     for (const kid of [undefined, null, 1, {}, ['k1']]) expect(remote.prepare(kid)).toBeUndefined();
     expect(jwks).not.toHaveBeenCalled();
@@ -28,7 +28,7 @@ describe('keys that a function reads', () => {
     expect(jwks).toHaveBeenCalledTimes(1);
   });
 
-  it('are fresh for 10 minutes, and re-read then without a wait', async () => {
+  it('are read again after 10 minutes, and known keys are not awaited', async () => {
     const { remote, jwks, clock } = keysFrom(async () => ({ keys: [jwk('k1')] }));
     await remote.prepare('k1');
     clock.advance(599);
@@ -39,14 +39,14 @@ describe('keys that a function reads', () => {
     expect(jwks).toHaveBeenCalledTimes(2);
   });
 
-  it('are not read a second time while a read lasts longer than 10 seconds', async () => {
-    const answer: { give?: () => void } = {};
+  it('are not read a second time during a read of more than 10 seconds', async () => {
+    const answer: { send?: () => void } = {};
     const set = { keys: [jwk('k1')] };
-    const { remote, jwks, clock } = keysFrom(() => new Promise((resolve) => (answer.give = () => resolve(set))));
+    const { remote, jwks, clock } = keysFrom(() => new Promise((resolve) => (answer.send = () => resolve(set))));
     const waiting = [remote.prepare('k1')];
     clock.advance(20);
     waiting.push(remote.prepare('k1'));
-    answer.give!();
+    answer.send!();
     await Promise.all(waiting);
     expect(jwks).toHaveBeenCalledTimes(1);
     expect(remote.prepare('k1')).toBeUndefined();
@@ -62,16 +62,16 @@ describe('keys that a function reads', () => {
 
   it.each<[string, () => Promise<{ keys: JsonWebKey[] }>]>([
     ['rejects', () => Promise.reject(new Error('no'))],
-    ['rejects with nothing', () => Promise.reject(undefined)],
+    ['rejects with undefined', () => Promise.reject(undefined)],
     [
       'throws',
       () => {
         throw new Error('no');
       },
     ],
-    ['answers nothing', async () => undefined as never],
-    ['never answers', () => new Promise<never>(() => undefined)],
-  ])('cannot be known while it %s', async (_, read) => {
+    ['returns undefined', async () => undefined as never],
+    ['does not answer', () => new Promise<never>(() => undefined)],
+  ])('are unavailable while it %s', async (_, read) => {
     const { remote, jwks, clock } = keysFrom(read, 50);
     await expect(remote.prepare('k1')).rejects.toThrow(StoreUnavailable);
     await expect(remote.hasAny()).rejects.toThrow(StoreUnavailable);
@@ -82,14 +82,14 @@ describe('keys that a function reads', () => {
     expect(remote.keys.has('k1')).toBe(true);
   });
 
-  it('are what a ring verifies with and publishes, and it signs nothing', async () => {
+  it('are used and published by a keyring, which cannot sign', async () => {
     const { remote } = keysFrom(async () => ({ keys: [jwk('k1')] }));
     const options = { algorithm: 'ES256', keys: { active: 'default', public: {} }, previousSecrets: [] };
-    const ring = new Keyring({ ...options, nameOf: (name: string) => name } as unknown as GuardConfig, remote);
-    expect(ring.jwks()).toEqual({ keys: [] });
+    const keyring = new Keyring({ ...options, nameOf: (name: string) => name } as unknown as GuardConfig, remote);
+    expect(keyring.jwks()).toEqual({ keys: [] });
     await remote.prepare('k1');
-    expect(ring.candidates('k1')).toEqual([remote.keys.get('k1')]);
-    expect(ring.jwks()).toEqual({ keys: [{ ...jwk('k1'), use: 'sig', alg: 'ES256' }] });
-    expect(ring.canSign).toBe(false);
+    expect(keyring.candidates('k1')).toEqual([remote.keys.get('k1')]);
+    expect(keyring.jwks()).toEqual({ keys: [{ ...jwk('k1'), use: 'sig', alg: 'ES256' }] });
+    expect(keyring.canSign).toBe(false);
   });
 });

@@ -23,9 +23,9 @@ class Member extends withTwoFactorColumns(withAuthColumns()) {
   @UpdateDateColumn({ name: 'updated_at', type: 'timestamptz' })
   updatedAt!: Date;
 
-  /** Receives complete rows only. */
+  /** Throws for a row without the email, so that an incomplete row fails the test. */
   @AfterLoad()
-  shout(): void {
+  capitalize(): void {
     this.email = this.email.toUpperCase();
   }
 }
@@ -89,7 +89,7 @@ describe('the second factors of an entity`s users', () => {
     [Plain, false],
   ])('are stored in columns of %p: %s', (entity, stored) => expect(usersOf(entity).storesSecondFactors()).toBe(stored));
 
-  it.each([[Member], [Own]])('of %p change from the state they were read in, and from no other', async (entity) => {
+  it.each([[Member], [Own]])('of %p are replaced only if they still have the values that were read', async (entity) => {
     const users = usersOf(entity);
     const [id, other] = [await create(entity, 'ada@example.com'), await create(entity, 'bob@example.com')];
     expect(await users.secondFactorOf(id)).toEqual(NONE);
@@ -105,22 +105,22 @@ describe('the second factors of an entity`s users', () => {
     expect(await users.secondFactorOf(id)).toEqual(NONE);
   });
 
-  it('do not exist for a deleted or soft-deleted user', async () => {
+  it('are not found for a soft-deleted user', async () => {
     const [users, id] = [usersOf(Member), await create(Member, 'gone@example.com')];
     expect(await users.replaceSecondFactor(id, NONE, ENABLED)).toBe(true);
     await source.getRepository(Member).softDelete({ id });
     expect(await users.secondFactorOf(id)).toBeNull();
   });
 
-  it('update the row like any other update', async () => {
+  it('set the update date of the row when they change', async () => {
     const [users, id] = [usersOf(Member), await create(Member, 'stamped@example.com')];
-    const stamp = async () => (await source.query('SELECT updated_at FROM crm."Members" WHERE id = $1', [id]))[0];
-    const before = await stamp();
+    const updateDate = async () => (await source.query('SELECT updated_at FROM crm."Members" WHERE id = $1', [id]))[0];
+    const before = await updateDate();
     await users.replaceSecondFactor(id, NONE, PENDING);
-    expect((await stamp()).updated_at.getTime()).toBeGreaterThan(before.updated_at.getTime());
+    expect((await updateDate()).updated_at.getTime()).toBeGreaterThan(before.updated_at.getTime());
   });
 
-  it('keep a date that the database stores with a higher precision', async () => {
+  it('keep a date that the database stores with a higher precision than JavaScript', async () => {
     const [users, id] = [usersOf(Member), await create(Member, 'exact@example.com')];
     const table = 'crm."Members"';
     await source.query(
@@ -133,7 +133,7 @@ describe('the second factors of an entity`s users', () => {
     expect(row.at).toMatch(/05\.678901/);
   });
 
-  it('change once for many concurrent changes from one state', async () => {
+  it('are replaced by only one of many concurrent changes of the same values', async () => {
     const [users, id] = [usersOf(Member), await create(Member, 'many@example.com')];
     for (let round = 0; round < 20; round++) {
       const current = (await users.secondFactorOf(id))!;
@@ -167,7 +167,7 @@ describe('the second factors of an entity`s users', () => {
     }
   });
 
-  it('get their columns from the migration, and lose them when it is reverted', async () => {
+  it('have columns that the migration adds, and that its reversal removes', async () => {
     const migration = new (addTwoFactorColumns('crm.legacy "x"', 1795000000001))();
     expect(migration.name).toMatch(/1795000000001$/);
     await source.query('CREATE TABLE crm."legacy ""x""" (id int)');

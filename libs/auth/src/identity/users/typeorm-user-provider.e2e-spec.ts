@@ -48,7 +48,7 @@ describe('the users of a TypeORM entity', () => {
     ['an int', ByInt, {}],
     ['a bigint', ByBigint, {}],
     ['a text', ByName, { id: ' ada/7 ' }],
-    ['an int, not prepared', Eager, {}],
+    ['an int without a prepared statement', Eager, {}],
   ])('are found by %s, which is returned as text', async (_, entity, more) => {
     const users = usersOf(entity);
     const { id } = await create(entity, 'ada@example.com', more);
@@ -58,7 +58,7 @@ describe('the users of a TypeORM entity', () => {
     expect(users.idOf(user!)).toBe(String(id));
   });
 
-  it('are distinguished by bigints beyond the safe integers', async () => {
+  it('are distinguished by bigint ids beyond the safe integers', async () => {
     const users = usersOf(ByBigint);
     await source.query(
       "INSERT INTO by_bigint (id, email) OVERRIDING SYSTEM VALUE VALUES (9007199254740993, 'big@x.test')",
@@ -67,7 +67,7 @@ describe('the users of a TypeORM entity', () => {
     expect(await users.findById('9007199254740992')).toBeNull();
   });
 
-  const strange = [
+  const invalidIds = [
     '',
     ' ',
     '0',
@@ -98,10 +98,10 @@ describe('the users of a TypeORM entity', () => {
     ['an int', ByInt],
     ['a bigint', ByBigint],
     ['a text', ByName],
-    ['an int, not prepared', Eager],
-  ])('whose id is %s are not found under invalid ids', async (_, entity) => {
+    ['an int without a prepared statement', Eager],
+  ])('with %s as id are not found by invalid ids', async (_, entity) => {
     const users = usersOf(entity);
-    for (const id of strange) expect([id.slice(0, 40), await users.findById(id)]).toEqual([id.slice(0, 40), null]);
+    for (const id of invalidIds) expect([id.slice(0, 40), await users.findById(id)]).toEqual([id.slice(0, 40), null]);
   });
 
   it.each<[string, Entity, (id: string) => string[]]>([
@@ -111,17 +111,17 @@ describe('the users of a TypeORM entity', () => {
       (id) => [`0${id}`, ` ${id}`, `${id} `, `+${id}`, `${id}.0`, `\t${id}`, `0x${(+id).toString(16)}`],
     ],
     ['a bigint', ByBigint, (id) => [`0${id}`, ` ${id}`, `${id}\n`, `0b${(+id).toString(2)}`]],
-    ['an int, not prepared', Eager, (id) => [`0${id}`, ` ${id}`, `+${id}`]],
+    ['an int without a prepared statement', Eager, (id) => [`0${id}`, ` ${id}`, `+${id}`]],
     ['a uuid', ByUuid, (id) => [id.toUpperCase(), `{${id}}`, id.replaceAll('-', ''), ` ${id}`]],
     ['a text', ByName, (id) => [id.toUpperCase(), ` ${id}`, `${id} `]],
-  ])('are found under one spelling of %s only', async (_, entity, spellings) => {
+  ])('are found by only one spelling of %s', async (_, entity, spellings) => {
     const users = usersOf(entity);
     const { id } = await create(entity, 'spelled@example.com', entity === ByName ? { id: 'spelled' } : {});
     expect(await users.findById(String(id))).not.toBeNull();
     for (const other of spellings(String(id))) expect([other, await users.findById(other)]).toEqual([other, null]);
   });
 
-  it('throw when they cannot be read: an error is never "no such user"', async () => {
+  it('cause an error when they cannot be read, and are never reported as unknown', async () => {
     const closed = await new DataSource({ ...source.options } as never).initialize();
     const users = new TypeormUserProvider(new Database(closed, 5000), ByInt, 'email');
     await closed.destroy();
@@ -162,19 +162,19 @@ describe('the users of a TypeORM entity', () => {
       expect(await byUuid.findByIdentifier(spelling)).toBeNull();
   });
 
-  it('have a hash that is read by the exact spelling of the id', async () => {
+  it('have a password hash that is found only by the exact spelling of the id', async () => {
     const users = usersOf(ByInt);
     const { id } = await create(ByInt, 'by-id@example.com');
     expect(await users.passwordHashOf(String(id))).toBe('digest');
-    for (const stranger of [`0${id}`, '-1', 'x', '', 'a\0b']) expect(await users.passwordHashOf(stranger)).toBeNull();
+    for (const other of [`0${id}`, '-1', 'x', '', 'a\0b']) expect(await users.passwordHashOf(other)).toBeNull();
   });
 
   it('are not found by an unknown or invalid identifier', async () => {
-    const strangers = ['', 'nobody@example.com', 'a\0b', '\ud800', "' OR 1=1 --", '%', 'x'.repeat(100_000)];
-    for (const identifier of strangers) expect(await usersOf(ByInt).findByIdentifier(identifier)).toBeNull();
+    const unknownIdentifiers = ['', 'unknown@example.com', 'a\0b', '\ud800', "' OR 1=1 --", '%', 'x'.repeat(100_000)];
+    for (const identifier of unknownIdentifiers) expect(await usersOf(ByInt).findByIdentifier(identifier)).toBeNull();
   });
 
-  it('are returned with their hash at a login, but not with the hash on the entity', async () => {
+  it('are returned with their hash at login, and the entity does not contain the hash', async () => {
     await create(ByInt, 'hashed@example.com');
     await create(ByInt, 'keyless@example.com', { passwordHash: null });
     await source.getRepository(Plain).save({ handle: 'hashed', passwordHash: 'digest' });
@@ -191,13 +191,13 @@ describe('the users of a TypeORM entity', () => {
     expect(await usersOf(ByInt).findById(String(user.id))).not.toHaveProperty('passwordHash');
   });
 
-  it('are returned with their eager relations at a login', async () => {
+  it('are returned with their eager relations at login', async () => {
     const [{ id: team }] = await source.query("INSERT INTO teams (name) VALUES ('Red') RETURNING id");
     await create(Eager, 'eager@example.com', { team: { id: team } });
     expect((await usersOf(Eager).findByIdentifier('eager@example.com'))?.user).toMatchObject({ team: { name: 'Red' } });
   });
 
-  it('get a new hash, unless a newer hash was stored', async () => {
+  it('receive a new hash unless a newer one was stored', async () => {
     const users = usersOf(ByInt);
     const { id } = await create(ByInt, 'renewed@example.com', { passwordHash: 'old' });
     const { id: other } = await create(ByInt, 'untouched@example.com', { passwordHash: 'old' });
@@ -213,7 +213,7 @@ describe('the users of a TypeORM entity', () => {
     expect((await source.getRepository(ByInt).findOneBy({ id: other }))?.email).toBe('untouched@example.com');
   });
 
-  it('need an entity of this data source with the columns, or the error contains the correction', () => {
+  it('need an entity of this data source with the required columns, and the error contains the correction', () => {
     class Stranger {}
     expect(() => usersOf(Stranger)).toThrow(AuthConfigError);
     expect(() => usersOf(Stranger)).toThrow(/Stranger is not an entity of this data source\. Add it to the entities/);
@@ -221,7 +221,7 @@ describe('the users of a TypeORM entity', () => {
     expect(() => usersOf(Plain)).toThrow(/Plain has no column "email"\. Extend withAuthColumns\(\)/);
   });
 
-  it('report which ids exist, and null if the table stores transformed ids', async () => {
+  it('are reported by present(), which returns null if the table stores transformed ids', async () => {
     const { id } = await create(ByName, 'there@example.com', { id: 'there' });
     expect(await usersOf(ByName).present([id, 'gone'])).toEqual(new Set(['there']));
     const aliased = await create(ByAlias, 'there@example.com', { id: 'usr_there' });

@@ -62,7 +62,7 @@ describe('a user read by a prepared statement', () => {
     return read!;
   }
 
-  async function rich(email: string, changed: Partial<AllColumnTypes> = {}): Promise<AllColumnTypes> {
+  async function saveUser(email: string, changed: Partial<AllColumnTypes> = {}): Promise<AllColumnTypes> {
     return source.getRepository(AllColumnTypes).save({
       email,
       passwordHash: 'digest',
@@ -95,8 +95,8 @@ describe('a user read by a prepared statement', () => {
     });
   }
 
-  it('is the entity that the repository finds, of every kind of column', async () => {
-    const { id } = await rich('ada@example.com');
+  it('equals the entity that the repository finds, for every column type', async () => {
+    const { id } = await saveUser('ada@example.com');
     expect(isPrepared(AllColumnTypes)).toBe(true);
     const read = (await readBoth(AllColumnTypes, id)) as AllColumnTypes;
     expect(read).toBeInstanceOf(AllColumnTypes);
@@ -116,8 +116,8 @@ describe('a user read by a prepared statement', () => {
     });
   });
 
-  it('is the same with every list empty and every number 0', async () => {
-    const { id } = await rich('grace@example.com', {
+  it('equals that entity also with empty lists and zeros', async () => {
+    const { id } = await saveUser('grace@example.com', {
       balance: '0',
       cents: 0n,
       ratio: -0,
@@ -133,21 +133,21 @@ describe('a user read by a prepared statement', () => {
   });
 
   it('has no column that is not selected by default', async () => {
-    const { id } = await rich('joan@example.com');
+    const { id } = await saveUser('joan@example.com');
     const read = await readBoth(AllColumnTypes, id);
     for (const name of ['secret', 'passwordHash']) expect(read).not.toHaveProperty(name);
     expect(JSON.stringify({ ...read, cents: 0 })).not.toMatch(/digest|hidden by default/);
   });
 
   it('is a new object for each read', async () => {
-    const { id } = await rich('own@example.com');
+    const { id } = await saveUser('own@example.com');
     const users = new TypeormUserProvider(new Database(source, 5000), AllColumnTypes, 'email');
     const [one, other] = [await users.findById(id), await users.findById(id)];
     expect(one).not.toBe(other);
     expect(one).toStrictEqual(other);
   });
 
-  it('is the right one for each of several concurrent requests with different ids', async () => {
+  it('has the requested id for each of several concurrent requests', async () => {
     const people = source.getRepository(ByInt);
     const { id: one } = await people.save({ email: 'one@x.test' });
     const { id: two } = await people.save({ email: 'two@x.test' });
@@ -161,8 +161,8 @@ describe('a user read by a prepared statement', () => {
     for (const user of real) expect(user).toBeInstanceOf(ByInt);
   });
 
-  it('is not a soft-deleted user, until it is restored', async () => {
-    const { id } = await rich('gone@example.com');
+  it('is not found while it is soft-deleted, and is found after it is restored', async () => {
+    const { id } = await saveUser('gone@example.com');
     const users = new TypeormUserProvider(new Database(source, 5000), AllColumnTypes, 'email');
     await source.getRepository(AllColumnTypes).softDelete(id);
     expect(await users.findById(id)).toBeNull();
@@ -177,7 +177,7 @@ describe('a user read by a prepared statement', () => {
     ['a load listener', Greeting, {}, { greeting: 'Hello e@example.com' }],
     ['single-table inheritance', Captain, { ship: 'Orca' }, { ship: 'Orca' }],
     ['a computed column', Counting, {}, { length: 13 }],
-  ])('is not used for an entity with %s, which the repository reads', async (_, entity, given, result) => {
+  ])('does not exist for an entity with %s, which the repository reads', async (_, entity, given, result) => {
     await source.getRepository(Team).save({ name: 'Red' });
     const { id } = await source.getRepository(entity).save({ email: 'e@example.com', ...given } as ObjectLiteral);
     expect(isPrepared(entity)).toBe(false);
@@ -189,7 +189,7 @@ describe('a user read by a prepared statement', () => {
     expect(await readBoth(Crew, id)).toBeInstanceOf(Captain);
   });
 
-  it('is replaced by the repository for a subscriber with afterLoad only', async () => {
+  it('is read by the repository instead when a subscriber has afterLoad', async () => {
     @EventSubscriber()
     class LoadSubscriber implements EntitySubscriberInterface {
       afterLoad(entity: ObjectLiteral): void {
@@ -212,7 +212,7 @@ describe('a user read by a prepared statement', () => {
     }
   });
 
-  it('is read after the table was altered between two reads', async () => {
+  it('is found also when the table was altered between two reads', async () => {
     // One connection, so that the second read uses the statement that the first read prepared.
     const own = await connect({ extra: { max: 1 } });
     const { id } = await own.getRepository(ByInt).save({ email: 'altered@example.com' });
@@ -245,7 +245,7 @@ describe('a user read for a guarded request', () => {
     expect(read).toStrictEqual(await source.getRepository(entity).findOneBy({ id } as never));
   }
 
-  it('does not contain a relation that was not requested', async () => {
+  it('does not contain a relation that is not eager', async () => {
     const inTeam = await source.getRepository(InTeam).save({ email: 'a', team: { id: 1 } as Team });
     const alone = await source.getRepository(InTeam).save({ email: 'b' });
     await expectAsFindOneBy(InTeam, inTeam.id);
@@ -260,7 +260,7 @@ describe('a user read for a guarded request', () => {
     expect(await read.team).toMatchObject({ name: 'Red' });
   });
 
-  it('is found by the id as the entity spells it', async () => {
+  it('is found by the id in the form that the entity has', async () => {
     await source.getRepository(ByNumberedAlias).save({ id: 'usr_7', email: 'a' });
     await expectAsFindOneBy(ByNumberedAlias, 'usr_7');
   });
