@@ -34,17 +34,17 @@ const brokenNative = (name: string): unknown => {
 const libraries = [argon2Library(without('@node-rs/argon2')), argon2Library(without('argon2'))] as const;
 
 describe('the argon2 library', () => {
-  it('is @node-rs/argon2 where it can be loaded, else argon2', () => {
+  it('is @node-rs/argon2 if it can be loaded, and argon2 otherwise', () => {
     expect(libraries.map(({ name }) => name)).toEqual(['argon2', '@node-rs/argon2']);
     expect(argon2Library(load).name).toBe('@node-rs/argon2');
     expect(argon2Library().name).toBe('@node-rs/argon2');
   });
 
-  it('is argon2 where the other is installed but does not run on this machine', () => {
+  it('is argon2 if @node-rs/argon2 is installed but cannot be loaded', () => {
     expect(argon2Library(brokenNative).name).toBe('argon2');
   });
 
-  it('is named with the command that installs it where there is none', () => {
+  it('causes an error with its install command if none is installed', () => {
     const none = without('argon2', '@node-rs/argon2');
     expect(() => argon2Library(none)).toThrow(AuthConfigError);
     expect(() => argon2Library(none)).toThrow('Run: npm install argon2');
@@ -53,7 +53,7 @@ describe('the argon2 library', () => {
   it.each([
     ['argon2', '@node-rs/argon2', ...libraries],
     ['@node-rs/argon2', 'argon2', libraries[1], libraries[0]],
-  ])('hashes with %s what %s verifies', async (_, __, maker, checker) => {
+  ])('%s creates digests that %s verifies', async (_, __, maker, checker) => {
     for (const password of [PASSWORD, 'пароль 🔑', ' ', 'x'.repeat(1000)]) {
       const digest = await maker.hash(password, { memoryCost: 128, timeCost: 2, parallelism: 2 });
       expect(digest).toMatch(/^\$argon2id\$v=19\$m=128,t=2,p=2\$/);
@@ -80,7 +80,7 @@ describe.each(libraries.map((library) => [library.name, library] as const))('the
     expect(await hasher.verify(encoded, `${password}x`)).toBe(false);
   });
 
-  it('makes another digest of the same password each time', async () => {
+  it('creates a different digest of the same password each time', async () => {
     const digests = await Promise.all([hasher.hash(PASSWORD), hasher.hash(PASSWORD)]);
     expect(new Set(digests).size).toBe(2);
     for (const digest of digests) expect(await hasher.verify(digest, PASSWORD)).toBe(true);
@@ -99,12 +99,12 @@ describe.each(libraries.map((library) => [library.name, library] as const))('the
 
   const unusable: [string, string | null][] = [
     ['null', null],
-    ['an empty text', ''],
-    ['a password in clear', PASSWORD],
+    ['an empty string', ''],
+    ['a plain-text password', PASSWORD],
     ['another algorithm', '$2b$10$N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy'],
     ...hostile.map((digest): [string, string] => ['a hostile digest', digest]),
   ];
-  it.each(unusable)('takes %s for no match, at the price of one hash: %s', async (_name, digest) => {
+  it.each(unusable)('does not match %s, at the cost of one hash: %s', async (_name, digest) => {
     expect(await hasher.verify(digest, PASSWORD)).toBe(false);
     // The decoy is hashed, independent of the cost of the digest.
     expect(hashes.mock.calls).toEqual([[expect.stringContaining('$m=64,t=1,p=1$'), PASSWORD]]);
@@ -112,8 +112,8 @@ describe.each(libraries.map((library) => [library.name, library] as const))('the
 
   it('rejects when it cannot hash, without an unhandled rejection', async () => {
     const broken: Argon2Library = { ...library, hash: async () => Promise.reject(new Error('out of memory')) };
-    const one = new Argon2Hasher(CHEAP, queue(), broken);
-    await expect(one.hash(PASSWORD)).rejects.toThrow('out of memory');
-    await expect(one.verify(null, PASSWORD)).rejects.toThrow('out of memory');
+    const failing = new Argon2Hasher(CHEAP, queue(), broken);
+    await expect(failing.hash(PASSWORD)).rejects.toThrow('out of memory');
+    await expect(failing.verify(null, PASSWORD)).rejects.toThrow('out of memory');
   });
 });

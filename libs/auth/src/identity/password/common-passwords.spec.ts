@@ -7,11 +7,11 @@ const COMMON = readFileSync(join(__dirname, '../../../../../test/vectors/passwor
   .filter(Boolean);
 
 describe('the list of common passwords', () => {
-  it('has a list of 3000 to be measured by', () => {
+  it('is compared with a list of 3000 passwords', () => {
     expect(COMMON).toHaveLength(3000);
   });
 
-  it('has the 3000 most common ones', () => {
+  it('contains the 3000 most common passwords of at least 8 characters', () => {
     expect(COMMON.filter((password) => !isCommon(password))).toEqual([]);
   });
 });

@@ -16,47 +16,47 @@ const HASH = 'nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4';
 const digest = (parameters: string, salt = SALT, hash = HASH) => `$argon2id$v=19$${parameters}$${salt}$${hash}`;
 
 describe('the cost of a digest', () => {
-  it.each(vectors)('of the reference implementation is what it was made with: $encoded', ({ t, m_KiB, p, encoded }) => {
+  it.each(vectors)('of the reference implementation equals the parameters of the vector: $encoded', ({ t, m_KiB, p, encoded }) => {
     const cost = { memoryCost: m_KiB, timeCost: t, parallelism: p };
     expect(digestCost(encoded)).toEqual(cost);
     expect(isAffordable(cost)).toBe(true);
   });
 
-  it('is read in whatever order the parameters are written', () => {
+  it('is read for every order of the parameters', () => {
     expect(digestCost(digest('t=2,m=256,p=1'))).toEqual({ memoryCost: 256, timeCost: 2, parallelism: 1 });
     expect(digestCost(digest('p=3,t=1,m=64'))).toEqual({ memoryCost: 64, timeCost: 1, parallelism: 3 });
   });
 
-  it.each(hostile)('is unknown or unaffordable for the hostile %s', (text) => {
+  it.each(hostile)('is unknown or too high for the hostile digest %s', (text) => {
     const cost = digestCost(text);
     expect(cost !== undefined && isAffordable(cost)).toBe(false);
   });
 
   it.each([
-    ['nothing', ''],
-    ['no digest', 'no digest'],
-    ['argon2i', digest('m=256,t=2,p=1').replace('argon2id', 'argon2i')],
-    ['argon2d', digest('m=256,t=2,p=1').replace('argon2id', 'argon2d')],
+    ['an empty string', ''],
+    ['a text that is not a digest', 'no digest'],
+    ['an argon2i digest', digest('m=256,t=2,p=1').replace('argon2id', 'argon2i')],
+    ['an argon2d digest', digest('m=256,t=2,p=1').replace('argon2id', 'argon2d')],
     ['an older version', digest('m=256,t=2,p=1').replace('v=19', 'v=16')],
-    ['no version', digest('m=256,t=2,p=1').replace('v=19$', '')],
-    ['no parameters', digest('')],
-    ['two parameters', digest('m=256,t=2')],
-    ['no memory', digest('m=0,t=2,p=1')],
-    ['no passes', digest('m=256,t=0,p=1')],
-    ['no lanes', digest('m=256,t=2,p=0')],
+    ['a digest without a version', digest('m=256,t=2,p=1').replace('v=19$', '')],
+    ['a digest without parameters', digest('')],
+    ['a digest with two parameters', digest('m=256,t=2')],
+    ['a memory of 0', digest('m=0,t=2,p=1')],
+    ['0 passes', digest('m=256,t=0,p=1')],
+    ['0 lanes', digest('m=256,t=2,p=0')],
     ['a negative memory', digest('m=-256,t=2,p=1')],
-    ['a fraction', digest('m=256.5,t=2,p=1')],
+    ['a fractional memory', digest('m=256.5,t=2,p=1')],
     ['a hexadecimal memory', digest('m=0x100,t=2,p=1')],
     ['a memory of eleven digits', digest('m=10000000000,t=2,p=1')],
-    ['no salt', digest('m=256,t=2,p=1', '')],
+    ['an empty salt', digest('m=256,t=2,p=1', '')],
     ['a salt of seven bytes', digest('m=256,t=2,p=1', 'c29tZXNhbA')],
-    ['no hash', digest('m=256,t=2,p=1', SALT, '')],
+    ['an empty hash', digest('m=256,t=2,p=1', SALT, '')],
     ['a hash of 15 bytes', digest('m=256,t=2,p=1', SALT, 'A'.repeat(20))],
     ['a hash of many kilobytes', digest('m=256,t=2,p=1', SALT, 'A'.repeat(100_000))],
-    ['padding', digest('m=256,t=2,p=1', `${SALT}=`)],
-    ['the URL alphabet', digest('m=256,t=2,p=1', SALT, HASH.replace('/', '_'))],
-    ['a line after it', `${digest('m=256,t=2,p=1')}\n`],
-    ['a space before it', ` ${digest('m=256,t=2,p=1')}`],
+    ['a salt with padding', digest('m=256,t=2,p=1', `${SALT}=`)],
+    ['a hash in the URL alphabet', digest('m=256,t=2,p=1', SALT, HASH.replace('/', '_'))],
+    ['a digest before a line break', `${digest('m=256,t=2,p=1')}\n`],
+    ['a digest after a space', ` ${digest('m=256,t=2,p=1')}`],
   ])('is unknown for %s', (_, text) => expect(digestCost(text)).toBeUndefined());
 });
 

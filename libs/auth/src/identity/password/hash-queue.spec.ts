@@ -2,12 +2,12 @@ import { compared, lastOf, nextOf } from './fair-share.policy';
 
 const waiting = (...uses: number[][]) => uses.map((one) => ({ uses: one }));
 
-describe('priority of waiting hashes', () => {
+describe('the selection among waiting hashes', () => {
   it.each<[string, number[][], number, number]>([
-    ['an empty queue', [], -1, -1],
-    ['the only one', [[3, 3]], 0, 0],
+    ['finds no entry in an empty queue', [], -1, -1],
+    ['finds the only entry', [[3, 3]], 0, 0],
     [
-      'equals: the first is next, the last gives way',
+      'runs the first and refuses the last of equal entries',
       [
         [1, 1],
         [1, 1],
@@ -17,7 +17,7 @@ describe('priority of waiting hashes', () => {
       2,
     ],
     [
-      'the client that had less is next',
+      'prefers the client with the fewest recent hashes',
       [
         [5, 0],
         [4, 9],
@@ -27,7 +27,7 @@ describe('priority of waiting hashes', () => {
       2,
     ],
     [
-      'of one client, the account that had less',
+      'prefers the account with the fewest recent hashes among entries of one client',
       [
         [5, 2],
         [5, 1],
@@ -37,7 +37,7 @@ describe('priority of waiting hashes', () => {
       2,
     ],
     [
-      'the client counts before the account',
+      'compares clients before accounts',
       [
         [1, 100],
         [2, 0],
@@ -45,10 +45,10 @@ describe('priority of waiting hashes', () => {
       0,
       1,
     ],
-    ['an entry without keys counts as 0', [[1], [], [0, 1]], 1, 0],
+    ['counts an entry without keys as 0', [[1], [], [0, 1]], 1, 0],
   ])('%s', (_, uses, next, last) => {
     expect([nextOf(waiting(...uses)), lastOf(waiting(...uses))]).toEqual([next, last]);
   });
 
-  it('equals are equal', () => expect(compared({ uses: [1, 0] }, { uses: [1] })).toBe(0));
+  it('counts a missing number as 0', () => expect(compared({ uses: [1, 0] }, { uses: [1] })).toBe(0));
 });

@@ -1,6 +1,6 @@
 import { lengthOf, passwordFault, spellings } from './password.policy';
 
-const measure = (minLength = 8, ...known: string[]) => ({ minLength, known });
+const rules = (minLength = 8, ...known: string[]) => ({ minLength, known });
 
 describe('a new password', () => {
   it.each([
@@ -18,13 +18,13 @@ describe('a new password', () => {
     ['        ', null],
     ['good-pass\0word', 'unstorable'],
     ['\0', 'unstorable'],
-  ])('%j is judged %s', (password, fault) => {
-    expect(passwordFault(password, measure())).toBe(fault);
+  ])('such as %j has the fault %s', (password, fault) => {
+    expect(passwordFault(password, rules())).toBe(fault);
   });
 
-  it('is as long as the host says', () => {
-    expect(passwordFault('x'.repeat(14), measure(15))).toBe('too_short');
-    expect(passwordFault('x'.repeat(15), measure(15))).toBeNull();
+  it('has at least the length that the host configures', () => {
+    expect(passwordFault('x'.repeat(14), rules(15))).toBe('too_short');
+    expect(passwordFault('x'.repeat(15), rules(15))).toBeNull();
   });
 
   it.each([
@@ -35,20 +35,20 @@ describe('a new password', () => {
     ' ada lovelace! ',
     'Analytical Engine',
     'analyticalengine',
-  ])('is not a known text: %s', (password) => {
-    expect(passwordFault(password, measure(8, 'ada.lovelace@example.com', 'Analytical Engine'))).toBe('known');
+  ])('must not be a known text: %s', (password) => {
+    expect(passwordFault(password, rules(8, 'ada.lovelace@example.com', 'Analytical Engine'))).toBe('known');
   });
 
-  it('may contain it, and is not the empty name of an application', () => {
-    expect(passwordFault('ada.lovelace and more', measure(8, 'ada.lovelace@example.com'))).toBeNull();
-    expect(passwordFault('🔑'.repeat(8), measure(8, '', '@', '!!!'))).toBeNull();
+  it('may contain a known text, and is not compared with a known text without letters and digits', () => {
+    expect(passwordFault('ada.lovelace and more', rules(8, 'ada.lovelace@example.com'))).toBeNull();
+    expect(passwordFault('🔑'.repeat(8), rules(8, '', '@', '!!!'))).toBeNull();
   });
 
-  it('is counted in characters', () => {
+  it('is measured in code points', () => {
     expect([lengthOf('é'), lengthOf('🔑'), lengthOf('日本')]).toEqual([1, 1, 2]);
   });
 
-  it('is looked up in lower case, forwards and backwards', () => {
+  it('is looked up in lower case, forward and reversed', () => {
     expect(spellings('Poiuytrewq')).toEqual(['poiuytrewq', 'qwertyuiop']);
   });
 });

@@ -8,12 +8,12 @@ describe('recent use', () => {
     use = new RecentUse(() => now);
   });
 
-  it('counts by key', () => {
+  it('is counted for each key', () => {
     for (const key of ['a', 'b', 'a']) use.add(key);
     expect(['a', 'b', 'c'].map((key) => use.of(key))).toEqual([2, 1, 0]);
   });
 
-  it('is remembered for half a minute and forgotten within one', () => {
+  it('is counted for at least 30 and at most 60 seconds', () => {
     now = 29_000;
     use.add('a');
     now = 59_000;
@@ -26,7 +26,7 @@ describe('recent use', () => {
     expect(use.of('a')).toBe(0);
   });
 
-  it('keeps a bounded number of keys, the latest ones', () => {
+  it('is stored for a limited number of keys, the latest ones', () => {
     for (let i = 0; i < 100_000; i++) use.add(`key ${i}`);
     const { current, former } = use as unknown as Record<'current' | 'former', Map<string, number>>;
     expect(current.size + former.size).toBeLessThanOrEqual(8192);

@@ -1,6 +1,6 @@
 import { mostAtOnce, poolSize } from './hash-queue';
 
-describe('the threads of libuv', () => {
+describe('the libuv thread pool', () => {
   it.each([
     [undefined, 4],
     ['', 1],
@@ -10,7 +10,7 @@ describe('the threads of libuv', () => {
     ['0', 1],
     ['-1', 1024],
     ['5000', 1024],
-  ])('with UV_THREADPOOL_SIZE=%s are %d', (variable, size) => expect(poolSize(variable)).toBe(size));
+  ])('with UV_THREADPOOL_SIZE=%s has %d threads', (variable, size) => expect(poolSize(variable)).toBe(size));
 
   it.each([
     [1, 4, 1],
@@ -19,7 +19,7 @@ describe('the threads of libuv', () => {
     [64, 4, 3],
     [8, 9, 8],
     [8, 1, 1],
-  ])('give %d hashes of %d threads %d at once: one stays free', (configured, threads, most) => {
+  ])('with a concurrency of %d and %d threads runs %d hashes at once, and keeps one thread free if it has several', (configured, threads, most) => {
     expect(mostAtOnce(configured, threads)).toBe(most);
   });
 });

@@ -9,14 +9,14 @@ const native = ((name: string) => (name === 'bcrypt' ? { compare: async () => fa
 describe('a verifier of imported hashes', () => {
   it.each([
     ['bcrypt', bcryptVerifier({ rounds: 4 })],
-    ['bcrypt with the rounds that most have', bcryptVerifier()],
+    ['bcrypt with the default rounds', bcryptVerifier()],
     ['scrypt', scryptVerifier({ ln: 10 })],
-    ['scrypt at the edge of its parameters', scryptVerifier({ ln: 15, r: 1 })],
+    ['scrypt with the largest ln for r=1', scryptVerifier({ ln: 15, r: 1 })],
     ['scrypt with many lanes', scryptVerifier({ ln: 4, p: 300 })],
     ['PBKDF2 with SHA-1', pbkdf2Verifier({ hash: 'sha1', iterations: 1000 })],
     ['PBKDF2 with SHA-256', pbkdf2Verifier({ iterations: 1 })],
     ['PBKDF2 with SHA-512', pbkdf2Verifier({ hash: 'sha512', iterations: 1000 })],
-  ])('of %s has a decoy that costs a hash and matches nothing', async (_, verifier) => {
+  ])('for %s has a decoy that it recognises and that no password matches', async (_, verifier) => {
     expect(verifier.recognises(verifier.decoy)).toBe(true);
     for (const password of ['', 'x', 'x\0', 'пароль 🔑', 'x'.repeat(255)]) {
       await expect(verifier.verify(verifier.decoy, password)).resolves.toBe(false);
@@ -27,25 +27,25 @@ describe('a verifier of imported hashes', () => {
     ['sha1', 20],
     ['sha256', 32],
     ['sha512', 64],
-  ])('of PBKDF2 has a decoy that takes all rounds once, as most %s hashes do', (hash, bytes) => {
+  ])('for PBKDF2 with %s has a decoy with a key of %d bytes, the output length of the hash', (hash, bytes) => {
     const key = pbkdf2Verifier({ hash, iterations: 1000 }).decoy.split('$').at(-1)!;
     expect(Buffer.from(key, 'base64')).toHaveLength(bytes);
   });
 
-  const refused: [string, () => unknown, RegExp][] = [
+  const invalid: [string, () => unknown, RegExp][] = [
     ...[3, 13, 16, 10.5, -1, NaN, Infinity, '12; x'].map((rounds): [string, () => unknown, RegExp] => [
-      `bcryptVerifier of ${rounds} rounds`,
+      `bcrypt with ${rounds} rounds`,
       () => bcryptVerifier({ rounds: rounds as number }),
       /use a whole number from 4 to 12, or to 14 with the package bcrypt/,
     ]),
     [
-      'bcryptVerifier of 15 rounds beside the event loop',
+      'native bcrypt with 15 rounds',
       () => bcryptVerifier({ rounds: 15 }, native),
       /from 4 to 14\.$/,
     ],
     ...[{ ln: 18 }, { ln: 0 }, { ln: 16.5 }, { r: 0 }, { p: 3 }, { ln: 16, r: 1 }, { ln: NaN }].map(
       (cost): [string, () => unknown, RegExp] => [
-        `scryptVerifier of ${JSON.stringify(cost)}`,
+        `scrypt with ${JSON.stringify(cost)}`,
         () => scryptVerifier(cost),
         /use whole numbers from 1, with 128/,
       ],
@@ -58,17 +58,17 @@ describe('a verifier of imported hashes', () => {
       { hash: 'SHA256' },
       { hash: '' },
     ].map((cost): [string, () => unknown, RegExp] => [
-      `pbkdf2Verifier of ${JSON.stringify(cost)}`,
+      `PBKDF2 with ${JSON.stringify(cost)}`,
       () => pbkdf2Verifier(cost),
       /use sha1, sha256 or sha512, and a whole number from 1 to 1500000/,
     ]),
   ];
-  it.each(refused)('is refused at once: %s', (_, make, message) => {
+  it.each(invalid)('cannot be created for %s', (_, make, message) => {
     expect(make).toThrow(AuthConfigError);
     expect(make).toThrow(message);
   });
 
-  it('of bcrypt takes to cost 14 where it runs beside the event loop', () => {
+  it('for native bcrypt accepts up to 14 rounds', () => {
     expect(bcryptVerifier({ rounds: 14 }, native).decoy).toMatch(/^\$2b\$14\$/);
   });
 });

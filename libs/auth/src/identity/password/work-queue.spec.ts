@@ -15,13 +15,13 @@ const started = (jobs: { run: jest.Mock }[]): number[] =>
   jobs.flatMap(({ run }, i) => (run.mock.calls.length ? [i] : []));
 
 describe('a work queue', () => {
-  it('answers what the job answers', async () => {
+  it('returns the result or the error of the job', async () => {
     const queue = new HashQueue(1, 0);
     await expect(queue.run(async () => 'hash')).resolves.toBe('hash');
     await expect(queue.run(async () => Promise.reject(new Error('bad salt')))).rejects.toThrow('bad salt');
   });
 
-  it('runs so many at once, and the others in the order they came', async () => {
+  it('runs the configured number of jobs at once, and the others in their order of arrival', async () => {
     const queue = new HashQueue(2, 10);
     const jobs = Array.from({ length: 5 }, () => job());
     const all = jobs.map(({ run }) => queue.run(run));
@@ -39,17 +39,17 @@ describe('a work queue', () => {
     await Promise.all(all);
   });
 
-  it('lets no newcomer overtake the one that waits', async () => {
+  it('runs a waiting job before a job that arrives later', async () => {
     const queue = new HashQueue(1, 1);
     const order: string[] = [];
     const first = queue.run(async () => void order.push('first'));
     const waiting = queue.run(async () => void order.push('waiting'));
-    const newcomer = first.then(() => queue.run(async () => void order.push('newcomer')));
-    await Promise.all([first, waiting, newcomer]);
-    expect(order).toEqual(['first', 'waiting', 'newcomer']);
+    const later = first.then(() => queue.run(async () => void order.push('later')));
+    await Promise.all([first, waiting, later]);
+    expect(order).toEqual(['first', 'waiting', 'later']);
   });
 
-  it.each([0, 1, 3])('with %d places to wait refuses one more at once, with 503 and Retry-After', async (maxQueue) => {
+  it.each([0, 1, 3])('with %d waiting places refuses a further job immediately, with 503 and Retry-After', async (maxQueue) => {
     const queue = new HashQueue(1, maxQueue);
     const running = job();
     const others = [
@@ -58,7 +58,7 @@ describe('a work queue', () => {
     ];
     const refused = jest.fn();
     const busy: HasherBusy = await queue.run(refused).then(
-      () => fail('was let in'),
+      () => fail('was admitted'),
       (error) => error,
     );
     expect(busy).toBeInstanceOf(HasherBusy);
@@ -87,7 +87,7 @@ describe('a work queue', () => {
     }
   });
 
-  it('never runs more at once than it may, nor loses a job, whatever the schedule', async () => {
+  it('never exceeds its concurrency and never loses a job, for any schedule', async () => {
     const jobs = fc.array(fc.record({ arrives: fc.nat(4), lasts: fc.nat(4), breaks: fc.boolean() }), { maxLength: 25 });
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 4 }), fc.nat(6), jobs, async (concurrency, maxQueue, plan) => {
@@ -122,7 +122,7 @@ describe('a work queue', () => {
     );
   });
 
-  describe('whose jobs come from several clients', () => {
+  describe('with jobs of several clients', () => {
     const from = <T>(client: string, work: () => Promise<T>): Promise<T> => {
       const scope = RequestScope.of({});
       scope.fairShareKeys = () => [client];
@@ -153,14 +153,14 @@ describe('a work queue', () => {
       expect(order.indexOf('ada')).toBeLessThan(order.lastIndexOf('flood'));
     });
 
-    it('refuses a newcomer among equals', async () => {
+    it('refuses the last job when all clients have equal use', async () => {
       const queue = new HashQueue(1, 2);
       await Promise.all([...'abcd'].map((client) => ask(queue, client)));
       expect(order.toSorted()).toEqual(['a', 'b', 'c', 'd: HasherBusy']);
     });
   });
 
-  it.each([0, 1, 3])('with %d places to wait admits a job exactly if run accepts it', async (maxQueue) => {
+  it.each([0, 1, 3])('with %d waiting places admits a job exactly if run accepts it', async (maxQueue) => {
     const queue = new HashQueue(1, maxQueue);
     expect(() => queue.admit()).not.toThrow();
     const first = job();

@@ -48,7 +48,7 @@ describe('the ability to delete the account', () => {
     },
   );
 
-  it('is the only ability that is required then', async () => {
+  it('is the only ability that is required when the routes are not gated', async () => {
     expect(await passes(confirm, [], true)).toBe(false);
     expect(await passes(confirm, [], false)).toBe(true);
   });

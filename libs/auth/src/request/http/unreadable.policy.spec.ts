@@ -17,12 +17,12 @@ describe('an error before routing', () => {
   );
 
   it.each([
-    ['the host`s own refusal', failure({ status: 400 })],
-    ['the host`s own check of a body', failure({ status: 403, type: 'entity.verify.failed' })],
-    ['a fault of the parser', failure({ status: 500, type: 'stream.not.readable' })],
-    ['a fault of Fastify', failure({ statusCode: 500, code: 'FST_ERR_CTP_INVALID_TYPE' })],
+    ['a refusal of the host', failure({ status: 400 })],
+    ['a check of the body by the host', failure({ status: 403, type: 'entity.verify.failed' })],
+    ['an internal error of the parser', failure({ status: 500, type: 'stream.not.readable' })],
+    ['an internal error of Fastify', failure({ statusCode: 500, code: 'FST_ERR_CTP_INVALID_TYPE' })],
     ['a validation error of Fastify', failure({ statusCode: 400, code: 'FST_ERR_VALIDATION' })],
-    ['any other cause', failure({})],
+    ['an unknown cause', failure({})],
     ['a thrown text', 'no'],
     ['undefined', undefined],
   ])('about %s is left to the host', (_, error) => expect(unreadable(error)).toBeNull());

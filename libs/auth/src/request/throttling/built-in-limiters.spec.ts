@@ -2,7 +2,7 @@ import { resolveRateLimits } from '../../foundation/config/resolve-options';
 import type { LimitRule, LimiterContext } from '../../foundation/config/auth-options';
 import { LIMITERS } from './limiters';
 
-// Every number another one, so that none can stand in for another.
+// All numbers are different, so that a limiter with the number of another limiter fails the test.
 const LIMITS = resolveRateLimits({
   login: { maxAttempts: 1, decaySeconds: 2, ipMaxAttempts: 3, accountMaxAttempts: 4 },
   twoFactor: { maxAttempts: 5, decaySeconds: 6 },
@@ -21,8 +21,8 @@ const REQUEST = {
   headers: { authorization: 'Bearer token', 'x-forwarded-for': '198.51.100.2' },
   user: { id: 'of the request' },
 };
-const STRANGER: LimiterContext = { guard: 'api', client: '203.0.113.7', userId: null };
-const USER: LimiterContext = { ...STRANGER, userId: '7' };
+const ANONYMOUS: LimiterContext = { guard: 'api', client: '203.0.113.7', userId: null };
+const USER: LimiterContext = { ...ANONYMOUS, userId: '7' };
 
 const rules = (name: string, context: LimiterContext, request: unknown = REQUEST): LimitRule[] =>
   [LIMITERS[name]!(LIMITS)(request, context)].flat() as LimitRule[];
@@ -43,7 +43,7 @@ describe('the library`s limiters', () => {
   it('are these', () => expect(Object.keys(LIMITERS).sort()).toEqual(NUMBERS.map(([name]) => name).sort()));
 
   it.each(NUMBERS)('of %s allow a client %d attempts in %d seconds', (name, maxAttempts, decaySeconds) => {
-    expect(rules(name, STRANGER)).toEqual([{ key: 'ip|203.0.113.7', maxAttempts, decaySeconds }]);
+    expect(rules(name, ANONYMOUS)).toEqual([{ key: 'ip|203.0.113.7', maxAttempts, decaySeconds }]);
   });
 
   it.each(NUMBERS.filter(([name]) => BY_USER.includes(name)))(
@@ -64,12 +64,12 @@ describe('the library`s limiters', () => {
   });
 
   it.each(NUMBERS.filter(([name]) => !BY_USER.includes(name)))('of %s count by client only', (name) => {
-    expect(rules(name, USER)).toEqual(rules(name, STRANGER));
-    expect(rules(name, { ...USER, guard: 'admin', userId: '8' })).toEqual(rules(name, STRANGER));
+    expect(rules(name, USER)).toEqual(rules(name, ANONYMOUS));
+    expect(rules(name, { ...USER, guard: 'admin', userId: '8' })).toEqual(rules(name, ANONYMOUS));
   });
 
   it.each(NUMBERS)('of %s separate clients', (name) => {
-    expect(rules(name, { ...STRANGER, client: '203.0.113.8' })[0]!.key).toBe('ip|203.0.113.8');
+    expect(rules(name, { ...ANONYMOUS, client: '203.0.113.8' })[0]!.key).toBe('ip|203.0.113.8');
   });
 
   it.each(NUMBERS)('of %s do not use the request', (name) => {

@@ -14,27 +14,27 @@ describe('concurrent attempts', () => {
   const refusal = (seconds: number): Error => new Error(`wait ${seconds}`);
 
   it('wait for running attempts, which may succeed', async () => {
-    const [three, ended]: [ReturnType<typeof fresh>, ((ok: boolean) => void)[]] = [fresh(), []];
-    const slow = () => new Promise<boolean | null>((resolve) => ended.push((ok) => resolve(ok || null)));
-    const all = Promise.all(Array.from({ length: 9 }, () => failures.attempt(three, slow, refusal)));
+    const [limits, running]: [ReturnType<typeof fresh>, ((ok: boolean) => void)[]] = [fresh(), []];
+    const slow = () => new Promise<boolean | null>((resolve) => running.push((ok) => resolve(ok || null)));
+    const all = Promise.all(Array.from({ length: 9 }, () => failures.attempt(limits, slow, refusal)));
     let started = 0;
     while (started < 9) {
       await new Promise((resolve) => setTimeout(resolve, 5));
-      expect(ended.length - started).toBeLessThanOrEqual(3);
-      for (; started < ended.length; started++) ended[started]!(true);
+      expect(running.length - started).toBeLessThanOrEqual(3);
+      for (; started < running.length; started++) running[started]!(true);
     }
     expect(await all).toEqual(Array.from({ length: 9 }, () => true));
   });
 
   it('are refused after enough attempts have failed', async () => {
-    const three = fresh();
+    const limits = fresh();
     let verified = 0;
     const wrong = async (): Promise<null> => {
       verified++;
       return null;
     };
     const outcomes = await Promise.allSettled(
-      Array.from({ length: 50 }, () => failures.attempt(three, wrong, refusal)),
+      Array.from({ length: 50 }, () => failures.attempt(limits, wrong, refusal)),
     );
     expect(verified).toBe(3);
     expect(outcomes.filter(({ status }) => status === 'rejected')).toHaveLength(47);
@@ -42,12 +42,12 @@ describe('concurrent attempts', () => {
   });
 
   it('count as failed when code of the host throws, and do not count when a store does not answer', async () => {
-    const three = fresh();
+    const limits = fresh();
     const attempt = async (thrown: Error): Promise<string> => {
       const verify = async (): Promise<null> => {
         throw thrown;
       };
-      return String(await failures.attempt(three, verify, refusal).catch(({ message }: Error) => message));
+      return String(await failures.attempt(limits, verify, refusal).catch(({ message }: Error) => message));
     };
     for (let i = 0; i < 5; i++) expect(await attempt(new StoreUnavailable('Redis'))).toBe('Redis did not answer');
     for (let i = 0; i < 3; i++) expect(await attempt(new Error('wrong!'))).toBe('wrong!');
@@ -56,8 +56,8 @@ describe('concurrent attempts', () => {
 
   it('delay another attempt for at most a second, also with a slow store, and then refuse it with a wait of 1 second', async () => {
     const store = t.app.get(SecurityStore);
-    const three = fresh();
-    for (let i = 0; i < 3; i++) await store.count(three, true);
+    const limits = fresh();
+    for (let i = 0; i < 3; i++) await store.count(limits, true);
     const count = store.count.bind(store);
     let now = performance.now();
     const start = now;
@@ -66,7 +66,7 @@ describe('concurrent attempts', () => {
       now += 300;
       return count(...args);
     });
-    await expect(failures.attempt(three, async () => true, refusal)).rejects.toThrow(/^wait 1$/);
+    await expect(failures.attempt(limits, async () => true, refusal)).rejects.toThrow(/^wait 1$/);
     // The fourth call returns after more than a second.
     expect(now - start).toBe(1200);
   });

@@ -11,32 +11,32 @@ describe('a bcrypt digest', () => {
     ['$2y$12$', 12],
     ['$2b$14$', 14],
     ['$2b$04$', 4],
-  ])('%s… is recognised up to %d', (head, most) => {
-    expect(isAffordableBcrypt(head + BCRYPT, most)).toBe(true);
+  ])('with the prefix %s is recognised with a limit of %d rounds', (head, maxRounds) => {
+    expect(isAffordableBcrypt(head + BCRYPT, maxRounds)).toBe(true);
   });
 
-  it.each(['$2x$05$', '$2$05$', '$2b$15$', '$2b$31$', '$2b$03$', '$2b$99$', '$2b$5$'])('%s… is not', (head) => {
+  it.each(['$2x$05$', '$2$05$', '$2b$15$', '$2b$31$', '$2b$03$', '$2b$99$', '$2b$5$'])('with the prefix %s is not recognised', (head) => {
     expect(isAffordableBcrypt(head + BCRYPT, 14)).toBe(false);
   });
 
-  it('is not recognised above what may be paid', () => {
+  it('is not recognised with more rounds than the limit', () => {
     expect(isAffordableBcrypt(`$2b$13$${BCRYPT}`, 12)).toBe(false);
   });
 
-  it.each(['', '$2b$10$', `$2b$10$${BCRYPT}x`, `$2b$10$${BCRYPT}\n`, `x$2b$10$${BCRYPT}`])('%j is not', (digest) => {
+  it.each(['', '$2b$10$', `$2b$10$${BCRYPT}x`, `$2b$10$${BCRYPT}\n`, `x$2b$10$${BCRYPT}`])('such as %j is not recognised', (digest) => {
     expect(isAffordableBcrypt(digest, 14)).toBe(false);
   });
 });
 
 describe('a scrypt digest', () => {
-  it('is taken apart', () => {
+  it('is parsed into cost, salt and key', () => {
     const { cost, salt, key } = scryptDigest(`$scrypt$ln=14,r=8,p=1$${SALT}$${KEY}`)!;
     expect(cost).toEqual({ ln: 14, r: 8, p: 1 });
     expect(Buffer.from(salt).toString()).toBe('saltsalt');
     expect(key).toHaveLength(32);
   });
 
-  it.each(['ln=17,r=8,p=1', 'ln=13,r=8,p=10', 'ln=15,r=1,p=1', 'ln=1,r=1,p=1'])('of %s can be paid', (cost) => {
+  it.each(['ln=17,r=8,p=1', 'ln=13,r=8,p=10', 'ln=15,r=1,p=1', 'ln=1,r=1,p=1'])('with %s is recognised', (cost) => {
     expect(scryptDigest(`$scrypt$${cost}$${SALT}$${KEY}`)).toBeDefined();
   });
 
@@ -52,7 +52,7 @@ describe('a scrypt digest', () => {
     'ln=14,r=999,p=1',
     'ln=14,r=8,p=999',
     'r=8,ln=14,p=1',
-  ])('that asks for %s is none', (cost) => {
+  ])('with %s is not recognised', (cost) => {
     expect(scryptDigest(`$scrypt$${cost}$${SALT}$${KEY}`)).toBeUndefined();
   });
 });
@@ -66,7 +66,7 @@ describe('a PBKDF2 digest', () => {
     [`$pbkdf2$29000$${SALT}$${KEY}`, 'sha1', 29_000],
     [`$pbkdf2-sha256$1500000$${SALT}$${KEY}`, 'sha256', 1_500_000],
     [`$pbkdf2-sha1$750000$${SALT}$${KEY}`, 'sha1', 750_000],
-  ])('%s is taken apart', (digest, hash, iterations) => {
+  ])('such as %s is parsed into %s and %d iterations', (digest, hash, iterations) => {
     const { cost, salt, key } = pbkdf2Digest(digest)!;
     expect(cost).toEqual({ hash, iterations });
     expect(Buffer.from(salt).toString()).toBe('saltsalt');
@@ -83,7 +83,7 @@ describe('a PBKDF2 digest', () => {
     `$pbkdf2-sha256$-1$${SALT}$${KEY}`,
     `$pbkdf2-sha256$1000$$${KEY}`,
     'pbkdf2_sha256$1000$salt$',
-  ])('%s is none', (digest) => {
+  ])('such as %s is not recognised', (digest) => {
     expect(pbkdf2Digest(digest)).toBeUndefined();
   });
 });
