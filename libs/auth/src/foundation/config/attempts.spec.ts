@@ -87,9 +87,12 @@ describe('the rate limits', () => {
 });
 
 describe('the lockout', () => {
-  it.each([...casesOf(100, 1, 100), [100, 100], [101, 100]])('with maxAttempts %p locks after %d attempts', (maxAttempts, result) => {
-    expect(resolveLockout({ maxAttempts } as LockoutOptions)).toEqual({ maxAttempts: result, releaseAfter: 0 });
-  });
+  it.each([...casesOf(100, 1, 100), [100, 100], [101, 100]])(
+    'with maxAttempts %p locks after %d attempts',
+    (maxAttempts, result) => {
+      expect(resolveLockout({ maxAttempts } as LockoutOptions)).toEqual({ maxAttempts: result, releaseAfter: 0 });
+    },
+  );
 
   it.each(casesOf(0, 0, 3_153_600_000))('with releaseAfter %p has the release time %d', (releaseAfter, result) => {
     expect(resolveLockout({ releaseAfter } as LockoutOptions)).toEqual({ maxAttempts: 100, releaseAfter: result });

@@ -37,7 +37,11 @@ describe('an extra guard', () => {
     const [inherited, replaced] = [() => [], () => []];
     const { rateLimits, lockout } = admin(
       {
-        rateLimits: { ipv6Prefix: 56, login: { maxAttempts: 3, decaySeconds: 90 }, limiters: { a: inherited, b: inherited } },
+        rateLimits: {
+          ipv6Prefix: 56,
+          login: { maxAttempts: 3, decaySeconds: 90 },
+          limiters: { a: inherited, b: inherited },
+        },
         lockout: { maxAttempts: 9, releaseAfter: 60 },
       },
       { rateLimits: { login: { decaySeconds: '30' }, limiters: { b: replaced } }, lockout: { maxAttempts: 4 } },
@@ -95,15 +99,25 @@ describe('an extra guard', () => {
 
   it.each<[string, object, object, string]>([
     ['the default cookie name with the name of the guard appended', {}, {}, '__Host-refresh-admin'],
-    ['the inherited cookie name with the name of the guard appended', { cookie: { refreshName: 'rt' } }, {}, 'rt-admin'],
+    [
+      'the inherited cookie name with the name of the guard appended',
+      { cookie: { refreshName: 'rt' } },
+      {},
+      'rt-admin',
+    ],
     ['its own cookie name unchanged', { cookie: { refreshName: 'rt' } }, { cookie: { refreshName: 'art' } }, 'art'],
-    ['a cookie name with the name of the guard appended when it sets only another cookie option', {}, { cookie: { secure: false } }, 'refresh-admin'],
+    [
+      'a cookie name with the name of the guard appended when it sets only another cookie option',
+      {},
+      { cookie: { secure: false } },
+      'refresh-admin',
+    ],
   ])('has %s', (_, options, own, name) => {
     expect(admin(options, own).cookie.refreshName).toBe(name);
     expect(defaultGuard({ ...options, guards: { admin: own } }).cookie.refreshName).not.toBe(name);
   });
 
-  it('has the names of its options as the host wrote them', () => {
+  it('names each option by the path at which the host set it', () => {
     const guard = admin({ secret: 's' }, { keys: { active: 'k' } });
     expect(guard.nameOf('keys.active')).toBe('guards.admin.keys.active');
     expect(guard.nameOf('secret')).toBe('secret');

@@ -20,7 +20,9 @@ describe('the merge of options', () => {
     ['a function', { b: 1 }, () => 1],
     ['an object over a scalar', 1, { b: 1 }],
     ['an object over a list', ['a'], { b: 1 }],
-  ])('replaces the whole earlier value by %s', (_, before, after) => expect(merge({ key: before }, { key: after }).key).toEqual(after));
+  ])('replaces the whole earlier value by %s', (_, before, after) =>
+    expect(merge({ key: before }, { key: after }).key).toEqual(after),
+  );
 
   it('keeps an instance of a class as the same object', () => {
     const store = new (class Store {

@@ -18,7 +18,9 @@ describe('a configuration', () => {
   it('with one guard, or with guards that share nothing, is accepted', () => {
     expect(refusalsOf({})).toEqual([]);
     expect(refusalsOf({ guards: { admin } })).toEqual([]);
-    expect(refusalsOf({ guards: { admin, staff: { ...admin, audience: 'https://staff', path: 'staff' } } })).toEqual([]);
+    expect(refusalsOf({ guards: { admin, staff: { ...admin, audience: 'https://staff', path: 'staff' } } })).toEqual(
+      [],
+    );
   });
 
   it.each<[string, object, RegExp]>([
@@ -37,13 +39,25 @@ describe('a configuration', () => {
     ],
     ['with an unknown algorithm', { algorithm: 'none' }, /^algorithm \(SVC_ALGORITHM\) is "none"\. Use HS256/],
     ['with an algorithm in lower case', { algorithm: 'hs256' }, /"hs256"/],
-    ['with a confirmation header that is not a header name', { confirm: { header: 'X Proof' } }, /^confirm\.header .*is "X Proof"/],
+    [
+      'with a confirmation header that is not a header name',
+      { confirm: { header: 'X Proof' } },
+      /^confirm\.header .*is "X Proof"/,
+    ],
     ['with a confirmation header that is already in use', { confirm: { header: 'authorization' } }, /^confirm\.header/],
     ['with an empty cookie name', { cookie: { refreshName: '' } }, /^cookie\.refreshName is not a cookie name/],
     ['with a space in the cookie name', { cookie: { refreshName: 'a b' } }, /^cookie\.refreshName/],
     ['with a semicolon in the cookie name', { cookie: { refreshName: 'a;b' } }, /^cookie\.refreshName/],
-    ['with an allowed origin that has a path', { cookie: { origins: ['https://app.example.com/'] } }, /^cookie\.origins .*has/],
-    ['with an allowed origin that has a wildcard', { cookie: { origins: ['https://*.example.com'] } }, /^cookie\.origins/],
+    [
+      'with an allowed origin that has a path',
+      { cookie: { origins: ['https://app.example.com/'] } },
+      /^cookie\.origins .*has/,
+    ],
+    [
+      'with an allowed origin that has a wildcard',
+      { cookie: { origins: ['https://*.example.com'] } },
+      /^cookie\.origins/,
+    ],
     ['with the opaque origin "null"', { cookie: { origins: ['null'] } }, /^cookie\.origins/],
     [
       'with an allowed origin without a scheme at an extra guard',
@@ -121,7 +135,11 @@ describe('a configuration', () => {
       { audience: ['x', 'y'], guards: { admin: { ...admin, audience: ['z', 'y'] } } },
       /share the audience y/,
     ],
-    ['with an extra guard that inherits the audience', { guards: { admin: { ...admin, audience: undefined } } }, /share the audience/],
+    [
+      'with an extra guard that inherits the audience',
+      { guards: { admin: { ...admin, audience: undefined } } },
+      /share the audience/,
+    ],
     [
       'with the same path for two guards',
       { path: 'a', guards: { admin: { ...admin, path: '/a/' } } },
@@ -147,7 +165,10 @@ describe('a configuration', () => {
     ['a guard name of 64 letters', { guard: 'x'.repeat(64) }],
     ['a guard name with dash, digit and underscore', { guard: 'Staff-2_b' }],
     ['a user provider of the host', { users: { provider: People } }],
-    ['two-factor authentication and an encryption key', { features: { twoFactor: true }, encryption: { key: 'x'.repeat(32) } }],
+    [
+      'two-factor authentication and an encryption key',
+      { features: { twoFactor: true }, encryption: { key: 'x'.repeat(32) } },
+    ],
     ['a key pair and an encryption key', { algorithm: 'ES256', encryption: { key: 'x'.repeat(32) } }],
     ['a key pair and a secret of 32 bytes', { algorithm: 'RS256', secret: 'x'.repeat(32) }],
     ['a key pair and a secret of 32 bytes in 16 characters', { algorithm: 'RS256', secret: 'ä'.repeat(16) }],
@@ -156,7 +177,10 @@ describe('a configuration', () => {
       'a key pair, a short secret and an encryption key',
       { algorithm: 'ES256', secret: 's', encryption: { key: 'x'.repeat(32) } },
     ],
-    ['the same path on two domains', { domain: 'a.test', guards: { admin: { ...admin, path: 'auth', domain: 'b.test' } } }],
+    [
+      'the same path on two domains',
+      { domain: 'a.test', guards: { admin: { ...admin, path: 'auth', domain: 'b.test' } } },
+    ],
     ['the same path when no routes are mounted', { routes: false, guards: { admin: { ...admin, path: 'auth' } } }],
   ])('with %s is accepted', (_, options) => expect(refusalsOf(options)).toEqual([]));
 

@@ -38,7 +38,12 @@ describe('options without a value', () => {
 
   it('resolve to the defaults also when their value is undefined', () => {
     expect(
-      defaultGuard({ accessTtl: undefined, path: undefined, cookie: { secure: undefined }, features: { rotation: undefined } }),
+      defaultGuard({
+        accessTtl: undefined,
+        path: undefined,
+        cookie: { secure: undefined },
+        features: { rotation: undefined },
+      }),
     ).toMatchObject({
       accessTtl: 900,
       path: 'auth',

@@ -40,7 +40,7 @@ describe('the reply parser of node-redis 4', () => {
     expect(readAfter(part, true)).toEqual(READ);
   });
 
-  it('without the patch mixes up replies, so that a denied token is not found', () => {
+  it('without the patch assigns replies to the wrong commands, so that a denied token is not found', () => {
     // The first check, of a denied token, receives the reply to the second check, of a token that is not denied.
     expect(readAfter('*2\r\n$-', false).slice(0, 4)).toEqual(['OK', ['', null], 'true', [null, null]]);
   });

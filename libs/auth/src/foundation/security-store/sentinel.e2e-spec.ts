@@ -106,7 +106,7 @@ describeWithOwnRedis('the store on a sentinel object', () => {
     await store.setMany(['k'], 'x', 600);
     await sentinels.awaitReplication();
     master.freeze();
-    // Longer than the silence after which a single client is reconnected.
+    // Longer than the time without a reply after which a single client is reconnected.
     for (let i = 0; i < 4; i++) await expect(store.getMany(['k'])).rejects.toBeInstanceOf(StoreUnavailable);
     await sentinels.failover(false);
     await eventually(isAnswering);

@@ -59,18 +59,18 @@ describe('the name of the server behind a client', () => {
 
   it('is not taken from a reply on an earlier connection', async () => {
     const [client, server] = await known();
-    const asked = server.ask();
+    const query = server.ask();
     client.breakConnection();
     await client.answer('run_id:old');
-    await asked;
+    await query;
     expect(server.name).toBeNull();
   });
 
   it('changes with the next query when a server was replaced behind the connection', async () => {
     const [client, server] = await known();
-    const asked = server.ask();
+    const query = server.ask();
     await client.answer('run_id:new');
-    await asked;
+    await query;
     expect(server.name).toBe('new');
   });
 
@@ -117,11 +117,11 @@ describe('the name of the server behind several connections', () => {
   });
 
   it('is unknown while the names differ', async () => {
-    const asked = names.ask();
+    const query = names.ask();
     await clients[0].answer('run_id:new');
     expect(names.common).toBeNull();
     await clients[1].answer('run_id:new');
-    await asked;
+    await query;
     expect(names.common).toBe('new');
   });
 

@@ -49,11 +49,11 @@ describeWithOwnRedis('the monitor of the denylist', () => {
            FROM svc_sessions`,
         [LIFE],
       );
-      const took = (performance.now() - before) / 1000;
+      const elapsed = (performance.now() - before) / 1000;
       const left = new Map(times.map(({ id, seconds }) => [id, seconds]));
       for (const id of ids) {
         const seconds = (await nodes.client.pTTL(deniedKey(id))) / 1000;
-        expect(seconds).toBeGreaterThanOrEqual(left.get(id)! - took - 1);
+        expect(seconds).toBeGreaterThanOrEqual(left.get(id)! - elapsed - 1);
         expect(seconds).toBeLessThanOrEqual(LIFE);
       }
     });
@@ -128,17 +128,17 @@ describeWithOwnRedis('the monitor of the denylist', () => {
     it('renews the lease at each batch, and releases it at the end', async () => {
       await storeEnded(t.database, 3 * BATCH);
       const left: number[] = [];
-      const seen: string[] = [];
+      const holders: string[] = [];
       onStatement(READS_BATCH, async () => {
         left.push(await nodes.client.pTTL(LEASE));
-        seen.push((await nodes.client.get(LEASE))!);
+        holders.push((await nodes.client.get(LEASE))!);
         // Without a renewal the lease would keep this value.
         await nodes.client.pExpire(LEASE, 60_000);
       });
       await (await nodes.start()).monitor.look();
       expect(left).toHaveLength(4);
       for (const ms of left) expect(ms).toBeLessThanOrEqual(5000);
-      expect(new Set(seen).size).toBe(1);
+      expect(new Set(holders).size).toBe(1);
       expect(await nodes.client.exists(LEASE)).toBe(0);
     });
 

@@ -31,15 +31,15 @@ describeWithOwnRedis('the denylist monitor after a failover of PostgreSQL', () =
     expect(await timelineKeys()).toEqual([`svc:db:${name}`]);
     expect(await nodes.client.get(`svc:db:${name}`)).toBe(file.slice(0, 8));
     const end = jest.spyOn(ended, 'end');
-    const kept = await nodes.storeLive();
-    await deny(kept);
+    const live = await nodes.storeLive();
+    await deny(live);
     await monitor.look();
     expect(end).not.toHaveBeenCalled();
     expect(await nodes.endedIds()).toEqual([]);
     // A timeline other than the stored one.
     await nodes.client.set(`svc:db:${name}`, '00000000');
     await monitor.look();
-    expect(await nodes.endedIds()).toEqual(kept);
+    expect(await nodes.endedIds()).toEqual(live);
     expect(await nodes.client.get(`svc:db:${name}`)).toBe(file.slice(0, 8));
   });
 

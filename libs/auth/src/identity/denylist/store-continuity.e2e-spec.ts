@@ -157,15 +157,15 @@ describe('the continuity of any store', () => {
   it('depends on both the random key and the server', async () => {
     const store = new ChangingServerStore(new MovableClock());
     const continuity = continuityOf(store);
-    const seen = new Set<string>();
+    const continuities = new Set<string>();
     for (const server of ['a', 'b', '']) {
       for (const value of ['1', '2']) {
         store.names = [server];
         await store.setMany([nonce], value, 60);
-        seen.add(await continuity.current());
+        continuities.add(await continuity.current());
       }
     }
-    expect(seen.size).toBe(6);
+    expect(continuities.size).toBe(6);
   });
 
   it('causes StoreUnavailable within the time limit if the server never reports its name', async () => {

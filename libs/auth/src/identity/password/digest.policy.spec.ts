@@ -16,11 +16,14 @@ const HASH = 'nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4';
 const digest = (parameters: string, salt = SALT, hash = HASH) => `$argon2id$v=19$${parameters}$${salt}$${hash}`;
 
 describe('the cost of a digest', () => {
-  it.each(vectors)('of the reference implementation equals the parameters of the vector: $encoded', ({ t, m_KiB, p, encoded }) => {
-    const cost = { memoryCost: m_KiB, timeCost: t, parallelism: p };
-    expect(digestCost(encoded)).toEqual(cost);
-    expect(isAffordable(cost)).toBe(true);
-  });
+  it.each(vectors)(
+    'of the reference implementation equals the parameters of the vector: $encoded',
+    ({ t, m_KiB, p, encoded }) => {
+      const cost = { memoryCost: m_KiB, timeCost: t, parallelism: p };
+      expect(digestCost(encoded)).toEqual(cost);
+      expect(isAffordable(cost)).toBe(true);
+    },
+  );
 
   it('is read for every order of the parameters', () => {
     expect(digestCost(digest('t=2,m=256,p=1'))).toEqual({ memoryCost: 256, timeCost: 2, parallelism: 1 });

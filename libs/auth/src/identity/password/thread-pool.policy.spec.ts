@@ -19,7 +19,10 @@ describe('the libuv thread pool', () => {
     [64, 4, 3],
     [8, 9, 8],
     [8, 1, 1],
-  ])('with a concurrency of %d and %d threads runs %d hashes at once, and keeps one thread free if it has several', (configured, threads, most) => {
-    expect(mostAtOnce(configured, threads)).toBe(most);
-  });
+  ])(
+    'with a concurrency of %d and %d threads runs %d hashes at once, and keeps one thread free if it has several',
+    (configured, threads, most) => {
+      expect(mostAtOnce(configured, threads)).toBe(most);
+    },
+  );
 });

@@ -38,11 +38,7 @@ describe('a verifier of imported hashes', () => {
       () => bcryptVerifier({ rounds: rounds as number }),
       /use a whole number from 4 to 12, or to 14 with the package bcrypt/,
     ]),
-    [
-      'native bcrypt with 15 rounds',
-      () => bcryptVerifier({ rounds: 15 }, native),
-      /from 4 to 14\.$/,
-    ],
+    ['native bcrypt with 15 rounds', () => bcryptVerifier({ rounds: 15 }, native), /from 4 to 14\.$/],
     ...[{ ln: 18 }, { ln: 0 }, { ln: 16.5 }, { r: 0 }, { p: 3 }, { ln: 16, r: 1 }, { ln: NaN }].map(
       (cost): [string, () => unknown, RegExp] => [
         `scrypt with ${JSON.stringify(cost)}`,

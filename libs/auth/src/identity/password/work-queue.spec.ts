@@ -49,26 +49,29 @@ describe('a work queue', () => {
     expect(order).toEqual(['first', 'waiting', 'later']);
   });
 
-  it.each([0, 1, 3])('with %d waiting places refuses a further job immediately, with 503 and Retry-After', async (maxQueue) => {
-    const queue = new HashQueue(1, maxQueue);
-    const running = job();
-    const others = [
-      queue.run(running.run),
-      ...Array.from({ length: maxQueue }, () => queue.run(async () => undefined)),
-    ];
-    const refused = jest.fn();
-    const busy: HasherBusy = await queue.run(refused).then(
-      () => fail('was admitted'),
-      (error) => error,
-    );
-    expect(busy).toBeInstanceOf(HasherBusy);
-    expect([busy.getStatus(), busy.code, busy.headers]).toEqual([503, 'hasher_busy', { 'Retry-After': '2' }]);
-    expect(busy.getResponse()).toEqual({ message: 'The service is busy. Please try again in 2 seconds.' });
-    expect(refused).not.toHaveBeenCalled();
-    running.end();
-    await Promise.all(others);
-    await expect(queue.run(async () => 'later')).resolves.toBe('later');
-  });
+  it.each([0, 1, 3])(
+    'with %d waiting places refuses a further job immediately, with 503 and Retry-After',
+    async (maxQueue) => {
+      const queue = new HashQueue(1, maxQueue);
+      const running = job();
+      const others = [
+        queue.run(running.run),
+        ...Array.from({ length: maxQueue }, () => queue.run(async () => undefined)),
+      ];
+      const refused = jest.fn();
+      const busy: HasherBusy = await queue.run(refused).then(
+        () => fail('was admitted'),
+        (error) => error,
+      );
+      expect(busy).toBeInstanceOf(HasherBusy);
+      expect([busy.getStatus(), busy.code, busy.headers]).toEqual([503, 'hasher_busy', { 'Retry-After': '2' }]);
+      expect(busy.getResponse()).toEqual({ message: 'The service is busy. Please try again in 2 seconds.' });
+      expect(refused).not.toHaveBeenCalled();
+      running.end();
+      await Promise.all(others);
+      await expect(queue.run(async () => 'later')).resolves.toBe('later');
+    },
+  );
 
   it.each<[string, () => Promise<never>]>([
     ['rejects', async () => Promise.reject(new Error('broken'))],
@@ -95,7 +98,7 @@ describe('a work queue', () => {
         const begun: number[] = [];
         const queued: number[] = [];
         let [running, most, present] = [0, 0, 0];
-        const one = async ({ arrives, lasts, breaks }: (typeof plan)[number], i: number) => {
+        const runJob = async ({ arrives, lasts, breaks }: (typeof plan)[number], i: number) => {
           for (let t = 0; t < arrives; t++) await tick();
           const full = present >= concurrency + maxQueue;
           if (!full) queued.push(i);
@@ -113,10 +116,10 @@ describe('a work queue', () => {
             .finally(() => present--);
           return outcome === 'busy' ? full : outcome === (breaks ? 'broken' : 'done') && !full;
         };
-        const kept = await Promise.all(plan.map(one));
+        const correct = await Promise.all(plan.map(runJob));
         expect(most).toBeLessThanOrEqual(concurrency);
         expect(begun).toEqual(queued);
-        expect(kept.every(Boolean)).toBe(true);
+        expect(correct.every(Boolean)).toBe(true);
       }),
       { numRuns: 150 },
     );

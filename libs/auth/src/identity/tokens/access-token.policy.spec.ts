@@ -43,16 +43,56 @@ describe('an access token', () => {
   const lives: [string, object, boolean][] = [
     ['with the longest life is accepted', { exp: NOW + LONGEST }, true],
     ['with a longer life is refused', { exp: NOW + LONGEST + 1 }, false],
-    ['with a longer life, one second before its expiry, is refused', { iat: NOW - LONGEST, nbf: NOW - LONGEST, exp: NOW + 1 }, false],
-    ['with a longer life, within the leeway after its expiry, is refused', { iat: NOW - 3600, nbf: NOW - 3600, exp: NOW - 1 }, false],
-    ['with the longest life, one second before its expiry, is accepted', { iat: NOW - LONGEST + 1, nbf: NOW - LONGEST + 1, exp: NOW + 1 }, true],
-    ['with a life that is too long from iat, but not from nbf, is refused', { iat: NOW - 900, nbf: NOW, exp: NOW + 900 }, false],
-    ['with a life that is too long from nbf, but not from iat, is refused', { iat: NOW + 900, nbf: NOW - 900, exp: NOW + 900 }, false],
-    ['with iat in the future and a life that is too long from now is refused', { iat: NOW + 900, exp: NOW + LONGEST + 1 }, false],
-    ['with nbf in the future and a life that is too long from now is refused', { nbf: NOW + LEEWAY, exp: NOW + LEEWAY + LONGEST }, false],
-    ['without iat and with a life that is too long from nbf is refused', { iat: undefined, nbf: NOW - 900, exp: NOW + 900 }, false],
-    ['without nbf and with a life that is too long from iat is refused', { iat: NOW - 900, nbf: undefined, exp: NOW + 900 }, false],
-    ['without iat and nbf and with a life that is too long from now is refused', { iat: undefined, nbf: undefined, exp: NOW + 4e9 }, false],
+    [
+      'with a longer life, one second before its expiry, is refused',
+      { iat: NOW - LONGEST, nbf: NOW - LONGEST, exp: NOW + 1 },
+      false,
+    ],
+    [
+      'with a longer life, within the leeway after its expiry, is refused',
+      { iat: NOW - 3600, nbf: NOW - 3600, exp: NOW - 1 },
+      false,
+    ],
+    [
+      'with the longest life, one second before its expiry, is accepted',
+      { iat: NOW - LONGEST + 1, nbf: NOW - LONGEST + 1, exp: NOW + 1 },
+      true,
+    ],
+    [
+      'with a life that is too long from iat, but not from nbf, is refused',
+      { iat: NOW - 900, nbf: NOW, exp: NOW + 900 },
+      false,
+    ],
+    [
+      'with a life that is too long from nbf, but not from iat, is refused',
+      { iat: NOW + 900, nbf: NOW - 900, exp: NOW + 900 },
+      false,
+    ],
+    [
+      'with iat in the future and a life that is too long from now is refused',
+      { iat: NOW + 900, exp: NOW + LONGEST + 1 },
+      false,
+    ],
+    [
+      'with nbf in the future and a life that is too long from now is refused',
+      { nbf: NOW + LEEWAY, exp: NOW + LEEWAY + LONGEST },
+      false,
+    ],
+    [
+      'without iat and with a life that is too long from nbf is refused',
+      { iat: undefined, nbf: NOW - 900, exp: NOW + 900 },
+      false,
+    ],
+    [
+      'without nbf and with a life that is too long from iat is refused',
+      { iat: NOW - 900, nbf: undefined, exp: NOW + 900 },
+      false,
+    ],
+    [
+      'without iat and nbf and with a life that is too long from now is refused',
+      { iat: undefined, nbf: undefined, exp: NOW + 4e9 },
+      false,
+    ],
     ['without nbf and with NaN as iat is refused', { iat: NaN, nbf: undefined, exp: NOW + 900 }, false],
   ];
   it.each(lives)('%s', (_, changed, passes) => expect(accepts(changed)).toBe(passes));

@@ -67,10 +67,10 @@ describe('a requirement', () => {
         fc.array(name, { minLength: 1, maxLength: 4 }),
         fc.array(name, { maxLength: 3 }),
         (required, granted) => {
-          const held = [...new Set(required)].filter((ability) => covers(granted, ability)).length;
+          const covered = [...new Set(required)].filter((ability) => covers(granted, ability)).length;
           const grant = new Grant(granted);
-          expect(isMet(requirement(required, 'every'), grant)).toBe(held === new Set(required).size);
-          expect(isMet(requirement(required, 'some'), grant)).toBe(held > 0);
+          expect(isMet(requirement(required, 'every'), grant)).toBe(covered === new Set(required).size);
+          expect(isMet(requirement(required, 'some'), grant)).toBe(covered > 0);
         },
       ),
       { numRuns: 3000 },

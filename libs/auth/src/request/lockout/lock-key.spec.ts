@@ -46,5 +46,5 @@ describe('the lock of a user', () => {
 });
 
 describe('the purposes of locks', () => {
-  it('are these', () => expect(LOCK_PURPOSES).toEqual(['login', 'two_factor', 'confirm']));
+  it('are login, two_factor and confirm', () => expect(LOCK_PURPOSES).toEqual(['login', 'two_factor', 'confirm']));
 });

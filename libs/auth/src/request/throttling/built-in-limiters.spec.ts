@@ -40,7 +40,8 @@ const NUMBERS: [name: string, maxAttempts: number, decaySeconds: number][] = [
 const BY_USER = ['svc-confirm', 'svc-email-verification'];
 
 describe('the library`s limiters', () => {
-  it('are these', () => expect(Object.keys(LIMITERS).sort()).toEqual(NUMBERS.map(([name]) => name).sort()));
+  it('have exactly these names', () =>
+    expect(Object.keys(LIMITERS).sort()).toEqual(NUMBERS.map(([name]) => name).sort()));
 
   it.each(NUMBERS)('of %s allow a client %d attempts in %d seconds', (name, maxAttempts, decaySeconds) => {
     expect(rules(name, ANONYMOUS)).toEqual([{ key: 'ip|203.0.113.7', maxAttempts, decaySeconds }]);

@@ -102,7 +102,7 @@ describe('a client address', () => {
   });
 });
 
-/** Returns an address in full, padded in capitals, with a dotted end, and shortened. */
+/** Returns an address in full, padded in upper case, with a dotted tail, and shortened. */
 function spellings(groups: number[]): string[] {
   const full = groups.map((group) => group.toString(16)).join(':');
   const padded = groups.map((group) => group.toString(16).padStart(4, '0').toUpperCase()).join(':');
@@ -134,7 +134,7 @@ function shortened(groups: number[]): string {
   return groups.map((group) => group.toString(16)).join(':');
 }
 
-/** An address in full or with `::` and maybe a dotted tail, as one big number. */
+/** Parses an address, in full or with `::`, with an optional dotted tail, into one big number. */
 function numberOf(address: string): bigint {
   const hex = address.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, a, b, c, d) =>
     [a * 256 + Number(b), c * 256 + Number(d)].map((group) => group.toString(16)).join(':'),

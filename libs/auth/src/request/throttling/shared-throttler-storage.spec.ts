@@ -23,9 +23,9 @@ describe('the shared storage for the host`s throttler', () => {
   const hit = (limit: number, block = TTL, key = 'k', name = 'default'): Promise<ThrottlerRecord> =>
     storage.increment(key, TTL, limit, block, name);
 
-  async function both(limit: number, block: number): Promise<{ mine: ThrottlerRecord; theirs: ThrottlerRecord }> {
-    const mine = await storage.increment('k', TTL, limit, block, 'default');
-    return { mine, theirs: await own.increment('k', TTL, limit, block, 'default') };
+  async function both(limit: number, block: number): Promise<{ shared: ThrottlerRecord; original: ThrottlerRecord }> {
+    const shared = await storage.increment('k', TTL, limit, block, 'default');
+    return { shared, original: await own.increment('k', TTL, limit, block, 'default') };
   }
 
   it.each([
@@ -34,23 +34,23 @@ describe('the shared storage for the host`s throttler', () => {
     ['shorter than the period', 5000],
   ])('returns the same as the throttler`s own storage, with a block %s', async (_, block) => {
     for (let hits = 1; hits <= 8; hits++) {
-      const { mine, theirs } = await both(3, block);
-      expect(mine).toMatchObject({ totalHits: theirs.totalHits, isBlocked: theirs.isBlocked });
-      expect(mine).toMatchObject(
-        mine.isBlocked
-          ? { totalHits: 4, timeToBlockExpire: theirs.timeToBlockExpire }
-          : { totalHits: hits, timeToExpire: theirs.timeToExpire, timeToBlockExpire: 0 },
+      const { shared, original } = await both(3, block);
+      expect(shared).toMatchObject({ totalHits: original.totalHits, isBlocked: original.isBlocked });
+      expect(shared).toMatchObject(
+        shared.isBlocked
+          ? { totalHits: 4, timeToBlockExpire: original.timeToBlockExpire }
+          : { totalHits: hits, timeToExpire: original.timeToExpire, timeToBlockExpire: 0 },
       );
-      expect(mine.isBlocked).toBe(hits > 3);
+      expect(shared.isBlocked).toBe(hits > 3);
     }
     wait(block / 1000 - 1);
     const late = await both(3, block);
-    expect(late.mine).toMatchObject({ isBlocked: true, timeToBlockExpire: 1 });
-    expect(late.theirs).toMatchObject({ isBlocked: true, timeToBlockExpire: 1 });
+    expect(late.shared).toMatchObject({ isBlocked: true, timeToBlockExpire: 1 });
+    expect(late.original).toMatchObject({ isBlocked: true, timeToBlockExpire: 1 });
     wait(1);
     const fresh = await both(3, block);
-    expect(fresh.mine).toEqual({ totalHits: 1, timeToExpire: 60, isBlocked: false, timeToBlockExpire: 0 });
-    expect(fresh.theirs).toMatchObject({ totalHits: 1, isBlocked: false });
+    expect(fresh.shared).toEqual({ totalHits: 1, timeToExpire: 60, isBlocked: false, timeToBlockExpire: 0 });
+    expect(fresh.original).toMatchObject({ totalHits: 1, isBlocked: false });
   });
 
   it('reports the whole seconds until the end of the period', async () => {
