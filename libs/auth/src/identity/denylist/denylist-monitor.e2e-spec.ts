@@ -11,7 +11,7 @@ import { eventually } from '../../../../../test/support/eventually';
 import { describeWithOwnRedis } from '../../../../../test/support/with-redis';
 import { BATCH, Nodes, keysOf } from './nodes.testkit';
 
-/** Seconds that an access token of the test host may be presented, with the leeway and a minute for clock differences. */
+/** Seconds that an access token of the test host may be presented, with leeway and a minute for clock differences. */
 const LIFE = 900 + 5 + 60;
 
 describeWithOwnRedis('the monitor of the denylist', () => {
@@ -222,10 +222,10 @@ describeWithOwnRedis('the monitor of the denylist', () => {
       await storeEnded(t.database, 10);
       const { monitor, ended, isComplete } = await nodes.start();
       const looking = monitor.look();
-      let isOver = false;
-      void looking.then(() => (isOver = true));
+      let isDone = false;
+      void looking.then(() => (isDone = true));
       await monitor.onModuleDestroy();
-      expect(isOver).toBe(true);
+      expect(isDone).toBe(true);
       const read = jest.spyOn(ended, 'since');
       await nodes.client.flushAll();
       await monitor.look();
