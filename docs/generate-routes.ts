@@ -10,7 +10,7 @@ import type { FeatureOptions, LimitRule } from '../libs/auth/src/foundation/conf
 import { DEFAULT_FEATURES } from '../libs/auth/src/foundation/config/defaults';
 import type { Feature } from '../libs/auth/src/foundation/realm/feature';
 import { Realms } from '../libs/auth/src/foundation/realm/realm';
-import { PinnedRequirements } from '../libs/auth/src/request/abilities/pinned-ability.gate';
+import { PinnedRequirements } from '../libs/auth/src/features/sessions/pinned-ability.gate';
 import { type MountedRoute, mountedRoutes } from '../libs/auth/src/request/gates/library-routes';
 import { routePlan } from '../libs/auth/src/request/gates/route-plan';
 import { Limiters, LimiterNames } from '../libs/auth/src/request/throttling/limiters';

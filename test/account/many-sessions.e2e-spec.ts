@@ -145,10 +145,10 @@ describe('a user with thousands of sessions', () => {
       }
       await t.get('/private', own.access_token).expect(spared ? 200 : 401);
       await t.refresh(own.refresh_token).expect(spared ? 200 : 401);
-      expect(new Set(ended.map(({ sessionId }) => sessionId)).size).toBe(all - spared);
+      expect(new Set(ended.map(({ familyId }) => familyId)).size).toBe(all - spared);
       expect(ended).toHaveLength(all - spared);
       expect(new Set(ended.map((event) => event.reason))).toEqual(new Set([reason]));
-      expect(ended.some(({ sessionId }) => sessionId === claimsOf(own.access_token).fid)).toBe(!spared);
+      expect(ended.some(({ familyId }) => familyId === claimsOf(own.access_token).fid)).toBe(!spared);
     },
     RACES_MS,
   );

@@ -83,10 +83,10 @@ describe('the section for auditors', () => {
 
   it('is checked for names: every kind of planted error is found', () => {
     const planted = [
-      '[`judge`](libs/auth/src/features/sessions/rotation.policy.ts)',
+      '[`refreshVerdict`](libs/auth/src/features/sessions/rotation.policy.ts)',
       '[`jugde`](libs/auth/src/features/sessions/rotation.policy.ts)',
       '[`RefreshRotation.turn`](libs/auth/src/features/sessions/refresh-rotation.ts)',
-      '[`judge`](libs/auth/src/features/sessions/rotation.rule.ts)',
+      '[`refreshVerdict`](libs/auth/src/features/sessions/rotation.rule.ts)',
       '["no such title"](test/gates/route-gates.e2e-spec.ts)',
     ].join(' ');
     expect(missingIn(planted)).toEqual([

@@ -87,8 +87,8 @@ describe('a sweep of sessions', () => {
     const byGuard = events.toSorted((a, b) => a.guard.localeCompare(b.guard));
     expect(byGuard.map((event) => ({ ...event }))).toEqual(
       [
-        { guard: 'admin', userId: '1', sessionId: claimsOf(root.access_token).fid },
-        { guard: 'api', userId: '1', sessionId: claimsOf(ada.access_token).fid },
+        { guard: 'admin', userId: '1', familyId: claimsOf(root.access_token).fid },
+        { guard: 'api', userId: '1', familyId: claimsOf(ada.access_token).fid },
       ].map((session) => ({
         ...session,
         client: { ip: expect.stringContaining('127.0.0.1'), userAgent: null },
@@ -279,7 +279,7 @@ describe('a sweep of passkeys', () => {
 
   it('deletes nothing when the user provider cannot list the existing users', async () => {
     await store('api', '99');
-    for (const users of userProvidersOf(t)) jest.spyOn(users, 'present').mockResolvedValue(null);
+    for (const users of userProvidersOf(t)) jest.spyOn(users, 'existingIds').mockResolvedValue(null);
     expect(await swept()).toBe(0);
     expect(await left()).toEqual(['api:99']);
   });

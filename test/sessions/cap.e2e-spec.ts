@@ -50,7 +50,7 @@ describe('a hundred sessions of one user', () => {
       {
         guard: 'api',
         userId: '1',
-        sessionId: idOf(sessions[1]!),
+        familyId: idOf(sessions[1]!),
         client: { ip: null, userAgent: null },
         amr: [],
         reason: 'cap',
@@ -126,7 +126,7 @@ describe('a cap of three sessions', () => {
     t.clock.advance(20);
     const ended = t.recorded(SessionEnded);
     const last = await t.session();
-    expect(ended.map(({ sessionId }) => sessionId).toSorted()).toEqual(all.slice(0, 8).map(idOf).toSorted());
+    expect(ended.map(({ familyId }) => familyId).toSorted()).toEqual(all.slice(0, 8).map(idOf).toSorted());
     expect(new Set(ended.map(({ reason }) => reason))).toEqual(new Set(['cap']));
     expect((await activeIds()).toSorted()).toEqual(
       [...all.slice(8).map(idOf), String(claimsOf(last.access_token).fid)].toSorted(),
@@ -142,7 +142,7 @@ describe('a cap of three sessions', () => {
       const alive = await activeIds();
       expect(alive).toHaveLength(3);
       expect([started.length, ended.length]).toEqual([20, before + 20 - 3]);
-      expect(new Set(ended.map(({ sessionId }) => sessionId)).size).toBe(ended.length);
+      expect(new Set(ended.map(({ familyId }) => familyId)).size).toBe(ended.length);
       for (const { body } of answers) {
         const session = { accessToken: body.access_token, refreshToken: body.refresh_token };
         expect(await statuses(session)).toEqual(alive.includes(idOf(session)) ? [200, 200] : [401, 401]);

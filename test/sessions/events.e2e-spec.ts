@@ -29,7 +29,7 @@ const client = { ip: '127.0.0.1', userAgent: AGENT };
 const endOf = ({ access_token: access }: Tokens, reason: SessionEndReason) => ({
   guard: 'api',
   userId: id,
-  sessionId: idOf(access),
+  familyId: idOf(access),
   client,
   amr: ['pwd'],
   reason,
@@ -38,14 +38,14 @@ const endOf = ({ access_token: access }: Tokens, reason: SessionEndReason) => ({
 describe('SessionStarted', () => {
   it('is emitted once for a login, with the client and the authentication methods', async () => {
     const { access_token: access } = await login();
-    expect(started).toEqual([{ guard: 'api', userId: id, sessionId: idOf(access), client, amr: ['pwd'] }]);
+    expect(started).toEqual([{ guard: 'api', userId: id, familyId: idOf(access), client, amr: ['pwd'] }]);
   });
 
   it('is emitted once for a registration that signs in', async () => {
     const body = { name: 'Bob', email: 'bob@example.com', ...CHOSEN };
     const { body: tokens } = await t.http.post('/auth/register').set('User-Agent', AGENT).send(body);
     const { sub, fid } = claimsOf(tokens.access_token);
-    expect(started).toEqual([{ guard: 'api', userId: sub, sessionId: fid, client, amr: ['pwd'] }]);
+    expect(started).toEqual([{ guard: 'api', userId: sub, familyId: fid, client, amr: ['pwd'] }]);
   });
 
   it('is emitted once for a session that server code starts, with its guard', async () => {
@@ -54,7 +54,7 @@ describe('SessionStarted', () => {
       {
         guard: 'admin',
         userId: '1',
-        sessionId: idOf(accessToken),
+        familyId: idOf(accessToken),
         client: { ip: null, userAgent: null },
         amr: ['sms'],
       },
@@ -175,7 +175,7 @@ describe('SessionEnded', () => {
     ]);
     await t.auth.revokeAll(id);
     await t.auth.revoke(idOf(own.access_token));
-    expect(ended.map(({ sessionId }) => sessionId).toSorted()).toEqual(
+    expect(ended.map(({ familyId }) => familyId).toSorted()).toEqual(
       [own, other].map(({ access_token: access }) => idOf(access)).toSorted(),
     );
   });

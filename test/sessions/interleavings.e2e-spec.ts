@@ -49,7 +49,7 @@ interface ModelSession extends Stored {
   accessTokens: { token: string; expiresAt: number }[];
 }
 
-type Verdict = 'first' | 'replay' | 'ahead' | 'refused' | 'expired' | 'reuse';
+type Verdict = 'current' | 'replay' | 'ahead' | 'refused' | 'expired' | 'reuse';
 
 /** The number of occurrences of each verdict. */
 const verdictCounts = new Map<Verdict, number>();
@@ -62,11 +62,11 @@ class Model {
   readonly refreshTokens: IssuedRefresh[] = [];
   readonly events: string[] = [];
 
-  judge({ session, generation, root }: IssuedRefresh): Verdict {
+  verdictOn({ session, generation, root }: IssuedRefresh): Verdict {
     const isKnown = root === LONE ? this.root === LONE : root <= this.root && this.root !== LONE;
     if (!isKnown || session.revoked) return 'refused';
     if (session.endsAt < this.now) return 'expired';
-    if (generation === session.generation) return 'first';
+    if (generation === session.generation) return 'current';
     if (generation > session.generation) return 'ahead';
     return session.replacedAt[generation]! + GRACE >= this.now ? 'replay' : 'reuse';
   }
@@ -74,7 +74,7 @@ class Model {
   /** @returns the generation of the token in the answer, or null for a refusal */
   refresh(presented: IssuedRefresh): number | null {
     const { session, generation } = presented;
-    const verdict = this.judge(presented);
+    const verdict = this.verdictOn(presented);
     if (verdict === 'expired') this.end(session, 'expired');
     if (verdict === 'reuse') {
       this.end(session, 'reuse');
@@ -85,7 +85,7 @@ class Model {
       if (session.holders > FORKS) this.events.push(`forked ${session.fid} ${session.holders}`);
       return session.generation;
     }
-    if (verdict !== 'first' && verdict !== 'ahead') return null;
+    if (verdict !== 'current' && verdict !== 'ahead') return null;
     if (verdict === 'ahead') this.events.push(`recovered ${session.fid} ${generation - session.generation}`);
     while (session.replacedAt.length <= generation) session.replacedAt.push(this.now);
     session.generation = generation + 1;
@@ -186,7 +186,7 @@ const refresh =
     const presented = pickLate(model.refreshTokens, n);
     if (!presented) return;
     const { session } = presented;
-    const verdict = model.judge(presented);
+    const verdict = model.verdictOn(presented);
     verdictCounts.set(verdict, (verdictCounts.get(verdict) ?? 0) + 1);
     const answered = model.refresh(presented);
     const { status, body } = await t.refresh(presented.secret, session.guard);
@@ -269,7 +269,7 @@ const loseEnd =
     await t.database.query('UPDATE svc_sessions SET revoked_at = NULL WHERE id = $1', [session.fid]);
     session.revoked = false;
     const own = model.refreshTokens.filter((issued) => issued.session === session);
-    const acceptable = own.find((issued) => ['first', 'replay', 'ahead'].includes(model.judge(issued)));
+    const acceptable = own.find((issued) => ['current', 'replay', 'ahead'].includes(model.verdictOn(issued)));
     session.revoked = true;
     const [path] = PATHS[session.guard];
     for (const { token } of session.accessTokens) await t.get(path, token).expect(401);
@@ -364,9 +364,9 @@ describe('any interleaving of logins, refreshes, replays, ends, losses, new root
     for (const guard of GUARDS) for (const name of ['ada', 'bob']) await first.person(`${name}@example.com`, guard);
     for (const t of nodes) {
       t.clock.stop();
-      t.on(SessionStarted, ({ sessionId }) => seen.push(`started ${sessionId}`));
-      t.on(SessionEnded, ({ sessionId, reason }) => seen.push(`ended ${sessionId} ${reason}`));
-      t.on(SessionRecovered, ({ sessionId, lost }) => seen.push(`recovered ${sessionId} ${lost}`));
+      t.on(SessionStarted, ({ familyId }) => seen.push(`started ${familyId}`));
+      t.on(SessionEnded, ({ familyId, reason }) => seen.push(`ended ${familyId} ${reason}`));
+      t.on(SessionRecovered, ({ familyId, lost }) => seen.push(`recovered ${familyId} ${lost}`));
       t.on(RefreshTokenReused, ({ familyId }) => seen.push(`reused ${familyId}`));
       t.on(RefreshFamilyForked, ({ familyId, liveTokens }) => seen.push(`forked ${familyId} ${liveTokens}`));
     }
@@ -415,7 +415,14 @@ describe('any interleaving of logins, refreshes, replays, ends, losses, new root
         { numRuns: rounds(50) },
       );
       // Every verdict must have occurred, or its rule was not tested.
-      expect([...verdictCounts.keys()].toSorted()).toEqual(['ahead', 'expired', 'first', 'refused', 'replay', 'reuse']);
+      expect([...verdictCounts.keys()].toSorted()).toEqual([
+        'ahead',
+        'current',
+        'expired',
+        'refused',
+        'replay',
+        'reuse',
+      ]);
     },
     RACES_MS,
   );

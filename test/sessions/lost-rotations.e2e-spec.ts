@@ -102,7 +102,7 @@ describe('a session whose last rotations PostgreSQL has lost', () => {
     expect(body.refresh_token).toBe(tokens[5]);
     await t.get('/private', body.access_token).expect(200);
     expect(await row()).toMatchObject({ generation: 5, holders: 1 });
-    expect(recovered).toEqual([{ guard: 'api', userId: '1', sessionId: fid, lost: 3 }]);
+    expect(recovered).toEqual([{ guard: 'api', userId: '1', familyId: fid, lost: 3 }]);
     await t.refresh(tokens[5]).expect(200);
     expect([recovered.length, ended]).toEqual([1, []]);
   });

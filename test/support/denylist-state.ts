@@ -10,7 +10,7 @@ export const COMPLETE = 'svc:dl:complete';
 export const LEASE = 'svc:dl:lease';
 
 /** The key under which a session is denied. */
-export const deniedKey = (sessionId: unknown): string => `svc:dl:fid:${String(sessionId)}`;
+export const deniedKey = (familyId: unknown): string => `svc:dl:fid:${String(familyId)}`;
 
 /** The statement that reads a batch of ended sessions, in order to write their denials again. */
 export const READS_BATCH = /SELECT id, revoked_at::text/;

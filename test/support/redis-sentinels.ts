@@ -64,7 +64,7 @@ export class RedisSentinels {
   async awaitReplication(): Promise<void> {
     // The sentinels close every connection to a server when they make it a replica.
     const offset = async (server: RedisServer, name: string): Promise<string | undefined> =>
-      new RegExp(`^${name}:(\\d+)`, 'm').exec(await server.told('INFO', 'replication').catch(String))?.[1];
+      new RegExp(`^${name}:(\\d+)`, 'm').exec(await server.command('INFO', 'replication').catch(String))?.[1];
     await eventually(async () => {
       const written = await offset(await this.master(), 'master_repl_offset');
       return written !== undefined && (await offset(await this.other(), 'slave_repl_offset')) === written;

@@ -55,12 +55,8 @@ export class RedisServer {
     await client.disconnect();
   }
 
-  async command(...words: string[]): Promise<void> {
-    await this.told(...words);
-  }
-
-  /** Sends a command and returns the response. */
-  async told(...words: string[]): Promise<string> {
+  /** Sends a command and returns the reply. */
+  async command(...words: string[]): Promise<string> {
     const { client } = await redisCache(this.url);
     client.on('error', () => undefined);
     try {

@@ -83,7 +83,7 @@ describe('a host that tests its own application', () => {
   it('uses real sessions, which every gate checks', async () => {
     const ada = await actAs(app, user.id);
     const { body } = await request(app.getHttpServer()).get('/auth/sessions').set(ada.headers).expect(200);
-    expect(body.data).toMatchObject([{ id: ada.sessionId, current: true }]);
+    expect(body.data).toMatchObject([{ id: ada.familyId, current: true }]);
 
     await request(app.getHttpServer()).post('/auth/logout').set(ada.headers).expect(204);
     await request(app.getHttpServer()).get('/orders').set(ada.headers).expect(401);

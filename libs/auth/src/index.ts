@@ -29,7 +29,7 @@ export type { Grant } from './identity/tokens/caller';
 export type { ListedSession } from './features/sessions/session-list';
 export type { LoginChallenge, SecondFactorMethod } from './request/http/route.interceptor';
 export type { SessionTokens } from './request/http/route.interceptor';
-export type { ClientInfo } from './request/throttling/clients';
+export type { ClientInfo } from './request/http/client-info';
 export type { CarriedRequest, Handshake } from './foundation/ports/handshake';
 
 // Options

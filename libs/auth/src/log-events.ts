@@ -40,10 +40,10 @@ const locked = ({ purpose, subject, guard }: AccountLocked): LineDetails => ({
 
 const ofUser = ({ userId, guard }: { userId: string; guard: string }): LineDetails => ({ user_id: userId, guard });
 
-const ofSession = ({ guard, userId, sessionId }: SessionRecovered | SessionStarted): LineDetails => ({
+const ofSession = ({ guard, userId, familyId }: SessionRecovered | SessionStarted): LineDetails => ({
   guard,
   user_id: userId,
-  session_id: sessionId,
+  session_id: familyId,
 });
 
 /**

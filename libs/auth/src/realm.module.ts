@@ -15,7 +15,7 @@ import { accessTokenStrategy } from './identity/tokens/passport.strategy';
 import { TypeormUserProvider } from './identity/users/typeorm-user-provider';
 import { UserProvider } from './foundation/ports/user-provider';
 import { TimedUserProvider } from './identity/users/timed-user-provider';
-import { userRefusals } from './identity/users/provider-checks';
+import { userProviderErrors } from './identity/users/provider-checks';
 
 /** The part of the module structure that concerns one realm. */
 export interface RealmStructure extends GuardStructure {
@@ -39,7 +39,7 @@ export class RealmModule implements NestModule {
     @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
     private readonly adapterHost: HttpAdapterHost,
   ) {
-    const problems = config.routes && realm.options.isDefault ? userRefusals(users, realm.options) : [];
+    const problems = config.routes && realm.options.isDefault ? userProviderErrors(users, realm.options) : [];
     if (problems.length) throw new AuthConfigError(problems.join('\n'));
     realms.add(new RealmScope(realm, moduleRef));
   }

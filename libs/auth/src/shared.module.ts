@@ -3,7 +3,7 @@ import { TypeOrmModule, getDataSourceToken } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
 import { AUTH_CONFIG, type AuthConfig } from './foundation/config/auth-config';
 import type { AuthModuleOptions, AuthModuleAsyncOptions, AuthStructure } from './foundation/config/auth-options';
-import { refusals } from './foundation/config/guard-isolation.policy';
+import { guardErrors } from './foundation/config/guard-isolation.policy';
 import { FEATURES } from './features';
 import { resolveOptions } from './foundation/config/resolve-options';
 import { authEntities } from './entities';
@@ -24,7 +24,7 @@ import { selectStore } from './foundation/security-store/select-store';
 import { DenylistMonitor } from './identity/denylist/denylist-monitor';
 import { EndedSessions } from './identity/denylist/ended-sessions';
 import { StoreContinuity } from './identity/denylist/store-continuity';
-import { ProxyWarning } from './request/throttling/clients';
+import { ProxyWarning } from './request/http/client-info';
 import { SharedThrottlerStorage } from './request/throttling/throttler-storage';
 
 interface OptionsFactory {
@@ -97,8 +97,8 @@ function checkedConfig(options: AuthModuleOptions): AuthConfig {
   const config = resolveOptions(options);
   const names = [...Object.keys(options.guards ?? {}), config.guards.at(-1)!.guard];
   const problems = [
-    ...refusals(config, names),
-    ...FEATURES.flatMap((feature) => feature.refusals?.(config, isProduction()) ?? []),
+    ...guardErrors(config, names),
+    ...FEATURES.flatMap((feature) => feature.configErrors?.(config, isProduction()) ?? []),
   ];
   if (problems.length) throw new AuthConfigError(problems.join('\n'));
   return config;

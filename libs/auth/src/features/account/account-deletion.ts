@@ -11,7 +11,7 @@ import { UserProvider } from '../../foundation/ports/user-provider';
 import { Realm } from '../../foundation/realm/realm';
 import type { Caller } from '../../identity/tokens/caller';
 import { Sessions } from '../sessions/sessions';
-import { AccountRowsStore, type DeletedAccount } from './account-rows.store';
+import { AccountDataStore, type DeletedAccount } from './account-rows.store';
 import { AccountDeleted, AccountDeleting } from './account.events';
 
 /**
@@ -68,7 +68,7 @@ export class AccountDeletion {
   constructor(
     private readonly users: UserProvider,
     private readonly claims: DeletionClaims,
-    private readonly rows: AccountRowsStore,
+    private readonly rows: AccountDataStore,
     private readonly sessions: Sessions,
     private readonly events: AuthEvents,
     private readonly database: Database,

@@ -57,7 +57,7 @@ export interface DeletedAccount {
 
 /** Deletes the data of one account. All queries are restricted to the guard, because ids of different guards collide. */
 @Injectable()
-export class AccountRowsStore {
+export class AccountDataStore {
   constructor(
     private readonly tables: Tables,
     private readonly realm: Realm,

@@ -1,5 +1,5 @@
 import { Controller, Delete, Get } from '@nestjs/common';
-import { RequireIfPinned } from '../../request/abilities/pinned-ability.gate';
+import { RequireIfPinned } from '../sessions/pinned-ability.gate';
 import { RequireConfirmation } from '../step-up/require-confirmation';
 import { Authenticated, CurrentCaller } from '../../request/gates/authenticated';
 import { NoStore } from '../../request/http/route.interceptor';

@@ -1,6 +1,6 @@
 import type { Feature } from '../../foundation/realm/feature';
 import { AccountExport } from './account-export';
-import { AccountRowsStore, Tables } from './account-rows.store';
+import { AccountDataStore, Tables } from './account-rows.store';
 import { AccountController } from './account.controller';
 import { AccountDeletion, DeletionClaims } from './account-deletion';
 
@@ -8,5 +8,5 @@ import { AccountDeletion, DeletionClaims } from './account-deletion';
 export const account: Feature = {
   flags: ['accountDeletion'],
   defaultGuardControllers: [AccountController],
-  providers: [Tables, AccountRowsStore, AccountExport, DeletionClaims, AccountDeletion],
+  providers: [Tables, AccountDataStore, AccountExport, DeletionClaims, AccountDeletion],
 };

@@ -1,5 +1,5 @@
 import type { AuthConfig } from '../../foundation/config/auth-config';
-import { failed, noMailer, urlFault } from '../../foundation/config/mailed-urls.policy';
+import { failed, noMailer, urlFault } from '../../foundation/config/url-checks';
 import type { Feature } from '../../foundation/realm/feature';
 import { VerifiedEmails, NoVerifiedEmails, StoredVerifiedEmails } from './verified-emails';
 import { EmailVerification } from './email-verification';
@@ -11,7 +11,7 @@ import {
   VerifyEmailController,
 } from './email-verification.controller';
 
-function refusals({ guards, encryption, routes }: AuthConfig, production: boolean): string[] {
+function configErrors({ guards, encryption, routes }: AuthConfig, production: boolean): string[] {
   const config = guards.find(({ isDefault }) => isDefault);
   if (!config?.features.emailVerification || !routes) return [];
   const { apiUrl, frontendUrl } = config.emailVerification;
@@ -31,7 +31,7 @@ function refusals({ guards, encryption, routes }: AuthConfig, production: boolea
 /** Verification of an email address with a mailed link. */
 export const emailVerification: Feature = {
   flags: ['emailVerification'],
-  refusals,
+  configErrors,
   defaultGuardControllers: [VerifyEmailController, VerificationNotificationController],
   providers: [
     VerificationLinks,

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { ValidationFailed, AuthException } from '../../foundation/platform/errors';
 import type { Text } from '../../foundation/platform/messages';
 import type { PurposeClaims } from '../../identity/tokens/purpose-token.policy';
-import { clientInfo } from '../../request/throttling/clients';
+import { clientInfo } from '../../request/http/client-info';
 import { OptionalObject, OptionalText, RequiredString, named } from '../../request/http/request-body';
 import type { SessionTokens } from '../../request/http/route.interceptor';
 import { userLock } from '../../request/lockout/lockout.store';

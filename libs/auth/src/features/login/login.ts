@@ -3,7 +3,7 @@ import { AuthEvents } from '../../foundation/platform/auth-events';
 import type { Reason } from '../../foundation/platform/catalogue';
 import { UserProvider } from '../../foundation/ports/user-provider';
 import { Realm } from '../../foundation/realm/realm';
-import { clientInfo } from '../../request/throttling/clients';
+import { clientInfo } from '../../request/http/client-info';
 import type { LoginChallenge, SessionTokens } from '../../request/http/route.interceptor';
 import { loginLock, userLock } from '../../request/lockout/lockout.store';
 import { AttemptGuard, type GuardedAttempt, FailureLimits } from '../../request/lockout/attempt-guard';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Unauthenticated } from '../../foundation/platform/errors';
 import type { Caller } from '../../identity/tokens/caller';
-import { clientInfo } from '../../request/throttling/clients';
+import { clientInfo } from '../../request/http/client-info';
 import { RequiredObject, RequiredText } from '../../request/http/request-body';
 import type { SessionTokens } from '../../request/http/route.interceptor';
 import { userLock } from '../../request/lockout/lockout.store';

@@ -25,9 +25,9 @@ export class PasskeyPruning {
 
   private async page(after: string): Promise<SweptPage<string>> {
     const page = await this.store.page(after, PAGE);
-    const present = page.length ? await this.users.present([...new Set(page.map(({ userId }) => userId))]) : null;
-    if (!present) return { removed: 0, next: null };
-    const orphans = page.filter(({ userId }) => !present.has(userId));
+    const existing = page.length ? await this.users.existingIds([...new Set(page.map(({ userId }) => userId))]) : null;
+    if (!existing) return { removed: 0, next: null };
+    const orphans = page.filter(({ userId }) => !existing.has(userId));
     return { removed: await this.store.removeAll(orphans.map(({ id }) => id)), next: page.at(-1)!.id };
   }
 }

@@ -1,6 +1,6 @@
 import { Controller, Delete, Get, HttpCode, Param, Patch, Post, Req } from '@nestjs/common';
 import type { Caller } from '../../identity/tokens/caller';
-import { RequireIfPinned } from '../../request/abilities/pinned-ability.gate';
+import { RequireIfPinned } from '../sessions/pinned-ability.gate';
 import { Authenticated, CurrentCaller, Public } from '../../request/gates/authenticated';
 import { OptionalText, RequestBody, RequiredObject } from '../../request/http/request-body';
 import { DeliversTokens, NoStore, type SessionTokens } from '../../request/http/route.interceptor';

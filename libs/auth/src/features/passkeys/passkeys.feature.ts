@@ -14,7 +14,7 @@ import { PasskeyAssertions } from './passkey-assertions';
 import { PasskeyConfirmation, PasskeyLogin } from './passkey-login';
 import { PasskeyAsSecondFactor } from './passkey-factor';
 import { PasskeyStore } from './passkey.store';
-import { relyingPartyRefusals } from './relying-party';
+import { relyingPartyErrors } from './relying-party';
 import { RegistrationVerifier } from './webauthn/verify-registration';
 import { EncryptedKeys } from './encrypted-keys';
 import { WEBAUTHN, webauthnOnDemand } from './webauthn/library';
@@ -25,7 +25,7 @@ const ALWAYS = [PasskeyStore, PasskeyPruning];
 /** Passkeys: registration, sign-in and step-up with WebAuthn. */
 export const passkeys: Feature = {
   flags: ['passkeys'],
-  refusals: relyingPartyRefusals,
+  configErrors: relyingPartyErrors,
   defaultGuardControllers: [
     PasskeyEnrolmentController,
     PasskeyLoginController,

@@ -1,11 +1,11 @@
 import type { AuthModuleOptions } from '../../foundation/config/auth-options';
-import { relyingPartyRefusals } from './relying-party';
+import { relyingPartyErrors } from './relying-party';
 import { resolveOptions } from '../../foundation/config/resolve-options';
 
 const sound = { rpId: 'example.com', origins: ['https://example.com'] };
 
 const refused = (passkeys: object, more: object = {}): string[] =>
-  relyingPartyRefusals(
+  relyingPartyErrors(
     resolveOptions({ features: { passkeys: true }, passkeys: { ...sound, ...passkeys }, ...more } as AuthModuleOptions),
   );
 

@@ -7,14 +7,14 @@ const USER_VERIFICATION: readonly unknown[] = ['required', 'preferred', 'discour
  * Returns the configuration errors of passkeys, each with its correction. Browsers refuse most of them only when a user
  * starts a ceremony, and a passkey of a wrong relying party can never be used with the right one.
  */
-export function relyingPartyRefusals({ guards }: AuthConfig): string[] {
+export function relyingPartyErrors({ guards }: AuthConfig): string[] {
   // Extra guards have no passkeys.
   return guards
     .filter(({ isDefault }) => isDefault)
-    .flatMap((guard) => (guard.features.passkeys ? ofOne(guard) : withoutPasskeys(guard)));
+    .flatMap((guard) => (guard.features.passkeys ? errorsOfGuard(guard) : withoutPasskeys(guard)));
 }
 
-function ofOne({ passkeys: { rpId, origins, userVerification } }: GuardConfig): string[] {
+function errorsOfGuard({ passkeys: { rpId, origins, userVerification } }: GuardConfig): string[] {
   return [
     !rpId
       ? 'features.passkeys needs passkeys.rpId (SVC_PASSKEY_RP_ID): the domain that passkeys belong to, such as example.com.'
@@ -34,7 +34,7 @@ const withoutPasskeys = ({ passkeys: { required } }: GuardConfig): string[] =>
       ]
     : [];
 
-const isLocal = (host: string): boolean => host === 'localhost' || host.endsWith('.localhost');
+const isLocalhost = (host: string): boolean => host === 'localhost' || host.endsWith('.localhost');
 
 /** Whether a domain is written as in the origin that a browser sends. */
 const isCanonical = (rpId: string): boolean =>
@@ -58,7 +58,7 @@ function domainRefusal(rpId: string): string | null {
 
 function originRefusal(origin: string, rpId: string): string | null {
   const url = URL.canParse(origin) ? new URL(origin) : null;
-  const secure = url !== null && (url.protocol === 'https:' || (url.protocol === 'http:' && isLocal(url.hostname)));
+  const secure = url !== null && (url.protocol === 'https:' || (url.protocol === 'http:' && isLocalhost(url.hostname)));
   // The URL parser accepts an asterisk in a host name, but no browser sends one in an origin.
   if (!secure || url.origin !== origin || url.hostname.includes('*')) {
     return `passkeys.origins (SVC_PASSKEY_ORIGINS) has "${origin}", which is not the exact origin of a page. Use scheme, host and port as browsers write them, such as https://app.example.com; http is allowed only for localhost.`;

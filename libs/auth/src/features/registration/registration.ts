@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { Realm } from '../../foundation/realm/realm';
-import { type ClientInfo, clientInfo } from '../../request/throttling/clients';
+import { type ClientInfo, clientInfo } from '../../request/http/client-info';
 import type { LoginChallenge, SessionTokens } from '../../request/http/route.interceptor';
 import { VerificationMails } from '../email-verification/verification-mails';
 import { LoginChallengeIssuer, UnverifiedBlock } from '../login/login';

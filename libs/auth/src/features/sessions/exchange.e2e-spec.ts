@@ -1,5 +1,5 @@
-import { GRACE, JUDGE_TABLE, type Judged } from './rotation.testkit';
-import { judge, recentChange } from './rotation.policy';
+import { GRACE, ROTATION_TABLE, type Judged } from './rotation.testkit';
+import { refreshVerdict, recentChange } from './rotation.policy';
 import { type FoundSession, SessionStore } from './session.store';
 import { Realms } from '../../foundation/realm/realm';
 import { TestApp, claimsOf } from '../../../../../test/support/app';
@@ -34,7 +34,7 @@ describe.each([
   ['shared by several requests', true],
   ['for one request', false],
 ])('the conditional statement of a refresh, %s', (_, joined) => {
-  it.each(JUDGE_TABLE.map((row) => [row.name, row.verdict, row] as const))(
+  it.each(ROTATION_TABLE.map((row) => [row.name, row.verdict, row] as const))(
     'follows the verdict for %s: %s',
     async (_name, verdict, row) => {
       const store = storeOf(guardOf(row));
@@ -45,11 +45,11 @@ describe.each([
       const read = await found(store, id);
       await put(id, row);
       const [before, now] = [await rowOf(id), await found(store, id)];
-      expect(judge(now, row.presented, row.grace)).toBe(verdict);
+      expect(refreshVerdict(now, row.presented, row.grace)).toBe(verdict);
 
       const isRotated = await store.rotate(read, row.presented, joined);
 
-      expect(isRotated).toBe(verdict === 'first' || verdict === 'ahead');
+      expect(isRotated).toBe(verdict === 'current' || verdict === 'ahead');
       const after = await rowOf(id);
       const { dropped, added } = recentChange(read, row.presented, row.grace);
       const recent = before.recent as Date[];
@@ -66,7 +66,7 @@ describe.each([
 });
 
 describe('the statement of a replay', () => {
-  it.each(JUDGE_TABLE.map((row) => [row.name, row.verdict, row] as const))(
+  it.each(ROTATION_TABLE.map((row) => [row.name, row.verdict, row] as const))(
     'changes nothing for an ended or expired session: %s, %s',
     async (_name, verdict, row) => {
       const store = storeOf(guardOf(row));
@@ -76,7 +76,7 @@ describe('the statement of a replay', () => {
       await put(id, row);
       const before = await rowOf(id);
       const isLive = verdict !== 'revoked' && verdict !== 'expired';
-      expect(await store.handOut(read, 1)).toBe(isLive ? 2 : null);
+      expect(await store.countHolder(read, 1)).toBe(isLive ? 2 : null);
       const after = await rowOf(id);
       expect(after).toEqual(isLive ? { ...before, holders: 2, last_used_at: after.last_used_at } : before);
     },
@@ -87,7 +87,7 @@ describe('the statement of a replay', () => {
     const read = await found(store, id);
     await store.rotate(read, 0, true);
     const before = await rowOf(id);
-    expect(await store.handOut(read, 1)).toBeNull();
+    expect(await store.countHolder(read, 1)).toBeNull();
     expect(await rowOf(id)).toEqual(before);
   });
 });

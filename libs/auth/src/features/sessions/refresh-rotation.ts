@@ -10,10 +10,10 @@ import { Denylist } from '../../identity/denylist/denylist';
 import { InvalidRefreshToken, Sessions } from './sessions';
 import { RefreshFamilyForked, RefreshTokenReused, SessionRecovered } from './sessions.events';
 import { type ParsedRefreshToken, RefreshTokens, parseRefreshToken } from './refresh-tokens';
-import { type Verdict, endsSession, judge } from './rotation.policy';
+import { type Verdict, endsSession, refreshVerdict } from './rotation.policy';
 import { type FoundSession, SessionStore } from './session.store';
 
-type Accepted = 'first' | 'replay' | 'ahead';
+type Accepted = 'current' | 'replay' | 'ahead';
 
 /** The reasons of a refusal in the security log. The client gets the same response for all of them. */
 const REASONS: Readonly<Record<Exclude<Verdict, Accepted>, Reason>> = {
@@ -32,7 +32,7 @@ const ATTEMPTS = 10;
 /** The abilities and claims that the host adds to the next access token. */
 type Additions = Awaited<ReturnType<AbilityResolver['resolve']>> & { custom: object };
 
-/** Exchanges a refresh token for its successor, according to the decision of {@link judge}. */
+/** Exchanges a refresh token for its successor, according to the decision of {@link refreshVerdict}. */
 @Injectable()
 export class RefreshRotation {
   private readonly logger = new Logger('Auth');
@@ -58,12 +58,16 @@ export class RefreshRotation {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       // The session is read again at each attempt. The denylist is read once: the statement detects a later end.
       const [session, denied] = await Promise.all([
-        this.genuine(presented),
+        this.sessionOf(presented),
         attempt === 0 && this.denylist.deniesFamily(familyId),
       ]);
       // Judged at the time of the first read, so slow callbacks of the host cannot turn a replay into a reuse.
       since ??= session?.now;
-      const verdict = judge(session && { ...session, now: since! }, generation, this.realm.options.graceSeconds);
+      const verdict = refreshVerdict(
+        session && { ...session, now: since! },
+        generation,
+        this.realm.options.graceSeconds,
+      );
       if (!session || !isAccepted(verdict)) throw await this.refusal(session, verdict as keyof typeof REASONS);
       if (denied) {
         // The denylist contains the end of the session, but the row does not: it was not written, or was lost.
@@ -80,7 +84,7 @@ export class RefreshRotation {
   }
 
   /** Returns the session of a token that this server made; null for every other token. */
-  private async genuine(presented: ParsedRefreshToken): Promise<FoundSession | null> {
+  private async sessionOf(presented: ParsedRefreshToken): Promise<FoundSession | null> {
     const session = await this.store.find(presented.familyId);
     return session && this.refreshTokens.isGenuine(presented, session.salt) ? session : null;
   }
@@ -102,7 +106,7 @@ export class RefreshRotation {
       if (verdict === 'ahead') this.reportRecovery(session, generation);
       return tokens;
     }
-    const holders = await this.store.handOut(session, verdict === 'replay' ? 1 : 0);
+    const holders = await this.store.countHolder(session, verdict === 'replay' ? 1 : 0);
     if (holders === null) return null;
     if (verdict === 'replay') this.reportFork(session, holders);
     return tokens;
@@ -147,4 +151,4 @@ export class RefreshRotation {
 }
 
 const isAccepted = (verdict: Verdict): verdict is Accepted =>
-  verdict === 'first' || verdict === 'replay' || verdict === 'ahead';
+  verdict === 'current' || verdict === 'replay' || verdict === 'ahead';

@@ -1,26 +1,26 @@
 import * as fc from 'fast-check';
-import { type SessionState, type Verdict, endsSession, judge, recentChange } from './rotation.policy';
-import { GRACE, JUDGE_TABLE, stateAt } from './rotation.testkit';
+import { type SessionState, type Verdict, endsSession, refreshVerdict, recentChange } from './rotation.policy';
+import { GRACE, ROTATION_TABLE, stateAt } from './rotation.testkit';
 
 const NOW = 1_000_000;
 const fresh: SessionState = { generation: 0, recent: [], expiresAt: NOW + 1, revokedAt: null, now: NOW };
 
 describe('a presented refresh token', () => {
-  it.each(JUDGE_TABLE.map((row) => [row.name, row.verdict, row] as const))(
+  it.each(ROTATION_TABLE.map((row) => [row.name, row.verdict, row] as const))(
     'that is %s has the verdict %s',
     (_, verdict, row) => {
-      expect(judge(stateAt(NOW, row), row.presented, row.grace)).toBe(verdict);
+      expect(refreshVerdict(stateAt(NOW, row), row.presented, row.grace)).toBe(verdict);
     },
   );
 
   it('is tested with every verdict: the table above has all, and a missing session is unknown', () => {
-    const all: Verdict[] = ['first', 'replay', 'ahead', 'revoked', 'expired', 'reuse'];
-    expect([...new Set(JUDGE_TABLE.map(({ verdict }) => verdict))].toSorted()).toEqual(all.toSorted());
-    for (const generation of [0, 1, 2 ** 32 - 1]) expect(judge(null, generation, GRACE)).toBe('unknown');
+    const all: Verdict[] = ['current', 'replay', 'ahead', 'revoked', 'expired', 'reuse'];
+    expect([...new Set(ROTATION_TABLE.map(({ verdict }) => verdict))].toSorted()).toEqual(all.toSorted());
+    for (const generation of [0, 1, 2 ** 32 - 1]) expect(refreshVerdict(null, generation, GRACE)).toBe('unknown');
   });
 
   const boundaries: [string, Partial<SessionState>, number, number, Verdict][] = [
-    ['is accepted at the deadline of its session', { expiresAt: NOW }, 0, GRACE, 'first'],
+    ['is accepted at the deadline of its session', { expiresAt: NOW }, 0, GRACE, 'current'],
     ['is refused just after the deadline of its session', { expiresAt: NOW - 0.001 }, 0, GRACE, 'expired'],
     ['is accepted at the end of the grace period', { generation: 1, recent: [NOW - GRACE] }, 0, GRACE, 'replay'],
     ['is refused just after the grace period', { generation: 1, recent: [NOW - GRACE - 0.001] }, 0, GRACE, 'reuse'],
@@ -35,7 +35,7 @@ describe('a presented refresh token', () => {
     ['is refused after a rotation at the epoch', { generation: 1, recent: [0] }, 0, GRACE, 'reuse'],
   ];
   it.each(boundaries)('%s', (_, facts, presented, grace, verdict) => {
-    expect(judge({ ...fresh, ...facts }, presented, grace)).toBe(verdict);
+    expect(refreshVerdict({ ...fresh, ...facts }, presented, grace)).toBe(verdict);
   });
 });
 
@@ -91,7 +91,7 @@ describe('the list of recent rotations', () => {
           const newest = session.generation;
           const now = session.now + after;
           const kept = stored.splice(0, Math.max(1, stored.length - lost)).at(-1)!;
-          expect(judge({ ...kept, now }, newest, grace)).toBe(kept.generation < newest ? 'ahead' : 'first');
+          expect(refreshVerdict({ ...kept, now }, newest, grace)).toBe(kept.generation < newest ? 'ahead' : 'current');
           replacedAt.length = kept.generation;
           while (replacedAt.length <= newest) replacedAt.push(now);
           stored.splice(0, Infinity, kept);
@@ -101,12 +101,12 @@ describe('the list of recent rotations', () => {
           expect(session.recent.length).toBeLessThanOrEqual(64);
           for (const [generation, time] of replacedAt.entries()) {
             const isAccepted = grace > 0 && time + grace >= now && session.generation - generation <= 64;
-            expect([generation, judge(session, generation, grace)]).toEqual([
+            expect([generation, refreshVerdict(session, generation, grace)]).toEqual([
               generation,
               isAccepted ? 'replay' : 'reuse',
             ]);
           }
-          expect(judge(session, session.generation, grace)).toBe('first');
+          expect(refreshVerdict(session, session.generation, grace)).toBe('current');
         }
       }),
       { numRuns: 500 },
@@ -116,7 +116,7 @@ describe('the list of recent rotations', () => {
 
 describe('a verdict', () => {
   it.each<[Verdict, boolean]>([
-    ['first', false],
+    ['current', false],
     ['replay', false],
     ['ahead', false],
     ['unknown', false],

@@ -11,12 +11,12 @@ export interface SessionState {
 }
 
 /**
- * - `first`: the current token. It is exchanged for its successor.
+ * - `current`: the current token. It is exchanged for its successor.
  * - `replay`: a token that was replaced within the grace period. The current token is returned again.
  * - `ahead`: a token newer than the stored one. Only this server can have made it, so the database has lost commits.
  * - `unknown`, `revoked`, `expired`, `reuse`: refused.
  */
-export type Verdict = 'first' | 'replay' | 'ahead' | 'unknown' | 'revoked' | 'expired' | 'reuse';
+export type Verdict = 'current' | 'replay' | 'ahead' | 'unknown' | 'revoked' | 'expired' | 'reuse';
 
 /** Maximum number of recent rotations in a row, so that a row stays small when a client refreshes often. */
 const MAX_RECENT = 64;
@@ -30,11 +30,11 @@ const MAX_RECENT = 64;
  * @param session null if the session does not exist, or the MAC of the token is wrong
  * @param generation of the presented token
  */
-export function judge(session: SessionState | null, generation: number, graceSeconds: number): Verdict {
+export function refreshVerdict(session: SessionState | null, generation: number, graceSeconds: number): Verdict {
   if (!session) return 'unknown';
   if (session.revokedAt !== null) return 'revoked';
   if (session.expiresAt < session.now) return 'expired';
-  if (generation === session.generation) return 'first';
+  if (generation === session.generation) return 'current';
   if (generation > session.generation) return 'ahead';
   const rotatedAt = session.recent.at(generation - session.generation);
   const isInGrace = rotatedAt !== undefined && rotatedAt + graceSeconds >= session.now;

@@ -33,10 +33,10 @@ const judged = (name: string, presented: number, facts: Facts, verdict: Verdict)
 });
 
 /** All rows are far enough from a boundary for a slow machine to run the statement in time. */
-export const JUDGE_TABLE: readonly Judged[] = [
-  judged('the first token of a session', 0, {}, 'first'),
-  judged('the current token', 7, { generation: 7, recent: [-900, -1] }, 'first'),
-  judged('the current token, with a grace period of 0', 7, { generation: 7, recent: [-1], grace: 0 }, 'first'),
+export const ROTATION_TABLE: readonly Judged[] = [
+  judged('the first token of a session', 0, {}, 'current'),
+  judged('the current token', 7, { generation: 7, recent: [-900, -1] }, 'current'),
+  judged('the current token, with a grace period of 0', 7, { generation: 7, recent: [-1], grace: 0 }, 'current'),
   judged('the current token of an ended session', 7, { generation: 7, revokedIn: -5 }, 'revoked'),
   judged('the current token of a session that ends in the future', 0, { revokedIn: 600 }, 'revoked'),
   judged('the current token of a session past its deadline', 0, { expiresIn: -1 }, 'expired'),

@@ -33,7 +33,7 @@ export function sessionStatements(database: Database) {
   const sessions = database.table(Session);
 
   /**
-   * Makes the conditional statement of a refresh. It changes a session only if the state that `judge` decided on is
+   * Makes the conditional statement of a refresh. It changes a session only if the state that `refreshVerdict` decided on is
    * unchanged. $1 changes, $2 guard, $3 offset. Of two concurrent changes of one session, one is made. Each session is
    * looked up separately, independent of the planner's estimate for the JSON. The time is read after the row lock is
    * acquired.

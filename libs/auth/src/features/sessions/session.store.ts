@@ -1,5 +1,4 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { PinnedSessions } from '../../request/abilities/pinned-ability.gate';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { batchPerTick } from '../../foundation/platform/batching';
 import { Clock } from '../../foundation/platform/clock';
@@ -61,7 +60,7 @@ type BeforeCommit = (familyIds: string[]) => Promise<void>;
 
 /** Contains all queries of sessions, restricted to the realm's guard. */
 @Injectable()
-export class SessionStore extends PinnedSessions {
+export class SessionStore {
   private readonly statements = once((): SessionStatements => sessionStatements(this.database));
   private readonly found = batchPerTick<FoundSession | null>((ids) => this.findAll(ids));
   private readonly joined = batchPerTick((exchanges: Exchange[]) => this.exchangeAll(exchanges, 'exchangeJoined'));
@@ -71,9 +70,7 @@ export class SessionStore extends PinnedSessions {
     private readonly realm: Realm,
     private readonly clock: Clock,
     @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
-  ) {
-    super();
-  }
+  ) {}
 
   /** Reads a session on the primary, without a lock. Reads in the same turn of the event loop share one statement. */
   find(familyId: string): Promise<FoundSession | null> {
@@ -100,7 +97,7 @@ export class SessionStore extends PinnedSessions {
    *
    * @returns the new number; null if nothing was changed
    */
-  handOut(session: FoundSession, more: 0 | 1): Promise<number | null> {
+  countHolder(session: FoundSession, more: 0 | 1): Promise<number | null> {
     const { generation } = session;
     return this.exchange(session, { generation, more, dropped: 0, added: 0 }, false);
   }

@@ -1,5 +1,5 @@
 import { Controller, Delete, Get, HttpCode, Param, Post } from '@nestjs/common';
-import { RequireIfPinned } from '../../request/abilities/pinned-ability.gate';
+import { RequireIfPinned } from './pinned-ability.gate';
 import { Authenticated, CurrentCaller, Public } from '../../request/gates/authenticated';
 import { NoStore, type SessionTokens, DeliversTokens } from '../../request/http/route.interceptor';
 import { PresentedRefreshToken, EndsSession } from '../../request/http/refresh-cookie';

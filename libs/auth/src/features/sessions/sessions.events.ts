@@ -1,4 +1,4 @@
-import type { ClientInfo } from '../../request/throttling/clients';
+import type { ClientInfo } from '../../request/http/client-info';
 
 /**
  * Why a session ended.
@@ -28,7 +28,7 @@ export class SessionStarted {
     readonly guard: string,
     readonly userId: string,
     /** The `fid` claim of its access tokens. */
-    readonly sessionId: string,
+    readonly familyId: string,
     /** The client that started the session. */
     readonly client: ClientInfo,
     /** The authentication methods of the user (RFC 8176). */
@@ -48,7 +48,7 @@ export class SessionEnded {
     readonly guard: string,
     readonly userId: string,
     /** The `fid` claim of its access tokens. */
-    readonly sessionId: string,
+    readonly familyId: string,
     /** The client that started the session. */
     readonly client: ClientInfo,
     /** The authentication methods of the user (RFC 8176). */
@@ -67,7 +67,7 @@ export class SessionRecovered {
   constructor(
     readonly guard: string,
     readonly userId: string,
-    readonly sessionId: string,
+    readonly familyId: string,
     /** Number of lost rotations. */
     readonly lost: number,
   ) {}

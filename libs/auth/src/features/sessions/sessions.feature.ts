@@ -1,6 +1,6 @@
-import { PinnedSessions } from '../../request/abilities/pinned-ability.gate';
 import type { Feature } from '../../foundation/realm/feature';
 import { AccountLock } from './account-lock';
+import { PinnedAbilityGate } from './pinned-ability.gate';
 import {
   LogoutController,
   RefreshController,
@@ -22,7 +22,7 @@ export const sessions: Feature = {
   providers: [
     TokenClaims,
     SessionStore,
-    { provide: PinnedSessions, useExisting: SessionStore },
+    PinnedAbilityGate,
     SessionPrecondition,
     RefreshTokens,
     Sessions,

@@ -1,4 +1,4 @@
-import { judgeConfirmation } from './step-up.policy';
+import { confirmationVerdict } from './step-up.policy';
 
 describe('a confirmation token', () => {
   const ada = { userId: '1', familyId: 'f' };
@@ -23,5 +23,5 @@ describe('a confirmation token', () => {
       'confirmed',
     ],
     ['of another user and session is not valid', { sub: '2', fid: 'g' }, ada, 'missing'],
-  ])('%s', (_, proof, caller, verdict) => expect(judgeConfirmation(proof, caller)).toBe(verdict));
+  ])('%s', (_, proof, caller, verdict) => expect(confirmationVerdict(proof, caller)).toBe(verdict));
 });

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../identity/tokens/caller';
 import { CONFIRMATION, PurposeTokens } from '../../identity/tokens/purpose-tokens';
-import { type ConfirmationVerdict, judgeConfirmation } from './step-up.policy';
+import { type ConfirmationVerdict, confirmationVerdict } from './step-up.policy';
 
 /** Issues and checks the confirmation tokens of step-up. A token is valid only for the session that it was issued to. */
 @Injectable()
@@ -14,8 +14,8 @@ export class Confirmations {
   }
 
   /** @throws StoreUnavailable */
-  async judge(caller: Caller, token: unknown): Promise<ConfirmationVerdict> {
+  async verify(caller: Caller, token: unknown): Promise<ConfirmationVerdict> {
     const proof = typeof token === 'string' && token ? await this.tokens.verify(CONFIRMATION, token) : null;
-    return judgeConfirmation(proof, caller);
+    return confirmationVerdict(proof, caller);
   }
 }

@@ -25,7 +25,7 @@ export class ConfirmationGate implements Gate {
     // The guard that authenticated the request checks the token, because ids of different guards collide.
     const caller = callerAt(request, this.realm.guard);
     const { header, ttl } = this.realm.options.confirm;
-    const verdict = await this.confirmations.judge(caller, request.headers?.[header.toLowerCase()]);
+    const verdict = await this.confirmations.verify(caller, request.headers?.[header.toLowerCase()]);
     if (verdict === 'missing') throw new ConfirmationRequired(ttl);
     if (verdict === 'other_session') throw new ConfirmationOfAnotherSession();
   }

@@ -12,7 +12,7 @@ export type ConfirmationVerdict = 'confirmed' | 'missing' | 'other_session';
  * absent session matches only an absent session: a token of a machine must not use a confirmation that its user made in a
  * browser.
  */
-export function judgeConfirmation(
+export function confirmationVerdict(
   proof: Proof | null,
   { userId, familyId }: { readonly userId: string; readonly familyId: string | null },
 ): ConfirmationVerdict {

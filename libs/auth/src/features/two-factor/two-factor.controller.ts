@@ -1,6 +1,6 @@
 import { Controller, Delete, Get, HttpCode, Post } from '@nestjs/common';
 import type { Caller } from '../../identity/tokens/caller';
-import { RequireIfPinned } from '../../request/abilities/pinned-ability.gate';
+import { RequireIfPinned } from '../sessions/pinned-ability.gate';
 import { Authenticated, CurrentCaller } from '../../request/gates/authenticated';
 import { OptionalText, RequestBody } from '../../request/http/request-body';
 import { NoStore } from '../../request/http/route.interceptor';

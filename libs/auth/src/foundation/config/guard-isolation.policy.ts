@@ -7,18 +7,18 @@ import type { AuthConfig, GuardConfig } from './auth-config';
  * If two guards share a key, only the audience distinguishes their tokens. With a shared audience, user 7 of one table
  * could act as user 7 of the other table.
  */
-export function refusals(config: AuthConfig, guardNames: readonly string[]): string[] {
+export function guardErrors(config: AuthConfig, guardNames: readonly string[]): string[] {
   const { guards } = config;
   const pairs = guards.flatMap((a, i) => guards.slice(i + 1).map((b) => [a, b] as const));
   return [
     ...duplicates(guardNames).map((name) => `guards.${name} has the name of the default guard. Rename one of them.`),
-    ...guards.flatMap(ofOne),
+    ...guards.flatMap(errorsOfGuard),
     ...encryptionKeys(config),
     ...refreshTokenRoots(config),
     ...pairs.flatMap(([a, b]) => [
-      ...sharedAudience(a, b),
-      ...sharedCookie(a, b),
-      ...(config.routes ? sharedPathOf(a, b) : []),
+      ...audienceConflict(a, b),
+      ...cookieConflict(a, b),
+      ...(config.routes ? pathConflict(a, b) : []),
     ]),
   ];
 }
@@ -33,7 +33,7 @@ const RESERVED = new Set(
   ),
 );
 
-function ofOne(config: GuardConfig): string[] {
+function errorsOfGuard(config: GuardConfig): string[] {
   const { guard, isDefault, users, audience, algorithm, cookie, username, confirm, nameOf } = config;
   return [
     !/^[A-Za-z0-9_-]{1,64}$/.test(guard) &&
@@ -96,7 +96,7 @@ function refreshTokenRoots({ guards, routes, encryption: { key } }: AuthConfig):
   });
 }
 
-function sharedAudience(a: GuardConfig, b: GuardConfig): string[] {
+function audienceConflict(a: GuardConfig, b: GuardConfig): string[] {
   const shared = a.audience.find((audience) => b.audience.includes(audience));
   if (shared === undefined) return [];
   return [
@@ -105,7 +105,7 @@ function sharedAudience(a: GuardConfig, b: GuardConfig): string[] {
   ];
 }
 
-function sharedCookie(a: GuardConfig, b: GuardConfig): string[] {
+function cookieConflict(a: GuardConfig, b: GuardConfig): string[] {
   if (a.cookie.refreshName !== b.cookie.refreshName) return [];
   return [
     `The guards "${a.guard}" and "${b.guard}" share the cookie ${a.cookie.refreshName}, so each login would end the other's. ` +
@@ -113,7 +113,7 @@ function sharedCookie(a: GuardConfig, b: GuardConfig): string[] {
   ];
 }
 
-function sharedPathOf(a: GuardConfig, b: GuardConfig): string[] {
+function pathConflict(a: GuardConfig, b: GuardConfig): string[] {
   const domainsOverlap = a.domain === null || b.domain === null || a.domain === b.domain;
   // Express matches paths without regard to case.
   if (a.path.toLowerCase() !== b.path.toLowerCase() || !domainsOverlap) return [];
@@ -133,34 +133,3 @@ export function sharedPath(guards: readonly Pick<GuardConfig, 'guard' | 'path'>[
   }
   return undefined;
 }
-
-/** Returns the configuration errors of `keys.jwks`, each with its correction. */
-export const keySetRefusals = ({ guards, routes }: AuthConfig, production: boolean): string[] =>
-  guards.flatMap((guard) => (guard.keys.jwks === undefined ? [] : jwksRefusalsOf(guard, routes, production)));
-
-function jwksRefusalsOf({ keys, algorithm, nameOf }: GuardConfig, routes: boolean, production: boolean): string[] {
-  const option = `${nameOf('keys.jwks')} (SVC_JWKS_URL)`;
-  const fault = sourceFault(keys.jwks, production);
-  return [
-    (keys.private || Object.keys(keys.public).length > 0) &&
-      `${option} cannot be combined with keys.private and keys.public: keys have one source. Remove one of them.`,
-    algorithm === 'HS256' &&
-      `${option} needs an algorithm with public keys. Set algorithm (SVC_ALGORITHM) to the issuer's, ES256 or RS256.`,
-    routes &&
-      `${option} is for services that only verify tokens, but the routes sign tokens. Set routes to false, or set keys.private and keys.public instead.`,
-    fault &&
-      `${option} ${fault}. Set it to the URL of the issuer's key set, such as https://api.example.com/auth/jwks.`,
-  ].filter((text): text is string => typeof text === 'string');
-}
-
-/** The message never contains the URL, because the URL may contain a password. */
-function sourceFault(jwks: unknown, production: boolean): string | null {
-  if (typeof jwks === 'function') return null;
-  const url = typeof jwks === 'string' && URL.canParse(jwks) ? new URL(jwks) : null;
-  if (!url || !['http:', 'https:'].includes(url.protocol)) return 'is neither an http(s) URL nor a function';
-  if (url.username || url.password) return 'has a user name or a password in it';
-  if (url.protocol === 'https:' || !production || isLoopback(url.hostname)) return null;
-  return 'uses http: an attacker on the network could replace the keys, so production requires https';
-}
-
-const isLoopback = (host: string): boolean => /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(host);

@@ -80,7 +80,7 @@ const PER_MODULE = [
 ];
 const STRUCTURE = ['guard', 'path', 'routes', 'domain', 'features', 'users', 'dataSource'];
 
-/** Applies every default to the host's options. It does not check them: see `refusals`. */
+/** Applies every default to the host's options. It does not check them: see `guardErrors`. */
 export function resolveOptions(options: AuthModuleOptions): AuthConfig {
   const { guards: extra = {}, ...top } = options;
   const defaultGuard = top.guard ?? DEFAULTS.guard;

@@ -151,7 +151,7 @@ export abstract class UserProvider<User extends object = object> {
    * Default: null. The library deletes the data of all other ids, so an implementation must return a complete result or
    * null.
    */
-  async present(_ids: readonly string[]): Promise<ReadonlySet<string> | null> {
+  async existingIds(_ids: readonly string[]): Promise<ReadonlySet<string> | null> {
     return null;
   }
 }

@@ -11,7 +11,7 @@ export interface Feature {
    * Why the application must not start with a configuration, each text with the correction. Is called whether the
    * feature is on or off.
    */
-  readonly refusals?: (config: AuthConfig, production: boolean) => readonly string[];
+  readonly configErrors?: (config: AuthConfig, production: boolean) => readonly string[];
   /** Controllers of every guard. */
   readonly controllers?: readonly Type[];
   /** Controllers of the default guard only. */

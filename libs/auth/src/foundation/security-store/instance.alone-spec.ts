@@ -68,7 +68,7 @@ describeWithOwnRedis.each([
     await redis.command('REPLICAOF', '127.0.0.1', String(other.port));
     await store.identify();
     expect(store.instance).toBeNull();
-    await eventually(async () => (await redis.told('INFO', 'replication')).includes('master_link_status:up'));
+    await eventually(async () => (await redis.command('INFO', 'replication')).includes('master_link_status:up'));
     await redis.command('REPLICAOF', 'NO', 'ONE');
     expect(await nameOf(store)).not.toBe(instance);
     await other.stop();

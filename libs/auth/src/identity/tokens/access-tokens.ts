@@ -77,11 +77,11 @@ export class AccessTokens {
     const jws = verifyJws(this.keyring, token);
     if (!jws) return 'invalid_token';
     const expired = isOver(jws.claims, this.realm.options.leeway, this.clock.seconds());
-    return this.judge(jws) ?? (expired ? 'expired_token' : 'invalid_token');
+    return this.validClaims(jws) ?? (expired ? 'expired_token' : 'invalid_token');
   }
 
   /** Checks the claims of a token with a verified signature. Null if they are not valid. */
-  judge({ header, claims }: VerifiedJws): AccessClaims | null {
+  validClaims({ header, claims }: VerifiedJws): AccessClaims | null {
     return isAccessToken(header, claims, this.expected, this.clock.seconds()) ? claims : null;
   }
 }

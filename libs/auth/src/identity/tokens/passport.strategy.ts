@@ -53,7 +53,7 @@ export function accessTokenStrategy(guard: string): Type<object> {
       request: object,
       { header, payload }: { header: VerifiedJws['header']; payload: VerifiedJws['claims'] },
     ) {
-      const claims = this.accessTokens.judge({ header, claims: payload });
+      const claims = this.accessTokens.validClaims({ header, claims: payload });
       const caller = claims && (await this.authenticator.admit(request, claims).catch(unlessRefused));
       // After `false` Passport tries the next strategy of `AuthGuard(['api', 'admin'])`; after an exception it stops.
       return caller ? caller.user : false;

@@ -1,4 +1,4 @@
-import { keySetRefusals } from '../../foundation/config/guard-isolation.policy';
+import { keySetErrors } from '../../foundation/config/url-checks';
 import { Controller, Get, Header } from '@nestjs/common';
 import type { JsonWebKey } from 'node:crypto';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
@@ -41,7 +41,7 @@ function keyringOf({ options }: Realm, { routes, storeTimeoutMs }: AuthConfig, c
 
 /** Verifies and mints tokens, and publishes the public keys. Every realm has this feature. */
 export const tokens: Feature = {
-  refusals: keySetRefusals,
+  configErrors: keySetErrors,
   controllers: [JwksController],
   providers: [
     { provide: Keyring, useFactory: keyringOf, inject: [Realm, AUTH_CONFIG, Clock] },

@@ -3,7 +3,7 @@ import { TypeormUserProvider } from './typeorm-user-provider';
 import { UserProvider } from '../../foundation/ports/user-provider';
 
 /** The configuration errors of a user provider for the enabled features of a guard, each with its correction. */
-export function userRefusals(users: UserProvider, { guard, features, hooks }: GuardConfig): string[] {
+export function userProviderErrors(users: UserProvider, { guard, features, hooks }: GuardConfig): string[] {
   const has = (...methods: ('identifierOf' | 'emailOf')[]): boolean =>
     methods.some((name) => users[name] !== UserProvider.prototype[name]);
   const implement = (methods: string): string => `Implement ${methods} in the UserProvider of the guard "${guard}"`;

@@ -15,7 +15,7 @@ const isDuplicate = (error: unknown): boolean =>
   (error as { driverError?: { code?: string } }).driverError?.code === '23505';
 
 /** Creates, dates, verifies and deletes the rows of one entity's users. */
-export class AccountRows<User extends ObjectLiteral> {
+export class TypeOrmAccounts<User extends ObjectLiteral> {
   constructor(
     private readonly repository: Repository<User>,
     private readonly username: string,

@@ -223,11 +223,11 @@ describe('the users of a TypeORM entity', () => {
 
   it('are reported by present(), which returns null if the table stores transformed ids', async () => {
     const { id } = await create(ByName, 'there@example.com', { id: 'there' });
-    expect(await usersOf(ByName).present([id, 'gone'])).toEqual(new Set(['there']));
+    expect(await usersOf(ByName).existingIds([id, 'gone'])).toEqual(new Set(['there']));
     const aliased = await create(ByAlias, 'there@example.com', { id: 'usr_there' });
     const users = usersOf(ByAlias);
     expect(await users.findById(aliased.id)).toMatchObject({ id: 'usr_there' });
     // Pruning deletes the rows of users that do not exist.
-    expect(await users.present(['usr_there', 'usr_gone'])).toBeNull();
+    expect(await users.existingIds(['usr_there', 'usr_gone'])).toBeNull();
   });
 });

@@ -2,7 +2,7 @@ import type { EntityManager, EntityMetadata, FindOptionsWhere, ObjectLiteral, Re
 import { AuthConfigError } from '../../foundation/platform/errors';
 import { batchPerTick } from '../../foundation/platform/batching';
 import { type Database, quoted, quotedPath } from '../../foundation/platform/database';
-import { AccountRows, isUnique } from './typeorm-accounts';
+import { TypeOrmAccounts, isUnique } from './typeorm-accounts';
 import { CredentialRows, type CallerKey, type FoundCaller, rowReader } from './prepared-users';
 import { foldedIdentifier, keptAs } from './identifiers';
 import {
@@ -32,7 +32,7 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
   private readonly repository: Repository<User>;
   protected readonly metadata: EntityMetadata;
   private readonly secondFactors: SecondFactorRows;
-  private readonly accounts: AccountRows<User>;
+  private readonly accounts: TypeOrmAccounts<User>;
   private readonly credentials: CredentialRows<User>;
   private readonly row: ((key: CallerKey) => Promise<FoundCaller | null>) | undefined;
   private readonly hasRow = batchPerTick<boolean>((ids) => this.haveRows(ids));
@@ -52,7 +52,7 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
     this.metadata = this.repository.metadata;
     for (const property of [username, 'passwordHash']) this.requireColumn(property);
     this.secondFactors = new SecondFactorRows(database, this.metadata);
-    this.accounts = new AccountRows(this.repository, username, database);
+    this.accounts = new TypeOrmAccounts(this.repository, username, database);
     this.credentials = new CredentialRows(this.repository, database);
     this.row = rowReader(database, this.metadata);
   }
@@ -183,7 +183,7 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
     return this.secondFactors.replace(id, current, next);
   }
 
-  override async present(ids: readonly string[]): Promise<ReadonlySet<string> | null> {
+  override async existingIds(ids: readonly string[]): Promise<ReadonlySet<string> | null> {
     // The table stores transformed ids, which cannot be compared with the given ids. No user may count as missing.
     if (this.metadata.primaryColumns[0]!.transformer) return null;
     // An id outside the column's type cannot be queried, so its user counts as present.

@@ -1,10 +1,9 @@
 import type { Feature } from '../../foundation/realm/feature';
 import { AbilityGate, AbilityDenials } from './ability.gate';
 import { AbilityResolver } from './granted-scope';
-import { PinnedAbilityGate } from './pinned-ability.gate';
 import { UserResources } from './user-resource';
 
 /** The abilities of tokens, and the gates that check them. */
 export const abilities: Feature = {
-  providers: [AbilityResolver, AbilityDenials, AbilityGate, PinnedAbilityGate, UserResources],
+  providers: [AbilityResolver, AbilityDenials, AbilityGate, UserResources],
 };

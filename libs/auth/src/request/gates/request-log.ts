@@ -125,7 +125,7 @@ export class GateRefusalLog {
 const paths = new WeakMap<object, string>();
 
 /** Records the path of a mounted controller. */
-export const mountedAt = (controller: Type, path: string): void => void paths.set(controller, path);
+export const recordMountPath = (controller: Type, path: string): void => void paths.set(controller, path);
 
 const operations = new WeakMap<object, Operation | undefined>();
 

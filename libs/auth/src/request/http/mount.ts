@@ -3,7 +3,7 @@ import { PATH_METADATA } from '@nestjs/common/constants';
 import type { GuardStructure } from '../../foundation/config/auth-options';
 import { trimSlashes } from '../../foundation/config/resolve-options';
 import { AuthExceptionFilter } from './error.filter';
-import { mountedAt } from '../gates/request-log';
+import { recordMountPath } from '../gates/request-log';
 import { LibraryRouteInterceptor } from './route.interceptor';
 import { GuardName, Mounted } from '../../foundation/realm/feature';
 
@@ -20,6 +20,6 @@ export function mount(controller: Type, guard: string, { path: prefix = '', doma
   ]) {
     decorate(mounted);
   }
-  mountedAt(mounted, path);
+  recordMountPath(mounted, path);
   return mounted;
 }

@@ -71,7 +71,10 @@ export function libraryRoutes(modules: ModulesContainer, scanner: MetadataScanne
   });
 }
 
-/** Matches like a router: without case, with or without a final slash. Hosts can exclude paths from the prefix. */
+/**
+ * Matches like a router: without case, with or without a final slash. Hosts can exclude paths from the prefix. The router
+ * itself cannot be asked, because it runs after the parsers.
+ */
 function patternOf(path: string, prefix: string): RegExp {
   const literal = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
   const segments = path.split('/').map((segment) => (segment.startsWith(':') ? '[^/]+' : literal(segment)));

@@ -158,7 +158,7 @@ export function rulesOf(metatype: Type): ReadonlyMap<string, ReadonlySet<string>
   return rules;
 }
 
-const BodyItself = createParamDecorator(
+const RawBody = createParamDecorator(
   (_: unknown, context: ExecutionContext) => context.switchToHttp().getRequest().body,
 );
 
@@ -172,7 +172,7 @@ export const RequestBody = (type: Type): ParameterDecorator => {
     static readonly request = type;
     protected override readonly request = type;
   }
-  return BodyItself(Pipe);
+  return RawBody(Pipe);
 };
 
 /** The fields of a body with a new password. `PasswordRules` decides whether the password is accepted. */

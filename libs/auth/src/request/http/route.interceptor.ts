@@ -14,13 +14,8 @@ import { HttpAdapterHost } from '@nestjs/core';
 import { Realm } from '../../foundation/realm/realm';
 import { OriginGate } from '../gates/origin.gate';
 import { requires } from '../gates/route-guard';
+import { FairShareKeys } from './client-info';
 import { RefreshCookie } from './refresh-cookie';
-
-/** Returns the keys under which the hash queue counts the share of a request. */
-export abstract class FairShareKeys {
-  /** Returns the key of the client and the key of the account, both hashed: no address or identifier is stored. */
-  abstract keysOf(request: object): readonly string[];
-}
 
 /** Forbids caching of the response (RFC 6749 §5.1, RFC 9111 §5.2.2.5). */
 export const NoStore = (): MethodDecorator =>
@@ -116,7 +111,7 @@ export class LibraryRouteInterceptor implements NestInterceptor {
     const [controller, handler] = [context.getClass(), context.getHandler()];
     const request: object = context.switchToHttp().getRequest();
     const scope = RequestScope.of(request);
-    scope.fairShareKeys = () => this.fairShareKeys.keysOf(request);
+    scope.fairShareKeys = () => this.fairShareKeys.of(request);
     const handled = (): Promise<unknown> => lastValueFrom(next.handle(), { defaultValue: undefined });
     const scoped = async (): Promise<unknown> => {
       try {

@@ -12,7 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { RequestScope, isInconclusive } from '../../foundation/platform/deadline';
 import { Realm } from '../../foundation/realm/realm';
 import { foldedIdentifier, normalizedIdentifier } from '../../identity/users/identifiers';
-import { Clients } from '../throttling/clients';
+import { Clients } from '../http/client-info';
 import { limit } from '../throttling/limiters';
 import { limitState } from '../throttling/rate-limit.policy';
 

@@ -7,7 +7,7 @@ import { AuthConfigError } from '../../foundation/platform/errors';
 import { Realm } from '../../foundation/realm/realm';
 import { type Limit, SecurityStore } from '../../foundation/security-store/security-store';
 import { callerOf } from '../../identity/tokens/caller';
-import { Clients, ProxyWarning } from './clients';
+import { Clients, ProxyWarning } from '../http/client-info';
 import { HttpAdapterHost } from '@nestjs/core';
 import { Clock } from '../../foundation/platform/clock';
 import { requires } from '../gates/route-guard';

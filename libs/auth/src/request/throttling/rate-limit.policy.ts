@@ -12,13 +12,13 @@ export interface LimitState {
 
 /** Returns the state of the limit with the fewest attempts left, or with the longest wait if the attempt was refused. */
 export function limitState(limits: readonly Limit[], { admitted, buckets }: Tally): LimitState {
-  const all = limits.map(({ max }, i) => ofOne(max, buckets[i]!));
+  const all = limits.map(({ max }, i) => stateOf(max, buckets[i]!));
   if (admitted) return { ...least(all, ({ remaining }) => remaining), retryAfter: 0 };
   const exhausted = all.filter(({ remaining }) => remaining === 0);
   return least(exhausted, ({ retryAfter }) => -retryAfter);
 }
 
-function ofOne(max: number, { counted, pending, secondsLeft }: Bucket): LimitState {
+function stateOf(max: number, { counted, pending, secondsLeft }: Bucket): LimitState {
   return {
     limit: max,
     remaining: Math.max(0, max - counted - pending),

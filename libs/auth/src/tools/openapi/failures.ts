@@ -9,7 +9,7 @@ import {
 } from '../../foundation/platform/errors';
 import { MESSAGES } from '../../foundation/platform/messages';
 import { InsufficientScope } from '../../request/abilities/ability.gate';
-import { PinnedAbilityGate, PinnedRequirements } from '../../request/abilities/pinned-ability.gate';
+import { PinnedAbilityGate, PinnedRequirements } from '../../features/sessions/pinned-ability.gate';
 import { AuthenticationGate } from '../../request/gates/authenticated';
 import type { MountedRoute } from '../../request/gates/library-routes';
 import { CrossOriginRequest, OriginGate } from '../../request/gates/origin.gate';

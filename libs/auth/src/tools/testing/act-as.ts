@@ -19,7 +19,7 @@ export interface ActOptions {
 export interface Actor extends SessionTokens {
   readonly userId: string;
   /** The `fid` claim. */
-  readonly sessionId: string;
+  readonly familyId: string;
   /** `Authorization` and, with `confirmed`, the confirmation header. */
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -44,10 +44,9 @@ export async function actAs(
   const scope = realms.named(guard) ?? realms.default;
   const auth = app.get(Auth, { strict: false }).guard(scope.realm.guard);
   const tokens = await auth.startSession(user, {}, abilities);
-  const { fid: sessionId } = decode(tokens.accessToken, { json: true }) as { fid: string };
+  const { fid: familyId } = decode(tokens.accessToken, { json: true }) as { fid: string };
   const userId = String(user);
   const headers: Record<string, string> = { Authorization: `Bearer ${tokens.accessToken}` };
-  if (confirmed)
-    headers[scope.realm.options.confirm.header] = scope.get(Confirmations).mint({ userId, familyId: sessionId });
-  return { ...tokens, userId, sessionId, headers };
+  if (confirmed) headers[scope.realm.options.confirm.header] = scope.get(Confirmations).mint({ userId, familyId });
+  return { ...tokens, userId, familyId, headers };
 }

@@ -1,4 +1,4 @@
-import { urlFault } from './mailed-urls.policy';
+import { urlFault } from './url-checks';
 
 const [PAGE, API] = [{ production: true }, { production: true, bare: true }];
 const development = { production: false };

@@ -1,5 +1,5 @@
 import type { AuthModuleOptions } from './auth-options';
-import { refusals } from './guard-isolation.policy';
+import { guardErrors } from './guard-isolation.policy';
 import { resolveOptions } from './resolve-options';
 
 class People {}
@@ -11,7 +11,7 @@ const admin = { users: { entity: Operators }, audience: 'https://admin', path: '
 function refusalsOf(options: object): string[] {
   const given = { ...valid, ...options } as AuthModuleOptions;
   const config = resolveOptions(given);
-  return refusals(config, [...Object.keys(given.guards ?? {}), config.guards.at(-1)!.guard]);
+  return guardErrors(config, [...Object.keys(given.guards ?? {}), config.guards.at(-1)!.guard]);
 }
 
 describe('a configuration', () => {

@@ -1,16 +1,11 @@
 import { type ExecutionContext, Injectable, applyDecorators } from '@nestjs/common';
 import { Realm } from '../../foundation/realm/realm';
 import { type Caller, callerAt } from '../../identity/tokens/caller';
-import { requires } from '../gates/route-guard';
-import { type Gate, RouteList } from '../gates/route-plan';
-import { AbilityDenials } from './ability.gate';
-import { type Requirement, isMet } from './requirement';
-
-/** Reports whether a session was started with an explicit list of abilities. */
-export abstract class PinnedSessions {
-  /** Reads the session on the primary. @throws StoreUnavailable */
-  abstract isPinned(familyId: string): Promise<boolean>;
-}
+import { AbilityDenials } from '../../request/abilities/ability.gate';
+import { type Requirement, isMet } from '../../request/abilities/requirement';
+import { requires } from '../../request/gates/route-guard';
+import { type Gate, RouteList } from '../../request/gates/route-plan';
+import { SessionStore } from './session.store';
 
 /** An ability that a pinned session needs for one of the library's own routes. */
 export interface PinnedRequirement extends Requirement {
@@ -31,7 +26,7 @@ export class PinnedAbilityGate implements Gate {
 
   constructor(
     private readonly realm: Realm,
-    private readonly pinnedSessions: PinnedSessions,
+    private readonly sessions: SessionStore,
     private readonly abilityDenials: AbilityDenials,
   ) {}
 
@@ -48,7 +43,7 @@ export class PinnedAbilityGate implements Gate {
   /** A token without the `pin` claim must not unpin a session, so the session row is read in that case. */
   private async isPinned({ claims, familyId }: Caller): Promise<boolean> {
     if (claims.pin === true) return true;
-    return familyId !== null && (await this.pinnedSessions.isPinned(familyId));
+    return familyId !== null && (await this.sessions.isPinned(familyId));
   }
 }
 

@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { ProxyWarning } from './clients';
+import { ProxyWarning } from './client-info';
 
 type Seen = Parameters<ProxyWarning['observe']>[0];
 

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { clientAddress } from './clients';
+import { clientAddress } from './client-info';
 
 interface Cases {
   groups: { same_bucket: string[]; expected_key_prefix64: [string] }[];

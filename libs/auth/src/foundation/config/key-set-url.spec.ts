@@ -1,5 +1,5 @@
 import type { AuthModuleOptions } from './auth-options';
-import { keySetRefusals } from './guard-isolation.policy';
+import { keySetErrors } from './url-checks';
 import { resolveOptions } from './resolve-options';
 
 class People {}
@@ -10,7 +10,7 @@ const service = (keys: object, more: object = {}): AuthModuleOptions =>
   ({ routes: false, algorithm: 'ES256', users: { entity: People }, keys, ...more }) as AuthModuleOptions;
 
 const refusalsOf = (options: AuthModuleOptions, production: boolean): string[] =>
-  keySetRefusals(resolveOptions(options), production);
+  keySetErrors(resolveOptions(options), production);
 
 describe('keys.jwks', () => {
   it.each<[string, AuthModuleOptions, boolean?]>([

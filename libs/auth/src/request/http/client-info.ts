@@ -4,8 +4,7 @@ import { isIP } from 'node:net';
 import { sha256 } from '../../foundation/platform/crypto';
 import { Realm } from '../../foundation/realm/realm';
 import { normalizedIdentifier } from '../../identity/users/identifiers';
-import { FIELD_MAX, ownField } from '../http/request-body';
-import { FairShareKeys } from '../http/route.interceptor';
+import { FIELD_MAX, ownField } from './request-body';
 
 const IPV4_IN_IPV6 = ['::ffff:0:0/96', '64:ff9b::/96'].map((range) => ipaddr.IPv6.parseCIDR(range));
 
@@ -58,17 +57,19 @@ export class Clients {
   }
 }
 
-/** Makes the fair-share keys of a request from its client and its identifier, whether or not the account exists. */
+/** The keys under which the hash queue counts the share of a request. */
 @Injectable()
-export class RequestFairShareKeys extends FairShareKeys {
+export class FairShareKeys {
   constructor(
     private readonly realm: Realm,
     private readonly clients: Clients,
-  ) {
-    super();
-  }
+  ) {}
 
-  keysOf(request: { ip?: unknown; body?: unknown }): readonly string[] {
+  /**
+   * Returns the key of the client and the key of the account, whether or not the account exists. Both are hashed: no
+   * address or identifier is stored.
+   */
+  of(request: { ip?: unknown; body?: unknown }): readonly string[] {
     const { guard, options } = this.realm;
     const identifier = ownField(request.body, options.username);
     const account = typeof identifier === 'string' ? normalizedIdentifier(identifier.slice(0, FIELD_MAX)) : '';

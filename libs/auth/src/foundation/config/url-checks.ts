@@ -1,0 +1,64 @@
+import type { AuthConfig, GuardConfig } from './auth-config';
+
+const isLoopback = (host: string): boolean => /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(host);
+
+interface UrlRule {
+  readonly production: boolean;
+  /** Whether a path is appended to the URL; then it must not have a query or a fragment. */
+  readonly bare?: boolean;
+}
+
+/**
+ * Returns why a URL must not be used in mailed links; null for a valid URL. Possession of such a link proves ownership
+ * of the address, so it must not travel over plain HTTP, where others can read it.
+ */
+export function urlFault(text: string | undefined, { production, bare = false }: UrlRule): string | null {
+  if (!text) return 'is missing';
+  // URL parsers remove some of these characters, and mail clients end the link at them.
+  if (/[\p{C}\p{Z}]/u.test(text)) return 'has spaces or control characters';
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (!url || !['http:', 'https:'].includes(url.protocol)) return `is "${text}", which is not an http(s) URL`;
+  if (url.username || url.password) return 'has a user name or a password, which every mail would contain';
+  if (bare && /[?#]/.test(text)) return `is "${text}", which has a query or a fragment`;
+  if (url.protocol === 'https:' || (!production && isLoopback(url.hostname))) return null;
+  return production
+    ? `is "${text}": in production, mailed links must use https`
+    : `is "${text}": http is allowed only for localhost, outside production`;
+}
+
+/** The error of a feature that sends mails while no mailer is set. */
+export const noMailer = (feature: string): string =>
+  `features.${feature} needs mail.mailer. Set it to nodemailerMailer(transport, from), or to your own Mailer.`;
+
+/** Keeps the texts of the checks that failed. */
+export const failed = (...all: (string | false | null)[]): string[] =>
+  all.filter((text): text is string => typeof text === 'string');
+
+/** Returns the configuration errors of `keys.jwks`, each with its correction. */
+export const keySetErrors = ({ guards, routes }: AuthConfig, production: boolean): string[] =>
+  guards.flatMap((guard) => (guard.keys.jwks === undefined ? [] : jwksErrors(guard, routes, production)));
+
+function jwksErrors({ keys, algorithm, nameOf }: GuardConfig, routes: boolean, production: boolean): string[] {
+  const option = `${nameOf('keys.jwks')} (SVC_JWKS_URL)`;
+  const fault = sourceFault(keys.jwks, production);
+  return [
+    (keys.private || Object.keys(keys.public).length > 0) &&
+      `${option} cannot be combined with keys.private and keys.public: keys have one source. Remove one of them.`,
+    algorithm === 'HS256' &&
+      `${option} needs an algorithm with public keys. Set algorithm (SVC_ALGORITHM) to the issuer's, ES256 or RS256.`,
+    routes &&
+      `${option} is for services that only verify tokens, but the routes sign tokens. Set routes to false, or set keys.private and keys.public instead.`,
+    fault &&
+      `${option} ${fault}. Set it to the URL of the issuer's key set, such as https://api.example.com/auth/jwks.`,
+  ].filter((text): text is string => typeof text === 'string');
+}
+
+/** The message never contains the URL, because the URL may contain a password. */
+function sourceFault(jwks: unknown, production: boolean): string | null {
+  if (typeof jwks === 'function') return null;
+  const url = typeof jwks === 'string' && URL.canParse(jwks) ? new URL(jwks) : null;
+  if (!url || !['http:', 'https:'].includes(url.protocol)) return 'is neither an http(s) URL nor a function';
+  if (url.username || url.password) return 'has a user name or a password in it';
+  if (url.protocol === 'https:' || !production || isLoopback(url.hostname)) return null;
+  return 'uses http: an attacker on the network could replace the keys, so production requires https';
+}
