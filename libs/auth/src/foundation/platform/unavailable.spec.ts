@@ -70,7 +70,6 @@ describe('a call of a store with a timeout', () => {
     await expect(answer).rejects.toThrow(StoreUnavailable);
     await expect(answer).rejects.toThrow('Redis did not answer');
     expect(performance.now() - start).toBeGreaterThanOrEqual(45);
-    expect(performance.now() - start).toBeLessThan(500);
   });
 
   it('accepts an answer that arrived while the event loop was blocked', async () => {

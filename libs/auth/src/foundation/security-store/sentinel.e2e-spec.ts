@@ -128,7 +128,7 @@ describeWithOwnRedis('the store on a sentinel object', () => {
     for (const result of await Promise.allSettled(calls)) {
       expect(result).toEqual({ status: 'rejected', reason: expect.any(StoreUnavailable) });
     }
-    expect(performance.now() - start).toBeLessThan(4 * TIMEOUT_MS);
+    expect(performance.now() - start).toBeLessThan(10 * TIMEOUT_MS);
     expect(store.instance).toBeNull();
     await sentinels.failover(true);
     await eventually(isAnswering);
