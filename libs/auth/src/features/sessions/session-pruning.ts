@@ -52,13 +52,14 @@ interface Deleted extends EndedRow {
 
 /**
  * `statement_timestamp()` is constant, so the index limits the scan. `clock_timestamp()` changes from row to row, and
- * every live session would be read. Locked rows are skipped until the next pruning.
+ * every live session would be read. Locked rows are skipped until the next pruning. The array is computed once: a join
+ * with the sub-select could repeat it for each row, and delete more than a page, out of order.
  */
 const statementOn = (sessions: string): string => `
-  DELETE FROM ${sessions} WHERE id IN (
+  DELETE FROM ${sessions} WHERE id = ANY(ARRAY(
     SELECT id FROM ${sessions}
      WHERE expires_at < statement_timestamp() + $1::interval AND expires_at >= $2::timestamptz
        AND least(expires_at, last_used_at) < statement_timestamp() + $1::interval - $3::float8 * interval '1 second'
-     ORDER BY expires_at LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
+     ORDER BY expires_at LIMIT ${BATCH} FOR UPDATE SKIP LOCKED))
   RETURNING id, guard, user_id AS "userId", amr, ip, user_agent AS "userAgent", revoked_at IS NOT NULL AS revoked,
             to_char(expires_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS deadline`;
