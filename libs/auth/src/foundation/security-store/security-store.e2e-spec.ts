@@ -10,7 +10,7 @@ import { RedisSecurityStore } from './redis-security-store';
 import type { SecurityStore } from './security-store';
 import {
   type Subject,
-  TIMEOUT_MS,
+  ANSWER_MS,
   describeStores,
   inMemory,
   throughCacheManager,
@@ -167,7 +167,7 @@ describeWithRedis('the store on a node-redis client', () => {
   it('finds keys when its own prefix contains glob characters, and returns them without the prefix', async () => {
     const { client, cache } = await redisCache(sharedRedisUrl()!);
     const prefix = `app*[1]?:${randomUUID()}:`;
-    const store = new RedisSecurityStore(redisClientOf(cache)!, TIMEOUT_MS, prefix);
+    const store = new RedisSecurityStore(redisClientOf(cache)!, ANSWER_MS, prefix);
     await store.setMany(['k:1', 'k:2', 'other'], 'x', 60);
     await client.set(`app1:${prefix}k:3`, 'x', { EX: 60 });
     await client.set(`${prefix.replace('*[1]?', 'x1x')}k:4`, 'x', { EX: 60 });
@@ -180,7 +180,7 @@ describeWithRedis('a pool of clients of node-redis 5', () => {
   it('provides the common server of all its connections, and reads from it', async () => {
     const pool = createClientPool({ url: sharedRedisUrl()! }, { minimum: 2, cleanupDelay: 1 });
     await pool.on('error', () => undefined).connect();
-    const store = new RedisSecurityStore(redisClientOf(pool)!, TIMEOUT_MS);
+    const store = new RedisSecurityStore(redisClientOf(pool)!, ANSWER_MS);
     const key = `pool:${randomUUID()}`;
     await store.setMany([key], 'x', 60);
     const values = await Promise.all(Array.from({ length: 10 }, () => store.getMany([key])));
