@@ -1,4 +1,11 @@
-import { PasswordHasher, PasswordVerifier, bcryptVerifier, pbkdf2Verifier, scryptVerifier } from '@svc/auth';
+import {
+  PasswordHasher,
+  PasswordVerifier,
+  bcryptVerifier,
+  firebaseScryptVerifier,
+  pbkdf2Verifier,
+  scryptVerifier,
+} from '@svc/auth';
 import { pbkdf2Sync, scryptSync } from 'node:crypto';
 import { TestApp } from '../support/app';
 import { ADA, confirmPassword } from '../support/step-up';
@@ -7,7 +14,8 @@ import { PASSWORD } from '../support/user-entities';
 const b64 = (bytes: Buffer): string => bytes.toString('base64').replace(/=+$/, '');
 const SALT = Buffer.from('0123456789abcdef');
 
-// The first hash is from the test suite of crypt_blowfish, the third from the documentation of passlib.
+// The sources: the test suite of crypt_blowfish, the documentation of passlib, the tests of ASP.NET Core Identity, and the
+// documentation of firebase/scrypt.
 const KNOWN: [string, string, string][] = [
   ['bcrypt 2a', 'U*U', '$2a$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW'],
   ['bcrypt 2y', 'U*U', '$2y$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW'],
@@ -21,6 +29,12 @@ const KNOWN: [string, string, string][] = [
     PASSWORD,
     `pbkdf2_sha256$1200$seasoning$${pbkdf2Sync(PASSWORD, 'seasoning', 1200, 32, 'sha256').toString('base64')}`,
   ],
+  ['PBKDF2 of ASP.NET Core', 'my password', 'AQAAAAIAAAAyAAAAEOMwvh3+FZxqkdMBz2ekgGhwQ4B6pZWND6zgESBuWiHw'],
+  [
+    'Firebase',
+    'user1password',
+    '$firebase-scrypt$42xEC+ixf3L2lw==$lSrfV15cpx95/sZS2W9c9Kp6i/LVgQNDNC/qzrCnh1SAyZvqmZqAjTdn3aoItz+VHjoZilo78198JAdRuid5lQ==',
+  ],
   [
     'scrypt',
     PASSWORD,
@@ -28,7 +42,14 @@ const KNOWN: [string, string, string][] = [
   ],
 ];
 
-const verifiers = [bcryptVerifier({ rounds: 5 }), scryptVerifier({ ln: 10 }), pbkdf2Verifier({ iterations: 1200 })];
+const signerKey = 'jxspr8Ki0RYycVU8zykbdLGjFQ3McFUH0uiiTvC8pVMXAn210wjLNmdZJzxUECKbm0QsEmYUSDzZvpjeJ9WmXA==';
+
+const verifiers = [
+  bcryptVerifier({ rounds: 5 }),
+  scryptVerifier({ ln: 10 }),
+  pbkdf2Verifier({ iterations: 1200 }),
+  firebaseScryptVerifier({ signerKey }),
+];
 
 describe('an account with the password hash of another system', () => {
   const t = TestApp.forFile({ options: { hashing: { memoryCost: 64, timeCost: 1, verifiers } } });
@@ -81,6 +102,11 @@ describe('an account with the password hash of another system', () => {
     '$2b$31$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW',
     `$scrypt$ln=30,r=8,p=1$${b64(SALT)}$${'A'.repeat(43)}`,
     `pbkdf2_sha256$99999999$seasoning$${'A'.repeat(43)}=`,
+    // ASP.NET Core with 4,294,967,295 iterations.
+    `AQAAAAL/////${'AAAAEOMwvh3+FZxqkdMBz2ekgGhwQ4B6pZWND6zgESBuWiHw'}`,
+    '$firebase-scrypt$42xEC+ixf3L2lw==$lSrfV15cpx95/sZS2W9c9Kp6',
+    `$firebase-scrypt$$${'A'.repeat(86)}==`,
+    `$firebase-scrypt$42xEC+ixf3L2lw==$${'A'.repeat(1_000_000)}`,
     'plain text',
   ])('cannot overload the server: %s does not match', async (digest) => {
     await store(digest);
@@ -104,10 +130,10 @@ describe('an account with the password hash of another system', () => {
     };
     for (const [, , digest] of KNOWN) {
       await store(digest);
-      expect(await costs(ADA)).toEqual([1, 1, 1, 1]);
+      expect(await costs(ADA)).toEqual([1, 1, 1, 1, 1]);
     }
     for (const email of ['native@example.com', 'nobody@example.com', ''])
-      expect(await costs(email)).toEqual([1, 1, 1, 1]);
+      expect(await costs(email)).toEqual([1, 1, 1, 1, 1]);
   });
 
   it('cannot sign in where its kind of hash is not accepted', async () => {

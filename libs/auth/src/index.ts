@@ -7,6 +7,7 @@ export { AuthEvents } from './foundation/platform/auth-events';
 export { AuthHealth, type HealthFault, type HealthResult } from './tools/health/auth-health';
 export { Clock } from './foundation/platform/clock';
 export { type Enrolment, TwoFactor } from './features/two-factor/two-factor';
+export type { ImportedFactor } from './features/two-factor/imported-factor';
 export { Pruning, type Pruned } from './tools/retention/pruning';
 export { SharedThrottlerStorage, type ThrottlerRecord } from './request/throttling/throttler-storage';
 
@@ -118,6 +119,7 @@ export { BreachedPasswords } from './foundation/ports/passwords';
 export { PwnedPasswords } from './identity/password/pwned-passwords';
 export { PasswordVerifier } from './foundation/ports/passwords';
 export { bcryptVerifier } from './identity/password/imported/bcrypt-verifier';
+export { firebaseScryptVerifier } from './identity/password/imported/firebase-scrypt-verifier';
 export { pbkdf2Verifier } from './identity/password/imported/pbkdf2-verifier';
 export { scryptVerifier } from './identity/password/imported/scrypt-verifier';
 export type { RegistrationField, RegistrationRules } from './foundation/config/registration-rules';

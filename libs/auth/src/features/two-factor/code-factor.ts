@@ -4,7 +4,7 @@ import { AuthEvents } from '../../foundation/platform/auth-events';
 import { Realm } from '../../foundation/realm/realm';
 import { CodeFactor, type FactorMatch } from '../login-challenge/second-factors';
 import { RecoveryCodeUsed } from './two-factor.events';
-import { hashesIn, without, RecoveryCodes } from './recovery-codes';
+import { without, RecoveryCodes } from './recovery-codes';
 import { SecondFactors, isEnabled } from './stored-factors';
 import { UsedCodes, Totp } from './totp';
 import { TwoFactor } from './two-factor';
@@ -30,9 +30,10 @@ export class TwoFactorCodes extends CodeFactor {
   async methodsOf(userId: string): Promise<SecondFactorMethod[] | null> {
     const factor = await this.factors.read(userId);
     if (!isEnabled(factor)) return null;
-    const readable = this.factors.secretOf(userId, factor) !== null;
-    const left = hashesIn(factor.recoveryCodes).length > 0;
-    return [...(readable ? ['totp' as const] : []), ...(left ? ['recovery_code' as const] : [])];
+    const secret = this.factors.secretOf(userId, factor);
+    const hasTotp = secret !== null && this.totp.isUsable(secret);
+    const hasRecoveryCode = this.recoveryCodes.count(factor.recoveryCodes) > 0;
+    return [...(hasTotp ? ['totp' as const] : []), ...(hasRecoveryCode ? ['recovery_code' as const] : [])];
   }
 
   async matchCode(userId: string, given: string): Promise<FactorMatch | null> {
@@ -43,21 +44,21 @@ export class TwoFactorCodes extends CodeFactor {
 
   async matchRecoveryCode(userId: string, code: string): Promise<FactorMatch | null> {
     const factor = await this.factors.read(userId);
-    const hash = isEnabled(factor) ? await this.recoveryCodes.find(factor.recoveryCodes, code) : null;
-    return hash === null ? null : { amr: AMR, spend: () => this.spendRecoveryCode(userId, hash) };
+    const entry = isEnabled(factor) ? await this.recoveryCodes.find(factor.recoveryCodes, code) : null;
+    return entry === null ? null : { amr: AMR, spend: () => this.spendRecoveryCode(userId, entry) };
   }
 
   remove(userId: string): Promise<void> {
     return this.twoFactor.disable(userId);
   }
 
-  private async spendRecoveryCode(userId: string, hash: string): Promise<boolean> {
+  private async spendRecoveryCode(userId: string, entry: string): Promise<boolean> {
     const left = await this.factors.change(userId, (factor) => {
-      const recoveryCodes = isEnabled(factor) ? without(factor.recoveryCodes, hash) : null;
+      const recoveryCodes = isEnabled(factor) ? without(factor.recoveryCodes, entry) : null;
       return recoveryCodes === null ? null : { ...factor, recoveryCodes };
     });
     if (!left) return false;
-    this.events.emit(new RecoveryCodeUsed(userId, this.realm.guard, hashesIn(left.recoveryCodes).length));
+    this.events.emit(new RecoveryCodeUsed(userId, this.realm.guard, this.recoveryCodes.count(left.recoveryCodes)));
     return true;
   }
 }

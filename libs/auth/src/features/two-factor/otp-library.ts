@@ -1,7 +1,10 @@
 import { AuthConfigError } from '../../foundation/platform/errors';
 import { optionalPeer } from '../../foundation/platform/optional-peer';
 
-type Otplib = Pick<typeof import('otplib'), 'generateSecret' | 'generateSync' | 'verifySync'>;
+type Otplib = Pick<
+  typeof import('otplib'),
+  'createGuardrails' | 'generateSecret' | 'generateSync' | 'verifySync' | 'ScureBase32Plugin'
+>;
 
 /** Loads the optional peer. @throws AuthConfigError when it is not installed */
 export function otpLibrary(load: typeof optionalPeer = optionalPeer): Otplib {

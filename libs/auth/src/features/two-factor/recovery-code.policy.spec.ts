@@ -1,4 +1,4 @@
-import { RECOVERY_CODE, hashesIn, without } from './recovery-codes';
+import { RECOVERY_CODE, comparedHash, entriesIn, importedColumn, without } from './recovery-codes';
 
 describe('the column of recovery codes', () => {
   it.each<[string | null, string[]]>([
@@ -13,7 +13,7 @@ describe('the column of recovery codes', () => {
     [JSON.stringify(Array.from({ length: 101 }, () => 'a')), []],
     ['null', []],
     ['[', []],
-  ])('%j contains %j', (column, hashes) => expect(hashesIn(column)).toEqual(hashes));
+  ])('%j contains %j', (column, hashes) => expect(entriesIn(column)).toEqual(hashes));
 
   it.each<[string | null, string, string | null]>([
     ['["a","b","c"]', 'b', '["a","c"]'],
@@ -33,4 +33,28 @@ describe('the column of recovery codes', () => {
     ['äbcdeABCDE-0123456789', false],
     ['', false],
   ])('accepts the code format of %j: %s', (code, isValid) => expect(RECOVERY_CODE.test(code)).toBe(isValid));
+
+  it('marks imported hashes, and contains equal ones once', () => {
+    expect(entriesIn(importedColumn(['a', 'b', 'a']))).toEqual(['imported:a', 'imported:b']);
+    expect(importedColumn([])).toBe('[]');
+  });
+
+  const OWN = 'abcdeABCDE-0123456789';
+  it.each<[string, string, string, string | null]>([
+    ['the format of the library', 'hash', OWN, 'hash'],
+    ['another format', 'hash', 'abcde-12345', null],
+    ['the format of the library', 'imported:hash', OWN, 'hash'],
+    ['another format', 'imported:hash', 'abcde-12345', 'hash'],
+    ['digits only', 'imported:hash', '12345678', 'hash'],
+    ['words', 'imported:hash', 'correct horse battery', 'hash'],
+    ['64 characters', 'imported:hash', 'x'.repeat(64), 'hash'],
+    ['65 characters', 'imported:hash', 'x'.repeat(65), null],
+    ['seven characters', 'imported:hash', '1234567', null],
+    ['a NUL', 'imported:hash', '12345678\0', null],
+    ['a line break', 'imported:hash', '12345678\n', null],
+    ['other letters', 'imported:hash', 'äbcdefghij', null],
+    ['no character', 'imported:hash', '', null],
+  ])('compares a text with %s and the entry %s: %j with %j', (_, entry, code, hash) =>
+    expect(comparedHash(entry, code)).toBe(hash),
+  );
 });

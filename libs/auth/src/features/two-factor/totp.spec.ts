@@ -1,4 +1,4 @@
-import { generateSync } from 'otplib';
+import { createGuardrails, generateSync } from 'otplib';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Clock } from '../../foundation/platform/clock';
@@ -97,6 +97,37 @@ describe('TOTP', () => {
   it('accepts no code without a secret', () => {
     expect(totpAt(59).match(null, '287082')).toBeNull();
     expect(totpAt(59).match('', '287082')).toBeNull();
+  });
+
+  it.each([
+    ['GEZDGNBVGY3TQOJQ', true],
+    ['gezdgnbvgy3tqojq', true],
+    ['GEZDGNBVGY3TQOJQGE', true],
+    [SECRET, true],
+    ['A'.repeat(103), true],
+    ['A'.repeat(104), false],
+    ['A'.repeat(1000), false],
+    ['GEZDGNBVGY3TQOI', false],
+    ['GEZDGNBVGY3TQOJQG', false],
+    ['GEZDGNBVGY3TQOJQGF', false],
+    ['GEZDGNBVGY3TQO1Q', false],
+    ['', false],
+    ['not base32', false],
+  ])('can use the secret %s: %s', (secret, isUsable) => {
+    expect(totpAt(59).isUsable(secret)).toBe(isUsable);
+    expect(() => totpAt(59).match(secret, '287082')).not.toThrow();
+  });
+
+  it('accepts a code of a secret of 80 bits', () => {
+    const secret = SECRET.slice(0, 16);
+    const guardrails = createGuardrails({ MIN_SECRET_BYTES: 10 });
+    const code = generateSync({ secret, epoch: 59, guardrails });
+    expect(totpAt(59).match(secret, code)).toEqual({ secret, code, step: 1 });
+  });
+
+  it('encodes bytes in base32 without padding', () => {
+    expect(totpAt(0).encoded(Buffer.from('12345678901234567890'))).toBe(SECRET);
+    expect(totpAt(0).encoded(Buffer.from('1234567890a'))).toBe('GEZDGNBVGY3TQOJQME');
   });
 
   it('makes different secrets of 160 bits', () => {

@@ -7,6 +7,10 @@ import { CLOCK_MARGIN } from '../../identity/denylist/denylist';
 import { otpLibrary } from './otp-library';
 
 const SECRET_BYTES = 20;
+
+/** Secrets of other systems may have 80 bits. The library refuses fewer than 128 bits by default. */
+const MIN_SECRET_BYTES = 10;
+
 const STEP_SECONDS = 30;
 const CODE = /^[0-9]{6}$/;
 
@@ -21,6 +25,7 @@ export interface TotpMatch {
 @Injectable()
 export class Totp {
   private readonly library = otpLibrary();
+  private readonly guardrails = this.library.createGuardrails({ MIN_SECRET_BYTES });
 
   constructor(
     private readonly clock: Clock,
@@ -32,18 +37,33 @@ export class Totp {
     return this.library.generateSecret({ length: SECRET_BYTES });
   }
 
-  /** Checks a code for the time steps within `twoFactor.window`. Ignores spaces. Null for a wrong code or without a secret. */
+  /** Returns the bytes of a secret in base32. */
+  encoded(secret: Uint8Array): string {
+    return new this.library.ScureBase32Plugin().encode(secret);
+  }
+
+  /** Whether codes of this secret can be checked: base32 of 10 to 64 bytes. The library throws for any other text. */
+  isUsable(secret: string): boolean {
+    try {
+      return this.library.generateSync({ secret, epoch: 0, guardrails: this.guardrails }).length > 0;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Checks a code for the time steps within `twoFactor.window`. Ignores spaces. Null for a wrong code, or without a usable secret. */
   match(secret: string | null, given: string): TotpMatch | null {
     const code = given.replaceAll(/\s/g, '');
     // The library throws for a text that is not a code.
-    if (!secret || !CODE.test(code)) return null;
+    if (!secret || !CODE.test(code) || !this.isUsable(secret)) return null;
     const step = this.stepOf(secret, code);
     return step === null ? null : { secret, code, step };
   }
 
   private stepOf(secret: string, token: string): number | null {
     const epochTolerance = this.realm.options.twoFactor.window * STEP_SECONDS;
-    const verified = this.library.verifySync({ secret, token, epoch: this.clock.seconds(), epochTolerance });
+    const [epoch, { guardrails }] = [this.clock.seconds(), this];
+    const verified = this.library.verifySync({ secret, token, epoch, epochTolerance, guardrails });
     return verified.valid && 'timeStep' in verified ? verified.timeStep : null;
   }
 

@@ -1,5 +1,6 @@
 import type { Feature } from '../../foundation/realm/feature';
 import { CodeFactor, NoCodeFactor } from '../login-challenge/second-factors';
+import { FactorImports } from './imported-factor';
 import { RecoveryCodes } from './recovery-codes';
 import { RecoveryCodesController, TwoFactorController } from './two-factor.controller';
 import { SecondFactors } from './stored-factors';
@@ -16,6 +17,7 @@ export const twoFactor: Feature = {
     UsedCodes,
     SecondFactors,
     RecoveryCodes,
+    FactorImports,
     TwoFactor,
     { provide: CodeFactor, useClass: TwoFactorCodes },
   ],

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Unauthenticated } from '../../foundation/platform/errors';
+import { Unauthenticated, ValidationFailed } from '../../foundation/platform/errors';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { Clock } from '../../foundation/platform/clock';
 import { Realm } from '../../foundation/realm/realm';
@@ -7,7 +7,8 @@ import { WrongCode } from '../login-challenge/challenge';
 import { NO_SECOND_FACTOR, UserProvider } from '../../foundation/ports/user-provider';
 import { AlreadyEnrolled, NotEnrolled } from './two-factor.errors';
 import { otpauthUri, UsedCodes, Totp } from './totp';
-import { hashesIn, RecoveryCodes } from './recovery-codes';
+import { FactorImports, type ImportedFactor } from './imported-factor';
+import { RecoveryCodes } from './recovery-codes';
 import { RecoveryCodesReplaced, TwoFactorDisabled, TwoFactorEnabled } from './two-factor.events';
 import { SecondFactors, isEnabled } from './stored-factors';
 
@@ -33,6 +34,7 @@ export class TwoFactor {
     private readonly totp: Totp,
     private readonly usedCodes: UsedCodes,
     private readonly codes: RecoveryCodes,
+    private readonly imports: FactorImports,
     private readonly users: UserProvider,
     private readonly events: AuthEvents,
     private readonly clock: Clock,
@@ -78,6 +80,40 @@ export class TwoFactor {
     if (!wasEnabled) this.events.emit(new TwoFactorEnabled(userId, this.realm.guard));
   }
 
+  /**
+   * Enables a second factor that the user has enrolled in another system. The codes of the authenticator app stay
+   * valid. Replaces a pending enrolment.
+   *
+   * @param replace whether to replace an enabled second factor, with its recovery codes
+   * @returns whether it was stored: false if the same secret is enabled already, so an import can be repeated
+   * @throws ValidationFailed under `secret`, `recovery_code_hashes` or `confirmed_at` for a value that cannot be used,
+   * and under `user_id` for an unknown user; AlreadyEnrolled if another secret is enabled. Nothing is changed then
+   */
+  async importFactor(
+    userId: string | number,
+    imported: ImportedFactor,
+    { replace = false }: { replace?: boolean } = {},
+  ): Promise<boolean> {
+    const id = String(userId);
+    const { secret, recoveryCodes, confirmedAt } = this.imports.validated(imported);
+    const next = {
+      secret: this.factors.encrypted(id, secret),
+      recoveryCodes,
+      confirmedAt: confirmedAt ?? new Date(this.clock.now()),
+    };
+    const found: { enabled?: 'none' | 'same' | 'other' } = {};
+    const stored = await this.factors.change(id, (current) => {
+      const isSame = this.factors.secretOf(id, current) === secret;
+      found.enabled = !isEnabled(current) ? 'none' : isSame ? 'same' : 'other';
+      return found.enabled === 'none' || replace ? next : null;
+    });
+    if (!stored && found.enabled === 'same') return false;
+    if (!stored && found.enabled === 'other') throw new AlreadyEnrolled();
+    if (!stored) throw new ValidationFailed({ user_id: [{ key: 'validation.invalid', params: { field: 'user id' } }] });
+    this.events.emit(new TwoFactorEnabled(id, this.realm.guard));
+    return true;
+  }
+
   /** Removes the second factor, pending or enabled. */
   async disable(userId: string): Promise<void> {
     let wasEnabled = false;
@@ -96,7 +132,7 @@ export class TwoFactor {
   /** Returns the number of remaining recovery codes, and the size of a set. */
   async recoveryCodeCount(userId: string): Promise<{ remaining: number; total: number }> {
     const { recoveryCodes } = await this.factors.read(userId);
-    return { remaining: hashesIn(recoveryCodes).length, total: this.realm.options.twoFactor.recoveryCodes };
+    return { remaining: this.codes.count(recoveryCodes), total: this.realm.options.twoFactor.recoveryCodes };
   }
 
   /** Replaces the recovery codes. The former codes become invalid. @throws NotEnrolled */

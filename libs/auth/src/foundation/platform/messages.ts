@@ -8,6 +8,8 @@ export const MESSAGES = {
   'auth.one_factor_only': 'Give one second factor, not several.',
   'auth.bad_challenge': 'This sign-in has expired. Please start again.',
   'auth.already_enrolled': 'Two-factor authentication is already enabled.',
+  'auth.unusable_secret': 'The secret must be base32 of 10 to 64 bytes, for SHA-1, six digits and 30 seconds.',
+  'auth.unusable_hash': 'This hash is not of a kind that can be verified.',
   'auth.not_enrolled': 'Two-factor authentication is not enabled.',
   'auth.insufficient_scope': 'This needs the ability {abilities}.',
   'auth.confirmation_required': 'Please confirm your identity to continue.',

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
+import { digestCost, isAffordable } from './argon2-hasher';
 import { PasswordHasher } from './password-hasher';
 import type { PasswordVerifier } from '../../foundation/ports/passwords';
 import { usable } from './imported/usable-verifier';
@@ -31,17 +32,41 @@ export class PasswordCheck {
 
   /** Whether `password` matches `digest`. False for null. @throws HasherBusy */
   async matches(digest: string | null, password: string): Promise<boolean> {
-    const importer = this.verifiers.find((verifier) => digest !== null && verifier.recognises(digest));
+    const importer = digest === null ? undefined : this.importerOf(digest);
     let matches = await this.hasher.verify(importer ? null : digest, password);
     for (const verifier of this.verifiers) {
       const isImporter = verifier === importer;
       const matched = await this.queue.run(() => verified(verifier, isImporter ? digest! : verifier.decoy, password));
-      // Some bcrypt libraries end a password at a NUL, and HMAC pads its key with NULs, so such passwords never match.
-      if (isImporter) matches = matched && !password.includes('\0');
+      if (isImporter) matches = matched && isComparedWhole(password);
     }
     return matches;
   }
+
+  /** Whether a digest can be verified: argon2id, or of a kind in `hashing.verifiers`, and within its limit of cost. */
+  accepts(digest: string): boolean {
+    const cost = digestCost(digest);
+    return this.importerOf(digest) !== undefined || (cost !== undefined && isAffordable(cost));
+  }
+
+  /**
+   * Whether a text matches a digest, with one hash of the digest's own kind: for recovery codes, whose kind of hash is
+   * no secret after the password was verified. False, also after one hash, for a digest that is not accepted.
+   *
+   * @throws HasherBusy
+   */
+  async matchesOwnKind(digest: string, text: string): Promise<boolean> {
+    const importer = this.importerOf(digest);
+    if (!importer) return this.hasher.verify(digest, text);
+    return (await this.queue.run(() => verified(importer, digest, text))) && isComparedWhole(text);
+  }
+
+  private importerOf(digest: string): PasswordVerifier | undefined {
+    return this.verifiers.find((verifier) => verifier.recognises(digest));
+  }
 }
+
+/** Some bcrypt libraries end a password at a NUL, and HMAC pads its key with NULs, so such passwords never match. */
+const isComparedWhole = (password: string): boolean => !password.includes('\0');
 
 /** False if the library throws for the digest. */
 async function verified(verifier: PasswordVerifier, digest: string, password: string): Promise<boolean> {

@@ -1,10 +1,15 @@
+import { inspect } from 'node:util';
 import { AuthConfigError } from '../../foundation/platform/errors';
 import { bcryptVerifier } from './imported/bcrypt-verifier';
+import { firebaseScryptVerifier } from './imported/firebase-scrypt-verifier';
 import { pbkdf2Verifier } from './imported/pbkdf2-verifier';
 import { scryptVerifier } from './imported/scrypt-verifier';
 
 /** A stub of the package `bcrypt`, which runs outside the event loop. */
 const native = ((name: string) => (name === 'bcrypt' ? { compare: async () => false } : undefined)) as never;
+
+// From the documentation of firebase/scrypt.
+const SIGNER_KEY = 'jxspr8Ki0RYycVU8zykbdLGjFQ3McFUH0uiiTvC8pVMXAn210wjLNmdZJzxUECKbm0QsEmYUSDzZvpjeJ9WmXA==';
 
 describe('a verifier of imported hashes', () => {
   it.each([
@@ -13,6 +18,8 @@ describe('a verifier of imported hashes', () => {
     ['scrypt', scryptVerifier({ ln: 10 })],
     ['scrypt with the largest ln for r=1', scryptVerifier({ ln: 15, r: 1 })],
     ['scrypt with many lanes', scryptVerifier({ ln: 4, p: 300 })],
+    ['Firebase', firebaseScryptVerifier({ signerKey: SIGNER_KEY, memCost: 10 })],
+    ['Firebase without a separator', firebaseScryptVerifier({ signerKey: SIGNER_KEY, saltSeparator: '', memCost: 10 })],
     ['PBKDF2 with SHA-1', pbkdf2Verifier({ hash: 'sha1', iterations: 1000 })],
     ['PBKDF2 with SHA-256', pbkdf2Verifier({ iterations: 1 })],
     ['PBKDF2 with SHA-512', pbkdf2Verifier({ hash: 'sha512', iterations: 1000 })],
@@ -47,6 +54,22 @@ describe('a verifier of imported hashes', () => {
       ],
     ),
     ...[
+      { signerKey: '' },
+      { signerKey: 'short' },
+      { signerKey: 'not base64!'.repeat(9) },
+      { signerKey: undefined },
+      { memCost: 18 },
+      { memCost: 14.5 },
+      { memCost: '14' },
+      { rounds: 0 },
+      { rounds: 8.5 },
+      { rounds: 99, memCost: 14 },
+    ].map((parameters): [string, () => unknown, RegExp] => [
+      `Firebase with ${JSON.stringify(parameters)}`,
+      () => firebaseScryptVerifier({ signerKey: SIGNER_KEY, ...(parameters as object) }),
+      /use the base64 signer key of the project, and whole numbers from 1/,
+    ]),
+    ...[
       { iterations: 5_000_000 },
       { iterations: 0 },
       { iterations: 1.5 },
@@ -62,6 +85,28 @@ describe('a verifier of imported hashes', () => {
   it.each(invalid)('cannot be created for %s', (_, make, message) => {
     expect(make).toThrow(AuthConfigError);
     expect(make).toThrow(message);
+  });
+
+  it('for Firebase verifies the hash in the documentation of firebase/scrypt', async () => {
+    const verifier = firebaseScryptVerifier({ signerKey: SIGNER_KEY, saltSeparator: 'Bw==', rounds: 8, memCost: 14 });
+    const hash = 'lSrfV15cpx95/sZS2W9c9Kp6i/LVgQNDNC/qzrCnh1SAyZvqmZqAjTdn3aoItz+VHjoZilo78198JAdRuid5lQ==';
+    const digest = `$firebase-scrypt$42xEC+ixf3L2lw==$${hash}`;
+    const urlSafe = digest.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+    for (const text of [digest, urlSafe]) {
+      expect(verifier.recognises(text)).toBe(true);
+      await expect(verifier.verify(text, 'user1password')).resolves.toBe(true);
+      await expect(verifier.verify(text, 'user1passworD')).resolves.toBe(false);
+    }
+    expect(verifier.recognises(digest.replace(hash, hash.slice(0, 44)))).toBe(false);
+  });
+
+  it('for Firebase does not show the signer key when it is printed', () => {
+    const verifier = firebaseScryptVerifier({ signerKey: SIGNER_KEY });
+    const bytes = Buffer.from(SIGNER_KEY, 'base64');
+    for (const printed of [inspect(verifier, { depth: 9, showHidden: true }), JSON.stringify(verifier)]) {
+      for (const form of ['base64', 'hex', 'latin1'] as const) expect(printed).not.toContain(bytes.toString(form));
+      expect(printed).not.toContain(`${bytes[0]},${bytes[1]}`);
+    }
   });
 
   it('for native bcrypt accepts up to 14 rounds', () => {

@@ -48,7 +48,7 @@ export function withTwoFactorColumns<Base extends Constructor>(base: Base) {
     @Column({ name: 'two_factor_secret', type: 'text', nullable: true, select: false })
     twoFactorSecret?: string | null;
 
-    /** JSON array of PHC strings. */
+    /** JSON array of the hashes of the unused recovery codes. */
     @Column({ name: 'two_factor_recovery_codes', type: 'text', nullable: true, select: false })
     twoFactorRecoveryCodes?: string | null;
 

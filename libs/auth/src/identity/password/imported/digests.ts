@@ -38,6 +38,13 @@ const PBKDF2_PHC =
   /^\$pbkdf2-?(sha1|sha256|sha512)?\$(?:i=)?(\d{1,8})(?:,l=\d{1,3})?\$([A-Za-z0-9+/.]{2,128})={0,2}\$([A-Za-z0-9+/.]{22,172})={0,2}$/;
 const PBKDF2_DJANGO = /^pbkdf2_(sha1|sha256)\$(\d{1,8})\$([^$]{1,128})\$([A-Za-z0-9+/]{22,172}={0,2})$/;
 
+const FIREBASE = /^\$firebase-scrypt\$([A-Za-z0-9+/_-]{2,128})={0,2}\$([A-Za-z0-9+/_-]{22,344})={0,2}$/;
+// Version 1, and the number of the hash: below 16 in 32 bits.
+const PBKDF2_ASP_NET = /^AQAAAA[A-Za-z0-9+/]{30,330}={0,2}$/;
+
+/** ASP.NET Core's numbers of the hashes. */
+const ASP_NET_HASHES = ['sha1', 'sha256', 'sha512'];
+
 /** Whether a digest is a bcrypt digest with at most this cost. Each step doubles the work. */
 export function isAffordableBcrypt(digest: string, most: number): boolean {
   const cost = Number(BCRYPT.exec(digest)?.[1]);
@@ -53,21 +60,50 @@ export function scryptDigest(digest: string): ImportedDigest<ScryptCost> | undef
 }
 
 // RFC 7914 §2: N is less than 2^(16 · r). Libraries throw for a larger N.
-const isScryptCost = ({ ln, r, p }: ScryptCost): boolean =>
-  ln >= 1 && r >= 1 && p >= 1 && ln < 16 * r && 128 * 2 ** ln * r * p <= SCRYPT_WORK;
+export const isScryptCost = ({ ln, r, p }: ScryptCost): boolean =>
+  [ln, r, p].every((value) => Number.isInteger(value) && value >= 1) &&
+  ln < 16 * r &&
+  128 * 2 ** ln * r * p <= SCRYPT_WORK;
 
-/** Parses PBKDF2 (RFC 8018) in PHC or Django format. Undefined for any other text, and for a cost above the maximum. */
+/** Parses `$firebase-scrypt$salt$hash`. Undefined for any other text. The cost is part of the configuration. */
+export function firebaseDigest(digest: string): Omit<ImportedDigest<never>, 'cost'> | undefined {
+  const [, salt, key] = FIREBASE.exec(digest) ?? [];
+  return salt && key ? { salt: fromBase64(salt), key: fromBase64(key) } : undefined;
+}
+
+/**
+ * Parses PBKDF2 (RFC 8018) in the format of PHC, Django or ASP.NET Core Identity (version 3). Undefined for any other
+ * text, and for a cost above the maximum.
+ */
 export function pbkdf2Digest(digest: string): ImportedDigest<Pbkdf2Cost> | undefined {
+  const parsed = pbkdf2Text(digest) ?? pbkdf2Bytes(digest);
+  if (!parsed) return undefined;
+  // Each block of the key takes all rounds (RFC 8018 §5.2).
+  const { hash, iterations } = parsed.cost;
+  const rounds = iterations * Math.ceil(parsed.key.length / PBKDF2_BLOCK[hash]!);
+  return rounds >= 1 && rounds <= PBKDF2_ROUNDS ? parsed : undefined;
+}
+
+function pbkdf2Text(digest: string): ImportedDigest<Pbkdf2Cost> | undefined {
   const django = PBKDF2_DJANGO.exec(digest);
   const [, hash = 'sha1', iterations, salt, key] = django ?? PBKDF2_PHC.exec(digest) ?? [];
   const cost = { hash, iterations: Number(iterations) };
   if (!salt || !key) return undefined;
   // Django uses the text of the salt without decoding it.
-  const parsed = { cost, salt: django ? new TextEncoder().encode(salt) : fromBase64(salt), key: fromBase64(key) };
-  // Each block of the key takes all rounds (RFC 8018 §5.2).
-  const rounds = cost.iterations * Math.ceil(parsed.key.length / PBKDF2_BLOCK[hash]!);
-  return rounds >= 1 && rounds <= PBKDF2_ROUNDS ? parsed : undefined;
+  return { cost, salt: django ? new TextEncoder().encode(salt) : fromBase64(salt), key: fromBase64(key) };
 }
 
-/** Decodes base64 with or without padding; passlib writes `.` instead of `+`. */
+/** ASP.NET Core Identity, version 3: the version, three numbers of 32 bits (hash, iterations, length of the salt), salt, key. */
+function pbkdf2Bytes(digest: string): ImportedDigest<Pbkdf2Cost> | undefined {
+  if (!PBKDF2_ASP_NET.test(digest)) return undefined;
+  const bytes = Buffer.from(digest, 'base64');
+  const [prf, iterations, saltLength] = [1, 5, 9].map((offset) => bytes.readUInt32BE(offset));
+  const hash = ASP_NET_HASHES[prf!];
+  const [salt, key] = [bytes.subarray(13, 13 + saltLength!), bytes.subarray(13 + saltLength!)];
+  return hash && salt.length > 0 && key.length >= 16
+    ? { cost: { hash, iterations: iterations! }, salt, key }
+    : undefined;
+}
+
+/** Decodes base64 or base64url, with or without padding; passlib writes `.` instead of `+`. */
 const fromBase64 = (text: string): Uint8Array => Buffer.from(text.replaceAll('.', '+'), 'base64');

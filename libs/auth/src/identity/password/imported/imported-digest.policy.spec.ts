@@ -79,6 +79,37 @@ describe('a PBKDF2 digest', () => {
     expect(key).toHaveLength(32);
   });
 
+  const aspNet = (prf: number, iterations: number, salt: number, key: number, statedSalt = salt): string => {
+    const header = Buffer.alloc(13, 1);
+    [prf, iterations, statedSalt].forEach((value, i) => header.writeUInt32BE(value, 1 + 4 * i));
+    return Buffer.concat([header, Buffer.alloc(salt, 's'), Buffer.alloc(key, 'k')]).toString('base64');
+  };
+
+  it.each([
+    [0, 'sha1', 20],
+    [1, 'sha256', 32],
+    [2, 'sha512', 64],
+  ])('of ASP.NET Core Identity with the hash number %d is parsed into %s', (prf, hash, length) => {
+    const { cost, salt, key } = pbkdf2Digest(aspNet(prf, 100_000, 16, length))!;
+    expect(cost).toEqual({ hash, iterations: 100_000 });
+    expect(Buffer.from(salt).toString()).toBe('s'.repeat(16));
+    expect(Buffer.from(key).toString()).toBe('k'.repeat(length));
+  });
+
+  it.each([
+    ['an unknown hash', aspNet(3, 1000, 16, 32)],
+    ['no iterations', aspNet(1, 0, 16, 32)],
+    ['too many iterations', aspNet(1, 4_000_000_000, 16, 32)],
+    ['too many iterations for its blocks', aspNet(1, 800_000, 16, 64)],
+    ['no salt', aspNet(1, 1000, 0, 32)],
+    ['a short key', aspNet(1, 1000, 16, 15)],
+    ['a salt that is longer than the text', aspNet(1, 1000, 16, 32, 999)],
+    ['version 0', `AAAA${aspNet(1, 1000, 16, 32).slice(4)}`],
+    ['no content', 'AQAAAA=='],
+  ])('of ASP.NET Core Identity with %s is not recognised', (_, digest) => {
+    expect(pbkdf2Digest(digest)).toBeUndefined();
+  });
+
   it.each([
     `pbkdf2_sha256$0$saltsalt$${KEY}=`,
     `pbkdf2_sha256$99999999$saltsalt$${KEY}=`,
