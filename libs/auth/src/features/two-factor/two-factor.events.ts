@@ -1,5 +1,5 @@
 /**
- * A user confirmed a second factor. The login requires it from now on.
+ * A user confirmed a second factor, or the host imported one. The login requires it from now on.
  *
  * @publicApi
  */
