@@ -244,6 +244,7 @@ describe('the public exports of the package', () => {
       'bcryptVerifier',
       'defineAbilities',
       'describeAuth',
+      'firebaseScryptVerifier',
       'nodemailerMailer',
       'pbkdf2Verifier',
       'scryptVerifier',
