@@ -16,6 +16,7 @@ const GROUPS: readonly (readonly [title: string, ...options: string[]])[] = [
     'guard',
     'guards',
     'path',
+    'presenter',
     'domain',
     'routes',
     'dataSource',

@@ -8,9 +8,10 @@ import type { DataSourceOptions, Repository } from 'typeorm';
 
 export * from '@svc/auth';
 export { AuthConsoleModule } from '@svc/auth/console';
-export { Body, Controller, Delete, Get, Injectable, Module, Param, Post, Res, UseGuards } from '@nestjs/common';
+export { Body, Controller, Delete, Get, Injectable, Module, Param, Post, Req, Res, UseGuards } from '@nestjs/common';
 export { APP_GUARD, NestFactory } from '@nestjs/core';
-export type { Response } from 'express';
+import type { Request, Response } from 'express';
+export type { Request, Response };
 export type { NestExpressApplication } from '@nestjs/platform-express';
 export { OnEvent } from '@nestjs/event-emitter';
 export { Query, Resolver } from '@nestjs/graphql';
@@ -59,6 +60,7 @@ export interface UnshownMembers {
 }
 
 export declare const app: INestApplication;
+export declare const provider: { verify(code: string, userId: string): Promise<void> };
 export declare const audience: string;
 export declare const auth: Auth;
 export declare const cache: SecurityStore;

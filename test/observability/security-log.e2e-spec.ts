@@ -258,6 +258,13 @@ describe('the security log records that', () => {
     await passkeys.stop();
   });
 
+  it('a user may not sign in', async () => {
+    app.mayNotSignIn = true;
+    const lines = await log.during(() => t.login(app.email).expect(401));
+    app.mayNotSignIn = false;
+    expect(lines.at(-1)).toMatchObject({ event: 'auth.login.failed', reason: 'sign_in_refused', user_id: app.id });
+  });
+
   it('a request was refused: the tests above produced every reason, and no secret', () => {
     expect(reasonsIn(log.lines)).toEqual(ALL_REASONS);
   });

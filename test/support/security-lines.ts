@@ -60,6 +60,7 @@ const REASONS: Record<Reason, true> = {
   reset_failed: true,
   reused_token: true,
   revoked_token: true,
+  sign_in_refused: true,
   store_unavailable: true,
   too_many_failures: true,
   too_many_requests: true,
@@ -123,6 +124,8 @@ export class LoggingApp {
   id = '';
   /** The behaviour of the host at every token. */
   hook: () => object = () => ({});
+  /** Whether the host refuses sign-ins. */
+  mayNotSignIn = false;
 
   private constructor(
     readonly t: TestApp,
@@ -136,7 +139,7 @@ export class LoggingApp {
         ...log.options,
         features: { twoFactor: true, lockout: true, abilities: true },
         emailVerification: { blockUnverifiedLogin: true },
-        hooks: { tokenClaims: () => app.hook() },
+        hooks: { tokenClaims: () => app.hook(), canSignIn: () => !app.mayNotSignIn },
         rateLimits: {
           login: { maxAttempts: 3, ipMaxAttempts: 1e9, accountMaxAttempts: 1e9 },
           confirm: unlimited,

@@ -7,7 +7,7 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { MetadataScanner, ModuleRef, ModulesContainer } from '@nestjs/core';
-import { Auth } from './auth';
+import { Auth, FLOWS } from './auth';
 import { AuthCoreModule } from './shared.module';
 import { AUTH_CONFIG, type AuthConfig } from './foundation/config/auth-config';
 import type { AuthModuleAsyncOptions, AuthModuleOptions, AuthStructure } from './foundation/config/auth-options';
@@ -95,8 +95,8 @@ function assemble(structure: AuthStructure, options: OptionsFactory): DynamicMod
     module: AuthModule,
     global: true,
     imports: [core, ...realmsOf(structure, core).map((realm) => RealmModule.forGuard(realm))],
-    providers: [Auth, AccessTokenGuard, Pruning, HEALTH, UnreadableRequests],
-    exports: [core, Auth, AccessTokenGuard, Pruning, AuthHealth],
+    providers: [Auth, ...FLOWS, AccessTokenGuard, Pruning, HEALTH, UnreadableRequests],
+    exports: [core, Auth, ...FLOWS, AccessTokenGuard, Pruning, AuthHealth],
   };
 }
 
@@ -109,6 +109,7 @@ function realmsOf(structure: AuthStructure, core: DynamicModule): RealmStructure
     domain,
     features,
     users,
+    presenter,
     guards = {},
   } = structure;
   const imports = [core, ...(structure.imports ?? [])];
@@ -119,8 +120,9 @@ function realmsOf(structure: AuthStructure, core: DynamicModule): RealmStructure
     domain: own.domain === undefined ? domain : own.domain,
     features: merge(features, own.features),
     users: own.users,
+    presenter: own.presenter ?? presenter,
     routes,
     imports,
   }));
-  return [...extra, { guard, isDefault: true, path, domain, features, users, routes, imports }];
+  return [...extra, { guard, isDefault: true, path, domain, features, users, presenter, routes, imports }];
 }

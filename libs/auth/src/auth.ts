@@ -1,11 +1,44 @@
 import { Injectable } from '@nestjs/common';
+import type { JsonWebKey } from 'node:crypto';
+import { AccountFlow } from './features/account/account.controller';
+import { PasswordChangeFlow } from './features/change-password/change-password.controller';
+import { EmailVerificationFlow } from './features/email-verification/email-verification.controller';
+import { ChallengeFlow } from './features/login-challenge/challenge.controller';
+import { LoginFlow } from './features/login/login.controller';
+import { PasskeyFlow } from './features/passkeys/passkeys.controller';
+import { PasswordResetFlow } from './features/password-reset/password-reset.controller';
+import { RegistrationFlow } from './features/registration/registration.controller';
+import { SessionFlow } from './features/sessions/sessions.controller';
+import { ConfirmationFlow } from './features/step-up/confirm-password.controller';
+import { Confirmations } from './features/step-up/confirmations';
+import { EnrolmentFlow } from './features/two-factor/two-factor.controller';
+import type { TokenBody } from './foundation/ports/presenter';
+import { Keyring } from './identity/tokens/keyring';
+import { type Caller, type TokenSource, callerIn } from './identity/tokens/caller';
+import { RefreshTokenPipe } from './request/http/refresh-cookie';
+import type { Flow } from './request/http/server-call';
+import { TokenDelivery } from './request/http/route.interceptor';
 import { type UserResource, UserResources } from './request/abilities/user-resource';
 import type { SessionTokens } from './request/http/route.interceptor';
 import { AuthConfigError, Unauthenticated } from './foundation/platform/errors';
 import { type RealmScope, Realms } from './foundation/realm/realm';
 import { type SessionStart, Sessions } from './features/sessions/sessions';
 import { TwoFactor } from './features/two-factor/two-factor';
-import { type TokenSource, callerIn } from './identity/tokens/caller';
+
+/** The capabilities that a host can also inject. */
+export const FLOWS = [
+  LoginFlow,
+  ChallengeFlow,
+  SessionFlow,
+  ConfirmationFlow,
+  EnrolmentFlow,
+  PasskeyFlow,
+  RegistrationFlow,
+  PasswordChangeFlow,
+  PasswordResetFlow,
+  EmailVerificationFlow,
+  AccountFlow,
+];
 
 /** Options of {@link Auth.startSession}; see {@link SessionStart}. */
 export type StartOptions = Omit<SessionStart, 'userId' | 'abilities'> & {
@@ -14,11 +47,14 @@ export type StartOptions = Omit<SessionStart, 'userId' | 'abilities'> & {
 };
 
 /**
- * Starts and ends sessions from server code, and reports what the token of a request may do.
+ * The library for server code: starts and ends sessions, makes the server calls of the routes, and reports what the token
+ * of a request may do.
  *
  * @example constructor(private readonly auth: Auth) {}
  * // after the host's own login
  * const tokens = await this.auth.startSession(user.id, { amr: ['sms'] });
+ * // a sign-in with the limits, the lockout and the events of POST /login
+ * const result = await this.auth.login.attempt({ identifier, password }, request);
  * @publicApi
  */
 @Injectable()
@@ -40,7 +76,7 @@ export class Auth {
    * @param abilities the fixed list of abilities of the session; an empty list grants nothing. When omitted,
    * `hooks.abilities` decides each time an access token is issued
    * @throws AuthConfigError for an invalid list of abilities, or for abilities among the options; Unauthenticated for
-   * a user that does not exist
+   * a user that does not exist; SignInRefused when `hooks.canSignIn` refuses the user
    */
   async startSession(
     userId: string | number,
@@ -49,14 +85,14 @@ export class Auth {
   ): Promise<SessionTokens> {
     // Ignoring them there would start a session with all abilities of its user.
     if (options.abilities !== undefined) throw new AuthConfigError('Pass abilities as the third argument.');
-    const tokens = await this.sessions.start({ ...options, userId: String(userId), abilities });
+    const tokens = await this.sessionService.start({ ...options, userId: String(userId), abilities });
     if (!tokens) throw new Unauthenticated(false);
     return tokens;
   }
 
   /** Ends one session immediately: its refresh tokens and every access token. @throws StoreUnavailable */
   async revoke(familyId: string): Promise<void> {
-    await this.sessions.end(familyId, 'revoked');
+    await this.sessionService.end(familyId, 'revoked');
   }
 
   /**
@@ -65,12 +101,116 @@ export class Auth {
    * @throws StoreUnavailable; the sessions that were ended before the error stay ended, so the call can be repeated
    */
   async revokeAll(userId: string | number): Promise<void> {
-    await this.sessions.endAll(String(userId), 'revoked');
+    await this.sessionService.endAll(String(userId), 'revoked');
   }
 
   /** Ends every session of the user on this guard except one. @throws StoreUnavailable as {@link revokeAll} does */
   revokeOthers(userId: string | number, familyId: string): Promise<void> {
-    return this.sessions.endOthers(String(userId), familyId);
+    return this.sessionService.endOthers(String(userId), familyId);
+  }
+
+  /**
+   * Ends every session of this guard, of all users, in pages. A session that starts during the call may remain.
+   *
+   * @returns the number of sessions that the call ended
+   * @throws StoreUnavailable; the sessions that were ended before the error stay ended, so the call can be repeated
+   */
+  revokeEverything(): Promise<number> {
+    return this.sessionService.endEverything('revoked');
+  }
+
+  /** Sign-in with identifier and password. */
+  get login(): LoginFlow {
+    return this.flow(LoginFlow);
+  }
+
+  /** The second step of a sign-in. */
+  get challenge(): ChallengeFlow {
+    return this.flow(ChallengeFlow);
+  }
+
+  /** Refresh, logout, list and end of the sessions of a caller. */
+  get sessions(): SessionFlow {
+    return this.flow(SessionFlow);
+  }
+
+  /** Step-up with the password. */
+  get confirmation(): ConfirmationFlow {
+    return this.flow(ConfirmationFlow);
+  }
+
+  /** Second factors and recovery codes of a caller. {@link twoFactor} is the same without a caller, for operators. */
+  get enrolment(): EnrolmentFlow {
+    return this.flow(EnrolmentFlow);
+  }
+
+  /** Sign-in, step-up and enrolment with passkeys. */
+  get passkeys(): PasskeyFlow {
+    return this.flow(PasskeyFlow);
+  }
+
+  /** Registration of an account. */
+  get registration(): RegistrationFlow {
+    return this.flow(RegistrationFlow);
+  }
+
+  /** Change of the password of a caller. */
+  get passwordChange(): PasswordChangeFlow {
+    return this.flow(PasswordChangeFlow);
+  }
+
+  /** Reset of a forgotten password. */
+  get passwordReset(): PasswordResetFlow {
+    return this.flow(PasswordResetFlow);
+  }
+
+  /** Verification of an email address. */
+  get emailVerification(): EmailVerificationFlow {
+    return this.flow(EmailVerificationFlow);
+  }
+
+  /** Export and deletion of the account of a caller. */
+  get account(): AccountFlow {
+    return this.flow(AccountFlow);
+  }
+
+  /**
+   * Returns a confirmation token for the session of the caller, after the host has confirmed the user's identity in its own
+   * way, for example with the social provider of a user without a password. It is as good as the one of
+   * `POST /confirm-password`. The host limits its own attempts.
+   *
+   * @throws Unauthenticated for the caller of another guard
+   */
+  confirm(caller: Caller): string {
+    const { guard } = this.scope.realm;
+    const own = callerIn(caller, guard);
+    if (!own) throw new Unauthenticated(false);
+    return this.scope.get(Confirmations).mint(own);
+  }
+
+  /**
+   * Delivers tokens as the routes of this guard do: sets `Cache-Control` and, in cookie mode, the refresh cookie on the
+   * response, and returns the body, which the caller sends.
+   *
+   * @param response the response of the HTTP adapter: of Express or Fastify
+   */
+  deliver(response: object, tokens: SessionTokens): TokenBody {
+    return this.scope.get(TokenDelivery).deliver(tokens, response);
+  }
+
+  /** In cookie mode, removes the refresh cookie. For the response to a logout of the host. */
+  forget(response: object): void {
+    this.scope.get(TokenDelivery).forget(response);
+  }
+
+  /** Returns the refresh token of a request: `refresh_token` in its body, otherwise the cookie; empty without one. */
+  refreshTokenOf(request: object): string {
+    return this.scope.get(RefreshTokenPipe).transform(request);
+  }
+
+  /** Returns the public keys of this guard as a JWK Set (RFC 7517 §5). The set is empty under HS256. */
+  jwks(): { keys: JsonWebKey[] } {
+    return this.scope.get(Keyring).jwks();
   }
 
   /**
@@ -102,8 +242,13 @@ export class Auth {
     return this.scope.get(UserResources).describe(user, callerIn(from, this.scope.realm.guard), fields);
   }
 
-  private get sessions(): Sessions {
+  private get sessionService(): Sessions {
     return this.scope.get(Sessions);
+  }
+
+  private flow<F extends Flow>(type: new (realms: Realms) => F): F {
+    const flow = new type(this.realms);
+    return this.name === undefined ? flow : flow.guard(this.name);
   }
 
   private get scope(): RealmScope {

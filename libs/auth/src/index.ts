@@ -3,6 +3,24 @@ export { AuthModule } from './auth.module';
 
 // Injectables
 export { Auth, type StartOptions } from './auth';
+export { ChallengeFlow, type SecondFactorAnswer } from './features/login-challenge/challenge.controller';
+export { type LoginInput, LoginFlow } from './features/login/login.controller';
+export { SessionFlow } from './features/sessions/sessions.controller';
+export { ConfirmationFlow } from './features/step-up/confirm-password.controller';
+export { EnrolmentFlow } from './features/two-factor/two-factor.controller';
+export { type PasskeyAnswer, PasskeyFlow } from './features/passkeys/passkeys.controller';
+export { RegistrationFlow } from './features/registration/registration.controller';
+export type { RegistrationAnswer } from './features/registration/registration';
+export { type NewPassword, PasswordChangeFlow } from './features/change-password/change-password.controller';
+export { PasswordResetFlow, type ResetInput } from './features/password-reset/password-reset.controller';
+export {
+  EmailVerificationFlow,
+  type VerificationLink,
+} from './features/email-verification/email-verification.controller';
+export { AccountFlow } from './features/account/account.controller';
+export type { ExportedAccount } from './features/account/account-export';
+export type { PasskeyList } from './features/passkeys/passkey-enrolment';
+export { type CallSource, type Flow, ServerRequest } from './request/http/server-call';
 export { AuthEvents } from './foundation/platform/auth-events';
 export { AuthHealth, type HealthFault, type HealthResult } from './tools/health/auth-health';
 export { Clock } from './foundation/platform/clock';
@@ -28,7 +46,7 @@ export type { Caller } from './identity/tokens/caller';
 export type { AccessClaims } from './identity/tokens/access-token.policy';
 export type { Grant } from './identity/tokens/caller';
 export type { ListedSession } from './features/sessions/session-list';
-export type { LoginChallenge, SecondFactorMethod } from './request/http/route.interceptor';
+export type { LoginChallenge, SecondFactorMethod } from './foundation/ports/presenter';
 export type { SessionTokens } from './request/http/route.interceptor';
 export type { ClientInfo } from './request/http/client-info';
 export type { CarriedRequest, Handshake } from './foundation/ports/handshake';
@@ -102,7 +120,7 @@ export { EmailUnverified } from './features/email-verification/require-verified-
 export { InsufficientScope } from './request/abilities/ability.gate';
 export { PasskeyNotFound } from './features/passkeys/passkeys.errors';
 export { PasskeyRefused } from './features/passkeys/passkeys.errors';
-export { InvalidRefreshToken, SessionNotFound } from './features/sessions/sessions';
+export { InvalidRefreshToken, SessionNotFound, SignInRefused } from './features/sessions/sessions';
 export { WrongCode } from './features/login-challenge/challenge';
 export { WrongPassword } from './features/step-up/step-up.errors';
 export { AccountIsLocked } from './request/lockout/lockout';
@@ -115,6 +133,7 @@ export { WrongCredentials } from './features/login/credentials';
 export { type Mail, Mailer } from './foundation/ports/mail';
 export { nodemailerMailer } from './features/mail/nodemailer-mailer';
 export type { LinkMail, MailContent, MailKind, MailTemplate, MailTemplates } from './foundation/ports/mail';
+export { type PresentedRequest, Presenter, type RegisteredBody, type TokenBody } from './foundation/ports/presenter';
 export { BreachedPasswords } from './foundation/ports/passwords';
 export { PwnedPasswords } from './identity/password/pwned-passwords';
 export { PasswordVerifier } from './foundation/ports/passwords';

@@ -13,6 +13,7 @@ import { Database } from './foundation/platform/database';
 import { Realm, RealmScope, Realms } from './foundation/realm/realm';
 import { accessTokenStrategy } from './identity/tokens/passport.strategy';
 import { TypeormUserProvider } from './identity/users/typeorm-user-provider';
+import { Presenter } from './foundation/ports/presenter';
 import { UserProvider } from './foundation/ports/user-provider';
 import { TimedUserProvider } from './identity/users/timed-user-provider';
 import { userProviderErrors } from './identity/users/provider-checks';
@@ -58,7 +59,7 @@ export class RealmModule implements NestModule {
   }
 
   static forGuard(structure: RealmStructure): DynamicModule {
-    const { guard, isDefault, routes, users, imports } = structure;
+    const { guard, isDefault, routes, users, presenter, imports } = structure;
     const switches = merge(DEFAULT_FEATURES, structure.features) as typeof DEFAULT_FEATURES;
     const has = (flag: keyof FeatureOptions): boolean =>
       switches[flag] && (isDefault || !DEFAULT_GUARD_FEATURES.includes(flag));
@@ -79,6 +80,7 @@ export class RealmModule implements NestModule {
           inject: [AUTH_CONFIG],
         },
         userProvider(users),
+        presenterProvider(presenter),
         TimedUserProvider,
         accessTokenStrategy(guard),
         ...on.flatMap((feature) => feature.providers ?? []),
@@ -98,4 +100,11 @@ function userProvider({ entity, provider }: UsersOptions = {}): Provider {
     return new TypeormUserProvider(database, entity as new () => object, options.username);
   };
   return { provide: UserProvider, useFactory: fromEntity, inject: [Database, Realm] };
+}
+
+function presenterProvider(presenter: GuardStructure['presenter']): Provider {
+  if (!presenter) return Presenter;
+  return typeof presenter === 'function'
+    ? { provide: Presenter, useClass: presenter }
+    : ({ provide: Presenter, ...presenter } as Provider);
 }

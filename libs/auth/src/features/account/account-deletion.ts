@@ -1,10 +1,9 @@
-import { Inject, Injectable, Logger } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { Database } from '../../foundation/platform/database';
 import { withTimeout } from '../../foundation/platform/deadline';
-import { AuthConfigError, Unauthenticated } from '../../foundation/platform/errors';
+import { Unauthenticated } from '../../foundation/platform/errors';
 import { unitOfWork } from '../../foundation/platform/host-transaction';
 import { SerialQueue } from '../../foundation/platform/sweep';
 import { UserProvider } from '../../foundation/ports/user-provider';
@@ -73,14 +72,7 @@ export class AccountDeletion {
     private readonly events: AuthEvents,
     private readonly database: Database,
     private readonly realm: Realm,
-    @Inject(AUTH_CONFIG) { routes }: AuthConfig,
-  ) {
-    if (!routes || !realm.options.isDefault || realm.options.hooks.deleteUser || users.deletesAccounts()) return;
-    throw new AuthConfigError(
-      `features.accountDeletion is on, but the users of the guard "${realm.guard}" cannot be deleted. Implement ` +
-        'deletesAccounts and delete in your UserProvider, set hooks.deleteUser, or turn the feature off.',
-    );
-  }
+  ) {}
 
   /**
    * @throws Unauthenticated when another request deletes the account

@@ -1,4 +1,5 @@
-import { Controller, Delete, Get } from '@nestjs/common';
+import { type CallSource, Flow } from '../../request/http/server-call';
+import { Controller, Delete, Get, Injectable } from '@nestjs/common';
 import { RequireIfPinned } from '../sessions/pinned-ability.gate';
 import { RequireConfirmation } from '../step-up/require-confirmation';
 import { Authenticated, CurrentCaller } from '../../request/gates/authenticated';
@@ -33,5 +34,32 @@ export class AccountController {
   @EndsSession()
   delete(@CurrentCaller() caller: Caller): Promise<void> {
     return this.accountDeletion.delete(caller);
+  }
+}
+
+/**
+ * Export and deletion of an account by its user, for code of the host. Needs `features.accountDeletion`.
+ *
+ * @publicApi
+ */
+@Injectable()
+export class AccountFlow extends Flow {
+  protected override readonly feature = 'accountDeletion';
+
+  /** As `GET /account/export`. @throws Unauthenticated, InsufficientScope, ConfirmationRequired, TooManyRequests */
+  export(source: CallSource): Promise<ExportedAccount> {
+    const account = this.get(AccountExport);
+    return this.callAs(AccountController, 'export', source, (caller) => account.export(caller));
+  }
+
+  /**
+   * As `DELETE /account`.
+   *
+   * @throws Unauthenticated, InsufficientScope, ConfirmationRequired, StoreUnavailable; every error of a listener of
+   * `AccountDeleting` or of `hooks.deleteUser`: the account is not deleted then
+   */
+  delete(source: CallSource): Promise<void> {
+    const deletion = this.get(AccountDeletion);
+    return this.callAs(AccountController, 'delete', source, (caller) => deletion.delete(caller));
   }
 }

@@ -1,13 +1,15 @@
 import { Injectable } from '@nestjs/common';
+import { ValidateIf } from 'class-validator';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { ValidationFailed } from '../../foundation/platform/errors';
-import { UserProvider } from '../../foundation/ports/user-provider';
+import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { PasswordHasher } from '../../identity/password/password-hasher';
 import { PasswordRules } from '../../identity/password/password-rules';
 import type { Caller } from '../../identity/tokens/caller';
-import { NewPasswordRequest, RequiredText } from '../../request/http/request-body';
+import { NewPasswordRequest, RequiredText, named } from '../../request/http/request-body';
 import { PasswordReplacement } from '../login/password-replacement';
 import { Sessions } from '../sessions/sessions';
+import { Confirmations, type ConfirmedRequest } from '../step-up/confirmations';
 import { CurrentPassword } from '../step-up/password-confirmation';
 import { WrongPassword } from '../step-up/step-up.errors';
 
@@ -33,28 +35,53 @@ export class PasswordChange {
     private readonly currentPassword: CurrentPassword,
     private readonly hasher: PasswordHasher,
     private readonly replacement: PasswordReplacement,
-    private readonly users: UserProvider,
+    private readonly users: TimedUserProvider,
+    private readonly confirmations: Confirmations,
     private readonly sessions: Sessions,
     private readonly events: AuthEvents,
   ) {}
 
-  /** @throws ValidationFailed before an attempt is made or counted; AccountIsLocked, WrongPassword */
-  async change(caller: Caller, body: ChangePasswordRequest): Promise<void> {
+  /**
+   * @param request the request, which carries the confirmation token for a first password
+   * @throws ValidationFailed before an attempt is made or counted; AccountIsLocked, WrongPassword; ConfirmationRequired for
+   * a first password without a confirmation
+   */
+  async change(caller: Caller, body: ChangePasswordRequest, request: ConfirmedRequest): Promise<void> {
     const { user } = caller;
     if (body.password === body.current_password) {
       throw new ValidationFailed({ password: [{ key: 'password.unchanged' }] });
     }
     await this.rules.accept(body, [this.users.identifierOf(user), this.users.emailOf(user)]);
-    await this.replace(caller, body);
+    if (body.current_password === null) await this.setFirst(caller, body.password, request);
+    else await this.replace(caller, body.current_password, body.password);
     this.events.emit(new PasswordChanged(user));
   }
 
+  /** Sets the password of a user without one. Of two concurrent calls, one succeeds. */
+  private async setFirst(caller: Caller, password: string, request: ConfirmedRequest): Promise<void> {
+    const { userId, familyId } = caller;
+    const missing = new ValidationFailed({
+      [FIELD]: [{ key: 'validation.required', params: { field: named(FIELD) } }],
+    });
+    if ((await this.users.passwordHashOf(userId)) !== null) throw missing;
+    await this.confirmations.require(caller, request);
+    const isMade = await this.replacement.replace({
+      userId,
+      digest: await this.hasher.hash(password),
+      replacing: null,
+      endSessions: () => this.endOthers(userId, familyId),
+      // The user has a password now, and can repeat the request with it.
+      undo: async () => undefined,
+    });
+    if (!isMade) throw missing;
+  }
+
   /** Replaces only the hash that was verified: one of several concurrent changes succeeds, and a reset is not undone. */
-  private async replace({ userId, familyId }: Caller, body: ChangePasswordRequest): Promise<void> {
+  private async replace({ userId, familyId }: Caller, current: string, password: string): Promise<void> {
     let digest: string | undefined;
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const former = await this.currentPassword.verify(userId, body.current_password, FIELD);
-      digest ??= await this.hasher.hash(body.password);
+      const former = await this.currentPassword.verify(userId, current, FIELD);
+      digest ??= await this.hasher.hash(password);
       const renewed = digest;
       const isMade = await this.replacement.replace({
         userId,
@@ -76,8 +103,9 @@ export class PasswordChange {
   }
 }
 
-/** Body of `POST /password`. */
+/** Body of `POST /password`. A user without a password omits `current_password`, and sends a confirmation token. */
 export class ChangePasswordRequest extends NewPasswordRequest {
+  @ValidateIf(({ current_password: current, password }) => current !== null || typeof password !== 'string')
   @RequiredText()
-  current_password!: string;
+  current_password: string | null = null;
 }

@@ -1,3 +1,5 @@
+import { Presentation } from '../../request/http/presentation';
+import { type CallSource, Flow } from '../../request/http/server-call';
 import { Controller, Get, Head, Header, Headers, HttpCode, Injectable, Param, Post, Req, Res } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { withQuery } from '../../foundation/ports/mail';
@@ -22,17 +24,20 @@ export function prefersJson(accept: string | undefined): boolean {
   return /^application\/([\w.-]+\+)?json$/.test(best.type);
 }
 
-/** Answers a request with a valid link: redirects browsers to the configured page, and answers other clients 204. */
+/** Answers a request with a valid link: redirects browsers to the configured page, and answers other clients 204. A presenter of the host can answer instead. */
 @Injectable()
 export class VerifiedAnswer {
   constructor(
     private readonly realm: Realm,
     private readonly adapterHost: HttpAdapterHost,
+    private readonly presentation: Presentation,
   ) {}
 
-  write(accept: string | undefined, response: unknown): void {
+  async write(accept: string | undefined, userId: string, request: object, response: unknown): Promise<void> {
     const [{ httpAdapter }, { frontendUrl }] = [this.adapterHost, this.realm.options.emailVerification];
-    if (frontendUrl === undefined || prefersJson(accept)) httpAdapter.reply(response, undefined, 204);
+    const body = await this.presentation.ofVerification(request, userId);
+    if (body !== undefined) httpAdapter.reply(response, body, 200);
+    else if (frontendUrl === undefined || prefersJson(accept)) httpAdapter.reply(response, undefined, 204);
     else httpAdapter.redirect(response, 302, withQuery(frontendUrl, { verified: '1' }));
   }
 }
@@ -65,12 +70,12 @@ export class VerifyEmailController {
   async open(
     @Param('id') id: string,
     @Param('hash') hash: string,
-    @Req() { originalUrl }: { originalUrl: string },
+    @Req() request: { originalUrl: string },
     @Headers('accept') accept: string | undefined,
     @Res() response: object,
   ): Promise<void> {
-    await this.emailVerification.verify({ id, hash, query: originalUrl.split('?').slice(1).join('?') });
-    this.answer.write(accept, response);
+    await this.emailVerification.verify({ id, hash, query: request.originalUrl.split('?').slice(1).join('?') });
+    await this.answer.write(accept, id, request, response);
   }
 }
 
@@ -87,5 +92,43 @@ export class VerificationNotificationController {
   resend(@CurrentUser() user: object): { status: string } {
     this.verificationMails.send(user);
     return { status: 'verification-link-sent' };
+  }
+}
+
+/** The parts of a mailed link: `{apiUrl}/{path}/email/verify/{id}/{hash}?expires=…&signature=…`. */
+export interface VerificationLink {
+  id: string;
+  hash: string;
+  expires: string;
+  signature: string;
+}
+
+/**
+ * Verification of email addresses, for code of the host. Needs `features.emailVerification`.
+ *
+ * @publicApi
+ */
+@Injectable()
+export class EmailVerificationFlow extends Flow {
+  protected override readonly feature = 'emailVerification';
+
+  /**
+   * As `POST /email/verification-notification`: mails a link to the caller, unless the email is verified.
+   *
+   * @throws Unauthenticated, TooManyRequests, StoreUnavailable; AuthConfigError without `apiUrl`, `encryption.key` or mailer
+   */
+  send(source: CallSource): Promise<void> {
+    // Without the feature, this class sends no mails instead of being absent.
+    this.get(EmailVerification);
+    const mails = this.get(VerificationMails);
+    return this.callAs(VerificationNotificationController, 'resend', source, async ({ user }) => mails.send(user));
+  }
+
+  /** As `GET /email/verify/:id/:hash`. @throws InvalidLink, OutdatedLink, TooManyRequests, StoreUnavailable */
+  verify(parts: VerificationLink, source: CallSource): Promise<void> {
+    const { id, hash, expires, signature } = parts ?? {};
+    const verification = this.get(EmailVerification);
+    const link = { id: String(id), hash: String(hash), query: `expires=${expires}&signature=${signature}` };
+    return this.call(VerifyEmailController, 'open', source, () => verification.verify(link));
   }
 }

@@ -1,8 +1,5 @@
-import { Inject, Injectable } from '@nestjs/common';
-import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
-import { AuthConfigError, AuthException } from '../../foundation/platform/errors';
-import { Realm } from '../../foundation/realm/realm';
-import { UserProvider } from '../../foundation/ports/user-provider';
+import { Injectable } from '@nestjs/common';
+import { AuthException } from '../../foundation/platform/errors';
 import { VerifiedEmails } from './verified-emails';
 import { type PresentedLink, VerificationLinks } from './verification-links';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
@@ -14,17 +11,7 @@ export class EmailVerification {
     private readonly links: VerificationLinks,
     private readonly users: TimedUserProvider,
     private readonly verifiedEmails: VerifiedEmails,
-    provider: UserProvider,
-    realm: Realm,
-    @Inject(AUTH_CONFIG) { routes }: AuthConfig,
-  ) {
-    if (!routes || !realm.options.isDefault || provider.verifiesEmails()) return;
-    throw new AuthConfigError(
-      `features.emailVerification is on, but the users of the guard "${realm.guard}" have no verified email. Give ` +
-        'the entity a column emailVerifiedAt (timestamptz, nullable), or implement isEmailVerified, verifiesEmails ' +
-        'and markEmailVerified in your UserProvider.',
-    );
-  }
+  ) {}
 
   /** A link that is opened again succeeds without a further effect. @throws InvalidLink, OutdatedLink */
   async verify(link: PresentedLink): Promise<void> {

@@ -44,7 +44,8 @@ export class VerificationLinks {
   /** Whether this server made the link and it has not expired. */
   isGenuine({ id, hash, query }: PresentedLink): boolean {
     const [, expires, signature] = QUERY.exec(query) ?? [];
-    if (expires === undefined || signature === undefined) return false;
+    // An unpaired surrogate cannot be part of a URL.
+    if (expires === undefined || signature === undefined || /\p{Surrogate}/u.test(id)) return false;
     if (Number(expires) <= this.clock.seconds()) return false;
     return this.signatures.verify(this.unsigned(id, hash, expires), signature);
   }

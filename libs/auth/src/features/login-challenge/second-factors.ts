@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Sql } from '../../foundation/platform/database';
-import type { SecondFactorMethod, LoginChallenge } from '../../request/http/route.interceptor';
+import type { SecondFactorMethod, LoginChallenge } from '../../foundation/ports/presenter';
 import { LoginChallengeIssuer } from '../login/login';
 import { LoginChallenges } from './login-challenges';
 

@@ -1,7 +1,10 @@
-import { Controller, Post, Req } from '@nestjs/common';
+import { type CallSource, Flow, type ServerRequest } from '../../request/http/server-call';
+import { Controller, Injectable, Post, Req } from '@nestjs/common';
 import { Public } from '../../request/gates/authenticated';
 import { RequestBody } from '../../request/http/request-body';
-import { type LoginChallenge, type SessionTokens, DeliversTokens } from '../../request/http/route.interceptor';
+import type { LoginChallenge } from '../../foundation/ports/presenter';
+import type { SessionTokens } from '../../request/http/route.interceptor';
+import { DeliversTokens } from '../../request/http/route.interceptor';
 import { Throttled } from '../../request/throttling/limiters';
 import { Login } from './login';
 import { LoginRequest } from './credentials';
@@ -19,5 +22,35 @@ export class LoginController {
     @Req() request: object,
   ): Promise<SessionTokens | LoginChallenge> {
     return this.login.attempt(credentials, request);
+  }
+}
+
+/** The input of {@link LoginFlow.attempt}. Further fields are passed on to `hooks.authenticate`. */
+export interface LoginInput {
+  /** The value of the login field (option `username`). */
+  identifier?: string;
+  password?: string;
+  [field: string]: unknown;
+}
+
+/**
+ * Sign-in with identifier and password, for code of the host.
+ *
+ * @publicApi
+ */
+@Injectable()
+export class LoginFlow extends Flow {
+  /**
+   * As `POST /login`: returns the tokens of a new session, or a challenge for the second factor.
+   *
+   * @throws WrongCredentials, TooManyFailures, TooManyRequests, AccountIsLocked, SignInRefused, UnverifiedLogin, HasherBusy,
+   * ValidationFailed, StoreUnavailable
+   */
+  attempt(credentials: LoginInput, source: CallSource): Promise<SessionTokens | LoginChallenge> {
+    const { identifier, ...fields } = credentials ?? {};
+    const { username } = this.scope.realm.options;
+    const sign = async (request: ServerRequest): Promise<SessionTokens | LoginChallenge> =>
+      this.get(Login).attempt(await this.read(LoginRequest, request), request);
+    return this.call(LoginController, 'attempt', source, sign, { ...fields, [username]: identifier });
   }
 }

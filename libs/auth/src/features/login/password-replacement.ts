@@ -9,8 +9,8 @@ export interface Replacement {
   readonly userId: string;
   /** Hash of the new password. */
   readonly digest: string;
-  /** The hash that must be stored now; when omitted, any hash is replaced. */
-  readonly replacing?: string;
+  /** The hash that must be stored now, null for none; when omitted, any hash is replaced. */
+  readonly replacing?: string | null;
   /** Ends the sessions of the former password. */
   readonly endSessions: () => Promise<void>;
   /** The last step, after the password is stored. */

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { mailErrors } from '../../foundation/config/url-checks';
 import { type LinkMail, type Mail, type MailKind, TEMPLATES } from '../../foundation/ports/mail';
 import type { Feature } from '../../foundation/realm/feature';
 import { Realm } from '../../foundation/realm/realm';
@@ -22,5 +23,8 @@ export class AccountMails {
 /** The mails of the library to its users. */
 export const mail: Feature = {
   flags: ['passwordReset', 'emailVerification'],
+  // The mails of an extra guard, or of a host with its own routes, are checked at their first call.
+  configErrors: ({ guards, encryption, routes }, production) =>
+    guards.flatMap((guard) => (guard.isDefault && routes ? mailErrors(guard, encryption, production) : [])),
   providers: [MailQueue, AccountMails],
 };

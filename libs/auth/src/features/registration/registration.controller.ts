@@ -1,3 +1,4 @@
+import { type CallSource, Flow } from '../../request/http/server-call';
 import {
   type CallHandler,
   Controller,
@@ -41,5 +42,29 @@ export class RegisterController {
   @DeliversTokens()
   register(@Req() request: object): Promise<RegistrationAnswer> {
     return this.registration.register(request);
+  }
+}
+
+/**
+ * Registration, for code of the host. Needs `features.registration`.
+ *
+ * @publicApi
+ */
+@Injectable()
+export class RegistrationFlow extends Flow {
+  protected override readonly feature = 'registration';
+
+  /**
+   * As `POST /register`: creates an account. Returns the tokens of a session, a challenge, or neither, as a login with
+   * the new password would.
+   *
+   * @param fields the fields that the rules declare, by their names in a request body. `password_confirmation` may be
+   * omitted
+   * @throws ValidationFailed, IdentifierTaken, TooManyRequests, HasherBusy, StoreUnavailable
+   */
+  register(fields: Readonly<Record<string, unknown>>, source: CallSource): Promise<RegistrationAnswer> {
+    const registration = this.get(Registration);
+    const body = { password_confirmation: fields?.password, ...fields };
+    return this.call(RegisterController, 'register', source, (request) => registration.register(request), body);
   }
 }

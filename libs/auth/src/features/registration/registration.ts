@@ -2,10 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { Realm } from '../../foundation/realm/realm';
 import { type ClientInfo, clientInfo } from '../../request/http/client-info';
-import type { LoginChallenge, SessionTokens } from '../../request/http/route.interceptor';
+import type { LoginChallenge, RegisteredBody } from '../../foundation/ports/presenter';
+import type { SessionTokens } from '../../request/http/route.interceptor';
 import { VerificationMails } from '../email-verification/verification-mails';
 import { LoginChallengeIssuer, UnverifiedBlock } from '../login/login';
-import { Sessions } from '../sessions/sessions';
+import { Sessions, SignInRefused } from '../sessions/sessions';
 import { NewAccounts } from './new-accounts';
 import { RegistrationForm } from './registration-form';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
@@ -31,8 +32,14 @@ export class FirstLogin {
     if (challenge) return challenge;
     if (blocked) return withoutSession;
     // If the user was deleted or got another password in the meantime, no session starts.
-    const tokens = await this.sessions.start({ userId, amr: ['pwd'], client }, (stored) => stored === digest);
-    return tokens ?? withoutSession;
+    try {
+      const tokens = await this.sessions.start({ userId, amr: ['pwd'], client }, (stored) => stored === digest);
+      return tokens ?? withoutSession;
+    } catch (error) {
+      // A host may let new accounts wait for an approval.
+      if (error instanceof SignInRefused) return withoutSession;
+      throw error;
+    }
   }
 }
 
@@ -45,14 +52,7 @@ export class Registered {
   constructor(readonly user: object) {}
 }
 
-/** The response to a registration that does not sign the user in. */
-export interface RegisteredOnly {
-  registered: true;
-  /** Whether the email has to be verified before the first login. */
-  requires_verification: boolean;
-}
-
-export type RegistrationAnswer = SessionTokens | LoginChallenge | RegisteredOnly;
+export type RegistrationAnswer = SessionTokens | LoginChallenge | RegisteredBody;
 
 /** Creates an account from a form and signs the user in (`POST /register`). */
 @Injectable()

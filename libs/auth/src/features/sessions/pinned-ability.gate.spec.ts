@@ -2,7 +2,7 @@ import type { ExecutionContext } from '@nestjs/common';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { recordCaller, Grant } from '../../identity/tokens/caller';
 import { AbilityDenials, InsufficientScope } from '../../request/abilities/ability.gate';
-import { RequireIfPinned, PinnedAbilityGate } from './pinned-ability.gate';
+import { PinnedAbilityGate, PinnedSessions, RequireIfPinned } from './pinned-ability.gate';
 
 class Account {
   @RequireIfPinned('svc.account')
@@ -20,7 +20,7 @@ async function passes(handler: () => void, abilities: string[], gateAuthRoutes: 
   const realm = { guard: 'api', options: { features: { gateAuthRoutes } } };
   const gate = new PinnedAbilityGate(
     realm as never,
-    { isPinned: async () => false } as never,
+    new PinnedSessions({ isPinned: async () => false } as never),
     new AbilityDenials(new AuthEvents()),
   );
   const request = {};

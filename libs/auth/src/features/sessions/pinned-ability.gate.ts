@@ -16,6 +16,18 @@ export interface PinnedRequirement extends Requirement {
 /** The abilities that the library's own routes require of pinned sessions. */
 export const PinnedRequirements = new RouteList<PinnedRequirement>('svc:pinned-abilities');
 
+/** Finds out whether the session of a caller has a pinned list of abilities. */
+@Injectable()
+export class PinnedSessions {
+  constructor(private readonly sessions: SessionStore) {}
+
+  /** A token without the `pin` claim must not unpin a session, so the session row is read in that case. */
+  async includes({ claims, familyId }: Caller): Promise<boolean> {
+    if (claims.pin === true) return true;
+    return familyId !== null && (await this.sessions.isPinned(familyId));
+  }
+}
+
 /**
  * Refuses account management to a session with a pinned list of abilities, unless the list contains the required
  * ability. A session with derived abilities has all rights of its user and passes.
@@ -26,7 +38,7 @@ export class PinnedAbilityGate implements Gate {
 
   constructor(
     private readonly realm: Realm,
-    private readonly sessions: SessionStore,
+    private readonly pinnedSessions: PinnedSessions,
     private readonly abilityDenials: AbilityDenials,
   ) {}
 
@@ -37,13 +49,7 @@ export class PinnedAbilityGate implements Gate {
     const unmet = required.find(
       (requirement) => (requirement.always || gateAuthRoutes) && !isMet(requirement, caller.grant),
     );
-    if (unmet && (await this.isPinned(caller))) throw this.abilityDenials.refusal(caller, unmet);
-  }
-
-  /** A token without the `pin` claim must not unpin a session, so the session row is read in that case. */
-  private async isPinned({ claims, familyId }: Caller): Promise<boolean> {
-    if (claims.pin === true) return true;
-    return familyId !== null && (await this.sessions.isPinned(familyId));
+    if (unmet && (await this.pinnedSessions.includes(caller))) throw this.abilityDenials.refusal(caller, unmet);
   }
 }
 

@@ -5,7 +5,7 @@ import { AuthEvents } from '../../foundation/platform/auth-events';
 import { StoreUnavailable } from '../../foundation/platform/errors';
 import type { Reason } from '../../foundation/platform/catalogue';
 import { Realm } from '../../foundation/realm/realm';
-import { AccessTokens, TokenClaims } from '../../identity/tokens/access-tokens';
+import { AccessTokens, AccountStandings, TokenClaims } from '../../identity/tokens/access-tokens';
 import { Denylist } from '../../identity/denylist/denylist';
 import { InvalidRefreshToken, Sessions } from './sessions';
 import { RefreshFamilyForked, RefreshTokenReused, SessionRecovered } from './sessions.events';
@@ -45,6 +45,7 @@ export class RefreshRotation {
     private readonly accessTokens: AccessTokens,
     private readonly denylist: Denylist,
     private readonly sessions: Sessions,
+    private readonly standings: AccountStandings,
     private readonly events: AuthEvents,
     private readonly realm: Realm,
   ) {}
@@ -74,6 +75,7 @@ export class RefreshRotation {
         await this.sessions.end(familyId, 'revoked');
         throw new InvalidRefreshToken().withReason('revoked_token', session.userId);
       }
+      if (!additions) await this.requireGoodStanding(session);
       // Callbacks of the host run before any change: a slow or failing callback holds no lock and consumes nothing.
       additions ??= await this.additions(session);
       const isFirstTry = attempt === 0;
@@ -110,6 +112,15 @@ export class RefreshRotation {
     if (holders === null) return null;
     if (verdict === 'replay') this.reportFork(session, holders);
     return tokens;
+  }
+
+  /** Ends the session of a user that does not exist any more or may not sign in. @throws InvalidRefreshToken */
+  private async requireGoodStanding({ userId, familyId, hasUser }: FoundSession): Promise<void> {
+    const standing = await this.standings.of(userId, hasUser ?? undefined);
+    if (standing === 'good') return;
+    await this.sessions.end(familyId, 'disabled');
+    const reason = standing === 'missing' ? 'unknown_user' : 'sign_in_refused';
+    throw new InvalidRefreshToken().withReason(reason, userId);
   }
 
   private async additions({ scope, userId, familyId }: FoundSession): Promise<Additions> {

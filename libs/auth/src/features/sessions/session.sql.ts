@@ -28,8 +28,12 @@ const erased = (end: string): string => `
 
 export type SessionStatements = ReturnType<typeof sessionStatements>;
 
-/** Makes the SQL statements of sessions. Times are from the database's clock, read once per statement. */
-export function sessionStatements(database: Database) {
+/**
+ * Makes the SQL statements of sessions. Times are from the database's clock, read once per statement.
+ *
+ * @param hasUser an SQL condition: whether the user of the session `s` exists; null where the statement cannot know
+ */
+export function sessionStatements(database: Database, hasUser: string | null) {
   const sessions = database.table(Session);
 
   /**
@@ -62,13 +66,13 @@ export function sessionStatements(database: Database) {
     RETURNING h.n, s.holders`;
 
   /**
-   * Makes a statement that changes a page of sessions. $1 guard, $2 offset, $3 and $4 the start of the page. One result
-   * row has the size of the page and its last session; the other rows are the sessions that were live.
+   * Makes a statement that changes a page of sessions. $1 guard, $2 offset; the other parameters are those of `page`. One
+   * result row has the size of the page and its last session; the other rows are the sessions that were live.
    *
    * Rows are looked up by an array of ids, not by a join. With outdated statistics, the planner may scan the whole table:
    * once for an array, but once for each row of a join.
    */
-  const paged = (page: string, set: string, which: string): string => `
+  const paged = (page: string, set: string, which: string, order = 'created_at, id'): string => `
     WITH moment AS MATERIALIZED (SELECT ${now('$2')} AS now),
          page AS MATERIALIZED (${page}),
          locked AS MATERIALIZED (
@@ -79,7 +83,7 @@ export function sessionStatements(database: Database) {
     SELECT * FROM (
       SELECT id, '' AS "userId", '{}'::text[] AS amr, NULL AS ip, NULL AS "userAgent",
              (SELECT count(*)::int FROM page) AS size, created_at::text AS "createdAt"
-        FROM page ORDER BY created_at, id LIMIT 1) AS summary
+        FROM page ORDER BY ${order} LIMIT 1) AS summary
     UNION ALL SELECT id, "userId", amr, ip, "userAgent", 0, '' FROM locked WHERE live`;
 
   return {
@@ -87,7 +91,8 @@ export function sessionStatements(database: Database) {
       SELECT s.id AS "familyId", s.user_id AS "userId", s.salt, s.scope, s.amr, s.generation, s.holders, s.ip,
              s.user_agent AS "userAgent", array_to_json(ARRAY(SELECT ${epoch('t')} FROM unnest(s.recent) AS t)) AS recent,
              ${epoch('s.expires_at')} AS "expiresAt", ${epoch('s.revoked_at')} AS "revokedAt",
-             ${epoch('s.auth_time')} AS "authTime", ${epoch(`(${now('$3')})`)} AS now
+             ${epoch('s.auth_time')} AS "authTime", ${epoch(`(${now('$3')})`)} AS now,
+             ${hasUser ?? 'NULL::boolean'} AS "hasUser"
         FROM ${few('SELECT value::uuid AS id FROM json_array_elements_text($1::json)')} a,
              LATERAL (SELECT * FROM ${sessions} one WHERE one.id = a.id AND one.guard = $2 LIMIT 1) s`,
     // Shared by several requests, so it does not wait for locks: one locked session would delay all others.
@@ -137,6 +142,14 @@ export function sessionStatements(database: Database) {
        LIMIT ${PAGE}`,
       'revoked_at = moment.now',
       'live',
+    ),
+    // In the order of the primary key: no index has all live sessions of a guard in the order of their start.
+    endPageOfGuard: paged(
+      `SELECT id, created_at FROM ${sessions} WHERE guard = $1 AND revoked_at IS NULL AND id > $3::uuid
+        ORDER BY id LIMIT ${PAGE}`,
+      'revoked_at = moment.now',
+      'live',
+      'id DESC',
     ),
     erasePage: paged(
       `(SELECT id, created_at FROM ${sessions}

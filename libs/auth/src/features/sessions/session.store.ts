@@ -5,7 +5,9 @@ import { Clock } from '../../foundation/platform/clock';
 import { LOCK_UNTIL_COMMIT, Database, type Sql, isUuid } from '../../foundation/platform/database';
 import { once } from '../../foundation/platform/sweep';
 import { withTimeout, currentDeadline } from '../../foundation/platform/deadline';
+import { UserProvider } from '../../foundation/ports/user-provider';
 import { Realm } from '../../foundation/realm/realm';
+import { TypeormUserProvider } from '../../identity/users/typeorm-user-provider';
 import { type RecentChange, type SessionState, recentChange } from './rotation.policy';
 import { PAGE, type SessionStatements, sessionStatements } from './session.sql';
 
@@ -33,6 +35,8 @@ export interface FoundSession extends SessionState {
   authTime: number;
   ip: string | null;
   userAgent: string | null;
+  /** Whether the user exists; null where the statement could not read it. */
+  hasUser: boolean | null;
   /** `performance.now()` at the time of reading. */
   readAt: number;
 }
@@ -53,6 +57,7 @@ export interface PageStart {
   readonly id: string;
 }
 
+const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 const FIRST_PAGE: PageStart = { createdAt: 'infinity', id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' };
 
 /** Work before the commit of the transaction, with the ids of the sessions that it ended. */
@@ -61,7 +66,10 @@ type BeforeCommit = (familyIds: string[]) => Promise<void>;
 /** Contains all queries of sessions, restricted to the realm's guard. */
 @Injectable()
 export class SessionStore {
-  private readonly statements = once((): SessionStatements => sessionStatements(this.database));
+  private readonly statements = once((): SessionStatements => {
+    const { users } = this;
+    return sessionStatements(this.database, users instanceof TypeormUserProvider ? users.existsSql('s.user_id') : null);
+  });
   private readonly found = batchPerTick<FoundSession | null>((ids) => this.findAll(ids));
   private readonly joined = batchPerTick((exchanges: Exchange[]) => this.exchangeAll(exchanges, 'exchangeJoined'));
 
@@ -69,6 +77,7 @@ export class SessionStore {
     private readonly database: Database,
     private readonly realm: Realm,
     private readonly clock: Clock,
+    private readonly users: UserProvider,
     @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
   ) {}
 
@@ -168,7 +177,14 @@ export class SessionStore {
     start: PageStart | null,
     beforeCommit: BeforeCommit,
   ): Promise<EndedPage> {
-    return this.paged(this.statements().endPage, [userId, except ?? own ?? null, own ?? null], start, beforeCommit);
+    const { createdAt, id } = start ?? FIRST_PAGE;
+    const values = [createdAt, id, userId, except ?? own ?? null, own ?? null];
+    return this.paged(this.statements().endPage, values, beforeCommit);
+  }
+
+  /** Ends a page of the guard's live sessions, in the order of their ids, and commits. */
+  endPageOfGuard(start: PageStart | null, beforeCommit: BeforeCommit): Promise<EndedPage> {
+    return this.paged(this.statements().endPageOfGuard, [start?.id ?? FIRST_ID], beforeCommit);
   }
 
   /**
@@ -177,7 +193,8 @@ export class SessionStore {
    * @param until an ended session: this session and those that ended later are not erased
    */
   erasePage(userId: string, until: string | null, beforeCommit: BeforeCommit): Promise<EndedPage> {
-    return this.paged(this.statements().erasePage, [userId, until], null, beforeCommit);
+    const { createdAt, id } = FIRST_PAGE;
+    return this.paged(this.statements().erasePage, [createdAt, id, userId, until], beforeCommit);
   }
 
   /** Erases all ended sessions of a user in the same way, as part of a transaction. */
@@ -202,21 +219,10 @@ export class SessionStore {
     return (await this.database.query(this.statements().isPinned, [familyId, this.realm.guard])).length > 0;
   }
 
-  private paged(
-    statement: string,
-    values: unknown[],
-    start: PageStart | null,
-    beforeCommit: BeforeCommit,
-  ): Promise<EndedPage> {
-    const { createdAt, id } = start ?? FIRST_PAGE;
+  private paged(statement: string, values: unknown[], beforeCommit: BeforeCommit): Promise<EndedPage> {
     return this.database.transaction(async (sql) => {
-      const rows = await sql<EndedRow & PageStart & { size: number }>(statement, [
-        this.realm.guard,
-        this.clock.offset,
-        createdAt,
-        id,
-        ...values,
-      ]);
+      const all = [this.realm.guard, this.clock.offset, ...values];
+      const rows = await sql<EndedRow & PageStart & { size: number }>(statement, all);
       const ended = rows.filter(({ size }) => size === 0);
       await beforeCommit(ended.map((row) => row.id));
       return { ended, next: rows.find(({ size }) => size >= PAGE) ?? null };

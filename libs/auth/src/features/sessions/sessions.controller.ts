@@ -1,7 +1,9 @@
-import { Controller, Delete, Get, HttpCode, Param, Post } from '@nestjs/common';
+import { type CallSource, Flow } from '../../request/http/server-call';
+import { Controller, Delete, Get, HttpCode, Injectable, Param, Post } from '@nestjs/common';
 import { RequireIfPinned } from './pinned-ability.gate';
 import { Authenticated, CurrentCaller, Public } from '../../request/gates/authenticated';
-import { NoStore, type SessionTokens, DeliversTokens } from '../../request/http/route.interceptor';
+import type { SessionTokens } from '../../request/http/route.interceptor';
+import { NoStore, DeliversTokens } from '../../request/http/route.interceptor';
 import { PresentedRefreshToken, EndsSession } from '../../request/http/refresh-cookie';
 import { Throttled } from '../../request/throttling/limiters';
 import type { Caller } from '../../identity/tokens/caller';
@@ -84,5 +86,66 @@ export class SessionsController {
   @EndsSession()
   end(@CurrentCaller() { userId }: Caller, @Param('svcSession') id: string): Promise<void> {
     return this.list.end(userId, id);
+  }
+}
+
+/**
+ * Refresh, logout, list and end of sessions, for code of the host.
+ *
+ * @publicApi
+ */
+@Injectable()
+export class SessionFlow extends Flow {
+  /**
+   * As `POST /refresh`: returns new tokens of the same session.
+   *
+   * @throws InvalidRefreshToken, TooManyRequests, StoreUnavailable
+   */
+  refresh(refreshToken: string, source: CallSource): Promise<SessionTokens> {
+    // Tolerates a value that is not a string, as the route does.
+    const presented = typeof refreshToken === 'string' ? refreshToken.trim() : '';
+    const rotate = (): Promise<SessionTokens> => this.get(RefreshRotation).rotate(presented);
+    return this.call(RefreshController, 'refresh', source, rotate, { refresh_token: refreshToken });
+  }
+
+  /** As `POST /logout`: ends the session of the caller. @throws Unauthenticated, StoreUnavailable */
+  logout(source: CallSource): Promise<void> {
+    return this.callAs(LogoutController, 'logout', source, async ({ familyId }) => {
+      if (familyId !== null) await this.get(Sessions).end(familyId, 'logout');
+    });
+  }
+
+  /** As `GET /sessions`: lists the live sessions of the caller. @throws Unauthenticated, InsufficientScope */
+  list(source: CallSource): Promise<ListedSession[]> {
+    return this.callAs(SessionsController, 'own', source, ({ userId, familyId }) =>
+      this.get(SessionList).list(userId, familyId),
+    );
+  }
+
+  /**
+   * As `DELETE /sessions/:id`: ends one session of the caller.
+   *
+   * @throws Unauthenticated, InsufficientScope, SessionNotFound, StoreUnavailable
+   */
+  end(sessionId: string, source: CallSource): Promise<void> {
+    return this.callAs(SessionsController, 'end', source, ({ userId }) => this.get(SessionList).end(userId, sessionId));
+  }
+
+  /**
+   * As `DELETE /sessions`: ends every session of the caller. After an error some of them may have ended: repeat the call.
+   *
+   * @throws Unauthenticated, InsufficientScope, StoreUnavailable
+   */
+  endAll(source: CallSource): Promise<void> {
+    return this.callAs(RevokeAllController, 'revokeAll', source, async ({ userId, familyId }) => {
+      await this.get(Sessions).endAll(userId, 'revoked', familyId);
+    });
+  }
+
+  /** As `DELETE /sessions/others`: ends every other session of the caller. Throws as {@link endAll} does. */
+  endOthers(source: CallSource): Promise<void> {
+    return this.callAs(RevokeOthersController, 'revokeOthers', source, async ({ userId, familyId }) => {
+      if (familyId !== null) await this.get(Sessions).endOthers(userId, familyId);
+    });
   }
 }

@@ -12,11 +12,21 @@ import type { ClientInfo } from '../../request/http/client-info';
  * - `cap`: the user had more than `sessions.maxPerUser` sessions, and this one was the least recently used.
  * - `erased`: the account was deleted.
  * - `expired`: its deadline has passed.
+ * - `disabled`: at a refresh, the user did not exist any more, or `hooks.canSignIn` refused the user.
  *
  * @publicApi
  */
 export type SessionEndReason =
-  'logout' | 'revoked' | 'others' | 'password_change' | 'password_reset' | 'reuse' | 'cap' | 'erased' | 'expired';
+  | 'logout'
+  | 'revoked'
+  | 'others'
+  | 'password_change'
+  | 'password_reset'
+  | 'reuse'
+  | 'cap'
+  | 'erased'
+  | 'expired'
+  | 'disabled';
 
 /**
  * A session has started: a login, a registration that signs in, or `auth.startSession()`.

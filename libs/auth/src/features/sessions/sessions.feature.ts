@@ -1,6 +1,6 @@
 import type { Feature } from '../../foundation/realm/feature';
 import { AccountLock } from './account-lock';
-import { PinnedAbilityGate } from './pinned-ability.gate';
+import { PinnedAbilityGate, PinnedSessions } from './pinned-ability.gate';
 import {
   LogoutController,
   RefreshController,
@@ -11,7 +11,7 @@ import {
 import { RefreshRotation } from './refresh-rotation';
 import { RefreshTokens } from './refresh-tokens';
 import { SessionPrecondition, Sessions } from './sessions';
-import { TokenClaims } from '../../identity/tokens/access-tokens';
+import { AccountStandings, TokenClaims } from '../../identity/tokens/access-tokens';
 import { SessionList } from './session-list';
 import { SessionPruning } from './session-pruning';
 import { SessionStore } from './session.store';
@@ -22,7 +22,9 @@ export const sessions: Feature = {
   providers: [
     TokenClaims,
     SessionStore,
+    PinnedSessions,
     PinnedAbilityGate,
+    AccountStandings,
     SessionPrecondition,
     RefreshTokens,
     Sessions,

@@ -6,7 +6,7 @@ import { RequestScope, bestEffort } from '../../foundation/platform/deadline';
 import { StoreUnavailable, AuthException } from '../../foundation/platform/errors';
 import { Realm } from '../../foundation/realm/realm';
 import { Denylist } from '../../identity/denylist/denylist';
-import { AccessTokens, TokenClaims } from '../../identity/tokens/access-tokens';
+import { AccessTokens, AccountStandings, TokenClaims } from '../../identity/tokens/access-tokens';
 import { AbilityResolver } from '../../request/abilities/granted-scope';
 import { type ClientInfo, clip } from '../../request/http/client-info';
 import type { SessionTokens } from '../../request/http/route.interceptor';
@@ -18,23 +18,38 @@ import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 /** Returns whether a session may still start, given the password hash that is stored now. */
 export type PasswordHashCheck = (passwordHash: string | null) => boolean | Promise<boolean>;
 
+/** `hooks.canSignIn` refuses the user: 401. Only a client that has proven the user's identity gets this answer. */
+export class SignInRefused extends AuthException {
+  constructor() {
+    super('sign_in_refused', { status: 401, text: { key: 'auth.sign_in_refused' } });
+  }
+}
+
 /**
  * Checks whether the tokens of a stored session may be sent.
  *
- * Between the check of a password and the start of the session, the password may be replaced or the user deleted, and all
- * sessions ended. Such a request first stores its change and then ends the sessions. A login first stores its session and
- * then makes this check. So either the request ends the session, or the check sees the change.
+ * Between the check of a password and the start of the session, the password may be replaced, the user deleted or
+ * suspended, and all sessions ended. Such a request first stores its change and then ends the sessions. A login first
+ * stores its session and then makes this check. So either the request ends the session, or the check sees the change.
  */
 @Injectable()
 export class SessionPrecondition {
-  constructor(private readonly users: TimedUserProvider) {}
+  constructor(
+    private readonly users: TimedUserProvider,
+    private readonly standings: AccountStandings,
+  ) {}
 
-  /** @param passwordHashCheck omitted when it is enough that the user exists */
+  /**
+   * @param passwordHashCheck omitted when it is enough that the user exists
+   * @throws SignInRefused
+   */
   async stillValid(userId: string, passwordHashCheck?: PasswordHashCheck): Promise<boolean> {
     const digest = passwordHashCheck ? await this.users.passwordHashOf(userId) : null;
     if (passwordHashCheck && !(await passwordHashCheck(digest))) return false;
     // A user with a password hash exists.
-    return digest !== null || (await this.users.findById(userId)) !== null;
+    const standing = await this.standings.of(userId, digest === null ? undefined : true);
+    if (standing === 'refused') throw new SignInRefused().withReason('sign_in_refused', userId);
+    return standing === 'good';
   }
 }
 
@@ -87,7 +102,7 @@ export class Sessions {
    * Starts a session and returns its tokens; null if the user does not exist any more or `passwordHashCheck` fails. No
    * row remains in that case, nor after an error.
    *
-   * @throws AuthConfigError for an invalid list of abilities; every error of a hook; StoreUnavailable
+   * @throws SignInRefused; AuthConfigError for an invalid list of abilities; every error of a hook; StoreUnavailable
    */
   async start(
     { userId, claims = {}, abilities, amr = [], authTime, client, label }: SessionStart,
@@ -185,6 +200,18 @@ export class Sessions {
     // A co-issuer's session id that is not a UUID has no row.
     const except = isUuid(familyId) ? canonicalId(familyId) : undefined;
     await this.inPages(reason, (start, deny) => this.store.endPage({ userId, except }, start, deny));
+  }
+
+  /** Ends every session of the guard, in committed pages and without a time limit. Returns the number of ended sessions. */
+  async endEverything(reason: SessionEndReason): Promise<number> {
+    let count = 0;
+    const page = async (start: PageStart | null, deny: Deny): Promise<EndedPage> => {
+      const ended = await this.store.endPageOfGuard(start, deny);
+      count += ended.ended.length;
+      return ended;
+    };
+    await this.inPages(reason, page, Infinity);
+    return count;
   }
 
   /**

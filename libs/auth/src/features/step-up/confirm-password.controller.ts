@@ -1,4 +1,5 @@
-import { Controller, HttpCode, Post } from '@nestjs/common';
+import { type CallSource, Flow, type ServerRequest } from '../../request/http/server-call';
+import { Controller, HttpCode, Injectable, Post } from '@nestjs/common';
 import type { Caller } from '../../identity/tokens/caller';
 import { RequireIfPinned } from '../sessions/pinned-ability.gate';
 import { Authenticated, CurrentCaller } from '../../request/gates/authenticated';
@@ -25,5 +26,29 @@ export class ConfirmPasswordController {
   @Throttled('svc-confirm')
   confirm(@CurrentCaller() caller: Caller, @RequestBody(ConfirmPasswordRequest) { password }: ConfirmPasswordRequest) {
     return this.confirmation.confirm(caller, password);
+  }
+}
+
+/**
+ * Step-up with the password, for code of the host. `PasskeyFlow.confirm` is the same with a passkey, and `Auth.confirm` is
+ * for every other proof of the identity.
+ *
+ * @publicApi
+ */
+@Injectable()
+export class ConfirmationFlow extends Flow {
+  /**
+   * As `POST /confirm-password`: returns a confirmation token for the session of the caller.
+   *
+   * @throws Unauthenticated, WrongPassword, InsufficientScope, AccountIsLocked, TooManyRequests, HasherBusy, ValidationFailed,
+   * StoreUnavailable
+   */
+  byPassword(password: string, source: CallSource): Promise<string> {
+    const confirm = async (caller: Caller, request: ServerRequest): Promise<string> => {
+      const given = await this.read(ConfirmPasswordRequest, request);
+      const { confirmation_token: token } = await this.get(PasswordConfirmation).confirm(caller, given.password);
+      return token;
+    };
+    return this.callAs(ConfirmPasswordController, 'confirm', source, confirm, { password });
   }
 }

@@ -1,21 +1,80 @@
 import { Injectable } from '@nestjs/common';
+import { Clock } from '../../foundation/platform/clock';
+import { isMissing } from '../../foundation/platform/database';
+import { Realm } from '../../foundation/realm/realm';
 import type { Caller } from '../../identity/tokens/caller';
 import { CONFIRMATION, PurposeTokens } from '../../identity/tokens/purpose-tokens';
-import { type ConfirmationVerdict, confirmationVerdict } from './step-up.policy';
+import { TimedUserProvider } from '../../identity/users/timed-user-provider';
+import { PasskeyFactor } from '../login-challenge/second-factors';
+import { PinnedSessions } from '../sessions/pinned-ability.gate';
+import { type ConfirmationMethod, ConfirmationOfAnotherSession, ConfirmationRequired } from './step-up.errors';
+import { confirmationVerdict, isRecentSignIn } from './step-up.policy';
+
+/** A request that can carry a confirmation token. */
+export interface ConfirmedRequest {
+  readonly headers?: Readonly<Record<string, string | string[] | undefined>>;
+}
 
 /** Issues and checks the confirmation tokens of step-up. A token is valid only for the session that it was issued to. */
 @Injectable()
 export class Confirmations {
-  constructor(private readonly tokens: PurposeTokens) {}
+  constructor(
+    private readonly tokens: PurposeTokens,
+    private readonly users: TimedUserProvider,
+    private readonly passkeys: PasskeyFactor,
+    private readonly pinnedSessions: PinnedSessions,
+    private readonly realm: Realm,
+    private readonly clock: Clock,
+  ) {}
 
   /** Issues a confirmation token for the caller's session. It can be used several times until `confirm.ttl` has passed. */
   mint({ userId, familyId }: Pick<Caller, 'userId' | 'familyId'>): string {
     return this.tokens.mint(CONFIRMATION, userId, familyId === null ? {} : { fid: familyId });
   }
 
-  /** @throws StoreUnavailable */
-  async verify(caller: Caller, token: unknown): Promise<ConfirmationVerdict> {
+  /**
+   * Accepts a request with the confirmation token of the caller's session, or after a recent sign-in if
+   * `confirm.afterLogin` is on.
+   *
+   * @throws ConfirmationRequired, ConfirmationOfAnotherSession, StoreUnavailable
+   */
+  async require(caller: Caller, { headers }: ConfirmedRequest): Promise<void> {
+    const { confirm } = this.realm.options;
+    const token = headers?.[confirm.header.toLowerCase()];
     const proof = typeof token === 'string' && token ? await this.tokens.verify(CONFIRMATION, token) : null;
-    return confirmationVerdict(proof, caller);
+    const verdict = confirmationVerdict(proof, caller);
+    if (verdict === 'confirmed' || (await this.hasJustSignedIn(caller))) return;
+    const methods = await this.methodsOf(caller.userId);
+    throw verdict === 'missing'
+      ? new ConfirmationRequired(confirm, methods)
+      : new ConfirmationOfAnotherSession(confirm, methods);
   }
+
+  private async hasJustSignedIn(caller: Caller): Promise<boolean> {
+    const { afterLogin, ttl } = this.realm.options.confirm;
+    if (!afterLogin) return false;
+    const { auth_time: authTime, amr, act } = caller.claims;
+    const signIn = { authTime, amr, isPinned: false, hasActor: act !== undefined };
+    // The session row is read last, only for a sign-in that would count otherwise.
+    return isRecentSignIn(signIn, ttl, this.clock.seconds()) && !(await this.pinnedSessions.includes(caller));
+  }
+
+  /** The ways in which this user can confirm. A host can add its own with `auth.confirm`. */
+  private async methodsOf(userId: string): Promise<ConfirmationMethod[]> {
+    const [digest, hasPasskey] = await Promise.all([
+      this.users.passwordHashOf(userId),
+      // A service that only verifies tokens may have no table of passkeys.
+      this.passkeys.isHeldBy(userId).catch(falseIfMissing),
+    ]);
+    return [
+      ...(digest === null ? [] : ['password' as const]),
+      ...(hasPasskey ? ['passkey' as const] : []),
+      ...(this.realm.options.confirm.afterLogin ? ['login' as const] : []),
+    ];
+  }
+}
+
+function falseIfMissing(error: unknown): false {
+  if (isMissing(error)) return false;
+  throw error;
 }

@@ -4,14 +4,9 @@ import { callerAt } from '../../identity/tokens/caller';
 import { AuthenticationGate } from '../../request/gates/authenticated';
 import { requires } from '../../request/gates/route-guard';
 import type { Gate } from '../../request/gates/route-plan';
-import { Confirmations } from './confirmations';
-import { ConfirmationOfAnotherSession, ConfirmationRequired } from './step-up.errors';
+import { Confirmations, type ConfirmedRequest } from './confirmations';
 
-interface ConfirmedRequest {
-  headers?: Readonly<Record<string, string | string[] | undefined>>;
-}
-
-/** Checks the confirmation token of the caller's session in the header `confirm.header`. */
+/** Requires a confirmation of the caller's session: see {@link Confirmations.require}. */
 @Injectable()
 export class ConfirmationGate implements Gate {
   static readonly stage = 'confirmation';
@@ -21,13 +16,9 @@ export class ConfirmationGate implements Gate {
     private readonly realm: Realm,
   ) {}
 
-  async check(_context: ExecutionContext, request: ConfirmedRequest): Promise<void> {
+  check(_context: ExecutionContext, request: ConfirmedRequest): Promise<void> {
     // The guard that authenticated the request checks the token, because ids of different guards collide.
-    const caller = callerAt(request, this.realm.guard);
-    const { header, ttl } = this.realm.options.confirm;
-    const verdict = await this.confirmations.verify(caller, request.headers?.[header.toLowerCase()]);
-    if (verdict === 'missing') throw new ConfirmationRequired(ttl);
-    if (verdict === 'other_session') throw new ConfirmationOfAnotherSession();
+    return this.confirmations.require(callerAt(request, this.realm.guard), request);
   }
 }
 
@@ -37,8 +28,12 @@ export class ConfirmationGate implements Gate {
  * `POST /confirm-passkey`, and sends it in the header `X-Svc-Confirmation` (option `confirm.header`). It can use the
  * token for several requests until it expires.
  *
+ * A user without a password and without a passkey confirms in a way of the host (`auth.confirm`), or by signing in again
+ * if `confirm.afterLogin` is on.
+ *
  * The response is 423 for a missing or invalid confirmation token (with `WWW-Authenticate` of RFC 9470), and for the
- * confirmation token of another session (with `reason: "confirmation_session_mismatch"`).
+ * confirmation token of another session (with `reason: "confirmation_session_mismatch"`). Its header
+ * `X-Svc-Confirmation-Methods` lists the ways that this user has: `password`, `passkey`, `login`.
  *
  * @publicApi
  */

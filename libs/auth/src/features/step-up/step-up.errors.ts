@@ -1,24 +1,45 @@
 import { AuthException } from '../../foundation/platform/errors';
 
+/** A way in which a user can confirm: with the password, with a passkey, or by signing in again (`confirm.afterLogin`). */
+export type ConfirmationMethod = 'password' | 'passkey' | 'login';
+
+type ConfirmOptions = { readonly ttl: number; readonly header: string };
+
+/** The ways in which the user can confirm, for example `X-Svc-Confirmation-Methods: password, passkey`. */
+const methodsHeader = ({ header }: ConfirmOptions, methods: readonly ConfirmationMethod[]): Record<string, string> => ({
+  [`${header}-Methods`]: methods.join(', '),
+});
+
 /** The request needs a valid confirmation token: 423 with the challenge of RFC 9470. */
 export class ConfirmationRequired extends AuthException {
-  /** @param maxAge lifetime of a confirmation token in seconds */
-  constructor(maxAge: number) {
+  /** @param methods the ways in which this user can confirm */
+  constructor(
+    options: ConfirmOptions,
+    readonly methods: readonly ConfirmationMethod[],
+  ) {
     super('confirmation_required', {
       status: 423,
       text: { key: 'auth.confirmation_required' },
-      headers: { 'WWW-Authenticate': `Bearer error="insufficient_user_authentication", max_age=${maxAge}` },
+      headers: {
+        'WWW-Authenticate': `Bearer error="insufficient_user_authentication", max_age=${options.ttl}`,
+        ...methodsHeader(options, methods),
+      },
     });
   }
 }
 
 /** The confirmation token was issued to another session of the user: 423. The client has to confirm in its own session. */
 export class ConfirmationOfAnotherSession extends AuthException {
-  constructor() {
+  /** @param methods the ways in which this user can confirm */
+  constructor(
+    options: ConfirmOptions,
+    readonly methods: readonly ConfirmationMethod[],
+  ) {
     super('confirmation_session_mismatch', {
       status: 423,
       text: { key: 'auth.confirmation_required' },
       reason: 'confirmation_session_mismatch',
+      headers: methodsHeader(options, methods),
     });
   }
 }

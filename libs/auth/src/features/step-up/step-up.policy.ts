@@ -19,3 +19,20 @@ export function confirmationVerdict(
   if (!proof || proof.sub !== userId) return 'missing';
   return (proof.fid ?? null) === familyId ? 'confirmed' : 'other_session';
 }
+
+/** The sign-in of the session of a caller, from the claims of its access token. */
+export interface SignIn {
+  /** Unix seconds; undefined in a token of another issuer without this claim. */
+  readonly authTime: unknown;
+  /** The authentication methods (RFC 8176). A session without any was started by code of the host, not by its user. */
+  readonly amr: unknown;
+  readonly isPinned: boolean;
+  /** Whether another party acts for the user (RFC 8693 §4.1). */
+  readonly hasActor: boolean;
+}
+
+/** Whether a sign-in counts as a confirmation: the user has signed in to this session within the last `ttl` seconds. Pure. */
+export function isRecentSignIn({ authTime, amr, isPinned, hasActor }: SignIn, ttl: number, now: number): boolean {
+  if (isPinned || hasActor || !Array.isArray(amr) || !amr.length) return false;
+  return typeof authTime === 'number' && authTime <= now && now - authTime < ttl;
+}

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { SecondFactorMethod } from '../../request/http/route.interceptor';
+import type { SecondFactorMethod } from '../../foundation/ports/presenter';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { Realm } from '../../foundation/realm/realm';
 import { CodeFactor, type FactorMatch } from '../login-challenge/second-factors';

@@ -1,4 +1,5 @@
-import { Controller, Delete, Get, HttpCode, Post } from '@nestjs/common';
+import { type CallSource, Flow, type ServerRequest } from '../../request/http/server-call';
+import { Controller, Delete, Get, HttpCode, Injectable, Post } from '@nestjs/common';
 import type { Caller } from '../../identity/tokens/caller';
 import { RequireIfPinned } from '../sessions/pinned-ability.gate';
 import { Authenticated, CurrentCaller } from '../../request/gates/authenticated';
@@ -6,7 +7,7 @@ import { OptionalText, RequestBody } from '../../request/http/request-body';
 import { NoStore } from '../../request/http/route.interceptor';
 import { Sessions } from '../sessions/sessions';
 import { RequireConfirmation } from '../step-up/require-confirmation';
-import { TwoFactor } from './two-factor';
+import { type Enrolment, TwoFactor } from './two-factor';
 
 /** Body of `POST /two-factor/confirm`. A missing code is treated as a wrong code. */
 export class ConfirmTwoFactorRequest {
@@ -65,5 +66,56 @@ export class RecoveryCodesController {
   @RequireConfirmation()
   async replace(@CurrentCaller() { userId }: Caller): Promise<{ recovery_codes: string[] }> {
     return { recovery_codes: await this.twoFactor.replaceRecoveryCodes(userId) };
+  }
+}
+
+/**
+ * Enrolment of an authenticator and recovery codes by their user, for code of the host. All calls except {@link
+ * recoveryCodes} need a confirmation token. `Auth.twoFactor` is the same without a caller, for operators.
+ *
+ * @publicApi
+ */
+@Injectable()
+export class EnrolmentFlow extends Flow {
+  protected override readonly feature = 'twoFactor';
+
+  /**
+   * As `POST /two-factor`: starts the enrolment. The factor is enabled by {@link confirm}.
+   *
+   * @throws Unauthenticated, ConfirmationRequired, AlreadyEnrolled, HasherBusy, StoreUnavailable
+   */
+  start(source: CallSource): Promise<Enrolment> {
+    const twoFactor = this.get(TwoFactor);
+    return this.callAs(TwoFactorController, 'enrol', source, ({ user, familyId }) =>
+      twoFactor.enrol(user, () => this.get(Sessions).isAlive(familyId)),
+    );
+  }
+
+  /** As `POST /two-factor/confirm`. @throws Unauthenticated, ConfirmationRequired, WrongCode, ValidationFailed */
+  confirm(code: string, source: CallSource): Promise<void> {
+    const twoFactor = this.get(TwoFactor);
+    const enable = async ({ userId }: Caller, request: ServerRequest): Promise<void> =>
+      twoFactor.confirm(userId, (await this.read(ConfirmTwoFactorRequest, request)).code ?? '');
+    return this.callAs(TwoFactorController, 'confirm', source, enable, { code });
+  }
+
+  /** As `DELETE /two-factor`: removes the second factor. @throws Unauthenticated, ConfirmationRequired */
+  disable(source: CallSource): Promise<void> {
+    const twoFactor = this.get(TwoFactor);
+    return this.callAs(TwoFactorController, 'disable', source, ({ userId }) => twoFactor.disable(userId));
+  }
+
+  /** As `GET /two-factor/recovery-codes`: counts the remaining codes. @throws Unauthenticated, InsufficientScope */
+  recoveryCodes(source: CallSource): Promise<{ remaining: number; total: number }> {
+    const twoFactor = this.get(TwoFactor);
+    return this.callAs(RecoveryCodesController, 'count', source, ({ userId }) => twoFactor.recoveryCodeCount(userId));
+  }
+
+  /** As `POST /two-factor/recovery-codes`. @throws Unauthenticated, ConfirmationRequired, NotEnrolled, HasherBusy */
+  replaceRecoveryCodes(source: CallSource): Promise<string[]> {
+    const twoFactor = this.get(TwoFactor);
+    return this.callAs(RecoveryCodesController, 'replace', source, ({ userId }) =>
+      twoFactor.replaceRecoveryCodes(userId),
+    );
   }
 }

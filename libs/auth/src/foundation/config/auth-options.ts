@@ -8,6 +8,7 @@ import type { SecurityLine } from '../platform/catalogue';
 import type { BreachedPasswords, PasswordVerifier } from '../ports/passwords';
 import type { RegistrationRules } from './registration-rules';
 import type { SecurityStore } from '../security-store/security-store';
+import type { Presenter } from '../ports/presenter';
 import type { UserProvider } from '../ports/user-provider';
 
 /** JWS algorithms the library signs and verifies with (RFC 7518 §3.1). */
@@ -468,6 +469,16 @@ export interface ConfirmOptions {
   ttl?: number;
 
   /**
+   * Whether a sign-in within the last {@link ttl} seconds counts as a confirmation of its session, without a confirmation
+   * token. It does not count for pinned sessions, and for sessions without `amr` or with an `act` claim, which no user
+   * has signed in to.
+   *
+   * @default false
+   * @env SVC_CONFIRM_AFTER_LOGIN
+   */
+  afterLogin?: boolean;
+
+  /**
    * Request header that carries the confirmation token.
    *
    * @default 'X-Svc-Confirmation'
@@ -800,6 +811,14 @@ export interface AuthHooks {
   registerRules?: (request: unknown) => RegistrationRules;
 
   /**
+   * Whether a user may have sessions. Called before a session starts and at every refresh, with the user as it is stored
+   * now. False refuses the sign-in with 401, and ends the session that is refreshed. It must return true for every other
+   * user. When it throws, the request fails and changes nothing. To end access tokens at once too, call
+   * `auth.revokeAll()` after the change. Extra guards inherit it: check `context.guard` if their users differ.
+   */
+  canSignIn?: (user: object, context: { guard: string }) => boolean | Promise<boolean>;
+
+  /**
    * Removes the user at `DELETE /account`, instead of deleting the row. Runs inside the transaction that removes all
    * other data of the account: changes made through `manager` are committed or rolled back with it. Any other database
    * access needs another connection of the pool. Concurrent requests run it only once. If it keeps the row, it must
@@ -1065,6 +1084,11 @@ export interface UsersOptions {
   provider?: Type<UserProvider> | UserProviderSource;
 }
 
+/** A presenter that Nest obtains from an existing provider or from a factory. */
+export type PresenterSource =
+  | { useExisting: Type<Presenter> | string | symbol }
+  | { useFactory: (...args: never[]) => Presenter | Promise<Presenter>; inject?: FactoryProvider['inject'] };
+
 /** Structure of one guard: its users, routes and features. */
 export interface GuardStructure {
   /** The guard's users. Every guard needs its own. */
@@ -1087,6 +1111,14 @@ export interface GuardStructure {
 
   /** Features, each on or off. */
   features?: FeatureOptions;
+
+  /**
+   * A class of the host that extends `Presenter` and reshapes the bodies of login, refresh, logout, registration,
+   * challenge and verification.
+   *
+   * @default the fields of the library, unchanged
+   */
+  presenter?: Type<Presenter> | PresenterSource;
 }
 
 /** One extra guard. Omitted values are inherited from the top level. */
@@ -1102,7 +1134,8 @@ export interface AuthStructure extends GuardStructure {
   guard?: string;
 
   /**
-   * Mounts the routes. `false` mounts none, for services that only verify tokens.
+   * Mounts the routes. `false` mounts none: for services that only verify tokens, and for a host that has its own routes
+   * and makes server calls.
    *
    * @default true
    */

@@ -46,7 +46,7 @@ export const DEFAULTS = {
   registration: { login: true },
   passwords: { minLength: 8, blockList: [] },
   mail: { templates: {} },
-  confirm: { ttl: 300, header: 'X-Svc-Confirmation' },
+  confirm: { ttl: 300, afterLogin: false, header: 'X-Svc-Confirmation' },
   retention: { schedule: '23 3 * * *', lockoutDays: 30 },
   securityLog: { enabled: true, maxPerMinute: 60 },
   storeTimeoutMs: 800,

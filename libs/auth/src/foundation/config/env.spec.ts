@@ -25,6 +25,7 @@ const EXPECTED: Record<string, string> = {
   SVC_2FA_MAX_ATTEMPTS: 'rateLimits.twoFactor.maxAttempts',
   SVC_2FA_DECAY: 'rateLimits.twoFactor.decaySeconds',
   SVC_CONFIRM_MAX_ATTEMPTS: 'rateLimits.confirm.maxAttempts',
+  SVC_CONFIRM_AFTER_LOGIN: 'confirm.afterLogin',
   SVC_CONFIRM_DECAY: 'rateLimits.confirm.decaySeconds',
   SVC_REFRESH_MAX_ATTEMPTS: 'rateLimits.refresh.maxAttempts',
   SVC_REFRESH_DECAY: 'rateLimits.refresh.decaySeconds',

@@ -64,6 +64,7 @@ export const VARIABLES: ReadonlyArray<readonly [name: string, option: string, pa
   ['2FA_RECOVERY_CODES', 'twoFactor.recoveryCodes', number],
   ['2FA_CHALLENGE_TTL', 'twoFactor.challengeTtl', number],
   ['CONFIRM_TTL', 'confirm.ttl', number],
+  ['CONFIRM_AFTER_LOGIN', 'confirm.afterLogin', flag],
   ['CONFIRM_HEADER', 'confirm.header', text],
   ['PASSKEY_RP_NAME', 'passkeys.rpName', text],
   ['PASSKEY_RP_ID', 'passkeys.rpId', text],

@@ -78,7 +78,7 @@ const PER_MODULE = [
   'routes',
   'dataSource',
 ];
-const STRUCTURE = ['guard', 'path', 'routes', 'domain', 'features', 'users', 'dataSource'];
+const STRUCTURE = ['guard', 'path', 'routes', 'domain', 'features', 'users', 'presenter', 'dataSource'];
 
 /** Applies every default to the host's options. It does not check them: see `guardErrors`. */
 export function resolveOptions(options: AuthModuleOptions): AuthConfig {
@@ -163,6 +163,7 @@ function guardConfig(guard: string, isDefault: boolean, merged: object, own: Aut
     mail: resolveMail(options),
     confirm: Object.freeze({
       ttl: wholeNumber(options.confirm.ttl, DEFAULTS.confirm.ttl, 1),
+      afterLogin: Boolean(options.confirm.afterLogin),
       header: options.confirm.header || DEFAULTS.confirm.header,
     }),
     cookie: Object.freeze({
@@ -188,6 +189,7 @@ function inheritable(top: AuthModuleOptions, own: AuthModuleOptions): AuthModule
     hooks: {
       tokenClaims: hooks?.tokenClaims?.bind(hooks),
       abilities: hooks?.abilities?.bind(hooks),
+      canSignIn: hooks?.canSignIn?.bind(hooks),
       rateLimitKey: hooks?.rateLimitKey?.bind(hooks),
     },
     previousSecrets: own.secret === undefined ? previousSecrets : undefined,

@@ -26,13 +26,32 @@ export function urlFault(text: string | undefined, { production, bare = false }:
     : `is "${text}": http is allowed only for localhost, outside production`;
 }
 
-/** The error of a feature that sends mails while no mailer is set. */
-export const noMailer = (feature: string): string =>
-  `features.${feature} needs mail.mailer. Set it to nodemailerMailer(transport, from), or to your own Mailer.`;
-
-/** Keeps the texts of the checks that failed. */
-export const failed = (...all: (string | false | null)[]): string[] =>
-  all.filter((text): text is string => typeof text === 'string');
+/** Returns the configuration errors of the features of a guard that send mails, each with its correction. */
+export function mailErrors(
+  { features, emailVerification, passwordReset, mail }: GuardConfig,
+  { key }: AuthConfig['encryption'],
+  production: boolean,
+): string[] {
+  const { apiUrl, frontendUrl } = emailVerification;
+  const ofReset = features.passwordReset && urlFault(passwordReset.frontendUrl, { production });
+  const ofApi = features.emailVerification && urlFault(apiUrl, { production, bare: true });
+  const ofPage = features.emailVerification && frontendUrl !== undefined && urlFault(frontendUrl, { production });
+  const mailing = (['passwordReset', 'emailVerification'] as const).find((name) => features[name]);
+  return [
+    ofReset &&
+      `passwordReset.frontendUrl (SVC_RESET_URL) ${ofReset}. Set it to the page that the mailed link opens, such as https://app.example.com/reset-password.`,
+    ofApi &&
+      `emailVerification.apiUrl (SVC_VERIFY_API_URL) ${ofApi}. Set it to the external URL of this API, such as https://api.example.com: mailed links begin with it.`,
+    ofPage &&
+      `emailVerification.frontendUrl (SVC_VERIFY_URL) ${ofPage}. Set it to the page to which browsers are redirected, or remove it.`,
+    features.emailVerification &&
+      !key &&
+      'features.emailVerification needs encryption.key (SVC_ENCRYPTION_KEY): its links are signed with it. Generate one with svc:secret --show, and do not use the value of secret.',
+    mailing &&
+      !mail.mailer &&
+      `features.${mailing} needs mail.mailer. Set it to nodemailerMailer(transport, from), or to your own Mailer.`,
+  ].filter((text): text is string => typeof text === 'string');
+}
 
 /** Returns the configuration errors of `keys.jwks`, each with its correction. */
 export const keySetErrors = ({ guards, routes }: AuthConfig, production: boolean): string[] =>

@@ -87,6 +87,7 @@ export const REASONS = {
   reset_failed: 'the reset link is not valid, has expired, was used before or is for another address',
   reused_token: 'a replaced refresh token was used after the grace period: a copy of it exists',
   revoked_token: 'the session or the token was revoked',
+  sign_in_refused: '`hooks.canSignIn` refused the user',
   store_unavailable: 'Redis, PostgreSQL or the user store did not answer in time (503)',
   too_many_failures: 'the limit on failed attempts of the account is exhausted (429)',
   too_many_requests: 'a rate limit of the route is exhausted (429)',

@@ -8,9 +8,15 @@ export class CarriedRequest {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly ip: string | undefined;
 
-  /** @param source the handshake, the upgrade request, or what the option `requestOf` returned */
-  constructor(readonly source: Handshake) {
-    this.headers = source.headers ?? {};
+  /**
+   * @param source the handshake, the upgrade request, or what the option `requestOf` returned
+   * @param headers by default those of `source`
+   */
+  constructor(
+    readonly source: Handshake,
+    headers: Handshake['headers'] = source.headers,
+  ) {
+    this.headers = headers ?? {};
     this.ip = source.ip ?? source.address ?? source.socket?.remoteAddress;
   }
 }

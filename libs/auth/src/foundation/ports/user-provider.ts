@@ -141,10 +141,11 @@ export abstract class UserProvider<User extends object = object> {
    * Stores a new password hash. Returns whether it did. When an implementation returns nothing, the library reads the
    * hash to find out.
    *
-   * @param replacing store the new hash only if this hash is still the current one. Atomic: of two calls with the same
-   * `replacing`, one succeeds. A rehash at login or a change of password must not undo a concurrent reset
+   * @param replacing store the new hash only if this hash is still the current one; null: only if the user has no
+   * password. Atomic: of two calls with the same `replacing`, one succeeds. A rehash at login or a change of password must
+   * not undo a concurrent reset
    */
-  abstract savePasswordHash(id: string, passwordHash: string, replacing?: string): Promise<boolean | void>;
+  abstract savePasswordHash(id: string, passwordHash: string, replacing?: string | null): Promise<boolean | void>;
 
   /**
    * The subset of these ids that have a user, including soft-deleted users; null when the provider cannot find out.

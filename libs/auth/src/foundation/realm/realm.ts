@@ -42,6 +42,15 @@ export class RealmScope {
     this.services.set(token, service);
     return service;
   }
+
+  /** Whether the realm has this service: it has not where its feature is off. */
+  has(token: unknown): boolean {
+    try {
+      return Boolean(this.get(token as Type));
+    } catch {
+      return false;
+    }
+  }
 }
 
 /** Holds all realms of the module by guard name. Each realm adds itself when the application starts. */

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { Clock } from '../../foundation/platform/clock';
 import { Realm } from '../../foundation/realm/realm';
 import { longestLife } from '../denylist/denylist';
+import { TimedUserProvider } from '../users/timed-user-provider';
 import {
   ACCESS_TOKEN_TYPE,
   type AccessClaims,
@@ -96,5 +97,31 @@ export class TokenClaims {
     const { guard, options } = this.realm;
     const claims = await options.hooks.tokenClaims?.(userId, { guard, userId, familyId });
     return typeof claims === 'object' && claims !== null && !Array.isArray(claims) ? claims : {};
+  }
+}
+
+/** Whether a user may have sessions: `missing` if the user does not exist, `refused` by `hooks.canSignIn`. */
+export type AccountStanding = 'good' | 'missing' | 'refused';
+
+/** Reads whether a user may have sessions. Every session is started and refreshed only after this check. */
+@Injectable()
+export class AccountStandings {
+  constructor(
+    private readonly users: TimedUserProvider,
+    private readonly realm: Realm,
+  ) {}
+
+  /**
+   * @param exists whether the user exists, if that is known
+   * @throws every error of `hooks.canSignIn`
+   */
+  async of(userId: string, exists?: boolean): Promise<AccountStanding> {
+    const { guard, options } = this.realm;
+    const { canSignIn } = options.hooks;
+    if (!canSignIn && exists !== undefined) return exists ? 'good' : 'missing';
+    const user = await this.users.findById(userId);
+    if (!user) return 'missing';
+    // Only true: a hook that returns nothing by mistake must not admit every user.
+    return !canSignIn || (await canSignIn(user, { guard })) === true ? 'good' : 'refused';
   }
 }

@@ -106,6 +106,36 @@ export const ownColumns = (metadata: EntityMetadata): ColumnMetadata[] =>
 export const isLive = ({ deleteDateColumn }: EntityMetadata): string =>
   deleteDateColumn ? ` AND ${quoted(deleteDateColumn.databaseName)} IS NULL` : '';
 
+const TEXT_IDS: ReadonlySet<unknown> = new Set([String, 'text', 'varchar', 'character varying']);
+const INTEGER_IDS: ReadonlySet<unknown> = new Set([
+  Number,
+  'int',
+  'int2',
+  'int4',
+  'int8',
+  'integer',
+  'bigint',
+  'smallint',
+]);
+
+/** SQL that converts the text of an id to the type of its column. Null for a text that is no such id: a cast would fail. */
+function idCast(type: unknown, text: string): string | null {
+  if (TEXT_IDS.has(type)) return text;
+  if (INTEGER_IDS.has(type)) return `CASE WHEN ${text} ~ '^(0|-?[1-9][0-9]{0,17})$' THEN ${text}::bigint END`;
+  if (type !== 'uuid') return null;
+  return `CASE WHEN ${text} ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' THEN ${text}::uuid END`;
+}
+
+/** SQL of whether a user exists whose id is in a text column; null where ids have a type without a cast here. */
+export function existsById(metadata: EntityMetadata, idColumn: string): string | null {
+  const [primary, second] = metadata.primaryColumns;
+  if (!primary || second || primary.transformer) return null;
+  const id = idCast(primary.type, idColumn);
+  if (id === null) return null;
+  const table = quotedPath(metadata.tablePath);
+  return `EXISTS (SELECT 1 FROM ${table} u WHERE u.${quoted(primary.databaseName)} = ${id}${isLive(metadata)})`;
+}
+
 /** Builds the entity as TypeORM's loader does. */
 export function hydrate(source: DataSource, metadata: EntityMetadata, columns: ColumnMetadata[], row: Row): object {
   const entity = metadata.create(undefined, { fromDeserializer: true });

@@ -9,6 +9,16 @@ export function userProviderErrors(users: UserProvider, { guard, features, hooks
   const implement = (methods: string): string => `Implement ${methods} in the UserProvider of the guard "${guard}"`;
   const mails = (['passwordReset', 'emailVerification'] as const).filter((name) => features[name]);
   return [
+    features.accountDeletion &&
+      !hooks.deleteUser &&
+      !users.deletesAccounts() &&
+      `features.accountDeletion is on, but the users of the guard "${guard}" cannot be deleted. Implement ` +
+        'deletesAccounts and delete in your UserProvider, set hooks.deleteUser, or turn the feature off.',
+    features.emailVerification &&
+      !users.verifiesEmails() &&
+      `features.emailVerification is on, but the users of the guard "${guard}" have no verified email. Give ` +
+        'the entity a column emailVerifiedAt (timestamptz, nullable), or implement isEmailVerified, verifiesEmails ' +
+        'and markEmailVerified in your UserProvider.',
     features.registration && (hooks.register ? registered(users, implement) : created(users, guard)),
     features.registration && shared(users, 'identifier', 'features.registration'),
     features.passwordReset && shared(users, 'email', 'features.passwordReset'),

@@ -40,7 +40,7 @@ export class TimedUserProvider {
   }
 
   /** Whether the hash was stored. If the provider returns no result, the stored hash is read and compared. */
-  async savePasswordHash(id: string, passwordHash: string, replacing?: string): Promise<boolean> {
+  async savePasswordHash(id: string, passwordHash: string, replacing?: string | null): Promise<boolean> {
     const isStored = await this.timed(() => this.provider.savePasswordHash(id, passwordHash, replacing));
     return isStored ?? (await this.passwordHashOf(id)) === passwordHash;
   }

@@ -1,9 +1,16 @@
-import type { EntityManager, EntityMetadata, FindOptionsWhere, ObjectLiteral, Repository } from 'typeorm';
+import {
+  type EntityManager,
+  type EntityMetadata,
+  type FindOptionsWhere,
+  IsNull,
+  type ObjectLiteral,
+  type Repository,
+} from 'typeorm';
 import { AuthConfigError } from '../../foundation/platform/errors';
 import { batchPerTick } from '../../foundation/platform/batching';
 import { type Database, quoted, quotedPath } from '../../foundation/platform/database';
 import { TypeOrmAccounts, isUnique } from './typeorm-accounts';
-import { CredentialRows, type CallerKey, type FoundCaller, rowReader } from './prepared-users';
+import { CredentialRows, type CallerKey, type FoundCaller, existsById, rowReader } from './prepared-users';
 import { foldedIdentifier, keptAs } from './identifiers';
 import {
   type StoredSecondFactor,
@@ -69,6 +76,11 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
   /** Reads the user, and whether a session was ended, in one statement on the primary. Concurrent requests share it. */
   findWithSession(id: string, familyId: string | null): Promise<{ user: User; ended: boolean } | null> {
     return this.find({ id, familyId });
+  }
+
+  /** SQL of whether the user exists whose id is in a text column; null where ids have another type. */
+  existsSql(idColumn: string): string | null {
+    return existsById(this.metadata, idColumn);
   }
 
   private async find(key: CallerKey): Promise<{ user: User; ended: boolean } | null> {
@@ -195,8 +207,8 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
     return String(this.metadata.primaryColumns[0]?.getEntityValue(user));
   }
 
-  async savePasswordHash(id: string, passwordHash: string, replacing?: string): Promise<boolean> {
-    const current = replacing === undefined ? {} : { passwordHash: replacing };
+  async savePasswordHash(id: string, passwordHash: string, replacing?: string | null): Promise<boolean> {
+    const current = replacing === undefined ? {} : { passwordHash: replacing ?? IsNull() };
     // The transaction rolls back after the timeout, so a change that was answered with 503 is not committed later.
     return this.database.transaction(async (_, manager) => {
       const where = { ...this.byId(id), ...current };

@@ -28,10 +28,14 @@ export function aboutRequest(request: { ip?: unknown }): About {
   };
 }
 
-/** Returns the user that was signed in or challenged, read from the token in the response. */
+/** Returns the user that was signed in or challenged, read from the token in the response or in a result. */
 export function aboutAnswer(answer: unknown): About {
-  const { access_token: access, challenge_token: challenge } = (answer ?? {}) as Record<string, unknown>;
-  const token = access ?? challenge;
+  const {
+    access_token: sent,
+    accessToken: returned,
+    challenge_token: challenge,
+  } = (answer ?? {}) as Record<string, unknown>;
+  const token = sent ?? returned ?? challenge;
   const claims = typeof token === 'string' ? decode(token, { json: true }) : null;
   if (!claims) return {};
   return { user_id: claims.sub, ...(typeof claims.fid === 'string' && { session_id: claims.fid }) };

@@ -53,7 +53,7 @@ export class TransportErrors {
 }
 
 /** A GraphQL response contains the error's message and its `extensions` (GraphQL October 2021 §7.1.2). */
-function overGraphql(refusal: AuthException): AuthException {
+export function overGraphql(refusal: AuthException): AuthException {
   const { message, ...more } = refusal.getResponse();
   const status = refusal.getStatus();
   const extensions = { code: codeOf(status), status, ...more, ...headersOf(refusal) };

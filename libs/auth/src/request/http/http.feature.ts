@@ -2,11 +2,24 @@ import type { Feature } from '../../foundation/realm/feature';
 import { AuthenticationGate } from '../gates/authenticated';
 import { OriginGate } from '../gates/origin.gate';
 import { Clients, FairShareKeys } from './client-info';
-import { RefreshCookie } from './refresh-cookie';
+import { RefreshCookie, RefreshTokenPipe } from './refresh-cookie';
 import { RequestObserver } from '../gates/request-log';
+import { ServerCalls } from './server-call';
+import { Presentation } from './presentation';
 import { TokenDelivery } from './route.interceptor';
 
 /** HTTP handling of a realm: origin check, authentication, cookie, token responses and the request log. */
 export const http: Feature = {
-  providers: [OriginGate, AuthenticationGate, Clients, FairShareKeys, RefreshCookie, RequestObserver, TokenDelivery],
+  providers: [
+    OriginGate,
+    AuthenticationGate,
+    Clients,
+    FairShareKeys,
+    RefreshCookie,
+    RefreshTokenPipe,
+    RequestObserver,
+    TokenDelivery,
+    Presentation,
+    ServerCalls,
+  ],
 };

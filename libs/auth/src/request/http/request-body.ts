@@ -96,7 +96,7 @@ const VERBATIM = new Set(['password', 'password_confirmation', 'current_password
  */
 export function ownField(body: unknown, name: string): unknown {
   const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
-  const value = isObject && Object.hasOwn(body, name) ? (body as Record<string, unknown>)[name] : null;
+  const value = isObject && Object.hasOwn(body, name) ? ((body as Record<string, unknown>)[name] ?? null) : null;
   const kept = typeof value === 'string' && !VERBATIM.has(name) ? value.trim() : value;
   return kept === '' ? null : kept;
 }
@@ -112,38 +112,40 @@ const MESSAGE_OF: Record<string, MessageKey> = {
 /**
  * Converts a request body to an instance of its class: only declared fields, trimmed, empty strings as null, validated.
  *
+ * @param username the field name of the property that has {@link UsernameField}
  * @throws ValidationFailed with the messages by field name
  */
+export async function readBody<Body extends object>(type: Type<Body>, body: unknown, username: string): Promise<Body> {
+  const request = Object.assign(new type(), declared(body, type, username));
+  const errors = await validate(request, { validationError: { target: false, value: false } });
+  if (errors.length) throw new ValidationFailed(texts(errors, type, username));
+  return request;
+}
+
+const declared = (body: unknown, type: Type, username: string): Record<string, unknown> =>
+  Object.fromEntries(fieldsOf(type).map((field) => [field, ownField(body, wireName(type, field, username))]));
+
+function texts(errors: ValidationError[], type: Type, username: string): Record<string, Text[]> {
+  const entries = errors.map(({ property, constraints = {} }) => {
+    const field = wireName(type, property, username);
+    const params = { field: named(field), max: FIELD_MAX };
+    // A missing value, or one of the wrong type, breaks all rules. Only the first broken rule is reported then.
+    const first = ['isDefined', 'isString', 'isObject', 'maxLength'].find((rule) => rule in constraints);
+    const broken = first ? [first] : Object.keys(constraints);
+    return [field, broken.map((rule) => ({ key: MESSAGE_OF[rule] ?? 'validation.invalid', params }))] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+/** Reads a body with {@link readBody}. */
 @Injectable()
 abstract class BodyPipe implements PipeTransform {
-  protected abstract readonly request: Type;
+  protected abstract readonly request: Type<object>;
 
   constructor(private readonly realm: Realm) {}
 
-  async transform(body: unknown): Promise<unknown> {
-    const request = Object.assign(new this.request(), this.declared(body, this.request)) as object;
-    const errors = await validate(request, { validationError: { target: false, value: false } });
-    if (errors.length) throw new ValidationFailed(this.texts(errors, this.request));
-    return request;
-  }
-
-  private declared(body: unknown, metatype: Type): Record<string, unknown> {
-    const { username } = this.realm.options;
-    return Object.fromEntries(
-      fieldsOf(metatype).map((field) => [field, ownField(body, wireName(metatype, field, username))]),
-    );
-  }
-
-  private texts(errors: ValidationError[], metatype: Type): Record<string, Text[]> {
-    const entries = errors.map(({ property, constraints = {} }) => {
-      const field = wireName(metatype, property, this.realm.options.username);
-      const params = { field: named(field), max: FIELD_MAX };
-      // A missing value, or one of the wrong type, breaks all rules. Only the first broken rule is reported then.
-      const first = ['isDefined', 'isString', 'isObject', 'maxLength'].find((rule) => rule in constraints);
-      const broken = first ? [first] : Object.keys(constraints);
-      return [field, broken.map((rule) => ({ key: MESSAGE_OF[rule] ?? 'validation.invalid', params }))] as const;
-    });
-    return Object.fromEntries(entries);
+  transform(body: unknown): Promise<object> {
+    return readBody(this.request, body, this.realm.options.username);
   }
 }
 
@@ -166,7 +168,7 @@ const RawBody = createParamDecorator(
  * Injects the request body as an instance of `type`. Nest's `@Body()` is not used, because a global `ValidationPipe` of
  * the host would validate it first, with other rules and another error format.
  */
-export const RequestBody = (type: Type): ParameterDecorator => {
+export const RequestBody = (type: Type<object>): ParameterDecorator => {
   @Injectable()
   class Pipe extends BodyPipe {
     static readonly request = type;

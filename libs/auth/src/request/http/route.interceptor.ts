@@ -9,57 +9,24 @@ import {
 } from '@nestjs/common';
 import { type Observable, defer, lastValueFrom } from 'rxjs';
 import { RequestScope } from '../../foundation/platform/deadline';
-import { RequestObserver } from '../gates/request-log';
+import { RequestObserver, operationOf } from '../gates/request-log';
 import { HttpAdapterHost } from '@nestjs/core';
-import { Realm } from '../../foundation/realm/realm';
 import { OriginGate } from '../gates/origin.gate';
 import { requires } from '../gates/route-guard';
+import type { TokenBody } from '../../foundation/ports/presenter';
+import { Realm } from '../../foundation/realm/realm';
 import { FairShareKeys } from './client-info';
 import { RefreshCookie } from './refresh-cookie';
+import { Presentation } from './presentation';
 
-/** Forbids caching of the response (RFC 6749 §5.1, RFC 9111 §5.2.2.5). */
-export const NoStore = (): MethodDecorator =>
-  applyDecorators(Header('Cache-Control', 'no-store, private'), Header('Pragma', 'no-cache'));
+/** Headers that forbid caching of a response (RFC 6749 §5.1, RFC 9111 §5.2.2.5). */
+export const NO_STORE = [
+  ['Cache-Control', 'no-store, private'],
+  ['Pragma', 'no-cache'],
+] as const;
 
-/** The body of a token response (RFC 6749 §5.1). */
-export interface TokenBody {
-  access_token: string;
-  refresh_token?: string;
-  token_type: 'Bearer';
-  expires_in: number;
-}
-
-/**
- * Writes session tokens in the realm's output mode: all in the body, or the refresh token as a cookie. A result that is
- * not session tokens, such as a challenge, is returned unchanged.
- */
-@Injectable()
-export class TokenDelivery {
-  constructor(
-    private readonly realm: Realm,
-    private readonly cookie: RefreshCookie,
-    private readonly adapterHost: HttpAdapterHost,
-  ) {}
-
-  /** Returns the response body for the result of a handler. */
-  of(answer: unknown, context: ExecutionContext): unknown {
-    return isTokens(answer) ? this.deliver(answer, context) : answer;
-  }
-
-  private deliver(
-    { accessToken, refreshToken, expiresIn, refreshExpiresIn }: SessionTokens,
-    context: ExecutionContext,
-  ): TokenBody {
-    const token = { token_type: 'Bearer', expires_in: expiresIn } as const;
-    if (!this.realm.options.cookieMode) return { access_token: accessToken, refresh_token: refreshToken, ...token };
-    const response = context.switchToHttp().getResponse();
-    this.adapterHost.httpAdapter.appendHeader(response, 'Set-Cookie', this.cookie.set(refreshToken, refreshExpiresIn));
-    return { access_token: accessToken, ...token };
-  }
-}
-
-const isTokens = (answer: unknown): answer is SessionTokens =>
-  typeof answer === 'object' && answer !== null && 'accessToken' in answer;
+/** Forbids caching of the response. */
+export const NoStore = (): MethodDecorator => applyDecorators(...NO_STORE.map(([name, value]) => Header(name, value)));
 
 /**
  * Marks a route that answers 200 with the session tokens, or with another result, of its handler. In cookie mode, only
@@ -77,17 +44,41 @@ export interface SessionTokens {
   readonly refreshExpiresIn: number;
 }
 
-/** Kinds of second factor: a TOTP code, a recovery code, a passkey. */
-export type SecondFactorMethod = 'totp' | 'recovery_code' | 'passkey';
+/**
+ * Writes session tokens in the realm's output mode: all in the body, or the refresh token as a cookie. A result that is
+ * not session tokens, such as a challenge, is returned unchanged.
+ */
+@Injectable()
+export class TokenDelivery {
+  constructor(
+    private readonly realm: Realm,
+    private readonly cookie: RefreshCookie,
+    private readonly adapterHost: HttpAdapterHost,
+  ) {}
 
-/** The response to a correct password when the user also needs a second factor. It contains no tokens. */
-export interface LoginChallenge {
-  two_factor: true;
-  /** The token for `POST /two-factor-challenge`; single use. */
-  challenge_token: string;
-  /** The methods with which this user can complete the challenge. */
-  methods: readonly SecondFactorMethod[];
+  /** Returns the response body for the result of a handler. */
+  of(answer: unknown, response: unknown): unknown {
+    return isTokens(answer) ? this.deliver(answer, response) : answer;
+  }
+
+  /** Returns the response body. Forbids caching of the response and, in cookie mode, sets the refresh cookie on it. */
+  deliver({ accessToken, refreshToken, expiresIn, refreshExpiresIn }: SessionTokens, response: unknown): TokenBody {
+    for (const [name, value] of NO_STORE) this.adapterHost.httpAdapter.setHeader(response, name, value);
+    const token = { token_type: 'Bearer', expires_in: expiresIn } as const;
+    if (!this.realm.options.cookieMode) return { access_token: accessToken, refresh_token: refreshToken, ...token };
+    this.adapterHost.httpAdapter.appendHeader(response, 'Set-Cookie', this.cookie.set(refreshToken, refreshExpiresIn));
+    return { access_token: accessToken, ...token };
+  }
+
+  /** In cookie mode, removes the refresh cookie. */
+  forget(response: unknown): void {
+    if (this.realm.options.cookieMode)
+      this.adapterHost.httpAdapter.appendHeader(response, 'Set-Cookie', this.cookie.clear());
+  }
 }
+
+const isTokens = (answer: unknown): answer is SessionTokens =>
+  typeof answer === 'object' && answer !== null && 'accessToken' in answer;
 
 /**
  * Wraps every request to the library's routes:
@@ -105,23 +96,40 @@ export class LibraryRouteInterceptor implements NestInterceptor {
     private readonly fairShareKeys: FairShareKeys,
     private readonly delivery: TokenDelivery,
     private readonly observer: RequestObserver,
+    private readonly presentation: Presentation,
+    private readonly adapterHost: HttpAdapterHost,
   ) {}
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const [controller, handler] = [context.getClass(), context.getHandler()];
-    const request: object = context.switchToHttp().getRequest();
+    const [request, response]: [object, unknown] = [
+      context.switchToHttp().getRequest(),
+      context.switchToHttp().getResponse(),
+    ];
     const scope = RequestScope.of(request);
     scope.fairShareKeys = () => this.fairShareKeys.of(request);
     const handled = (): Promise<unknown> => lastValueFrom(next.handle(), { defaultValue: undefined });
     const scoped = async (): Promise<unknown> => {
       try {
         const answer = await scope.run(handled);
-        return this.delivery.of(answer, context);
+        return this.delivery.of(answer, response);
       } finally {
         scope.end();
       }
     };
     // The work starts at subscription: an interceptor of the host may call next.handle() and not subscribe.
-    return defer(() => this.observer.observe(controller, handler, request, scoped));
+    return defer(async () => {
+      const answer = await this.observer.observe(controller, handler, request, scoped);
+      return this.presentation.isCustom ? this.present(context, answer) : answer;
+    });
+  }
+
+  /** The last step, so that the log of the request reads the fields of the library. */
+  private async present(context: ExecutionContext, answer: unknown): Promise<unknown> {
+    const http = context.switchToHttp();
+    const operation = operationOf(context.getClass(), context.getHandler());
+    const body = await this.presentation.of(operation, answer, http.getRequest());
+    if (answer === undefined && body !== undefined) this.adapterHost.httpAdapter.status(http.getResponse(), 200);
+    return body;
   }
 }

@@ -1,11 +1,10 @@
 import type { ExportedAccount } from '../../features/account/account-export';
 import type { GuardConfig } from '../../foundation/config/auth-config';
-import type { LoginChallenge, TokenBody } from '../../request/http/route.interceptor';
+import type { LoginChallenge, RegisteredBody, TokenBody } from '../../foundation/ports/presenter';
 import type { FailureBody } from '../../foundation/platform/errors';
 import type { PasskeyList } from '../../features/passkeys/passkey-enrolment';
 import type { ListedPasskey } from '../../features/passkeys/passkey.store';
 import type { creationOptions, requestOptions } from '../../features/passkeys/webauthn/options';
-import type { RegisteredOnly } from '../../features/registration/registration';
 import type { ListedSession } from '../../features/sessions/session-list';
 import { FLAG, INTEGER, OBJECT, type Schema, TEXT, TIME, UUID, listOf, of, oneOf, orNull, record } from './schema';
 
@@ -38,7 +37,7 @@ export const BODIES = {
     challenge_token: of(TEXT, 'For the second step; good for one.'),
     methods: listOf(oneOf('totp', 'recovery_code', 'passkey')),
   }),
-  AuthRegistered: record<RegisteredOnly>({ registered: oneOf(true), requires_verification: FLAG }),
+  AuthRegistered: record<RegisteredBody>({ registered: oneOf(true), requires_verification: FLAG }),
   AuthConfirmation: record<{ confirmation_token: string }>({
     confirmation_token: of(TEXT, 'A proof for this session, good for every request until it expires.'),
   }),

@@ -82,7 +82,10 @@ const OF_GATES = new Map<GateType, Refusals>([
         .map(({ abilities, met }) => new InsufficientScope(abilities, met)),
   ],
   [ThrottleGate, () => [new TooManyRequests({ limit: 1, remaining: 0, retryAfter: 1 }, 0)]],
-  [ConfirmationGate, ({ confirm }) => [new ConfirmationRequired(confirm.ttl), new ConfirmationOfAnotherSession()]],
+  [
+    ConfirmationGate,
+    ({ confirm }) => [new ConfirmationRequired(confirm, []), new ConfirmationOfAnotherSession(confirm, [])],
+  ],
 ]);
 
 /** The exceptions that the gates of a route throw, and those for an unreadable or invalid request. */

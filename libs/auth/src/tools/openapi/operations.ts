@@ -1,6 +1,6 @@
 import { AccountIsLocked } from '../../request/lockout/lockout';
 import type { GuardConfig } from '../../foundation/config/auth-config';
-import { WrongPassword } from '../../features/step-up/step-up.errors';
+import { ConfirmationRequired, WrongPassword } from '../../features/step-up/step-up.errors';
 import { InvalidLink, OutdatedLink } from '../../features/email-verification/email-verification';
 import { type AuthException, Unauthenticated } from '../../foundation/platform/errors';
 import { UnverifiedLogin } from '../../features/login/login';
@@ -11,7 +11,7 @@ import { HasherBusy } from '../../identity/password/hash-queue';
 import { ResetFailed } from '../../features/password-reset/password-reset';
 import { IdentifierTaken } from '../../features/registration/registration-form';
 import { BadChallenge, WrongCode } from '../../features/login-challenge/challenge';
-import { InvalidRefreshToken, SessionNotFound } from '../../features/sessions/sessions';
+import { InvalidRefreshToken, SessionNotFound, SignInRefused } from '../../features/sessions/sessions';
 import { TooManyFailures } from '../../request/throttling/throttling.errors';
 import { AlreadyEnrolled, NotEnrolled } from '../../features/two-factor/two-factor.errors';
 import { PASSKEYS, body, tokenPair } from './bodies';
@@ -38,6 +38,7 @@ const lock = (field: string, { features, lockout }: GuardConfig): AuthException[
   features.lockout ? [new AccountIsLocked(field, lockout.releaseAfter || Infinity)] : [];
 const unverified = ({ emailVerification }: GuardConfig): AuthException[] =>
   emailVerification.blockUnverifiedLogin ? [new UnverifiedLogin()] : [];
+const suspended = ({ hooks }: GuardConfig): AuthException[] => (hooks.canSignIn ? [new SignInRefused()] : []);
 const secondStep = ({ isDefault, features, passkeys }: GuardConfig): boolean =>
   features.twoFactor || (isDefault && features.passkeys && passkeys.required !== false);
 const tokensOrChallenge = (options: GuardConfig): Schema =>
@@ -55,6 +56,7 @@ export const OPERATION_DOCS: Readonly<Record<Operation, OperationDoc>> = {
       new HasherBusy(),
       ...lock(options.username, options),
       ...unverified(options),
+      ...suspended(options),
     ],
   },
   challenge: {
@@ -67,6 +69,7 @@ export const OPERATION_DOCS: Readonly<Record<Operation, OperationDoc>> = {
       new HasherBusy(),
       ...lock('code', options),
       ...unverified(options),
+      ...suspended(options),
     ],
   },
   refresh: {
@@ -115,10 +118,11 @@ export const OPERATION_DOCS: Readonly<Record<Operation, OperationDoc>> = {
     refusals: () => [new ResetFailed(), new HasherBusy()],
   },
   password_change: {
-    summary: 'Sets a new password with the current one',
+    summary: 'Sets a new password with the current one, or a first password with a confirmation',
     answer: status('password-changed'),
     refusals: (options) => [
       new WrongPassword('current_password'),
+      new ConfirmationRequired(options.confirm, []),
       new HasherBusy(),
       ...lock('current_password', options),
     ],
@@ -162,7 +166,12 @@ export const OPERATION_DOCS: Readonly<Record<Operation, OperationDoc>> = {
   passkey_login: {
     summary: 'Signs in with a passkey',
     answer: tokenPair,
-    refusals: (options) => [...passkeyRefused(), new Unauthenticated(false), ...unverified(options)],
+    refusals: (options) => [
+      ...passkeyRefused(),
+      new Unauthenticated(false),
+      ...unverified(options),
+      ...suspended(options),
+    ],
   },
   passkey_register_options: { summary: 'Begins to set up a passkey', answer: body('AuthPasskeyCreationOptions') },
   passkey_register: {

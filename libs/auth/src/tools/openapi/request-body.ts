@@ -36,7 +36,8 @@ function fieldsOf(request: Type, { username, passwords }: GuardConfig): Schema {
   const schemas = Object.fromEntries([...rules].map(([field, set]) => [field, schemaOf(set)]));
   if (choosesPassword) schemas.password = { ...schemas.password, minLength: passwords.minLength };
   const confirms = (field: string): boolean => choosesPassword && field === 'password_confirmation';
-  return fields(schemas, (field) => rules.get(field)!.has('isDefined') || confirms(field));
+  const isRequired = (set: ReadonlySet<string>): boolean => set.has('isDefined') && !set.has('conditionalValidation');
+  return fields(schemas, (field) => isRequired(rules.get(field)!) || confirms(field));
 }
 
 const schemaOf = (rules: ReadonlySet<string>): Schema => ({

@@ -1,0 +1,89 @@
+import { Injectable } from '@nestjs/common';
+
+/** The body of a token response (RFC 6749 §5.1). */
+export interface TokenBody {
+  access_token: string;
+  refresh_token?: string;
+  token_type: 'Bearer';
+  expires_in: number;
+}
+
+/** Kinds of second factor: a TOTP code, a recovery code, a passkey. */
+export type SecondFactorMethod = 'totp' | 'recovery_code' | 'passkey';
+
+/** The response to a correct password when the user also needs a second factor. It contains no tokens. */
+export interface LoginChallenge {
+  two_factor: true;
+  /** The token for `POST /two-factor-challenge`; single use. */
+  challenge_token: string;
+  /** The methods with which this user can complete the challenge. */
+  methods: readonly SecondFactorMethod[];
+}
+
+/** The request and the user of a presented answer. */
+export interface PresentedRequest {
+  /** The request of the client. */
+  readonly request: unknown;
+  readonly guard: string;
+  /** The id of the user of the answer; null if it is unknown. */
+  readonly userId: string | null;
+  /** Reads the user of the answer; null if it is unknown. */
+  readonly user: () => Promise<object | null>;
+}
+
+/** The answer to a registration that does not sign the user in. */
+export interface RegisteredBody {
+  registered: true;
+  requires_verification: boolean;
+}
+
+/**
+ * Builds the bodies of the answers to sign-ins. A host that needs other fields extends this class and sets the option
+ * `presenter`. Each method gets the fields of the library and returns the body; the default is the fields unchanged. Errors,
+ * headers and cookies are not presented.
+ *
+ * In cookie mode the fields contain no refresh token. A presenter must not add secrets: the answer may be read by scripts.
+ *
+ * @example
+ * class MyPresenter extends Presenter {
+ *   override async login(fields: TokenBody, { user }: PresentedRequest) {
+ *     return { ...fields, profile: await user() };
+ *   }
+ * }
+ * @publicApi
+ */
+@Injectable()
+export class Presenter {
+  /** The tokens of a new session: after a password, a passkey or a completed challenge. */
+  login(fields: TokenBody, _answer: PresentedRequest): object | Promise<object> {
+    return fields;
+  }
+
+  /** The tokens of a refreshed session. */
+  refresh(fields: TokenBody, _answer: PresentedRequest): object | Promise<object> {
+    return fields;
+  }
+
+  /** A challenge for the second factor, after a password or a registration. */
+  challenge(fields: LoginChallenge, _answer: PresentedRequest): object | Promise<object> {
+    return fields;
+  }
+
+  /** A registered account: the tokens of its first session, or its state without a session. */
+  registration(fields: TokenBody | RegisteredBody, _answer: PresentedRequest): object | Promise<object> {
+    return fields;
+  }
+
+  /** The end of the calling session. Undefined answers 204 without a body; an object answers 200. */
+  logout(_answer: PresentedRequest): object | undefined | Promise<object | undefined> {
+    return undefined;
+  }
+
+  /**
+   * An opened verification link. Undefined answers 204, or redirects a browser to `emailVerification.frontendUrl`; an
+   * object answers 200.
+   */
+  verification(_answer: PresentedRequest): object | undefined | Promise<object | undefined> {
+    return undefined;
+  }
+}

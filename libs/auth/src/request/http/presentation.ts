@@ -1,0 +1,55 @@
+import { Injectable } from '@nestjs/common';
+import type { Operation } from '../../foundation/platform/catalogue';
+import {
+  type LoginChallenge,
+  type PresentedRequest,
+  Presenter,
+  type RegisteredBody,
+  type TokenBody,
+} from '../../foundation/ports/presenter';
+import { Realm } from '../../foundation/realm/realm';
+import { callerOf } from '../../identity/tokens/caller';
+import { TimedUserProvider } from '../../identity/users/timed-user-provider';
+import { aboutAnswer } from '../gates/request-log';
+
+/** The operations whose tokens start a session. */
+const SIGN_INS: ReadonlySet<Operation | undefined> = new Set(['login', 'challenge', 'passkey_login']);
+
+/** Passes the answers of the realm's routes to its presenter. */
+@Injectable()
+export class Presentation {
+  /** Whether the host has set a presenter. */
+  readonly isCustom: boolean;
+
+  constructor(
+    private readonly presenter: Presenter,
+    private readonly users: TimedUserProvider,
+    private readonly realm: Realm,
+  ) {
+    this.isCustom = presenter.constructor !== Presenter;
+  }
+
+  /** Returns the body for the answer of an operation. Answers that are not presented are returned unchanged. */
+  async of(operation: Operation | undefined, answer: unknown, request: object): Promise<unknown> {
+    const userId = aboutAnswer(answer).user_id ?? callerOf(request, this.realm.guard)?.userId ?? null;
+    const about = this.about(request, userId);
+    if (operation === 'logout') return this.presenter.logout(about);
+    if (operation === 'refresh') return this.presenter.refresh(answer as TokenBody, about);
+    if (isChallenge(answer)) return this.presenter.challenge(answer, about);
+    if (operation === 'register') return this.presenter.registration(answer as TokenBody | RegisteredBody, about);
+    return SIGN_INS.has(operation) ? this.presenter.login(answer as TokenBody, about) : answer;
+  }
+
+  /** Returns the body of the answer to an opened verification link; undefined for the default answer. */
+  async ofVerification(request: object, userId: string): Promise<object | undefined> {
+    return this.presenter.verification(this.about(request, userId));
+  }
+
+  private about(request: object, userId: string | null): PresentedRequest {
+    const user = async (): Promise<object | null> => (userId === null ? null : this.users.findById(userId));
+    return { request, guard: this.realm.guard, userId, user };
+  }
+}
+
+const isChallenge = (answer: unknown): answer is LoginChallenge =>
+  typeof answer === 'object' && answer !== null && 'challenge_token' in answer;
