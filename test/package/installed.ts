@@ -17,7 +17,7 @@ const pick = (...names: string[]): Record<string, string> =>
 
 /** The dependencies of every host, besides the package and the packages that npm installs for it. */
 const NEEDS = {
-  ...pick('class-validator', 'passport', 'pg', 'reflect-metadata', 'rxjs', 'typeorm'),
+  ...pick('class-transformer', 'class-validator', 'passport', 'pg', 'reflect-metadata', 'rxjs', 'typeorm'),
   '@redis/client': '5.12.1',
 };
 
@@ -37,7 +37,8 @@ export const HOSTS: readonly HostKind[] = [
     resolution: 'nodenext',
     needs: {
       ...NEEDS,
-      ...pick('@nestjs/common', '@nestjs/core', '@nestjs/passport', '@nestjs/platform-express', '@nestjs/typeorm'),
+      ...pick('@nestjs/common', '@nestjs/core', '@nestjs/jwt', '@nestjs/passport', '@nestjs/typeorm'),
+      ...pick('@nestjs/platform-express'),
       '@nestjs/platform-fastify': manifestOf(ROOT).devDependencies!['@nestjs/platform-fastify']!,
     },
   },
@@ -49,6 +50,7 @@ export const HOSTS: readonly HostKind[] = [
       ...NEEDS,
       '@nestjs/common': '11.2.10',
       '@nestjs/core': '11.2.10',
+      '@nestjs/jwt': '11.0.2',
       '@nestjs/passport': '11.0.5',
       '@nestjs/platform-express': '11.2.10',
       '@nestjs/platform-fastify': '11.2.8',
@@ -56,6 +58,8 @@ export const HOSTS: readonly HostKind[] = [
     },
   },
 ];
+
+const FLAGS = ['--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts', '--strict-peer-deps'];
 
 /**
  * Installs the package into a host with npm. The dependencies are installed once for each manifest; the package
@@ -74,8 +78,7 @@ export async function installed(kind: HostKind): Promise<string> {
   if (!existsSync(folder)) {
     const work = mkdtempSync(join(tmpdir(), 'svc-host-'));
     writeFileSync(join(work, 'package.json'), JSON.stringify(manifest));
-    const flags = ['--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts', '--strict-peer-deps'];
-    await exec('npm', ['install', ...flags, tarball], { cwd: work });
+    await exec('npm', ['install', ...FLAGS, tarball], { cwd: work });
     renameSync(work, folder);
   }
   const own = join(folder, 'node_modules/@svc/auth');
@@ -84,6 +87,33 @@ export async function installed(kind: HostKind): Promise<string> {
   run('tar', ['-xzf', tarball, '--strip-components=1', '-C', own], folder);
   compile(folder, kind);
   return folder;
+}
+
+/**
+ * Resolves the dependencies of a host that also needs optional packages, and installs nothing.
+ *
+ * @returns the folder of the lock file
+ */
+export async function resolvedWith(kind: HostKind, names: readonly string[]): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-lock-'));
+  // nest-commander depends on a package that does not accept Nest 12 yet.
+  const overrides = { '@golevelup/nestjs-discovery': manifestOf(ROOT).overrides!['@golevelup/nestjs-discovery'] };
+  const dependencies = { ...kind.needs, ...pick(...names) };
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'host', private: true, dependencies, overrides }));
+  await exec('npm', ['install', '--package-lock-only', ...FLAGS, packLibrary()], { cwd: folder });
+  return folder;
+}
+
+/**
+ * The dependencies of the package in a host, as `npm ls` shows them.
+ *
+ * @returns the versions by name; null for an optional package that the host does not have
+ * @throws Error if `npm ls` finds a missing or an unsuitable package
+ */
+export function listedByNpm(folder: string, ...flags: string[]): Record<string, string | null> {
+  const { dependencies } = JSON.parse(run('npm', ['ls', '--all', '--json', ...flags], folder));
+  const own = Object.entries<{ version?: string }>(dependencies['@svc/auth'].dependencies);
+  return Object.fromEntries(own.map(([name, { version = null }]) => [name, version]));
 }
 
 function compile(folder: string, { format }: HostKind): void {

@@ -1,5 +1,5 @@
+import { JwtService } from '@nestjs/jwt';
 import type { KeyObject } from 'node:crypto';
-import { decode, sign, verify } from 'jsonwebtoken';
 import type { Keyring } from './keyring';
 
 /** A JWS with a verified signature. Its claims are not checked. */
@@ -8,11 +8,18 @@ export interface VerifiedJws {
   claims: Readonly<Record<string, unknown>>;
 }
 
+/** The result of `verify` and `decode` with the option `complete`. */
+interface Jwt {
+  header: VerifiedJws['header'];
+  payload: VerifiedJws['claims'] | string;
+}
+
 /** Signs claims without changing them. `typ` identifies the kind of token (RFC 8725 §3.11). */
 export function signJws(keyring: Keyring, typ: string, claims: object): string {
   const { algorithm, activeKid, signingKey } = keyring;
   const header = activeKid === undefined ? { typ, alg: algorithm } : { typ, alg: algorithm, kid: activeKid };
-  return sign(claims, signingKey, { algorithm, header });
+  // All options are passed here: merging them with options of the service takes as long as the signature.
+  return keyring.serviceOf(signingKey).sign(claims, { algorithm, header });
 }
 
 /**
@@ -25,10 +32,17 @@ export const verifyJws = (keyring: Keyring, token: string): VerifiedJws | null =
 export const verifyingKey = (keyring: Keyring, token: string): KeyObject | null =>
   verified(keyring, token)?.key ?? null;
 
+/** Reads tokens without a key. */
+const decoder = new JwtService();
+
+/** The claims of a token, without a verification of its signature: for tokens that this process has just signed. */
+export const unverifiedClaims = (token: string): (VerifiedJws['claims'] & { readonly sub?: string }) | null =>
+  decoder.decode(token, { json: true });
+
 /** The `kid` of a token. Undefined for a token that cannot be parsed. */
 function kidOf(token: string): unknown {
   try {
-    return decode(token, { complete: true })?.header.kid;
+    return decoder.decode<Jwt | null>(token, { complete: true })?.header.kid;
   } catch {
     return undefined;
   }
@@ -48,12 +62,7 @@ function verified(keyring: Keyring, token: string): { key: KeyObject; jws: Verif
   const kid = keyring.activeKid === undefined ? undefined : kidOf(token);
   for (const key of keyring.candidates(kid)) {
     try {
-      const { header, payload } = verify(token, key, {
-        algorithms: [keyring.algorithm],
-        complete: true,
-        ignoreExpiration: true,
-        ignoreNotBefore: true,
-      });
+      const { header, payload } = keyring.serviceOf(key).verify<Jwt>(token);
       if (typeof payload !== 'object' || Array.isArray(payload)) return null;
       return { key, jws: { header: { ...header }, claims: payload } };
     } catch {

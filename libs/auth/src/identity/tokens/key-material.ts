@@ -1,3 +1,4 @@
+import { JwtService } from '@nestjs/jwt';
 import { type KeyObject, createPrivateKey, createPublicKey, createSecretKey } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import type { Algorithm } from '../../foundation/config/auth-options';
@@ -60,6 +61,18 @@ export function privateKey(source: string, passphrase: string | undefined, optio
   refuseWeakRsa(key, option);
   return key;
 }
+
+/**
+ * A `JwtService` that signs with one key, or verifies with it and one algorithm. It is not a provider, so a `JwtService`
+ * of the host has no effect on the tokens of the library, and the host does not inject this one. It neither adds nor
+ * checks times: the token policies do so with the `Clock`.
+ */
+export const jwtServiceOf = (key: KeyObject, algorithm: Algorithm): JwtService =>
+  new JwtService({
+    privateKey: key,
+    publicKey: key,
+    verifyOptions: { algorithms: [algorithm], complete: true, ignoreExpiration: true, ignoreNotBefore: true },
+  });
 
 /** Whether a key is an RSA key under 2048 bits (RFC 7518 §3.3). */
 export const isWeakRsa = ({ asymmetricKeyDetails: { modulusLength = MIN_RSA_BITS } = {} }: KeyObject): boolean =>

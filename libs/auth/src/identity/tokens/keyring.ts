@@ -1,8 +1,9 @@
+import type { JwtService } from '@nestjs/jwt';
 import { type JsonWebKey, type KeyObject, createPublicKey } from 'node:crypto';
 import type { GuardConfig } from '../../foundation/config/auth-config';
 import type { Algorithm } from '../../foundation/config/auth-options';
 import { AuthConfigError } from '../../foundation/platform/errors';
-import { fits, hmacKey, privateKey, publicKey } from './key-material';
+import { fits, hmacKey, jwtServiceOf, privateKey, publicKey } from './key-material';
 import type { RemoteKeys } from './remote-keys';
 
 /**
@@ -16,6 +17,8 @@ export class Keyring {
   private readonly secrets: readonly KeyObject[];
   private readonly ownKeys: ReadonlyMap<string, KeyObject>;
   private readonly signer: KeyObject | undefined;
+  /** Weak, because a remote key set replaces its keys. */
+  private readonly services = new WeakMap<KeyObject, JwtService>();
 
   /**
    * @param remote the remote key set that replaces the configured keys
@@ -66,6 +69,15 @@ export class Keyring {
     if (this.algorithm === 'HS256') return this.secrets;
     const key = typeof kid === 'string' ? this.publicKeys.get(kid) : undefined;
     return key ? [key] : [];
+  }
+
+  /** The `JwtService` of a key of this ring. Each key has its own. */
+  serviceOf(key: KeyObject): JwtService {
+    const known = this.services.get(key);
+    if (known) return known;
+    const service = jwtServiceOf(key, this.algorithm);
+    this.services.set(key, service);
+    return service;
   }
 
   /** The public keys as a JWK Set (RFC 7517 §5); empty under HS256. */

@@ -1,6 +1,5 @@
 import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants';
 import { type ExecutionContext, Injectable, RequestMethod, type Type } from '@nestjs/common';
-import { decode } from 'jsonwebtoken';
 import { SecurityLog } from '../../foundation/observability/security-log';
 import { type Span, reasonOf, telemetry } from '../../foundation/observability/telemetry';
 import {
@@ -14,6 +13,7 @@ import {
 import { AuthException } from '../../foundation/platform/errors';
 import { Realm } from '../../foundation/realm/realm';
 import { callerOf } from '../../identity/tokens/caller';
+import { unverifiedClaims } from '../../identity/tokens/jws';
 
 /** The user, session and client address in a line of the security log. */
 export type About = Pick<SecurityLine, 'user_id' | 'session_id' | 'ip'>;
@@ -36,7 +36,7 @@ export function aboutAnswer(answer: unknown): About {
     challenge_token: challenge,
   } = (answer ?? {}) as Record<string, unknown>;
   const token = sent ?? returned ?? challenge;
-  const claims = typeof token === 'string' ? decode(token, { json: true }) : null;
+  const claims = typeof token === 'string' ? unverifiedClaims(token) : null;
   if (!claims) return {};
   return { user_id: claims.sub, ...(typeof claims.fid === 'string' && { session_id: claims.fid }) };
 }

@@ -1,8 +1,8 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import { decode } from 'jsonwebtoken';
 import { Auth } from '../../auth';
 import { Confirmations } from '../../features/step-up/confirmations';
 import { Realms } from '../../foundation/realm/realm';
+import { unverifiedClaims } from '../../identity/tokens/jws';
 import type { SessionTokens } from '../../request/http/route.interceptor';
 
 /** Options of {@link actAs}. */
@@ -44,7 +44,7 @@ export async function actAs(
   const scope = realms.named(guard) ?? realms.default;
   const auth = app.get(Auth, { strict: false }).guard(scope.realm.guard);
   const tokens = await auth.startSession(user, {}, abilities);
-  const { fid: familyId } = decode(tokens.accessToken, { json: true }) as { fid: string };
+  const { fid: familyId } = unverifiedClaims(tokens.accessToken) as { fid: string };
   const userId = String(user);
   const headers: Record<string, string> = { Authorization: `Bearer ${tokens.accessToken}` };
   if (confirmed) headers[scope.realm.options.confirm.header] = scope.get(Confirmations).mint({ userId, familyId });
