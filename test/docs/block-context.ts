@@ -18,7 +18,7 @@ export { Query, Resolver } from '@nestjs/graphql';
 export { FastifyAdapter } from '@nestjs/platform-fastify';
 export { MessageBody, SubscribeMessage, WebSocketGateway } from '@nestjs/websockets';
 export { HealthCheck, HealthCheckService } from '@nestjs/terminus';
-export { ThrottlerModule } from '@nestjs/throttler';
+export { ThrottlerGuard, ThrottlerModule } from '@nestjs/throttler';
 export { TypeOrmModule } from '@nestjs/typeorm';
 export { redisStore } from 'cache-manager-redis-yet';
 export { Column, DataSource, type DataSourceOptions, Entity, PrimaryGeneratedColumn } from 'typeorm';

@@ -1,7 +1,8 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { TerminusModule } from '@nestjs/terminus';
+import { ThrottlerModule } from '@nestjs/throttler';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { AuthModule } from '@svc/auth';
+import { AuthModule, SharedThrottlerStorage } from '@svc/auth';
 import { authOptions } from './auth.options';
 import { dataSourceOptions } from './data-source';
 import type { Environment } from './environment';
@@ -13,6 +14,9 @@ import { AdminController } from './users/admin.controller';
 import { User } from './users/user.entity';
 import { UserController } from './users/user.controller';
 import { WebModule } from './web/web.module';
+
+/** Each route answers 120 requests a minute from one client. */
+const PER_CLIENT = { ttl: 60_000, limit: 120 };
 
 @Module({ controllers: [HealthController, UserController, AdminController, OrdersController] })
 export class AppModule {
@@ -26,6 +30,11 @@ export class AppModule {
         TypeOrmModule.forFeature([User, Admin, Order]),
         TerminusModule,
         AuthModule.forRootAsync(auth),
+        // Limits the controllers with `@UseGuards(ThrottlerGuard)`. The routes of the library have their own limits.
+        ThrottlerModule.forRootAsync({
+          inject: [SharedThrottlerStorage],
+          useFactory: (storage: SharedThrottlerStorage) => ({ throttlers: [PER_CLIENT], storage }),
+        }),
         WebModule.forPage(environment, auth.features),
       ],
     };

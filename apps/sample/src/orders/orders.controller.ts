@@ -10,8 +10,10 @@ import {
   Param,
   ParseUUIDPipe,
   Post,
+  UseGuards,
 } from '@nestjs/common';
 import { ApiSecurity } from '@nestjs/swagger';
+import { ThrottlerGuard } from '@nestjs/throttler';
 import { InjectRepository } from '@nestjs/typeorm';
 import {
   Authenticated,
@@ -30,10 +32,14 @@ import { Order } from './order.entity';
 
 const MENU = ['tea', 'coffee', 'cake'];
 
-/** Every route requires an access token of the default guard, except the public one. */
+/**
+ * Every route requires an access token of the default guard, except the public one. `ThrottlerGuard` is below
+ * `@Authenticated()`, so it runs first and also limits requests without a valid token.
+ */
 @Controller('orders')
 @ApiSecurity('api_access_token')
 @Authenticated()
+@UseGuards(ThrottlerGuard)
 export class OrdersController {
   constructor(@InjectRepository(Order) private readonly orders: Repository<Order>) {}
 

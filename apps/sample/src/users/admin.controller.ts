@@ -1,5 +1,6 @@
-import { Controller, Get } from '@nestjs/common';
+import { Controller, Get, UseGuards } from '@nestjs/common';
 import { ApiSecurity } from '@nestjs/swagger';
+import { ThrottlerGuard } from '@nestjs/throttler';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Authenticated } from '@svc/auth';
 import type { Repository } from 'typeorm';
@@ -9,6 +10,7 @@ import { User } from './user.entity';
 @Controller('admin/users')
 @ApiSecurity('admin_access_token')
 @Authenticated('admin')
+@UseGuards(ThrottlerGuard)
 export class AdminController {
   constructor(@InjectRepository(User) private readonly users: Repository<User>) {}
 

@@ -1,5 +1,15 @@
-import { BadRequestException, Body, Controller, ForbiddenException, Get, Header, Post } from '@nestjs/common';
+import {
+  BadRequestException,
+  Body,
+  Controller,
+  ForbiddenException,
+  Get,
+  Header,
+  Post,
+  UseGuards,
+} from '@nestjs/common';
 import { ApiSecurity } from '@nestjs/swagger';
+import { ThrottlerGuard } from '@nestjs/throttler';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Auth, Authenticated, type Caller, CurrentCaller, CurrentUser, RequireConfirmation } from '@svc/auth';
 import { IsNull, Not, type Repository } from 'typeorm';
@@ -9,6 +19,7 @@ import { User } from './user.entity';
 @Controller('user')
 @ApiSecurity('api_access_token')
 @Authenticated()
+@UseGuards(ThrottlerGuard)
 export class UserController {
   constructor(
     private readonly auth: Auth,

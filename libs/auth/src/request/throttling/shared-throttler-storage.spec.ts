@@ -1,5 +1,6 @@
 import { type ThrottlerStorage, ThrottlerStorageService } from '@nestjs/throttler';
 import { Clock } from '../../foundation/platform/clock';
+import { StoreUnavailable } from '../../foundation/platform/errors';
 import { MemorySecurityStore } from '../../foundation/security-store/memory-security-store';
 import type { SecurityStore, Tally } from '../../foundation/security-store/security-store';
 import { SharedThrottlerStorage, type ThrottlerRecord } from './throttler-storage';
@@ -96,9 +97,15 @@ describe('the shared storage for the host`s throttler', () => {
     expect(count.mock.calls).toEqual([[[{ key: 'svc:th:short:abc', max: 9, seconds: 1.5, blockSeconds: 2.5 }]]]);
   });
 
-  it('throws the error of the store', async () => {
-    const count = jest.fn().mockRejectedValue(new Error('unreachable'));
+  const UNAVAILABLE = new StoreUnavailable('Redis');
+  it.each([
+    ['that the store is unavailable', UNAVAILABLE, UNAVAILABLE],
+    ['of another kind', new Error('unreachable'), new StoreUnavailable('The security store')],
+  ])('answers 503 for an error %s', async (_, error, expected) => {
+    const count = jest.fn().mockRejectedValue(error);
     const shared = new SharedThrottlerStorage({ count } as unknown as SecurityStore);
-    await expect(shared.increment('k', TTL, 9, TTL, 'default')).rejects.toThrow('unreachable');
+    const refused = shared.increment('k', TTL, 9, TTL, 'default');
+    await expect(refused).rejects.toEqual(expected);
+    await expect(refused).rejects.toHaveProperty('status', 503);
   });
 });

@@ -1,4 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import type { ThrottlerStorage } from '@nestjs/throttler';
+import { StoreUnavailable } from '../../foundation/platform/errors';
 import { SecurityStore } from '../../foundation/security-store/security-store';
 
 /** The result of a counted request for `@nestjs/throttler`. Times are in seconds. */
@@ -11,7 +13,8 @@ export interface ThrottlerRecord {
 
 /**
  * Stores the counters of the host's own `@nestjs/throttler` in the security store of this library: shared by all nodes,
- * with one atomic operation per request. While the store is unavailable, requests are answered 503.
+ * with one atomic operation per request. It has the type `ThrottlerStorage`. While the store is unavailable, requests are
+ * answered 503.
  *
  * @example ThrottlerModule.forRootAsync({
  *   inject: [SharedThrottlerStorage],
@@ -32,7 +35,11 @@ export class SharedThrottlerStorage {
     throttlerName: string,
   ): Promise<ThrottlerRecord> {
     const rule = { key: `svc:th:${throttlerName}:${key}`, max: limit, seconds: ttl / 1000 };
-    const { admitted, buckets } = await this.store.count([{ ...rule, blockSeconds: blockDuration / 1000 }]);
+    const counting = this.store.count([{ ...rule, blockSeconds: blockDuration / 1000 }]);
+    // `ThrottlerGuard` passes errors on. An error that is not an HTTP exception would be answered 500.
+    const { admitted, buckets } = await counting.catch((error: unknown) => {
+      throw error instanceof StoreUnavailable ? error : new StoreUnavailable('The security store', error);
+    });
     const { counted, secondsLeft } = buckets[0]!;
     const wait = Math.ceil(secondsLeft);
     return {
@@ -43,3 +50,6 @@ export class SharedThrottlerStorage {
     };
   }
 }
+
+// Checked here, because `implements` would put the import into the declarations, which hosts without the package compile.
+SharedThrottlerStorage satisfies new (store: SecurityStore) => ThrottlerStorage;
