@@ -1,4 +1,14 @@
-import { Controller, Get, type INestApplication, Param, Post, Req } from '@nestjs/common';
+import {
+  ClassSerializerInterceptor,
+  Controller,
+  Get,
+  type INestApplication,
+  Param,
+  Post,
+  Req,
+  SerializeOptions,
+  UseInterceptors,
+} from '@nestjs/common';
 import {
   Auth,
   AuthModule,
@@ -8,10 +18,12 @@ import {
   CurrentCaller,
   CurrentUser,
   RequireVerifiedEmail,
+  UserResource,
   authEntities,
   withAuthColumns,
 } from '@svc/auth';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { Exclude } from 'class-transformer';
 import agent from 'supertest';
 import { Column, DataSource, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { startHost } from '../support/adapter';
@@ -26,6 +38,43 @@ class Customer extends withAuthColumns() {
 
   @Column({ name: 'email_verified_at', type: 'timestamptz', nullable: true })
   emailVerifiedAt!: Date | null;
+}
+
+/** An object of the host with a field that only its decorator hides. */
+class Address {
+  street = 'Main Street';
+
+  @Exclude()
+  note = 'of the host';
+}
+
+/** A user with the hash in memory, as after it was saved. */
+const savedUser = (): Customer =>
+  Object.assign(new Customer(), { id: 2, email: 'bob@x', passwordHash: 'HASH', emailVerifiedAt: null });
+
+@Controller('serialized')
+@UseInterceptors(ClassSerializerInterceptor)
+@Authenticated()
+class SerializedRoutes {
+  constructor(private readonly auth: Auth) {}
+
+  @Get('fields')
+  fields(@CurrentCaller() caller: Caller): UserResource {
+    const since = new Date(0);
+    return this.auth.userResource(caller.user, caller, { friends: [savedUser()], address: new Address(), since });
+  }
+
+  @Get('exposed')
+  @SerializeOptions({ strategy: 'excludeAll' })
+  exposed(@CurrentCaller() caller: Caller): UserResource {
+    return this.auth.userResource(caller.user, caller, { name: 'Ada' });
+  }
+
+  @Get('typed')
+  @SerializeOptions({ type: UserResource })
+  typed(@CurrentCaller() caller: Caller): UserResource {
+    return this.auth.userResource(caller.user, caller, { name: 'Ada' });
+  }
 }
 
 @Controller()
@@ -50,6 +99,12 @@ class Routes {
       abilities: ['*'],
       token_pinned: false,
     });
+  }
+
+  @Get('user/entity')
+  @Authenticated()
+  byEntity(@CurrentCaller() caller: Caller) {
+    return this.auth.userResource(caller.user, caller, savedUser());
   }
 
   @Get('users/:id')
@@ -118,7 +173,7 @@ describe('a host with abilities and verified emails', () => {
           ...options,
         }),
       ],
-      controllers: [Routes],
+      controllers: [Routes, SerializedRoutes],
     });
   const get = async (path: string, token: string) =>
     (await agent(app.getHttpServer()).get(path).set('Authorization', `Bearer ${token}`).expect(200)).body;
@@ -164,6 +219,36 @@ describe('a host with abilities and verified emails', () => {
       expect((await get('/user', await session(1, ['x']))).data).toMatchObject({
         abilities: ['x'],
         token_pinned: true,
+      });
+    });
+
+    it('shows of an entity that is passed as the fields what the entity shows in JSON', async () => {
+      expect(await get('/user/entity', await session(1))).toEqual({
+        data: { id: '1', email_verified: true, email: 'bob@x', emailVerifiedAt: null },
+      });
+    });
+
+    describe('with ClassSerializerInterceptor', () => {
+      const OWN = { id: '1', email_verified: true, abilities: ['x'], token_pinned: true };
+
+      it('applies the decorators of the objects among the fields of the host', async () => {
+        expect(await get('/serialized/fields', await session(1, ['x']))).toEqual({
+          data: {
+            ...OWN,
+            friends: [{ id: 2, email: 'bob@x', emailVerifiedAt: null }],
+            address: { street: 'Main Street' },
+            since: new Date(0).toISOString(),
+          },
+        });
+      });
+
+      it('keeps the fields of the library when only exposed fields are shown', async () => {
+        expect(await get('/serialized/exposed', await session(1, ['x']))).toEqual({ data: OWN });
+        expect(await get('/serialized/exposed', await session(1))).toEqual({ data: { id: '1', email_verified: true } });
+      });
+
+      it('can be named as the type of the response', async () => {
+        expect(await get('/serialized/typed', await session(1, ['x']))).toEqual({ data: { ...OWN, name: 'Ada' } });
       });
     });
 

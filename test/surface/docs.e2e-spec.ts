@@ -246,6 +246,7 @@ describe('the public exports of the package', () => {
       'Unauthenticated',
       'UnverifiedLogin',
       'UserProvider',
+      'UserResource',
       'ValidationFailed',
       'Verified',
       'WrongCode',

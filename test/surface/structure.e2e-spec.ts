@@ -74,6 +74,15 @@ describe('the source tree', () => {
     );
   });
 
+  it('uses class-transformer for decorators only, so never on the body of a request', () => {
+    const imports = sources.flatMap((file) => [
+      ...readFileSync(join(ROOT, SRC, file), 'utf8').matchAll(/^.*class-transformer['/].*$/gm),
+    ]);
+    expect(imports.length).toBeGreaterThan(3);
+    const decorators = /^import \{ (?:Exclude|Expose) \} from 'class-transformer';$/;
+    expect(imports.flatMap(([line]) => (decorators.test(line) ? [] : [line]))).toEqual([]);
+  });
+
   it('is imported by tests through its public entry points only, except by specs beside it', () => {
     const tests = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' }).filter(
       (file) => file.endsWith('.ts') && !file.includes('node_modules'),

@@ -35,7 +35,7 @@ export { Abilities, AnyAbility } from './request/abilities/abilities';
 export { type DeclaredAbilities, defineAbilities } from './request/abilities/abilities';
 export { tokenCan } from './request/abilities/abilities';
 export type { TokenSource } from './identity/tokens/caller';
-export type { UserResource } from './request/abilities/user-resource';
+export { UserResource } from './request/abilities/user-resource';
 export { RequireConfirmation } from './features/step-up/require-confirmation';
 export { RequireVerifiedEmail } from './features/email-verification/require-verified-email';
 export { Throttled } from './request/throttling/limiters';

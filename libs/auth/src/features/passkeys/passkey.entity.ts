@@ -1,3 +1,4 @@
+import { Exclude } from 'class-transformer';
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
 /**
@@ -24,6 +25,7 @@ export class Passkey {
   name!: string | null;
 
   /** COSE key (RFC 9052 §7), encrypted and bound to this row's id, guard and owner. */
+  @Exclude()
   @Column({ name: 'public_key', type: 'text', select: false })
   publicKey!: string;
 
@@ -55,4 +57,10 @@ export class Passkey {
 
   @Column({ name: 'updated_at', type: 'timestamptz' })
   updatedAt!: Date;
+
+  /** The fields for JSON, without the key. */
+  toJSON(): object {
+    const { publicKey: _, ...shown } = this;
+    return shown;
+  }
 }

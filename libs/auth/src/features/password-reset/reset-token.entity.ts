@@ -1,3 +1,4 @@
+import { Exclude } from 'class-transformer';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /**
@@ -18,13 +19,21 @@ export class PasswordResetToken {
   userId!: string;
 
   /** SHA-256 of the address to which the link was mailed. The token is valid only for this address. */
+  @Exclude()
   @Column({ name: 'email_hash', type: 'text', select: false })
   emailHash!: string;
 
   /** SHA-256 of the token, in hex. Never selected by default. */
+  @Exclude()
   @Column({ name: 'token_hash', type: 'text', select: false })
   tokenHash!: string;
 
   @Column({ name: 'created_at', type: 'timestamptz' })
   createdAt!: Date;
+
+  /** The fields for JSON, without the hashes. */
+  toJSON(): object {
+    const { emailHash: _email, tokenHash: _token, ...shown } = this;
+    return shown;
+  }
 }

@@ -1,3 +1,4 @@
+import { Exclude } from 'class-transformer';
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
 /**
@@ -24,6 +25,7 @@ export class Session {
   guard!: string;
 
   /** 32 random bytes. The key of the session's refresh tokens is derived from them and the configured root. */
+  @Exclude()
   @Column({ type: 'bytea', select: false })
   salt!: Buffer;
 
@@ -75,4 +77,10 @@ export class Session {
 
   @Column({ name: 'created_at', type: 'timestamptz' })
   createdAt!: Date;
+
+  /** The fields for JSON, without the salt. */
+  toJSON(): object {
+    const { salt: _, ...shown } = this;
+    return shown;
+  }
 }

@@ -1,3 +1,4 @@
+import { Exclude } from 'class-transformer';
 import { Column, Index } from 'typeorm';
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
@@ -8,9 +9,18 @@ const lowerCase = {
   from: (email: unknown) => email,
 };
 
+/** What JSON shows of an entity without a mixin: the result of the `toJSON` of its base class, if there is one. */
+const shownBy = (base: Constructor, entity: object): object => {
+  const { toJSON } = base.prototype as { toJSON?(): object };
+  return toJSON ? toJSON.call(entity) : entity;
+};
+
 /**
  * Adds the columns that `@svc/auth` reads to a user entity: a unique `email`, stored in lower case so
  * that one address is one account, and `password_hash`, which queries do not select by default.
+ *
+ * A response never contains the hash of an instance, neither with nor without `ClassSerializerInterceptor`. A `toJSON` of
+ * your own replaces the one of the mixin: begin it with `super.toJSON()`.
  *
  * @example
  * \@Entity()
@@ -26,16 +36,23 @@ export function withAuthColumns<Base extends Constructor>(base: Base = Object as
     @Column({ type: 'text', transformer: lowerCase })
     email!: string;
 
-    /** PHC string. Not selected by default, so that it is not serialized. */
+    /** PHC string. */
+    @Exclude()
     @Column({ name: 'password_hash', type: 'text', nullable: true, select: false })
     passwordHash?: string | null;
+
+    /** The fields for JSON, without the hash, which an entity has in memory after it was saved. */
+    toJSON(): object {
+      const { passwordHash: _, ...shown } = shownBy(base, this) as this;
+      return shown;
+    }
   }
   return AuthColumns;
 }
 
 /**
- * Adds the columns of the second factor to a user entity. Queries do not select them by default, so that they are not
- * serialized. {@link addTwoFactorColumns} is their migration.
+ * Adds the columns of the second factor to a user entity. Queries do not select them by default, and responses do not
+ * contain the secret and the recovery codes: see {@link withAuthColumns}. {@link addTwoFactorColumns} is their migration.
  *
  * @example
  * \@Entity('users')
@@ -45,15 +62,23 @@ export function withAuthColumns<Base extends Constructor>(base: Base = Object as
 export function withTwoFactorColumns<Base extends Constructor>(base: Base) {
   abstract class TwoFactorColumns extends base {
     /** Encrypted and bound to the user: it cannot be decrypted in the row of another user. */
+    @Exclude()
     @Column({ name: 'two_factor_secret', type: 'text', nullable: true, select: false })
     twoFactorSecret?: string | null;
 
     /** JSON array of the hashes of the unused recovery codes. */
+    @Exclude()
     @Column({ name: 'two_factor_recovery_codes', type: 'text', nullable: true, select: false })
     twoFactorRecoveryCodes?: string | null;
 
     @Column({ name: 'two_factor_confirmed_at', type: 'timestamptz', nullable: true, select: false })
     twoFactorConfirmedAt?: Date | null;
+
+    /** The fields for JSON, without the secret and the recovery codes. */
+    toJSON(): object {
+      const { twoFactorSecret: _secret, twoFactorRecoveryCodes: _codes, ...shown } = shownBy(base, this) as this;
+      return shown;
+    }
   }
   return TwoFactorColumns;
 }

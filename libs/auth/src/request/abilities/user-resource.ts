@@ -1,24 +1,38 @@
 import { Injectable } from '@nestjs/common';
+import { Expose } from 'class-transformer';
 import { Realm } from '../../foundation/realm/realm';
 import type { Caller } from '../../identity/tokens/caller';
 import { UserProvider } from '../../foundation/ports/user-provider';
 
+/** The fields of a user as the API shows it: those of the library, and those that the host adds. */
+export class UserFields {
+  @Expose()
+  id!: string;
+
+  /** Whether the email is verified; null when the users of the guard have no email verification. */
+  @Expose()
+  email_verified!: boolean | null;
+
+  /** The abilities of the token of the request; only for the token's own user, and only when abilities are in use. */
+  @Expose()
+  abilities?: readonly string[];
+
+  /** Whether those abilities are pinned to the session. */
+  @Expose()
+  token_pinned?: boolean;
+
+  [field: string]: unknown;
+}
+
 /**
- * A user as the API shows it.
+ * A user as the API shows it. `ClassSerializerInterceptor` keeps the fields of the library with every strategy, and
+ * applies the decorators of the objects among the fields of the host.
  *
  * @publicApi
  */
-export interface UserResource {
-  data: {
-    id: string;
-    /** Whether the email is verified; null when the users of the guard have no email verification. */
-    email_verified: boolean | null;
-    /** The abilities of the token of the request; only for the token's own user, and only when abilities are in use. */
-    abilities?: readonly string[];
-    /** Whether those abilities are pinned to the session. */
-    token_pinned?: boolean;
-    [field: string]: unknown;
-  };
+export class UserResource {
+  @Expose()
+  data!: UserFields;
 }
 
 /** Builds the API representation of the users of the realm. */
@@ -38,8 +52,9 @@ export class UserResources {
       ...(own && this.abilitiesOf(caller)),
     };
     // The host must not set these two fields, not even when the library leaves them out.
-    const { abilities: _abilities, token_pinned: _pinned, ...others } = fields as UserResource['data'];
-    return { data: { ...libraryFields, ...others, ...libraryFields } };
+    const { abilities: _abilities, token_pinned: _pinned, ...others } = shownFields(fields);
+    const data = Object.setPrototypeOf({ ...libraryFields, ...others, ...libraryFields }, UserFields.prototype);
+    return Object.assign(new UserResource(), { data });
   }
 
   /** An empty list means that abilities are in use and none is granted; no list means that abilities are not in use. */
@@ -49,3 +64,7 @@ export class UserResources {
     return inUse ? { abilities: grant.abilities, token_pinned: pinned } : {};
   }
 }
+
+/** The fields of an object. Those of an entity are the ones that it shows in JSON: a saved user has its hash in memory. */
+const shownFields = (fields: object & { toJSON?: unknown }): Record<string, unknown> =>
+  typeof fields.toJSON === 'function' ? fields.toJSON() : fields;
