@@ -4,9 +4,26 @@ import { createDatabase } from '../support/database';
 import { LIBRARY, ROOT, manifestOf, packLibrary, run } from '../support/package';
 import { send } from '../support/processes';
 import { describeWithRedis, sharedRedisUrl } from '../support/with-redis';
-import { HOSTS, installed, start, typeErrors } from './installed';
+import { HOSTS, installed, listedByNpm, resolvedWith, start, typeErrors } from './installed';
 
-const optional = Object.keys(manifestOf(LIBRARY).peerDependenciesMeta!);
+const manifest = manifestOf(LIBRARY);
+const optional = Object.keys(manifest.peerDependenciesMeta!);
+
+/** The packages of the design in their roles. `cache-manager` and its stores are the host's: the library accepts any. */
+const ROLES = {
+  dependency: ['argon2', 'passport-jwt'],
+  peer: [
+    '@nestjs/jwt',
+    '@nestjs/passport',
+    '@nestjs/typeorm',
+    'class-transformer',
+    'class-validator',
+    'passport',
+    'typeorm',
+  ],
+  optional: ['@nestjs/throttler', '@simplewebauthn/server', 'nest-commander', 'otplib'],
+} as const;
+const REQUIRED = [...ROLES.dependency, ...ROLES.peer];
 
 describe('the package', () => {
   it('contains the compiled sources, its manifest, its license and its README, and nothing else', () => {
@@ -28,6 +45,22 @@ describe('the package', () => {
   });
 });
 
+describe('the manifest of the package', () => {
+  const roleOf = (name: string): string | undefined => {
+    if (name in manifest.dependencies!) return 'dependency';
+    if (name in manifest.peerDependencies!) return optional.includes(name) ? 'optional' : 'peer';
+    return undefined;
+  };
+
+  it.each(Object.entries(ROLES))('declares every package with the role "%s"', (role, names) => {
+    expect(names.map((name) => [name, roleOf(name)])).toEqual(names.map((name) => [name, role]));
+  });
+
+  it.each(['cache-manager', 'cache-manager-redis-yet', 'jsonwebtoken'])('does not declare %s', (name) => {
+    expect(roleOf(name)).toBeUndefined();
+  });
+});
+
 describeWithRedis('the package, installed', () => {
   let folders: string[];
   let database: Awaited<ReturnType<typeof createDatabase>>;
@@ -37,11 +70,25 @@ describeWithRedis('the package, installed', () => {
   }, 300_000);
   afterAll(() => database.drop());
 
+  const installedVersion = (folder: string, name: string): unknown =>
+    manifestOf(join(folder, 'node_modules', name)).version;
   const stores = () => ({ databaseUrl: database.url, redisUrl: sharedRedisUrl() });
 
   describe.each(HOSTS.map((kind, i) => [kind.name, kind, i] as const))('installed into %s', (_, kind, i) => {
     it('installs no optional package', () => {
       expect(optional.filter((name) => existsSync(join(folders[i]!, 'node_modules', name)))).toEqual([]);
+    });
+
+    it('shows its required packages, and no optional one, to `npm ls`', () => {
+      const listed = listedByNpm(folders[i]!);
+      expect(REQUIRED.filter((name) => listed[name] !== installedVersion(folders[i]!, name))).toEqual([]);
+      expect(optional.filter((name) => listed[name] !== null)).toEqual([]);
+    });
+
+    it('accepts the optional packages that its host installs, and shows them to `npm ls`', async () => {
+      const listed = listedByNpm(await resolvedWith(kind, ROLES.optional), '--package-lock-only');
+      const versions = ROLES.optional.map((name) => [name, listed[name]]);
+      expect(versions).toEqual(ROLES.optional.map((name) => [name, manifestOf(ROOT).dependencies![name]]));
     });
 
     it('has types that compile', () => {
