@@ -1,4 +1,4 @@
-import { confirmationVerdict } from './step-up.policy';
+import { type SignIn, confirmationVerdict, isRecentSignIn } from './step-up.policy';
 
 describe('a confirmation token', () => {
   const ada = { userId: '1', familyId: 'f' };
@@ -24,4 +24,21 @@ describe('a confirmation token', () => {
     ],
     ['of another user and session is not valid', { sub: '2', fid: 'g' }, ada, 'missing'],
   ])('%s', (_, proof, caller, verdict) => expect(confirmationVerdict(proof, caller)).toBe(verdict));
+});
+
+describe('a sign-in', () => {
+  const NOW = 1_000_000;
+  const recent = { authTime: NOW - 299, amr: ['pwd'], isPinned: false, hasActor: false };
+  it.each<[string, Partial<SignIn>, boolean]>([
+    ['counts as a confirmation within its lifetime', {}, true],
+    ['counts in the second in which it happened', { authTime: NOW }, true],
+    ['does not count when the lifetime has ended', { authTime: NOW - 300 }, false],
+    ['does not count with a time in the future', { authTime: NOW + 1 }, false],
+    ['does not count without a time', { authTime: undefined }, false],
+    ['does not count with a text as its time', { authTime: String(NOW) }, false],
+    ['does not count without authentication methods', { amr: [] }, false],
+    ['does not count without a list of authentication methods', { amr: 'pwd' }, false],
+    ['does not count for a pinned session', { isPinned: true }, false],
+    ['does not count while another party acts for the user', { hasActor: true }, false],
+  ])('%s', (_, change, expected) => expect(isRecentSignIn({ ...recent, ...change }, 300, NOW)).toBe(expected));
 });

@@ -116,13 +116,13 @@ const MESSAGE_OF: Record<string, MessageKey> = {
  * @throws ValidationFailed with the messages by field name
  */
 export async function readBody<Body extends object>(type: Type<Body>, body: unknown, username: string): Promise<Body> {
-  const request = Object.assign(new type(), declared(body, type, username));
+  const request = Object.assign(new type(), declaredFields(body, type, username));
   const errors = await validate(request, { validationError: { target: false, value: false } });
   if (errors.length) throw new ValidationFailed(texts(errors, type, username));
   return request;
 }
 
-const declared = (body: unknown, type: Type, username: string): Record<string, unknown> =>
+const declaredFields = (body: unknown, type: Type, username: string): Record<string, unknown> =>
   Object.fromEntries(fieldsOf(type).map((field) => [field, ownField(body, wireName(type, field, username))]));
 
 function texts(errors: ValidationError[], type: Type, username: string): Record<string, Text[]> {
