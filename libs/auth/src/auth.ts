@@ -5,7 +5,7 @@ import { PasswordChangeFlow } from './features/change-password/change-password.c
 import { EmailVerificationFlow } from './features/email-verification/email-verification.controller';
 import { ChallengeFlow } from './features/login-challenge/challenge.controller';
 import { LoginFlow } from './features/login/login.controller';
-import { PasskeyFlow } from './features/passkeys/passkeys.controller';
+import { PasskeyFlow } from './features/passkeys/passkey-flow';
 import { PasswordResetFlow } from './features/password-reset/password-reset.controller';
 import { RegistrationFlow } from './features/registration/registration.controller';
 import { SessionFlow } from './features/sessions/sessions.controller';

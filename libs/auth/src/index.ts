@@ -8,7 +8,7 @@ export { type LoginInput, LoginFlow } from './features/login/login.controller';
 export { SessionFlow } from './features/sessions/sessions.controller';
 export { ConfirmationFlow } from './features/step-up/confirm-password.controller';
 export { EnrolmentFlow } from './features/two-factor/two-factor.controller';
-export { type PasskeyAnswer, PasskeyFlow } from './features/passkeys/passkeys.controller';
+export { type PasskeyAnswer, PasskeyFlow } from './features/passkeys/passkey-flow';
 export { RegistrationFlow } from './features/registration/registration.controller';
 export type { RegistrationAnswer } from './features/registration/registration';
 export { type NewPassword, PasswordChangeFlow } from './features/change-password/change-password.controller';
@@ -19,7 +19,7 @@ export {
 } from './features/email-verification/email-verification.controller';
 export { AccountFlow } from './features/account/account.controller';
 export type { ExportedAccount } from './features/account/account-export';
-export type { PasskeyList } from './features/passkeys/passkey-enrolment';
+export type { PasskeyList } from './features/passkeys/passkey.store';
 export { type CallSource, type Flow, ServerRequest } from './request/http/server-call';
 export { AuthEvents } from './foundation/platform/auth-events';
 export { AuthHealth, type HealthFault, type HealthResult } from './tools/health/auth-health';

@@ -9,7 +9,7 @@ import { FIELD_MAX } from '../../request/http/request-body';
 import { AccountLock } from '../sessions/account-lock';
 import { Ceremonies } from './ceremonies';
 import { EncryptedKeys } from './encrypted-keys';
-import { type ListedPasskey, PasskeyStore } from './passkey.store';
+import { type PasskeyList, PasskeyStore } from './passkey.store';
 import { PasskeyNotFound, PasskeyRefused } from './passkeys.errors';
 import { PasskeyAdded, PasskeyRemoved } from './passkeys.events';
 import { creationOptions } from './webauthn/options';
@@ -56,14 +56,6 @@ export class PasskeyEnrolment {
     if (!stored) throw new PasskeyRefused('not_registered');
     this.events.emit(new PasskeyAdded(userId, found.credentialId, guard));
   }
-}
-
-/** The passkeys of a user, and the arguments of `PublicKeyCredential.signalAllAcceptedCredentials`. */
-export interface PasskeyList {
-  readonly passkeys: readonly ListedPasskey[];
-  readonly rp_id: string;
-  readonly user_handle: string;
-  readonly all_accepted_credential_ids: readonly string[];
 }
 
 /** Lists, renames and deletes the passkeys of one user. */

@@ -31,6 +31,14 @@ export type RecordedUse = { readonly verdict: UseVerdict; readonly backupChanged
 
 const USAGE = `sign_count::float8 AS "signCount", backup_eligible AS "backupEligible", backed_up AS "backedUp"`;
 
+/** The passkeys of a user, and the arguments of `PublicKeyCredential.signalAllAcceptedCredentials`. */
+export interface PasskeyList {
+  readonly passkeys: readonly ListedPasskey[];
+  readonly rp_id: string;
+  readonly user_handle: string;
+  readonly all_accepted_credential_ids: readonly string[];
+}
+
 /** Contains all queries of passkeys, restricted to the realm's guard. */
 @Injectable()
 export class PasskeyStore {
