@@ -66,6 +66,16 @@ describe('the module refuses to start', () => {
       { ...verify, emailVerification: { apiUrl: 'https://me:secret@api.example.test' } },
       /^emailVerification\.apiUrl \(SVC_VERIFY_API_URL\) has a user name or a password/,
     ],
+    [
+      'with a broker of reset links that is not declared',
+      { ...reset, passwordReset: { ...reset.passwordReset, broker: 'staff', brokers: { kiosk: {}, desk: {} } } },
+      /^passwordReset\.broker \(SVC_RESET_BROKER\) names "staff", but .*brokers has kiosk, desk.*brokers: \{ "staff": \{\} \}/,
+    ],
+    [
+      'with a broker that has the name of a method',
+      { ...reset, passwordReset: { ...reset.passwordReset, broker: 'constructor' } },
+      /names "constructor", but passwordReset\.brokers has no entries/,
+    ],
     ['without a mailer to reset passwords', { ...reset, mail: {} }, /needs mail\.mailer.*nodemailerMailer/],
     ['without the URL of the API', { ...verify, emailVerification: {} }, /^emailVerification\.apiUrl.*is missing/],
     [
@@ -188,6 +198,11 @@ describe('the module refuses to start', () => {
 
   it.each<[string, Partial<AuthModuleOptions>]>([
     ['password reset', reset],
+    [
+      'a broker of reset links',
+      { ...reset, passwordReset: { ...reset.passwordReset, broker: 'staff', brokers: { staff: { expireMinutes: 15 } } } },
+    ],
+    ['an undeclared broker, with password reset off', { passwordReset: { broker: 'staff' } }],
     ['a page on localhost', { ...reset, passwordReset: { frontendUrl: 'http://localhost:3000/reset?lang=de' } }],
     ['email verification', verify],
     [

@@ -1,12 +1,25 @@
+import type { AuthConfig } from '../../foundation/config/auth-config';
 import type { Feature } from '../../foundation/realm/feature';
 import { ResetTokenPruning, ResetTokenStore, ResetTokens } from './reset-token.store';
 import { ForgotPasswordController, ResetPasswordController } from './password-reset.controller';
 import { ResetLinks, PasswordResets } from './password-reset';
 import { ResetCleanup } from './reset-cleanup';
 
+/** A broker must be declared: a typing error in its name would give its links the default validity. */
+function brokerErrors({ guards }: AuthConfig): string[] {
+  const errors = guards.flatMap(({ features, passwordReset: { broker, brokers }, nameOf }) => {
+    if (!features.passwordReset || broker === null || Object.hasOwn(brokers, broker)) return [];
+    const names = Object.keys(brokers).filter(Boolean);
+    return `${nameOf('passwordReset.broker')} (SVC_RESET_BROKER) names "${broker}", but passwordReset.brokers has ${names.join(', ') || 'no entries'}. Add it: brokers: { ${JSON.stringify(broker)}: {} } uses the default values. Or unset passwordReset.broker.`;
+  });
+  // A guard that inherits the option would repeat the text.
+  return [...new Set(errors)];
+}
+
 /** Reset of a forgotten password with a mailed link. */
 export const passwordReset: Feature = {
   flags: ['passwordReset'],
+  configErrors: brokerErrors,
   defaultGuardControllers: [ForgotPasswordController, ResetPasswordController],
   providers: [ResetTokenPruning, ResetTokenStore, ResetTokens, ResetLinks, ResetCleanup, PasswordResets],
   // Rows from the time when the feature was on are still pruned.

@@ -10,7 +10,7 @@ import { PasswordReplacement } from '../login/password-replacement';
 import { MailQueue } from '../mail/mail-queue';
 import { AccountMails } from '../mail/mail.feature';
 import { ResetCleanup } from './reset-cleanup';
-import { RESET_TTL, type Redeemed, ResetTokens } from './reset-token.store';
+import { type Redeemed, ResetTokens } from './reset-token.store';
 import { AuthException } from '../../foundation/platform/errors';
 
 /** Replaces a password with the token of a mailed link (`POST /reset-password`). Does not sign the user in. */
@@ -78,8 +78,9 @@ export class ResetLinks {
     if (!account || token === null) return null;
     const { user, email } = account;
     // The URL is required at boot. The `Host` header of the request is not used.
-    const url = withQuery(this.realm.options.passwordReset.frontendUrl!, { token, email });
-    return this.mails.write('passwordReset', { user, to: email, url, minutes: RESET_TTL / 60 });
+    const { frontendUrl, expireMinutes: minutes } = this.realm.options.passwordReset;
+    const url = withQuery(frontendUrl!, { token, email });
+    return this.mails.write('passwordReset', { user, to: email, url, minutes });
   }
 }
 

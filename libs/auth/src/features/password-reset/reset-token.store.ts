@@ -1,4 +1,5 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import { AUTH_CONFIG, type AuthConfig, type GuardConfig } from '../../foundation/config/auth-config';
 import { Clock } from '../../foundation/platform/clock';
 import { Database } from '../../foundation/platform/database';
 import { type SweptPage, once, sweep } from '../../foundation/platform/sweep';
@@ -6,12 +7,6 @@ import { Realm } from '../../foundation/realm/realm';
 import { PasswordResetToken } from './reset-token.entity';
 import { newSecret, sha256 } from '../../foundation/platform/crypto';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
-
-/** Lifetime of a token in seconds. */
-export const RESET_TTL = 3600;
-
-/** Minimum number of seconds between two tokens of the same account. */
-const PAUSE = 60;
 
 /** Identifies a token. */
 export interface ResetClaim {
@@ -32,8 +27,8 @@ export class ResetTokenStore {
   ) {}
 
   /**
-   * Stores a token, and replaces the previous one. Returns false, without a change, if that one is less than a minute
-   * old. Of two concurrent calls, one succeeds.
+   * Stores a token, and replaces the previous one. Returns false, without a change, if the pause after that one is not
+   * over. Of two concurrent calls, one succeeds.
    */
   async issue({ userId, emailHash, tokenHash }: ResetClaim): Promise<boolean> {
     const issued = await this.database.query(
@@ -41,9 +36,9 @@ export class ResetTokenStore {
        VALUES ($1, $2, $3, $4, $5, clock_timestamp() + $6::interval)
        ON CONFLICT (guard, broker, user_id) DO UPDATE
           SET email_hash = excluded.email_hash, token_hash = excluded.token_hash, created_at = excluded.created_at
-        WHERE t.created_at <= excluded.created_at - ${PAUSE} * interval '1 second'
+        WHERE t.created_at <= excluded.created_at - $7::float8 * interval '1 second'
        RETURNING 1`,
-      [...this.owner(userId), emailHash, tokenHash, this.clock.offset],
+      [...this.owner(userId), emailHash, tokenHash, this.clock.offset, this.options.throttleSeconds],
     );
     return issued.length === 1;
   }
@@ -56,9 +51,9 @@ export class ResetTokenStore {
     const statement = `
       DELETE FROM ${this.table()}
        WHERE guard = $1 AND broker = $2 AND user_id = $3 AND email_hash = $4 AND token_hash = $5
-         AND created_at > clock_timestamp() + $6::interval - ${RESET_TTL} * interval '1 second'
+         AND created_at > clock_timestamp() + $6::interval - $7::float8 * interval '1 minute'
       RETURNING extract(epoch FROM created_at)::float8 AS "madeAt"`;
-    const values = [...this.owner(userId), emailHash, tokenHash, this.clock.offset];
+    const values = [...this.owner(userId), emailHash, tokenHash, this.clock.offset, this.options.expireMinutes];
     // In a transaction, so that a request that was answered 503 has not consumed the token.
     const [redeemed] = await this.database.transaction((sql) => sql<{ madeAt: number }>(statement, values));
     return redeemed?.madeAt ?? null;
@@ -74,7 +69,11 @@ export class ResetTokenStore {
   }
 
   private owner(userId: string): [guard: string, broker: string, userId: string] {
-    return [this.realm.guard, this.realm.options.passwordReset.broker ?? '', userId];
+    return [this.realm.guard, this.options.broker ?? '', userId];
+  }
+
+  private get options(): GuardConfig['passwordReset'] {
+    return this.realm.options.passwordReset;
   }
 }
 
@@ -88,9 +87,33 @@ interface RowKey {
   userId: string;
 }
 
+/** Seconds for which the row of a token is kept if no broker is configured for it: one hour. */
+const LEAST_KEPT = 3600;
+
+/** How long the rows of each guard and broker are kept; `others` is for all that are not configured. */
+export interface KeptTokens {
+  readonly known: readonly { guard: string; broker: string; seconds: number }[];
+  readonly others: number;
+}
+
 /**
- * Deletes expired reset tokens of all guards and brokers. Each row contains the id of a user, which may not exist any
- * more.
+ * A row is kept until its link has expired and its pause is over. An unknown guard or broker may belong to another
+ * application on the same tables, so its rows are kept as long as the longest known ones, and at least an hour.
+ */
+export function keptTokens(guards: readonly Pick<GuardConfig, 'guard' | 'passwordReset'>[]): KeptTokens {
+  const known = guards.flatMap(({ guard, passwordReset: { brokers } }) =>
+    Object.entries(brokers).map(([broker, { expireMinutes, throttleSeconds }]) => ({
+      guard,
+      broker,
+      seconds: Math.max(60 * expireMinutes, throttleSeconds),
+    })),
+  );
+  return { known, others: Math.max(LEAST_KEPT, ...known.map(({ seconds }) => seconds)) };
+}
+
+/**
+ * Deletes the reset tokens of all guards and brokers that are not needed any more. Each row contains the id of a user,
+ * which may not exist any more.
  */
 @Injectable()
 export class ResetTokenPruning {
@@ -99,28 +122,31 @@ export class ResetTokenPruning {
   constructor(
     private readonly database: Database,
     private readonly clock: Clock,
+    @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
   ) {}
 
   /** Deletes the rows, and resolves to the number of deleted rows; 0 when the table does not exist. */
   prune(): Promise<number> {
-    return sweep<RowKey>({ guard: '', broker: '', userId: '' }, (after) => this.page(after));
+    const kept = keptTokens(this.config.guards);
+    return sweep<RowKey>({ guard: '', broker: '', userId: '' }, (after) => this.page(after, kept));
   }
 
   /** Deletes the expired rows of one page, in the order of the key. Skips rows that another transaction has locked. */
-  private async page({ guard, broker, userId }: RowKey): Promise<SweptPage<RowKey>> {
+  private async page({ guard, broker, userId }: RowKey, { known, others }: KeptTokens): Promise<SweptPage<RowKey>> {
     const key = 'guard, broker, user_id';
     const statement = `
       WITH page AS MATERIALIZED (
              SELECT ${key} FROM ${this.table()} WHERE (${key}) > ($1, $2, $3) ORDER BY ${key} LIMIT ${PAGE}),
            expired AS MATERIALIZED (
              SELECT ${key} FROM ${this.table()} t JOIN page USING (${key})
-              WHERE t.created_at <= clock_timestamp() + $4::interval - ${RESET_TTL} * interval '1 second'
+               LEFT JOIN json_to_recordset($5::json) AS kept(guard text, broker text, seconds float8) USING (guard, broker)
+              WHERE t.created_at <= clock_timestamp() + $4::interval - coalesce(seconds, $6::float8) * interval '1 second'
                 FOR UPDATE OF t SKIP LOCKED),
            gone AS (DELETE FROM ${this.table()} WHERE (${key}) IN (SELECT ${key} FROM expired) RETURNING 1)
       SELECT (SELECT count(*)::int FROM gone) AS removed,
              (SELECT json_build_object('guard', guard, 'broker', broker, 'userId', user_id)
                 FROM page ORDER BY (${key}) DESC LIMIT 1) AS next`;
-    const values = [guard, broker, userId, this.clock.offset];
+    const values = [guard, broker, userId, this.clock.offset, JSON.stringify(known), others];
     const [swept] = await this.database.query<SweptPage<RowKey>>(statement, values);
     return swept!;
   }
@@ -158,7 +184,7 @@ export class ResetTokens {
     return { user, userId: this.users.idOf(user), email, identifier: this.users.identifierOf(user) };
   }
 
-  /** Issues a new token; null if the account got one less than a minute ago. */
+  /** Issues a new token; null if the pause after the account's last one is not over. */
   async issue(account: ResetAccount): Promise<string | null> {
     const token = newSecret();
     return (await this.store.issue(claim(account, token))) ? token : null;

@@ -19,6 +19,7 @@ import type {
   RateLimit,
   RateLimitsOptions,
   RegistrationOptions,
+  ResetBrokerOptions,
   RetentionOptions,
   SecurityLogOptions,
   SessionsOptions,
@@ -76,8 +77,13 @@ export interface GuardConfig {
       apiUrl: string | undefined;
     }
   >;
+  /** `expireMinutes` and `throttleSeconds` are those of the selected broker. */
   readonly passwordReset: Readonly<
-    Required<Omit<PasswordResetOptions, 'frontendUrl'>> & { frontendUrl: string | undefined }
+    Required<Omit<PasswordResetOptions, 'frontendUrl' | 'brokers'>> & {
+      frontendUrl: string | undefined;
+      /** All brokers by name. The name of the default broker is empty. */
+      brokers: Readonly<Record<string, Readonly<Required<ResetBrokerOptions>>>>;
+    }
   >;
   readonly registration: Readonly<Required<RegistrationOptions>>;
   readonly passwords: {

@@ -603,8 +603,28 @@ export interface EncryptionOptions {
   previousKeys?: string[];
 }
 
+/** How long reset links are valid, and how often they are mailed. */
+export interface ResetBrokerOptions {
+  /**
+   * Minutes for which a mailed link is valid, 1 to 525600 (a year).
+   *
+   * @default 60
+   * @env SVC_RESET_EXPIRE
+   */
+  expireMinutes?: number;
+
+  /**
+   * Seconds after a mail during which no further mail is sent to the same account, at most 86400 (a day). `0` means no
+   * pause.
+   *
+   * @default 60
+   * @env SVC_RESET_THROTTLE
+   */
+  throttleSeconds?: number;
+}
+
 /** Password reset. Needs `features.passwordReset`. */
-export interface PasswordResetOptions {
+export interface PasswordResetOptions extends ResetBrokerOptions {
   /**
    * Page that the mailed link opens. Its query has the parameters `token` and `email`. `https`, or `http` on localhost
    * outside production. Required.
@@ -623,12 +643,22 @@ export interface PasswordResetOptions {
   revokeSessions?: boolean;
 
   /**
-   * Name of the reset token broker; `null` is the default one.
+   * Name of the entry of {@link brokers} that this application uses; `null` uses the values beside it. Links of one
+   * broker are not valid for another one. The application does not start with a name that has no entry.
    *
    * @default null
    * @env SVC_RESET_BROKER
    */
   broker?: string | null;
+
+  /**
+   * Validity and pause by broker, for applications that share a user table. A value that an entry omits is the value of
+   * `passwordReset` itself. Also list the brokers of the other applications: pruning deletes the tokens of a broker
+   * that it does not know after the longest configured validity, at least an hour.
+   *
+   * @default {}
+   */
+  brokers?: Record<string, ResetBrokerOptions>;
 }
 
 /** Registration. Needs `features.registration`. */

@@ -42,7 +42,7 @@ export const DEFAULTS = {
   twoFactor: { window: 1, recoveryCodes: 8, challengeTtl: 300 },
   passkeys: { origins: [], challengeTtl: 120, userVerification: 'required', required: false },
   emailVerification: { expire: 60, blockUnverifiedLogin: false },
-  passwordReset: { revokeSessions: true, broker: null },
+  passwordReset: { expireMinutes: 60, throttleSeconds: 60, revokeSessions: true, broker: null, brokers: {} },
   registration: { login: true },
   passwords: { minLength: 8, blockList: [] },
   mail: { templates: {} },

@@ -59,6 +59,8 @@ const EXPECTED: Record<string, string> = {
   SVC_VERIFY_BLOCK_LOGIN: 'emailVerification.blockUnverifiedLogin',
   SVC_RESET_URL: 'passwordReset.frontendUrl',
   SVC_RESET_REVOKE_SESSIONS: 'passwordReset.revokeSessions',
+  SVC_RESET_EXPIRE: 'passwordReset.expireMinutes',
+  SVC_RESET_THROTTLE: 'passwordReset.throttleSeconds',
   SVC_RESET_BROKER: 'passwordReset.broker',
   SVC_REGISTER_LOGIN: 'registration.login',
   SVC_PASSWORD_MIN_LENGTH: 'passwords.minLength',

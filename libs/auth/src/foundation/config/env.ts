@@ -89,6 +89,8 @@ export const VARIABLES: ReadonlyArray<readonly [name: string, option: string, pa
   ['VERIFY_BLOCK_LOGIN', 'emailVerification.blockUnverifiedLogin', flag],
   ['RESET_URL', 'passwordReset.frontendUrl', text],
   ['RESET_REVOKE_SESSIONS', 'passwordReset.revokeSessions', flag],
+  ['RESET_EXPIRE', 'passwordReset.expireMinutes', number],
+  ['RESET_THROTTLE', 'passwordReset.throttleSeconds', number],
   ['RESET_BROKER', 'passwordReset.broker', text],
   ['REGISTER_LOGIN', 'registration.login', flag],
   ['PASSWORD_MIN_LENGTH', 'passwords.minLength', number],

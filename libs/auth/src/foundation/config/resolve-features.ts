@@ -1,10 +1,16 @@
 import type { GuardConfig } from './auth-config';
-import type { AuthValues } from './auth-options';
+import type { AuthValues, ResetBrokerOptions } from './auth-options';
 import { DEFAULTS } from './defaults';
 import { wholeNumber } from './merge';
 
 /** Maximum lifetime of a challenge in seconds: one day. */
 const LONGEST_CHALLENGE = 86_400;
+
+/** Maximum lifetime of a mailed link in minutes: one year. */
+const LONGEST_LINK = 525_600;
+
+/** Maximum pause between two mails to one account in seconds: one day. */
+const LONGEST_PAUSE = 86_400;
 
 /**
  * Maximum number of steps before and after the current one (5 minutes). A larger window lets an observed code be
@@ -48,20 +54,35 @@ export function resolveEmailVerification(options: AuthValues): GuardConfig['emai
   return Object.freeze({
     apiUrl: apiUrl?.replace(/\/+$/, ''),
     frontendUrl,
-    expire: wholeNumber(expire, fallback.expire, 1, 525_600),
+    expire: wholeNumber(expire, fallback.expire, 1, LONGEST_LINK),
     blockUnverifiedLogin: blockUnverifiedLogin ?? fallback.blockUnverifiedLogin,
   });
 }
 
 export function resolvePasswordReset(options: AuthValues): GuardConfig['passwordReset'] {
-  const { frontendUrl, revokeSessions, broker } = options.passwordReset ?? {};
+  const { frontendUrl, revokeSessions, broker: name, brokers: given = {}, ...own } = options.passwordReset ?? {};
   const fallback = DEFAULTS.passwordReset;
+  const broker = name?.trim() || fallback.broker;
+  const common = resetBroker(own, fallback);
+  const brokers: GuardConfig['passwordReset']['brokers'] = Object.freeze({
+    ...Object.fromEntries(Object.entries(given).map(([entry, values]) => [entry, resetBroker(values, common)])),
+    '': common,
+  });
   return Object.freeze({
     frontendUrl,
     revokeSessions: revokeSessions ?? fallback.revokeSessions,
-    broker: broker?.trim() || fallback.broker,
+    broker,
+    brokers,
+    // `configErrors` of the feature refuses a name without an entry.
+    ...(broker !== null && Object.hasOwn(brokers, broker) ? brokers[broker]! : common),
   });
 }
+
+const resetBroker = (given: ResetBrokerOptions | null, fallback: Required<ResetBrokerOptions>) =>
+  Object.freeze({
+    expireMinutes: wholeNumber(given?.expireMinutes, fallback.expireMinutes, 1, LONGEST_LINK),
+    throttleSeconds: wholeNumber(given?.throttleSeconds, fallback.throttleSeconds, 0, LONGEST_PAUSE),
+  });
 
 export const resolveRegistration = (options: AuthValues): GuardConfig['registration'] =>
   Object.freeze({ login: options.registration?.login ?? DEFAULTS.registration.login });

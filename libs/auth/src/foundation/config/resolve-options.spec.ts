@@ -126,6 +126,47 @@ describe('sessions.maxPerUser', () => {
   });
 });
 
+describe('password reset', () => {
+  const resetOf = (passwordReset?: object) => defaultGuard({ passwordReset }).passwordReset;
+
+  it.each<[string, unknown, number]>([
+    ['expireMinutes', undefined, 60],
+    ['expireMinutes', 'soon', 60],
+    ['expireMinutes', null, 60],
+    ['expireMinutes', 0, 1],
+    ['expireMinutes', '15', 15],
+    ['expireMinutes', 2.9, 2],
+    ['expireMinutes', 1e9, 525_600],
+    ['throttleSeconds', undefined, 60],
+    ['throttleSeconds', NaN, 60],
+    ['throttleSeconds', 0, 0],
+    ['throttleSeconds', -5, 0],
+    ['throttleSeconds', 1e9, 86_400],
+  ])('%s of %p resolves to %d, also in a broker', (name, given, result) => {
+    expect(resetOf({ [name]: given })).toMatchObject({ [name]: result });
+    expect(resetOf({ broker: 'b', brokers: { b: { [name]: given } } })).toMatchObject({ [name]: result });
+  });
+
+  it('has the values of the selected broker, and lists all brokers', () => {
+    const given = { expireMinutes: 30, brokers: { staff: { expireMinutes: 5 }, kiosk: null } };
+    const brokers = {
+      staff: { expireMinutes: 5, throttleSeconds: 60 },
+      kiosk: { expireMinutes: 30, throttleSeconds: 60 },
+      '': { expireMinutes: 30, throttleSeconds: 60 },
+    };
+    expect(resetOf(given)).toMatchObject({ broker: null, expireMinutes: 30, brokers });
+    expect(resetOf({ ...given, broker: ' staff ' })).toMatchObject({ broker: 'staff', expireMinutes: 5, brokers });
+  });
+
+  it('of an extra guard inherits each value that the guard does not set', () => {
+    const { passwordReset } = admin(
+      { passwordReset: { expireMinutes: 30, throttleSeconds: 9 } },
+      { passwordReset: { expireMinutes: 5 } },
+    );
+    expect(passwordReset).toMatchObject({ expireMinutes: 5, throttleSeconds: 9 });
+  });
+});
+
 describe('retention', () => {
   const retention = (given?: object) => resolveOptions(untyped({ retention: given })).retention;
 

@@ -1,0 +1,134 @@
+import { type AuthModuleOptions, Pruning } from '@svc/auth';
+import { TestApp } from '../support/app';
+import { ADA } from '../support/step-up';
+import { Mailbox, linkIn, member, memberOptions } from '../support/members';
+
+const NEXT = 'another horse entirely';
+
+/** A host with a member, on a database of its own or on that of another host. */
+function hostForFile(passwordReset: AuthModuleOptions['passwordReset'], shared?: () => TestApp) {
+  const mailbox = new Mailbox();
+  const t = TestApp.forFile(() => ({
+    options: memberOptions(mailbox, { passwordReset }),
+    databaseUrl: shared?.().databaseUrl,
+  }));
+  beforeEach(() => {
+    mailbox.clear();
+    t.clock.stop();
+  });
+  const forgot = () => t.http.post('/auth/forgot-password').send({ email: ADA }).expect(200);
+  return {
+    t,
+    mailbox,
+    forgot,
+    /** Requests a link, and returns the token of the mail. */
+    mailed: async (): Promise<string> => {
+      const before = mailbox.mails.length;
+      await forgot();
+      return linkIn(await mailbox.nth(before + 1)).searchParams.get('token')!;
+    },
+    reset: async (token: string): Promise<number> => {
+      const body = { token, email: ADA, password: NEXT, password_confirmation: NEXT };
+      return (await t.http.post('/auth/reset-password').send(body)).status;
+    },
+    swept: async (): Promise<number> => (await t.app.get(Pruning).run()).resetTokens,
+  };
+}
+
+describe('a reset link with passwordReset.expireMinutes', () => {
+  const { t, mailbox, mailed, reset } = hostForFile({ expireMinutes: 5 });
+  beforeEach(async () => void (await member(t, ADA)));
+
+  it('is valid for these minutes, which the mail states', async () => {
+    const token = await mailed();
+    expect(mailbox.mails[0]!.text).toContain('within 5 minutes');
+    t.clock.advance(299);
+    expect(await reset(token)).toBe(200);
+  });
+
+  it('is refused afterwards, with the answer to an unknown token', async () => {
+    const token = await mailed();
+    t.clock.advance(301);
+    expect(await reset(token)).toBe(422);
+  });
+});
+
+describe('the pause between two mails, passwordReset.throttleSeconds', () => {
+  const { t, mailbox, forgot, mailed, swept } = hostForFile({ expireMinutes: 1, throttleSeconds: 600 });
+  beforeEach(async () => void (await member(t, ADA)));
+
+  it('sends no second mail before it is over, also if pruning runs and the link has expired', async () => {
+    await mailed();
+    t.clock.advance(599);
+    expect(await swept()).toBe(0);
+    await forgot();
+    t.clock.advance(2);
+    await mailed();
+    // Mails are sent in order: a mail of the second request would have been sent before.
+    expect(mailbox.mails).toHaveLength(2);
+  });
+
+  it('ends with the row, which pruning deletes when the pause is over', async () => {
+    await mailed();
+    t.clock.advance(601);
+    expect(await swept()).toBe(1);
+  });
+});
+
+describe('without a pause, passwordReset.throttleSeconds 0', () => {
+  const { t, mailed, reset } = hostForFile({ throttleSeconds: 0 });
+  beforeEach(async () => void (await member(t, ADA)));
+
+  it('every request is mailed, and only the newest link is valid', async () => {
+    const [first, second] = [await mailed(), await mailed()];
+    expect(await reset(first)).toBe(422);
+    expect(await reset(second)).toBe(200);
+  });
+});
+
+describe('two applications on one user table', () => {
+  const brokers = { staff: { expireMinutes: 180, throttleSeconds: 5 }, kiosk: {} };
+  const customers = hostForFile({ expireMinutes: 10, brokers });
+  const staff = hostForFile({ expireMinutes: 10, brokers, broker: 'staff' }, () => customers.t);
+  const kiosk = hostForFile({ expireMinutes: 10, brokers, broker: 'kiosk' }, () => customers.t);
+  beforeEach(async () => void (await member(staff.t, ADA)));
+
+  it('have a broker each, with its own validity, pause and links', async () => {
+    const [customer, employee] = [await customers.mailed(), await staff.mailed()];
+    expect(await staff.reset(customer)).toBe(422);
+    expect(await customers.reset(employee)).toBe(422);
+    staff.t.clock.advance(6);
+    const newer = await staff.mailed();
+    staff.t.clock.advance(180 * 60 - 1);
+    expect(await staff.reset(newer)).toBe(200);
+    expect(await customers.reset(customer)).toBe(200);
+  });
+
+  it('share the values that the entry of a broker omits', async () => {
+    const token = await kiosk.mailed();
+    expect(kiosk.mailbox.mails[0]!.text).toContain('within 10 minutes');
+    kiosk.t.clock.advance(601);
+    expect(await kiosk.reset(token)).toBe(422);
+  });
+
+  it('prune a token only after the validity of its own broker', async () => {
+    await customers.t.database.query(
+      `INSERT INTO svc_password_resets
+       SELECT guard, broker, age::text, 'x', 'x', now() - age * interval '1 minute'
+         FROM (VALUES ('api', ''), ('api', 'staff'), ('api', 'unknown'), ('former', '')) AS owner(guard, broker),
+              unnest(ARRAY[9, 11, 179, 181]) AS age`,
+    );
+    await customers.swept();
+    const left = await customers.t.database.query(
+      `SELECT guard || ' ' || broker AS owner, array_agg(user_id ORDER BY user_id::int) AS ages
+         FROM svc_password_resets GROUP BY 1 ORDER BY 1`,
+    );
+    // Rows of an unknown broker or guard are kept as long as those of the broker with the longest validity.
+    expect(left).toEqual([
+      { owner: 'api ', ages: ['9'] },
+      { owner: 'api staff', ages: ['9', '11', '179'] },
+      { owner: 'api unknown', ages: ['9', '11', '179'] },
+      { owner: 'former ', ages: ['9', '11', '179'] },
+    ]);
+  });
+});
