@@ -27,6 +27,7 @@ import { Exclude } from 'class-transformer';
 import agent from 'supertest';
 import { Column, DataSource, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { startHost } from '../support/adapter';
+import { claimsOf } from '../support/app';
 import { createDatabase } from '../support/database';
 import { SECRET, UNLIMITED } from '../support/host.module';
 import { Operator } from '../support/user-entities';
@@ -194,13 +195,19 @@ describe('a host with abilities and verified emails', () => {
     let derived: string[] = [];
     startWith({ hooks: { abilities: () => derived } });
 
+    it('shows a numeric id as a number, which the token contains as a string', async () => {
+      const token = await session(1);
+      expect((await get('/user', token)).data.id).toBe(1);
+      expect(claimsOf(token).sub).toBe('1');
+    });
+
     it('shows a user to their own token with the abilities of the token, or an empty list', async () => {
       expect(await get('/user', await session(1))).toEqual({
-        data: { id: '1', email_verified: true, abilities: [], token_pinned: false, email: 'ada@x' },
+        data: { id: 1, email_verified: true, abilities: [], token_pinned: false, email: 'ada@x' },
       });
       derived = ['b', 'a.*'];
       expect(await get('/user', await session(2))).toEqual({
-        data: { id: '2', email_verified: false, abilities: ['b', 'a.*'], token_pinned: false, email: 'bob@x' },
+        data: { id: 2, email_verified: false, abilities: ['b', 'a.*'], token_pinned: false, email: 'bob@x' },
       });
       expect((await get('/user', await session(1, []))).data).toMatchObject({ abilities: [], token_pinned: true });
       expect((await get('/user', await session(1, ['x']))).data).toMatchObject({
@@ -214,7 +221,7 @@ describe('a host with abilities and verified emails', () => {
     startWith({});
 
     it('shows no abilities, except to a token that has some', async () => {
-      expect(await get('/user', await session(1))).toEqual({ data: { id: '1', email_verified: true, email: 'ada@x' } });
+      expect(await get('/user', await session(1))).toEqual({ data: { id: 1, email_verified: true, email: 'ada@x' } });
       expect((await get('/user', await session(1, []))).data).toMatchObject({ abilities: [], token_pinned: true });
       expect((await get('/user', await session(1, ['x']))).data).toMatchObject({
         abilities: ['x'],
@@ -224,12 +231,12 @@ describe('a host with abilities and verified emails', () => {
 
     it('shows of an entity that is passed as the fields what the entity shows in JSON', async () => {
       expect(await get('/user/entity', await session(1))).toEqual({
-        data: { id: '1', email_verified: true, email: 'bob@x', emailVerifiedAt: null },
+        data: { id: 1, email_verified: true, email: 'bob@x', emailVerifiedAt: null },
       });
     });
 
     describe('with ClassSerializerInterceptor', () => {
-      const OWN = { id: '1', email_verified: true, abilities: ['x'], token_pinned: true };
+      const OWN = { id: 1, email_verified: true, abilities: ['x'], token_pinned: true };
 
       it('applies the decorators of the objects among the fields of the host', async () => {
         expect(await get('/serialized/fields', await session(1, ['x']))).toEqual({
@@ -244,7 +251,7 @@ describe('a host with abilities and verified emails', () => {
 
       it('keeps the fields of the library when only exposed fields are shown', async () => {
         expect(await get('/serialized/exposed', await session(1, ['x']))).toEqual({ data: OWN });
-        expect(await get('/serialized/exposed', await session(1))).toEqual({ data: { id: '1', email_verified: true } });
+        expect(await get('/serialized/exposed', await session(1))).toEqual({ data: { id: 1, email_verified: true } });
       });
 
       it('can be named as the type of the response', async () => {
@@ -253,7 +260,7 @@ describe('a host with abilities and verified emails', () => {
     });
 
     it('ignores an abilities field of the host, even if the token has no abilities', async () => {
-      expect(await get('/user/caller', await session(2))).toEqual({ data: { id: '2', email_verified: false } });
+      expect(await get('/user/caller', await session(2))).toEqual({ data: { id: 2, email_verified: false } });
     });
 
     it('accepts users who are verified in the current row, and users of a guard without verification', async () => {
@@ -277,18 +284,18 @@ describe('a host with abilities and verified emails', () => {
 
     it('does not let the host replace reserved fields', async () => {
       expect(await get('/user/caller', await session(2))).toEqual({
-        data: { id: '2', email_verified: false, abilities: [], token_pinned: false },
+        data: { id: 2, email_verified: false, abilities: [], token_pinned: false },
       });
     });
 
     it('shows other users without abilities, and also the same id of another guard', async () => {
-      expect(await get('/users/2', await session(1, ['x']))).toEqual({ data: { id: '2', email_verified: false } });
+      expect(await get('/users/2', await session(1, ['x']))).toEqual({ data: { id: 2, email_verified: false } });
       const staff = await session(1, ['x'], 'admin');
-      const shown = { data: { id: '1', email_verified: true } };
+      const shown = { data: { id: 1, email_verified: true } };
       expect((await get('/staff/users/1', staff)).customer).toEqual(shown);
       expect((await get('/staff/users/1', staff)).self.data).not.toHaveProperty('abilities');
       expect(await get('/staff/me', staff)).toEqual({
-        data: { id: '1', email_verified: null, abilities: ['x'], token_pinned: true },
+        data: { id: 1, email_verified: null, abilities: ['x'], token_pinned: true },
       });
     });
   });

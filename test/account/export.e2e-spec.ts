@@ -62,8 +62,10 @@ describe('GET /account/export', () => {
     expect(headers).toMatchObject({ 'cache-control': 'no-store, private', pragma: 'no-cache' });
     expect(Object.keys(body)).toEqual(['generated_at', 'account', 'sessions', 'passkeys', 'two_factor']);
     expect(body.generated_at).toMatch(ISO);
+    // A number, as the column of the entity. The token contains it as a string.
+    expect(claimsOf(token).sub).toBe('1');
     expect(Object.entries(body.account)).toEqual([
-      ['id', '1'],
+      ['id', 1],
       ['identifier', ADA],
     ]);
     expect(body.sessions.map(Object.keys)).toEqual([

@@ -10,7 +10,7 @@ import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 /** The data of an account in the library, for its owner. Times are ISO 8601 in UTC. */
 export interface ExportedAccount {
   generated_at: string;
-  account: { id: string; identifier: string | null };
+  account: { id: string | number; identifier: string | null };
   sessions: {
     session: string;
     created_at: string;
@@ -55,7 +55,7 @@ export class AccountExport {
   async export({ user, userId }: Caller): Promise<ExportedAccount> {
     return {
       generated_at: new Date(this.clock.now()).toISOString(),
-      account: { id: userId, identifier: this.users.identifierOf(user) },
+      account: { id: this.users.publicIdOf(user), identifier: this.users.identifierOf(user) },
       sessions: await this.sessions(userId),
       passkeys: await this.passkeys(userId),
       two_factor: await this.twoFactor(userId),

@@ -138,6 +138,14 @@ export abstract class UserProvider<User extends object = object> {
   abstract idOf(user: User): string;
 
   /**
+   * The user's id as the API shows it, in the user resource and in the export: a number for users with numeric ids.
+   * Default: {@link idOf}. It identifies the same user; tokens and tables always contain {@link idOf}.
+   */
+  publicIdOf(user: User): string | number {
+    return this.idOf(user);
+  }
+
+  /**
    * Stores a new password hash. Returns whether it did. When an implementation returns nothing, the library reads the
    * hash to find out.
    *

@@ -73,6 +73,10 @@ export class TimedUserProvider {
     return this.provider.idOf(user);
   }
 
+  publicIdOf(user: object): string | number {
+    return this.provider.publicIdOf(user);
+  }
+
   identifierOf(user: object): string | null {
     return this.provider.identifierOf(user);
   }

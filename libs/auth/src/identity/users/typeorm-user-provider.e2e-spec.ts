@@ -43,19 +43,25 @@ describe('the users of a TypeORM entity', () => {
   const create = async (entity: Entity, email: string, more: object = {}): Promise<ObjectLiteral> =>
     source.getRepository(entity).save({ email, passwordHash: 'digest', ...more } as ObjectLiteral);
 
-  it.each<[string, Entity, object]>([
-    ['a uuid', ByUuid, {}],
-    ['an int', ByInt, {}],
-    ['a bigint', ByBigint, {}],
-    ['a text', ByName, { id: ' ada/7 ' }],
-    ['an int without a prepared statement', Eager, {}],
-  ])('are found by %s, which is returned as text', async (_, entity, more) => {
+  it.each<[string, Entity, object, string]>([
+    ['a uuid', ByUuid, {}, 'string'],
+    ['an int', ByInt, {}, 'number'],
+    ['a bigint', ByBigint, {}, 'string'],
+    ['a text', ByName, { id: ' ada/7 ' }, 'string'],
+    ['an int without a prepared statement', Eager, {}, 'number'],
+  ])('are found by %s, which is returned as text, and shown with its own type', async (_, entity, more, shown) => {
     const users = usersOf(entity);
     const { id } = await create(entity, 'ada@example.com', more);
     const user = await users.findById(String(id));
     expect(user).toBeInstanceOf(entity);
     expect(user).toMatchObject({ id, email: 'ada@example.com' });
     expect(users.idOf(user!)).toBe(String(id));
+    expect(users.publicIdOf(user!)).toBe(id);
+    expect(typeof users.publicIdOf(user!)).toBe(shown);
+  });
+
+  it.each([2 ** 53, 1.5, NaN, 7n])('show the id %p as text, because JSON would change it', (id) => {
+    expect(usersOf(ByInt).publicIdOf({ id })).toBe(String(id));
   });
 
   it('are distinguished by bigint ids beyond the safe integers', async () => {

@@ -207,6 +207,12 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
     return String(this.metadata.primaryColumns[0]?.getEntityValue(user));
   }
 
+  /** A number if the entity's id is one. A bigint is a string: JSON cannot represent it, and numbers would round it. */
+  override publicIdOf(user: User): string | number {
+    const id: unknown = this.metadata.primaryColumns[0]?.getEntityValue(user);
+    return Number.isSafeInteger(id) ? (id as number) : this.idOf(user);
+  }
+
   async savePasswordHash(id: string, passwordHash: string, replacing?: string | null): Promise<boolean> {
     const current = replacing === undefined ? {} : { passwordHash: replacing ?? IsNull() };
     // The transaction rolls back after the timeout, so a change that was answered with 503 is not committed later.

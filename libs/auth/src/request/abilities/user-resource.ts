@@ -6,8 +6,9 @@ import { UserProvider } from '../../foundation/ports/user-provider';
 
 /** The fields of a user as the API shows it: those of the library, and those that the host adds. */
 export class UserFields {
+  /** A number where the user's id is one: see `UserProvider.publicIdOf`. */
   @Expose()
-  id!: string;
+  id!: string | number;
 
   /** Whether the email is verified; null when the users of the guard have no email verification. */
   @Expose()
@@ -44,10 +45,9 @@ export class UserResources {
   ) {}
 
   describe(user: object, caller: Caller | undefined, fields: object): UserResource {
-    const id = this.users.idOf(user);
-    const own = caller?.userId === id && caller.user.constructor === user.constructor;
+    const own = caller?.userId === this.users.idOf(user) && caller.user.constructor === user.constructor;
     const libraryFields = {
-      id,
+      id: this.users.publicIdOf(user),
       email_verified: this.users.isEmailVerified(user),
       ...(own && this.abilitiesOf(caller)),
     };

@@ -6,13 +6,15 @@ import type { PasskeyList } from '../../features/passkeys/passkey.store';
 import type { ListedPasskey } from '../../features/passkeys/passkey.store';
 import type { creationOptions, requestOptions } from '../../features/passkeys/webauthn/options';
 import type { ListedSession } from '../../features/sessions/session-list';
-import { FLAG, INTEGER, OBJECT, type Schema, TEXT, TIME, UUID, listOf, of, oneOf, orNull, record } from './schema';
+import { FLAG, INTEGER, OBJECT, type Schema, TEXT, TIME, UUID, anyOf, listOf, of, oneOf, orNull, record } from './schema';
 
 const TOKEN = {
   access_token: of(TEXT, 'A JWT, sent as the bearer credential.'),
   token_type: oneOf('Bearer'),
   expires_in: of(INTEGER, 'Seconds the access token lives.'),
 };
+/** A number for users with numeric ids. */
+const USER_ID = anyOf([TEXT, INTEGER]);
 const UNIX = of(INTEGER, 'Unix seconds.');
 const USER_VERIFICATION = oneOf('required', 'preferred', 'discouraged');
 
@@ -80,7 +82,7 @@ export const BODIES = {
   }),
   AuthAccount: record<ExportedAccount>({
     generated_at: TIME,
-    account: record<ExportedAccount['account']>({ id: TEXT, identifier: orNull(TEXT) }),
+    account: record<ExportedAccount['account']>({ id: USER_ID, identifier: orNull(TEXT) }),
     sessions: listOf(
       record<ExportedAccount['sessions'][number]>({
         session: UUID,
