@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Client } from 'pg';
 import { claimsOf } from '../support/app';
 import { type TestDatabase, createEmptyDatabase } from '../support/database';
 import { eventually } from '../support/eventually';
@@ -76,6 +77,25 @@ describeWithRedis('the sample, configured by environment alone', () => {
       await database.drop();
     });
   };
+
+  describe('with its schedule', () => {
+    onNewStores();
+
+    it('prunes by itself', async () => {
+      await host.start({ ...stores, ...DEVELOPMENT, SVC_PRUNE_SCHEDULE: '* * * * * *' });
+      const client = new Client({ connectionString: database.url });
+      await client.connect();
+      await client.query(
+        `INSERT INTO svc_sessions (id, guard, user_id, salt, auth_time, expires_at, last_used_at, created_at)
+         SELECT gen_random_uuid(), 'api', name, '', now(), now() + deadline, now(), now()
+           FROM (VALUES ('expired', interval '-1 day'), ('live', interval '1 day')) AS session(name, deadline)`,
+      );
+      const left = async () => (await client.query('SELECT user_id FROM svc_sessions')).rows;
+      await eventually(async () => (await left()).length < 2);
+      expect(await left()).toEqual([{ user_id: 'live' }]);
+      await client.end();
+    });
+  });
 
   describe('in development', () => {
     let s: Sample;

@@ -1,11 +1,4 @@
-import {
-  type DynamicModule,
-  type FactoryProvider,
-  Inject,
-  Module,
-  type OnApplicationBootstrap,
-  type OnModuleInit,
-} from '@nestjs/common';
+import { type DynamicModule, type FactoryProvider, Module, type OnModuleInit } from '@nestjs/common';
 import { MetadataScanner, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { Auth, FLOWS } from './auth';
 import { AuthCoreModule } from './shared.module';
@@ -26,7 +19,7 @@ import { SecurityLog } from './foundation/observability/security-log';
 import { observeEvents } from './log-events';
 import { Realms } from './foundation/realm/realm';
 import { type RealmStructure, RealmModule } from './realm.module';
-import { schedulePruning } from './tools/retention/prune-schedule';
+import { PruneSchedule } from './tools/retention/prune-schedule';
 import { Pruning } from './tools/retention/pruning';
 
 /**
@@ -36,27 +29,19 @@ import { Pruning } from './tools/retention/pruning';
  * @publicApi
  */
 @Module({})
-export class AuthModule implements OnModuleInit, OnApplicationBootstrap {
+export class AuthModule implements OnModuleInit {
   constructor(
     private readonly moduleRef: ModuleRef,
     private readonly events: AuthEvents,
     private readonly modules: ModulesContainer,
     private readonly realms: Realms,
-    private readonly pruning: Pruning,
     private readonly securityLog: SecurityLog,
-    @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
   ) {}
 
   onModuleInit(): void {
     refuseRoutes(this.modules, new MetadataScanner(), this.realms);
     forwardEvents(this.events, this.moduleRef);
     observeEvents(this.events, this.securityLog, this.realms);
-  }
-
-  onApplicationBootstrap(): void {
-    // A service that only verifies tokens has no tables to prune.
-    if (!this.config.routes) return;
-    schedulePruning(this.moduleRef, this.config.retention.schedule, this.pruning);
   }
 
   /**
@@ -95,7 +80,7 @@ function assemble(structure: AuthStructure, options: OptionsFactory): DynamicMod
     module: AuthModule,
     global: true,
     imports: [core, ...realmsOf(structure, core).map((realm) => RealmModule.forGuard(realm))],
-    providers: [Auth, ...FLOWS, AccessTokenGuard, Pruning, HEALTH, UnreadableRequests],
+    providers: [Auth, ...FLOWS, AccessTokenGuard, Pruning, PruneSchedule, HEALTH, UnreadableRequests],
     exports: [core, Auth, ...FLOWS, AccessTokenGuard, Pruning, AuthHealth],
   };
 }

@@ -99,7 +99,7 @@ export function resolveOptions(options: AuthModuleOptions): AuthConfig {
       previousKeys: [...(top.encryption?.previousKeys ?? [])],
     }),
     hashing: hashing(top.hashing),
-    retention: retention(top.retention),
+    retention: retention(top.retention, top.routes ?? DEFAULTS.routes),
     securityLog: securityLog(top.securityLog),
     storeTimeoutMs: wholeNumber(top.storeTimeoutMs, DEFAULTS.storeTimeoutMs, 50),
     requestOf: top.requestOf,
@@ -213,10 +213,14 @@ function hashing(given: AuthModuleOptions['hashing'] = {}): AuthConfig['hashing'
   return Object.freeze({ ...Object.fromEntries(values), verifiers: [...(given.verifiers ?? [])] });
 }
 
-function retention({ schedule, lockoutDays }: AuthModuleOptions['retention'] = {}): AuthConfig['retention'] {
+function retention(
+  { schedule, lockoutDays }: AuthModuleOptions['retention'] = {},
+  hasRoutes: boolean,
+): AuthConfig['retention'] {
   const fallback = DEFAULTS.retention;
   return Object.freeze({
-    schedule: schedule ?? fallback.schedule,
+    // A service that only verifies may have another access TTL than the issuer, and would delete rows too early.
+    schedule: schedule ?? (hasRoutes ? fallback.schedule : false),
     lockoutDays: wholeNumber(lockoutDays, fallback.lockoutDays, 1, MOST_DAYS),
   });
 }

@@ -17,7 +17,8 @@ export class PruneCommand extends CommandRunner {
   run(_arguments: string[], { lockoutDays }: PruneOptions = {}): Promise<void> {
     return reported(async () => {
       const days = lockoutDays === undefined ? undefined : wholeDays(lockoutDays);
-      const pruned = await this.application.use((app) => app.get(Pruning, { strict: false }).run(days));
+      const pruned = await this.application.use((app) => app.get(Pruning, { strict: false }).runUnlessActive(days));
+      if (!pruned) throw new CommandRefused('Another process is pruning these tables. Try again when it has finished.');
       process.stdout.write(
         `sessions: ${pruned.sessions}\nlockout counters: ${pruned.lockoutCounters}\npasskeys: ${pruned.passkeys}\nreset tokens: ${pruned.resetTokens}\n`,
       );

@@ -1,8 +1,17 @@
-import { Logger, type Type } from '@nestjs/common';
-import type { ModuleRef } from '@nestjs/core';
+import {
+  Inject,
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+  type OnModuleDestroy,
+  type Type,
+} from '@nestjs/common';
+import { HttpAdapterHost, ModuleRef } from '@nestjs/core';
+import { createRequire } from 'node:module';
+import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { AuthConfigError } from '../../foundation/platform/errors';
 import { broughtBy, optionalPeer } from '../../foundation/platform/optional-peer';
-import type { Pruning } from './pruning';
+import { Pruning } from './pruning';
 
 /** Name of the job in the host's `SchedulerRegistry`. */
 const JOB = 'svc:prune';
@@ -16,21 +25,60 @@ interface Cron {
 }
 
 /**
- * Registers a cron job for pruning in the host's scheduler, if the host imports `ScheduleModule`. Every node runs it;
- * concurrent runs are safe. @throws AuthConfigError for an invalid cron expression
+ * Prunes at the times of `retention.schedule`: by a job in the host's scheduler, if the host imports `ScheduleModule`,
+ * otherwise by a timer. An application without an HTTP server, such as a console, schedules nothing. All nodes have
+ * the schedule; the lock of {@link Pruning.runUnlessActive} admits one of them at a time.
  */
-export function schedulePruning(moduleRef: ModuleRef, schedule: string | false, pruning: Pruning): void {
-  const registry = schedule && registryOf(moduleRef);
-  const cron = registry && broughtBy<Cron>('@nestjs/schedule', 'cron');
-  if (!registry || !cron) return;
-  registry.addCronJob(JOB, started(cron, schedule, pruning));
+@Injectable()
+export class PruneSchedule implements OnApplicationBootstrap, OnModuleDestroy {
+  private readonly logger = new Logger('Auth');
+  private timer?: { stop(): void };
+  private isClosing = false;
+
+  constructor(
+    private readonly moduleRef: ModuleRef,
+    private readonly adapterHost: HttpAdapterHost,
+    private readonly pruning: Pruning,
+    @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
+  ) {}
+
+  /** @throws AuthConfigError for an invalid cron expression */
+  onApplicationBootstrap(): void {
+    const { schedule } = this.config.retention;
+    if (!schedule || !this.adapterHost.httpAdapter) return;
+    const registry = registryOf(this.moduleRef);
+    const cron = registry && broughtBy<Cron>('@nestjs/schedule', 'cron');
+    const run = (): void => void this.run();
+    if (!registry || !cron) {
+      this.timer = valid(schedule, () => timerOf(schedule, run));
+      return;
+    }
+    const job = valid(schedule, () => new cron.CronJob(schedule, run));
+    registry.addCronJob(JOB, job);
+    job.start();
+  }
+
+  /** A run that has begun ends with its next statement, because the data source closes. */
+  onModuleDestroy(): void {
+    this.isClosing = true;
+    this.timer?.stop();
+  }
+
+  private async run(): Promise<void> {
+    try {
+      const pruned = await this.pruning.runUnlessActive();
+      this.logger.debug(pruned ? `pruned ${JSON.stringify(pruned)}` : 'another process is pruning');
+    } catch (error) {
+      const { message, stack } = error as Error;
+      if (this.isClosing) this.logger.debug(`the sweep ended at the shutdown: ${message}`);
+      else this.logger.error(`the sweep failed: ${message}`, stack);
+    }
+  }
 }
 
-function started({ CronJob }: Cron, schedule: string, pruning: Pruning) {
+function valid<T>(schedule: string, create: () => T): T {
   try {
-    const job = new CronJob(schedule, () => void pruning.run().catch(report));
-    job.start();
-    return job;
+    return create();
   } catch (error) {
     throw new AuthConfigError(
       `retention.schedule (SVC_PRUNE_SCHEDULE) is "${schedule}", which is no cron expression: ${(error as Error).message}. ` +
@@ -39,14 +87,21 @@ function started({ CronJob }: Cron, schedule: string, pruning: Pruning) {
   }
 }
 
-const report = (error: Error): void => new Logger('Auth').error(`the sweep failed: ${error.message}`, error.stack);
+/** Starts a timer that does not keep the process alive. @throws Error for an invalid expression */
+function timerOf(schedule: string, run: () => void): { stop(): void } {
+  // Loaded here, because a service that only verifies tokens has no schedule.
+  const { Cron } = createRequire(__filename)('croner') as typeof import('croner');
+  const timer = new Cron(schedule, { unref: true }, run);
+  if (timer.nextRun() === null) throw new Error('it has no future time');
+  return timer;
+}
 
 function registryOf(moduleRef: ModuleRef): Registry | undefined {
   const token = optionalPeer<{ SchedulerRegistry: Type<Registry> }>('@nestjs/schedule')?.SchedulerRegistry;
   try {
     return token && moduleRef.get(token, { strict: false });
   } catch {
-    // Installed but not imported: the operator runs svc:prune.
+    // Installed but not imported.
     return undefined;
   }
 }

@@ -7,6 +7,9 @@ import { PasskeyPruning } from '../../features/passkeys/passkey-pruning';
 import { ResetTokenPruning } from '../../features/password-reset/reset-token.store';
 import { Realms } from '../../foundation/realm/realm';
 import { SessionPruning } from '../../features/sessions/session-pruning';
+import { Database } from '../../foundation/platform/database';
+import { Session } from '../../identity/denylist/session.entity';
+import { whileLocked } from './pruning-lock';
 
 /** Numbers of deleted rows. */
 export interface Pruned {
@@ -26,11 +29,25 @@ export interface Pruned {
 export class Pruning {
   constructor(
     private readonly realms: Realms,
+    private readonly database: Database,
     @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
   ) {}
 
   /**
-   * Runs one sweep over all guards.
+   * Runs one sweep over all guards, unless another process is running one for the same tables and guards. The schedule
+   * and `svc:prune` call it. @returns null if another process has the lock, an advisory lock of PostgreSQL
+   *
+   * @param lockoutDays as for {@link run}
+   * @throws StoreUnavailable if the lock cannot be asked for; AggregateError as {@link run} does
+   */
+  runUnlessActive(lockoutDays?: number): Promise<Pruned | null> {
+    const guards = this.realms.all.map(({ realm }) => realm.guard).toSorted();
+    const name = ['svc:prune', this.database.table(Session), ...guards].join(' ');
+    return whileLocked(this.database.source, name, this.config.storeTimeoutMs, () => this.run(lockoutDays));
+  }
+
+  /**
+   * Runs one sweep over all guards, without a lock. Concurrent runs are safe: they share the rows.
    *
    * If a stage fails, the other stages still run.
    *

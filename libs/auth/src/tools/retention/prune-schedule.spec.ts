@@ -1,0 +1,123 @@
+import { Logger } from '@nestjs/common';
+import type { HttpAdapterHost, ModuleRef } from '@nestjs/core';
+import { resolveOptions } from '../../foundation/config/resolve-options';
+import type { AuthModuleOptions } from '../../foundation/config/auth-options';
+import { PruneSchedule } from './prune-schedule';
+import type { Pruned, Pruning } from './pruning';
+
+const NONE: Pruned = { sessions: 0, lockoutCounters: 0, passkeys: 0, resetTokens: 0 };
+
+/** Without `ScheduleModule` in the host. */
+const moduleRef = {
+  get: () => {
+    throw new Error('unknown element');
+  },
+} as unknown as ModuleRef;
+
+describe('the timer for pruning', () => {
+  const runUnlessActive = jest.fn<Promise<Pruned | null>, []>();
+  let schedule: PruneSchedule | undefined;
+
+  beforeEach(() => {
+    jest.spyOn(Logger.prototype, 'debug').mockImplementation(() => undefined);
+    jest.useFakeTimers({ now: new Date(2026, 5, 1, 12) });
+    runUnlessActive.mockReset().mockResolvedValue(NONE);
+  });
+  afterEach(() => {
+    schedule?.onModuleDestroy();
+    jest.useRealTimers();
+  });
+
+  function start(options: AuthModuleOptions, httpAdapter: object | undefined = {}): PruneSchedule {
+    const adapterHost = { httpAdapter } as HttpAdapterHost;
+    const pruning = { runUnlessActive } as unknown as Pruning;
+    schedule = new PruneSchedule(moduleRef, adapterHost, pruning, resolveOptions(options));
+    schedule.onApplicationBootstrap();
+    return schedule;
+  }
+
+  const HOUR = 3_600_000;
+  /** The local times of the runs within some hours. */
+  async function runsWithin(hours: number): Promise<string[]> {
+    const times: string[] = [];
+    runUnlessActive.mockImplementation(async () => {
+      times.push(new Date().toTimeString().slice(0, 5));
+      return NONE;
+    });
+    await jest.advanceTimersByTimeAsync(hours * HOUR);
+    return times;
+  }
+
+  it('runs daily by default', async () => {
+    start({});
+    expect(await runsWithin(48)).toEqual(['03:23', '03:23']);
+  });
+
+  it('runs at the times of the configured expression', async () => {
+    start({ retention: { schedule: '5 */6 * * *' } });
+    expect(await runsWithin(24)).toEqual(['12:05', '18:05', '00:05', '06:05']);
+  });
+
+  it.each<[string, AuthModuleOptions, object | undefined]>([
+    ['with retention.schedule false', { retention: { schedule: false } }, {}],
+    ['in a service without routes of the library', { routes: false }, {}],
+    ['in an application without an HTTP server, such as a console', {}, undefined],
+  ])('does not exist %s', (_, options, httpAdapter) => {
+    start(options, httpAdapter ?? (null as unknown as object));
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it('exists in a host with routes of its own that sets a schedule', async () => {
+    start({ routes: false, retention: { schedule: '0 4 * * *' } });
+    expect(await runsWithin(24)).toEqual(['04:00']);
+  });
+
+  it.each(['daily', '61 3 * * *', '23 3 * *', '2020-01-01T00:00:00'])('refuses the schedule %j', (text) => {
+    expect(() => start({ retention: { schedule: text } })).toThrow(
+      new RegExp(`^retention\\.schedule \\(SVC_PRUNE_SCHEDULE\\) is "${text.replaceAll('*', '\\*')}".*Use one such as`),
+    );
+  });
+
+  it('ends with the application', async () => {
+    const running = start({});
+    running.onModuleDestroy();
+    expect(jest.getTimerCount()).toBe(0);
+    expect(await runsWithin(48)).toEqual([]);
+  });
+
+  it('does not keep the process alive', () => {
+    jest.useRealTimers();
+    const timers = jest.spyOn(globalThis, 'setTimeout');
+    start({});
+    const started = timers.mock.results.map(({ value }) => value as NodeJS.Timeout);
+    expect(started.map((timer) => timer.hasRef())).toEqual([false]);
+  });
+
+  it('continues after a run that fails, and logs the error', async () => {
+    const errors = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
+    start({});
+    runUnlessActive.mockRejectedValue(new Error('no database'));
+    await jest.advanceTimersByTimeAsync(24 * HOUR);
+    expect(errors.mock.calls).toEqual([['the sweep failed: no database', expect.any(String)]]);
+    expect(await runsWithin(24)).toEqual(['03:23']);
+  });
+
+  it('writes only debug lines when another process is pruning, and when the application closes during a run', async () => {
+    const errors = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
+    const lines = jest.spyOn(Logger.prototype, 'debug').mockImplementation(() => undefined);
+    const running = start({});
+    runUnlessActive.mockResolvedValueOnce(null);
+    await jest.advanceTimersByTimeAsync(24 * HOUR);
+    let fail: (error: Error) => void = () => undefined;
+    runUnlessActive.mockImplementationOnce(() => new Promise((_, reject) => (fail = reject)));
+    await jest.advanceTimersByTimeAsync(24 * HOUR);
+    running.onModuleDestroy();
+    fail(new Error('the pool is closed'));
+    await jest.advanceTimersByTimeAsync(1);
+    expect(lines.mock.calls).toEqual([
+      ['another process is pruning'],
+      ['the sweep ended at the shutdown: the pool is closed'],
+    ]);
+    expect(errors).not.toHaveBeenCalled();
+  });
+});
