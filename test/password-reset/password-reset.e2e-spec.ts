@@ -267,7 +267,10 @@ describe('POST /reset-password', () => {
 
   it('refuses a link of another broker', async () => {
     const token = await mailed();
-    const other = await startMembers({ passwordReset: { broker: 'staff', brokers: { staff: {} } } }, { databaseUrl: t.databaseUrl });
+    const other = await startMembers(
+      { passwordReset: { broker: 'staff', brokers: { staff: {} } } },
+      { databaseUrl: t.databaseUrl },
+    );
     const body = { token, email: ADA, password: NEXT, password_confirmation: NEXT };
     await other.t.http.post('/auth/reset-password').send(body).expect(422);
     await other.t.stop();

@@ -36,7 +36,7 @@ export class ResetTokenStore {
        VALUES ($1, $2, $3, $4, $5, clock_timestamp() + $6::interval)
        ON CONFLICT (guard, broker, user_id) DO UPDATE
           SET email_hash = excluded.email_hash, token_hash = excluded.token_hash, created_at = excluded.created_at
-        WHERE t.created_at <= excluded.created_at - $7::float8 * interval '1 second'
+        WHERE $7::float8 = 0 OR t.created_at <= excluded.created_at - $7::float8 * interval '1 second'
        RETURNING 1`,
       [...this.owner(userId), emailHash, tokenHash, this.clock.offset, this.options.throttleSeconds],
     );
