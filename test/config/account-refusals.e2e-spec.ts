@@ -200,7 +200,10 @@ describe('the module refuses to start', () => {
     ['password reset', reset],
     [
       'a broker of reset links',
-      { ...reset, passwordReset: { ...reset.passwordReset, broker: 'staff', brokers: { staff: { expireMinutes: 15 } } } },
+      {
+        ...reset,
+        passwordReset: { ...reset.passwordReset, broker: 'staff', brokers: { staff: { expireMinutes: 15 } } },
+      },
     ],
     ['an undeclared broker, with password reset off', { passwordReset: { broker: 'staff' } }],
     ['a page on localhost', { ...reset, passwordReset: { frontendUrl: 'http://localhost:3000/reset?lang=de' } }],

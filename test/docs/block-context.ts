@@ -64,6 +64,7 @@ export declare const provider: { verify(code: string, userId: string): Promise<v
 export declare const audience: string;
 export declare const auth: Auth;
 export declare const cache: SecurityStore;
+export declare const customers: { create(fields: object): Promise<object | null> };
 export declare const hasher: PasswordHasher;
 export declare const k1: string;
 export declare const mailer: Mailer;

@@ -248,6 +248,7 @@ describe('the public exports of the package', () => {
       'UserProvider',
       'UserResource',
       'ValidationFailed',
+      'ValidationPipe',
       'Verified',
       'WrongCode',
       'WrongCredentials',

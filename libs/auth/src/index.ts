@@ -42,6 +42,7 @@ export { Throttled } from './request/throttling/limiters';
 export { AccessTokenGuard } from './request/gates/authenticated';
 export { type ApiDocument, describeAuth } from './tools/openapi/describe-auth';
 export { ForceJson } from './request/http/error.filter';
+export { ValidationPipe, type ValidationPipeOptions } from './request/http/validation-pipe';
 export type { Caller } from './identity/tokens/caller';
 export type { AccessClaims } from './identity/tokens/access-token.policy';
 export type { Grant } from './identity/tokens/caller';

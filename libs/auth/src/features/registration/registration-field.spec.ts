@@ -21,6 +21,19 @@ describe('a field of a registration', () => {
     [false, { type: 'boolean' }, null],
     ['false', { type: 'boolean' }, 'validation.invalid'],
     [{}, { type: 'boolean' }, 'validation.invalid'],
+    [{}, { type: 'object' }, null],
+    [{ any: [] }, { type: 'object', fields: {} }, null],
+    [null, { type: 'object' }, 'validation.required'],
+    [[], { type: 'object' }, 'validation.object'],
+    ['{}', { type: 'object' }, 'validation.object'],
+    [undefined, { type: 'object' }, 'validation.object'],
+    [[], { type: 'array' }, null],
+    [null, { type: 'array', optional: true }, null],
+    [{ length: 0 }, { type: 'array' }, 'validation.array'],
+    ['[]', { type: 'array' }, 'validation.array'],
+    [[1, 2], { type: 'array', maxItems: 2 }, null],
+    [[1, 2, 3], { type: 'array', maxItems: 2 }, 'validation.max_items'],
+    [Array(101).fill(''), { type: 'array' }, 'validation.max_items'],
   ])('with the value %j and the rule %j has the fault %s', (value, rule, fault) => {
     expect(fieldFault(value, rule)).toBe(fault);
   });

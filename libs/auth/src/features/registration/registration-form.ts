@@ -5,22 +5,64 @@ import type { MessageKey, Text } from '../../foundation/platform/messages';
 import { Realm } from '../../foundation/realm/realm';
 import { PasswordRules } from '../../identity/password/password-rules';
 import { keptAs } from '../../identity/users/identifiers';
-import { FIELD_MAX, isEmailAddress, isLongerThan, ownField } from '../../request/http/request-body';
+import {
+  DEPTH_MAX,
+  FIELD_MAX,
+  isEmailAddress,
+  isLongerThan,
+  isRecord,
+  named,
+  ownField,
+  trimmed,
+} from '../../request/http/request-body';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
+/** Maximum number of items of a list, unless its rule has another one. */
+export const ITEMS_MAX = 100;
+
 /**
- * Returns the fault of a field's value, or null. {@link RegistrationField.check} and the password rules are applied
- * separately; the password rules refuse NUL.
+ * Returns the fault of a field's value, or null. The parts of an object or a list, {@link RegistrationField.check} and
+ * the password rules are applied separately; the password rules refuse NUL.
  */
 export function fieldFault(value: unknown, rule: RegistrationField, isPassword = false): MessageKey | null {
-  const { optional = false, type = 'string', maxLength = FIELD_MAX, email = false } = rule;
+  const { optional = false, type = 'string', maxLength = FIELD_MAX, maxItems = ITEMS_MAX, email = false } = rule;
   if (value === null) return optional ? null : 'validation.required';
+  if (type === 'object') return isRecord(value) ? null : 'validation.object';
+  if (type === 'array') {
+    if (!Array.isArray(value)) return 'validation.array';
+    return value.length > maxItems ? 'validation.max_items' : null;
+  }
   if (typeof value !== type) return type === 'string' ? 'validation.string' : 'validation.invalid';
   if (typeof value !== 'string') return Number.isFinite(value) || type === 'boolean' ? null : 'validation.invalid';
   if (isLongerThan(value, maxLength)) return 'validation.max_length';
   if (email && !isEmailAddress(value)) return 'validation.email';
   // PostgreSQL cannot store NUL in a text. For a password, the password rules check it.
   return value.includes('\0') && !isPassword ? 'validation.invalid' : null;
+}
+
+/**
+ * Reads a value by its rule: of objects only the declared fields, texts in objects and lists trimmed. A value of another
+ * type, a list that is too long, and an object below {@link DEPTH_MAX} are not read: they are refused.
+ */
+function declared(value: unknown, rule: RegistrationField, depth = 1): unknown {
+  const { type, fields = {}, items = {}, maxItems = ITEMS_MAX } = rule;
+  // Only rules that contain themselves are so deep.
+  if (depth > DEPTH_MAX && (type === 'object' || type === 'array')) return undefined;
+  if (type === 'object' && isRecord(value)) {
+    const read = (name: string, own: RegistrationField): unknown => declared(ownField(value, name), own, depth + 1);
+    return Object.fromEntries(Object.entries(fields).map(([name, own]) => [name, read(name, own)]));
+  }
+  const isList = type === 'array' && Array.isArray(value) && value.length <= maxItems;
+  return isList ? value.map((item) => declared(trimmed(item) ?? null, items, depth + 1)) : value;
+}
+
+/** The parts of a value that {@link declared} returned, each with its name and its rule. */
+function partsOf(
+  value: unknown,
+  { fields = {}, items = {} }: RegistrationField,
+): [string, unknown, RegistrationField][] {
+  if (Array.isArray(value)) return value.map((item, index) => [String(index), item, items]);
+  return isRecord(value) ? Object.entries(fields).map(([name, own]) => [name, value[name], own]) : [];
 }
 
 /** An account with this identifier exists: 422 under the field of the identifier. */
@@ -45,9 +87,11 @@ export class RegistrationForm {
 
   /** @throws ValidationFailed, IdentifierTaken */
   async read(request: { body?: unknown }): Promise<RegistrationFields> {
-    const rules = Object.entries(this.rules(request));
-    const fields = Object.fromEntries(rules.map(([name]) => [name, kept(name, ownField(request.body, name))]));
-    await this.refuseFaults(rules, fields);
+    const rules = this.rules(request);
+    const read = (name: string, rule: RegistrationField): unknown =>
+      declared(kept(name, ownField(request.body, name)), rule);
+    const fields = Object.fromEntries(Object.entries(rules).map(([name, rule]) => [name, read(name, rule)]));
+    await this.refuseFaults(fields, rules);
     const { username } = this.realm.options;
     const [identifier, password] = [textIn(fields[username]), textIn(fields.password)];
     if (password !== null) {
@@ -75,16 +119,30 @@ export class RegistrationForm {
     return rules;
   }
 
-  private async refuseFaults(rules: [string, RegistrationField][], fields: RegistrationFields): Promise<void> {
-    const errors: Record<string, Text[]> = {};
-    for (const [name, rule] of rules) {
-      const value = fields[name];
-      const refused = async (): Promise<boolean> => value !== null && (await rule.check?.(value, fields)) === false;
-      const fault = fieldFault(value, rule, name === 'password') ?? ((await refused()) ? 'validation.invalid' : null);
-      const params = { field: name.replaceAll('_', ' '), max: rule.maxLength ?? FIELD_MAX };
-      if (fault) errors[name] = [{ key: fault, params }];
-    }
-    if (Object.keys(errors).length) throw new ValidationFailed(errors);
+  private async refuseFaults(fields: RegistrationFields, rules: RegistrationRules): Promise<void> {
+    const errors: [string, Text[]][] = [];
+    for (const [name, value, rule] of partsOf(fields, { fields: rules }))
+      errors.push(...(await this.faultsOf(name, value, rule, fields)));
+    if (errors.length) throw new ValidationFailed(Object.fromEntries(errors));
+  }
+
+  /** The faults of a value and of its parts, by their paths. */
+  private async faultsOf(
+    path: string,
+    value: unknown,
+    rule: RegistrationField,
+    fields: RegistrationFields,
+  ): Promise<[string, Text[]][]> {
+    const max = rule.type === 'array' ? (rule.maxItems ?? ITEMS_MAX) : (rule.maxLength ?? FIELD_MAX);
+    const failed = (key: MessageKey): [string, Text[]][] => [[path, [{ key, params: { field: named(path), max } }]]];
+    const fault = fieldFault(value, rule, path === 'password');
+    if (fault) return failed(fault);
+    if (value === null) return [];
+    const below: [string, Text[]][] = [];
+    for (const [name, part, own] of partsOf(value, rule))
+      below.push(...(await this.faultsOf(`${path}.${name}`, part, own, fields)));
+    if (below.length) return below;
+    return (await rule.check?.(value, fields)) === false ? failed('validation.invalid') : [];
   }
 
   private async isTaken(identifier: string): Promise<boolean> {

@@ -7,8 +7,11 @@ export interface Failure {
   readonly status: number;
   /** The text of the outcome; absent when `errors` contains texts by field. */
   readonly text?: Text;
-  /** Texts by request field. The first one becomes the body's `message`. */
-  readonly errors?: Readonly<Record<string, readonly Text[]>>;
+  /**
+   * Texts by request field, with dots for nested fields: `address.city`, `phones.0.number`. A string is used unchanged,
+   * without translation. The first text becomes the body's `message`.
+   */
+  readonly errors?: Readonly<Record<string, readonly (Text | string)[]>>;
   /** A machine-readable reason beside the message. */
   readonly reason?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -80,7 +83,7 @@ export class AuthException extends HttpException {
 }
 
 function bodyOf({ text, errors, reason }: Failure, translate: Translate): FailureBody {
-  const render = ({ key, params = {} }: Text): string => translate(key, params);
+  const render = (of: Text | string): string => (typeof of === 'string' ? of : translate(of.key, of.params ?? {}));
   if (!errors) return { message: render(text ?? { key: 'server.error' }), ...(reason && { reason }) };
 
   const fields = Object.entries(errors).map(([field, texts]) => [field, texts.map(render)] as const);
@@ -104,7 +107,11 @@ export class Unauthenticated extends AuthException {
   }
 }
 
-/** The request body breaks a rule: 422 with the texts by field. */
+/**
+ * The request body breaks a rule: 422 with the texts by field.
+ *
+ * @example throw new ValidationFailed({ coupon: ['This coupon has expired.'] })
+ */
 export class ValidationFailed extends AuthException {
   constructor(errors: Failure['errors']) {
     super('validation_failed', { status: 422, errors });

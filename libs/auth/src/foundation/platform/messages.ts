@@ -44,6 +44,8 @@ export const MESSAGES = {
   'validation.required': 'The {field} field is required.',
   'validation.string': 'The {field} field must be a string.',
   'validation.object': 'The {field} field must be an object.',
+  'validation.array': 'The {field} field must be a list.',
+  'validation.max_items': 'The {field} field must not have more than {max} items.',
   'validation.max_length': 'The {field} field must not be longer than {max} characters.',
   'validation.email': 'The {field} field must be an email address.',
   'validation.taken': 'This {field} is taken.',

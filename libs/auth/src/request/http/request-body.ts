@@ -49,6 +49,9 @@ export function isEmailAddress(value: unknown): value is string {
 /** Longest text field of any request, in characters. */
 export const FIELD_MAX = 255;
 
+/** Deepest level of a body that is read by recursion. A deeper value could exceed the stack. */
+export const DEPTH_MAX = 32;
+
 const USERNAME = Symbol('svc.username-field');
 
 const isShort = (value: unknown): boolean => typeof value === 'string' && !isLongerThan(value, FIELD_MAX);
@@ -95,19 +98,51 @@ const VERBATIM = new Set(['password', 'password_confirmation', 'current_password
  * are read, so that a field name cannot reach a prototype.
  */
 export function ownField(body: unknown, name: string): unknown {
-  const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
-  const value = isObject && Object.hasOwn(body, name) ? ((body as Record<string, unknown>)[name] ?? null) : null;
-  const kept = typeof value === 'string' && !VERBATIM.has(name) ? value.trim() : value;
-  return kept === '' ? null : kept;
+  const value = isRecord(body) && Object.hasOwn(body, name) ? (body[name] ?? null) : null;
+  return VERBATIM.has(name) && value !== '' ? value : trimmed(value);
 }
 
-const MESSAGE_OF: Record<string, MessageKey> = {
+/** Whether a value is an object other than a list. */
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Trims a string; null for an empty one. Any other value stays unchanged. */
+export const trimmed = (value: unknown): unknown => (typeof value === 'string' ? value.trim() || null : value);
+
+/** The library's texts of class-validator's rules. */
+export const MESSAGE_OF: Readonly<Record<string, MessageKey>> = {
   isDefined: 'validation.required',
+  isNotEmpty: 'validation.required',
   isString: 'validation.string',
   isObject: 'validation.object',
+  isArray: 'validation.array',
+  arrayMaxSize: 'validation.max_items',
   maxLength: 'validation.max_length',
   isEmail: 'validation.email',
 };
+
+/** A value that breaks one of these rules breaks others as well. Only the first of these is reported then. */
+const ALONE = ['isDefined', 'isNotEmpty', 'isString', 'isObject', 'isArray', 'maxLength'];
+
+/** The rules that one field breaks, with class-validator's texts. */
+export interface BrokenRules {
+  /** The names of the field and of the objects that contain it. */
+  readonly path: readonly string[];
+  readonly texts: Readonly<Record<string, string>>;
+}
+
+/** Lists the broken rules of all fields, with those of nested objects and lists, in the order of the fields. */
+export function brokenRules(errors: readonly ValidationError[], parents: readonly string[] = []): BrokenRules[] {
+  return errors.flatMap(({ property, constraints, children = [] }) => {
+    const path = [...parents, property];
+    return [...(constraints ? [{ path, texts: reported(constraints) }] : []), ...brokenRules(children, path)];
+  });
+}
+
+function reported(constraints: Record<string, string>): Record<string, string> {
+  const first = ALONE.find((rule) => rule in constraints);
+  return first ? { [first]: constraints[first]! } : constraints;
+}
 
 /**
  * Converts a request body to an instance of its class: only declared fields, trimmed, empty strings as null, validated.
@@ -126,13 +161,13 @@ const declaredFields = (body: unknown, type: Type, username: string): Record<str
   Object.fromEntries(fieldsOf(type).map((field) => [field, ownField(body, wireName(type, field, username))]));
 
 function texts(errors: ValidationError[], type: Type, username: string): Record<string, Text[]> {
-  const entries = errors.map(({ property, constraints = {} }) => {
-    const field = wireName(type, property, username);
+  const entries = brokenRules(errors).map(({ path: [property = '', ...below], texts: broken }) => {
+    const field = [wireName(type, property, username), ...below].join('.');
     const params = { field: named(field), max: FIELD_MAX };
-    // A missing value, or one of the wrong type, breaks all rules. Only the first broken rule is reported then.
-    const first = ['isDefined', 'isString', 'isObject', 'maxLength'].find((rule) => rule in constraints);
-    const broken = first ? [first] : Object.keys(constraints);
-    return [field, broken.map((rule) => ({ key: MESSAGE_OF[rule] ?? 'validation.invalid', params }))] as const;
+    return [
+      field,
+      Object.keys(broken).map((rule) => ({ key: MESSAGE_OF[rule] ?? 'validation.invalid', params })),
+    ] as const;
   });
   return Object.fromEntries(entries);
 }

@@ -6,7 +6,21 @@ import type { PasskeyList } from '../../features/passkeys/passkey.store';
 import type { ListedPasskey } from '../../features/passkeys/passkey.store';
 import type { creationOptions, requestOptions } from '../../features/passkeys/webauthn/options';
 import type { ListedSession } from '../../features/sessions/session-list';
-import { FLAG, INTEGER, OBJECT, type Schema, TEXT, TIME, UUID, anyOf, listOf, of, oneOf, orNull, record } from './schema';
+import {
+  FLAG,
+  INTEGER,
+  OBJECT,
+  type Schema,
+  TEXT,
+  TIME,
+  UUID,
+  anyOf,
+  listOf,
+  of,
+  oneOf,
+  orNull,
+  record,
+} from './schema';
 
 const TOKEN = {
   access_token: of(TEXT, 'A JWT, sent as the bearer credential.'),

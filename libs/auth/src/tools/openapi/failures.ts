@@ -63,7 +63,8 @@ function responseOf(causes: readonly AuthException[]): ResponseObject {
 
 /** The message text with its placeholders, because the parameters depend on the request. */
 function textOf({ failure: { text, errors = {} } }: AuthException): string {
-  return MESSAGES[(text ?? Object.values(errors)[0]![0]!).key];
+  const first = text ?? Object.values(errors)[0]![0]!;
+  return typeof first === 'string' ? first : MESSAGES[first.key];
 }
 
 const bodyOf = ({ failure: { errors, reason } }: AuthException): Schema =>

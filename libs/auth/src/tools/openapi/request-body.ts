@@ -6,9 +6,9 @@ import type { MountedRoute } from '../../request/gates/library-routes';
 import { RefreshTokenPipe } from '../../request/http/refresh-cookie';
 import type { RealmScope } from '../../foundation/realm/realm';
 import { RegisterController } from '../../features/registration/registration.controller';
-import { RegistrationForm } from '../../features/registration/registration-form';
+import { ITEMS_MAX, RegistrationForm } from '../../features/registration/registration-form';
 import type { RegistrationField, RegistrationRules } from '../../foundation/config/registration-rules';
-import { OBJECT, type Schema, TEXT, of } from './schema';
+import { OBJECT, type Schema, TEXT, listOf, of } from './schema';
 
 const ANY: Schema = of(OBJECT, 'As hooks.registerRules says for each request.');
 
@@ -61,11 +61,18 @@ function registration(scope: RealmScope): Schema {
   return fields({ ...schemas, password_confirmation: schemas.password }, (name) => !rules[name]?.optional);
 }
 
-const fieldOf = ({ type = 'string', maxLength = FIELD_MAX, email = false }: RegistrationField): Schema => ({
-  type,
-  ...(type === 'string' && { maxLength }),
-  ...(email && { format: 'email' }),
-});
+/** @param above the rules that contain this one. Rules that contain themselves are described once */
+function fieldOf(rule: RegistrationField, above: readonly RegistrationField[] = []): Schema {
+  const { type = 'string', maxLength = FIELD_MAX, email = false, fields: own = {}, items = {}, maxItems } = rule;
+  const below = (part: RegistrationField): Schema => fieldOf(part, [...above, rule]);
+  if (above.includes(rule)) return type === 'array' ? listOf({}) : OBJECT;
+  if (type === 'array') return { ...listOf(below(items)), maxItems: maxItems ?? ITEMS_MAX };
+  if (type === 'object') {
+    const schemas = Object.fromEntries(Object.entries(own).map(([name, part]) => [name, below(part)]));
+    return fields(schemas, (name) => !own[name]!.optional);
+  }
+  return { type, ...(type === 'string' && { maxLength }), ...(email && { format: 'email' }) };
+}
 
 function fields(properties: Record<string, Schema>, isRequired: (field: string) => boolean): Schema {
   const required = Object.keys(properties).filter(isRequired);

@@ -1,0 +1,112 @@
+import {
+  type ArgumentMetadata,
+  Injectable,
+  ValidationPipe as NestValidationPipe,
+  type ValidationPipeOptions as NestOptions,
+  Optional,
+} from '@nestjs/common';
+import type { ValidationError } from 'class-validator';
+import { ValidationFailed } from '../../foundation/platform/errors';
+import type { Text } from '../../foundation/platform/messages';
+import { DEPTH_MAX, MESSAGE_OF, brokenRules, isRecord, named } from './request-body';
+
+/** Options of {@link ValidationPipe}: those of Nest's pipe, without the ones for the format of its errors. */
+export type ValidationPipeOptions = Omit<
+  NestOptions,
+  'disableErrorMessages' | 'errorFormat' | 'errorHttpStatusCode' | 'exceptionFactory' | 'maxErrorMessagesLength'
+>;
+
+/** Maximum number of fields that a response lists, so that a small request gets no large response. */
+const FIELDS_MAX = 100;
+
+/** Keys that class-transformer takes for members of the class of an object. */
+const RESERVED = new Set(['__proto__', 'constructor', 'prototype']);
+
+/**
+ * Nest's `ValidationPipe` for the DTOs of the host, with the errors of the library's own routes: 422 with `message` and
+ * `errors` by field, nested fields with dots (`address.city`, `phones.0.number`).
+ *
+ * A default text of class-validator is replaced by the library's text for it, where there is one. A text of the host
+ * stays unchanged. `@ForceJson()` on the controller translates the library's texts with the option `messages`.
+ *
+ * Bodies that class-transformer cannot convert are 422, not 500: those with a key `constructor`, `prototype` or
+ * `__proto__`, and those with more than 32 levels.
+ *
+ * @example app.useGlobalPipes(new ValidationPipe({ whitelist: true, transform: true }))
+ * @publicApi
+ */
+@Injectable()
+export class ValidationPipe extends NestValidationPipe {
+  constructor(@Optional() options?: ValidationPipeOptions) {
+    super(options);
+  }
+
+  /** @throws ValidationFailed */
+  override async transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
+    const target = { ...metadata, metatype: this.expectedType ?? metadata.metatype };
+    const isConverted = target.metatype !== undefined && this.toValidate(target);
+    refuse(isConverted ? fieldWith(value, cannotBeConverted) : null);
+    try {
+      return await super.transform(value, metadata);
+    } catch (error) {
+      // `isEmail` of class-validator throws for half a surrogate pair.
+      if (error instanceof URIError) refuse(fieldWith(value, isMalformed));
+      throw error;
+    }
+  }
+
+  override createExceptionFactory() {
+    return (errors: ValidationError[] = []): ValidationFailed => new ValidationFailed(textsOf(errors));
+  }
+}
+
+function refuse(field: string | null): void {
+  if (field === null) return;
+  throw new ValidationFailed({ [field]: [{ key: 'validation.invalid', params: { field: named(field) } }] });
+}
+
+type Test = (part: unknown, key: string, depth: number) => boolean;
+
+const cannotBeConverted: Test = (part, key, depth) =>
+  RESERVED.has(key) || (depth > DEPTH_MAX && (isRecord(part) || Array.isArray(part)));
+
+const isMalformed: Test = (part) => typeof part === 'string' && /\p{Surrogate}/u.test(part);
+
+/** The top-level field of a body that contains a part with a property; null without one. */
+function fieldWith(body: unknown, test: Test): string | null {
+  const holds = (part: unknown, key: string, depth: number): boolean =>
+    test(part, key, depth) || partsOf(part).some(([name, below]) => holds(below, name, depth + 1));
+  return partsOf(body).find(([key, part]) => holds(part, key, 1))?.[0] ?? null;
+}
+
+/** The members of a parsed object or list. Instances of classes, such as uploaded files, have none. */
+function partsOf(value: unknown): [string, unknown][] {
+  const isPlain = isRecord(value) && [Object.prototype, null].includes(Object.getPrototypeOf(value));
+  return isPlain || Array.isArray(value) ? Object.entries(value) : [];
+}
+
+function textsOf(errors: ValidationError[]): Record<string, (Text | string)[]> {
+  const entries = brokenRules(errors).map(({ path, texts }) => {
+    const field = path.join('.');
+    return [field, Object.entries(texts).map(([rule, text]) => textOf(rule, text, path.at(-1)!, field))] as const;
+  });
+  return Object.fromEntries(entries.slice(0, FIELDS_MAX));
+}
+
+/** class-validator's default texts of the rules in {@link MESSAGE_OF}, after the name of the property. */
+const DEFAULT_TEXT =
+  /^ (?:should not be (?:null or undefined|empty)|must be an? (?:string|object|array|email)|must be shorter than or equal to (\d+) characters|must contain no more than (\d+) elements)$/;
+
+const NOT_NESTED = / must be either object or array$/;
+
+/** The library's text for a default text of class-validator; any other text unchanged. */
+function textOf(rule: string, text: string, property: string, field: string): Text | string {
+  const params = { field: named(field) };
+  if (rule === 'nestedValidation' && NOT_NESTED.test(text)) {
+    const isList = text.startsWith(`each value in nested property ${property} `);
+    return { key: isList ? 'validation.array' : 'validation.object', params };
+  }
+  const match = text.startsWith(property) ? DEFAULT_TEXT.exec(text.slice(property.length)) : null;
+  const key = MESSAGE_OF[rule];
+  return match && key ? { key, params: { ...params, max: match[1] ?? match[2] ?? '' } } : text;
+}
