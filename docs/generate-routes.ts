@@ -10,9 +10,9 @@ import type { FeatureOptions, LimitRule } from '../libs/auth/src/foundation/conf
 import { DEFAULT_FEATURES } from '../libs/auth/src/foundation/config/defaults';
 import type { Feature } from '../libs/auth/src/foundation/realm/feature';
 import { Realms } from '../libs/auth/src/foundation/realm/realm';
-import { PinnedRequirements } from '../libs/auth/src/features/sessions/pinned-ability.gate';
+import { PinnedAbilityGate, type PinnedRequirement } from '../libs/auth/src/features/sessions/pinned-ability.gate';
 import { type MountedRoute, mountedRoutes } from '../libs/auth/src/request/gates/library-routes';
-import { routePlan } from '../libs/auth/src/request/gates/route-plan';
+import { detailOf, gateTypeOf, routePlan } from '../libs/auth/src/request/gates/route-plan';
 import { Limiters, LimiterNames } from '../libs/auth/src/request/throttling/limiters';
 import { Unconnected } from './unconnected';
 
@@ -144,9 +144,9 @@ function mountedBy({ capability: { feature }, route }: Described): string {
 /** The credentials that a request needs besides its body. */
 function needsOf({ controller, handler }: MountedRoute): string {
   const { gates } = routePlan(controller, handler);
-  const abilities = PinnedRequirements.of(controller, handler).map(
-    (requirement) => `pinned session: ${requirement.abilities.map(code).join(', ')}`,
-  );
+  const abilities = gates
+    .filter((gate) => gateTypeOf(gate) === PinnedAbilityGate)
+    .map((gate) => `pinned session: ${(detailOf(gate) as PinnedRequirement).abilities.map(code).join(', ')}`);
   return [...gates.flatMap(({ stage }) => NEEDS[stage] ?? []), ...abilities].join('; ') || '–';
 }
 

@@ -77,24 +77,32 @@ describe.each([
     expect(await refused('{ me }', token)).toMatchObject({ status: 401 });
   });
 
-  it('refuses a token without the ability', async () => {
+  it.each(['write', 'writeByGuard'])('refuses a token without the ability: %s', async (field) => {
     const { access_token: token } = await t.session();
-    expect(await refused('mutation { write }', token)).toEqual({
+    expect(await refused(`mutation { ${field} }`, token)).toEqual({
       message: expect.any(String),
       code: 'FORBIDDEN',
       status: 403,
       headers: { 'WWW-Authenticate': expect.stringContaining('scope="notes:write"') },
     });
     const { accessToken } = await t.auth.startSession(1, {}, ['notes:write']);
-    expect((await ask(t, 'mutation { write }', accessToken)).data).toEqual({ write: 'api:1' });
+    expect((await ask(t, `mutation { ${field} }`, accessToken)).data).toEqual({ [field]: 'api:1' });
   });
 
-  it('refuses an unconfirmed session', async () => {
+  it('refuses a pinned session without the ability, and accepts a session with derived abilities', async () => {
+    const { accessToken: pinned } = await t.auth.startSession(1, {}, ['notes:write']);
+    expect(await refused('mutation { publish }', pinned)).toMatchObject({ code: 'FORBIDDEN', status: 403 });
+    const { accessToken: allowed } = await t.auth.startSession(1, {}, ['notes:publish']);
+    for (const token of [allowed, (await t.session()).access_token])
+      expect((await ask(t, 'mutation { publish }', token)).data).toEqual({ publish: 'api:1' });
+  });
+
+  it.each(['erase', 'eraseByGuard'])('refuses an unconfirmed session: %s', async (field) => {
     const { access_token: token } = await t.session();
-    expect(await refused('mutation { erase }', token)).toMatchObject({ code: 'LOCKED', status: 423 });
+    expect(await refused(`mutation { ${field} }`, token)).toMatchObject({ code: 'LOCKED', status: 423 });
     const { body } = await t.call('post', '/auth/confirm-password', token).send({ password: PASSWORD }).expect(200);
-    const { data } = await ask(t, 'mutation { erase }', token, { 'X-Svc-Confirmation': body.confirmation_token });
-    expect(data).toEqual({ erase: 'api:1' });
+    const { data } = await ask(t, `mutation { ${field} }`, token, { 'X-Svc-Confirmation': body.confirmation_token });
+    expect(data).toEqual({ [field]: 'api:1' });
   });
 
   it('is rate-limited by the client`s address, and per call instead of per request', async () => {

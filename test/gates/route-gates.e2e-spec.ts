@@ -329,7 +329,8 @@ describe('a route with gates on its class and another guard on itself', () => {
     const { accessToken } = await t.auth.startSession(1);
     await t.get(path).expect(401);
     await t.get(path, 'no.such.token').expect(401);
-    await t.get(path, accessToken).expect(200);
+    // A request without a valid token is refused before the limiter counts it.
+    for (let i = 0; i < 3; i++) await t.get(path, accessToken).expect(200);
     await t.get(path, accessToken).expect(429);
   });
 });

@@ -1,9 +1,10 @@
 import { IoAdapter } from '@nestjs/platform-socket.io';
 import { WsAdapter } from '@nestjs/platform-ws';
-import type { INestApplication } from '@nestjs/common';
+import { type INestApplication, UseGuards } from '@nestjs/common';
 import { MessageBody, SubscribeMessage, WebSocketGateway } from '@nestjs/websockets';
 import {
   Abilities,
+  AbilitiesGuard,
   type AuthModuleOptions,
   Authenticated,
   type Caller,
@@ -44,6 +45,12 @@ class Handlers {
   @Abilities('notes:write')
   write() {
     return { event: 'write', data: 'done' };
+  }
+
+  @SubscribeMessage('write by guard')
+  @UseGuards(AbilitiesGuard('notes:write'))
+  writeByGuard() {
+    return { event: 'write by guard', data: 'done' };
   }
 
   @SubscribeMessage('erase')
@@ -163,6 +170,14 @@ describe.each(LIBRARIES)('a gateway on %s', (library, open, adapter) => {
     expect(await confirmed.say('erase')).toEqual({ event: 'erase', data: 'done' });
     const pinned = await connect((await t.auth.startSession(1, {}, ['notes:write'])).accessToken);
     expect(await pinned.say('write')).toEqual({ event: 'write', data: 'done' });
+  });
+
+  it('refuses by a guard class', async () => {
+    const connection = await connect((await t.session()).access_token);
+    expect(await connection.say('write by guard')).toMatchObject({ event: 'exception', data: { code: 'FORBIDDEN' } });
+    const pinned = await connect((await t.auth.startSession(1, {}, ['notes:write'])).accessToken);
+    for (let message = 0; message < 2; message++)
+      expect(await pinned.say('write by guard')).toEqual({ event: 'write by guard', data: 'done' });
   });
 
   it('is rate-limited by the client`s address across all its sockets', async () => {

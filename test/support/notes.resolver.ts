@@ -1,12 +1,16 @@
+import { UseGuards } from '@nestjs/common';
 import { Field, Mutation, ObjectType, Parent, Query, ResolveField, Resolver, Subscription } from '@nestjs/graphql';
 import {
   Abilities,
+  AbilitiesGuard,
   type AuthModuleOptions,
   Authenticated,
   type Caller,
+  ConfirmationGuard,
   CurrentCaller,
   CurrentUser,
   Public,
+  RequireAbilityIfPinned,
   RequireConfirmation,
   Throttled,
 } from '@svc/auth';
@@ -65,6 +69,24 @@ export class NotesResolver {
   @Mutation(() => String)
   @RequireConfirmation()
   erase(@CurrentCaller() caller: Caller) {
+    return callerText(caller);
+  }
+
+  @Mutation(() => String)
+  @UseGuards(AbilitiesGuard('notes:write'))
+  writeByGuard(@CurrentCaller() caller: Caller) {
+    return callerText(caller);
+  }
+
+  @Mutation(() => String)
+  @UseGuards(ConfirmationGuard)
+  eraseByGuard(@CurrentCaller() caller: Caller) {
+    return callerText(caller);
+  }
+
+  @Mutation(() => String)
+  @RequireAbilityIfPinned('notes:publish')
+  publish(@CurrentCaller() caller: Caller) {
     return callerText(caller);
   }
 

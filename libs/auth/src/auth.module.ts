@@ -10,6 +10,8 @@ import { combine } from './foundation/config/resolve-options';
 import { authEntities } from './entities';
 import { forwardEvents, AuthEvents } from './foundation/platform/auth-events';
 import { AccessTokenGuard } from './request/gates/authenticated';
+import { ConfirmationGuard } from './features/step-up/require-confirmation';
+import { VerifiedEmailGuard } from './features/email-verification/require-verified-email';
 import { AuthHealth } from './tools/health/auth-health';
 import { refuseRoutes } from './request/gates/boot-check';
 import { Database } from './foundation/platform/database';
@@ -72,6 +74,9 @@ const HEALTH: FactoryProvider<AuthHealth> = {
     new AuthHealth(database, store, realms, config, authEntities),
 };
 
+/** Nest guards that a host can inject. */
+const GUARDS = [AccessTokenGuard, ConfirmationGuard, VerifiedEmailGuard];
+
 type OptionsFactory = Parameters<typeof AuthCoreModule.forOptions>[1];
 
 function assemble(structure: AuthStructure, options: OptionsFactory): DynamicModule {
@@ -80,8 +85,8 @@ function assemble(structure: AuthStructure, options: OptionsFactory): DynamicMod
     module: AuthModule,
     global: true,
     imports: [core, ...realmsOf(structure, core).map((realm) => RealmModule.forGuard(realm))],
-    providers: [Auth, ...FLOWS, AccessTokenGuard, Pruning, PruneSchedule, HEALTH, UnreadableRequests],
-    exports: [core, Auth, ...FLOWS, AccessTokenGuard, Pruning, AuthHealth],
+    providers: [Auth, ...FLOWS, ...GUARDS, Pruning, PruneSchedule, HEALTH, UnreadableRequests],
+    exports: [core, Auth, ...FLOWS, ...GUARDS, Pruning, AuthHealth],
   };
 }
 

@@ -32,12 +32,14 @@ export { SharedThrottlerStorage, type ThrottlerRecord } from './request/throttli
 // Decorators and guards
 export { Authenticated, CurrentCaller, CurrentUser, Public } from './request/gates/authenticated';
 export { Abilities, AnyAbility } from './request/abilities/abilities';
+export { AbilitiesGuard, AnyAbilityGuard } from './request/abilities/abilities';
 export { type DeclaredAbilities, defineAbilities } from './request/abilities/abilities';
 export { tokenCan } from './request/abilities/abilities';
+export { RequireAbilityIfPinned } from './features/sessions/pinned-ability.gate';
 export type { TokenSource } from './identity/tokens/caller';
 export { UserResource } from './request/abilities/user-resource';
-export { RequireConfirmation } from './features/step-up/require-confirmation';
-export { RequireVerifiedEmail } from './features/email-verification/require-verified-email';
+export { ConfirmationGuard, RequireConfirmation } from './features/step-up/require-confirmation';
+export { RequireVerifiedEmail, VerifiedEmailGuard } from './features/email-verification/require-verified-email';
 export { Throttled } from './request/throttling/limiters';
 export { AccessTokenGuard } from './request/gates/authenticated';
 export { type ApiDocument, describeAuth } from './tools/openapi/describe-auth';

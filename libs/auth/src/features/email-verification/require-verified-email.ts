@@ -5,8 +5,8 @@ import type { Feature } from '../../foundation/realm/feature';
 import { Realm } from '../../foundation/realm/realm';
 import { callerAt } from '../../identity/tokens/caller';
 import { AuthenticationGate } from '../../request/gates/authenticated';
-import { requires } from '../../request/gates/route-guard';
-import type { Gate } from '../../request/gates/route-plan';
+import { RouteGuard, requires } from '../../request/gates/route-guard';
+import { type Gate, Gates } from '../../request/gates/route-plan';
 
 /** The route requires a verified email: 409. */
 export class EmailUnverified extends AuthException {
@@ -39,6 +39,15 @@ export class VerifiedEmailGate implements Gate {
  */
 export const RequireVerifiedEmail = (): ClassDecorator & MethodDecorator =>
   requires(AuthenticationGate, VerifiedEmailGate);
+
+/**
+ * Nest guard for `@UseGuards` with the same rules as {@link RequireVerifiedEmail}: it authenticates the request first.
+ *
+ * @publicApi
+ */
+@Injectable()
+@Gates.with(AuthenticationGate, VerifiedEmailGate)
+export class VerifiedEmailGuard extends RouteGuard {}
 
 /** The gate of routes for users with a verified email. */
 export const verifiedEmail: Feature = {

@@ -1,8 +1,9 @@
 import type { ExecutionContext } from '@nestjs/common';
 import { AuthEvents } from '../../foundation/platform/auth-events';
-import { recordCaller, Grant } from '../../identity/tokens/caller';
+import { Grant, recordCaller } from '../../identity/tokens/caller';
 import { AbilityDenials, InsufficientScope } from '../../request/abilities/ability.gate';
-import { PinnedAbilityGate, PinnedSessions, RequireIfPinned } from './pinned-ability.gate';
+import { DetailedGate, Gates } from '../../request/gates/route-plan';
+import { PinnedAbilityGate, type PinnedRequirement, PinnedSessions, RequireIfPinned } from './pinned-ability.gate';
 
 class Account {
   @RequireIfPinned('svc.account')
@@ -11,9 +12,6 @@ class Account {
   @RequireIfPinned('svc.account.delete', true)
   erase() {}
 }
-
-const contextOf = (handler: () => void): ExecutionContext =>
-  ({ getClass: () => Account, getHandler: () => handler }) as unknown as ExecutionContext;
 
 /** Whether a session pinned to `abilities` passes. */
 async function passes(handler: () => void, abilities: string[], gateAuthRoutes: boolean): Promise<boolean> {
@@ -26,7 +24,9 @@ async function passes(handler: () => void, abilities: string[], gateAuthRoutes: 
   const request = {};
   const caller = { guard: 'api', userId: '1', familyId: 'f', grant: new Grant(abilities), claims: { pin: true } };
   recordCaller(request, caller as never);
-  const refusal = await gate.check(contextOf(handler), request).catch((error: unknown) => error);
+  const [required] = Gates.on(handler) as [DetailedGate<PinnedRequirement>];
+  const context = {} as ExecutionContext;
+  const refusal = await gate.check(context, request, required.detail).catch((error: unknown) => error);
   return !(refusal instanceof InsufficientScope);
 }
 

@@ -1,20 +1,18 @@
-import { type ExecutionContext, Injectable, applyDecorators } from '@nestjs/common';
+import { type ExecutionContext, Injectable } from '@nestjs/common';
 import { Realm } from '../../foundation/realm/realm';
 import { type Caller, callerAt } from '../../identity/tokens/caller';
 import { AbilityDenials } from '../../request/abilities/ability.gate';
-import { type Requirement, isMet } from '../../request/abilities/requirement';
+import { type Requirement, isMet, requirement } from '../../request/abilities/requirement';
+import { AuthenticationGate } from '../../request/gates/authenticated';
 import { requires } from '../../request/gates/route-guard';
-import { type Gate, RouteList } from '../../request/gates/route-plan';
+import { DetailedGate, type Gate } from '../../request/gates/route-plan';
 import { SessionStore } from './session.store';
 
-/** An ability that a pinned session needs for one of the library's own routes. */
+/** The abilities that a route requires of pinned sessions. */
 export interface PinnedRequirement extends Requirement {
   /** Whether it also applies when `features.gateAuthRoutes` is off. */
   readonly always: boolean;
 }
-
-/** The abilities that the library's own routes require of pinned sessions. */
-export const PinnedRequirements = new RouteList<PinnedRequirement>('svc:pinned-abilities');
 
 /** Finds out whether the session of a caller has a pinned list of abilities. */
 @Injectable()
@@ -29,11 +27,11 @@ export class PinnedSessions {
 }
 
 /**
- * Refuses account management to a session with a pinned list of abilities, unless the list contains the required
- * ability. A session with derived abilities has all rights of its user and passes.
+ * Refuses a session with a pinned list of abilities, unless the list covers the required ones. A session with derived
+ * abilities has all rights of its user and passes.
  */
 @Injectable()
-export class PinnedAbilityGate implements Gate {
+export class PinnedAbilityGate implements Gate<PinnedRequirement> {
   static readonly stage = 'ability';
 
   constructor(
@@ -42,16 +40,16 @@ export class PinnedAbilityGate implements Gate {
     private readonly abilityDenials: AbilityDenials,
   ) {}
 
-  async check(context: ExecutionContext, request: object): Promise<void> {
+  async check(_context: ExecutionContext, request: object, required: PinnedRequirement): Promise<void> {
     const caller = callerAt(request, this.realm.guard);
-    const { gateAuthRoutes } = this.realm.options.features;
-    const required = PinnedRequirements.of(context.getClass(), context.getHandler());
-    const unmet = required.find(
-      (requirement) => (requirement.always || gateAuthRoutes) && !isMet(requirement, caller.grant),
-    );
-    if (unmet && (await this.pinnedSessions.includes(caller))) throw this.abilityDenials.refusal(caller, unmet);
+    const applies = required.always || this.realm.options.features.gateAuthRoutes;
+    if (!applies || isMet(required, caller.grant)) return;
+    if (await this.pinnedSessions.includes(caller)) throw this.abilityDenials.refusal(caller, required);
   }
 }
+
+const pinnedGate = (required: PinnedRequirement): DetailedGate =>
+  new DetailedGate<PinnedRequirement>(PinnedAbilityGate, required);
 
 /** The abilities that pinned sessions need for the library's own routes. */
 export type BuiltInAbility = 'svc.sessions' | 'svc.account' | 'svc.account.delete';
@@ -62,4 +60,19 @@ export type BuiltInAbility = 'svc.sessions' | 'svc.account' | 'svc.account.delet
  * @param always whether it also applies when `features.gateAuthRoutes` is off
  */
 export const RequireIfPinned = (ability: BuiltInAbility, always = false): MethodDecorator =>
-  applyDecorators(PinnedRequirements.with({ abilities: [ability], met: 'some', always }), requires(PinnedAbilityGate));
+  requires(pinnedGate({ abilities: [ability], met: 'some', always }));
+
+/**
+ * Requires a valid token. If its session was started with a fixed list of abilities, the list must cover all of `names`;
+ * otherwise the response is 403 as for `@Abilities`. A session whose abilities are derived, such as that of a login, has
+ * all rights of its user and passes. For routes of the host; `features.gateAuthRoutes` has no effect on it.
+ *
+ * A token without the claim `pin` whose abilities do not suffice costs a read of its session. A service without the table
+ * of sessions goes by the claim.
+ *
+ * @example \@RequireAbilityIfPinned('orders.write')
+ * @throws AuthConfigError when the class is loaded, if there are no names or if a token cannot have a name
+ * @publicApi
+ */
+export const RequireAbilityIfPinned = (...names: [string, ...string[]]): ClassDecorator & MethodDecorator =>
+  requires(AuthenticationGate, pinnedGate({ ...requirement(names, 'every'), always: true }));

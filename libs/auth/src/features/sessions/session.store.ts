@@ -2,11 +2,12 @@ import { Inject, Injectable } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { batchPerTick } from '../../foundation/platform/batching';
 import { Clock } from '../../foundation/platform/clock';
-import { LOCK_UNTIL_COMMIT, Database, type Sql, isUuid } from '../../foundation/platform/database';
+import { LOCK_UNTIL_COMMIT, Database, type Sql, isMissingTable, isUuid } from '../../foundation/platform/database';
 import { once } from '../../foundation/platform/sweep';
 import { withTimeout, currentDeadline } from '../../foundation/platform/deadline';
 import { UserProvider } from '../../foundation/ports/user-provider';
 import { Realm } from '../../foundation/realm/realm';
+import { Session } from '../../identity/denylist/session.entity';
 import { TypeormUserProvider } from '../../identity/users/typeorm-user-provider';
 import { type RecentChange, type SessionState, recentChange } from './rotation.policy';
 import { PAGE, type SessionStatements, sessionStatements } from './session.sql';
@@ -213,10 +214,16 @@ export class SessionStore {
     return (await sql(this.statements().hasEnded, [familyId, this.realm.guard])).length > 0;
   }
 
+  /** False in a service that only verifies tokens and has no table of sessions. */
   async isPinned(familyId: string): Promise<boolean> {
     // The session id of a co-issuer can be any text.
-    if (!isUuid(familyId)) return false;
-    return (await this.database.query(this.statements().isPinned, [familyId, this.realm.guard])).length > 0;
+    if (!isUuid(familyId) || !this.database.hasEntity(Session)) return false;
+    try {
+      return (await this.database.query(this.statements().isPinned, [familyId, this.realm.guard])).length > 0;
+    } catch (error) {
+      if (this.config.routes || !isMissingTable(error)) throw error;
+      return false;
+    }
   }
 
   private paged(statement: string, values: unknown[], beforeCommit: BeforeCommit): Promise<EndedPage> {

@@ -2,8 +2,8 @@ import { type ExecutionContext, Injectable } from '@nestjs/common';
 import { Realm } from '../../foundation/realm/realm';
 import { callerAt } from '../../identity/tokens/caller';
 import { AuthenticationGate } from '../../request/gates/authenticated';
-import { requires } from '../../request/gates/route-guard';
-import type { Gate } from '../../request/gates/route-plan';
+import { RouteGuard, requires } from '../../request/gates/route-guard';
+import { type Gate, Gates } from '../../request/gates/route-plan';
 import { Confirmations, type ConfirmedRequest } from './confirmations';
 
 /** Requires a confirmation of the caller's session: see {@link Confirmations.require}. */
@@ -39,3 +39,12 @@ export class ConfirmationGate implements Gate {
  */
 export const RequireConfirmation = (): ClassDecorator & MethodDecorator =>
   requires(AuthenticationGate, ConfirmationGate);
+
+/**
+ * Nest guard for `@UseGuards` with the same rules as {@link RequireConfirmation}: it authenticates the request first.
+ *
+ * @publicApi
+ */
+@Injectable()
+@Gates.with(AuthenticationGate, ConfirmationGate)
+export class ConfirmationGuard extends RouteGuard {}

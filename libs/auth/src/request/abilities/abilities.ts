@@ -1,16 +1,19 @@
-import { applyDecorators } from '@nestjs/common';
+import { type CanActivate, Injectable, type Type } from '@nestjs/common';
 import { AuthConfigError } from '../../foundation/platform/errors';
 import { type TokenSource, callerIn } from '../../identity/tokens/caller';
 import { AuthenticationGate } from '../gates/authenticated';
-import { requires } from '../gates/route-guard';
-import { AbilityGate, Requirements } from './ability.gate';
+import { RouteGuard, requires } from '../gates/route-guard';
+import { DetailedGate, Gates, type RouteGate } from '../gates/route-plan';
+import { AbilityGate } from './ability.gate';
 import { flawOf } from './ability.policy';
 import { type Requirement, requirement } from './requirement';
 
 type RouteDecorator = ClassDecorator & MethodDecorator;
 
-const gate = (met: Requirement['met'], names: readonly string[]): RouteDecorator =>
-  applyDecorators(Requirements.with(requirement(names, met)), requires(AuthenticationGate, AbilityGate));
+const gates = (met: Requirement['met'], names: readonly string[]): RouteGate[] => [
+  AuthenticationGate,
+  new DetailedGate(AbilityGate, requirement(names, met)),
+];
 
 /**
  * Requires a valid token that covers all of `names`; otherwise the response is 403 with the challenge of RFC 6750 §3.1.
@@ -20,14 +23,42 @@ const gate = (met: Requirement['met'], names: readonly string[]): RouteDecorator
  * @throws AuthConfigError when the class is loaded, if there are no names or if a token cannot have a name
  * @publicApi
  */
-export const Abilities = (...names: [string, ...string[]]): RouteDecorator => gate('every', names);
+export const Abilities = (...names: [string, ...string[]]): RouteDecorator => requires(...gates('every', names));
 
 /**
  * Requires a valid token that covers at least one of `names`. In all other respects it works like {@link Abilities}.
  *
  * @publicApi
  */
-export const AnyAbility = (...names: [string, ...string[]]): RouteDecorator => gate('some', names);
+export const AnyAbility = (...names: [string, ...string[]]): RouteDecorator => requires(...gates('some', names));
+
+function guardWith(required: readonly RouteGate[]): Type<CanActivate> {
+  @Injectable()
+  @Gates.with(...required)
+  class RequiredAbilitiesGuard extends RouteGuard {}
+  return RequiredAbilitiesGuard;
+}
+
+/**
+ * Returns a Nest guard for `@UseGuards` with the same rules as {@link Abilities}: it authenticates the request first.
+ *
+ * @example \@UseGuards(AbilitiesGuard('orders.read', 'orders.export'))
+ * @throws AuthConfigError as {@link Abilities} does
+ * @publicApi
+ */
+export function AbilitiesGuard(...names: [string, ...string[]]): Type<CanActivate> {
+  return guardWith(gates('every', names));
+}
+
+/**
+ * Returns a Nest guard for `@UseGuards` with the same rules as {@link AnyAbility}. In all other respects it works like
+ * {@link AbilitiesGuard}.
+ *
+ * @publicApi
+ */
+export function AnyAbilityGuard(...names: [string, ...string[]]): Type<CanActivate> {
+  return guardWith(gates('some', names));
+}
 
 /**
  * Returns whether the verified token of a request covers an ability, with the same result as `@Abilities`. Returns
@@ -38,10 +69,12 @@ export const AnyAbility = (...names: [string, ...string[]]): RouteDecorator => g
  */
 export const tokenCan = (from: TokenSource, ability: string): boolean => callerIn(from)?.grant.covers(ability) ?? false;
 
-/** The ability decorators and {@link tokenCan}, restricted to the declared ability names. */
+/** The ability decorators, their guards, and {@link tokenCan}, restricted to the declared ability names. */
 export interface DeclaredAbilities<Name extends string> {
   readonly Abilities: (...names: [Name, ...Name[]]) => ClassDecorator & MethodDecorator;
   readonly AnyAbility: (...names: [Name, ...Name[]]) => ClassDecorator & MethodDecorator;
+  readonly AbilitiesGuard: (...names: [Name, ...Name[]]) => Type<CanActivate>;
+  readonly AnyAbilityGuard: (...names: [Name, ...Name[]]) => Type<CanActivate>;
   readonly tokenCan: (from: TokenSource, ability: Name) => boolean;
   /** All declared names, for example for `hooks.abilities` to return. */
   readonly names: readonly Name[];
@@ -59,5 +92,5 @@ export interface DeclaredAbilities<Name extends string> {
 export function defineAbilities<const Name extends string>(...names: [Name, ...Name[]]): DeclaredAbilities<Name> {
   const flaw = names.map(flawOf).find(Boolean);
   if (flaw) throw new AuthConfigError(flaw);
-  return { Abilities, AnyAbility, tokenCan, names };
+  return { Abilities, AnyAbility, AbilitiesGuard, AnyAbilityGuard, tokenCan, names };
 }

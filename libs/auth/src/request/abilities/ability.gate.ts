@@ -3,7 +3,7 @@ import { AuthEvents } from '../../foundation/platform/auth-events';
 import { AuthException } from '../../foundation/platform/errors';
 import { Realm } from '../../foundation/realm/realm';
 import { type Caller, callerAt } from '../../identity/tokens/caller';
-import { type Gate, RouteList } from '../gates/route-plan';
+import type { Gate } from '../gates/route-plan';
 import { type Requirement, isMet } from './requirement';
 
 /** The token lacks a required ability: 403 with the required abilities in the challenge (RFC 6750 §3.1). */
@@ -51,12 +51,9 @@ export class AbilityDenials {
   }
 }
 
-/** The abilities that the decorators of a route require. */
-export const Requirements = new RouteList<Requirement>('svc:abilities');
-
-/** Checks all ability requirements of a controller and its handler. */
+/** Checks the abilities that one decorator or guard class requires. */
 @Injectable()
-export class AbilityGate implements Gate {
+export class AbilityGate implements Gate<Requirement> {
   static readonly stage = 'ability';
 
   constructor(
@@ -64,10 +61,8 @@ export class AbilityGate implements Gate {
     private readonly abilityDenials: AbilityDenials,
   ) {}
 
-  check(context: ExecutionContext, request: object): void {
+  check(_context: ExecutionContext, request: object, required: Requirement): void {
     const caller = callerAt(request, this.realm.guard);
-    const required = Requirements.of(context.getClass(), context.getHandler());
-    const unmet = required.find((requirement) => !isMet(requirement, caller.grant));
-    if (unmet) throw this.abilityDenials.refusal(caller, unmet);
+    if (!isMet(required, caller.grant)) throw this.abilityDenials.refusal(caller, required);
   }
 }

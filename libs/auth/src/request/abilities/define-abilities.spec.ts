@@ -1,11 +1,15 @@
 import { AuthConfigError } from '../../foundation/platform/errors';
 import { Grant } from '../../identity/tokens/caller';
-import { AbilityGate, Requirements } from './ability.gate';
+import { AbilityGate } from './ability.gate';
 import { defineAbilities } from './abilities';
-import { Gates } from '../gates/route-plan';
+import { DetailedGate, Gates, gatesOf } from '../gates/route-plan';
 
 describe('declared abilities', () => {
-  const { Abilities, AnyAbility, tokenCan, names } = defineAbilities('orders.read', 'orders.write', '0');
+  const { Abilities, AnyAbility, AbilitiesGuard, AnyAbilityGuard, tokenCan, names } = defineAbilities(
+    'orders.read',
+    'orders.write',
+    '0',
+  );
 
   it('are checked by the compiler', () => {
     class Host {
@@ -26,8 +30,11 @@ describe('declared abilities', () => {
     expect(tokenCan(caller, 'users.read')).toBe(false);
     const listed: readonly ('orders.read' | 'orders.write' | '0')[] = names;
     expect(listed).toEqual(['orders.read', 'orders.write', '0']);
-    expect(Requirements.on(Host.prototype.right)).toEqual([{ abilities: ['orders.read', '0'], met: 'every' }]);
-    expect(Gates.on(Host.prototype.right)).toContain(AbilityGate);
+    const required = new DetailedGate(AbilityGate, { abilities: ['orders.read', '0'], met: 'every' });
+    expect(Gates.on(Host.prototype.right)).toContainEqual(required);
+    expect(gatesOf(AbilitiesGuard('orders.read', '0'))).toContainEqual(required);
+    // @ts-expect-error -- mistyped
+    expect(gatesOf(AnyAbilityGuard('orders.raed'))).toHaveLength(2);
   });
 
   it.each([['a,b'], ['a b'], [''], ['é'], ['x'.repeat(129)]])('cannot be named %j', (name) => {

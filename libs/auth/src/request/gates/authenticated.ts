@@ -3,7 +3,7 @@ import { GuardName, PublicRoute } from '../../foundation/realm/feature';
 import { Authenticator } from '../../identity/tokens/authenticator';
 import { type Caller, callerOf } from '../../identity/tokens/caller';
 import { requestOf, RouteGuard, requires } from './route-guard';
-import type { Gate } from './route-plan';
+import { type Gate, Gates } from './route-plan';
 
 type AuthenticatedRequest = Parameters<Authenticator['authenticate']>[0] & { user?: object };
 
@@ -21,16 +21,14 @@ export class AuthenticationGate implements Gate {
 
 /**
  * Nest guard that requires a valid access token. With `{ provide: APP_GUARD, useExisting: AccessTokenGuard }` every
- * route of the host requires a token, unless it is `@Public()`.
+ * route of the host requires a token, unless it is `@Public()`. On a handler, `@UseGuards(AccessTokenGuard)` also guards
+ * it when its class is `@Public()`.
  *
  * @publicApi
  */
 @Injectable()
-export class AccessTokenGuard extends RouteGuard {
-  /** `@UseGuards(AccessTokenGuard)` on a handler also guards it when its class is `@Public()`. */
-  static readonly closes = true;
-  protected override readonly always = [AuthenticationGate];
-}
+@Gates.with(AuthenticationGate)
+export class AccessTokenGuard extends RouteGuard {}
 
 /**
  * Requires a valid access token: the response is 401 without one, and 503 while revocation cannot be checked.

@@ -1,7 +1,7 @@
 import { type MetadataScanner, type ModulesContainer } from '@nestjs/core';
 import { AuthConfigError } from '../../foundation/platform/errors';
 import type { RealmScope, Realms } from '../../foundation/realm/realm';
-import { type GateType, Gates, routePlan } from './route-plan';
+import { type GateType, Gates, gateTypeOf, routePlan } from './route-plan';
 
 /**
  * Reads the plan of every route, resolver and gateway of the application at boot. A contradiction, a mistyped guard name
@@ -36,7 +36,7 @@ function refuseRoute(controller: { prototype: object }, name: string, realms: Re
   const named = realms.named(guard);
   // A route without a guard name is handled by the guard that authenticates the request: one of them must accept it.
   const scopes = named ? [named] : [realms.default, ...realms.all];
-  for (const gate of gates) acceptByAny(gate, scopes, controller, handler);
+  for (const gate of gates) acceptByAny(gateTypeOf(gate), scopes, controller, handler);
 }
 
 function acceptByAny(gate: GateType, scopes: readonly RealmScope[], controller: object, handler: object): void {

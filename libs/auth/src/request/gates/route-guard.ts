@@ -13,7 +13,7 @@ import { AuthConfigError } from '../../foundation/platform/errors';
 import { Realms } from '../../foundation/realm/realm';
 import { callerOf } from '../../identity/tokens/caller';
 import { GateRefusalLog } from './request-log';
-import { type GateType, Gates, type RoutePlan, routePlan } from './route-plan';
+import { DetailedGate, Gates, type RouteGate, type RoutePlan, gatesOf, routePlan } from './route-plan';
 import { TransportErrors } from './transport-errors';
 import { CarriedRequest, type Handshake } from '../../foundation/ports/handshake';
 
@@ -22,14 +22,15 @@ const PASSED = Symbol('svc.passed');
 /** Nest makes one context for each call and passes it to all guards of that call. */
 interface Call extends ExecutionContext {
   /** The gates that the call has passed. */
-  [PASSED]?: Set<GateType>;
+  [PASSED]?: Set<RouteGate>;
 }
 
-/** Checks all gates of a route in one fixed order. The plan of a route is read once and kept. */
+/**
+ * Checks all gates of a route in one fixed order. The plan of a route is read once and kept. A subclass with gates
+ * (`@Gates.with(…)`) checks them before every route, in addition to those of the route.
+ */
 @Injectable()
 export class RouteGuard implements CanActivate {
-  /** Gates that this guard checks before every route, in addition to the declared gates. */
-  protected readonly always: readonly GateType[] = [];
   private readonly plans = new WeakMap<object, Map<unknown, RoutePlan>>();
 
   constructor(
@@ -54,10 +55,10 @@ export class RouteGuard implements CanActivate {
   }
 
   private async checkGates(
-    gates: readonly GateType[],
+    gates: readonly RouteGate[],
     guard: string | undefined,
     context: ExecutionContext,
-    passed: Set<GateType>,
+    passed: Set<RouteGate>,
   ): Promise<void> {
     const named = this.realms.named(guard);
     let scope = named ?? this.realms.default;
@@ -68,7 +69,8 @@ export class RouteGuard implements CanActivate {
         // After authentication, the guard that authenticated the request checks the other gates.
         const active = gate.stage === 'authentication' ? undefined : callerOf(request)?.guard;
         scope = named ?? this.realms.named(active) ?? this.realms.default;
-        const checked = scope.get(gate).check(context, request);
+        const { type, detail } = gate instanceof DetailedGate ? gate : { type: gate, detail: undefined };
+        const checked = scope.get(type).check(context, request, detail);
         // A gate that does not use a store is synchronous.
         if (checked) await checked;
         passed.add(gate);
@@ -84,7 +86,7 @@ export class RouteGuard implements CanActivate {
     const [controller, handler] = [context.getClass(), context.getHandler()];
     const known = this.plans.get(controller)?.get(handler);
     if (known) return known;
-    const plan = routePlan(controller, handler, this.always);
+    const plan = routePlan(controller, handler, gatesOf(this));
     // A gate decorator added this guard. If the gates are lost, the route must not become open.
     if (!plan.isPublic && !plan.gates.length) {
       throw new AuthConfigError('A route lost its gates: put its guard decorators above those that wrap it.');
@@ -99,7 +101,7 @@ export class RouteGuard implements CanActivate {
  * Adds gates to a route or a controller. Nest runs guards in the order of their decorators. So every gate decorator
  * adds the same {@link RouteGuard}, which checks all gates in their fixed order.
  */
-export const requires = (...gates: GateType[]): ClassDecorator & MethodDecorator =>
+export const requires = (...gates: RouteGate[]): ClassDecorator & MethodDecorator =>
   applyDecorators(Gates.with(...gates), UseGuards(RouteGuard));
 
 /**

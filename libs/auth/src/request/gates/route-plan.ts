@@ -47,30 +47,68 @@ export class RouteList<T> {
 export const STAGES = ['origin', 'authentication', 'ability', 'throttle', 'confirmation', 'verification'] as const;
 
 /** One requirement of a route. Each realm has its own instance; the realm of the request checks it. */
-export interface Gate {
-  /** Accepts the request, or throws the error of the response. */
-  check(context: ExecutionContext, request: object): Promise<void> | void;
+export interface Gate<Detail = undefined> {
+  /**
+   * Accepts the request, or throws the error of the response.
+   *
+   * @param detail what the decorator or the guard class states, such as abilities; undefined for a gate without details
+   */
+  check(context: ExecutionContext, request: object, detail: Detail): Promise<void> | void;
 
   /** Checks a route's requirement at boot. @throws AuthConfigError for a requirement that no request can meet */
   accept?(controller: object, handler: object): void;
 }
 
-export interface GateType extends Type<Gate> {
+// The type of the details depends on the gate, and a list has gates of many kinds.
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+export interface GateType<Detail = any> extends Type<Gate<Detail>> {
   readonly stage: (typeof STAGES)[number];
   /** Whether the gate also applies to a public route. */
   readonly public?: boolean;
 }
 
-/** The gates that decorators add to controllers and handlers. */
-export const Gates = new RouteList<GateType>('svc:gates');
+/** A gate with the details of one decorator or guard class. A route can have several of one type: each is checked. */
+export class DetailedGate<Detail = unknown> {
+  readonly stage: GateType['stage'];
+  readonly public?: boolean;
+
+  constructor(
+    readonly type: GateType<Detail>,
+    readonly detail: Detail,
+  ) {
+    this.stage = type.stage;
+    this.public = type.public;
+  }
+}
+
+export type RouteGate = GateType | DetailedGate;
+
+/** The type of a gate; its realm has an instance of this class. */
+export const gateTypeOf = (gate: RouteGate): GateType => (gate instanceof DetailedGate ? gate.type : gate);
+
+export const detailOf = (gate: RouteGate): unknown => (gate instanceof DetailedGate ? gate.detail : undefined);
+
+/** The gates that decorators add to controllers and handlers, and the gates of guard classes. */
+export const Gates = new RouteList<RouteGate>('svc:gates');
+
+/** A guard of `@UseGuards`: a class or an instance. */
+type Guard = Type | InstanceType<Type>;
+
+/** The gates of a guard. A guard that is not of the library has none. */
+export const gatesOf = (guard: Guard): readonly RouteGate[] =>
+  Gates.on(typeof guard === 'function' ? guard : (guard.constructor ?? guard));
+
+/** The gates of the guards that `@UseGuards` adds to a controller, including its base classes, or to a handler. */
+const gatesOfGuards = (target: object): RouteGate[] =>
+  ((Reflect.getMetadata(GUARDS_METADATA, target) ?? []) as Guard[]).flatMap(gatesOf);
 
 /** Returns each gate once, in the order of {@link STAGES}. */
-export const inOrder = (gates: readonly GateType[]): GateType[] =>
+export const inOrder = (gates: readonly RouteGate[]): RouteGate[] =>
   [...new Set(gates)].sort((a, b) => STAGES.indexOf(a.stage) - STAGES.indexOf(b.stage));
 
 /** The requirements of a route, read from its decorators. */
 export interface RoutePlan {
-  readonly gates: readonly GateType[];
+  readonly gates: readonly RouteGate[];
   readonly isPublic: boolean;
   /** Whether it is one of the library's own routes: each request to them has a {@link RequestScope}. */
   readonly isMounted: boolean;
@@ -82,11 +120,13 @@ export interface RoutePlan {
  * Reads the plan of a route. `@Public()` or a guard on the handler overrides its controller, and a controller overrides
  * its base classes.
  *
+ * @param always gates of a guard that the route does not name, such as a global one
  * @throws AuthConfigError for a handler or a class that is marked both public and guarded
  */
-export function routePlan(controller: object, handler: object, always: readonly GateType[] = []): RoutePlan {
+export function routePlan(controller: object, handler: object, always: readonly RouteGate[] = []): RoutePlan {
   const isPublic = declaredPublic(handler, Gates.on(handler)) ?? inheritedPublic(controller) ?? false;
-  const gates = inOrder([...always, ...Gates.of(controller, handler)]);
+  const ofGuards = [controller, handler].flatMap(gatesOfGuards);
+  const gates = inOrder([...always, ...Gates.of(controller, handler), ...ofGuards]);
   return {
     gates: isPublic ? gates.filter((gate) => gate.public) : gates,
     isPublic,
@@ -106,10 +146,10 @@ function inheritedPublic(controller: object): boolean | undefined {
 }
 
 /** True for a public class or handler, false for a guarded one, undefined without a declaration. */
-function declaredPublic(target: object, gates: readonly GateType[]): boolean | undefined {
+function declaredPublic(target: object, gates: readonly RouteGate[]): boolean | undefined {
   const open = Reflect.getOwnMetadata(PublicRoute.KEY, target) === true;
-  const guards: { closes?: boolean }[] = Reflect.getOwnMetadata(GUARDS_METADATA, target) ?? [];
-  const closed = gates.some((gate) => !gate.public) || guards.some((guard) => guard?.closes);
+  const ofGuards = Reflect.hasOwnMetadata(GUARDS_METADATA, target) ? gatesOfGuards(target) : [];
+  const closed = [...gates, ...ofGuards].some((gate) => !gate.public);
   if (open && closed) {
     throw new AuthConfigError('A route is marked both @Public() and guarded. Remove one of the decorators.');
   }

@@ -11,7 +11,7 @@ import { Realm, type RealmScope, Realms } from '../../foundation/realm/realm';
 import { type Caller, callerAt, callerIn, recordCaller } from '../../identity/tokens/caller';
 import { userProviderErrors } from '../../identity/users/provider-checks';
 import { GateRefusalLog, RequestObserver, recordMountPath } from '../gates/request-log';
-import { routePlan } from '../gates/route-plan';
+import { detailOf, gateTypeOf, routePlan } from '../gates/route-plan';
 import { overGraphql } from '../gates/transport-errors';
 import { FairShareKeys } from './client-info';
 import { readBody } from './request-body';
@@ -141,7 +141,7 @@ export class ServerCalls {
     const scope = this.realms.get(this.realm.guard);
     try {
       for (const gate of routePlan(controller, handler).gates) {
-        await scope.get(gate).check(context as unknown as ExecutionContext, request);
+        await scope.get(gateTypeOf(gate)).check(context as unknown as ExecutionContext, request, detailOf(gate));
       }
     } catch (error) {
       this.gateRefusalLog.write(error, this.realm.guard, context as unknown as ExecutionContext, request);

@@ -9,11 +9,11 @@ import {
 } from '../../foundation/platform/errors';
 import { MESSAGES } from '../../foundation/platform/messages';
 import { InsufficientScope } from '../../request/abilities/ability.gate';
-import { PinnedAbilityGate, PinnedRequirements } from '../../features/sessions/pinned-ability.gate';
+import { PinnedAbilityGate, type PinnedRequirement } from '../../features/sessions/pinned-ability.gate';
 import { AuthenticationGate } from '../../request/gates/authenticated';
 import type { MountedRoute } from '../../request/gates/library-routes';
 import { CrossOriginRequest, OriginGate } from '../../request/gates/origin.gate';
-import type { GateType } from '../../request/gates/route-plan';
+import { type GateType, type RouteGate, detailOf, gateTypeOf } from '../../request/gates/route-plan';
 import { UNREADABLE, UnreadableRequest } from '../../request/http/parser-errors';
 import { ThrottleGate } from '../../request/throttling/limiters';
 import { TooManyRequests } from '../../request/throttling/throttling.errors';
@@ -70,17 +70,17 @@ function textOf({ failure: { text, errors = {} } }: AuthException): string {
 const bodyOf = ({ failure: { errors, reason } }: AuthException): Schema =>
   body(errors ? 'AuthErrors' : reason ? 'AuthReason' : 'AuthMessage');
 
-type Refusals = (options: GuardConfig, route: MountedRoute) => AuthException[];
+type Refusals = (options: GuardConfig, detail: unknown) => AuthException[];
 
 const OF_GATES = new Map<GateType, Refusals>([
   [OriginGate, ({ cookieMode }) => (cookieMode ? [new CrossOriginRequest()] : [])],
   [AuthenticationGate, () => [new Unauthenticated(true)]],
   [
     PinnedAbilityGate,
-    ({ features }, { controller, handler }) =>
-      PinnedRequirements.of(controller, handler)
-        .filter(({ always }) => always || features.gateAuthRoutes)
-        .map(({ abilities, met }) => new InsufficientScope(abilities, met)),
+    ({ features }, detail) => {
+      const { abilities, met, always } = detail as PinnedRequirement;
+      return always || features.gateAuthRoutes ? [new InsufficientScope(abilities, met)] : [];
+    },
   ],
   [ThrottleGate, () => [new TooManyRequests({ limit: 1, remaining: 0, retryAfter: 1 }, 0)]],
   [
@@ -92,7 +92,7 @@ const OF_GATES = new Map<GateType, Refusals>([
 /** The exceptions that the gates of a route throw, and those for an unreadable or invalid request. */
 export function routeFailures(
   route: MountedRoute,
-  gates: readonly GateType[],
+  gates: readonly RouteGate[],
   options: GuardConfig,
   readsBody: boolean,
 ): AuthException[] {
@@ -101,7 +101,7 @@ export function routeFailures(
   const unreadable = takesBody ? UNREADABLE : UNREADABLE.slice(0, route.path.includes(':') ? 1 : 0);
   return [
     ...unreadable.map((outcome) => new UnreadableRequest(outcome)),
-    ...gates.flatMap((gate) => OF_GATES.get(gate)!(options, route)),
+    ...gates.flatMap((gate) => OF_GATES.get(gateTypeOf(gate))!(options, detailOf(gate))),
     ...(readsBody ? [new ValidationFailed({ field: [{ key: 'validation.invalid' }] })] : []),
     ...(gates.length ? [new StoreUnavailable('A store')] : []),
   ];

@@ -7,7 +7,7 @@ import { AuthenticationGate } from '../../request/gates/authenticated';
 import { type MountedRoute } from '../../request/gates/library-routes';
 import { operationOf } from '../../request/gates/request-log';
 import { OriginGate } from '../../request/gates/origin.gate';
-import { type GateType, routePlan } from '../../request/gates/route-plan';
+import { type RouteGate, routePlan } from '../../request/gates/route-plan';
 import { CookieRemoval } from '../../request/http/refresh-cookie';
 import { FIELD_MAX } from '../../request/http/request-body';
 import { ThrottleGate } from '../../request/throttling/limiters';
@@ -44,7 +44,7 @@ export const schemesOf = ({ guard, cookieMode, cookie, confirm }: GuardConfig): 
 /** Security requirements of these gates, as alternatives. Empty for a public route. */
 export function security(
   { guard, cookieMode }: GuardConfig,
-  gates: readonly GateType[],
+  gates: readonly RouteGate[],
   operation: Operation,
 ): Requirement[] {
   // Either the cookie or the refresh token in the body is required.
@@ -105,7 +105,7 @@ function parametersOf({ path }: MountedRoute): object[] {
 function successes(
   route: MountedRoute,
   { answer, answers }: OperationDoc,
-  gates: readonly GateType[],
+  gates: readonly RouteGate[],
   options: GuardConfig,
 ): Record<string, ResponseObject> {
   const status: number = Reflect.getMetadata(HTTP_CODE_METADATA, route.handler) ?? 200;
@@ -128,7 +128,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   302: 'Success, with a redirect for browsers.',
 };
 
-function headersOf(handler: object, gates: readonly GateType[], { cookieMode }: GuardConfig) {
+function headersOf(handler: object, gates: readonly RouteGate[], { cookieMode }: GuardConfig) {
   const fixed: { name: string; value: string }[] = Reflect.getMetadata(HEADERS_METADATA, handler) ?? [];
   const interceptors: unknown[] = Reflect.getMetadata(INTERCEPTORS_METADATA, handler) ?? [];
   // Routes with an origin gate deliver tokens, so they set the cookie.
