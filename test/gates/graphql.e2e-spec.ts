@@ -97,6 +97,15 @@ describe.each([
       expect((await ask(t, 'mutation { publish }', token)).data).toEqual({ publish: 'api:1' });
   });
 
+  it('knows what the user of the call may do', async () => {
+    const { accessToken } = await t.auth.startSession(1, {}, ['notes:write']);
+    expect((await ask(t, '{ may }', accessToken)).data).toEqual({ may: [false, true] });
+    expect((await ask(t, '{ a: may b: may }', (await t.session()).access_token)).data).toEqual({
+      a: [true, false],
+      b: [true, false],
+    });
+  });
+
   it.each(['erase', 'eraseByGuard'])('refuses an unconfirmed session: %s', async (field) => {
     const { access_token: token } = await t.session();
     expect(await refused(`mutation { ${field} }`, token)).toMatchObject({ code: 'LOCKED', status: 423 });

@@ -13,6 +13,7 @@ import {
   RequireConfirmation,
   SecurityStore,
   Throttled,
+  tokenCan,
 } from '@svc/auth';
 import type { WebSocket } from 'ws';
 import { TestApp, type TestAppOptions } from '../support/app';
@@ -49,8 +50,8 @@ class Handlers {
 
   @SubscribeMessage('write by guard')
   @UseGuards(AbilitiesGuard('notes:write'))
-  writeByGuard() {
-    return { event: 'write by guard', data: 'done' };
+  writeByGuard(@CurrentUser() user: Person) {
+    return { event: 'write by guard', data: [user.tokenCan('notes:write'), tokenCan(user, 'notes:read')] };
   }
 
   @SubscribeMessage('erase')
@@ -172,12 +173,12 @@ describe.each(LIBRARIES)('a gateway on %s', (library, open, adapter) => {
     expect(await pinned.say('write')).toEqual({ event: 'write', data: 'done' });
   });
 
-  it('refuses by a guard class', async () => {
+  it('refuses by a guard class, and knows what the user of a message may do', async () => {
     const connection = await connect((await t.session()).access_token);
     expect(await connection.say('write by guard')).toMatchObject({ event: 'exception', data: { code: 'FORBIDDEN' } });
     const pinned = await connect((await t.auth.startSession(1, {}, ['notes:write'])).accessToken);
     for (let message = 0; message < 2; message++)
-      expect(await pinned.say('write by guard')).toEqual({ event: 'write by guard', data: 'done' });
+      expect(await pinned.say('write by guard')).toEqual({ event: 'write by guard', data: [true, false] });
   });
 
   it('is rate-limited by the client`s address across all its sockets', async () => {

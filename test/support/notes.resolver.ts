@@ -13,6 +13,7 @@ import {
   RequireAbilityIfPinned,
   RequireConfirmation,
   Throttled,
+  tokenCan,
 } from '@svc/auth';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -70,6 +71,12 @@ export class NotesResolver {
   @RequireConfirmation()
   erase(@CurrentCaller() caller: Caller) {
     return callerText(caller);
+  }
+
+  @Query(() => [Boolean])
+  @Authenticated()
+  may(@CurrentUser() user: Person) {
+    return [tokenCan(user, 'notes:read'), user.tokenCan('notes:write')];
   }
 
   @Mutation(() => String)

@@ -269,7 +269,9 @@ describe('the public exports of the package', () => {
       'nodemailerMailer',
       'pbkdf2Verifier',
       'scryptVerifier',
+      'tokenAbilities',
       'tokenCan',
+      'tokenCannot',
       'withAuthColumns',
       'withTwoFactorColumns',
     ]);

@@ -14,7 +14,7 @@ import { Confirmations } from './features/step-up/confirmations';
 import { EnrolmentFlow } from './features/two-factor/two-factor.controller';
 import type { TokenBody } from './foundation/ports/presenter';
 import { Keyring } from './identity/tokens/keyring';
-import { type Caller, type TokenSource, callerIn } from './identity/tokens/caller';
+import { type Caller, type TokenSource, callerIn, grantIn, tokenIn } from './identity/tokens/caller';
 import { RefreshTokenPipe } from './request/http/refresh-cookie';
 import type { Flow } from './request/http/server-call';
 import { TokenDelivery } from './request/http/route.interceptor';
@@ -224,22 +224,34 @@ export class Auth {
   }
 
   /**
-   * Returns whether the verified token of the request covers an ability, with the same result as `@Abilities`. Returns
-   * false when the request has no verified token of this guard, even if it has one of another guard.
+   * Returns whether a verified token of this guard covers an ability, with the same result as `@Abilities`. Returns false
+   * without such a token, even if the request has one of another guard.
+   *
+   * @param from the current request, its caller, or the user object that this guard put on the request
    */
   tokenCan(from: TokenSource, ability: string): boolean {
-    return callerIn(from, this.scope.realm.guard)?.grant.covers(ability) ?? false;
+    return grantIn(from, this.scope.realm.guard).covers(ability);
+  }
+
+  /** The opposite of {@link tokenCan}. */
+  tokenCannot(from: TokenSource, ability: string): boolean {
+    return !this.tokenCan(from, ability);
+  }
+
+  /** Returns the abilities of a verified token of this guard, as the token lists them; without one, an empty list. */
+  tokenAbilities(from: TokenSource): readonly string[] {
+    return grantIn(from, this.scope.realm.guard).abilities;
   }
 
   /**
    * Returns a user of this guard as the API shows it: `id`, `email_verified`, the fields of the host and, if the token
    * of the request belongs to this user, the abilities of that token.
    *
-   * @param from the current request, or its caller
+   * @param from the current request, its caller, or the user object that this guard put on the request
    * @param fields fields that the host adds; they cannot replace the fields of the library
    */
   userResource(user: object, from?: TokenSource, fields: object = {}): UserResource {
-    return this.scope.get(UserResources).describe(user, callerIn(from, this.scope.realm.guard), fields);
+    return this.scope.get(UserResources).describe(user, tokenIn(from, this.scope.realm.guard), fields);
   }
 
   private get sessionService(): Sessions {

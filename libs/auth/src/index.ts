@@ -34,7 +34,7 @@ export { Authenticated, CurrentCaller, CurrentUser, Public } from './request/gat
 export { Abilities, AnyAbility } from './request/abilities/abilities';
 export { AbilitiesGuard, AnyAbilityGuard } from './request/abilities/abilities';
 export { type DeclaredAbilities, defineAbilities } from './request/abilities/abilities';
-export { tokenCan } from './request/abilities/abilities';
+export { tokenAbilities, tokenCan, tokenCannot } from './request/abilities/abilities';
 export { RequireAbilityIfPinned } from './features/sessions/pinned-ability.gate';
 export type { TokenSource } from './identity/tokens/caller';
 export { UserResource } from './request/abilities/user-resource';
@@ -47,7 +47,7 @@ export { ForceJson } from './request/http/error.filter';
 export { ValidationPipe, type ValidationPipeOptions } from './request/http/validation-pipe';
 export type { Caller } from './identity/tokens/caller';
 export type { AccessClaims } from './identity/tokens/access-token.policy';
-export type { Grant } from './identity/tokens/caller';
+export type { Grant } from './identity/users/grant';
 export type { ListedSession } from './features/sessions/session-list';
 export type { LoginChallenge, SecondFactorMethod } from './foundation/ports/presenter';
 export type { SessionTokens } from './request/http/route.interceptor';

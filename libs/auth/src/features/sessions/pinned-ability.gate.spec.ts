@@ -1,6 +1,7 @@
 import type { ExecutionContext } from '@nestjs/common';
 import { AuthEvents } from '../../foundation/platform/auth-events';
-import { Grant, recordCaller } from '../../identity/tokens/caller';
+import { recordCaller } from '../../identity/tokens/caller';
+import { Grant } from '../../identity/users/grant';
 import { AbilityDenials, InsufficientScope } from '../../request/abilities/ability.gate';
 import { DetailedGate, Gates } from '../../request/gates/route-plan';
 import { PinnedAbilityGate, type PinnedRequirement, PinnedSessions, RequireIfPinned } from './pinned-ability.gate';

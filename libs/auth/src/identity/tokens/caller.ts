@@ -1,4 +1,5 @@
 import { Unauthenticated } from '../../foundation/platform/errors';
+import { Grant, type VerifiedToken, recordUser, tokenOfUser } from '../users/grant';
 import type { AccessClaims } from './access-token.policy';
 
 /**
@@ -6,16 +7,10 @@ import type { AccessClaims } from './access-token.policy';
  *
  * @publicApi
  */
-export interface Caller<User extends object = object> {
-  /** The guard that verified the token. Only guard and `userId` together identify an account. */
-  readonly guard: string;
-  readonly userId: string;
+export interface Caller<User extends object = object> extends VerifiedToken {
   /** The id of the session; null for a co-issuer's token without a session. */
   readonly familyId: string | null;
-  /** The abilities of this token. They apply to this request, not to the user. */
-  readonly grant: Grant;
   readonly claims: AccessClaims;
-  /** The user as the guard's provider returned it for this request. */
   readonly user: User;
 }
 
@@ -25,11 +20,12 @@ interface Carrier {
   [CALLERS]?: Map<string, Caller>;
 }
 
-/** Records the caller of a request by guard. The caller recorded last is the active one. */
+/** Records the caller of a request by guard, and the token of the user object. The caller recorded last is the active one. */
 export function recordCaller(request: object, caller: Caller): Caller {
   const callers = ((request as Carrier)[CALLERS] ??= new Map());
   callers.delete(caller.guard);
   callers.set(caller.guard, caller);
+  recordUser(callers, caller);
   return caller;
 }
 
@@ -46,46 +42,31 @@ export function callerOf(request: object, guard?: string): Caller | undefined {
   return guard === undefined ? [...(callers?.values() ?? [])].at(-1) : callers?.get(guard);
 }
 
-const ALL = '*';
-
-/** The abilities of one token. */
-export class Grant {
-  private readonly names: ReadonlySet<string>;
-  private readonly prefixes: readonly string[];
-
-  constructor(readonly abilities: readonly string[]) {
-    this.names = new Set(abilities);
-    this.prefixes = abilities.filter((name) => name.endsWith('.*')).map((name) => name.slice(0, -1));
-  }
-
-  /** Reads a `scope` claim (RFC 8693 §4.2). A value that is not a string grants nothing. */
-  static ofScope(scope: unknown): Grant {
-    return new Grant(typeof scope === 'string' ? scope.split(' ').filter(Boolean) : []);
-  }
-
-  /**
-   * Whether the grant covers `ability`: by its exact name, by `*`, or by a `prefix.*` that its name
-   * starts with, dot included. Case-sensitive; a wildcard in `ability` itself is literal.
-   */
-  covers(ability: string): boolean {
-    if (!ability) return false;
-    return this.names.has(ALL) || this.names.has(ability) || this.prefixes.some((prefix) => ability.startsWith(prefix));
-  }
-}
-
 /**
- * Where to find the caller: a request that a guard has authenticated, or the recorded caller itself.
+ * Where to find a verified token: a request that a guard has authenticated, its {@link Caller}, or the user object that
+ * a guard put on the request (`request.user`, `@CurrentUser()`).
+ *
+ * A user is recognized by the object itself. An object that no guard has read has no token: a copy, or another object of
+ * the same row. If a user provider returns one object for several requests with different tokens, that object has none
+ * either; pass the request or the caller.
  *
  * @publicApi
  */
 export type TokenSource = Caller | object | null | undefined;
 
-/** The caller of a source that `guard` authenticated; without a guard, the caller recorded last. */
+/** The caller of a request, or a caller itself, that `guard` authenticated; without a guard, the active caller. */
 export function callerIn(from: TokenSource, guard?: string): Caller | undefined {
   if (typeof from !== 'object' || from === null) return undefined;
   if (!isCaller(from)) return callerOf(from, guard);
   return guard === undefined || from.guard === guard ? from : undefined;
 }
+
+/** The token of any source that `guard` verified; without a guard, that of the active guard. */
+export const tokenIn = (from: TokenSource, guard?: string): VerifiedToken | undefined =>
+  callerIn(from, guard) ?? (typeof from === 'object' && from !== null ? tokenOfUser(from, guard) : undefined);
+
+/** The abilities of the token in a source. Without a token they grant nothing. */
+export const grantIn = (from: TokenSource, guard?: string): Grant => tokenIn(from, guard)?.grant ?? Grant.NONE;
 
 // Checks the class, because a request or a body could have a member with this name.
 const isCaller = (from: object): from is Caller => 'grant' in from && from.grant instanceof Grant;

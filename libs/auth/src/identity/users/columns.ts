@@ -1,5 +1,6 @@
 import { Exclude } from 'class-transformer';
 import { Column, Index } from 'typeorm';
+import { Grant, tokenOfUser } from './grant';
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 type Constructor<T = object> = abstract new (...args: any[]) => T;
@@ -16,8 +17,35 @@ const shownBy = (base: Constructor, entity: object): object => {
 };
 
 /**
+ * Adds methods that answer what the token of a user may do. They answer for the object that a guard put on the request.
+ * Every other object can do nothing: one that the host read itself, a new one, a copy.
+ */
+function withTokenMethods<Base extends Constructor>(base: Base) {
+  abstract class TokenMethods extends base {
+    /** Whether the token for which a guard read this user covers an ability. The same as `tokenCan(user, ability)`. */
+    tokenCan(ability: string): boolean {
+      return grantOf(this).covers(ability);
+    }
+
+    /** The opposite of {@link tokenCan}. */
+    tokenCannot(ability: string): boolean {
+      return !grantOf(this).covers(ability);
+    }
+
+    /** The abilities of the token for which a guard read this user, as the token lists them; otherwise an empty list. */
+    tokenAbilities(): readonly string[] {
+      return grantOf(this).abilities;
+    }
+  }
+  return TokenMethods;
+}
+
+const grantOf = (user: object): Grant => tokenOfUser(user)?.grant ?? Grant.NONE;
+
+/**
  * Adds the columns that `@svc/auth` reads to a user entity: a unique `email`, stored in lower case so
- * that one address is one account, and `password_hash`, which queries do not select by default.
+ * that one address is one account, and `password_hash`, which queries do not select by default. Its methods `tokenCan`,
+ * `tokenCannot` and `tokenAbilities` answer for the user object that a guard put on the request.
  *
  * A response never contains the hash of an instance, neither with nor without `ClassSerializerInterceptor`. A `toJSON` of
  * your own replaces the one of the mixin: begin it with `super.toJSON()`.
@@ -31,7 +59,7 @@ const shownBy = (base: Constructor, entity: object): object => {
  * @publicApi
  */
 export function withAuthColumns<Base extends Constructor>(base: Base = Object as unknown as Base) {
-  abstract class AuthColumns extends base {
+  abstract class AuthColumns extends withTokenMethods(base) {
     @Index({ unique: true })
     @Column({ type: 'text', transformer: lowerCase })
     email!: string;
@@ -52,7 +80,8 @@ export function withAuthColumns<Base extends Constructor>(base: Base = Object as
 
 /**
  * Adds the columns of the second factor to a user entity. Queries do not select them by default, and responses do not
- * contain the secret and the recovery codes: see {@link withAuthColumns}. {@link addTwoFactorColumns} is their migration.
+ * contain the secret and the recovery codes: see {@link withAuthColumns}, also for the methods.
+ * {@link addTwoFactorColumns} is their migration.
  *
  * @example
  * \@Entity('users')
@@ -60,7 +89,7 @@ export function withAuthColumns<Base extends Constructor>(base: Base = Object as
  * @publicApi
  */
 export function withTwoFactorColumns<Base extends Constructor>(base: Base) {
-  abstract class TwoFactorColumns extends base {
+  abstract class TwoFactorColumns extends withTokenMethods(base) {
     /** Encrypted and bound to the user: it cannot be decrypted in the row of another user. */
     @Exclude()
     @Column({ name: 'two_factor_secret', type: 'text', nullable: true, select: false })

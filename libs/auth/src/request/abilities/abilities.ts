@@ -1,6 +1,6 @@
 import { type CanActivate, Injectable, type Type } from '@nestjs/common';
 import { AuthConfigError } from '../../foundation/platform/errors';
-import { type TokenSource, callerIn } from '../../identity/tokens/caller';
+import { type TokenSource, grantIn } from '../../identity/tokens/caller';
 import { AuthenticationGate } from '../gates/authenticated';
 import { RouteGuard, requires } from '../gates/route-guard';
 import { DetailedGate, Gates, type RouteGate } from '../gates/route-plan';
@@ -61,13 +61,29 @@ export function AnyAbilityGuard(...names: [string, ...string[]]): Type<CanActiva
 }
 
 /**
- * Returns whether the verified token of a request covers an ability, with the same result as `@Abilities`. Returns
- * false without a request and without a verified token. If several guards authenticated the request, the last one counts.
+ * Returns whether a verified token covers an ability, with the same result as `@Abilities`.
  *
- * @example if (tokenCan(request, 'orders.export')) { … }
+ * @param from a request, its caller, or the user object that a guard put on the request. If several guards authenticated
+ * the request, the last one counts. Without a verified token the result is false: see {@link TokenSource}
+ * @example if (tokenCan(user, 'orders.export')) { … }
  * @publicApi
  */
-export const tokenCan = (from: TokenSource, ability: string): boolean => callerIn(from)?.grant.covers(ability) ?? false;
+export const tokenCan = (from: TokenSource, ability: string): boolean => grantIn(from).covers(ability);
+
+/**
+ * The opposite of {@link tokenCan}: true also without a verified token.
+ *
+ * @publicApi
+ */
+export const tokenCannot = (from: TokenSource, ability: string): boolean => !tokenCan(from, ability);
+
+/**
+ * Returns the abilities of a verified token as the token lists them, with wildcards. Without a verified token the list is
+ * empty. To check an ability, use {@link tokenCan}.
+ *
+ * @publicApi
+ */
+export const tokenAbilities = (from: TokenSource): readonly string[] => grantIn(from).abilities;
 
 /** The ability decorators, their guards, and {@link tokenCan}, restricted to the declared ability names. */
 export interface DeclaredAbilities<Name extends string> {
@@ -76,6 +92,7 @@ export interface DeclaredAbilities<Name extends string> {
   readonly AbilitiesGuard: (...names: [Name, ...Name[]]) => Type<CanActivate>;
   readonly AnyAbilityGuard: (...names: [Name, ...Name[]]) => Type<CanActivate>;
   readonly tokenCan: (from: TokenSource, ability: Name) => boolean;
+  readonly tokenCannot: (from: TokenSource, ability: Name) => boolean;
   /** All declared names, for example for `hooks.abilities` to return. */
   readonly names: readonly Name[];
 }
@@ -92,5 +109,5 @@ export interface DeclaredAbilities<Name extends string> {
 export function defineAbilities<const Name extends string>(...names: [Name, ...Name[]]): DeclaredAbilities<Name> {
   const flaw = names.map(flawOf).find(Boolean);
   if (flaw) throw new AuthConfigError(flaw);
-  return { Abilities, AnyAbility, AbilitiesGuard, AnyAbilityGuard, tokenCan, names };
+  return { Abilities, AnyAbility, AbilitiesGuard, AnyAbilityGuard, tokenCan, tokenCannot, names };
 }

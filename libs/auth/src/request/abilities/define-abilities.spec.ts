@@ -1,11 +1,11 @@
 import { AuthConfigError } from '../../foundation/platform/errors';
-import { Grant } from '../../identity/tokens/caller';
+import { Grant } from '../../identity/users/grant';
 import { AbilityGate } from './ability.gate';
 import { defineAbilities } from './abilities';
 import { DetailedGate, Gates, gatesOf } from '../gates/route-plan';
 
 describe('declared abilities', () => {
-  const { Abilities, AnyAbility, AbilitiesGuard, AnyAbilityGuard, tokenCan, names } = defineAbilities(
+  const { Abilities, AnyAbility, AbilitiesGuard, AnyAbilityGuard, tokenCan, tokenCannot, names } = defineAbilities(
     'orders.read',
     'orders.write',
     '0',
@@ -28,6 +28,9 @@ describe('declared abilities', () => {
     expect(tokenCan(caller, 'orders.read')).toBe(true);
     // @ts-expect-error -- not declared
     expect(tokenCan(caller, 'users.read')).toBe(false);
+    expect(tokenCannot(caller, 'orders.read')).toBe(false);
+    // @ts-expect-error -- not declared
+    expect(tokenCannot(caller, 'users.read')).toBe(true);
     const listed: readonly ('orders.read' | 'orders.write' | '0')[] = names;
     expect(listed).toEqual(['orders.read', 'orders.write', '0']);
     const required = new DetailedGate(AbilityGate, { abilities: ['orders.read', '0'], met: 'every' });

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { AuthConfigError } from '../../foundation/platform/errors';
-import { Grant } from '../../identity/tokens/caller';
+import { Grant } from '../../identity/users/grant';
 import { isMet, requirement } from './requirement';
 
 describe('a requirement', () => {

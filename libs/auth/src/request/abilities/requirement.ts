@@ -1,5 +1,5 @@
 import { AuthConfigError } from '../../foundation/platform/errors';
-import type { Grant } from '../../identity/tokens/caller';
+import type { Grant } from '../../identity/users/grant';
 import { flawOf, flawOfScope } from './ability.policy';
 
 /** Abilities that a route requires: every one of them, or at least one. */

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Expose } from 'class-transformer';
 import { Realm } from '../../foundation/realm/realm';
-import type { Caller } from '../../identity/tokens/caller';
+import type { VerifiedToken } from '../../identity/users/grant';
 import { UserProvider } from '../../foundation/ports/user-provider';
 
 /** The fields of a user as the API shows it: those of the library, and those that the host adds. */
@@ -44,7 +44,7 @@ export class UserResources {
     private readonly realm: Realm,
   ) {}
 
-  describe(user: object, caller: Caller | undefined, fields: object): UserResource {
+  describe(user: object, caller: VerifiedToken | undefined, fields: object): UserResource {
     const own = caller?.userId === this.users.idOf(user) && caller.user.constructor === user.constructor;
     const libraryFields = {
       id: this.users.publicIdOf(user),
@@ -58,7 +58,7 @@ export class UserResources {
   }
 
   /** An empty list means that abilities are in use and none is granted; no list means that abilities are not in use. */
-  private abilitiesOf({ grant, claims }: Caller): object {
+  private abilitiesOf({ grant, claims }: VerifiedToken): object {
     const pinned = claims.pin === true;
     const inUse = this.realm.abilitiesInUse || grant.abilities.length > 0 || pinned;
     return inUse ? { abilities: grant.abilities, token_pinned: pinned } : {};

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { Grant } from './caller';
+import { Grant } from './grant';
 
 describe('a grant', () => {
   it.each<[string, string, boolean]>([
