@@ -20,6 +20,7 @@ import type { Flow } from './request/http/server-call';
 import { TokenDelivery } from './request/http/route.interceptor';
 import { type UserResource, UserResources } from './request/abilities/user-resource';
 import type { SessionTokens } from './request/http/route.interceptor';
+import { type PublicGuardConfig, publicConfig } from './foundation/config/public-config';
 import { AuthConfigError, Unauthenticated } from './foundation/platform/errors';
 import { type RealmScope, Realms } from './foundation/realm/realm';
 import { type SessionStart, Sessions } from './features/sessions/sessions';
@@ -252,6 +253,17 @@ export class Auth {
    */
   userResource(user: object, from?: TokenSource, fields: object = {}): UserResource {
     return this.scope.get(UserResources).describe(user, tokenIn(from, this.scope.realm.guard), fields);
+  }
+
+  /**
+   * Returns the configuration of a guard with all defaults applied, without secrets, keys and functions.
+   *
+   * @param name name of the guard; the guard of this `Auth` when omitted
+   * @throws AuthConfigError for a guard that is not declared
+   */
+  guardConfig(name?: string): PublicGuardConfig {
+    const { realm } = this.realms.named(name) ?? this.scope;
+    return publicConfig(realm.options);
   }
 
   private get sessionService(): Sessions {

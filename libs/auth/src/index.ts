@@ -57,6 +57,7 @@ export type { CarriedRequest, Handshake } from './foundation/ports/handshake';
 // Options
 export { authOptionsFromEnv } from './foundation/config/env';
 export type * from './foundation/config/auth-options';
+export type { PublicGuardConfig } from './foundation/config/public-config';
 export type { MessageKey, MessageParams, Translate } from './foundation/platform/messages';
 export type { SecurityEvent, SecurityLine } from './foundation/platform/catalogue';
 export type { Operation } from './foundation/platform/catalogue';
