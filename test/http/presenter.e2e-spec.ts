@@ -148,3 +148,22 @@ describe('a presenter of one guard', () => {
     }
   });
 });
+
+describe('a presenter that throws', () => {
+  class Broken extends Presenter {
+    override refresh(): object {
+      throw new Error('of the host');
+    }
+    override async login(): Promise<object> {
+      throw new Error('of the host');
+    }
+  }
+  const t = TestApp.forFile({ options: { presenter: Broken } });
+
+  it('does not cost a client its tokens', async () => {
+    await t.person(ADA);
+    const session = await t.session();
+    const { body } = await t.refresh(session.refresh_token).expect(200);
+    expect(body).toMatchObject({ access_token: expect.any(String), refresh_token: expect.any(String) });
+  });
+});

@@ -1,5 +1,7 @@
 import * as library from '@svc/auth';
+import type { ExecutionContext } from '@nestjs/common';
 import {
+  AccessTokenGuard,
   AccountLocked,
   AuthConfigError,
   type CallSource,
@@ -40,6 +42,16 @@ const tokensOf = (result: object): SessionTokens => {
   expect(result).toHaveProperty('accessToken');
   return result as SessionTokens;
 };
+
+/** The context of a guarded handler of the host. */
+const contextOf = (request: object): ExecutionContext =>
+  ({
+    getType: () => 'http',
+    getArgs: () => [],
+    getClass: () => class {},
+    getHandler: () => () => undefined,
+    switchToHttp: () => ({ getRequest: () => request, getResponse: () => ({}) }),
+  }) as never;
 
 const outcome = (call: Promise<unknown>): Promise<unknown> => call.catch((error: unknown) => error);
 
@@ -150,6 +162,13 @@ describe('a server call', () => {
         code: 'bad_link',
       });
     }
+    const hostile = { toString: 1, valueOf: 1 } as never;
+    const parts = { id: hostile, hash: hostile, expires: hostile, signature: hostile };
+    expect(await outcome(t.auth.emailVerification.verify(parts, CLIENT))).toMatchObject({ code: 'bad_link' });
+    await member(t, ADA);
+    const client = bearer(await signIn());
+    for (const id of [hostile, ['0b0ae1a2-5a0f-4b5b-9f0e-3f0a6c0d1e2f'] as never, 7 as never])
+      expect(await outcome(t.auth.sessions.end(id, client))).toMatchObject({ code: 'no_such_session' });
     const surrogate = { id: '\ud800', hash: 'x', expires: '99999999999', signature: 'a'.repeat(64) };
     expect(await outcome(t.auth.emailVerification.verify(surrogate, CLIENT))).toMatchObject({ code: 'bad_link' });
   });
@@ -169,6 +188,45 @@ describe('a server call', () => {
     expect(await outcome(t.auth.sessions.list(forged))).toBeInstanceOf(Unauthenticated);
     await t.auth.revoke(claimsOf(tokens.accessToken).fid as string);
     expect(await outcome(t.auth.sessions.list(bearer(tokens)))).toBeInstanceOf(Unauthenticated);
+  });
+
+  it('takes the members of a request only from the request itself', async () => {
+    await member(t, ADA);
+    const tokens = await signIn();
+    // As in Express, the headers and the address are members of the prototype.
+    class Incoming {
+      get headers() {
+        return { authorization: `Bearer ${tokens.accessToken}`, 'user-agent': 'a browser' };
+      }
+      get ip() {
+        return '203.0.113.8';
+      }
+    }
+    const request = new Incoming();
+    const confirmationToken = await t.auth.confirmation.byPassword(PASSWORD, request);
+    await t.auth.enrolment.start({ request, confirmationToken });
+    await t.app.get(AccessTokenGuard).canActivate(contextOf(request));
+    const copied = { ...request, confirmationToken };
+    expect(await outcome(t.auth.enrolment.start(copied))).toMatchObject({
+      message: expect.stringContaining('Pass { request, … } instead'),
+    });
+    const session = tokensOf(await t.auth.login.attempt({ identifier: ADA, password: PASSWORD }, { request }));
+    expect((await t.auth.sessions.list(bearer(session)))[0]).toMatchObject({
+      ip: '203.0.113.8',
+      user_agent: 'a browser',
+    });
+  });
+
+  it('refuses a caller whose token has expired', async () => {
+    await member(t, ADA);
+    const tokens = await signIn();
+    const request: CallSource = bearer(tokens);
+    await t.auth.sessions.list(request);
+    const guard = t.app.get(AccessTokenGuard);
+    await guard.canActivate(contextOf(request));
+    expect(await t.auth.sessions.list(request)).toHaveLength(1);
+    t.clock.advance(906);
+    expect(await outcome(t.auth.sessions.list(request))).toBeInstanceOf(Unauthenticated);
   });
 
   it('needs the ability and the confirmation that its route needs', async () => {
@@ -329,8 +387,9 @@ describe('a server call without routes', () => {
       expect((noUrl as Error).message).toMatch(/passwordReset.frontendUrl .* mail.mailer/s);
       const noNames = await refused(() => t.auth.registration.register({}, CLIENT));
       expect((noNames as Error).message).toMatch(/cannot be created/);
+      await expect(t.auth.sessions.list(CLIENT)).rejects.toBeInstanceOf(Unauthenticated);
       const off = await refused(() => t.auth.enrolment.start(bearer(tokens)));
-      expect((off as Error).message).toBe('features.twoFactor is off for the guard "api".');
+      expect((off as Error).message).toBe('The guard "api" does not have features.twoFactor.');
       expect(() => t.auth.guard('none')).toThrow(AuthConfigError);
     } finally {
       await t.stop();
@@ -349,6 +408,7 @@ describe('tokens that the host delivers', () => {
         t.auth.login.attempt({ identifier: ADA, password: PASSWORD }, { ip: '203.0.113.7', headers: { ...headers } }),
       );
     expect(await attempt(PAGE)).toMatchObject({ code: 'foreign_page' });
+    expect(await attempt({ Origin: PAGE.origin, Host: PAGE.host })).toMatchObject({ code: 'foreign_page' });
     tokensOf(
       (await attempt({ ...PAGE, origin: 'https://api.example.com', 'sec-fetch-site': 'same-origin' })) as object,
     );

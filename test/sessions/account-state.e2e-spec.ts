@@ -1,10 +1,25 @@
-import { SessionEnded, SignInRefused, Unauthenticated } from '@svc/auth';
+import { SessionEnded, SignInRefused, Unauthenticated, withAuthColumns } from '@svc/auth';
 import { SoftAuthenticator } from '@svc/auth/testing';
+import { Entity, PrimaryColumn } from 'typeorm';
 import { TestApp } from '../support/app';
 import { memberOptions, Mailbox, member } from '../support/members';
 import { ORIGIN, PasskeyApp } from '../support/passkeys';
 import { codeOf, enrol, startChallenge } from '../support/two-factor';
 import { ADA, Member, PASSWORD } from '../support/user-entities';
+
+/** Ids as some services generate them: more digits than a number of JavaScript can represent. */
+@Entity('big_ids')
+class BigId extends withAuthColumns() {
+  @PrimaryColumn('bigint')
+  id!: string;
+}
+
+/** The entity declares `uuid`, and the column of the database is a text. */
+@Entity('text_as_uuids')
+class TextAsUuid extends withAuthColumns() {
+  @PrimaryColumn('uuid')
+  id!: string;
+}
 
 const TEXT = 'This account may not sign in. Please contact support.';
 
@@ -156,9 +171,29 @@ describe('hooks.canSignIn', () => {
     expect(await t.database.query('SELECT 1 FROM svc_sessions WHERE revoked_at IS NULL')).toHaveLength(1);
   });
 
-  it.each([undefined, null, 0, 1, 'no'])('refuses the sign-in when it returns %p instead of true', async (answer) => {
+  it.each([undefined, null, 0, 1, 'no'])('fails without any effect when it returns %p', async (answer) => {
+    const session = await t.session();
     faulty = () => answer;
-    await t.login(ADA).expect(401);
+    await t.login(ADA).expect(500);
+    await t.refresh(session.refresh_token).expect(500);
+    faulty = undefined;
+    await t.refresh(session.refresh_token).expect(200);
+  });
+
+  it('consumes neither a challenge nor its factor when it refuses or throws', async () => {
+    const { recoveryCodes } = await enrol(t);
+    const challenge = await startChallenge(t);
+    const answer = () =>
+      t.http.post('/auth/two-factor-challenge').send({ challenge_token: challenge, recovery_code: recoveryCodes[0] });
+    suspended.add(`api:${id}`);
+    await answer().expect(401);
+    suspended.clear();
+    faulty = () => {
+      throw new Error('of the host');
+    };
+    await answer().expect(500);
+    faulty = undefined;
+    await answer().expect(200);
   });
 
   it('is asked before other hooks and before a refresh changes anything', async () => {
@@ -178,6 +213,49 @@ describe('hooks.canSignIn', () => {
     await t.refresh(session.refresh_token).expect(401);
     suspended.clear();
     await t.refresh(session.refresh_token).expect(401);
+  });
+});
+
+describe('a refused sign-in', () => {
+  const t = TestApp.forFile({ options: { hooks: { canSignIn }, sessions: { maxPerUser: 1 } } });
+
+  it('ends no other session of the user', async () => {
+    await t.person(ADA);
+    const session = await t.session();
+    suspended.add('api:1');
+    await t.login(ADA).expect(401);
+    faulty = () => {
+      throw new Error('of the host');
+    };
+    await t.login(ADA).expect(500);
+    await t.get('/private', session.access_token).expect(200);
+  });
+});
+
+describe('users whose ids the statement of a refresh cannot read', () => {
+  it.each([
+    ['19 digits', BigId, 'big_ids', '1234567890123456789'],
+    [
+      'another type in the database than in the entity',
+      TextAsUuid,
+      'text_as_uuids',
+      '0b0ae1a2-5a0f-4b5b-9f0e-3f0a6c0d1e2f',
+    ],
+  ])('refresh and end like others: %s', async (_, entity, table, id) => {
+    const t = await TestApp.start({ options: { users: { entity } }, entities: [entity], controllers: [] });
+    try {
+      await t.database.query(
+        `CREATE TABLE ${table} (id ${table === 'big_ids' ? 'bigint' : 'varchar(36)'} PRIMARY KEY, email text UNIQUE, password_hash text)`,
+      );
+      await t.database.query(`INSERT INTO ${table} (id, email) VALUES ($1, $2)`, [id, ADA]);
+      const { refreshToken } = await t.auth.startSession(id);
+      const { body } = await t.refresh(refreshToken).expect(200);
+      await t.refresh(body.refresh_token).expect(200);
+      await t.database.query(`DELETE FROM ${table}`);
+      await t.refresh(body.refresh_token).expect(401);
+    } finally {
+      await t.stop();
+    }
   });
 });
 

@@ -1,4 +1,4 @@
-import { type Caller, CurrentCaller, Auth, Authenticated, PasswordChanged } from '@svc/auth';
+import { Auth, Authenticated, type Caller, CurrentCaller, PasswordChanged, PasswordHasher } from '@svc/auth';
 import { Controller, Inject, Post } from '@nestjs/common';
 import { SoftAuthenticator, totpCode } from '@svc/auth/testing';
 import { TestApp, claimsOf } from '../support/app';
@@ -13,14 +13,14 @@ class HostProof {
 
   @Post()
   @Authenticated()
-  confirm(@CurrentCaller() caller: Caller) {
-    return { proof: this.auth.confirm(caller) };
+  async confirm(@CurrentCaller() caller: Caller) {
+    return { proof: await this.auth.confirm(caller) };
   }
 
   @Post('staff')
   @Authenticated('admin')
-  confirmStaff(@CurrentCaller() caller: Caller) {
-    return { proof: this.auth.confirm(caller) };
+  async confirmStaff(@CurrentCaller() caller: Caller) {
+    return { proof: await this.auth.confirm(caller) };
   }
 }
 
@@ -89,6 +89,31 @@ describe('a user without a password', () => {
     await confirmed(t, 'post', '/auth/two-factor', token, proof).expect(423);
   });
 
+  it('is not confirmed by the host in a pinned session without the ability, which also learns no methods', async () => {
+    await t.person('bob@example.com');
+    const { accessToken: pinned } = await t.auth.startSession('2', {}, ['orders.read']);
+    await t.call('post', '/host-proof', pinned).expect(403);
+    const { headers } = await t.call('post', '/auth/two-factor', pinned).expect(423);
+    expect(headers['x-svc-confirmation-methods']).toBe('');
+    const { accessToken: able } = await t.auth.startSession('2', {}, ['svc.account']);
+    await t.call('post', '/host-proof', able).expect(201);
+    const { headers: shown } = await t.call('post', '/auth/two-factor', able).expect(423);
+    expect(shown['x-svc-confirmation-methods']).toBe('password');
+  });
+
+  it('sets no first password from a session that ends while its hash waits', async () => {
+    const proof = await proofOf();
+    const hasher = t.app.get(PasswordHasher);
+    const hash = hasher.hash.bind(hasher);
+    jest.spyOn(hasher, 'hash').mockImplementationOnce(async (password) => {
+      await t.auth.revokeAll(id);
+      return hash(password);
+    });
+    const body = { password: NEXT, password_confirmation: NEXT };
+    await confirmed(t, 'post', '/auth/password', token, proof).send(body).expect(401);
+    await t.login(ADA, NEXT).expect(422);
+  });
+
   it('sets a first password with a confirmation, and only once', async () => {
     const changed = t.recorded(PasswordChanged);
     const send = (password = NEXT, proof = '') =>
@@ -155,6 +180,8 @@ describe('confirm.afterLogin', () => {
     await enrol(await started({ amr: ['fed'] })).expect(200);
     await enrol(await started()).expect(423);
     await enrol(await started({ amr: ['fed'], claims: { act: { sub: 'support' } } })).expect(423);
+    const acting = await t.auth.startSession(id, { amr: ['fed'], claims: { act: { sub: 'support' } } });
+    await enrol((await t.refresh(acting.refreshToken).expect(200)).body.access_token).expect(423);
     await enrol(await started({ amr: ['fed'] }, ['*'])).expect(423);
     await enrol(await started({ amr: ['fed'], authTime: t.clock.seconds() - 121 })).expect(423);
     await enrol(await started({ amr: ['fed'], authTime: t.clock.seconds() + 60 })).expect(423);

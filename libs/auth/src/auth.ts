@@ -10,7 +10,6 @@ import { PasswordResetFlow } from './features/password-reset/password-reset.cont
 import { RegistrationFlow } from './features/registration/registration.controller';
 import { SessionFlow } from './features/sessions/sessions.controller';
 import { ConfirmationFlow } from './features/step-up/confirm-password.controller';
-import { Confirmations } from './features/step-up/confirmations';
 import { EnrolmentFlow } from './features/two-factor/two-factor.controller';
 import type { TokenBody } from './foundation/ports/presenter';
 import { Keyring } from './identity/tokens/keyring';
@@ -178,15 +177,12 @@ export class Auth {
   /**
    * Returns a confirmation token for the session of the caller, after the host has confirmed the user's identity in its own
    * way, for example with the social provider of a user without a password. It is as good as the one of
-   * `POST /confirm-password`. The host limits its own attempts.
+   * `POST /confirm-password`, and a pinned session needs the same ability. The host limits and logs its own attempts.
    *
-   * @throws Unauthenticated for the caller of another guard
+   * @throws Unauthenticated for the caller of another guard, InsufficientScope, StoreUnavailable
    */
-  confirm(caller: Caller): string {
-    const { guard } = this.scope.realm;
-    const own = callerIn(caller, guard);
-    if (!own) throw new Unauthenticated(false);
-    return this.scope.get(Confirmations).mint(own);
+  confirm(caller: Caller): Promise<string> {
+    return this.confirmation.issue(caller);
   }
 
   /**

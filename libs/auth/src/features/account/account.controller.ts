@@ -47,7 +47,7 @@ export class AccountFlow extends Flow {
   protected override readonly feature = 'accountDeletion';
 
   /** As `GET /account/export`. @throws Unauthenticated, InsufficientScope, ConfirmationRequired, TooManyRequests */
-  export(source: CallSource): Promise<ExportedAccount> {
+  async export(source: CallSource): Promise<ExportedAccount> {
     const account = this.get(AccountExport);
     return this.callAs(AccountController, 'export', source, (caller) => account.export(caller));
   }
@@ -58,7 +58,7 @@ export class AccountFlow extends Flow {
    * @throws Unauthenticated, InsufficientScope, ConfirmationRequired, StoreUnavailable; every error of a listener of
    * `AccountDeleting` or of `hooks.deleteUser`: the account is not deleted then
    */
-  delete(source: CallSource): Promise<void> {
+  async delete(source: CallSource): Promise<void> {
     const deletion = this.get(AccountDeletion);
     return this.callAs(AccountController, 'delete', source, (caller) => deletion.delete(caller));
   }

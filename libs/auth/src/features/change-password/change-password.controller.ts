@@ -50,7 +50,7 @@ export class PasswordChangeFlow extends Flow {
    * @throws Unauthenticated, WrongPassword, ConfirmationRequired, ValidationFailed, InsufficientScope, AccountIsLocked,
    * TooManyRequests, HasherBusy, StoreUnavailable
    */
-  change(input: NewPassword, source: CallSource): Promise<void> {
+  async change(input: NewPassword, source: CallSource): Promise<void> {
     const { currentPassword, password } = input ?? {};
     const change = this.get(PasswordChange);
     const body = { current_password: currentPassword, password, password_confirmation: password };

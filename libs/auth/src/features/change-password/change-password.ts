@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ValidateIf } from 'class-validator';
 import { AuthEvents } from '../../foundation/platform/auth-events';
-import { ValidationFailed } from '../../foundation/platform/errors';
+import { Unauthenticated, ValidationFailed } from '../../foundation/platform/errors';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { PasswordHasher } from '../../identity/password/password-hasher';
 import { PasswordRules } from '../../identity/password/password-rules';
@@ -65,12 +65,15 @@ export class PasswordChange {
     });
     if ((await this.users.passwordHashOf(userId)) !== null) throw missing;
     await this.confirmations.require(caller, request);
+    const digest = await this.hasher.hash(password);
+    // The hash may have waited in the queue. A session that has ended must not add a way to sign in.
+    if (!(await this.sessions.isAlive(familyId))) throw new Unauthenticated(true).withReason('revoked_token', userId);
     const isMade = await this.replacement.replace({
       userId,
-      digest: await this.hasher.hash(password),
+      digest,
       replacing: null,
       endSessions: () => this.endOthers(userId, familyId),
-      // The user has a password now, and can repeat the request with it.
+      // After an error the password may be stored. There was none that a session could belong to.
       undo: async () => undefined,
     });
     if (!isMade) throw missing;

@@ -117,7 +117,7 @@ export class EmailVerificationFlow extends Flow {
    *
    * @throws Unauthenticated, TooManyRequests, StoreUnavailable; AuthConfigError without `apiUrl`, `encryption.key` or mailer
    */
-  send(source: CallSource): Promise<void> {
+  async send(source: CallSource): Promise<void> {
     // Without the feature, this class sends no mails instead of being absent.
     this.get(EmailVerification);
     const mails = this.get(VerificationMails);
@@ -125,10 +125,13 @@ export class EmailVerificationFlow extends Flow {
   }
 
   /** As `GET /email/verify/:id/:hash`. @throws InvalidLink, OutdatedLink, TooManyRequests, StoreUnavailable */
-  verify(parts: VerificationLink, source: CallSource): Promise<void> {
+  async verify(parts: VerificationLink, source: CallSource): Promise<void> {
     const { id, hash, expires, signature } = parts ?? {};
     const verification = this.get(EmailVerification);
-    const link = { id: String(id), hash: String(hash), query: `expires=${expires}&signature=${signature}` };
+    const [ofId, ofHash, until, mac] = [id, hash, expires, signature].map((part) =>
+      typeof part === 'string' ? part : '',
+    );
+    const link = { id: ofId!, hash: ofHash!, query: `expires=${until}&signature=${mac}` };
     return this.call(VerifyEmailController, 'open', source, () => verification.verify(link));
   }
 }

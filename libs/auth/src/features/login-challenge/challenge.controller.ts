@@ -45,7 +45,7 @@ export class ChallengeFlow extends Flow {
    * @throws BadChallenge, WrongCode, PasskeyRefused, TooManyFailures, TooManyRequests, AccountIsLocked, SignInRefused,
    * UnverifiedLogin, ValidationFailed, StoreUnavailable
    */
-  answer(challengeToken: string, answer: SecondFactorAnswer, source: CallSource): Promise<SessionTokens> {
+  async answer(challengeToken: string, answer: SecondFactorAnswer, source: CallSource): Promise<SessionTokens> {
     const { code, recoveryCode, ceremonyId, credential } = (answer ?? {}) as Partial<Record<string, unknown>>;
     const completion = this.get(ChallengeCompletion);
     const complete = async (request: ServerRequest): Promise<SessionTokens> =>

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ValidationFailed, AuthException } from '../../foundation/platform/errors';
 import type { Text } from '../../foundation/platform/messages';
+import { AccountStandings } from '../../identity/tokens/access-tokens';
 import type { PurposeClaims } from '../../identity/tokens/purpose-token.policy';
 import { clientInfo } from '../../request/http/client-info';
 import { OptionalObject, OptionalText, RequiredString, named } from '../../request/http/request-body';
@@ -31,6 +32,7 @@ export class ChallengeAttempts {
     private readonly limits: FailureLimits,
     private readonly users: TimedUserProvider,
     private readonly unverified: UnverifiedBlock,
+    private readonly standings: AccountStandings,
   ) {}
 
   /**
@@ -60,6 +62,7 @@ export class ChallengeAttempts {
     if (!match) return null;
     // Before the challenge and the factor are consumed: a refused user can use them later.
     this.unverified.refuse(user);
+    await this.standings.refuse(challenge.sub);
     return (await this.spend(challenge, match)) ? { user, amr: match.amr } : null;
   }
 

@@ -25,12 +25,13 @@ export class LoginController {
   }
 }
 
-/** The input of {@link LoginFlow.attempt}. Further fields are passed on to `hooks.authenticate`. */
+/** The input of {@link LoginFlow.attempt}. Absent values are wrong credentials. */
 export interface LoginInput {
   /** The value of the login field (option `username`). */
-  identifier?: string;
-  password?: string;
-  [field: string]: unknown;
+  identifier: string | null | undefined;
+  password: string | null | undefined;
+  /** Further fields of the request body, for `hooks.authenticate`. */
+  fields?: Readonly<Record<string, unknown>>;
 }
 
 /**
@@ -46,11 +47,11 @@ export class LoginFlow extends Flow {
    * @throws WrongCredentials, TooManyFailures, TooManyRequests, AccountIsLocked, SignInRefused, UnverifiedLogin, HasherBusy,
    * ValidationFailed, StoreUnavailable
    */
-  attempt(credentials: LoginInput, source: CallSource): Promise<SessionTokens | LoginChallenge> {
-    const { identifier, ...fields } = credentials ?? {};
+  async attempt(credentials: LoginInput, source: CallSource): Promise<SessionTokens | LoginChallenge> {
+    const { identifier, password, fields } = credentials ?? ({} as Partial<LoginInput>);
     const { username } = this.scope.realm.options;
     const sign = async (request: ServerRequest): Promise<SessionTokens | LoginChallenge> =>
       this.get(Login).attempt(await this.read(LoginRequest, request), request);
-    return this.call(LoginController, 'attempt', source, sign, { ...fields, [username]: identifier });
+    return this.call(LoginController, 'attempt', source, sign, { ...fields, [username]: identifier, password });
   }
 }

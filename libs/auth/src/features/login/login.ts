@@ -75,7 +75,7 @@ export class UnverifiedBlock {
  * @publicApi
  */
 export class Lockout {
-  /** @param request the HTTP request that was refused */
+  /** @param request the request that was refused; a `ServerRequest` for a server call */
   constructor(readonly request: object) {}
 }
 

@@ -53,7 +53,7 @@ export class PasskeyFlow extends Flow {
    *
    * @throws PasskeyRefused, UnverifiedLogin, SignInRefused, Unauthenticated, TooManyRequests, ValidationFailed, StoreUnavailable
    */
-  login(answer: PasskeyAnswer, source: CallSource): Promise<SessionTokens> {
+  async login(answer: PasskeyAnswer, source: CallSource): Promise<SessionTokens> {
     const login = this.get(PasskeyLogin);
     const sign = async (request: ServerRequest): Promise<SessionTokens> =>
       login.attempt(await this.read(AssertionRequest, request), request);
@@ -65,7 +65,7 @@ export class PasskeyFlow extends Flow {
    *
    * @throws Unauthenticated, PasskeyRefused, InsufficientScope, TooManyRequests, ValidationFailed, StoreUnavailable
    */
-  confirm(answer: PasskeyAnswer, source: CallSource): Promise<string> {
+  async confirm(answer: PasskeyAnswer, source: CallSource): Promise<string> {
     const confirmation = this.get(PasskeyConfirmation);
     const confirm = async (caller: Caller, request: ServerRequest): Promise<string> =>
       (await confirmation.confirm(caller, await this.read(AssertionRequest, request))).confirmation_token;
@@ -77,7 +77,7 @@ export class PasskeyFlow extends Flow {
    *
    * @throws Unauthenticated, ConfirmationRequired, StoreUnavailable
    */
-  registrationOptions(source: CallSource): Promise<object> {
+  async registrationOptions(source: CallSource): Promise<object> {
     const enrolment = this.get(PasskeyEnrolment);
     return this.callAs(PasskeyEnrolmentController, 'options', source, (caller) => enrolment.options(caller));
   }
@@ -88,7 +88,7 @@ export class PasskeyFlow extends Flow {
    * @param credential the response of the browser to {@link registrationOptions}, as JSON
    * @throws Unauthenticated, ConfirmationRequired, PasskeyRefused, ValidationFailed, StoreUnavailable
    */
-  register(credential: object, source: CallSource, name?: string): Promise<void> {
+  async register(credential: object, source: CallSource, name?: string): Promise<void> {
     const enrolment = this.get(PasskeyEnrolment);
     const register = async (caller: Caller, request: ServerRequest): Promise<void> => {
       const given = await this.read(RegistrationRequest, request);
@@ -98,13 +98,13 @@ export class PasskeyFlow extends Flow {
   }
 
   /** As `GET /passkeys`: lists the passkeys of the caller. @throws Unauthenticated, InsufficientScope */
-  list(source: CallSource): Promise<PasskeyList> {
+  async list(source: CallSource): Promise<PasskeyList> {
     const passkeys = this.get(PasskeyManagement);
     return this.callAs(PasskeysController, 'list', source, ({ userId }) => passkeys.list(userId));
   }
 
   /** As `PATCH /passkeys/:id`; null removes the name. @throws Unauthenticated, ConfirmationRequired, PasskeyNotFound */
-  rename(id: string, name: string | null, source: CallSource): Promise<void> {
+  async rename(id: string, name: string | null, source: CallSource): Promise<void> {
     const passkeys = this.get(PasskeyManagement);
     const rename = async ({ userId }: Caller, request: ServerRequest): Promise<void> =>
       passkeys.rename(userId, id, (await this.read(RenameRequest, request)).name);
@@ -112,7 +112,7 @@ export class PasskeyFlow extends Flow {
   }
 
   /** As `DELETE /passkeys/:id`. An unknown id has no effect. @throws Unauthenticated, ConfirmationRequired */
-  remove(id: string, source: CallSource): Promise<void> {
+  async remove(id: string, source: CallSource): Promise<void> {
     const passkeys = this.get(PasskeyManagement);
     return this.callAs(PasskeysController, 'remove', source, ({ userId }) => passkeys.remove(userId, id));
   }

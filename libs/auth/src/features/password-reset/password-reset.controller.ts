@@ -57,7 +57,7 @@ export class PasswordResetFlow extends Flow {
    *
    * @throws ValidationFailed, TooManyRequests, StoreUnavailable; AuthConfigError without `frontendUrl` or mailer
    */
-  request(email: string, source: CallSource): Promise<void> {
+  async request(email: string, source: CallSource): Promise<void> {
     const links = this.get(ResetLinks);
     const mail = async (request: ServerRequest): Promise<void> =>
       links.request((await this.read(ForgotPasswordRequest, request)).email);
@@ -65,7 +65,7 @@ export class PasswordResetFlow extends Flow {
   }
 
   /** As `POST /reset-password`. @throws ResetFailed, ValidationFailed, TooManyRequests, HasherBusy, StoreUnavailable */
-  reset(input: ResetInput, source: CallSource): Promise<void> {
+  async reset(input: ResetInput, source: CallSource): Promise<void> {
     const { token, email, password } = input ?? {};
     const resets = this.get(PasswordResets);
     const body = { token, email, password, password_confirmation: password };

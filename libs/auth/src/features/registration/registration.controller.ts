@@ -62,7 +62,7 @@ export class RegistrationFlow extends Flow {
    * omitted
    * @throws ValidationFailed, IdentifierTaken, TooManyRequests, HasherBusy, StoreUnavailable
    */
-  register(fields: Readonly<Record<string, unknown>>, source: CallSource): Promise<RegistrationAnswer> {
+  async register(fields: Readonly<Record<string, unknown>>, source: CallSource): Promise<RegistrationAnswer> {
     const registration = this.get(Registration);
     const body = { password_confirmation: fields?.password, ...fields };
     return this.call(RegisterController, 'register', source, (request) => registration.register(request), body);

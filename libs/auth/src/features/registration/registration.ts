@@ -6,7 +6,8 @@ import type { LoginChallenge, RegisteredBody } from '../../foundation/ports/pres
 import type { SessionTokens } from '../../request/http/route.interceptor';
 import { VerificationMails } from '../email-verification/verification-mails';
 import { LoginChallengeIssuer, UnverifiedBlock } from '../login/login';
-import { Sessions, SignInRefused } from '../sessions/sessions';
+import { SignInRefused } from '../../identity/tokens/access-tokens';
+import { Sessions } from '../sessions/sessions';
 import { NewAccounts } from './new-accounts';
 import { RegistrationForm } from './registration-form';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';

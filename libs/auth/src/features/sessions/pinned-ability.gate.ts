@@ -40,8 +40,12 @@ export class PinnedAbilityGate implements Gate<PinnedRequirement> {
     private readonly abilityDenials: AbilityDenials,
   ) {}
 
-  async check(_context: ExecutionContext, request: object, required: PinnedRequirement): Promise<void> {
-    const caller = callerAt(request, this.realm.guard);
+  check(_context: ExecutionContext, request: object, required: PinnedRequirement): Promise<void> {
+    return this.require(callerAt(request, this.realm.guard), required);
+  }
+
+  /** Refuses a caller that does not meet a requirement. @throws InsufficientScope */
+  async require(caller: Caller, required: PinnedRequirement): Promise<void> {
     const applies = required.always || this.realm.options.features.gateAuthRoutes;
     if (!applies || isMet(required, caller.grant)) return;
     if (await this.pinnedSessions.includes(caller)) throw this.abilityDenials.refusal(caller, required);

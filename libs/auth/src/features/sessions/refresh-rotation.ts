@@ -116,7 +116,8 @@ export class RefreshRotation {
 
   /** Ends the session of a user that does not exist any more or may not sign in. @throws InvalidRefreshToken */
   private async requireGoodStanding({ userId, familyId, hasUser }: FoundSession): Promise<void> {
-    const standing = await this.standings.of(userId, hasUser ?? undefined);
+    // The statement of the session only confirms that the user exists. Otherwise the user is read.
+    const standing = await this.standings.of(userId, hasUser === true);
     if (standing === 'good') return;
     await this.sessions.end(familyId, 'disabled');
     const reason = standing === 'missing' ? 'unknown_user' : 'sign_in_refused';

@@ -72,7 +72,7 @@ export function sessionStatements(database: Database, hasUser: string | null) {
    * Rows are looked up by an array of ids, not by a join. With outdated statistics, the planner may scan the whole table:
    * once for an array, but once for each row of a join.
    */
-  const paged = (page: string, set: string, which: string, order = 'created_at, id'): string => `
+  const paged = (page: string, set: string, which: string): string => `
     WITH moment AS MATERIALIZED (SELECT ${now('$2')} AS now),
          page AS MATERIALIZED (${page}),
          locked AS MATERIALIZED (
@@ -83,18 +83,21 @@ export function sessionStatements(database: Database, hasUser: string | null) {
     SELECT * FROM (
       SELECT id, '' AS "userId", '{}'::text[] AS amr, NULL AS ip, NULL AS "userAgent",
              (SELECT count(*)::int FROM page) AS size, created_at::text AS "createdAt"
-        FROM page ORDER BY ${order} LIMIT 1) AS summary
+        FROM page ORDER BY created_at, id LIMIT 1) AS summary
     UNION ALL SELECT id, "userId", amr, ip, "userAgent", 0, '' FROM locked WHERE live`;
 
+  const find = (existence: string): string => `
+    SELECT s.id AS "familyId", s.user_id AS "userId", s.salt, s.scope, s.amr, s.generation, s.holders, s.ip,
+           s.user_agent AS "userAgent", array_to_json(ARRAY(SELECT ${epoch('t')} FROM unnest(s.recent) AS t)) AS recent,
+           ${epoch('s.expires_at')} AS "expiresAt", ${epoch('s.revoked_at')} AS "revokedAt",
+           ${epoch('s.auth_time')} AS "authTime", ${epoch(`(${now('$3')})`)} AS now,
+           ${existence} AS "hasUser"
+      FROM ${few('SELECT value::uuid AS id FROM json_array_elements_text($1::json)')} a,
+           LATERAL (SELECT * FROM ${sessions} one WHERE one.id = a.id AND one.guard = $2 LIMIT 1) s`;
+
   return {
-    find: `
-      SELECT s.id AS "familyId", s.user_id AS "userId", s.salt, s.scope, s.amr, s.generation, s.holders, s.ip,
-             s.user_agent AS "userAgent", array_to_json(ARRAY(SELECT ${epoch('t')} FROM unnest(s.recent) AS t)) AS recent,
-             ${epoch('s.expires_at')} AS "expiresAt", ${epoch('s.revoked_at')} AS "revokedAt",
-             ${epoch('s.auth_time')} AS "authTime", ${epoch(`(${now('$3')})`)} AS now,
-             ${hasUser ?? 'NULL::boolean'} AS "hasUser"
-        FROM ${few('SELECT value::uuid AS id FROM json_array_elements_text($1::json)')} a,
-             LATERAL (SELECT * FROM ${sessions} one WHERE one.id = a.id AND one.guard = $2 LIMIT 1) s`,
+    find: find('NULL::boolean'),
+    findWithUser: find(hasUser ?? 'NULL::boolean'),
     // Shared by several requests, so it does not wait for locks: one locked session would delay all others.
     exchangeJoined: exchange('SKIP LOCKED'),
     exchangeOne: exchange(''),
@@ -143,13 +146,12 @@ export function sessionStatements(database: Database, hasUser: string | null) {
       'revoked_at = moment.now',
       'live',
     ),
-    // In the order of the primary key: no index has all live sessions of a guard in the order of their start.
+    // Each page begins at the start of the index, which ended sessions leave. So an interrupted call can be repeated.
     endPageOfGuard: paged(
-      `SELECT id, created_at FROM ${sessions} WHERE guard = $1 AND revoked_at IS NULL AND id > $3::uuid
-        ORDER BY id LIMIT ${PAGE}`,
+      `SELECT id, created_at FROM ${sessions} WHERE guard = $1 AND revoked_at IS NULL
+        ORDER BY user_id, created_at, id LIMIT ${PAGE}`,
       'revoked_at = moment.now',
       'live',
-      'id DESC',
     ),
     erasePage: paged(
       `(SELECT id, created_at FROM ${sessions}

@@ -58,7 +58,6 @@ export interface PageStart {
   readonly id: string;
 }
 
-const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 const FIRST_PAGE: PageStart = { createdAt: 'infinity', id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' };
 
 /** Work before the commit of the transaction, with the ids of the sessions that it ended. */
@@ -71,6 +70,8 @@ export class SessionStore {
     const { users } = this;
     return sessionStatements(this.database, users instanceof TypeormUserProvider ? users.existsSql('s.user_id') : null);
   });
+  /** Whether {@link find} also reads whether the user exists. */
+  private readsUsers = true;
   private readonly found = batchPerTick<FoundSession | null>((ids) => this.findAll(ids));
   private readonly joined = batchPerTick((exchanges: Exchange[]) => this.exchangeAll(exchanges, 'exchangeJoined'));
 
@@ -183,9 +184,9 @@ export class SessionStore {
     return this.paged(this.statements().endPage, values, beforeCommit);
   }
 
-  /** Ends a page of the guard's live sessions, in the order of their ids, and commits. */
-  endPageOfGuard(start: PageStart | null, beforeCommit: BeforeCommit): Promise<EndedPage> {
-    return this.paged(this.statements().endPageOfGuard, [start?.id ?? FIRST_ID], beforeCommit);
+  /** Ends a page of the guard's live sessions and commits. The page after it begins with those that are live then. */
+  endPageOfGuard(beforeCommit: BeforeCommit): Promise<EndedPage> {
+    return this.paged(this.statements().endPageOfGuard, [], beforeCommit);
   }
 
   /**
@@ -238,10 +239,22 @@ export class SessionStore {
 
   private async findAll(ids: string[]): Promise<(FoundSession | null)[]> {
     const values = [JSON.stringify(ids), this.realm.guard, this.clock.offset];
-    const rows = await this.database.query<FoundSession>(this.statements().find, values);
+    const { find, findWithUser } = this.statements();
+    const read = (statement: string): Promise<FoundSession[]> => this.database.query<FoundSession>(statement, values);
+    const rows = await (this.readsUsers
+      ? read(findWithUser).catch((error) => this.withoutUsers(error, find, read))
+      : read(find));
     const readAt = performance.now();
     const found = new Map(rows.map((row) => [row.familyId, { ...row, readAt }]));
     return ids.map((id) => found.get(id) ?? null);
+  }
+
+  /** Reads without the users where the type of their ids in the database is not the one that the entity declares. */
+  private withoutUsers<Row>(error: unknown, find: string, read: (statement: string) => Promise<Row[]>): Promise<Row[]> {
+    // 42883: there is no operator for the two types.
+    if ((error as { code?: unknown }).code !== '42883') throw error;
+    this.readsUsers = false;
+    return read(find);
   }
 
   /** Changes a session; null, without any change, if the session has changed since it was read. */

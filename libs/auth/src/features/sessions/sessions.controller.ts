@@ -1,3 +1,4 @@
+import { AuthConfigError } from '../../foundation/platform/errors';
 import { type CallSource, Flow } from '../../request/http/server-call';
 import { Controller, Delete, Get, HttpCode, Injectable, Param, Post } from '@nestjs/common';
 import { RequireIfPinned } from './pinned-ability.gate';
@@ -101,7 +102,7 @@ export class SessionFlow extends Flow {
    *
    * @throws InvalidRefreshToken, TooManyRequests, StoreUnavailable
    */
-  refresh(refreshToken: string, source: CallSource): Promise<SessionTokens> {
+  async refresh(refreshToken: string, source: CallSource): Promise<SessionTokens> {
     // Tolerates a value that is not a string, as the route does.
     const presented = typeof refreshToken === 'string' ? refreshToken.trim() : '';
     const rotate = (): Promise<SessionTokens> => this.get(RefreshRotation).rotate(presented);
@@ -109,14 +110,14 @@ export class SessionFlow extends Flow {
   }
 
   /** As `POST /logout`: ends the session of the caller. @throws Unauthenticated, StoreUnavailable */
-  logout(source: CallSource): Promise<void> {
+  async logout(source: CallSource): Promise<void> {
     return this.callAs(LogoutController, 'logout', source, async ({ familyId }) => {
       if (familyId !== null) await this.get(Sessions).end(familyId, 'logout');
     });
   }
 
   /** As `GET /sessions`: lists the live sessions of the caller. @throws Unauthenticated, InsufficientScope */
-  list(source: CallSource): Promise<ListedSession[]> {
+  async list(source: CallSource): Promise<ListedSession[]> {
     return this.callAs(SessionsController, 'own', source, ({ userId, familyId }) =>
       this.get(SessionList).list(userId, familyId),
     );
@@ -127,7 +128,7 @@ export class SessionFlow extends Flow {
    *
    * @throws Unauthenticated, InsufficientScope, SessionNotFound, StoreUnavailable
    */
-  end(sessionId: string, source: CallSource): Promise<void> {
+  async end(sessionId: string, source: CallSource): Promise<void> {
     return this.callAs(SessionsController, 'end', source, ({ userId }) => this.get(SessionList).end(userId, sessionId));
   }
 
@@ -136,14 +137,15 @@ export class SessionFlow extends Flow {
    *
    * @throws Unauthenticated, InsufficientScope, StoreUnavailable
    */
-  endAll(source: CallSource): Promise<void> {
+  async endAll(source: CallSource): Promise<void> {
+    if (!this.scope.realm.options.features.logoutAll) throw new AuthConfigError('features.logoutAll is off.');
     return this.callAs(RevokeAllController, 'revokeAll', source, async ({ userId, familyId }) => {
       await this.get(Sessions).endAll(userId, 'revoked', familyId);
     });
   }
 
   /** As `DELETE /sessions/others`: ends every other session of the caller. Throws as {@link endAll} does. */
-  endOthers(source: CallSource): Promise<void> {
+  async endOthers(source: CallSource): Promise<void> {
     return this.callAs(RevokeOthersController, 'revokeOthers', source, async ({ userId, familyId }) => {
       if (familyId !== null) await this.get(Sessions).endOthers(userId, familyId);
     });

@@ -6,7 +6,7 @@ import { RequestScope, bestEffort } from '../../foundation/platform/deadline';
 import { StoreUnavailable, AuthException } from '../../foundation/platform/errors';
 import { Realm } from '../../foundation/realm/realm';
 import { Denylist } from '../../identity/denylist/denylist';
-import { AccessTokens, AccountStandings, TokenClaims } from '../../identity/tokens/access-tokens';
+import { AccessTokens, AccountStandings, SignInRefused, TokenClaims } from '../../identity/tokens/access-tokens';
 import { AbilityResolver } from '../../request/abilities/granted-scope';
 import { type ClientInfo, clip } from '../../request/http/client-info';
 import type { SessionTokens } from '../../request/http/route.interceptor';
@@ -17,13 +17,6 @@ import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
 /** Returns whether a session may still start, given the password hash that is stored now. */
 export type PasswordHashCheck = (passwordHash: string | null) => boolean | Promise<boolean>;
-
-/** `hooks.canSignIn` refuses the user: 401. Only a client that has proven the user's identity gets this answer. */
-export class SignInRefused extends AuthException {
-  constructor() {
-    super('sign_in_refused', { status: 401, text: { key: 'auth.sign_in_refused' } });
-  }
-}
 
 /**
  * Checks whether the tokens of a stored session may be sent.
@@ -47,7 +40,7 @@ export class SessionPrecondition {
     const digest = passwordHashCheck ? await this.users.passwordHashOf(userId) : null;
     if (passwordHashCheck && !(await passwordHashCheck(digest))) return false;
     // A user with a password hash exists.
-    const standing = await this.standings.of(userId, digest === null ? undefined : true);
+    const standing = await this.standings.of(userId, digest !== null);
     if (standing === 'refused') throw new SignInRefused().withReason('sign_in_refused', userId);
     return standing === 'good';
   }
@@ -74,7 +67,7 @@ export interface SessionStart {
   claims?: object;
   /** Pins the abilities of the session permanently; an empty list grants nothing. If omitted, they are derived each time. */
   abilities?: Iterable<string>;
-  /** The authentication methods of the user (RFC 8176): `['pwd']`, `['webauthn']`. */
+  /** The authentication methods of the user (RFC 8176): `['pwd']`, `['webauthn']`. Ignored with an `act` claim. */
   amr?: readonly string[];
   /** Time of the authentication in unix seconds; now by default. */
   authTime?: number;
@@ -94,6 +87,7 @@ export class Sessions {
     private readonly refreshTokens: RefreshTokens,
     private readonly denylist: Denylist,
     private readonly sessionPrecondition: SessionPrecondition,
+    private readonly standings: AccountStandings,
     private readonly events: AuthEvents,
     private readonly realm: Realm,
   ) {}
@@ -105,9 +99,13 @@ export class Sessions {
    * @throws SignInRefused; AuthConfigError for an invalid list of abilities; every error of a hook; StoreUnavailable
    */
   async start(
-    { userId, claims = {}, abilities, amr = [], authTime, client, label }: SessionStart,
+    { userId, claims = {}, abilities, amr: given = [], authTime, client, label }: SessionStart,
     passwordHashCheck?: PasswordHashCheck,
   ): Promise<SessionTokens | null> {
+    // Where another party acts for the user (RFC 8693 §4.1), the user has not authenticated.
+    const amr = 'act' in claims ? [] : given;
+    // Before the session is stored, because a stored session can end another one. Afterwards, the check is repeated.
+    await this.standings.refuse(userId);
     const [familyId, salt] = [randomUUID(), randomBytes(SALT_BYTES)];
     const refreshToken = this.refreshTokens.mint(familyId, 0, salt);
     const pinned = this.abilityResolver.pin(abilities);
@@ -205,8 +203,8 @@ export class Sessions {
   /** Ends every session of the guard, in committed pages and without a time limit. Returns the number of ended sessions. */
   async endEverything(reason: SessionEndReason): Promise<number> {
     let count = 0;
-    const page = async (start: PageStart | null, deny: Deny): Promise<EndedPage> => {
-      const ended = await this.store.endPageOfGuard(start, deny);
+    const page = async (_: unknown, deny: Deny): Promise<EndedPage> => {
+      const ended = await this.store.endPageOfGuard(deny);
       count += ended.ended.length;
       return ended;
     };

@@ -1,11 +1,13 @@
 import { type CallSource, Flow, type ServerRequest } from '../../request/http/server-call';
 import { Controller, HttpCode, Injectable, Post } from '@nestjs/common';
-import type { Caller } from '../../identity/tokens/caller';
-import { RequireIfPinned } from '../sessions/pinned-ability.gate';
+import { Unauthenticated } from '../../foundation/platform/errors';
+import { type Caller, callerIn } from '../../identity/tokens/caller';
+import { PinnedAbilityGate, RequireIfPinned } from '../sessions/pinned-ability.gate';
 import { Authenticated, CurrentCaller } from '../../request/gates/authenticated';
 import { RequestBody, RequiredText } from '../../request/http/request-body';
 import { NoStore } from '../../request/http/route.interceptor';
 import { Throttled } from '../../request/throttling/limiters';
+import { Confirmations } from './confirmations';
 import { PasswordConfirmation } from './password-confirmation';
 
 /** Body of `POST /confirm-password`. */
@@ -43,12 +45,24 @@ export class ConfirmationFlow extends Flow {
    * @throws Unauthenticated, WrongPassword, InsufficientScope, AccountIsLocked, TooManyRequests, HasherBusy, ValidationFailed,
    * StoreUnavailable
    */
-  byPassword(password: string, source: CallSource): Promise<string> {
+  async byPassword(password: string, source: CallSource): Promise<string> {
     const confirm = async (caller: Caller, request: ServerRequest): Promise<string> => {
       const given = await this.read(ConfirmPasswordRequest, request);
       const { confirmation_token: token } = await this.get(PasswordConfirmation).confirm(caller, given.password);
       return token;
     };
     return this.callAs(ConfirmPasswordController, 'confirm', source, confirm, { password });
+  }
+
+  /**
+   * Issues a confirmation token to a caller whose identity the host has confirmed: see `Auth.confirm`.
+   *
+   * @throws Unauthenticated for the caller of another guard, InsufficientScope, StoreUnavailable
+   */
+  async issue(caller: Caller): Promise<string> {
+    const own = callerIn(caller, this.scope.realm.guard);
+    if (!own) throw new Unauthenticated(false);
+    await this.get(PinnedAbilityGate).require(own, { abilities: ['svc.account'], met: 'some', always: false });
+    return this.get(Confirmations).mint(own);
   }
 }

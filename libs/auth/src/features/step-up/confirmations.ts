@@ -44,7 +44,7 @@ export class Confirmations {
     const proof = typeof token === 'string' && token ? await this.tokens.verify(CONFIRMATION, token) : null;
     const verdict = confirmationVerdict(proof, caller);
     if (verdict === 'confirmed' || (await this.hasJustSignedIn(caller))) return;
-    const methods = await this.methodsOf(caller.userId);
+    const methods = await this.methodsOf(caller);
     throw verdict === 'missing'
       ? new ConfirmationRequired(confirm, methods)
       : new ConfirmationOfAnotherSession(confirm, methods);
@@ -59,8 +59,13 @@ export class Confirmations {
     return isRecentSignIn(signIn, ttl, this.clock.seconds()) && !(await this.pinnedSessions.includes(caller));
   }
 
-  /** The ways in which this user can confirm. A host can add its own with `auth.confirm`. */
-  private async methodsOf(userId: string): Promise<ConfirmationMethod[]> {
+  /**
+   * The ways in which this user can confirm. A host can add its own with `auth.confirm`. Empty for a pinned session that
+   * cannot confirm: it may not read how the user signs in.
+   */
+  private async methodsOf(caller: Caller): Promise<ConfirmationMethod[]> {
+    const { userId, grant } = caller;
+    if (!grant.covers('svc.account') && (await this.pinnedSessions.includes(caller))) return [];
     const [digest, hasPasskey] = await Promise.all([
       this.users.passwordHashOf(userId),
       // A service that only verifies tokens may have no table of passkeys.

@@ -84,7 +84,7 @@ export class EnrolmentFlow extends Flow {
    *
    * @throws Unauthenticated, ConfirmationRequired, AlreadyEnrolled, HasherBusy, StoreUnavailable
    */
-  start(source: CallSource): Promise<Enrolment> {
+  async start(source: CallSource): Promise<Enrolment> {
     const twoFactor = this.get(TwoFactor);
     return this.callAs(TwoFactorController, 'enrol', source, ({ user, familyId }) =>
       twoFactor.enrol(user, () => this.get(Sessions).isAlive(familyId)),
@@ -92,7 +92,7 @@ export class EnrolmentFlow extends Flow {
   }
 
   /** As `POST /two-factor/confirm`. @throws Unauthenticated, ConfirmationRequired, WrongCode, ValidationFailed */
-  confirm(code: string, source: CallSource): Promise<void> {
+  async confirm(code: string, source: CallSource): Promise<void> {
     const twoFactor = this.get(TwoFactor);
     const enable = async ({ userId }: Caller, request: ServerRequest): Promise<void> =>
       twoFactor.confirm(userId, (await this.read(ConfirmTwoFactorRequest, request)).code ?? '');
@@ -100,19 +100,19 @@ export class EnrolmentFlow extends Flow {
   }
 
   /** As `DELETE /two-factor`: removes the second factor. @throws Unauthenticated, ConfirmationRequired */
-  disable(source: CallSource): Promise<void> {
+  async disable(source: CallSource): Promise<void> {
     const twoFactor = this.get(TwoFactor);
     return this.callAs(TwoFactorController, 'disable', source, ({ userId }) => twoFactor.disable(userId));
   }
 
   /** As `GET /two-factor/recovery-codes`: counts the remaining codes. @throws Unauthenticated, InsufficientScope */
-  recoveryCodes(source: CallSource): Promise<{ remaining: number; total: number }> {
+  async recoveryCodes(source: CallSource): Promise<{ remaining: number; total: number }> {
     const twoFactor = this.get(TwoFactor);
     return this.callAs(RecoveryCodesController, 'count', source, ({ userId }) => twoFactor.recoveryCodeCount(userId));
   }
 
   /** As `POST /two-factor/recovery-codes`. @throws Unauthenticated, ConfirmationRequired, NotEnrolled, HasherBusy */
-  replaceRecoveryCodes(source: CallSource): Promise<string[]> {
+  async replaceRecoveryCodes(source: CallSource): Promise<string[]> {
     const twoFactor = this.get(TwoFactor);
     return this.callAs(RecoveryCodesController, 'replace', source, ({ userId }) =>
       twoFactor.replaceRecoveryCodes(userId),

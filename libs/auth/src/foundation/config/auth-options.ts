@@ -473,7 +473,7 @@ export interface ConfirmOptions {
 
   /**
    * Whether a sign-in within the last {@link ttl} seconds counts as a confirmation of its session, without a confirmation
-   * token. It does not count for pinned sessions, and for sessions without `amr` or with an `act` claim, which no user
+   * token. It does not count for pinned sessions, and for sessions without `amr` (as with an `act` claim), which no user
    * has signed in to.
    *
    * @default false
@@ -844,10 +844,11 @@ export interface AuthHooks {
   registerRules?: (request: unknown) => RegistrationRules;
 
   /**
-   * Whether a user may have sessions. Called before a session starts and at every refresh, with the user as it is stored
-   * now. False refuses the sign-in with 401, and ends the session that is refreshed. It must return true for every other
-   * user. When it throws, the request fails and changes nothing. To end access tokens at once too, call
-   * `auth.revokeAll()` after the change. Extra guards inherit it: check `context.guard` if their users differ.
+   * Whether a user may have sessions. Called before a session starts, again after it is stored, and at every refresh, with
+   * the user as it is stored now. False refuses the sign-in with 401, and ends the session that is refreshed. When it
+   * throws, or returns no boolean, the request fails with 500; a refresh and a challenge are not consumed then. To end
+   * access tokens at once too, call `auth.revokeAll()` after the change. Extra guards inherit it: check `context.guard` if
+   * their users differ.
    */
   canSignIn?: (user: object, context: { guard: string }) => boolean | Promise<boolean>;
 

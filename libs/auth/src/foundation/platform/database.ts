@@ -221,7 +221,7 @@ export function cancelAndClose(client: CancellableClient): void {
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Whether a text is a UUID in its usual form (RFC 9562 §4), in either case. */
-export const isUuid = (text: string): boolean => UUID.test(text);
+export const isUuid = (text: unknown): boolean => typeof text === 'string' && UUID.test(text);
 
 /** Converts an id to its canonical form: a UUID becomes lower case, every other id stays unchanged. */
 export const canonicalId = (id: string): string => (isUuid(id) ? id.toLowerCase() : id);

@@ -40,14 +40,14 @@ export interface RegisteredBody {
 /**
  * Builds the bodies of the answers to sign-ins. A host that needs other fields extends this class and sets the option
  * `presenter`. Each method gets the fields of the library and returns the body; the default is the fields unchanged. Errors,
- * headers and cookies are not presented.
+ * headers and cookies are not presented. When a method throws, the error is logged and the fields are sent unchanged.
  *
  * In cookie mode the fields contain no refresh token. A presenter must not add secrets: the answer may be read by scripts.
  *
  * @example
  * class MyPresenter extends Presenter {
  *   override async login(fields: TokenBody, { user }: PresentedRequest) {
- *     return { ...fields, profile: await user() };
+ *     return { ...fields, name: ((await user()) as User).name };
  *   }
  * }
  * @publicApi

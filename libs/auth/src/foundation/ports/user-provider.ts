@@ -25,7 +25,10 @@ export interface StoredCredentials<User extends object = object> {
  * @publicApi
  */
 export abstract class UserProvider<User extends object = object> {
-  /** The user with this id. The id has the form of the `sub` claim. */
+  /**
+   * The user with this id. The id has the form of the `sub` claim. Read it from the primary database: a refresh ends the
+   * session of a user that does not exist.
+   */
   abstract findById(id: string): Promise<User | null>;
 
   /**

@@ -47,8 +47,9 @@ export class RealmScope {
   has(token: unknown): boolean {
     try {
       return Boolean(this.get(token as Type));
-    } catch {
-      return false;
+    } catch (error) {
+      if ((error as Error).constructor.name === 'UnknownElementException') return false;
+      throw error;
     }
   }
 }

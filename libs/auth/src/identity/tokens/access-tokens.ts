@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { Clock } from '../../foundation/platform/clock';
+import { AuthConfigError, AuthException } from '../../foundation/platform/errors';
 import { Realm } from '../../foundation/realm/realm';
 import { longestLife } from '../denylist/denylist';
 import { TimedUserProvider } from '../users/timed-user-provider';
@@ -103,6 +104,13 @@ export class TokenClaims {
 /** Whether a user may have sessions: `missing` if the user does not exist, `refused` by `hooks.canSignIn`. */
 export type AccountStanding = 'good' | 'missing' | 'refused';
 
+/** `hooks.canSignIn` refuses the user: 401. Only a client that has proven the user's identity gets this answer. */
+export class SignInRefused extends AuthException {
+  constructor() {
+    super('sign_in_refused', { status: 401, text: { key: 'auth.sign_in_refused' } });
+  }
+}
+
 /** Reads whether a user may have sessions. Every session is started and refreshed only after this check. */
 @Injectable()
 export class AccountStandings {
@@ -112,16 +120,24 @@ export class AccountStandings {
   ) {}
 
   /**
-   * @param exists whether the user exists, if that is known
-   * @throws every error of `hooks.canSignIn`
+   * @param exists true if it is known that the user exists
+   * @throws AuthConfigError if `hooks.canSignIn` returns no boolean; every error of the hook
    */
-  async of(userId: string, exists?: boolean): Promise<AccountStanding> {
+  async of(userId: string, exists = false): Promise<AccountStanding> {
     const { guard, options } = this.realm;
     const { canSignIn } = options.hooks;
-    if (!canSignIn && exists !== undefined) return exists ? 'good' : 'missing';
+    if (!canSignIn && exists) return 'good';
     const user = await this.users.findById(userId);
     if (!user) return 'missing';
-    // Only true: a hook that returns nothing by mistake must not admit every user.
-    return !canSignIn || (await canSignIn(user, { guard })) === true ? 'good' : 'refused';
+    const allowed: unknown = canSignIn ? await canSignIn(user, { guard }) : true;
+    // A hook that returns nothing by mistake must neither admit every user nor end their sessions.
+    if (typeof allowed !== 'boolean') throw new AuthConfigError('hooks.canSignIn must return true or false.');
+    return allowed ? 'good' : 'refused';
+  }
+
+  /** Before a session starts: nothing has been stored or consumed yet. @throws SignInRefused */
+  async refuse(userId: string): Promise<void> {
+    if (!this.realm.options.hooks.canSignIn) return;
+    if ((await this.of(userId)) === 'refused') throw new SignInRefused().withReason('sign_in_refused', userId);
   }
 }

@@ -118,22 +118,25 @@ const INTEGER_IDS: ReadonlySet<unknown> = new Set([
   'smallint',
 ]);
 
-/** SQL that converts the text of an id to the type of its column. Null for a text that is no such id: a cast would fail. */
-function idCast(type: unknown, text: string): string | null {
-  if (TEXT_IDS.has(type)) return text;
-  if (INTEGER_IDS.has(type)) return `CASE WHEN ${text} ~ '^(0|-?[1-9][0-9]{0,17})$' THEN ${text}::bigint END`;
-  if (type !== 'uuid') return null;
-  return `CASE WHEN ${text} ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' THEN ${text}::uuid END`;
+/** A type of ids: the texts that can be converted to it, as a regular expression of PostgreSQL, and the name of the type. */
+function idType(type: unknown): { pattern: string; cast: string } | null {
+  if (TEXT_IDS.has(type)) return { pattern: '', cast: 'text' };
+  if (INTEGER_IDS.has(type)) return { pattern: '^(0|-?[1-9][0-9]{0,17})$', cast: 'bigint' };
+  return type === 'uuid' ? { pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$', cast: 'uuid' } : null;
 }
 
-/** SQL of whether a user exists whose id is in a text column; null where ids have a type without a cast here. */
-export function existsById(metadata: EntityMetadata, idColumn: string): string | null {
-  const [primary, second] = metadata.primaryColumns;
-  if (!primary || second || primary.transformer) return null;
-  const id = idCast(primary.type, idColumn);
-  if (id === null) return null;
-  const table = quotedPath(metadata.tablePath);
-  return `EXISTS (SELECT 1 FROM ${table} u WHERE u.${quoted(primary.databaseName)} = ${id}${isLive(metadata)})`;
+/**
+ * SQL of whether a user exists whose id is in a text column. Its value is null if this statement cannot know, for example
+ * for an integer of more than 18 digits. Null instead of SQL where `findById` reads more than one row by its id.
+ */
+export function existsById(source: DataSource, metadata: EntityMetadata, idColumn: string): string | null {
+  const [primary] = metadata.primaryColumns;
+  const type = primary && isPlain(source, metadata) ? idType(primary.type) : null;
+  if (!primary || !type) return null;
+  const id = `u.${quoted(primary.databaseName)} = ${idColumn}::${type.cast}`;
+  const exists = `EXISTS (SELECT 1 FROM ${quotedPath(metadata.tablePath)} u WHERE ${id}${isLive(metadata)})`;
+  // CASE, because the cast of another text would fail.
+  return `CASE WHEN ${idColumn} ~ '${type.pattern}' THEN ${exists} END`;
 }
 
 /** Builds the entity as TypeORM's loader does. */

@@ -80,7 +80,7 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
 
   /** SQL of whether the user exists whose id is in a text column; null where ids have another type. */
   existsSql(idColumn: string): string | null {
-    return existsById(this.metadata, idColumn);
+    return existsById(this.database.source, this.metadata, idColumn);
   }
 
   private async find(key: CallerKey): Promise<{ user: User; ended: boolean } | null> {

@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import type { Operation } from '../../foundation/platform/catalogue';
 import {
   type LoginChallenge,
@@ -18,6 +18,7 @@ const SIGN_INS: ReadonlySet<Operation | undefined> = new Set(['login', 'challeng
 /** Passes the answers of the realm's routes to its presenter. */
 @Injectable()
 export class Presentation {
+  private readonly logger = new Logger('Auth');
   /** Whether the host has set a presenter. */
   readonly isCustom: boolean;
 
@@ -29,8 +30,29 @@ export class Presentation {
     this.isCustom = presenter.constructor !== Presenter;
   }
 
-  /** Returns the body for the answer of an operation. Answers that are not presented are returned unchanged. */
-  async of(operation: Operation | undefined, answer: unknown, request: object): Promise<unknown> {
+  /**
+   * Returns the body for the answer of an operation. Answers that are not presented are returned unchanged, and so are all
+   * answers when the presenter fails: the request has had its effect, and a client must not lose its new tokens.
+   */
+  of(operation: Operation | undefined, answer: unknown, request: object): Promise<unknown> {
+    return this.orUnchanged(answer, () => this.presented(operation, answer, request));
+  }
+
+  /** Returns the body of the answer to an opened verification link; undefined for the default answer. */
+  ofVerification(request: object, userId: string): Promise<object | undefined> {
+    return this.orUnchanged(undefined, async () => this.presenter.verification(this.about(request, userId)));
+  }
+
+  private async orUnchanged<T>(answer: T, present: () => Promise<T>): Promise<T> {
+    try {
+      return await present();
+    } catch (error) {
+      this.logger.error('the presenter failed; the answer is not presented', (error as Error)?.stack);
+      return answer;
+    }
+  }
+
+  private async presented(operation: Operation | undefined, answer: unknown, request: object): Promise<unknown> {
     const userId = aboutAnswer(answer).user_id ?? callerOf(request, this.realm.guard)?.userId ?? null;
     const about = this.about(request, userId);
     if (operation === 'logout') return this.presenter.logout(about);
@@ -38,11 +60,6 @@ export class Presentation {
     if (isChallenge(answer)) return this.presenter.challenge(answer, about);
     if (operation === 'register') return this.presenter.registration(answer as TokenBody | RegisteredBody, about);
     return SIGN_INS.has(operation) ? this.presenter.login(answer as TokenBody, about) : answer;
-  }
-
-  /** Returns the body of the answer to an opened verification link; undefined for the default answer. */
-  async ofVerification(request: object, userId: string): Promise<object | undefined> {
-    return this.presenter.verification(this.about(request, userId));
   }
 
   private about(request: object, userId: string | null): PresentedRequest {

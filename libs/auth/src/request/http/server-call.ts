@@ -7,12 +7,14 @@ import { RequestScope, isUnavailable } from '../../foundation/platform/deadline'
 import { AuthConfigError, AuthException, StoreUnavailable } from '../../foundation/platform/errors';
 import { CarriedRequest, type Handshake } from '../../foundation/ports/handshake';
 import { UserProvider } from '../../foundation/ports/user-provider';
+import { Clock } from '../../foundation/platform/clock';
+import { isOver } from '../../identity/tokens/access-token.policy';
 import { Realm, type RealmScope, Realms } from '../../foundation/realm/realm';
 import { type Caller, callerAt, callerIn, recordCaller } from '../../identity/tokens/caller';
 import { userProviderErrors } from '../../identity/users/provider-checks';
 import { GateRefusalLog, RequestObserver, recordMountPath } from '../gates/request-log';
 import { detailOf, gateTypeOf, routePlan } from '../gates/route-plan';
-import { overGraphql } from '../gates/transport-errors';
+import { overGraphql, refusalOf } from '../gates/transport-errors';
 import { FairShareKeys } from './client-info';
 import { readBody } from './request-body';
 
@@ -25,6 +27,11 @@ import { readBody } from './request-body';
  * @publicApi
  */
 export interface CallSource extends Handshake {
+  /**
+   * The current request, where further members are given: `{ request, confirmationToken }`. Do not copy the members of a
+   * request (`{ ...request }`): the headers and the address would be lost.
+   */
+  readonly request?: Handshake;
   /** The `User-Agent` of the client. Default: the header of the request. */
   readonly userAgent?: string;
   /**
@@ -72,6 +79,7 @@ export class ServerCalls {
     private readonly fairShareKeys: FairShareKeys,
     private readonly gateRefusalLog: GateRefusalLog,
     private readonly users: UserProvider,
+    private readonly clock: Clock,
     @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
   ) {}
 
@@ -83,7 +91,10 @@ export class ServerCalls {
   requireConfigured(feature: keyof FeatureOptions): void {
     const { config, realm } = this;
     if (config.routes && realm.options.isDefault) return;
-    const features = Object.fromEntries(Object.keys(realm.options.features).map((name) => [name, name === feature]));
+    const { features: all } = realm.options;
+    const isConcerned = (name: string): boolean =>
+      name === feature || (feature === 'registration' && name === 'emailVerification' && all.emailVerification);
+    const features = Object.fromEntries(Object.keys(all).map((name) => [name, isConcerned(name)]));
     const guard = { ...realm.options, features } as GuardConfig;
     const isProduction = process.env.NODE_ENV === 'production';
     const problems = [...userProviderErrors(this.users, guard), ...mailErrors(guard, config.encryption, isProduction)];
@@ -115,7 +126,7 @@ export class ServerCalls {
         isUnavailable(error) && !(error instanceof AuthException) ? new StoreUnavailable('A store', error) : error;
       // A resolver of the host may make the call, and other transports ignore the extensions.
       throw failure instanceof AuthException
-        ? overGraphql(failure.translatedBy(this.realm.translatorFor(request)))
+        ? overGraphql(refusalOf(failure).translatedBy(this.realm.translatorFor(request)))
         : failure;
     } finally {
       scope.end();
@@ -123,15 +134,22 @@ export class ServerCalls {
   }
 
   private requestOf(source: CallSource, body: object): ServerRequest {
-    const { headers, userAgent, confirmationToken } = source;
+    const { request: from = source, userAgent, confirmationToken } = source;
+    const recorded = callerIn(from, this.realm.guard);
+    if (recorded && recorded !== from && !from.headers) {
+      throw new AuthConfigError('A copy of a request has no headers and no address. Pass { request, … } instead.');
+    }
+    const lowerCase = Object.entries(from.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value] as const);
     const given = {
-      ...headers,
+      ...Object.fromEntries(lowerCase),
       ...(userAgent !== undefined && { 'user-agent': userAgent }),
       ...(confirmationToken !== undefined && { [this.realm.options.confirm.header.toLowerCase()]: confirmationToken }),
     };
-    const request = new ServerRequest(source, given, body);
-    const caller = callerIn(source.caller ?? source, this.realm.guard);
-    if (caller) recordCaller(request, caller);
+    const request = new ServerRequest(from, given, body);
+    const caller = source.caller ? callerIn(source.caller, this.realm.guard) : recorded;
+    const { leeway } = this.realm.options;
+    // A gateway may have kept the caller of an earlier message.
+    if (caller && !isOver(caller.claims, leeway, this.clock.seconds())) recordCaller(request, caller);
     return request;
   }
 
@@ -178,7 +196,7 @@ export abstract class Flow {
   protected get<S>(service: Type<S> | (abstract new (...args: never[]) => S)): S {
     const { realm } = this.scope;
     if (this.scope.has(service)) return this.scope.get(service);
-    throw new AuthConfigError(`features.${this.feature} is off for the guard "${realm.guard}".`);
+    throw new AuthConfigError(`The guard "${realm.guard}" does not have features.${this.feature}.`);
   }
 
   /** Makes a call without a body. */
