@@ -13,7 +13,7 @@ import { ConfirmationFlow } from './features/step-up/confirm-password.controller
 import { EnrolmentFlow } from './features/two-factor/two-factor.controller';
 import type { TokenBody } from './foundation/ports/presenter';
 import { Keyring } from './identity/tokens/keyring';
-import { type Caller, type TokenSource, callerIn, grantIn, tokenIn } from './identity/tokens/caller';
+import { type Caller, type TokenSource, grantIn, tokenIn } from './identity/tokens/caller';
 import { RefreshTokenPipe } from './request/http/refresh-cookie';
 import type { Flow } from './request/http/server-call';
 import { TokenDelivery } from './request/http/route.interceptor';
