@@ -218,7 +218,7 @@ describe('a user object that a guard put on the request', () => {
 
   it('is a source for the user resource', async () => {
     const { body } = await t.get('/user/resource', await token(['x'])).expect(200);
-    expect(body.data).toMatchObject({ id: '1', abilities: ['x'], token_pinned: true });
+    expect(body.data).toMatchObject({ id: 1, abilities: ['x'], token_pinned: true });
   });
 
   it('of one guard can do nothing at another guard', async () => {

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { redisCache } from '../../../apps/sample/src/redis-cache';
+import type { Tokens } from '../../support/app';
 import { type Mailbox, member, startMembers } from '../../support/members';
 import { PASSKEYS } from '../../support/passkeys';
 import { PASSWORD } from '../../support/user-entities';
@@ -38,18 +39,26 @@ export async function loadFor(isOver: (requests: number) => boolean, sampleMs = 
   const result: MixedLoad = { requests: 0, faults: 0, statuses: {}, improper: [], keys: 0, lasting: [], heap: [] };
   const over = () => isOver(result.requests);
   const sampling = sample(result, sampleMs, over);
-  await Promise.all(
-    Array.from({ length: CLIENTS }, (_, i) => client(node, mailbox, `client-${i}@example.com`, result, over)),
-  );
+  const emails = Array.from({ length: CLIENTS }, (_, i) => `client-${i}@example.com`);
+  await Promise.all(emails.map((email) => member(node.t, email)));
+  // Every client has signed in before the first fault.
+  const signedIn = await Promise.all(emails.map((email) => node.t.session(email)));
+  await Promise.all(emails.map((email, i) => client(node, mailbox, email, signedIn[i]!, result, over)));
   await sampling;
   await checkKeys(keyPrefix, result);
   await node.stop();
   return result;
 }
 
-async function client(node: BrokenNode, mailbox: Mailbox, email: string, result: MixedLoad, over: () => boolean) {
-  await member(node.t, email);
-  let tokens = (await node.t.session(email)) as { access_token: string; refresh_token: string };
+async function client(
+  node: BrokenNode,
+  mailbox: Mailbox,
+  email: string,
+  signedIn: Tokens,
+  result: MixedLoad,
+  over: () => boolean,
+) {
+  let tokens = signedIn;
   const call = async (method: string, path: string, body?: object, token?: string) => {
     if (randomInt(100) === 0) disturb(node, result);
     const answer = await node.call(method, path, body, token);
