@@ -19,7 +19,7 @@ export {
 } from './features/email-verification/email-verification.controller';
 export { AccountFlow } from './features/account/account.controller';
 export type { ExportedAccount } from './features/account/account-export';
-export type { PasskeyList } from './features/passkeys/passkey.store';
+export type { PasskeyList } from './features/passkeys/passkey.entity';
 export { type CallSource, type Flow, ServerRequest } from './request/http/server-call';
 export { AuthEvents } from './foundation/platform/auth-events';
 export { AuthHealth, type HealthFault, type HealthResult } from './tools/health/auth-health';

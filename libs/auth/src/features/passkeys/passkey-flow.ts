@@ -5,7 +5,7 @@ import { type CallSource, Flow, type ServerRequest } from '../../request/http/se
 import { PasskeyAssertions } from './passkey-assertions';
 import { PasskeyEnrolment, PasskeyManagement } from './passkey-enrolment';
 import { AssertionRequest, PasskeyConfirmation, PasskeyLogin } from './passkey-login';
-import type { PasskeyList } from './passkey.store';
+import type { PasskeyList } from './passkey.entity';
 import {
   ConfirmPasskeyController,
   PasskeyEnrolmentController,

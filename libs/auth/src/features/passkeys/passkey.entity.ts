@@ -64,3 +64,19 @@ export class Passkey {
     return shown;
   }
 }
+
+/** A passkey in the list of its owner. */
+export interface ListedPasskey {
+  readonly id: string;
+  readonly name: string | null;
+  /** Unix seconds; null if the passkey was never used. */
+  readonly last_used_at: number | null;
+}
+
+/** The passkeys of a user, and the arguments of `PublicKeyCredential.signalAllAcceptedCredentials`. */
+export interface PasskeyList {
+  readonly passkeys: readonly ListedPasskey[];
+  readonly rp_id: string;
+  readonly user_handle: string;
+  readonly all_accepted_credential_ids: readonly string[];
+}

@@ -3,7 +3,7 @@ import { Clock } from '../../foundation/platform/clock';
 import { Database, type Sql } from '../../foundation/platform/database';
 import { once } from '../../foundation/platform/sweep';
 import { Realm } from '../../foundation/realm/realm';
-import { Passkey } from './passkey.entity';
+import { type ListedPasskey, Passkey } from './passkey.entity';
 import type { NewCredential } from './webauthn/verify-registration';
 import { type Usage, type UseVerdict, judgeUse } from './sign-count.policy';
 
@@ -18,26 +18,10 @@ export interface NewPasskey extends Omit<NewCredential, 'publicKey'> {
   readonly publicKey: string;
 }
 
-/** A passkey in the list of its owner. */
-export interface ListedPasskey {
-  readonly id: string;
-  readonly name: string | null;
-  /** Unix seconds; null if the passkey was never used. */
-  readonly last_used_at: number | null;
-}
-
 /** The result of recording a use; null if the passkey does not exist any more. */
 export type RecordedUse = { readonly verdict: UseVerdict; readonly backupChanged: boolean } | null;
 
 const USAGE = `sign_count::float8 AS "signCount", backup_eligible AS "backupEligible", backed_up AS "backedUp"`;
-
-/** The passkeys of a user, and the arguments of `PublicKeyCredential.signalAllAcceptedCredentials`. */
-export interface PasskeyList {
-  readonly passkeys: readonly ListedPasskey[];
-  readonly rp_id: string;
-  readonly user_handle: string;
-  readonly all_accepted_credential_ids: readonly string[];
-}
 
 /** Contains all queries of passkeys, restricted to the realm's guard. */
 @Injectable()

@@ -35,7 +35,7 @@ export class LogoutController {
   @Authenticated()
   @EndsSession()
   async logout(@CurrentCaller() { familyId }: Caller): Promise<void> {
-    if (familyId !== null) await this.sessions.end(familyId, 'logout');
+    await this.sessions.end(familyId, 'logout');
   }
 }
 
@@ -63,7 +63,7 @@ export class RevokeOthersController {
   @Authenticated()
   @RequireIfPinned('svc.sessions')
   async revokeOthers(@CurrentCaller() { userId, familyId }: Caller): Promise<void> {
-    if (familyId !== null) await this.sessions.endOthers(userId, familyId);
+    await this.sessions.endOthers(userId, familyId);
   }
 }
 
@@ -112,7 +112,7 @@ export class SessionFlow extends Flow {
   /** As `POST /logout`: ends the session of the caller. @throws Unauthenticated, StoreUnavailable */
   async logout(source: CallSource): Promise<void> {
     return this.callAs(LogoutController, 'logout', source, async ({ familyId }) => {
-      if (familyId !== null) await this.get(Sessions).end(familyId, 'logout');
+      await this.get(Sessions).end(familyId, 'logout');
     });
   }
 
@@ -147,7 +147,7 @@ export class SessionFlow extends Flow {
   /** As `DELETE /sessions/others`: ends every other session of the caller. Throws as {@link endAll} does. */
   async endOthers(source: CallSource): Promise<void> {
     return this.callAs(RevokeOthersController, 'revokeOthers', source, async ({ userId, familyId }) => {
-      if (familyId !== null) await this.get(Sessions).endOthers(userId, familyId);
+      await this.get(Sessions).endOthers(userId, familyId);
     });
   }
 }

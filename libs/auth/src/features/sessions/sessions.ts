@@ -163,9 +163,11 @@ export class Sessions {
   /**
    * Ends one session. A co-issuer's session, which has no row, is denied too.
    *
+   * @param familyId null for a co-issuer's token without a session: nothing ends
    * @returns whether this call ended it; of several concurrent calls, one returns true
    */
-  async end(familyId: string, reason: SessionEndReason): Promise<boolean> {
+  async end(familyId: string | null, reason: SessionEndReason): Promise<boolean> {
+    if (familyId === null) return false;
     return this.ending(reason, async (deny) => {
       const row = await this.store.end(canonicalId(familyId), deny);
       return { result: row !== null, ended: row && row !== 'foreign' ? [row] : [] };
@@ -193,8 +195,14 @@ export class Sessions {
     return own !== null && (await this.end(own, reason)) ? 'foreign' : null;
   }
 
-  /** Ends every session of the user on this guard except one. @throws StoreUnavailable as {@link endAll} does */
-  async endOthers(userId: string, familyId: string, reason: SessionEndReason = 'others'): Promise<void> {
+  /**
+   * Ends every session of the user on this guard except one.
+   *
+   * @param familyId null for a co-issuer's token without a session: nothing ends
+   * @throws StoreUnavailable as {@link endAll} does
+   */
+  async endOthers(userId: string, familyId: string | null, reason: SessionEndReason = 'others'): Promise<void> {
+    if (familyId === null) return;
     // A co-issuer's session id that is not a UUID has no row.
     const except = isUuid(familyId) ? canonicalId(familyId) : undefined;
     await this.inPages(reason, (start, deny) => this.store.endPage({ userId, except }, start, deny));

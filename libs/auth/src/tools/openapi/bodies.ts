@@ -2,8 +2,7 @@ import type { ExportedAccount } from '../../features/account/account-export';
 import type { GuardConfig } from '../../foundation/config/auth-config';
 import type { LoginChallenge, RegisteredBody, TokenBody } from '../../foundation/ports/presenter';
 import type { FailureBody } from '../../foundation/platform/errors';
-import type { PasskeyList } from '../../features/passkeys/passkey.store';
-import type { ListedPasskey } from '../../features/passkeys/passkey.store';
+import type { ListedPasskey, PasskeyList } from '../../features/passkeys/passkey.entity';
 import type { creationOptions, requestOptions } from '../../features/passkeys/webauthn/options';
 import type { ListedSession } from '../../features/sessions/session-list';
 import {
