@@ -134,9 +134,10 @@ describe.each([
     ['a fault', new Error('connect 10.0.0.9'), 500],
   ])('exposes nothing of %s', async (__, error, status) => {
     const { access_token: token } = await t.session();
-    const store = jest.spyOn(t.app.get(SecurityStore), 'getMany').mockRejectedValueOnce(error);
+    // Not only once: the monitor of the denylist reads the store, too.
+    const store = jest.spyOn(t.app.get(SecurityStore), 'getMany').mockRejectedValue(error);
     const answer = await refused('{ me }', token);
-    expect(store).toHaveBeenCalledTimes(1);
+    store.mockRestore();
     expect(answer).toMatchObject({ status });
     expect(JSON.stringify(answer)).not.toMatch(/10\.0\.0\.9|\.ts|node_modules/);
   });

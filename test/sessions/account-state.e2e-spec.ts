@@ -1,10 +1,10 @@
 import { SessionEnded, SignInRefused, Unauthenticated, withAuthColumns } from '@svc/auth';
-import { SoftAuthenticator } from '@svc/auth/testing';
+import { SoftAuthenticator, totpCode } from '@svc/auth/testing';
 import { Entity, PrimaryColumn } from 'typeorm';
 import { TestApp } from '../support/app';
 import { memberOptions, Mailbox, member } from '../support/members';
 import { ORIGIN, PasskeyApp } from '../support/passkeys';
-import { codeOf, enrol, startChallenge } from '../support/two-factor';
+import { codeOf, completeChallenge, enrol, startChallenge } from '../support/two-factor';
 import { ADA, Member, PASSWORD } from '../support/user-entities';
 
 /** Ids as some services generate them: more digits than a number of JavaScript can represent. */
@@ -85,6 +85,18 @@ describe.each(['api', 'admin'])('a suspended user of the guard %s', (guard) => {
     const session = t.auth.guard(guard).login.attempt({ identifier: ADA, password: PASSWORD }, {});
     await expect(session).rejects.toBeInstanceOf(SignInRefused);
     expect(await liveSessions()).toBe(0);
+  });
+
+  it('gets 401 at a login challenge, and can complete it later', async () => {
+    const { twoFactor } = t.auth.guard(guard);
+    const { otpauthUri, recoveryCodes } = await twoFactor.enrol({ id: Number(id), email: ADA });
+    await twoFactor.confirm(id, totpCode(otpauthUri, t.clock));
+    const challenge = await startChallenge(t, ADA, guard);
+    suspend();
+    const answer = () => completeChallenge(t, { challenge_token: challenge, recovery_code: recoveryCodes[0] }, guard);
+    expect((await answer().expect(401)).body).toEqual({ message: TEXT });
+    suspended.clear();
+    await answer().expect(200);
   });
 
   it('can sign in again when the host allows it', async () => {

@@ -1,3 +1,4 @@
+import type { Usage } from './sign-count.policy';
 import { Exclude } from 'class-transformer';
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
@@ -79,4 +80,12 @@ export interface PasskeyList {
   readonly rp_id: string;
   readonly user_handle: string;
   readonly all_accepted_credential_ids: readonly string[];
+}
+
+/** The credential of a verified registration. */
+export interface NewCredential extends Usage {
+  readonly credentialId: string;
+  readonly publicKey: Uint8Array;
+  readonly transports: readonly string[];
+  readonly aaguid: string;
 }

@@ -3,8 +3,7 @@ import { Clock } from '../../foundation/platform/clock';
 import { Database, type Sql } from '../../foundation/platform/database';
 import { once } from '../../foundation/platform/sweep';
 import { Realm } from '../../foundation/realm/realm';
-import { type ListedPasskey, Passkey } from './passkey.entity';
-import type { NewCredential } from './webauthn/verify-registration';
+import { type ListedPasskey, type NewCredential, Passkey } from './passkey.entity';
 import { type Usage, type UseVerdict, judgeUse } from './sign-count.policy';
 
 /** Maximum number of passkeys of one user, because a list of them is not divided into pages. */

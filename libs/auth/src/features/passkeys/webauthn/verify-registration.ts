@@ -1,18 +1,10 @@
+import type { NewCredential } from '../passkey.entity';
 import type { RegistrationResponseJSON } from '@simplewebauthn/server';
 import { Inject, Injectable } from '@nestjs/common';
 import { Realm } from '../../../foundation/realm/realm';
 import { ALGORITHMS, isTopLevel, registrationFrom } from './responses';
 import { isSound } from './public-key';
-import type { Usage } from '../sign-count.policy';
 import { WEBAUTHN, type Webauthn } from './library';
-
-/** The credential of a verified registration. */
-export interface NewCredential extends Usage {
-  readonly credentialId: string;
-  readonly publicKey: Uint8Array;
-  readonly transports: readonly string[];
-  readonly aaguid: string;
-}
 
 /** Verifies the authenticator's response to creation options (WebAuthn Level 3 §7.1). */
 @Injectable()
