@@ -1,6 +1,6 @@
 import { type AuthModuleOptions, Pruning } from '@svc/auth';
 import { TestApp } from '../support/app';
-import { ADA } from '../support/step-up';
+import { ADA, PASSWORD } from '../support/user-entities';
 import { Mailbox, linkIn, member, memberOptions } from '../support/members';
 
 const NEXT = 'another horse entirely';
@@ -101,7 +101,26 @@ describe('two applications on one user table', () => {
     const newer = await staff.mailed();
     staff.t.clock.advance(180 * 60 - 1);
     expect(await staff.reset(newer)).toBe(200);
-    expect(await customers.reset(customer)).toBe(200);
+  });
+
+  it.each([
+    ['a reset', async (newer: string) => expect(await staff.reset(newer)).toBe(200)],
+    [
+      'a change of the password',
+      async () => {
+        const { access_token: token } = await staff.t.session();
+        const body = { current_password: PASSWORD, password: 'another-battery-staple' };
+        await staff.t
+          .call('post', '/auth/password', token)
+          .send({ ...body, password_confirmation: body.password })
+          .expect(200);
+      },
+    ],
+  ])('have no valid link of any broker after %s', async (_, replace) => {
+    const [customer, employee] = [await customers.mailed(), await staff.mailed()];
+    await replace(employee);
+    expect(await customers.reset(customer)).toBe(422);
+    expect(await staff.reset(employee)).toBe(422);
   });
 
   it('share the values that the entry of a broker omits', async () => {
@@ -123,12 +142,12 @@ describe('two applications on one user table', () => {
       `SELECT guard || ' ' || broker AS owner, array_agg(user_id ORDER BY user_id::int) AS ages
          FROM svc_password_resets GROUP BY 1 ORDER BY 1`,
     );
-    // Rows of an unknown broker or guard are kept as long as those of the broker with the longest validity.
+    // Rows of an unknown broker or guard are kept for the maximum validity of a link.
     expect(left).toEqual([
       { owner: 'api ', ages: ['9'] },
       { owner: 'api staff', ages: ['9', '11', '179'] },
-      { owner: 'api unknown', ages: ['9', '11', '179'] },
-      { owner: 'former ', ages: ['9', '11', '179'] },
+      { owner: 'api unknown', ages: ['9', '11', '179', '181'] },
+      { owner: 'former ', ages: ['9', '11', '179', '181'] },
     ]);
   });
 });

@@ -64,7 +64,9 @@ describe('the import of users, as in its recipe', () => {
     const database = await createEmptyDatabase();
     dropSource = database.drop;
     source = await new DataSource({ type: 'postgres', url: database.url, installExtensions: false }).initialize();
-    await source.query('CREATE TABLE former_users (id uuid PRIMARY KEY, email text, password text, secret text)');
+    await source.query(
+      'CREATE TABLE former_users (id uuid PRIMARY KEY, email text, password text, secret text, verified_at timestamptz)',
+    );
   });
   beforeEach(async () => {
     await source.query('DELETE FROM former_users');
@@ -76,7 +78,7 @@ describe('the import of users, as in its recipe', () => {
   });
 
   const store = ({ id, email, password, secret }: Row) =>
-    source.query('INSERT INTO former_users VALUES ($1, $2, $3, $4)', [id, email, password, secret]);
+    source.query('INSERT INTO former_users VALUES ($1, $2, $3, $4, now())', [id, email, password, secret]);
   const load = (pages: unknown = formerPages(source, '', 2)) => importUsers(t.app, pages);
   const rows = () => t.database.query('SELECT * FROM members ORDER BY id');
   const signIn = (n: number) => t.login(`user${n}@example.com`, passwordOf(n));

@@ -415,7 +415,7 @@ describe('a sweep of reset tokens', () => {
   it('deletes any number of tokens, of every guard and broker and of deleted users', async () => {
     await store(2345, 0.01, 'api', 'young');
     await store(1200, 3600);
-    await store(1500, 3600, 'former', 'staff');
+    await store(1500, 604_800, 'former', 'staff');
     await store(10, 3600, 'admin');
     expect(await swept()).toBe(1200 + 1500 + 10);
     expect(await left()).toBe(2345);

@@ -20,7 +20,7 @@ const SHOWN = { id: 1, email: ADA, twoFactorConfirmedAt: null };
 
 /** The columns of the library's entities that no response contains. */
 const HIDDEN = new Map<object, string[]>([
-  [Session, ['salt']],
+  [Session, ['salt', 'scope']],
   [Passkey, ['publicKey']],
   [PasswordResetToken, ['emailHash', 'tokenHash']],
 ]);

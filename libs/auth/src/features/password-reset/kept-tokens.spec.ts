@@ -2,11 +2,13 @@ import { resolveOptions } from '../../foundation/config/resolve-options';
 import type { AuthModuleOptions } from '../../foundation/config/auth-options';
 import { keptTokens } from './reset-token.store';
 
+const WEEK = 604_800;
+
 const kept = (options: AuthModuleOptions) => keptTokens(resolveOptions(options).guards);
 
 describe('the rows of reset tokens', () => {
-  it('are kept for an hour by default, also those of an unknown broker', () => {
-    expect(kept({})).toEqual({ known: [{ guard: 'api', broker: '', seconds: 3600 }], others: 3600 });
+  it('are kept for an hour by default', () => {
+    expect(kept({})).toEqual({ known: [{ guard: 'api', broker: '', seconds: 3600 }], others: WEEK });
   });
 
   it('are kept for the validity of their broker, and at least for its pause', () => {
@@ -17,18 +19,18 @@ describe('the rows of reset tokens', () => {
         { guard: 'api', broker: 'kiosk', seconds: 600 },
         { guard: 'api', broker: '', seconds: 600 },
       ],
-      others: 3600,
+      others: WEEK,
     });
   });
 
-  it('of an unknown broker are kept as long as those of the longest known one, of any guard', () => {
+  it('of an unknown broker are kept for a week, the maximum validity of a link', () => {
     const guards = { admin: { passwordReset: { expireMinutes: 1440 } } };
     expect(kept({ guards })).toEqual({
       known: [
         { guard: 'admin', broker: '', seconds: 86_400 },
         { guard: 'api', broker: '', seconds: 3600 },
       ],
-      others: 86_400,
+      others: WEEK,
     });
   });
 });

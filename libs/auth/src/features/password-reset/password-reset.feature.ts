@@ -23,5 +23,5 @@ export const passwordReset: Feature = {
   defaultGuardControllers: [ForgotPasswordController, ResetPasswordController],
   providers: [ResetTokenPruning, ResetTokenStore, ResetTokens, ResetLinks, ResetCleanup, PasswordResets],
   // Rows from the time when the feature was on are still pruned.
-  whenOff: [ResetTokenPruning],
+  whenOff: [ResetTokenPruning, ResetTokenStore],
 };

@@ -10,7 +10,7 @@ import { PasswordReplacement } from '../login/password-replacement';
 import { MailQueue } from '../mail/mail-queue';
 import { AccountMails } from '../mail/mail.feature';
 import { ResetCleanup } from './reset-cleanup';
-import { type Redeemed, ResetTokens } from './reset-token.store';
+import { type Redeemed, ResetTokenStore, ResetTokens } from './reset-token.store';
 import { AuthException } from '../../foundation/platform/errors';
 
 /** Replaces a password with the token of a mailed link (`POST /reset-password`). Does not sign the user in. */
@@ -20,6 +20,7 @@ export class PasswordResets {
     private readonly rules: PasswordRules,
     private readonly hasher: PasswordHasher,
     private readonly tokens: ResetTokens,
+    private readonly store: ResetTokenStore,
     private readonly replacement: PasswordReplacement,
     private readonly resetCleanup: ResetCleanup,
     private readonly events: AuthEvents,
@@ -45,7 +46,10 @@ export class PasswordResets {
       throw fault;
     }
     const endSessions = (): Promise<void> => this.resetCleanup.run(account);
-    const finish = (): Promise<void> => this.resetCleanup.recordVerifiedEmail(account);
+    const finish = async (): Promise<void> => {
+      await this.store.removeAll(userId);
+      await this.resetCleanup.recordVerifiedEmail(account);
+    };
     return this.replacement.replace({ userId, digest, endSessions, finish, undo: restore });
   }
 }

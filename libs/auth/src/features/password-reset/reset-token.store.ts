@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig, type GuardConfig } from '../../foundation/config/auth-config';
+import { LONGEST_RESET } from '../../foundation/config/resolve-features';
 import { Clock } from '../../foundation/platform/clock';
 import { Database } from '../../foundation/platform/database';
 import { type SweptPage, once, sweep } from '../../foundation/platform/sweep';
@@ -68,6 +69,14 @@ export class ResetTokenStore {
     );
   }
 
+  /** Deletes the tokens of a user for all brokers: after a new password, no earlier link may set another one. */
+  async removeAll(userId: string): Promise<void> {
+    await this.database.query(`DELETE FROM ${this.table()} WHERE guard = $1 AND user_id = $2`, [
+      this.realm.guard,
+      userId,
+    ]);
+  }
+
   private owner(userId: string): [guard: string, broker: string, userId: string] {
     return [this.realm.guard, this.options.broker ?? '', userId];
   }
@@ -87,8 +96,8 @@ interface RowKey {
   userId: string;
 }
 
-/** Seconds for which the row of a token is kept if no broker is configured for it: one hour. */
-const LEAST_KEPT = 3600;
+/** Seconds for which the row of a token is kept if no broker is configured for it: the maximum validity of a link. */
+const KEPT_OF_OTHERS = 60 * LONGEST_RESET;
 
 /** How long the rows of each guard and broker are kept; `others` is for all that are not configured. */
 export interface KeptTokens {
@@ -98,7 +107,7 @@ export interface KeptTokens {
 
 /**
  * A row is kept until its link has expired and its pause is over. An unknown guard or broker may belong to another
- * application on the same tables, so its rows are kept as long as the longest known ones, and at least an hour.
+ * application on the same tables, so its rows are kept for the maximum validity of a link.
  */
 export function keptTokens(guards: readonly Pick<GuardConfig, 'guard' | 'passwordReset'>[]): KeptTokens {
   const known = guards.flatMap(({ guard, passwordReset: { brokers } }) =>
@@ -108,7 +117,7 @@ export function keptTokens(guards: readonly Pick<GuardConfig, 'guard' | 'passwor
       seconds: Math.max(60 * expireMinutes, throttleSeconds),
     })),
   );
-  return { known, others: Math.max(LEAST_KEPT, ...known.map(({ seconds }) => seconds)) };
+  return { known, others: KEPT_OF_OTHERS };
 }
 
 /**

@@ -6,6 +6,7 @@ import { Realm } from '../../foundation/realm/realm';
 import { PasswordRules } from '../../identity/password/password-rules';
 import { keptAs } from '../../identity/users/identifiers';
 import {
+  FIELDS_LISTED,
   DEPTH_MAX,
   FIELD_MAX,
   isEmailAddress,
@@ -123,7 +124,7 @@ export class RegistrationForm {
     const errors: [string, Text[]][] = [];
     for (const [name, value, rule] of partsOf(fields, { fields: rules }))
       errors.push(...(await this.faultsOf(name, value, rule, fields)));
-    if (errors.length) throw new ValidationFailed(Object.fromEntries(errors));
+    if (errors.length) throw new ValidationFailed(Object.fromEntries(errors.slice(0, FIELDS_LISTED)));
   }
 
   /** The faults of a value and of its parts, by their paths. */

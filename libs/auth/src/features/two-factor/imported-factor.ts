@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { ValidationFailed } from '../../foundation/platform/errors';
 import type { Text } from '../../foundation/platform/messages';
 import { PasswordCheck } from '../../identity/password/password-check';
-import { MOST_CODES, importedColumn } from './recovery-codes';
+import { importedColumn } from './recovery-codes';
 import { Totp } from './totp';
 
 /**
@@ -56,17 +56,21 @@ export class FactorImports {
 
   /** @throws ValidationFailed under `secret`, `recovery_code_hashes` or `confirmed_at`. It contains none of the values */
   validated(factor: ImportedFactor): UsableFactor {
+    if (typeof factor !== 'object' || factor === null) throw new ValidationFailed({ secret: [UNUSABLE] });
     const { recoveryCodeHashes, confirmedAt } = factor;
     const hashes: unknown = recoveryCodeHashes ?? [];
     const secret = importedSecret(factor, (bytes) => this.totp.encoded(bytes));
     if (secret === null || !this.totp.isUsable(secret)) throw new ValidationFailed({ secret: [UNUSABLE] });
-    if (!Array.isArray(hashes) || hashes.length > MOST_CODES) throw invalid('recovery_code_hashes');
+    if (!Array.isArray(hashes) || hashes.length > MOST_IMPORTED) throw invalid('recovery_code_hashes');
     const refused = hashes.flatMap((hash, i) => (typeof hash === 'string' && this.passwords.accepts(hash) ? [] : [i]));
     if (refused.length > 0) throw new ValidationFailed(Object.fromEntries(refused.map(unusableHash)));
     if (confirmedAt && !(confirmedAt instanceof Date && confirmedAt.getTime() >= 0)) throw invalid('confirmed_at');
     return { secret, recoveryCodes: importedColumn(hashes), confirmedAt: confirmedAt ?? null };
   }
 }
+
+/** Maximum number of imported recovery codes: each wrong code can cost a hash of each of them. */
+const MOST_IMPORTED = 20;
 
 const UNUSABLE: Text = { key: 'auth.unusable_secret' };
 
@@ -104,7 +108,13 @@ function secretOfUri(uri: string): string | null {
 const base32 = (text: string): string | null => BASE32.exec(text.replaceAll(/[\s-]/g, ''))?.[1]?.toUpperCase() ?? null;
 
 const isSupported = ({ algorithm, digits, period }: Partial<Record<keyof ImportedFactor, unknown>>): boolean =>
-  SHA1.test(String(algorithm ?? 'SHA1')) && Number(digits ?? 6) === 6 && Number(period ?? 30) === 30;
+  SHA1.test(textOf(algorithm, 'SHA1')) && textOf(digits, '6') === '6' && textOf(period, '30') === '30';
+
+/** The text of a text or a number; the default for none; empty for every other value. */
+function textOf(value: unknown, absent: string): string {
+  if (value === undefined || value === null) return absent;
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+}
 
 const URI = /^otpauth:/i;
 

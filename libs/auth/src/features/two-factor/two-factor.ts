@@ -85,7 +85,8 @@ export class TwoFactor {
    * valid. Replaces a pending enrolment.
    *
    * @param replace whether to replace an enabled second factor, with its recovery codes
-   * @returns whether it was stored: false if the same secret is enabled already, so an import can be repeated
+   * @returns whether it was stored: false if the same secret is enabled already, so an import can be repeated. After the
+   * factor was removed, an import enables it again, with all its recovery codes
    * @throws ValidationFailed under `secret`, `recovery_code_hashes` or `confirmed_at` for a value that cannot be used,
    * and under `user_id` for an unknown user; AlreadyEnrolled if another secret is enabled. Nothing is changed then
    */

@@ -609,7 +609,7 @@ export interface EncryptionOptions {
 /** How long reset links are valid, and how often they are mailed. */
 export interface ResetBrokerOptions {
   /**
-   * Minutes for which a mailed link is valid, 1 to 525600 (a year).
+   * Minutes for which a mailed link is valid, 1 to 10080 (a week).
    *
    * @default 60
    * @env SVC_RESET_EXPIRE

@@ -9,6 +9,9 @@ const LONGEST_CHALLENGE = 86_400;
 /** Maximum lifetime of a mailed link in minutes: one year. */
 const LONGEST_LINK = 525_600;
 
+/** Maximum validity of a reset link in minutes: a week. Who reads the mail later can set a password with it. */
+export const LONGEST_RESET = 10_080;
+
 /** Maximum pause between two mails to one account in seconds: one day. */
 const LONGEST_PAUSE = 86_400;
 
@@ -80,7 +83,7 @@ export function resolvePasswordReset(options: AuthValues): GuardConfig['password
 
 const resetBroker = (given: ResetBrokerOptions | null, fallback: Required<ResetBrokerOptions>) =>
   Object.freeze({
-    expireMinutes: wholeNumber(given?.expireMinutes, fallback.expireMinutes, 1, LONGEST_LINK),
+    expireMinutes: wholeNumber(given?.expireMinutes, fallback.expireMinutes, 1, LONGEST_RESET),
     throttleSeconds: wholeNumber(given?.throttleSeconds, fallback.throttleSeconds, 0, LONGEST_PAUSE),
   });
 

@@ -30,7 +30,7 @@ export async function sweep<Place>(
       const swept: SweptPage<Place> = await page(from);
       removed += swept.removed;
       from = swept.next;
-      if (from !== null) await sleep(REST * (performance.now() - start));
+      if (from !== null) await sleep(REST * (performance.now() - start), undefined, { ref: false });
     }
   } catch (error) {
     if (!isAbsent(error)) throw error;

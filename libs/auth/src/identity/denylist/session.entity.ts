@@ -30,6 +30,7 @@ export class Session {
   salt!: Buffer;
 
   /** The pinned grant. Null: abilities are computed for each access token. The empty string grants nothing. */
+  @Exclude()
   @Column({ type: 'text', nullable: true, select: false })
   scope!: string | null;
 
@@ -78,9 +79,9 @@ export class Session {
   @Column({ name: 'created_at', type: 'timestamptz' })
   createdAt!: Date;
 
-  /** The fields for JSON, without the salt. */
+  /** The fields for JSON, without the salt and the pinned grant. */
   toJSON(): object {
-    const { salt: _, ...shown } = this;
+    const { salt: _salt, scope: _scope, ...shown } = this;
     return shown;
   }
 }

@@ -8,7 +8,11 @@ export class Grant {
   private readonly names: ReadonlySet<string>;
   private readonly prefixes: readonly string[];
 
-  constructor(readonly abilities: readonly string[]) {
+  readonly abilities: readonly string[];
+
+  constructor(abilities: readonly string[]) {
+    // Shared by all that read it.
+    this.abilities = Object.freeze([...abilities]);
     this.names = new Set(abilities);
     this.prefixes = abilities.filter((name) => name.endsWith('.*')).map((name) => name.slice(0, -1));
   }
@@ -47,7 +51,7 @@ export type RequestTokens = ReadonlyMap<string, VerifiedToken>;
 export interface UserTokens {
   /** The request of the tokens; null for an object that a provider returned for several requests. */
   readonly request: RequestTokens | null;
-  /** One for each guard. Empty if several requests with different tokens share the object. */
+  /** One for each guard. Empty if several requests share the object. */
   readonly tokens: readonly VerifiedToken[];
 }
 
@@ -55,8 +59,7 @@ export interface UserTokens {
  * The tokens of a user object after a guard has read it once more. Pure.
  *
  * A provider can return one object for several requests, and nothing in the object says which of them asks. So such an
- * object keeps its token only as long as all of them have equal tokens. After that it has none, permanently: no request
- * can get the abilities of another one.
+ * object has no token from its second request on, permanently: no request can get the abilities of another one.
  */
 export function userTokensWith(
   known: UserTokens | undefined,
@@ -69,15 +72,8 @@ export function userTokensWith(
   if (known.request === request) {
     return { request, tokens: [...known.tokens.filter(({ guard }) => guard !== token.guard), token] };
   }
-  const [only, ...others] = known.tokens;
-  return { request: null, tokens: only && !others.length && isEqual(only, token) ? [token] : [] };
+  return { request: null, tokens: [] };
 }
-
-const isEqual = (one: VerifiedToken, other: VerifiedToken): boolean =>
-  one.guard === other.guard &&
-  one.userId === other.userId &&
-  one.claims.pin === other.claims.pin &&
-  one.grant.abilities.join(' ') === other.grant.abilities.join(' ');
 
 /**
  * The token that decides what a user object may do. Pure. With a guard, it is the token of that guard; without one, the

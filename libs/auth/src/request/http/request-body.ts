@@ -46,6 +46,9 @@ export function isEmailAddress(value: unknown): value is string {
   return isEmail(value, { require_tld: false });
 }
 
+/** Maximum number of fields that a response lists, so that a small request gets no large response. */
+export const FIELDS_LISTED = 100;
+
 /** Longest text field of any request, in characters. */
 export const FIELD_MAX = 255;
 

@@ -8,16 +8,13 @@ import {
 import type { ValidationError } from 'class-validator';
 import { ValidationFailed } from '../../foundation/platform/errors';
 import type { Text } from '../../foundation/platform/messages';
-import { DEPTH_MAX, MESSAGE_OF, brokenRules, isRecord, named } from './request-body';
+import { FIELDS_LISTED, DEPTH_MAX, MESSAGE_OF, brokenRules, isRecord, named } from './request-body';
 
 /** Options of {@link ValidationPipe}: those of Nest's pipe, without the ones for the format of its errors. */
 export type ValidationPipeOptions = Omit<
   NestOptions,
   'disableErrorMessages' | 'errorFormat' | 'errorHttpStatusCode' | 'exceptionFactory' | 'maxErrorMessagesLength'
 >;
-
-/** Maximum number of fields that a response lists, so that a small request gets no large response. */
-const FIELDS_MAX = 100;
 
 /** Keys that class-transformer takes for members of the class of an object. */
 const RESERVED = new Set(['__proto__', 'constructor', 'prototype']);
@@ -51,6 +48,8 @@ export class ValidationPipe extends NestValidationPipe {
     } catch (error) {
       // `isEmail` of class-validator throws for half a surrogate pair.
       if (error instanceof URIError) refuse(fieldWith(value, isMalformed));
+      // class-transformer converts values with `String()`, `Number()` and `new Date()`, and reads members of list items.
+      if (error instanceof TypeError) refuse(fieldWith(value, cannotBeRead));
       throw error;
     }
   }
@@ -69,6 +68,8 @@ type Test = (part: unknown, key: string, depth: number) => boolean;
 
 const cannotBeConverted: Test = (part, key, depth) =>
   RESERVED.has(key) || (depth > DEPTH_MAX && (isRecord(part) || Array.isArray(part)));
+
+const cannotBeRead: Test = (part, key) => key === 'toString' || key === 'valueOf' || part === null;
 
 const isMalformed: Test = (part) => typeof part === 'string' && /\p{Surrogate}/u.test(part);
 
@@ -90,7 +91,7 @@ function textsOf(errors: ValidationError[]): Record<string, (Text | string)[]> {
     const field = path.join('.');
     return [field, Object.entries(texts).map(([rule, text]) => textOf(rule, text, path.at(-1)!, field))] as const;
   });
-  return Object.fromEntries(entries.slice(0, FIELDS_MAX));
+  return Object.fromEntries(entries.slice(0, FIELDS_LISTED));
 }
 
 /** class-validator's default texts of the rules in {@link MESSAGE_OF}, after the name of the property. */

@@ -3,11 +3,11 @@ import { sha256 } from '../../foundation/platform/crypto';
 import { withTimeout } from '../../foundation/platform/deadline';
 
 /**
- * Takes a lock until the transaction ends, without waiting. It fails if another transaction has the lock. Without a
- * parameter, because the portal of a statement with parameters stays open in the transaction and keeps its snapshot.
+ * Takes a lock until the transaction ends, without waiting. It fails if another transaction has the lock. Schemas with
+ * tables of the same names have separate locks. Without a parameter, because the portal of a statement with parameters stays open in the transaction and keeps its snapshot.
  */
 const tryLock = (name: string): string =>
-  `SELECT pg_try_advisory_xact_lock(${BigInt.asIntN(64, BigInt(`0x${sha256(name).slice(0, 16)}`))}) AS taken`;
+  `SELECT pg_try_advisory_xact_lock(hashtextextended('${sha256(name)} ' || coalesce(current_schema(), ''), 0)) AS taken`;
 
 /**
  * READ COMMITTED, so that the waiting transaction has no snapshot, and vacuum is not held back. The timeout replaces a
@@ -15,6 +15,9 @@ const tryLock = (name: string): string =>
  * without closing its connection, before the run of the next day.
  */
 const BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY; SET LOCAL idle_in_transaction_session_timeout = '12h'";
+
+/** Timeout in milliseconds for a new connection and the lock. No client waits for it. */
+const TIMEOUT_MS = 10_000;
 
 interface LockClient {
   on(event: 'error', listener: () => void): void;
@@ -37,15 +40,9 @@ interface ClientPool {
  * be missing for requests, and a pool of one connection would have none left for `work`. PostgreSQL releases the lock
  * when the connection closes, also when the process is killed. If only this connection breaks, `work` continues.
  *
- * @param ms timeout in milliseconds for the connection and the lock
  * @throws StoreUnavailable
  */
-export async function whileLocked<T>(
-  source: DataSource,
-  name: string,
-  ms: number,
-  work: () => Promise<T>,
-): Promise<T | null> {
+export async function whileLocked<T>(source: DataSource, name: string, work: () => Promise<T>): Promise<T | null> {
   const { Client, options } = (source.driver as unknown as { master: ClientPool }).master;
   // A driver other than node-postgres, such as one for tests. Concurrent runs are safe.
   if (!Client) return work();
@@ -62,8 +59,8 @@ export async function whileLocked<T>(
     await client.end();
   };
   try {
-    return (await withTimeout('PostgreSQL', ms, take())) ? await work() : null;
+    return (await withTimeout('PostgreSQL', TIMEOUT_MS, take())) ? await work() : null;
   } finally {
-    await withTimeout('PostgreSQL', ms, release()).catch(() => void client.end().catch(() => undefined));
+    await withTimeout('PostgreSQL', TIMEOUT_MS, release()).catch(() => void client.end().catch(() => undefined));
   }
 }

@@ -43,7 +43,7 @@ export class Pruning {
   runUnlessActive(lockoutDays?: number): Promise<Pruned | null> {
     const guards = this.realms.all.map(({ realm }) => realm.guard).toSorted();
     const name = ['svc:prune', this.database.table(Session), ...guards].join(' ');
-    return whileLocked(this.database.source, name, this.config.storeTimeoutMs, () => this.run(lockoutDays));
+    return whileLocked(this.database.source, name, () => this.run(lockoutDays));
   }
 
   /**

@@ -1,3 +1,4 @@
+import { AuthConfigError } from '../../../foundation/platform/errors';
 import { createCipheriv, randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import { PasswordVerifier } from '../../../foundation/ports/passwords';
@@ -38,6 +39,11 @@ class FirebaseScryptVerifier extends PasswordVerifier {
 
   constructor({ signerKey, saltSeparator, rounds, memCost }: Required<FirebaseScryptParameters>) {
     super();
+    if (typeof saltSeparator !== 'string' || (saltSeparator !== '' && !BASE64.test(saltSeparator))) {
+      throw new AuthConfigError(
+        'firebaseScryptVerifier: saltSeparator is not base64. Copy base64_salt_separator of the project.',
+      );
+    }
     this.#signerKey = bytesOf(signerKey);
     this.#saltSeparator = bytesOf(saltSeparator);
     this.cost = { ln: memCost, r: rounds, p: 1 };
