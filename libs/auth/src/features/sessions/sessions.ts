@@ -103,7 +103,7 @@ export class Sessions {
     passwordHashCheck?: PasswordHashCheck,
   ): Promise<SessionTokens | null> {
     // Where another party acts for the user (RFC 8693 §4.1), the user has not authenticated.
-    const amr = 'act' in claims ? [] : given;
+    const amr = claims !== null && 'act' in claims ? [] : given;
     // Before the session is stored, because a stored session can end another one. Afterwards, the check is repeated.
     await this.standings.refuse(userId);
     const [familyId, salt] = [randomUUID(), randomBytes(SALT_BYTES)];
