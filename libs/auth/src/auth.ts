@@ -192,7 +192,9 @@ export class Auth {
    * @param response the response of the HTTP adapter: of Express or Fastify
    */
   deliver(response: object, tokens: SessionTokens): TokenBody {
-    return this.scope.get(TokenDelivery).deliver(tokens, response);
+    const delivery = this.scope.get(TokenDelivery);
+    delivery.forbidCaching(response);
+    return delivery.deliver(tokens, response);
   }
 
   /** In cookie mode, removes the refresh cookie. For the response to a logout of the host. */

@@ -78,7 +78,7 @@ export class PasswordChange {
       digest,
       replacing: null,
       endSessions: () => this.endOthers(userId, familyId),
-      // After an error the password may be stored. There was none that a session could belong to.
+      // There is no former password to restore. After an error, the new one may be stored.
       undo: async () => undefined,
     });
     if (!isMade) throw missing;

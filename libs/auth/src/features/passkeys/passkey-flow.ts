@@ -15,7 +15,7 @@ import {
   RenameRequest,
 } from './passkeys.controller';
 
-// A file of its own: the declarations of the controllers import an optional package, which a host may not have.
+// Not in the file of the controllers: its declarations import an optional package, which a host may not have.
 
 /** The response of the browser to a login ceremony. */
 export interface PasskeyAnswer {

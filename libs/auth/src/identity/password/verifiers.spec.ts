@@ -5,7 +5,7 @@ import { firebaseScryptVerifier } from './imported/firebase-scrypt-verifier';
 import { pbkdf2Verifier } from './imported/pbkdf2-verifier';
 import { scryptVerifier } from './imported/scrypt-verifier';
 
-/** A stub of the package `bcrypt`, which runs outside the event loop. */
+/** Replaces the package `bcrypt`, which runs outside the event loop. */
 const native = ((name: string) => (name === 'bcrypt' ? { compare: async () => false } : undefined)) as never;
 
 // From the documentation of firebase/scrypt.

@@ -11,6 +11,7 @@ import {
   type SecurityLine,
 } from '../../foundation/platform/catalogue';
 import { AuthException } from '../../foundation/platform/errors';
+import type { LoginChallenge } from '../../foundation/ports/presenter';
 import { Realm } from '../../foundation/realm/realm';
 import { callerOf } from '../../identity/tokens/caller';
 import { unverifiedClaims } from '../../identity/tokens/jws';
@@ -98,7 +99,8 @@ export class RequestObserver {
   }
 }
 
-const isChallenge = (answer: unknown): boolean =>
+/** Whether a login continues with a second factor. */
+export const isChallenge = (answer: unknown): answer is LoginChallenge =>
   typeof answer === 'object' && answer !== null && 'challenge_token' in answer;
 
 /** Reports the requests that a gate refused: with a metric and a line of the security log. */

@@ -1,7 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { Operation } from '../../foundation/platform/catalogue';
 import {
-  type LoginChallenge,
   type PresentedRequest,
   Presenter,
   type RegisteredBody,
@@ -10,7 +9,7 @@ import {
 import { Realm } from '../../foundation/realm/realm';
 import { callerOf } from '../../identity/tokens/caller';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
-import { aboutAnswer } from '../gates/request-log';
+import { aboutAnswer, isChallenge } from '../gates/request-log';
 
 /** The operations whose tokens start a session. */
 const SIGN_INS: ReadonlySet<Operation | undefined> = new Set(['login', 'challenge', 'passkey_login']);
@@ -67,6 +66,3 @@ export class Presentation {
     return { request, guard: this.realm.guard, userId, user };
   }
 }
-
-const isChallenge = (answer: unknown): answer is LoginChallenge =>
-  typeof answer === 'object' && answer !== null && 'challenge_token' in answer;

@@ -61,9 +61,13 @@ export class TokenDelivery {
     return isTokens(answer) ? this.deliver(answer, response) : answer;
   }
 
-  /** Returns the response body. Forbids caching of the response and, in cookie mode, sets the refresh cookie on it. */
-  deliver({ accessToken, refreshToken, expiresIn, refreshExpiresIn }: SessionTokens, response: unknown): TokenBody {
+  /** Forbids caching of a response of the host. The routes of the library have {@link NoStore}. */
+  forbidCaching(response: unknown): void {
     for (const [name, value] of NO_STORE) this.adapterHost.httpAdapter.setHeader(response, name, value);
+  }
+
+  /** Returns the response body. In cookie mode, sets the refresh cookie on the response. */
+  deliver({ accessToken, refreshToken, expiresIn, refreshExpiresIn }: SessionTokens, response: unknown): TokenBody {
     const token = { token_type: 'Bearer', expires_in: expiresIn } as const;
     if (!this.realm.options.cookieMode) return { access_token: accessToken, refresh_token: refreshToken, ...token };
     this.adapterHost.httpAdapter.appendHeader(response, 'Set-Cookie', this.cookie.set(refreshToken, refreshExpiresIn));

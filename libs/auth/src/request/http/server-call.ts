@@ -4,7 +4,7 @@ import { AUTH_CONFIG, type AuthConfig, type GuardConfig } from '../../foundation
 import type { FeatureOptions } from '../../foundation/config/auth-options';
 import { mailErrors } from '../../foundation/config/url-checks';
 import { RequestScope, isUnavailable } from '../../foundation/platform/deadline';
-import { AuthConfigError, AuthException, StoreUnavailable } from '../../foundation/platform/errors';
+import { AuthConfigError, AuthException } from '../../foundation/platform/errors';
 import { CarriedRequest, type Handshake } from '../../foundation/ports/handshake';
 import { UserProvider } from '../../foundation/ports/user-provider';
 import { Clock } from '../../foundation/platform/clock';
@@ -122,12 +122,9 @@ export class ServerCalls {
       await scope.run(() => this.checkGates(route, request));
       return (await this.observer.observe(controller, handler, request, () => scope.run(() => work(request)))) as T;
     } catch (error) {
-      const failure =
-        isUnavailable(error) && !(error instanceof AuthException) ? new StoreUnavailable('A store', error) : error;
+      if (!(error instanceof AuthException) && !isUnavailable(error)) throw error;
       // A resolver of the host may make the call, and other transports ignore the extensions.
-      throw failure instanceof AuthException
-        ? overGraphql(refusalOf(failure).translatedBy(this.realm.translatorFor(request)))
-        : failure;
+      throw overGraphql(refusalOf(error).translatedBy(this.realm.translatorFor(request)));
     } finally {
       scope.end();
     }
