@@ -20,6 +20,7 @@ import {
 import { randomUUID } from 'node:crypto';
 import { TestApp } from '../support/app';
 import { forge } from '../support/forge';
+import { expectGateOrder } from '../support/gate-order';
 import { CONFIRMATION_HEADER, confirmPassword, startStepUp, stepUpForFile } from '../support/step-up';
 import { userProvidersOf } from '../support/user-reads';
 
@@ -256,27 +257,7 @@ describe.each(['/listed', '/spread', '/with-decorators'])('guard classes in any 
       Spread,
       WithDecorators,
     ]);
-    let verified = false;
-    for (const users of userProvidersOf(t)) jest.spyOn(users, 'isEmailVerified').mockImplementation(() => verified);
-    const session = async (abilities: string[]): Promise<string> =>
-      (await t.auth.startSession(1, {}, abilities)).accessToken;
-    const [poor, rich] = [await session(['svc.account']), await session(['a', 'svc.account'])];
-    const { confirmation_token: proof } = (await confirmPassword(t, rich).expect(200)).body;
-    let n = 0;
-    const call = (token?: string, header?: string, which = String(n++)) => {
-      const request = t.http.post(path).set('Round', which);
-      if (token) request.set('Authorization', `Bearer ${token}`);
-      return header ? request.set(CONFIRMATION_HEADER, header) : request;
-    };
-
-    for (let i = 0; i < 2; i++) await call(undefined, undefined, 'same').expect(401);
-    for (let i = 0; i < 2; i++) await call(poor, proof, 'same').expect(403);
-    await call(rich, undefined, 'same').expect(423);
-    await call(rich, undefined, 'same').expect(429);
-    await call(rich).expect(423);
-    await call(rich, proof).expect(409);
-    verified = true;
-    await call(rich, proof).expect(201);
+    await expectGateOrder(t, path);
     await t.stop();
   });
 });

@@ -14,10 +14,10 @@ import {
 } from '@svc/auth';
 import { randomUUID } from 'node:crypto';
 import { TestApp } from '../support/app';
-import { confirmPassword, CONFIRMATION_HEADER, startStepUp } from '../support/step-up';
+import { expectGateOrder } from '../support/gate-order';
+import { startStepUp } from '../support/step-up';
 import { forge } from '../support/forge';
 import { ADMIN_AUDIENCE, HostModule } from '../support/host.module';
-import { userProvidersOf } from '../support/user-reads';
 
 /** Wraps a handler and copies its metadata, as tracing and transaction decorators do. */
 const Traced = (): MethodDecorator => (_target, _key, descriptor: PropertyDescriptor) => {
@@ -273,29 +273,7 @@ describe.each(['/one-way', '/other-way'])('the gates of a route with all gates, 
       [OneWay, OtherWay],
     );
     const round = (request: unknown): string => (request as { headers: { round: string } }).headers.round;
-    let verified = false;
-    for (const users of userProvidersOf(t)) jest.spyOn(users, 'isEmailVerified').mockImplementation(() => verified);
-    const session = async (abilities: string[]): Promise<string> =>
-      (await t.auth.startSession(1, {}, abilities)).accessToken;
-    const [poor, rich] = [await session(['svc.account']), await session(['a', 'svc.account'])];
-    const { confirmation_token: proof } = (await confirmPassword(t, rich).expect(200)).body;
-    let n = 0;
-    const call = (token?: string, header?: string, which = String(n++)) => {
-      const request = t.http.post(path).set('Round', which);
-      if (token) request.set('Authorization', `Bearer ${token}`);
-      return header ? request.set(CONFIRMATION_HEADER, header) : request;
-    };
-
-    // Refused by an earlier gate, so that the limiter counts none of these requests.
-    for (let i = 0; i < 2; i++) await call(undefined, undefined, 'same').expect(401);
-    for (let i = 0; i < 2; i++) await call(poor, proof, 'same').expect(403);
-    await call(rich, undefined, 'same').expect(423);
-    await call(rich, undefined, 'same').expect(429);
-    await call(rich, proof, 'same').expect(429);
-    await call(rich).expect(423);
-    await call(rich, proof).expect(409);
-    verified = true;
-    await call(rich, proof).expect(201);
+    await expectGateOrder(t, path);
     await t.stop();
   });
 });
