@@ -52,8 +52,9 @@ describe('parallel deletions', () => {
     const { access_token: token } = await from.session(email);
     return { t: from, token, proof: await confirmationTokenOf(from, token) };
   }
-  const erase = async ({ t: node, token, proof }: DeletionRequest) =>
-    (await node.call('delete', '/auth/account', token).set(CONFIRMATION_HEADER, proof)).status;
+  const send = ({ t: node, token, proof }: DeletionRequest) =>
+    node.call('delete', '/auth/account', token).set(CONFIRMATION_HEADER, proof);
+  const erase = async (request: DeletionRequest) => (await send(request)).status;
 
   async function countLive(): Promise<number> {
     return (await t.database.query('SELECT count(*)::int AS n FROM svc_sessions WHERE revoked_at IS NULL'))[0].n;
@@ -125,29 +126,105 @@ describe('parallel deletions', () => {
     expect(log.filter((what) => what !== 'deleting')).toEqual(['hook', 'deleted']);
   });
 
-  it('leave a connection for other routes and for the host`s statements outside the transaction', async () => {
-    const atWork = new PausePoint();
+  describe('of many accounts', () => {
+    const atWork = PausePoint.disabled();
+    let running: number;
+    let most: number;
+    let tickets: DeletionRequest[];
+
+    beforeEach(async () => {
+      [running, most, tickets] = [0, 0, []];
+      atWork.stop();
+      atWork.arrivals = 0;
+      deleteUser = async (user, context) => {
+        most = Math.max(most, ++running);
+        await atWork.pass();
+        await t.database.query("SELECT 'beside'");
+        await anonymise(user, context);
+        running--;
+      };
+      for (let i = 0; i < AT_ONCE; i++) {
+        await member(t, `user${i}@example.com`);
+        tickets.push(await prepareDeletion(`user${i}@example.com`));
+      }
+    });
+
+    /** Sends all requests, and waits until two of them run and all others are answered. */
+    async function whileTwoRun() {
+      const answered: { request: DeletionRequest; status: number; retryAfter: unknown }[] = [];
+      const deletions = tickets.map(async (request) => {
+        const { status, headers } = await send(request);
+        answered.push({ request, status, retryAfter: headers['retry-after'] });
+        return status;
+      });
+      await eventually(async () => answered.length === AT_ONCE - 2);
+      return { refused: [...answered], deletions };
+    }
+
+    it('run two at a time; all others are answered 503 after a second, before anything has ended', async () => {
+      const { refused, deletions } = await whileTwoRun();
+      expect(refused.map(({ status, retryAfter }) => [status, retryAfter])).toEqual(
+        Array(AT_ONCE - 2).fill([503, '5']),
+      );
+      expect([atWork.arrivals, most]).toEqual([2, 2]);
+      expect(log.filter((what) => what === 'deleting')).toHaveLength(2);
+      expect(await countLive()).toBe(AT_ONCE - 2);
+      atWork.resume();
+      expect((await Promise.all(deletions)).filter((status) => status === 204)).toHaveLength(2);
+      // The same tokens delete the accounts when there is a place.
+      for (const { request } of refused) expect(await erase(request)).toBe(204);
+      expect(most).toBe(2);
+      expect(log.filter((what) => what === 'deleted')).toHaveLength(AT_ONCE);
+    });
+
+    it('leave connections for other routes and for the host`s statements outside the transaction', async () => {
+      await member(t, 'bob@example.com');
+      const bob = await t.session('bob@example.com');
+      const { deletions } = await whileTwoRun();
+      await t.get('/private', bob.access_token).expect(200);
+      await t.refresh(bob.refresh_token).expect(200);
+      atWork.resume();
+      expect((await Promise.all(deletions)).filter((status) => status === 204)).toHaveLength(2);
+    });
+
+    it('give back their places when they fail', async () => {
+      deleteUser = async () => {
+        throw new Error('not today');
+      };
+      atWork.resume();
+      for (const ticket of tickets.slice(0, 4)) expect(await erase(ticket)).toBe(500);
+    });
+  });
+});
+
+describe('with a pool of two connections, deletions', () => {
+  const atWork = new PausePoint();
+  let deleteUser: DeleteUser;
+  const { t } = membersForFile(
+    { hooks: { deleteUser: (user, context) => deleteUser(user, context) } },
+    { pool: { max: 2 } },
+  );
+
+  it('run one at a time, because the hook may need the other connection', async () => {
+    const [first, second] = await Promise.all(
+      ['ada@example.com', 'bob@example.com'].map(async (email) => {
+        await member(t, email);
+        const { access_token: token } = await t.session(email);
+        const proof = await confirmationTokenOf(t, token);
+        return () => t.call('delete', '/auth/account', token).set(CONFIRMATION_HEADER, proof);
+      }),
+    );
     deleteUser = async (user, context) => {
       await atWork.pass();
       await t.database.query("SELECT 'beside'");
       await anonymise(user, context);
     };
-    await member(t, 'bob@example.com');
-    const bob = await t.session('bob@example.com');
-    const tickets: DeletionRequest[] = [];
-    for (let i = 0; i < AT_ONCE; i++) {
-      await member(t, `user${i}@example.com`);
-      tickets.push(await prepareDeletion(`user${i}@example.com`));
-    }
-    const erasures = Promise.all(tickets.map(erase));
+    const running = first!().then(({ status }) => status);
     await atWork.reached;
-    // All of them have started and wait for the first one.
-    await eventually(async () => (await countLive()) === 1);
-    await eventually(async () => log.filter((what) => what === 'deleting').length === AT_ONCE);
-    await t.get('/private', bob.access_token).expect(200);
-    await t.refresh(bob.refresh_token).expect(200);
+    await second!().expect(503);
+    expect(atWork.arrivals).toBe(1);
     atWork.resume();
-    expect(await erasures).toEqual(Array(AT_ONCE).fill(204));
-    expect(log.filter((what) => what === 'deleted')).toHaveLength(AT_ONCE);
+    expect(await running).toBe(204);
+    await second!().expect(204);
   });
 });

@@ -1,11 +1,14 @@
 import { ForbiddenException, type LoggerService } from '@nestjs/common';
-import { HasherBusy, PasswordHasher, type SecurityLine, SecurityStore, StoreUnavailable } from '@svc/auth';
+import { AccountDeleting, HasherBusy, PasswordHasher, type SecurityLine, SecurityStore, StoreUnavailable } from '@svc/auth';
 import { randomUUID } from 'node:crypto';
 import { TestApp, claimsOf } from '../support/app';
 import { randomAddress, startRateLimited } from '../support/rate-limited-host';
+import { eventually } from '../support/eventually';
 import { API_URL, linkIn, member } from '../support/members';
 import { ORIGIN, PasskeyApp } from '../support/passkeys';
 import { PASSWORD } from '../support/user-entities';
+import { PausePoint } from '../support/pause-point';
+import { confirmationTokenOf } from '../support/step-up';
 import { ALL_REASONS, LoggingApp, SecurityLines, reasonsIn } from '../support/security-lines';
 import { SoftAuthenticator } from '@svc/auth/testing';
 import { startChallenge, codeOf, completeChallenge, enrol } from '../support/two-factor';
@@ -200,6 +203,27 @@ describe('the security log records that', () => {
     expect(await log.lineOf(() => t.get('/private', own.token), 401)).toMatchObject({
       reason: 'revoked_token',
     });
+  });
+
+  it('an account was not deleted while two others were', async () => {
+    const atWork = new PausePoint();
+    t.on(AccountDeleting, () => atWork.pass());
+    const own = await app.confirmed();
+    const others: Promise<number>[] = [];
+    for (const email of ['bob@example.com', 'eve@example.com']) {
+      await member(t, email, { emailVerifiedAt: new Date() });
+      const { access_token: token } = await t.session(email);
+      const other = { token, proof: await confirmationTokenOf(t, token) };
+      others.push(app.call('delete', '/auth/account', other).then(({ status }) => status));
+    }
+    await eventually(async () => atWork.arrivals === 2);
+    expect(await log.lineOf(() => app.call('delete', '/auth/account', own), 503)).toMatchObject({
+      event: 'auth.account_delete.failed',
+      reason: 'deletion_busy',
+      user_id: app.id,
+    });
+    atWork.resume();
+    expect(await Promise.all(others)).toEqual([204, 204]);
   });
 
   it('a mailed link was invalid, outdated or accepted', async () => {

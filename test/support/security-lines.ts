@@ -42,6 +42,7 @@ const REASONS: Record<Reason, true> = {
   bad_link: true,
   confirmation_required: true,
   confirmation_session_mismatch: true,
+  deletion_busy: true,
   email_unverified: true,
   expired_token: true,
   hasher_busy: true,

@@ -184,6 +184,7 @@ describe('the public exports of the package', () => {
       'ConfirmationRequired',
       'CurrentCaller',
       'CurrentUser',
+      'DeletionBusy',
       'EmailUnverified',
       'EmailVerificationFlow',
       'EnrolmentFlow',

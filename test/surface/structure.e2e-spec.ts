@@ -83,6 +83,21 @@ describe('the source tree', () => {
     expect(imports.flatMap(([line]) => (decorators.test(line) ? [] : [line]))).toEqual([]);
   });
 
+  it('reads the wall time from the clock only, and uses it for stored times and claims, never for elapsed time', () => {
+    const linesWith = (pattern: RegExp): string[] =>
+      sources.flatMap((file) =>
+        readFileSync(join(ROOT, SRC, file), 'utf8')
+          .split('\n')
+          .filter((line) => pattern.test(line))
+          .map((line) => `${file}: ${line.trim()}`),
+      );
+    const ofMachine = linesWith(/\bDate\.now\b|new Date\(\)/).filter((line) => !line.includes('`new Date()`'));
+    expect(ofMachine.filter((line) => !/^(foundation\/platform\/clock|tools\/testing\/movable-clock)\.ts:/.test(line))).toEqual([]);
+    const inMilliseconds = linesWith(/[cC]lock\.now\(/);
+    expect(inMilliseconds.length).toBeGreaterThan(0);
+    expect(inMilliseconds.filter((line) => !/new Date\(this\.clock\.now\(\)\)/.test(line))).toEqual([]);
+  });
+
   it('is imported by tests through its public entry points only, except by specs beside it', () => {
     const tests = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' }).filter(
       (file) => file.endsWith('.ts') && !file.includes('node_modules'),

@@ -120,6 +120,7 @@ export { AlreadyEnrolled, NotEnrolled } from './features/two-factor/two-factor.e
 export { BadChallenge } from './features/login-challenge/challenge';
 export { HasherBusy } from './identity/password/hash-queue';
 export { ConfirmationOfAnotherSession, ConfirmationRequired } from './features/step-up/step-up.errors';
+export { DeletionBusy } from './features/account/account-deletion';
 export { EmailUnverified } from './features/email-verification/require-verified-email';
 export { InsufficientScope } from './request/abilities/ability.gate';
 export { PasskeyNotFound } from './features/passkeys/passkeys.errors';

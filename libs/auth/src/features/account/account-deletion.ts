@@ -1,17 +1,50 @@
 import { Injectable, Logger } from '@nestjs/common';
-import type { EntityManager } from 'typeorm';
+import type { DataSource, EntityManager } from 'typeorm';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { Database } from '../../foundation/platform/database';
-import { withTimeout } from '../../foundation/platform/deadline';
-import { Unauthenticated } from '../../foundation/platform/errors';
+import { HOST_TIMEOUT_MS, callHost } from '../../foundation/platform/deadline';
+import { AuthException, Unauthenticated } from '../../foundation/platform/errors';
 import { unitOfWork } from '../../foundation/platform/host-transaction';
-import { SerialQueue } from '../../foundation/platform/sweep';
+import { Places } from '../../foundation/platform/sweep';
 import { UserProvider } from '../../foundation/ports/user-provider';
 import { Realm } from '../../foundation/realm/realm';
 import type { Caller } from '../../identity/tokens/caller';
 import { Sessions } from '../sessions/sessions';
 import { AccountDataStore, type DeletedAccount } from './account-rows.store';
 import { AccountDeleted, AccountDeleting } from './account.events';
+
+const RETRY_AFTER_SECONDS = 5;
+
+/** Other accounts are being deleted, and a second was not enough: 503 with `Retry-After`. Nothing has ended. */
+export class DeletionBusy extends AuthException {
+  constructor(seconds = RETRY_AFTER_SECONDS) {
+    super('deletion_busy', {
+      status: 503,
+      text: { key: 'server.busy', params: { seconds } },
+      headers: { 'Retry-After': String(seconds) },
+    });
+  }
+}
+
+/** Number of deletions that a process runs at the same time, and the longest wait for one of these places. */
+const [AT_ONCE, MAX_WAIT_MS] = [2, 1000];
+
+/** Size of a connection pool for which the host has set none, in node-postgres. */
+const POOL_SIZE = 10;
+
+const placesOf = new WeakMap<DataSource, Places>();
+
+/**
+ * The places for deletions on a data source, for all guards. A deletion has a connection for its transaction, and the
+ * host's hook may need another one: one connection of the pool is not used for transactions of deletions.
+ */
+function placesFor(source: DataSource): Places {
+  const { max = POOL_SIZE } = (source.driver as { master?: { options?: { max?: number } } }).master?.options ?? {};
+  const known =
+    placesOf.get(source) ?? new Places(Math.max(1, Math.min(AT_ONCE, max - 1)), MAX_WAIT_MS, () => new DeletionBusy());
+  placesOf.set(source, known);
+  return known;
+}
 
 /**
  * Ends the sessions of an account before its deletion, and lets exactly one request continue: the one that ended its own
@@ -22,11 +55,14 @@ export class DeletionClaims {
   /** The running deletions of this process by user. Other requests wait for the claim without a database connection. */
   private readonly claims = new Map<string, Promise<string | null>>();
 
-  constructor(private readonly sessions: Sessions) {}
+  constructor(
+    private readonly sessions: Sessions,
+    private readonly database: Database,
+  ) {}
 
   /**
    * @param erase gets the caller's session; null when it has no row in this database (a co-issuer's session)
-   * @throws Unauthenticated for all concurrent requests except one
+   * @throws Unauthenticated for all concurrent requests except one; DeletionBusy for all of them, if there is no place
    */
   async claimExclusive(caller: Caller, erase: (session: string | null) => Promise<void>): Promise<void> {
     const first = this.claims.get(caller.userId);
@@ -34,12 +70,18 @@ export class DeletionClaims {
       await first;
       throw new Unauthenticated(true);
     }
-    const claim = this.claim(caller);
+    // Before the claim: a request that finds no place has ended no session, and can be repeated.
+    const place = placesFor(this.database.source).take();
+    const claim = place.then(() => this.claim(caller));
     this.claims.set(caller.userId, claim);
     try {
       await erase(await claim);
     } finally {
       this.claims.delete(caller.userId);
+      void place.then(
+        (giveBack) => giveBack(),
+        () => undefined,
+      );
     }
   }
 
@@ -51,9 +93,6 @@ export class DeletionClaims {
   }
 }
 
-/** Time limit in milliseconds of the listeners, and of the transaction: the host may have many rows to delete. */
-const TIMEOUT_MS = 30_000;
-
 /**
  * Deletes an account (`DELETE /account`). The sessions end first, and stay ended even if the deletion fails. Their rows
  * keep only the id, the guard and the time of the end. Then all other data is deleted in one transaction.
@@ -61,8 +100,6 @@ const TIMEOUT_MS = 30_000;
 @Injectable()
 export class AccountDeletion {
   private readonly logger = new Logger('Auth');
-  // One transaction at a time: the host's hook may need a second connection, also in a pool of two.
-  private readonly serialQueue = new SerialQueue();
 
   constructor(
     private readonly users: UserProvider,
@@ -76,6 +113,7 @@ export class AccountDeletion {
 
   /**
    * @throws Unauthenticated when another request deletes the account
+   * @throws DeletionBusy before any session has ended
    * @throws every error of a listener of `AccountDeleting` or of `hooks.deleteUser`; the account is not deleted then
    */
   delete(caller: Caller): Promise<void> {
@@ -83,18 +121,19 @@ export class AccountDeletion {
     return this.claims.claimExclusive(caller, async (session) => {
       const { guard } = this.realm;
       // Before the transaction: listeners hold neither its locks nor its connection.
-      const announced = this.events.announce(new AccountDeleting(caller.user, guard));
-      await withTimeout('A listener of AccountDeleting', TIMEOUT_MS, announced);
+      const announce = () => this.events.announce(new AccountDeleting(caller.user, guard));
+      await callHost('a listener of AccountDeleting', announce);
       // Before the transaction and in pages, because a user may have any number of sessions.
       await this.sessions.eraseAll(account.userId, session);
-      const erased = await this.serialQueue.run(() => this.eraseRows(caller.user, account, session));
+      const erased = await this.eraseRows(caller.user, account, session);
       await this.sweepAgain(account);
       if (erased) this.events.emit(new AccountDeleted(account.userId, account.identifier, guard));
     });
   }
 
   private eraseRows(user: object, account: DeletedAccount, session: string | null): Promise<boolean> {
-    return unitOfWork(this.database.source, TIMEOUT_MS, async (manager) => {
+    // The host may have many rows to delete.
+    return unitOfWork(this.database.source, HOST_TIMEOUT_MS, async (manager) => {
       const sql = <Row>(text: string, params?: unknown[]): Promise<Row[]> => manager.query(text, params);
       const { userId } = account;
       if (!(await this.rows.take(sql, account))) throw new Unauthenticated(true);

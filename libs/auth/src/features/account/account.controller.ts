@@ -55,8 +55,8 @@ export class AccountFlow extends Flow {
   /**
    * As `DELETE /account`.
    *
-   * @throws Unauthenticated, InsufficientScope, ConfirmationRequired, StoreUnavailable; every error of a listener of
-   * `AccountDeleting` or of `hooks.deleteUser`: the account is not deleted then
+   * @throws Unauthenticated, InsufficientScope, ConfirmationRequired, DeletionBusy, StoreUnavailable; every error of a
+   * listener of `AccountDeleting` or of `hooks.deleteUser`: the account is not deleted then
    */
   async delete(source: CallSource): Promise<void> {
     const deletion = this.get(AccountDeletion);

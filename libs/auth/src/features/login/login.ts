@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import type { Reason } from '../../foundation/platform/catalogue';
+import { callHost } from '../../foundation/platform/deadline';
 import { UserProvider } from '../../foundation/ports/user-provider';
 import { Realm } from '../../foundation/realm/realm';
 import { clientInfo } from '../../request/http/client-info';
@@ -127,7 +128,7 @@ export class LoginAttempts {
   private async authenticate(loginCandidate: LoginCandidate, request: object): Promise<VerifiedCredentials | null> {
     const { authenticate } = this.realm.options.hooks;
     if (!authenticate) return this.credentials.check(loginCandidate);
-    const user = await authenticate(request, { guard: this.realm.guard });
+    const user = await callHost('hooks.authenticate', () => authenticate(request, { guard: this.realm.guard }));
     // A success clears the counters of the account with the submitted identifier. So the host must return that account:
     // otherwise a user could clear the counters of another account.
     if (!user) return null;

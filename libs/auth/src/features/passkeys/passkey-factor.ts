@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import type { Sql } from '../../foundation/platform/database';
+import { callHost } from '../../foundation/platform/deadline';
 import { Realm } from '../../foundation/realm/realm';
 import { type FactorMatch, PasskeyFactor, type RemovedPasskeys } from '../login-challenge/second-factors';
 import { PasskeyAssertions } from './passkey-assertions';
@@ -22,7 +23,7 @@ export class PasskeyAsSecondFactor extends PasskeyFactor {
 
   async isRequiredOf(user: object): Promise<boolean> {
     const { required } = this.realm.options.passkeys;
-    return typeof required === 'function' ? required(user) : required;
+    return typeof required === 'function' ? callHost('passkeys.required', () => required(user)) : required;
   }
 
   isHeldBy(userId: string): Promise<boolean> {

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { callHost } from '../../foundation/platform/deadline';
 import { AuthConfigError } from '../../foundation/platform/errors';
 import { PasswordHasher } from '../../identity/password/password-hasher';
 import { Realm } from '../../foundation/realm/realm';
@@ -23,7 +24,8 @@ export class NewAccounts {
   /**
    * Creates an account, and returns the stored user without its password hash.
    *
-   * @throws IdentifierTaken, also when a concurrent request has taken the identifier
+   * @throws IdentifierTaken, also when a concurrent request has taken the identifier; StoreUnavailable if
+   * `hooks.register` does not settle in time: it may still create the account
    */
   async create(fields: RegistrationFields): Promise<object> {
     const { hooks, username } = this.realm.options;
@@ -47,7 +49,7 @@ export class NewAccounts {
   private async createByHook(fields: RegistrationFields): Promise<object | null> {
     const { guard, options } = this.realm;
     const mark = await this.users.currentMark();
-    const created = await options.hooks.register!(fields, { guard });
+    const created = await callHost('hooks.register', () => options.hooks.register!(fields, { guard }));
     if (!created) return null;
     const user = await this.newUser(this.users.idOf(created), fields, mark);
     if (user) return user;

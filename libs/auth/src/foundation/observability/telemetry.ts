@@ -51,7 +51,7 @@ export function reasonOf(error: unknown): Reason {
 const SCOPE = '@svc/auth';
 
 /** Reasons that are faults of the service. All other reasons are correct refusals. */
-const FAULTS = ['hasher_busy', 'store_unavailable', 'unexpected'];
+const FAULTS = ['deletion_busy', 'hasher_busy', 'store_unavailable', 'unexpected'];
 
 /**
  * Records spans and metrics with OpenTelemetry. Without `@opentelemetry/api` in the host, it records nothing. With the

@@ -1,7 +1,11 @@
 import { Injectable } from '@nestjs/common';
 
 /**
- * Provides the current time. All code of the library reads the time here.
+ * Provides the current time. All code of the library reads the wall time here.
+ *
+ * The age of a kept value comes from {@link Clock.monotonic}, so that a correction of the machine's time neither keeps nor
+ * removes the value. A wait is measured by `performance.now()`, because the timer that ends it does not follow a test's
+ * clock.
  *
  * Times in tokens come from {@link Clock.seconds}. Stored times are compared with the clock of the database, never with
  * the clock of the node. Therefore queries add {@link Clock.offset} to the current time of the database. The offset is
@@ -15,6 +19,11 @@ export class Clock {
   /** Unix time in milliseconds. */
   now(): number {
     return Date.now() + this.offsetMs;
+  }
+
+  /** Whole milliseconds since an arbitrary start. They never decrease, and do not follow changes of the wall time. */
+  monotonic(): number {
+    return Math.floor(performance.now());
   }
 
   /** Unix time in whole seconds, the form of JWT claims (RFC 7519 §2, NumericDate). */

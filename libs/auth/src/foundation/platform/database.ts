@@ -14,7 +14,7 @@ interface Connection {
   sql: Sql;
   manager: EntityManager;
   /** @throws StoreUnavailable after the caller has received its answer */
-  stillAwaited: () => void;
+  throwIfOver: () => void;
 }
 
 /** Runs one statement and returns its rows. */
@@ -96,13 +96,13 @@ export class Database {
    * the host
    */
   transaction<T>(work: (sql: Sql, manager: EntityManager) => Promise<T>): Promise<T> {
-    return this.connected(async ({ client, sql, manager, stillAwaited }) => {
+    return this.connected(async ({ client, sql, manager, throwIfOver }) => {
       // The statement timeout releases the connection when a lock or a slow server exceeds the deadline.
       // READ COMMITTED, whatever the default of the host: a statement that waited for a lock reads the committed rows.
       await client.query(`BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = ${this.timeoutMs}`);
       try {
         const result = await work(sql, manager);
-        stillAwaited();
+        throwIfOver();
         await client.query('COMMIT');
         return result;
       } catch (error) {
@@ -125,23 +125,23 @@ export class Database {
   }
 
   private async attempt<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
-    let awaited = true;
+    let isOver = false;
     // After the timeout the caller has received a 503. No later statement may have an effect.
-    const stillAwaited = (): void => {
-      if (!awaited) throw new StoreUnavailable('PostgreSQL');
+    const throwIfOver = (): void => {
+      if (isOver) throw new StoreUnavailable('PostgreSQL');
     };
     listenBetween(this.source);
     const runner = this.source.createQueryRunner();
     let held: Client | undefined;
     const run = async (): Promise<T> => {
       const client: Client = await runner.connect();
-      stillAwaited();
+      throwIfOver();
       held = client;
       return work({
         client,
-        stillAwaited,
+        throwIfOver,
         manager: runner.manager,
-        sql: this.statementsOn(runner, client, stillAwaited),
+        sql: this.statementsOn(runner, client, throwIfOver),
       });
     };
     const release = (): Promise<void> => {
@@ -151,19 +151,19 @@ export class Database {
     try {
       return await withTimeout('PostgreSQL', this.timeoutMs, run().finally(release));
     } finally {
-      awaited = false;
+      isOver = true;
       // `statement_timeout` ends statements of a reachable server before this timer fires.
       if (held) setTimeout(() => held && cancelAndClose(held), this.timeoutMs).unref();
     }
   }
 
   /** Prepares every statement, because the planning of a join with a lock costs more than its execution. */
-  private statementsOn(runner: QueryRunner, client: Client, stillAwaited: () => void): Sql {
+  private statementsOn(runner: QueryRunner, client: Client, throwIfOver: () => void): Sql {
     return async <Row>(text: string, values: unknown[] = []) => {
-      stillAwaited();
+      throwIfOver();
       this.source.logger.logQuery(text, values, runner);
       const { rows } = await client.query({ name: this.prepares ? statementName(text) : undefined, text, values });
-      stillAwaited();
+      throwIfOver();
       return rows as Row[];
     };
   }

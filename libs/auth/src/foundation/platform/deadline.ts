@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AuthException, StoreUnavailable } from './errors';
 
 /** Minimum of each wait in milliseconds: enough for a healthy store after another store has used up the deadline. */
-const LEAST_MS = 50;
+const MIN_WAIT_MS = 50;
 
 /**
  * Limits the time that one request waits for stores, over all its waits. Concurrent waits count once. Without it, a
@@ -17,7 +17,7 @@ export class RequestDeadline {
 
   /** Milliseconds that a wait that begins now may last; at most `ms`. */
   left(ms: number): number {
-    return Math.max(LEAST_MS, ms - this.spent - (this.waits ? performance.now() - this.since : 0));
+    return Math.max(MIN_WAIT_MS, ms - this.spent - (this.waits ? performance.now() - this.since : 0));
   }
 
   /** Starts a wait. @returns milliseconds that it may last; at most `ms` */
@@ -132,6 +132,24 @@ export function withTimeout<T>(store: string, ms: number, work: Promise<T>): Pro
       (value) => end() && resolve(value),
       (error: unknown) => end() && reject(failed(error)),
     );
+  });
+}
+
+/** Time limit in milliseconds of a call of the host's code: a hook, a listener that is awaited, a password verifier. */
+export const HOST_TIMEOUT_MS = 30_000;
+
+/**
+ * Calls code of the host, and waits at most {@link HOST_TIMEOUT_MS} for its result. The wait does not count for the
+ * deadline of the stores. A later result or error of the code has no effect.
+ *
+ * @param name names the code in the log
+ * @throws StoreUnavailable if the code has not settled in time; every error of the code
+ */
+export function callHost<T>(name: string, call: () => T | Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new StoreUnavailable(name)), HOST_TIMEOUT_MS);
+    // The `async` function turns a synchronous exception into a rejection.
+    (async () => call())().then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }
 

@@ -14,16 +14,16 @@ export async function unitOfWork<T>(
   work: (manager: EntityManager) => Promise<T>,
 ): Promise<T> {
   const runner = source.createQueryRunner();
-  let awaited = true;
+  let isOver = false;
   // After the timeout the caller has received a 503. The transaction must not commit.
-  const stillAwaited = (): void => {
-    if (!awaited) throw new StoreUnavailable('PostgreSQL');
+  const throwIfOver = (): void => {
+    if (isOver) throw new StoreUnavailable('PostgreSQL');
   };
   const run = async (): Promise<T> => {
     const client: { end(): Promise<void> } = await runner.connect();
     let working = false;
     try {
-      stillAwaited();
+      throwIfOver();
       await runner.startTransaction('READ COMMITTED');
       await runner.query(`SET LOCAL statement_timeout = ${ms}`);
       working = true;
@@ -35,7 +35,7 @@ export async function unitOfWork<T>(
       // After a failed statement PostgreSQL executes COMMIT as ROLLBACK and reports no error. Host code may have caught
       // the error of the statement. In that case this query throws.
       await runner.query('SELECT 1');
-      stillAwaited();
+      throwIfOver();
       await runner.commitTransaction();
       return result;
     } catch (error) {
@@ -51,6 +51,6 @@ export async function unitOfWork<T>(
       run().finally(() => runner.release().catch(() => undefined)),
     );
   } finally {
-    awaited = false;
+    isOver = true;
   }
 }

@@ -38,14 +38,44 @@ export async function sweep<Place>(
   return removed;
 }
 
-/** Runs jobs one after the other, in the order of the calls. */
-export class SerialQueue {
-  private last: Promise<unknown> = Promise.resolve();
+/** A limited number of places for concurrent work. Free places are given in the order of the calls. */
+export class Places {
+  private taken = 0;
+  private readonly waiting: (() => void)[] = [];
 
-  run<T>(job: () => Promise<T>): Promise<T> {
-    const result = this.last.then(job);
-    this.last = result.catch(() => undefined);
-    return result;
+  /**
+   * @param maxWaitMs longest wait for a free place, in milliseconds
+   * @param busy makes the error after this wait
+   */
+  constructor(
+    private readonly count: number,
+    private readonly maxWaitMs: number,
+    private readonly busy: () => Error,
+  ) {}
+
+  /** Takes a place. @returns the function that gives it back. @throws the error of `busy` */
+  async take(): Promise<() => void> {
+    if (this.taken < this.count) this.taken++;
+    else await this.next();
+    return () => {
+      const next = this.waiting.shift();
+      if (next) next();
+      else this.taken--;
+    };
+  }
+
+  private next(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const proceed = (): void => {
+        clearTimeout(timer);
+        resolve();
+      };
+      const timer = setTimeout(() => {
+        this.waiting.splice(this.waiting.indexOf(proceed), 1);
+        reject(this.busy());
+      }, this.maxWaitMs);
+      this.waiting.push(proceed);
+    });
   }
 }
 

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs';
 import { AuthConfigError, StoreUnavailable } from './errors';
-import { withTimeout, isUnavailable } from './deadline';
+import { HOST_TIMEOUT_MS, RequestScope, callHost, isUnavailable, withTimeout } from './deadline';
 
 const withCode = (code: unknown, message = 'failed') => Object.assign(new Error(message), { code });
 
@@ -111,5 +111,39 @@ describe('a call of a store with a timeout', () => {
     await new Promise(setImmediate);
     expect(unhandled).not.toHaveBeenCalled();
     process.off('unhandledRejection', unhandled);
+  });
+});
+
+describe('a call of code of the host', () => {
+  beforeEach(() => jest.useFakeTimers());
+  afterEach(() => jest.useRealTimers());
+
+  it('passes on the result or the error of the code, also of code that is not asynchronous', async () => {
+    const mistake = new TypeError('not ours');
+    await expect(callHost('a hook', () => 'claims')).resolves.toBe('claims');
+    await expect(callHost('a hook', async () => 'claims')).resolves.toBe('claims');
+    await expect(callHost('a hook', () => Promise.reject(mistake))).rejects.toBe(mistake);
+    const throwing = (): never => {
+      throw mistake;
+    };
+    await expect(callHost('a hook', throwing)).rejects.toBe(mistake);
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it('rejects with StoreUnavailable, which names the code, when the time limit ends', async () => {
+    const answer = callHost('hooks.tokenClaims', () => new Promise(() => undefined)).catch((error: unknown) => error);
+    await jest.advanceTimersByTimeAsync(HOST_TIMEOUT_MS);
+    expect(await answer).toBeInstanceOf(StoreUnavailable);
+    expect(await answer).toMatchObject({ message: 'hooks.tokenClaims did not answer' });
+  });
+
+  it('does not use up the deadline of the stores', async () => {
+    const scope = RequestScope.of({});
+    const left = scope.run(async () => {
+      await callHost('a hook', () => new Promise<void>((resolve) => setTimeout(resolve, 5000)));
+      return scope.deadline!.left(800);
+    });
+    await jest.advanceTimersByTimeAsync(5000);
+    expect(await left).toBe(800);
   });
 });

@@ -15,7 +15,7 @@ export class MemoryCounters {
   constructor(private readonly clock: Clock) {}
 
   count(limits: readonly Limit[], pending: boolean): Tally {
-    const now = this.clock.now();
+    const now = this.clock.monotonic();
     const full = limits.filter((limit) => this.isFull(limit, now));
     for (const limit of full) this.block(limit, now);
     if (!full.length) for (const limit of limits) this.opened(limit, now)[pending ? 'pending' : 'counted']++;
@@ -23,7 +23,7 @@ export class MemoryCounters {
   }
 
   settle(limits: readonly Limit[], attemptOutcome: AttemptOutcome): void {
-    const now = this.clock.now();
+    const now = this.clock.monotonic();
     for (const limit of limits) {
       if (attemptOutcome === 'failed') this.opened(limit, now).counted++;
       const counter = this.live(limit.key, now);
@@ -36,7 +36,7 @@ export class MemoryCounters {
 
   /** Removes counters whose window has ended. */
   sweep(): void {
-    const now = this.clock.now();
+    const now = this.clock.monotonic();
     for (const key of this.counters.keys()) if (!this.live(key, now)) this.counters.delete(key);
   }
 
@@ -93,7 +93,7 @@ export class MemorySecurityStore extends SecurityStore {
   }
 
   async setMany(keys: readonly string[], value: string, ttlSeconds: number): Promise<void> {
-    const expiresAt = this.clock.now() + ttlSeconds * 1000;
+    const expiresAt = this.clock.monotonic() + ttlSeconds * 1000;
     for (const key of keys) this.entries.set(key, { value, expiresAt });
     this.sweep();
   }
@@ -128,7 +128,7 @@ export class MemorySecurityStore extends SecurityStore {
 
   private live(key: string): string | null {
     const entry = this.entries.get(key);
-    return entry && entry.expiresAt > this.clock.now() ? entry.value : null;
+    return entry && entry.expiresAt > this.clock.monotonic() ? entry.value : null;
   }
 
   /** Removes expired entries at every 1000th write, so that the maps do not grow without limit. */

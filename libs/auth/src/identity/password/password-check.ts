@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
+import { callHost } from '../../foundation/platform/deadline';
 import { digestCost, isAffordable } from './argon2-hasher';
 import { PasswordHasher } from './password-hasher';
 import type { PasswordVerifier } from '../../foundation/ports/passwords';
@@ -30,7 +31,11 @@ export class PasswordCheck {
     this.queue.admit();
   }
 
-  /** Whether `password` matches `digest`. False for null. @throws HasherBusy */
+  /**
+   * Whether `password` matches `digest`. False for null.
+   *
+   * @throws HasherBusy; StoreUnavailable if a verifier does not settle in time
+   */
   async matches(digest: string | null, password: string): Promise<boolean> {
     const importer = digest === null ? undefined : this.importerOf(digest);
     let matches = await this.hasher.verify(importer ? null : digest, password);
@@ -52,7 +57,7 @@ export class PasswordCheck {
    * Whether a text matches a digest, with one hash of the digest's own kind: for recovery codes, whose kind of hash is
    * no secret after the password was verified. False, also after one hash, for a digest that is not accepted.
    *
-   * @throws HasherBusy
+   * @throws HasherBusy; StoreUnavailable if the verifier does not settle in time
    */
   async matchesOwnKind(digest: string, text: string): Promise<boolean> {
     const importer = this.importerOf(digest);
@@ -68,11 +73,16 @@ export class PasswordCheck {
 /** Some bcrypt libraries end a password at a NUL, and HMAC pads its key with NULs, so such passwords never match. */
 const isComparedWhole = (password: string): boolean => !password.includes('\0');
 
-/** False if the library throws for the digest. */
-async function verified(verifier: PasswordVerifier, digest: string, password: string): Promise<boolean> {
-  try {
-    return await verifier.verify(digest, password);
-  } catch {
-    return false;
-  }
+/**
+ * False if the verifier throws for the digest. A verifier of the host that never settles gives back its place in the queue
+ * after the time limit.
+ */
+function verified(verifier: PasswordVerifier, digest: string, password: string): Promise<boolean> {
+  return callHost('a verifier of hashing.verifiers', async () => {
+    try {
+      return await verifier.verify(digest, password);
+    } catch {
+      return false;
+    }
+  });
 }

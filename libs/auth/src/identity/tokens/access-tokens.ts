@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { Clock } from '../../foundation/platform/clock';
+import { callHost } from '../../foundation/platform/deadline';
 import { AuthConfigError, AuthException } from '../../foundation/platform/errors';
 import { Realm } from '../../foundation/realm/realm';
 import { longestLife } from '../denylist/denylist';
@@ -93,10 +94,18 @@ export class AccessTokens {
 export class TokenClaims {
   constructor(private readonly realm: Realm) {}
 
-  /** The object that `hooks.tokenClaims` returns, or an empty one. @throws errors of the hook */
+  /**
+   * The object that `hooks.tokenClaims` returns, or an empty one.
+   *
+   * @throws StoreUnavailable if the hook does not settle in time; every error of the hook
+   */
   async claimsFor(userId: string, familyId: string): Promise<object> {
     const { guard, options } = this.realm;
-    const claims = await options.hooks.tokenClaims?.(userId, { guard, userId, familyId });
+    const { hooks } = options;
+    if (!hooks.tokenClaims) return {};
+    const claims: unknown = await callHost('hooks.tokenClaims', () =>
+      hooks.tokenClaims!(userId, { guard, userId, familyId }),
+    );
     return typeof claims === 'object' && claims !== null && !Array.isArray(claims) ? claims : {};
   }
 }
@@ -121,7 +130,8 @@ export class AccountStandings {
 
   /**
    * @param exists true if it is known that the user exists
-   * @throws AuthConfigError if `hooks.canSignIn` returns no boolean; every error of the hook
+   * @throws AuthConfigError if `hooks.canSignIn` returns no boolean; StoreUnavailable if it does not settle in time;
+   * every error of the hook
    */
   async of(userId: string, exists = false): Promise<AccountStanding> {
     const { guard, options } = this.realm;
@@ -129,7 +139,7 @@ export class AccountStandings {
     if (!canSignIn && exists) return 'good';
     const user = await this.users.findById(userId);
     if (!user) return 'missing';
-    const allowed: unknown = canSignIn ? await canSignIn(user, { guard }) : true;
+    const allowed: unknown = canSignIn ? await callHost('hooks.canSignIn', () => canSignIn(user, { guard })) : true;
     // A hook that returns nothing by mistake must neither admit every user nor end their sessions.
     if (typeof allowed !== 'boolean') throw new AuthConfigError('hooks.canSignIn must return true or false.');
     return allowed ? 'good' : 'refused';

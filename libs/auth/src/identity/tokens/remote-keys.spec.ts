@@ -52,12 +52,23 @@ describe('keys that a function reads', () => {
     expect(remote.prepare('k1')).toBeUndefined();
   });
 
-  it('are read again after the clock was set back', async () => {
+  it.each([
+    ['forward', 3600],
+    ['back', -3600],
+  ])('keep their age when the time of the machine is set %s by an hour', async (_, seconds) => {
     const { remote, jwks, clock } = keysFrom(async () => ({ keys: [jwk('k1')] }));
     await remote.prepare('k1');
-    clock.advance(-3600);
+    jest.spyOn(clock, 'now').mockReturnValue(clock.now() + seconds * 1000);
+    // Known keys are fresh, and a read for an unknown key has to wait for 10 seconds.
+    expect(remote.prepare('k1')).toBeUndefined();
+    await remote.prepare('k2');
+    expect(jwks).toHaveBeenCalledTimes(1);
+    clock.advance(10);
     await remote.prepare('k2');
     expect(jwks).toHaveBeenCalledTimes(2);
+    clock.advance(600);
+    expect(remote.prepare('k1')).toBeUndefined();
+    expect(jwks).toHaveBeenCalledTimes(3);
   });
 
   it.each<[string, () => Promise<{ keys: JsonWebKey[] }>]>([

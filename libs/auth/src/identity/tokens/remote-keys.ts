@@ -47,7 +47,7 @@ export class RemoteKeys {
   /** Keys of the last successful read, by `kid`. */
   private listed: ReadonlyMap<string, KeyObject> = new Map();
   private freshMs = 0;
-  /** Start times of the last successful read and of the last read. */
+  /** Start times of the last successful read and of the last read, by the monotonic clock. */
   private readAt = -Infinity;
   private startedAt = -Infinity;
   private reading?: Promise<void>;
@@ -88,7 +88,7 @@ export class RemoteKeys {
 
   private refresh(): void {
     if (this.reading || !this.hasPassed(this.startedAt, COOLDOWN_MS)) return;
-    this.startedAt = this.clock.now();
+    this.startedAt = this.clock.monotonic();
     // All requests share the read, so it runs without the deadline of the request that started it.
     this.reading = RequestScope.detached(() => this.read()).finally(() => (this.reading = undefined));
   }
@@ -116,10 +116,8 @@ export class RemoteKeys {
     }
   }
 
-  /** Whether the time has passed. True if the clock was set back, so that stale keys do not count as fresh. */
   private hasPassed(since: number, ms: number): boolean {
-    const elapsed = this.clock.now() - since;
-    return elapsed < 0 || elapsed >= ms;
+    return this.clock.monotonic() - since >= ms;
   }
 }
 

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { callHost } from '../../foundation/platform/deadline';
 import { Realm } from '../../foundation/realm/realm';
 import { scopeOf } from './requirement';
 
@@ -22,13 +23,17 @@ export class AbilityResolver {
 
   /**
    * @param stored the session's `scope` column: null means derived abilities, the empty string grants nothing
-   * @throws every error of `hooks.abilities`; nothing has been consumed at that point
+   * @throws StoreUnavailable if `hooks.abilities` does not settle in time; every error of the hook. Nothing has been
+   * consumed at that point
    */
   async resolve(stored: string | null, userId: string, familyId: string): Promise<GrantedScope> {
     if (stored !== null) return { scope: stored, pinned: true };
     if (!this.realm.abilitiesInUse) return { scope: undefined, pinned: false };
     const { guard, options } = this.realm;
-    const derived = (await options.hooks.abilities?.(userId, { guard, userId, familyId })) ?? [];
-    return { scope: scopeOf(derived), pinned: false };
+    const { hooks } = options;
+    const derived =
+      hooks.abilities &&
+      (await callHost('hooks.abilities', () => hooks.abilities!(userId, { guard, userId, familyId })));
+    return { scope: scopeOf(derived ?? []), pinned: false };
   }
 }

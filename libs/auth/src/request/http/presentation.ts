@@ -1,5 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { Operation } from '../../foundation/platform/catalogue';
+import { callHost } from '../../foundation/platform/deadline';
 import {
   type PresentedRequest,
   Presenter,
@@ -31,7 +32,8 @@ export class Presentation {
 
   /**
    * Returns the body for the answer of an operation. Answers that are not presented are returned unchanged, and so are all
-   * answers when the presenter fails: the request has had its effect, and a client must not lose its new tokens.
+   * answers when the presenter fails or does not settle in time: the request has had its effect, and a client must not
+   * lose its new tokens.
    */
   of(operation: Operation | undefined, answer: unknown, request: object): Promise<unknown> {
     return this.orUnchanged(answer, () => this.presented(operation, answer, request));
@@ -44,7 +46,7 @@ export class Presentation {
 
   private async orUnchanged<T>(answer: T, present: () => Promise<T>): Promise<T> {
     try {
-      return await present();
+      return await callHost('the presenter', present);
     } catch (error) {
       this.logger.error('the presenter failed; the answer is not presented', (error as Error)?.stack);
       return answer;

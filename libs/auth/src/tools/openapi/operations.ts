@@ -1,3 +1,4 @@
+import { DeletionBusy } from '../../features/account/account-deletion';
 import { AccountIsLocked } from '../../request/lockout/lockout';
 import type { GuardConfig } from '../../foundation/config/auth-config';
 import { ConfirmationRequired, WrongPassword } from '../../features/step-up/step-up.errors';
@@ -183,5 +184,5 @@ export const OPERATION_DOCS: Readonly<Record<Operation, OperationDoc>> = {
   passkey_rename: { summary: 'Names a passkey', refusals: () => [new PasskeyNotFound()] },
   passkey_delete: { summary: 'Deletes a passkey' },
   account_export: { summary: 'What is known of the account', answer: body('AuthAccount') },
-  account_delete: { summary: 'Deletes the account' },
+  account_delete: { summary: 'Deletes the account', refusals: () => [new DeletionBusy()] },
 };

@@ -1,37 +1,54 @@
 import { Clock } from '../../foundation/platform/clock';
 
 /**
- * Moves the library's time: the time of its tokens, and the time for rows in the database. Entries in Redis still expire
- * by the clock of Redis.
+ * Moves the library's time: the time of its tokens, the time for rows in the database, and the age of kept values. Entries
+ * in Redis still expire by the clock of Redis.
  *
  * @example Test.createTestingModule({ imports: [AppModule] }).overrideProvider(Clock).useValue(clock)
  * @publicApi
  */
 export class MovableClock extends Clock {
-  private stoppedAt?: number;
+  private stopped?: { now: number; monotonic: number };
+  /** Milliseconds by which the monotonic time differs from that of the machine. */
+  private elapsedMs = 0;
 
   /** Stops the clock: only {@link advance} moves it, for tests of the last second before a boundary. */
   stop(): void {
-    this.stoppedAt = this.now();
+    this.stopped = { now: this.now(), monotonic: this.monotonic() };
   }
 
-  /** Resets the clock to the time of the machine. */
+  /** Resets the clock to the time of the machine. The monotonic time continues from its current value. */
   reset(): void {
-    this.stoppedAt = undefined;
+    this.elapsedMs = this.monotonic() - super.monotonic();
+    this.stopped = undefined;
     this.offsetMs = 0;
   }
 
-  /** Moves the clock forward. @param seconds how far */
+  /**
+   * Moves the clock forward.
+   *
+   * @param seconds how far. A negative number sets the wall time back; the monotonic time stays
+   */
   advance(seconds: number): void {
-    if (this.stoppedAt !== undefined) this.stoppedAt += seconds * 1000;
-    else this.offsetMs += seconds * 1000;
+    const ms = seconds * 1000;
+    if (this.stopped) {
+      this.stopped.now += ms;
+      this.stopped.monotonic += Math.max(0, ms);
+    } else {
+      this.offsetMs += ms;
+      this.elapsedMs += Math.max(0, ms);
+    }
   }
 
   override now(): number {
-    return this.stoppedAt ?? super.now();
+    return this.stopped?.now ?? super.now();
+  }
+
+  override monotonic(): number {
+    return this.stopped?.monotonic ?? super.monotonic() + this.elapsedMs;
   }
 
   override get offset(): string {
-    return `${this.stoppedAt === undefined ? this.offsetMs : this.stoppedAt - Date.now()} milliseconds`;
+    return `${this.stopped ? this.stopped.now - Date.now() : this.offsetMs} milliseconds`;
   }
 }

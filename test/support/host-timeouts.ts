@@ -1,0 +1,24 @@
+/** Milliseconds that the library waits for code of the host. */
+const LIMIT_MS = 30_000;
+
+/**
+ * Holds back the time limit of code of the host until a test ends it. Other timers run. Jest restores the timers after the
+ * test.
+ */
+export class HostTimeouts {
+  private readonly held: (() => void)[] = [];
+
+  constructor() {
+    const { setTimeout: start } = globalThis;
+    jest.spyOn(globalThis, 'setTimeout').mockImplementation(((call: () => void, ms?: number, ...args: unknown[]) => {
+      if (ms !== LIMIT_MS) return start(call, ms, ...args);
+      this.held.push(call);
+      return start(call, ms).unref();
+    }) as never);
+  }
+
+  /** Ends the time limit of all code that runs. */
+  expire(): void {
+    for (const call of this.held.splice(0)) call();
+  }
+}
