@@ -1,8 +1,9 @@
-import { authEntities, authMigrations } from '@svc/auth';
+import { addTwoFactorColumns, authEntities, authMigrations } from '@svc/auth';
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DataSource } from 'typeorm';
+import { Client } from 'pg';
+import { DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
 import { createEmptyDatabase } from '../support/database';
 
 const ROOT = join(__dirname, '../..');
@@ -139,5 +140,88 @@ describe('the migrations of the library', () => {
       await expect(source.showMigrations()).resolves.toBe(true);
       expect(await run()).toEqual(NAMES);
     });
+  });
+});
+
+describe('a migration that alters a table of the host', () => {
+  const AddColumns = addTwoFactorColumns('users', 1795000000001);
+  let database: Awaited<ReturnType<typeof createEmptyDatabase>>;
+  let host: Client;
+
+  /** A later migration of the host, which stores the limit that applies to it. */
+  class StoreLimit1795000000002 implements MigrationInterface {
+    async up(runner: QueryRunner): Promise<void> {
+      await runner.query("CREATE TABLE limits AS SELECT current_setting('lock_timeout') AS of_host");
+    }
+
+    async down(runner: QueryRunner): Promise<void> {
+      await runner.query('DROP TABLE limits');
+    }
+  }
+
+  beforeEach(async () => {
+    database = await createEmptyDatabase();
+    host = new Client({ connectionString: database.url });
+    await host.connect();
+    await host.query('CREATE TABLE users (id int PRIMARY KEY)');
+  });
+  afterEach(async () => {
+    await host.end();
+    await database.drop();
+  });
+
+  /** Runs `work` with a data source of the host. `settings` are those of its connections. */
+  async function migrating<T>(work: (source: DataSource) => Promise<T>, settings = ''): Promise<T> {
+    const source = await new DataSource({
+      type: 'postgres',
+      url: database.url,
+      entities: authEntities,
+      migrations: [...authMigrations, AddColumns, StoreLimit1795000000002],
+      installExtensions: false,
+      extra: { options: settings },
+    }).initialize();
+    return work(source).finally(() => source.destroy());
+  }
+
+  const TABLES_OF_SCHEMA =
+    "SELECT relname AS name FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace";
+  const namesOf = async (statement: string): Promise<string[]> =>
+    (await host.query(statement)).rows.map(({ name }) => String(name)).filter((name) => name !== 'migrations');
+  const columns = async (): Promise<string[]> =>
+    (await host.query('SELECT * FROM users')).fields.map(({ name }) => name);
+  const NEW_COLUMNS = ['two_factor_secret', 'two_factor_recovery_codes', 'two_factor_confirmed_at'];
+
+  it.each([
+    ['5s', ''],
+    ['200ms', '-c lock_timeout=200'],
+  ])('stops waiting for a locked table after %s, names the cure, and leaves nothing behind', async (limit, settings) => {
+    await host.query('BEGIN; LOCK TABLE users IN ACCESS SHARE MODE');
+    const failure = await migrating((source) => source.runMigrations().catch(String), settings);
+    expect(failure).toMatch(new RegExp(`^Error: The table users was not changed: .* for ${limit}, `));
+    expect(failure).toMatch(/pg_stat_activity shows them\), and run the migrations again\.$/);
+    await host.query('COMMIT');
+    expect([await columns(), await namesOf(TABLES_OF_SCHEMA)]).toEqual([['id'], ['users']]);
+    expect(await migrating((source) => source.runMigrations(), settings)).toHaveLength(authMigrations.length + 2);
+    expect(await columns()).toEqual(['id', ...NEW_COLUMNS]);
+  });
+
+  it.each(['all', 'each', 'none'] as const)('limits its own wait only, with transaction: %s', async (transaction) => {
+    await migrating(async (source) => {
+      await source.runMigrations({ transaction });
+      expect((await host.query('SELECT of_host FROM limits')).rows).toEqual([{ of_host: '0' }]);
+      expect(await columns()).toEqual(['id', ...NEW_COLUMNS]);
+      for (const _ of [AddColumns, StoreLimit1795000000002]) await source.undoLastMigration({ transaction });
+      expect(await columns()).toEqual(['id']);
+    });
+  });
+
+  it('stops waiting also when it is undone', async () => {
+    await migrating((source) => source.runMigrations());
+    await host.query('BEGIN; LOCK TABLE users IN ACCESS SHARE MODE');
+    await migrating(async (source) => {
+      await source.undoLastMigration();
+      await expect(source.undoLastMigration()).rejects.toThrow(/^The table users was not changed/);
+    }, '-c lock_timeout=200');
+    expect(await columns()).toEqual(['id', ...NEW_COLUMNS]);
   });
 });

@@ -7,9 +7,13 @@ const COLUMNS = [
   ['two_factor_confirmed_at', 'timestamptz'],
 ] as const;
 
+/** SQLSTATE of a statement that `lock_timeout` ended. */
+const LOCK_NOT_AVAILABLE = '55P03';
+
 /**
  * Creates the migration for {@link withTwoFactorColumns}, for the `migrations` of the host's data source: one for each
- * user table.
+ * user table. It waits at most 5 seconds for its lock on the table, or for the `lock_timeout` that the host has set; then
+ * it fails, and its transaction is rolled back.
  *
  * @param table the table, with its schema if it has one
  * @param timestamp milliseconds that order the host's migrations; later than the migration that creates the table
@@ -23,11 +27,33 @@ export function addTwoFactorColumns(table: string, timestamp: number): new () =>
 
     async up(runner: QueryRunner): Promise<void> {
       const added = COLUMNS.map(([name, type]) => `ADD ${name} ${type}`);
-      await runner.query(`${altered} ${added.join(', ')}`);
+      await alter(runner, table, `${altered} ${added.join(', ')}`);
     }
 
     async down(runner: QueryRunner): Promise<void> {
-      await runner.query(`${altered} ${COLUMNS.map(([name]) => `DROP COLUMN ${name}`).join(', ')}`);
+      await alter(runner, table, `${altered} ${COLUMNS.map(([name]) => `DROP COLUMN ${name}`).join(', ')}`);
     }
   };
+}
+
+/**
+ * Runs a statement that alters a table of the host. While it waits for its lock, every later query of the table waits
+ * behind it, so the wait is limited.
+ */
+async function alter(runner: QueryRunner, table: string, statement: string): Promise<void> {
+  const [{ lock_timeout: ofHost }] = await runner.query('SHOW lock_timeout');
+  try {
+    // One query, which is one transaction also with `transaction: 'none'`. Later statements of the host have no limit.
+    await runner.query(
+      ofHost === '0' ? `SET LOCAL lock_timeout = '5s'; ${statement}; SET LOCAL lock_timeout = 0` : statement,
+    );
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== LOCK_NOT_AVAILABLE) throw error;
+    throw new Error(
+      `The table ${table} was not changed: other transactions have kept it locked for ${ofHost === '0' ? '5s' : ofHost}, ` +
+        'and queries of the table must not wait longer. Nothing of this transaction was stored. End the transactions that ' +
+        'use the table (pg_stat_activity shows them), and run the migrations again.',
+      { cause: error },
+    );
+  }
 }
