@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
-import { type AuthModuleOptions, Pruning } from '@svc/auth';
+import { type AuthModuleOptions, Pruning, authOptionsFromEnv } from '@svc/auth';
 import { TestApp } from '../support/app';
 import { createDatabase } from '../support/database';
 import { eventually } from '../support/eventually';
@@ -73,6 +73,10 @@ describe('a host with @nestjs/schedule', () => {
     const own = await start({ routes: false, retention: { schedule: '0 4 * * *' } });
     expect(own.get(SchedulerRegistry).getCronJob('svc:prune').cronTime.source).toBe('0 4 * * *');
     await own.close();
+
+    const shared = await start({ routes: false, ...authOptionsFromEnv({ SVC_PRUNE_SCHEDULE: '0 4 * * *' }) });
+    expect(shared.get(SchedulerRegistry).getCronJobs().size).toBe(0);
+    await shared.close();
   });
 
   it('prunes nothing in an application without an HTTP server, such as a console', async () => {

@@ -1,6 +1,6 @@
 import { PasswordHasher, SecurityStore } from '@svc/auth';
 import { Client } from 'pg';
-import { TestApp } from '../support/app';
+import { TestApp, type Tokens } from '../support/app';
 import { CONFIRMATION_HEADER, confirmationTokenOf } from '../support/step-up';
 import { type PlanKind, type Statement, plannedAccesses, recordStatements } from '../support/query-plans';
 import { isInRequest, markRequests } from '../support/request-statements';
@@ -92,6 +92,35 @@ describe('the cost of a request', () => {
     await t.refresh(`${token.slice(0, -8)}AAAAAAAA`).expect(401);
     expect(sql.map(kindOf)).toEqual(['find']);
     expect(trips).toEqual(['count', 'count', 'getMany']);
+  });
+
+  it.each<[string, (tokens: Tokens) => PromiseLike<unknown>]>([
+    ['of an ended session', ({ access_token }) => t.call('post', '/auth/logout', access_token).expect(204)],
+    ['of a session that has expired', async () => t.clock.advance(2_592_001)],
+    [
+      'that was already reused',
+      async ({ refresh_token }) => {
+        await t.refresh(refresh_token).expect(200);
+        t.clock.advance(31);
+      },
+    ],
+    ['of a deleted user', () => t.database.query('DELETE FROM people')],
+  ])('that repeats a dead refresh token, %s: the same, and it writes nothing', async (_, kill) => {
+    const tokens = await t.session();
+    await kill(tokens);
+    // The first request may record the end of the session.
+    await t.refresh(tokens.refresh_token).expect(401);
+    // A row that is changed or locked has another version.
+    const rows = () => t.database.query('SELECT ctid::text, xmin::text, xmax::text, s.* FROM svc_sessions s');
+    const before = await rows();
+    expect(before).toHaveLength(1);
+    const { sql, trips } = counters(t);
+    for (let i = 0; i < 3; i++) await t.refresh(tokens.refresh_token).expect(401);
+    expect(sql.map(kindOf)).toEqual(['find', 'find', 'find']);
+    expect(trips).toEqual(['count', 'getMany', 'count', 'getMany', 'count', 'getMany']);
+    await Promise.all(Array.from({ length: 10 }, () => t.refresh(tokens.refresh_token).expect(401)));
+    expect(new Set([...sql.map(kindOf), ...trips])).toEqual(new Set(['find', 'count', 'getMany']));
+    expect(await rows()).toEqual(before);
   });
 
   it('to end every session: one statement per 500 sessions, and three more store calls', async () => {

@@ -377,8 +377,8 @@ export interface RetentionOptions {
    * When the application runs the sweep of `svc:prune`: a cron expression in the time zone of the process, or `false`
    * for never. If the host imports `ScheduleModule` of `@nestjs/schedule`, the sweep is its job `svc:prune`; otherwise
    * the library has a timer. Of several nodes, one at a time runs it. An application without an HTTP server does not
-   * schedule it. With `routes: false` the default is `false`: a host with routes of its own sets a schedule, and a
-   * service that only verifies sets none.
+   * schedule it. With `routes: false` the default is `false`, and the environment variable is ignored: a host with routes
+   * of its own sets this option in its code, and a service that only verifies sets none.
    *
    * @default '23 3 * * *'
    * @env SVC_PRUNE_SCHEDULE

@@ -128,8 +128,15 @@ export function authOptionsFromEnv(env: Env = process.env, guard?: string): Auth
   }
   const publicKey = env[`${prefix}PUBLIC_KEY`];
   if (publicKey) assign(options, ['keys', 'public'], { [env[`${prefix}ACTIVE_KID`] || 'default']: publicKey });
+  const { retention } = options as AuthModuleOptions;
+  if (retention) retentionsFromEnv.add(retention);
   return options;
 }
+
+const retentionsFromEnv = new WeakSet<object>();
+
+/** Whether {@link authOptionsFromEnv} has made this `retention` block. The variables may be those of another service. */
+export const isRetentionFromEnv = (retention: object): boolean => retentionsFromEnv.has(retention);
 
 /** A guard's name as part of an environment variable. */
 export const envName = (guard: string): string => guard.toUpperCase().replace(/-/g, '_');

@@ -2,6 +2,7 @@ import { AuthConfigError } from '../platform/errors';
 import type { AuthConfig, GuardConfig, RateLimits } from './auth-config';
 import type { AuthModuleOptions, AuthStructure, AuthValues, RateLimit, RateLimitsOptions } from './auth-options';
 import { DEFAULTS, DEFAULT_FEATURES, DEFAULT_HASHING } from './defaults';
+import { isRetentionFromEnv } from './env';
 import { merge, wholeNumber } from './merge';
 import {
   appName,
@@ -213,14 +214,14 @@ function hashing(given: AuthModuleOptions['hashing'] = {}): AuthConfig['hashing'
   return Object.freeze({ ...Object.fromEntries(values), verifiers: [...(given.verifiers ?? [])] });
 }
 
-function retention(
-  { schedule, lockoutDays }: AuthModuleOptions['retention'] = {},
-  hasRoutes: boolean,
-): AuthConfig['retention'] {
+function retention(given: AuthModuleOptions['retention'] = {}, hasRoutes: boolean): AuthConfig['retention'] {
+  const { schedule, lockoutDays } = given;
   const fallback = DEFAULTS.retention;
+  // A service that only verifies may have another access TTL than the issuer, and would delete rows too early. It may also
+  // share the environment of the issuer.
+  const isOwn = hasRoutes || !isRetentionFromEnv(given);
   return Object.freeze({
-    // A service that only verifies may have another access TTL than the issuer, and would delete rows too early.
-    schedule: schedule ?? (hasRoutes ? fallback.schedule : false),
+    schedule: (isOwn ? schedule : undefined) ?? (hasRoutes ? fallback.schedule : false),
     lockoutDays: wholeNumber(lockoutDays, fallback.lockoutDays, 1, MOST_DAYS),
   });
 }

@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
 import type { HttpAdapterHost, ModuleRef } from '@nestjs/core';
+import { authOptionsFromEnv } from '../../foundation/config/env';
 import { resolveOptions } from '../../foundation/config/resolve-options';
 import type { AuthModuleOptions } from '../../foundation/config/auth-options';
 import { PruneSchedule } from './prune-schedule';
@@ -24,6 +25,7 @@ describe('the timer for pruning', () => {
     runUnlessActive.mockReset().mockResolvedValue(NONE);
   });
   afterEach(() => {
+    delete process.env.SVC_PRUNE_SCHEDULE;
     schedule?.onModuleDestroy();
     jest.useRealTimers();
   });
@@ -70,6 +72,32 @@ describe('the timer for pruning', () => {
   it('exists in a host with routes of its own that sets a schedule', async () => {
     start({ routes: false, retention: { schedule: '0 4 * * *' } });
     expect(await runsWithin(24)).toEqual(['04:00']);
+  });
+
+  it('of the environment is ignored in a service without routes of the library, which says so', async () => {
+    const lines = jest.spyOn(Logger.prototype, 'log').mockImplementation(() => undefined);
+    process.env.SVC_PRUNE_SCHEDULE = '0 4 * * *';
+    start({ routes: false, ...authOptionsFromEnv() });
+    expect(jest.getTimerCount()).toBe(0);
+    expect(lines.mock.calls).toEqual([[expect.stringMatching(/^SVC_PRUNE_SCHEDULE is ignored, because routes is false/)]]);
+    start(authOptionsFromEnv());
+    expect(await runsWithin(24)).toEqual(['04:00']);
+    expect(lines).toHaveBeenCalledTimes(1);
+  });
+
+  it.each(['0 4 * * *', 'false'])('of the options replaces "%s" of the environment', async (text) => {
+    process.env.SVC_PRUNE_SCHEDULE = text;
+    start({ routes: false, ...authOptionsFromEnv(), retention: { schedule: '0 5 * * *' } });
+    expect(await runsWithin(24)).toEqual(['05:00']);
+  });
+
+  it('that is not set is not reported', () => {
+    const lines = jest.spyOn(Logger.prototype, 'log').mockImplementation(() => undefined);
+    for (const text of [undefined, '', 'false', '0']) {
+      if (text !== undefined) process.env.SVC_PRUNE_SCHEDULE = text;
+      start({ routes: false, ...authOptionsFromEnv() });
+    }
+    expect(lines).not.toHaveBeenCalled();
   });
 
   it.each(['daily', '61 3 * * *', '23 3 * *', '2020-01-01T00:00:00'])('refuses the schedule %j', (text) => {

@@ -9,6 +9,7 @@ import {
 import { HttpAdapterHost, ModuleRef } from '@nestjs/core';
 import { createRequire } from 'node:module';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
+import { authOptionsFromEnv } from '../../foundation/config/env';
 import { AuthConfigError } from '../../foundation/platform/errors';
 import { broughtBy, optionalPeer } from '../../foundation/platform/optional-peer';
 import { Pruning } from './pruning';
@@ -45,6 +46,7 @@ export class PruneSchedule implements OnApplicationBootstrap, OnModuleDestroy {
   /** @throws AuthConfigError for an invalid cron expression */
   onApplicationBootstrap(): void {
     const { schedule } = this.config.retention;
+    if (!schedule && !this.config.routes) this.reportIgnored();
     if (!schedule || !this.adapterHost.httpAdapter) return;
     const registry = registryOf(this.moduleRef);
     const cron = registry && broughtBy<Cron>('@nestjs/schedule', 'cron');
@@ -62,6 +64,15 @@ export class PruneSchedule implements OnApplicationBootstrap, OnModuleDestroy {
   onModuleDestroy(): void {
     this.isClosing = true;
     this.timer?.stop();
+  }
+
+  private reportIgnored(): void {
+    const { SVC_PRUNE_SCHEDULE } = process.env;
+    if (!authOptionsFromEnv({ SVC_PRUNE_SCHEDULE }).retention?.schedule) return;
+    this.logger.log(
+      'SVC_PRUNE_SCHEDULE is ignored, because routes is false: the service may share the environment of an issuer. If it ' +
+        'issues tokens on routes of its own, set retention.schedule in the options.',
+    );
   }
 
   private async run(): Promise<void> {
