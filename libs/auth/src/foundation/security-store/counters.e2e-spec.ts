@@ -6,7 +6,7 @@ import {
   Counters,
   EMPTY,
   OUTCOMES,
-  type Subject,
+  type TestedStore,
   describeStores,
   inMemory,
   throughCacheManager,
@@ -305,19 +305,19 @@ type Command = typeof commands extends fc.Arbitrary<(infer One)[]> ? One : never
 const roughly = ({ secondsLeft, ...rest }: Bucket) => ({ ...rest, secondsLeft: 5 * Math.ceil(secondsLeft / 5 - 0.01) });
 
 /** Returns the results of all commands and the final state of every counter. */
-async function answers(subject: Subject, given: Command[]): Promise<unknown[]> {
+async function answers(tested: TestedStore, given: Command[]): Promise<unknown[]> {
   const run = randomUUID();
   const here = <One extends { key: string }>(all: One[]) =>
     all.map((limit) => ({ ...limit, key: `${run}:${limit.key}` }));
   const tally = async (all: Limit[], pending = false) => {
-    const { admitted, buckets } = await subject.store.count(here(all), pending);
+    const { admitted, buckets } = await tested.store.count(here(all), pending);
     return { admitted, buckets: buckets.map(roughly) };
   };
   const results: unknown[] = [];
   for (const command of given) {
     if ('count' in command) results.push(await tally(command.count, command.pending));
-    else if ('settle' in command) await subject.store.settle(here(command.settle), command.outcome);
-    else await subject.age(command.seconds, ...NAMES.map((name) => `${run}:${name}`));
+    else if ('settle' in command) await tested.store.settle(here(command.settle), command.outcome);
+    else await tested.age(command.seconds, ...NAMES.map((name) => `${run}:${name}`));
   }
   return [...results, await tally(NAMES.map((key) => ({ key, max: 0, seconds: 1 })))];
 }
@@ -326,7 +326,7 @@ describeWithRedis.each([
   ['below a cache-manager cache', throughCacheManager],
   ['on a node-redis client', throughClient],
 ])('the store %s', (_, connect) => {
-  let redis: Subject;
+  let redis: TestedStore;
 
   beforeAll(async () => void (redis = await connect(sharedRedisUrl()!)));
   afterAll(() => redis.close());

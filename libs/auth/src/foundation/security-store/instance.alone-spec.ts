@@ -8,7 +8,7 @@ import { redisClientOf } from './redis-client';
 import { RedisSecurityStore } from './redis-security-store';
 import { type SecurityStore, UNNAMED } from './security-store';
 import { Reader, nameOf } from './instance.testkit';
-import { type Subject, throughCacheManager, throughClient, throughClient5 } from './stores.testkit';
+import { type TestedStore, throughCacheManager, throughClient, throughClient5 } from './stores.testkit';
 
 describeWithOwnRedis.each([
   ['below a cache-manager cache', throughCacheManager],
@@ -16,17 +16,17 @@ describeWithOwnRedis.each([
   ['on a client of node-redis 5', throughClient5],
 ])('the instance of the store %s', (_, connect) => {
   let redis: RedisServer;
-  let subject: Subject;
+  let tested: TestedStore;
   let store: SecurityStore;
 
   beforeEach(async () => {
     jest.spyOn(Logger.prototype, 'warn').mockReturnValue();
     redis = await RedisServer.start();
-    subject = await connect(redis.url);
-    ({ store } = subject);
+    tested = await connect(redis.url);
+    ({ store } = tested);
   });
   afterEach(async () => {
-    await subject.close();
+    await tested.close();
     await redis.stop();
   });
 

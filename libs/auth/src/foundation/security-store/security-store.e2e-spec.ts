@@ -9,7 +9,7 @@ import { redisClientOf } from './redis-client';
 import { RedisSecurityStore } from './redis-security-store';
 import type { SecurityStore } from './security-store';
 import {
-  type Subject,
+  type TestedStore,
   ANSWER_MS,
   describeStores,
   inMemory,
@@ -18,18 +18,18 @@ import {
 } from './stores.testkit';
 
 /** The behaviour that every security store must have. */
-function contract(start: () => Promise<Subject>): void {
-  let subject: Subject;
+function contract(start: () => Promise<TestedStore>): void {
+  let tested: TestedStore;
   let store: SecurityStore;
   const prefix = `contract:${randomUUID()}`;
   let n = 0;
   const key = () => `${prefix}:${n++}`;
 
   beforeAll(async () => {
-    subject = await start();
-    ({ store } = subject);
+    tested = await start();
+    ({ store } = tested);
   });
-  afterAll(() => subject.close());
+  afterAll(() => tested.close());
 
   it('returns the values in the order of the keys, and null for an absent key', async () => {
     const [a, b, absent] = [key(), key(), key()];
@@ -45,7 +45,7 @@ function contract(start: () => Promise<Subject>): void {
     const keys = Array.from({ length: 500 }, key);
     await store.setMany(keys, 'revoked', 60);
     expect(await store.getMany(keys)).toEqual(keys.map(() => 'revoked'));
-    await subject.expectToLive(keys[499]!, 60);
+    await tested.expectToLive(keys[499]!, 60);
   });
 
   it.each([['true'], [''], ['0'], ['null'], ['{"a":1}'], ['ключ 🔑\n\0']])(
@@ -60,7 +60,7 @@ function contract(start: () => Promise<Subject>): void {
   it.each([[1], [60], [2_592_000], [0.75]])('keeps a key for %d seconds', async (seconds) => {
     const one = key();
     await store.setMany([one], 'x', seconds);
-    await subject.expectToLive(one, seconds);
+    await tested.expectToLive(one, seconds);
   });
 
   it('replaces the value and the time to live of an existing key', async () => {
@@ -68,7 +68,7 @@ function contract(start: () => Promise<Subject>): void {
     await store.setMany([one], 'old', 5);
     await store.setMany([one], 'new', 600);
     expect(await store.getMany([one])).toEqual(['new']);
-    await subject.expectToLive(one, 600);
+    await tested.expectToLive(one, 600);
   });
 
   it('reads its own writes after many concurrent writes', async () => {
@@ -236,65 +236,65 @@ const many = <T>(run: (i: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: MANY }, (_, i) => run(i)));
 
 describeStores('atomic writes', (start) => {
-  let subject: Subject;
+  let tested: TestedStore;
   const key = () => `claims:${randomUUID()}`;
 
-  beforeAll(async () => void (subject = await start()));
-  afterAll(() => subject.close());
+  beforeAll(async () => void (tested = await start()));
+  afterAll(() => tested.close());
 
   it('add a value once with its time to live, and keep the first value', async () => {
     const one = key();
-    expect(await subject.store.add(one, 'first', 60)).toBe(true);
-    expect(await subject.store.add(one, 'second', 600)).toBe(false);
-    expect(await subject.store.getMany([one])).toEqual(['first']);
-    await subject.expectToLive(one, 60);
+    expect(await tested.store.add(one, 'first', 60)).toBe(true);
+    expect(await tested.store.add(one, 'second', 600)).toBe(false);
+    expect(await tested.store.getMany([one])).toEqual(['first']);
+    await tested.expectToLive(one, 60);
   });
 
   it('add the value of one of many concurrent calls', async () => {
     const one = key();
-    const added = await many((i) => subject.store.add(one, String(i), 60));
+    const added = await many((i) => tested.store.add(one, String(i), 60));
     expect(added.filter(Boolean)).toHaveLength(1);
-    expect(await subject.store.getMany([one])).toEqual([String(added.indexOf(true))]);
+    expect(await tested.store.getMany([one])).toEqual([String(added.indexOf(true))]);
   });
 
   it('take a value once', async () => {
     const one = key();
-    await subject.store.setMany([one], 'ceremony', 60);
-    expect((await many(() => subject.store.take(one))).filter((value) => value === 'ceremony')).toHaveLength(1);
-    expect(await subject.store.getMany([one])).toEqual([null]);
-    expect(await subject.store.take(one)).toBeNull();
-    expect(await subject.store.add(one, 'again', 60)).toBe(true);
+    await tested.store.setMany([one], 'ceremony', 60);
+    expect((await many(() => tested.store.take(one))).filter((value) => value === 'ceremony')).toHaveLength(1);
+    expect(await tested.store.getMany([one])).toEqual([null]);
+    expect(await tested.store.take(one)).toBeNull();
+    expect(await tested.store.add(one, 'again', 60)).toBe(true);
   });
 
   it('take an empty value like any other value', async () => {
     const one = key();
-    await subject.store.setMany([one], '', 60);
-    expect([await subject.store.take(one), await subject.store.take(one)]).toEqual(['', null]);
+    await tested.store.setMany([one], '', 60);
+    expect([await tested.store.take(one), await tested.store.take(one)]).toEqual(['', null]);
   });
 
   it('only increase a number, and apply the time to live of the last increase', async () => {
     const one = key();
-    expect(await subject.store.advance(one, 9, 5)).toBe(true);
-    for (const to of [9, 8, 0, -1]) expect(await subject.store.advance(one, to, 600)).toBe(false);
-    expect(await subject.store.advance(one, 10, 90)).toBe(true);
-    expect(await subject.store.getMany([one])).toEqual(['10']);
-    await subject.expectToLive(one, 90);
+    expect(await tested.store.advance(one, 9, 5)).toBe(true);
+    for (const to of [9, 8, 0, -1]) expect(await tested.store.advance(one, to, 600)).toBe(false);
+    expect(await tested.store.advance(one, 10, 90)).toBe(true);
+    expect(await tested.store.getMany([one])).toEqual(['10']);
+    await tested.expectToLive(one, 90);
   });
 
   it('reach each number at most once with many concurrent calls', async () => {
     const one = key();
-    const moved = await many((i) => subject.store.advance(one, i % 5, 60));
+    const moved = await many((i) => tested.store.advance(one, i % 5, 60));
     for (const step of [0, 1, 2, 3, 4]) {
       expect(moved.filter((did, i) => did && i % 5 === step).length).toBeLessThanOrEqual(1);
     }
     expect(moved[4]! || moved.some((did, i) => did && i % 5 === 4)).toBe(true);
-    expect(await subject.store.getMany([one])).toEqual(['4']);
+    expect(await tested.store.getMany([one])).toEqual(['4']);
   });
 
   it('accept a smaller number after the time to live', async () => {
     const one = key();
-    await subject.store.advance(one, 9, 0.05);
-    await subject.age(1, one);
-    expect(await subject.store.advance(one, 1, 60)).toBe(true);
+    await tested.store.advance(one, 9, 0.05);
+    await tested.age(1, one);
+    expect(await tested.store.advance(one, 1, 60)).toBe(true);
   });
 });

@@ -6,11 +6,11 @@ import { describeWithOwnRedis } from '../../../../../test/support/with-redis';
 import { StoreUnavailable } from '../platform/errors';
 import { Reader, nameOf } from './instance.testkit';
 import type { RedisSecurityStore } from './redis-security-store';
-import { READ_FROM_REPLICAS, type Subject, TIMEOUT_MS, throughSentinel } from './stores.testkit';
+import { READ_FROM_REPLICAS, type TestedStore, TIMEOUT_MS, throughSentinel } from './stores.testkit';
 
 describeWithOwnRedis('the store on a sentinel object', () => {
   let sentinels: RedisSentinels;
-  let subject: Subject;
+  let tested: TestedStore;
   let store: RedisSecurityStore;
 
   beforeEach(async () => {
@@ -18,11 +18,11 @@ describeWithOwnRedis('the store on a sentinel object', () => {
     // node-redis prints a message for an unreachable master.
     jest.spyOn(console, 'log').mockReturnValue();
     sentinels = await RedisSentinels.start();
-    subject = await throughSentinel(sentinels);
-    store = subject.store as RedisSecurityStore;
+    tested = await throughSentinel(sentinels);
+    store = tested.store as RedisSecurityStore;
   });
   afterEach(async () => {
-    await subject.close();
+    await tested.close();
     await sentinels.stop();
   });
 

@@ -6,7 +6,7 @@ import type { RedisClient } from './redis-client';
 import {
   type Client,
   OUTCOMES,
-  type Subject,
+  type TestedStore,
   TIMEOUT_MS,
   throughCacheManager,
   throughClient,
@@ -19,22 +19,22 @@ describeWithOwnRedis.each([
   ['as a client of node-redis 5', throughClient5],
 ])('a Redis %s that does not answer', (_, connect) => {
   let redis: RedisServer;
-  let subject: Subject;
+  let tested: TestedStore;
 
   beforeAll(async () => {
     redis = await RedisServer.start();
-    subject = await connect(redis.url);
-    await subject.store.setMany(['k'], 'x', 600);
+    tested = await connect(redis.url);
+    await tested.store.setMany(['k'], 'x', 600);
     // A client-side cache would now contain this key.
-    await subject.store.getMany(['k', 'absent']);
+    await tested.store.getMany(['k', 'absent']);
   });
   afterAll(async () => {
-    await subject.close();
+    await tested.close();
     await redis.stop();
   });
 
   async function expectUnavailable(): Promise<void> {
-    const { store } = subject;
+    const { store } = tested;
     const limits = [{ key: 'late counter', max: 5, seconds: 60 }];
     const calls = [
       store.getMany(['k', 'absent']),
@@ -52,7 +52,7 @@ describeWithOwnRedis.each([
 
   const awaitAnswer = () =>
     eventually(() =>
-      subject.store.getMany(['k']).then(
+      tested.store.getMany(['k']).then(
         () => true,
         () => false,
       ),
@@ -63,35 +63,35 @@ describeWithOwnRedis.each([
     await expectUnavailable();
     redis.thaw();
     await awaitAnswer();
-    expect(await subject.store.getMany(['k'])).toEqual(['x']);
+    expect(await tested.store.getMany(['k'])).toEqual(['x']);
   });
 
   it('because it has stopped causes an error in time, and nothing is written later', async () => {
     await redis.stop();
-    const { client } = subject.store as unknown as { client: RedisClient };
+    const { client } = tested.store as unknown as { client: RedisClient };
     await eventually(async () => client.isReady === false);
     await expectUnavailable();
     await redis.start();
     await awaitAnswer();
-    expect(await subject.store.getMany(['a', 'b'])).toEqual([null, null]);
-    const { buckets } = await subject.store.count([{ key: 'late counter', max: 0, seconds: 60 }]);
+    expect(await tested.store.getMany(['a', 'b'])).toEqual([null, null]);
+    const { buckets } = await tested.store.count([{ key: 'late counter', max: 0, seconds: 60 }]);
     expect(buckets).toEqual([{ counted: 0, pending: 0, secondsLeft: 0 }]);
   });
 
   it('with success to every command causes an error, also when it refuses only the last one', async () => {
-    const { client } = subject.store as unknown as { client: RedisClient & Client };
+    const { client } = tested.store as unknown as { client: RedisClient & Client };
     await client.sendCommand(['ACL', 'SETUSER', 'default', 'resetkeys', '~open:*']);
-    await expect(subject.store.setMany(['open:1', 'open:2', 'closed:3'], 'x', 60)).rejects.toBeInstanceOf(
+    await expect(tested.store.setMany(['open:1', 'open:2', 'closed:3'], 'x', 60)).rejects.toBeInstanceOf(
       StoreUnavailable,
     );
-    await expect(subject.store.getMany(['open:1', 'closed:3'])).rejects.toBeInstanceOf(StoreUnavailable);
+    await expect(tested.store.getMany(['open:1', 'closed:3'])).rejects.toBeInstanceOf(StoreUnavailable);
     const limits = ['open:4', 'closed:5'].map((key) => ({ key, max: 5, seconds: 60 }));
-    await expect(subject.store.count(limits)).rejects.toBeInstanceOf(StoreUnavailable);
+    await expect(tested.store.count(limits)).rejects.toBeInstanceOf(StoreUnavailable);
     for (const outcome of OUTCOMES) {
-      await expect(subject.store.settle(limits, outcome)).rejects.toBeInstanceOf(StoreUnavailable);
+      await expect(tested.store.settle(limits, outcome)).rejects.toBeInstanceOf(StoreUnavailable);
     }
     await client.sendCommand(['ACL', 'SETUSER', 'default', 'allkeys']);
-    expect(await subject.store.getMany(['closed:3'])).toEqual([null]);
-    expect(await subject.store.count(limits)).toMatchObject({ buckets: [{ counted: 1 }, { counted: 1 }] });
+    expect(await tested.store.getMany(['closed:3'])).toEqual([null]);
+    expect(await tested.store.count(limits)).toMatchObject({ buckets: [{ counted: 1 }, { counted: 1 }] });
   });
 });

@@ -12,7 +12,7 @@ import { describeWithOwnRedis, describeWithRedis, sharedRedisUrl } from '../../.
 export type Client = Awaited<ReturnType<typeof redisCache>>['client'];
 
 /** A store under test, with a check for the lifetime of a key and a method that ages counters. */
-export interface Subject {
+export interface TestedStore {
   store: SecurityStore;
   expectToLive(key: string, seconds: number): Promise<void>;
   age(seconds: number, ...counters: string[]): Promise<void>;
@@ -39,7 +39,7 @@ export function expectLeft(secondsLeft: number, seconds: number): void {
 /** All outcomes of an attempt. */
 export const OUTCOMES: AttemptOutcome[] = ['failed', 'succeeded', 'undone'];
 
-export function inMemory(): Subject {
+export function inMemory(): TestedStore {
   const clock = new MovableClock();
   clock.stop();
   const store = new MemorySecurityStore(clock);
@@ -60,7 +60,7 @@ const onRedis = (
   source: unknown,
   send: (words: string[]) => Promise<unknown>,
   close: () => Promise<unknown>,
-): Subject => ({
+): TestedStore => ({
   store: new RedisSecurityStore(redisClientOf(source)!, timeoutMs),
   async expectToLive(key, seconds) {
     expectLeft(Number(await send(['PTTL', key])) / 1000, seconds);
@@ -74,7 +74,7 @@ const onRedis = (
   close,
 });
 
-export async function throughCacheManager(url: string): Promise<Subject> {
+export async function throughCacheManager(url: string): Promise<TestedStore> {
   const { cache, client } = await redisCache(url);
   expect(redisClientOf(cache)).toBe(client);
   return onRedis(
@@ -84,7 +84,7 @@ export async function throughCacheManager(url: string): Promise<Subject> {
   );
 }
 
-export async function throughClient(url: string): Promise<Subject> {
+export async function throughClient(url: string): Promise<TestedStore> {
   const { client } = await redisCache(url);
   expect(redisClientOf(client)).toBe(client);
   return onRedis(
@@ -95,7 +95,7 @@ export async function throughClient(url: string): Promise<Subject> {
 }
 
 /** A client of node-redis 5 with features that version 4 does not have: RESP 3 and the client-side cache. */
-export async function throughClient5(url: string): Promise<Subject> {
+export async function throughClient5(url: string): Promise<TestedStore> {
   const client = createClient({
     url,
     RESP: 3,
@@ -116,7 +116,7 @@ export async function throughClient5(url: string): Promise<Subject> {
 export async function throughSentinel(
   servers: RedisSentinels,
   options?: Parameters<RedisSentinels['connect']>[0],
-): Promise<Subject> {
+): Promise<TestedStore> {
   const sentinel = await servers.connect(options);
   expect(redisClientOf(sentinel)).toBe(sentinel);
   return onRedis(
@@ -133,7 +133,7 @@ let sentinels: Promise<RedisSentinels> | undefined;
 afterAll(async () => (await sentinels)?.stop());
 
 /** Runs one suite for every store. */
-export function describeStores(what: string, suite: (start: () => Promise<Subject>) => void): void {
+export function describeStores(what: string, suite: (start: () => Promise<TestedStore>) => void): void {
   timeoutMs = ANSWER_MS;
   describe(`${what} in memory`, () => suite(async () => inMemory()));
   describeWithRedis(`${what} on Redis below a cache-manager cache`, () =>
@@ -151,21 +151,21 @@ export const EMPTY: Bucket = { counted: 0, pending: 0, secondsLeft: 0 };
 
 /** Counts attempts on the store under test, with unique keys. */
 export class Counters {
-  private subject!: Subject;
+  private tested!: TestedStore;
   private readonly prefix = `counters:${randomUUID()}`;
   private n = 0;
 
   private constructor() {}
 
-  static of(start: () => Promise<Subject>): Counters {
+  static of(start: () => Promise<TestedStore>): Counters {
     const counters = new Counters();
-    beforeAll(async () => void (counters.subject = await start()));
-    afterAll(() => counters.subject.close());
+    beforeAll(async () => void (counters.tested = await start()));
+    afterAll(() => counters.tested.close());
     return counters;
   }
 
   get store(): SecurityStore {
-    return this.subject.store;
+    return this.tested.store;
   }
 
   count(limits: Limit[], pending?: boolean): Promise<Tally> {
@@ -195,7 +195,7 @@ export class Counters {
   }
 
   age(seconds: number, ...limits: Limit[]): Promise<void> {
-    return this.subject.age(seconds, ...limits.map(({ key }) => key));
+    return this.tested.age(seconds, ...limits.map(({ key }) => key));
   }
 
   async expectSecondsLeft(limit: Limit, seconds: number): Promise<void> {

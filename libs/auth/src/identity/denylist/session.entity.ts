@@ -50,7 +50,10 @@ export class Session {
   @Column({ type: 'timestamptz', array: true, default: '{}' })
   recent!: Date[];
 
-  /** How many times the current refresh token was issued. */
+  /**
+   * Number of requests that were answered with the current refresh token: 1 after a rotation, and one more for each replay
+   * within the grace period. Above `forkThreshold`, `RefreshFamilyForked` is emitted.
+   */
   @Column({ type: 'int', default: 1 })
   holders!: number;
 

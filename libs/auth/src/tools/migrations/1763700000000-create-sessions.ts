@@ -5,6 +5,7 @@ export class CreateSvcSessions1763700000000 implements MigrationInterface {
   readonly name = 'CreateSvcSessions1763700000000';
 
   async up(runner: QueryRunner): Promise<void> {
+    // `holders`: number of requests that were answered with the current refresh token.
     // A refresh changes no indexed column. With room left in each page its new row version stays in the same page and
     // needs no new index entry (HOT update).
     await runner.query(`
