@@ -1,6 +1,8 @@
 /** Milliseconds that the library waits for code of the host. */
 const LIMIT_MS = 30_000;
 
+type StartTimer = (call: () => void, ms?: number, ...args: unknown[]) => NodeJS.Timeout;
+
 /**
  * Holds back the time limit of code of the host until a test ends it. Other timers run. Jest restores the timers after the
  * test.
@@ -9,12 +11,13 @@ export class HostTimeouts {
   private readonly held: (() => void)[] = [];
 
   constructor() {
-    const { setTimeout: start } = globalThis;
-    jest.spyOn(globalThis, 'setTimeout').mockImplementation(((call: () => void, ms?: number, ...args: unknown[]) => {
+    const start = globalThis.setTimeout as StartTimer;
+    const startHeld: StartTimer = (call, ms, ...args) => {
       if (ms !== LIMIT_MS) return start(call, ms, ...args);
       this.held.push(call);
       return start(call, ms).unref();
-    }) as never);
+    };
+    jest.spyOn(globalThis, 'setTimeout').mockImplementation(startHeld as never);
   }
 
   /** Ends the time limit of all code that runs. */

@@ -3,9 +3,9 @@ import { Injectable } from '@nestjs/common';
 /**
  * Provides the current time. All code of the library reads the wall time here.
  *
- * The age of a kept value comes from {@link Clock.monotonic}, so that a correction of the machine's time neither keeps nor
- * removes the value. A wait is measured by `performance.now()`, because the timer that ends it does not follow a test's
- * clock.
+ * Elapsed time is never measured by the wall time, so that a correction of the machine's time neither keeps nor removes a
+ * cached value. The age of keys and of entries in memory comes from {@link Clock.monotonic}. Waits and rates are measured by
+ * `performance.now()`, because their timers do not follow a test's clock.
  *
  * Times in tokens come from {@link Clock.seconds}. Stored times are compared with the clock of the database, never with
  * the clock of the node. Therefore queries add {@link Clock.offset} to the current time of the database. The offset is
