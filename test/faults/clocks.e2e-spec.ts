@@ -79,3 +79,22 @@ describeWithRedis('with a node whose clock is behind, Redis keeps', () => {
     for (const key of codes) expect(await client.ttl(key)).toBeGreaterThan(CODE_LIFETIME + MARGIN);
   });
 });
+
+describe('a host without Redis', () => {
+  const login = { maxAttempts: 1, decaySeconds: 60 };
+  const t = TestApp.forFile({ redisUrl: '', options: { rateLimits: { login } } });
+
+  it.each([
+    ['forward', 3600],
+    ['back', -3600],
+  ])('limits for the same time when the time of the machine is set %s by an hour', async (_, seconds) => {
+    await t.person('ada@example.com');
+    t.clock.stop();
+    await t.login('ada@example.com', 'wrong').expect(422);
+    jest.spyOn(t.clock, 'now').mockReturnValue(t.clock.now() + seconds * 1000);
+    t.clock.advance(58);
+    await t.login('ada@example.com').expect(429).expect('Retry-After', '2');
+    t.clock.advance(2);
+    await t.login('ada@example.com').expect(200);
+  });
+});
