@@ -125,7 +125,7 @@ export { EmailUnverified } from './features/email-verification/require-verified-
 export { InsufficientScope } from './request/abilities/ability.gate';
 export { PasskeyNotFound } from './features/passkeys/passkeys.errors';
 export { PasskeyRefused } from './features/passkeys/passkeys.errors';
-export { InvalidRefreshToken, SessionNotFound } from './features/sessions/sessions';
+export { InvalidRefreshToken, NoSession, SessionNotFound } from './features/sessions/sessions';
 export { SignInRefused } from './identity/tokens/access-tokens';
 export { WrongCode } from './features/login-challenge/challenge';
 export { WrongPassword } from './features/step-up/step-up.errors';

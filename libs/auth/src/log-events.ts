@@ -40,7 +40,9 @@ const locked = ({ purpose, subject, guard }: AccountLocked): LineDetails => ({
 
 const ofUser = ({ userId, guard }: { userId: string; guard: string }): LineDetails => ({ user_id: userId, guard });
 
-const ofSession = ({ guard, userId, familyId }: SessionRecovered | SessionStarted): LineDetails => ({
+type OfSession = SessionRecovered | SessionStarted | RefreshFamilyForked;
+
+const ofSession = ({ guard, userId, familyId }: OfSession): LineDetails => ({
   guard,
   user_id: userId,
   session_id: familyId,
@@ -58,11 +60,11 @@ export function observeEvents(events: AuthEvents, log: SecurityLog, realms: Real
     detailsOf: (event: E) => LineDetails,
   ): void => void events.on(event, (emitted) => log.write(severity, { event: name, ...detailsOf(emitted) }));
 
-  logEvent(RefreshTokenReused, 'warning', 'auth.refresh_token.reused', ({ familyId }) => ({ session_id: familyId }));
-  logEvent(RefreshFamilyForked, 'warning', 'auth.session.forked', ({ userId, familyId }) => ({
-    user_id: userId,
+  logEvent(RefreshTokenReused, 'warning', 'auth.refresh_token.reused', ({ guard, familyId }) => ({
+    guard,
     session_id: familyId,
   }));
+  logEvent(RefreshFamilyForked, 'warning', 'auth.session.forked', ofSession);
   logEvent(SessionStarted, 'info', 'auth.session.started', ofSession);
   logEvent(SessionEnded, 'info', 'auth.session.ended', (event) => ({ ...ofSession(event), purpose: event.reason }));
   logEvent(SessionRecovered, 'warning', 'auth.session.recovered', ofSession);

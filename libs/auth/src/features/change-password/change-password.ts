@@ -77,7 +77,7 @@ export class PasswordChange {
       userId,
       digest,
       replacing: null,
-      endSessions: () => this.endOthers(userId, familyId),
+      endSessions: () => this.sessions.endOthers(userId, familyId, 'password_change'),
       // There is no former password to restore. After an error, the new one may be stored.
       undo: async () => undefined,
     });
@@ -95,7 +95,7 @@ export class PasswordChange {
         userId,
         digest: renewed,
         replacing: former,
-        endSessions: () => this.endOthers(userId, familyId),
+        endSessions: () => this.sessions.endOthers(userId, familyId, 'password_change'),
         // A repeated request needs the current password, so the former password is restored.
         undo: () => this.users.savePasswordHash(userId, former, renewed),
       });
@@ -109,12 +109,6 @@ export class PasswordChange {
       // Without `features.passwordReset`, the table may not exist.
       if (!isMissing(error)) throw error;
     });
-  }
-
-  /** For a co-issuer's token without a session, all sessions end. */
-  private async endOthers(userId: string, familyId: string | null): Promise<void> {
-    if (familyId === null) await this.sessions.endAll(userId, 'password_change');
-    else await this.sessions.endOthers(userId, familyId, 'password_change');
   }
 }
 

@@ -103,7 +103,10 @@ export class ChallengeCompletion {
     if (!challenge) throw new BadChallenge();
     const { user, amr } = await this.attempts.verify(challenge, answer);
     const start = { userId: this.users.idOf(user), amr: ['pwd', amr], client: clientInfo(request) };
-    const tokens = await this.sessions.start(start, (stored) => this.challenges.isCurrent(challenge, stored));
+    // An end of all sessions is recorded before the sessions end. So either it ends this one, or this check sees it.
+    const stillValid = async (stored: string | null): Promise<boolean> =>
+      this.challenges.isCurrent(challenge, stored) && (await this.challenges.isOutstanding(challenge));
+    const tokens = await this.sessions.start(start, stillValid);
     if (!tokens) throw new BadChallenge();
     return tokens;
   }
@@ -136,8 +139,8 @@ export class TwoFactorChallengeRequest {
 }
 
 /**
- * The challenge token is invalid, expired, already used, from another guard, or was issued for a former password: 422.
- * The client must start the login again.
+ * The challenge token is invalid, expired, already used, from another guard, was issued for a former password, or was
+ * issued before all sessions of the user were ended: 422. The client must start the login again.
  */
 export class BadChallenge extends AuthException {
   constructor() {

@@ -2,13 +2,12 @@ import { Inject, Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { Signatures } from '../../foundation/platform/crypto';
-import { StoreContinuity } from '../../identity/denylist/store-continuity';
 import type { PurposeClaims } from '../../identity/tokens/purpose-token.policy';
 import { LOGIN_CHALLENGE, PurposeTokens } from '../../identity/tokens/purpose-tokens';
 
 /**
  * Issues and verifies the tokens that prove a correct password. A token can be used once, only at its guard, and only
- * until the password changes.
+ * until the password changes or the sessions of its user are ended.
  */
 @Injectable()
 export class LoginChallenges {
@@ -16,15 +15,13 @@ export class LoginChallenges {
 
   constructor(
     private readonly tokens: PurposeTokens,
-    private readonly continuity: StoreContinuity,
     @Inject(AUTH_CONFIG) { encryption: { key, previousKeys } }: AuthConfig,
   ) {
     this.fingerprints = new Signatures(key === undefined ? [] : [key, ...previousKeys], 'svc:login-challenge');
   }
 
   /**
-   * Issues a challenge token. It becomes invalid when the security store loses its data: without the record of its use,
-   * it could be used twice.
+   * Issues a challenge token.
    *
    * @param digest the hash that the password matched
    * @throws StoreUnavailable
@@ -32,12 +29,17 @@ export class LoginChallenges {
   async mint(userId: string, digest: string | null): Promise<string> {
     const jti = randomUUID();
     const fpr = this.fingerprints.sign(fingerprinted(jti, digest));
-    return this.tokens.mint(LOGIN_CHALLENGE, userId, { jti, fpr, sto: await this.continuity.current() });
+    return this.tokens.mint(LOGIN_CHALLENGE, userId, { jti, fpr });
   }
 
   /** Returns the claims; null for an invalid, expired or used token and for a token of another guard. */
   verify(token: string): Promise<PurposeClaims | null> {
     return this.tokens.verify(LOGIN_CHALLENGE, token);
+  }
+
+  /** Whether the sessions of the user were not ended since the challenge was issued. @throws StoreUnavailable */
+  isOutstanding(challenge: PurposeClaims): Promise<boolean> {
+    return this.tokens.isOutstanding(LOGIN_CHALLENGE, challenge);
   }
 
   /** Whether the stored hash is still the one that the password matched. */

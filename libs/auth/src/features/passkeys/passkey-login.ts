@@ -60,7 +60,7 @@ export class PasskeyConfirmation {
     const { userId } = await this.assertions.verify(ceremonyId, credential);
     if (userId !== caller.userId) throw new PasskeyRefused('not_yours');
     await this.lockout.release([userLock('confirm', userId)]);
-    return { confirmation_token: this.confirmations.mint(caller) };
+    return { confirmation_token: await this.confirmations.mint(caller) };
   }
 }
 

@@ -37,7 +37,7 @@ export class PasswordResets {
   }
 
   /** Replaces the password. After a failure, the user can try again with the same link. */
-  private async replace({ account, restore }: Redeemed, password: string, digest: string): Promise<boolean> {
+  private async replace({ account, digest: replacing, restore }: Redeemed, password: string, digest: string): Promise<boolean> {
     const { userId, identifier } = account;
     // The identifier is known only here, and only a client with a valid token gets this error.
     const fault = this.rules.faultOfNames(password, [identifier]);
@@ -50,7 +50,8 @@ export class PasswordResets {
       await this.store.removeAll(userId);
       await this.resetCleanup.recordVerifiedEmail(account);
     };
-    return this.replacement.replace({ userId, digest, endSessions, finish, undo: restore });
+    // Only the hash that the token is bound to is replaced: a concurrent change of the password ends the link.
+    return this.replacement.replace({ userId, digest, replacing, endSessions, finish, undo: () => restore(digest) });
   }
 }
 

@@ -23,7 +23,7 @@ export class PasswordResetToken {
   @Column({ name: 'email_hash', type: 'text', select: false })
   emailHash!: string;
 
-  /** SHA-256 of the token, in hex. Never selected by default. */
+  /** SHA-256 of the token and the password hash that it is bound to, in hex. Never selected by default. */
   @Exclude()
   @Column({ name: 'token_hash', type: 'text', select: false })
   tokenHash!: string;

@@ -174,11 +174,24 @@ export interface ResetAccount {
 /** A consumed token and its account. */
 export interface Redeemed {
   readonly account: ResetAccount;
-  /** Makes the token usable again. */
-  readonly restore: () => Promise<void>;
+  /** The stored password hash that the token is bound to; null for none. */
+  readonly digest: string | null;
+  /**
+   * Makes the token usable again, bound to the hash that is stored now. It stays consumed if that hash is neither
+   * {@link digest} nor one of `own`, because then another request has changed the password.
+   *
+   * @param own hashes that this reset may have stored
+   */
+  readonly restore: (...own: string[]) => Promise<void>;
 }
 
-/** Issues and redeems the secret tokens of password resets. Only their hashes are stored. */
+/**
+ * Issues and redeems the secret tokens of password resets. Only their hashes are stored.
+ *
+ * The hash of a token includes the password hash that is stored at its issue. So a token ends with every change of the
+ * password, whoever made it, also with a change by code of the host. A login that renews the hash of the same password
+ * ends it as well: whoever signs in with the password needs no reset.
+ */
 @Injectable()
 export class ResetTokens {
   constructor(
@@ -195,21 +208,28 @@ export class ResetTokens {
 
   /** Issues a new token; null if the pause after the account's last one is not over. */
   async issue(account: ResetAccount): Promise<string | null> {
-    const token = newSecret();
-    return (await this.store.issue(claim(account, token))) ? token : null;
+    const [token, digest] = [newSecret(), await this.users.passwordHashOf(account.userId)];
+    return (await this.store.issue(claim(account, token, digest))) ? token : null;
   }
 
   /** Consumes a token; null for an invalid one. Runs the same queries for an address without an account. */
   async redeem(address: string, token: string): Promise<Redeemed | null> {
     const account = await this.accountOf(address);
-    const claimed = claim(account ?? { userId: '', email: address }, token);
-    const madeAt = await this.store.redeem(claimed);
-    return account && madeAt !== null ? { account, restore: () => this.store.restore(claimed, madeAt) } : null;
+    const owner = account ?? { userId: '', email: address };
+    const digest = await this.users.passwordHashOf(owner.userId);
+    const madeAt = await this.store.redeem(claim(owner, token, digest));
+    if (!account || madeAt === null) return null;
+    const restore = async (...own: string[]): Promise<void> => {
+      const stored = await this.users.passwordHashOf(account.userId);
+      if ([digest, ...own].includes(stored)) await this.store.restore(claim(account, token, stored), madeAt);
+    };
+    return { account, digest, restore };
   }
 }
 
-const claim = ({ userId, email }: Pick<ResetAccount, 'userId' | 'email'>, token: string) => ({
-  userId,
-  emailHash: sha256(email),
-  tokenHash: sha256(token),
-});
+/** @param digest the password hash that the token is bound to; null for a user without a password */
+const claim = (
+  { userId, email }: Pick<ResetAccount, 'userId' | 'email'>,
+  token: string,
+  digest: string | null,
+): ResetClaim => ({ userId, emailHash: sha256(email), tokenHash: sha256(JSON.stringify([token, digest])) });

@@ -142,7 +142,7 @@ export class RefreshRotation {
 
   private reportFork({ userId, familyId }: FoundSession, holders: number): void {
     if (holders <= this.realm.options.forkThreshold) return;
-    this.events.emit(new RefreshFamilyForked(userId, familyId, holders));
+    this.events.emit(new RefreshFamilyForked(userId, familyId, holders, this.realm.guard));
   }
 
   private reportRecovery({ userId, familyId, generation }: FoundSession, presented: number): void {
@@ -154,7 +154,7 @@ export class RefreshRotation {
   private async refusal(session: FoundSession | null, verdict: keyof typeof REASONS): Promise<InvalidRefreshToken> {
     if (session && endsSession(verdict, this.realm.options.features.reuseDetection)) {
       const isEnded = await this.sessions.end(session.familyId, 'reuse');
-      if (isEnded) this.events.emit(new RefreshTokenReused(session.familyId));
+      if (isEnded) this.events.emit(new RefreshTokenReused(session.familyId, this.realm.guard));
     }
     // The deadline has ended the session already. This emits the event once, and denies its last access tokens.
     if (session && verdict === 'expired') await this.sessions.end(session.familyId, 'expired');

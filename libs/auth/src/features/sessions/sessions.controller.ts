@@ -30,12 +30,12 @@ export class RefreshController {
 export class LogoutController {
   constructor(private readonly sessions: Sessions) {}
 
-  /** Ends the calling session. A co-issuer's token without a session ends nothing. Requires no abilities. */
+  /** Ends the calling session. A co-issuer's token without a session is denied itself. Requires no abilities. */
   @Post()
   @Authenticated()
   @EndsSession()
-  async logout(@CurrentCaller() { familyId }: Caller): Promise<void> {
-    await this.sessions.end(familyId, 'logout');
+  logout(@CurrentCaller() caller: Caller): Promise<void> {
+    return this.sessions.logOut(caller);
   }
 }
 
@@ -57,7 +57,10 @@ export class RevokeAllController {
 export class RevokeOthersController {
   constructor(private readonly sessions: Sessions) {}
 
-  /** Ends every other session of the caller. The calling session and its cookie remain. */
+  /**
+   * Ends every other session of the caller. The calling session and its cookie remain. For a co-issuer's token without a
+   * session, all sessions end.
+   */
   @Delete()
   @HttpCode(204)
   @Authenticated()
@@ -109,11 +112,9 @@ export class SessionFlow extends Flow {
     return this.call(RefreshController, 'refresh', source, rotate, { refresh_token: refreshToken });
   }
 
-  /** As `POST /logout`: ends the session of the caller. @throws Unauthenticated, StoreUnavailable */
+  /** As `POST /logout`: ends the session of the caller. @throws Unauthenticated, NoSession, StoreUnavailable */
   async logout(source: CallSource): Promise<void> {
-    return this.callAs(LogoutController, 'logout', source, async ({ familyId }) => {
-      await this.get(Sessions).end(familyId, 'logout');
-    });
+    return this.callAs(LogoutController, 'logout', source, (caller) => this.get(Sessions).logOut(caller));
   }
 
   /** As `GET /sessions`: lists the live sessions of the caller. @throws Unauthenticated, InsufficientScope */

@@ -95,6 +95,7 @@ export class RefreshFamilyForked {
     readonly familyId: string,
     /** Number of times that the current refresh token was returned. */
     readonly liveTokens: number,
+    readonly guard: string,
   ) {}
 }
 
@@ -107,5 +108,8 @@ export class RefreshFamilyForked {
 export class RefreshTokenReused {
   readonly reason = 'reuse';
 
-  constructor(readonly familyId: string) {}
+  constructor(
+    readonly familyId: string,
+    readonly guard: string,
+  ) {}
 }

@@ -7,6 +7,8 @@ import { StoreUnavailable, AuthException } from '../../foundation/platform/error
 import { Realm } from '../../foundation/realm/realm';
 import { Denylist } from '../../identity/denylist/denylist';
 import { AccessTokens, AccountStandings, SignInRefused, TokenClaims } from '../../identity/tokens/access-tokens';
+import type { Caller } from '../../identity/tokens/caller';
+import { LOGIN_CHALLENGE, PurposeTokens } from '../../identity/tokens/purpose-tokens';
 import { AbilityResolver } from '../../request/abilities/granted-scope';
 import { type ClientInfo, clip } from '../../request/http/client-info';
 import type { SessionTokens } from '../../request/http/route.interceptor';
@@ -86,6 +88,7 @@ export class Sessions {
     private readonly accessTokens: AccessTokens,
     private readonly refreshTokens: RefreshTokens,
     private readonly denylist: Denylist,
+    private readonly purposeTokens: PurposeTokens,
     private readonly sessionPrecondition: SessionPrecondition,
     private readonly standings: AccountStandings,
     private readonly events: AuthEvents,
@@ -163,15 +166,23 @@ export class Sessions {
   /**
    * Ends one session. A co-issuer's session, which has no row, is denied too.
    *
-   * @param familyId null for a co-issuer's token without a session: nothing ends
    * @returns whether this call ended it; of several concurrent calls, one returns true
    */
-  async end(familyId: string | null, reason: SessionEndReason): Promise<boolean> {
-    if (familyId === null) return false;
+  async end(familyId: string, reason: SessionEndReason): Promise<boolean> {
     return this.ending(reason, async (deny) => {
       const row = await this.store.end(canonicalId(familyId), deny);
       return { result: row !== null, ended: row && row !== 'foreign' ? [row] : [] };
     });
+  }
+
+  /**
+   * Ends the session of a caller. A co-issuer's token without a session is denied itself, by its id.
+   *
+   * @throws NoSession for a token with neither a session nor an id that can be denied
+   */
+  async logOut({ familyId, claims }: Pick<Caller, 'familyId' | 'claims'>): Promise<void> {
+    if (familyId !== null) await this.end(familyId, 'logout');
+    else if (!(await this.denylist.denyToken(claims.jti))) throw new NoSession();
   }
 
   /**
@@ -183,6 +194,7 @@ export class Sessions {
    * @throws StoreUnavailable; the sessions that were ended before the error stay ended
    */
   async endAll(userId: string, reason: SessionEndReason, own: string | null = null): Promise<'own' | 'foreign' | null> {
+    await this.endChallenges(userId);
     const last = own !== null && isUuid(own) ? canonicalId(own) : undefined;
     let isEnded = false;
     await this.inPages(reason, async (start, deny) => {
@@ -198,18 +210,28 @@ export class Sessions {
   /**
    * Ends every session of the user on this guard except one.
    *
-   * @param familyId null for a co-issuer's token without a session: nothing ends
+   * @param familyId null for a co-issuer's token without a session: no session is the caller's, so all of them end
    * @throws StoreUnavailable as {@link endAll} does
    */
   async endOthers(userId: string, familyId: string | null, reason: SessionEndReason = 'others'): Promise<void> {
-    if (familyId === null) return;
+    await this.endChallenges(userId);
     // A co-issuer's session id that is not a UUID has no row.
-    const except = isUuid(familyId) ? canonicalId(familyId) : undefined;
+    const except = familyId !== null && isUuid(familyId) ? canonicalId(familyId) : undefined;
     await this.inPages(reason, (start, deny) => this.store.endPage({ userId, except }, start, deny));
+  }
+
+  /**
+   * Ends the outstanding login challenges of a user or, without a user, of the guard: a sign-in that has begun before the
+   * end of all sessions must not start one afterwards. Before the sessions end: see `ChallengeCompletion`.
+   */
+  private async endChallenges(userId?: string): Promise<void> {
+    const { twoFactor, passkeys } = this.realm.options.features;
+    if (twoFactor || passkeys) await this.purposeTokens.end(LOGIN_CHALLENGE, userId);
   }
 
   /** Ends every session of the guard, in committed pages and without a time limit. Returns the number of ended sessions. */
   async endEverything(reason: SessionEndReason): Promise<number> {
+    await this.endChallenges();
     let count = 0;
     const page = async (_: unknown, deny: Deny): Promise<EndedPage> => {
       const ended = await this.store.endPageOfGuard(deny);
@@ -293,6 +315,13 @@ export class Sessions {
 export class InvalidRefreshToken extends AuthException {
   constructor() {
     super('invalid_refresh_token', { status: 401, text: { key: 'auth.refresh_failed' } });
+  }
+}
+
+/** The access token names no session, and cannot be denied itself: 409. Nothing has ended. */
+export class NoSession extends AuthException {
+  constructor() {
+    super('no_session', { status: 409, text: { key: 'auth.no_session' } });
   }
 }
 

@@ -27,8 +27,13 @@ export class Confirmations {
     private readonly clock: Clock,
   ) {}
 
-  /** Issues a confirmation token for the caller's session. It can be used several times until `confirm.ttl` has passed. */
-  mint({ userId, familyId }: Pick<Caller, 'userId' | 'familyId'>): string {
+  /**
+   * Issues a confirmation token for the caller's session. It can be used several times, until `confirm.ttl` has passed or
+   * the password of the user is replaced.
+   *
+   * @throws StoreUnavailable
+   */
+  mint({ userId, familyId }: Pick<Caller, 'userId' | 'familyId'>): Promise<string> {
     return this.tokens.mint(CONFIRMATION, userId, familyId === null ? {} : { fid: familyId });
   }
 

@@ -77,6 +77,7 @@ export const REASONS = {
   insufficient_scope: 'the token lacks an ability',
   invalid_token: 'no key of this guard signed the token, or the token has another purpose',
   missing_token: 'no token was sent',
+  no_session: 'the token names no session and cannot be denied, so there was nothing to end',
   no_such_passkey: 'the caller has no such passkey',
   no_such_session: 'the caller has no such session',
   not_enrolled: 'no second factor is enabled',

@@ -30,6 +30,14 @@ export abstract class Denylist {
    */
   abstract deny(familyIds: readonly string[]): Promise<() => Promise<void>>;
 
+  /**
+   * Denies one token by its id. Only the store records it, not PostgreSQL.
+   *
+   * @returns whether the token is denied: false for an empty id, and while `features.denylist` is off
+   * @throws StoreUnavailable
+   */
+  abstract denyToken(jti: unknown): Promise<boolean>;
+
   /** Reads the denials of a token and its session in one round trip. Skips empty ids. @throws StoreUnavailable */
   abstract read(ids: { jti?: unknown; fid?: unknown }): Promise<StoredDenial>;
 
@@ -69,6 +77,12 @@ export class StoredDenylist extends Denylist {
     };
   }
 
+  async denyToken(jti: unknown): Promise<boolean> {
+    if (!isId(jti)) return false;
+    await this.store.setMany([tokenKey(jti)], 'true', this.lifetime);
+    return true;
+  }
+
   async read({ jti, fid }: { jti?: unknown; fid?: unknown }): Promise<StoredDenial> {
     const keys = [isId(jti) ? tokenKey(jti) : '', isId(fid) ? familyKey(fid) : ''].filter(Boolean);
     // An issuing node also reads PostgreSQL, so lost entries of the store are irrelevant there.
@@ -95,6 +109,10 @@ export class NoDenylist extends Denylist {
 
   async deny(): Promise<() => Promise<void>> {
     return async () => undefined;
+  }
+
+  async denyToken(): Promise<boolean> {
+    return false;
   }
 
   async read(): Promise<StoredDenial> {

@@ -42,8 +42,13 @@ export class StoreContinuity {
   }
 
   /** The current id. Creates the random key if it is missing. @throws StoreUnavailable if there is no id in time */
-  current(): Promise<string> {
-    return withTimeout('The store', this.config.storeTimeoutMs, this.find());
+  async current(): Promise<string> {
+    return (await this.readCurrent([])).continuity;
+  }
+
+  /** Reads keys together with the current id. Throws as {@link current} does. */
+  readCurrent(keys: readonly string[]): Promise<ContinuousRead & { continuity: string }> {
+    return withTimeout('The store', this.config.storeTimeoutMs, this.find(keys));
   }
 
   /** The id is hashed, because login challenges contain it. */
@@ -53,11 +58,11 @@ export class StoreContinuity {
     return this.known.id;
   }
 
-  private async find(): Promise<string> {
+  private async find(keys: readonly string[]): Promise<ContinuousRead & { continuity: string }> {
     const end = performance.now() + this.config.storeTimeoutMs;
     for (;;) {
-      const { continuity } = await this.read([]);
-      if (continuity !== null) return continuity;
+      const { values, continuity } = await this.read(keys);
+      if (continuity !== null) return { values, continuity };
       if (performance.now() > end) throw new StoreUnavailable('The store');
       await this.store.add(NONCE, randomUUID(), YEAR);
       if (this.store.instance === null) await this.store.identify();

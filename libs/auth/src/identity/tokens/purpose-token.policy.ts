@@ -19,8 +19,27 @@ export interface PurposeClaims {
   readonly fid?: string;
   /** Keyed fingerprint of the password hash against which the login was checked. */
   readonly fpr?: string;
-  /** The store's continuity id at mint, so that a loss of spent tokens is detected; absent for tokens that are not spent. */
+  /** The store's continuity id at mint, so that a loss of spent tokens and of ends is detected. */
   readonly sto?: string;
+  /** The ends of outstanding tokens that the store contained at mint: see {@link epochOf}. Absent without any. */
+  readonly epo?: string;
+}
+
+/** The latest ends of the tokens of a purpose: for the user, and for all users of the guard. Null for none in the store. */
+export type Ends = readonly (string | null)[];
+
+/** The `epo` claim of a token that is minted while the store contains these ends. Pure. Undefined without any. */
+export const epochOf = (ends: Ends): string | undefined =>
+  ends.some((end) => end !== null) ? ends.map((end) => end ?? '').join('.') : undefined;
+
+/**
+ * Whether a token with this `epo` claim was minted after the latest ends. Pure. It compares random ids of ends and no
+ * times, because the clocks of nodes differ. An end stays in the store as long as a token of the purpose can be valid, so
+ * without one no token has ended.
+ */
+export function isOfEpoch(epo: string | undefined, ends: Ends): boolean {
+  const known = epo?.split('.') ?? [];
+  return ends.every((end, i) => end === null || end === known[i]);
 }
 
 /**
@@ -35,7 +54,7 @@ export function isPurposeToken(
   { type, issuer, audience, guard, leeway, longest }: PurposeExpectations,
   now: number,
 ): claims is Readonly<Record<string, unknown>> & PurposeClaims {
-  const { iss, aud, sub, jti, fid, fpr, sto, gid, nbf, exp } = claims;
+  const { iss, aud, sub, jti, fid, fpr, sto, epo, gid, nbf, exp } = claims;
   return (
     header.typ === type &&
     header.crit === undefined &&
@@ -46,6 +65,7 @@ export function isPurposeToken(
     (fid === undefined || isText(fid)) &&
     (fpr === undefined || isText(fpr)) &&
     (sto === undefined || isText(sto)) &&
+    (epo === undefined || isText(epo)) &&
     (gid === undefined || gid === guard) &&
     (nbf === undefined || (typeof nbf === 'number' && nbf <= now + leeway)) &&
     Number.isInteger(exp) &&

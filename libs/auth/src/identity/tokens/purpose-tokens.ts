@@ -7,7 +7,7 @@ import { CLOCK_MARGIN, tokenKey } from '../denylist/denylist';
 import { StoreContinuity } from '../denylist/store-continuity';
 import { prepareKey, signJws, verifyJws } from './jws';
 import { Keyring } from './keyring';
-import { type PurposeClaims, isPurposeToken } from './purpose-token.policy';
+import { type PurposeClaims, epochOf, isOfEpoch, isPurposeToken } from './purpose-token.policy';
 
 /** The purposes of tokens: values of the `typ` header, so that no token is valid for another purpose (RFC 8725 §3.11). */
 export const CONFIRMATION = 'reauth+challenge';
@@ -15,10 +15,14 @@ export const LOGIN_CHALLENGE = '2fa+challenge';
 
 export type Purpose = typeof CONFIRMATION | typeof LOGIN_CHALLENGE;
 
-/** Claims that bind a token to an id, a session, a password hash or the state of the store. */
-export type Binding = Partial<Pick<PurposeClaims, 'jti' | 'fid' | 'fpr' | 'sto'>>;
+/** Claims that bind a token to an id, a session or a password hash. */
+export type Binding = Partial<Pick<PurposeClaims, 'jti' | 'fid' | 'fpr'>>;
 
-/** Mints, verifies and spends the realm's single-purpose tokens. Access tokens and these tokens are not interchangeable. */
+/**
+ * Mints, verifies, spends and ends the realm's single-purpose tokens. Access tokens and these tokens are not
+ * interchangeable. All of them become invalid when the security store loses its data, because the records of their use
+ * and of their end are lost with it.
+ */
 @Injectable()
 export class PurposeTokens {
   constructor(
@@ -29,8 +33,13 @@ export class PurposeTokens {
     private readonly clock: Clock,
   ) {}
 
-  /** @param binding further claims that bind the token; without a `jti` it gets a random one */
-  mint(purpose: Purpose, userId: string, binding: Binding = {}): string {
+  /**
+   * @param binding further claims that bind the token; without a `jti` it gets a random one
+   * @throws StoreUnavailable
+   */
+  async mint(purpose: Purpose, userId: string, binding: Binding = {}): Promise<string> {
+    const { values, continuity: sto } = await this.continuity.readCurrent(this.endKeys(purpose, userId));
+    const epo = epochOf(values);
     const now = this.clock.seconds();
     const { issuer, audience } = this.realm.options;
     return signJws(this.keyring, purpose, {
@@ -42,11 +51,13 @@ export class PurposeTokens {
       nbf: now,
       exp: now + this.lifetimeOf(purpose),
       gid: this.realm.guard,
+      sto,
+      ...(epo !== undefined && { epo }),
       ...binding,
     });
   }
 
-  /** The claims of a valid, unspent token of this purpose, or null. @throws StoreUnavailable */
+  /** The claims of a valid token of this purpose that was neither spent nor ended, or null. @throws StoreUnavailable */
   async verify(purpose: Purpose, token: string): Promise<PurposeClaims | null> {
     const preparing = prepareKey(this.keyring, token);
     if (preparing) await preparing;
@@ -57,9 +68,36 @@ export class PurposeTokens {
     const expected = { type: purpose, issuer, audience, leeway, longest, guard: this.realm.guard };
     if (!isPurposeToken(jws.header, jws.claims, expected, this.clock.seconds())) return null;
     // Spent tokens are checked even while `features.denylist` is off.
-    const { jti, sto } = jws.claims;
-    const { values, continuity } = await this.continuity.read([tokenKey(jti)]);
-    return values[0] === null && (sto === undefined || sto === continuity) ? jws.claims : null;
+    const { jti } = jws.claims;
+    return (await this.isOutstanding(purpose, jws.claims, [tokenKey(jti)])) ? jws.claims : null;
+  }
+
+  /**
+   * Whether no end of a verified token is recorded, and the store certainly contains its end if there is one.
+   *
+   * @param absent further keys that must not be in the store
+   * @throws StoreUnavailable
+   */
+  async isOutstanding(
+    purpose: Purpose,
+    { sub, sto, epo }: PurposeClaims,
+    absent: readonly string[] = [],
+  ): Promise<boolean> {
+    const ends = this.endKeys(purpose, sub);
+    const { values, continuity } = await this.continuity.read([...ends, ...absent]);
+    const isAbsent = values.slice(ends.length).every((value) => value === null);
+    return isAbsent && (sto === undefined || sto === continuity) && isOfEpoch(epo, values.slice(0, ends.length));
+  }
+
+  /**
+   * Ends the outstanding tokens of a purpose: those of one user or, without a user, those of all users of the guard.
+   * Tokens that are minted later are valid.
+   *
+   * @throws StoreUnavailable
+   */
+  async end(purpose: Purpose, userId?: string): Promise<void> {
+    const seconds = this.lifetimeOf(purpose) + this.realm.options.leeway + CLOCK_MARGIN;
+    await this.store.setMany([this.endKey(purpose, userId)], randomUUID(), seconds);
   }
 
   /**
@@ -76,6 +114,16 @@ export class PurposeTokens {
   /** Reverts {@link spend}. */
   async restore({ jti }: PurposeClaims): Promise<void> {
     await this.store.take(tokenKey(jti));
+  }
+
+  /** The keys of the latest ends: for the user, and for all users of the guard. */
+  private endKeys(purpose: Purpose, userId: string): string[] {
+    return [this.endKey(purpose, userId), this.endKey(purpose)];
+  }
+
+  private endKey(purpose: Purpose, userId?: string): string {
+    const guard = `svc:end:${purpose}:${this.realm.guard}`;
+    return userId === undefined ? guard : `${guard}:${userId}`;
   }
 
   /** Lifetime in seconds. */

@@ -198,7 +198,8 @@ export class CredentialRows<User extends ObjectLiteral> {
     return async (property: string, values: readonly string[]): Promise<StoredCredentials<User>[]> => {
       const column = metadata.findColumnWithPropertyName(property)!;
       const text = `SELECT ${selected}${from} WHERE ${quoted(column.databaseName)} = ANY($1)${isLive(metadata)}`;
-      const stored = values.map((value) => source.driver.preparePersistentValue(value, column));
+      // An empty text names no user. As null it has any type, so the statement fails for no type of ids.
+      const stored = values.map((value) => (value === '' ? null : source.driver.preparePersistentValue(value, column)));
       const rows = await database.query<Row>(text, [stored]);
       return rows.map((row) => ({
         user: hydrate(source, metadata, columns, row) as User,

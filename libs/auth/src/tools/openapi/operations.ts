@@ -12,7 +12,7 @@ import { HasherBusy } from '../../identity/password/hash-queue';
 import { ResetFailed } from '../../features/password-reset/password-reset';
 import { IdentifierTaken } from '../../features/registration/registration-form';
 import { BadChallenge, WrongCode } from '../../features/login-challenge/challenge';
-import { InvalidRefreshToken, SessionNotFound } from '../../features/sessions/sessions';
+import { InvalidRefreshToken, NoSession, SessionNotFound } from '../../features/sessions/sessions';
 import { SignInRefused } from '../../identity/tokens/access-tokens';
 import { TooManyFailures } from '../../request/throttling/throttling.errors';
 import { AlreadyEnrolled, NotEnrolled } from '../../features/two-factor/two-factor.errors';
@@ -79,7 +79,7 @@ export const OPERATION_DOCS: Readonly<Record<Operation, OperationDoc>> = {
     answer: tokenPair,
     refusals: () => [new InvalidRefreshToken()],
   },
-  logout: { summary: 'Ends the calling session' },
+  logout: { summary: 'Ends the calling session', refusals: () => [new NoSession()] },
   sessions_list: {
     summary: 'Lists the live sessions of the caller',
     answer: record<{ data: unknown }>({ data: listOf(body('AuthSession')) }),

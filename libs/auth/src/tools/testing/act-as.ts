@@ -47,6 +47,7 @@ export async function actAs(
   const { fid: familyId } = unverifiedClaims(tokens.accessToken) as { fid: string };
   const userId = String(user);
   const headers: Record<string, string> = { Authorization: `Bearer ${tokens.accessToken}` };
-  if (confirmed) headers[scope.realm.options.confirm.header] = scope.get(Confirmations).mint({ userId, familyId });
+  if (confirmed)
+    headers[scope.realm.options.confirm.header] = await scope.get(Confirmations).mint({ userId, familyId });
   return { ...tokens, userId, familyId, headers };
 }
