@@ -50,6 +50,7 @@ const REASONS: Record<Reason, true> = {
   insufficient_scope: true,
   invalid_token: true,
   missing_token: true,
+  no_session: true,
   no_such_passkey: true,
   no_such_session: true,
   not_enrolled: true,

@@ -26,6 +26,7 @@ import {
   RecoveryCodesReplaced,
   TwoFactorDisabled,
   TwoFactorEnabled,
+  TwoFactorUnusable,
 } from './features/two-factor/two-factor.events';
 import { UserProvider } from './foundation/ports/user-provider';
 
@@ -76,6 +77,7 @@ export function observeEvents(events: AuthEvents, log: SecurityLog, realms: Real
   logEvent(PasskeyBackupChanged, 'info', 'auth.passkey.backup_changed', ofUser);
   logEvent(TwoFactorEnabled, 'info', 'auth.two_factor.enabled', ofUser);
   logEvent(TwoFactorDisabled, 'info', 'auth.two_factor.disabled', ofUser);
+  logEvent(TwoFactorUnusable, 'warning', 'auth.two_factor.unusable', ofUser);
   logEvent(RecoveryCodeUsed, 'info', 'auth.recovery_code.used', ofUser);
   logEvent(RecoveryCodesReplaced, 'info', 'auth.recovery_codes.replaced', ofUser);
   logEvent(AccountDeleted, 'info', 'auth.account.deleted', ofUser);

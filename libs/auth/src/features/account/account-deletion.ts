@@ -140,8 +140,10 @@ export class AccountDeletion {
       // If another process has erased the account in the meantime, it has erased this session too. Of two concurrent
       // deletions, the one whose session ended last has erased the session row of the other one.
       if (session !== null && !(await this.sessions.belongsTo(userId, session, sql))) throw new Unauthenticated(true);
-      await this.rows.erase(sql, account);
+      // First: a statement that inserts a row for the user locks the user before the row. The same order here avoids
+      // deadlocks, and a row that was inserted before is deleted below.
       const isDisposed = await this.dispose(user, userId, manager);
+      await this.rows.erase(sql, account);
       // Last: a concurrent request does not wait for these row locks; it is refused because its session has ended.
       await this.sessions.eraseEnded(userId, sql);
       return isDisposed;

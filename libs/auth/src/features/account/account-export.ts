@@ -105,7 +105,7 @@ export class AccountExport {
 
   private async twoFactor(userId: string): Promise<ExportedAccount['two_factor']> {
     const factor = this.users.storesSecondFactors() ? await this.users.secondFactorOf(userId) : null;
-    const confirmedAt = factor?.secret ? factor.confirmedAt : null;
+    const confirmedAt = factor?.confirmedAt ?? null;
     return { enabled: confirmedAt !== null, confirmed_at: confirmedAt?.toISOString() ?? null };
   }
 }

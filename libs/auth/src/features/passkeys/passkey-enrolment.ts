@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { PublicKeyCredentialCreationOptionsJSON } from '@simplewebauthn/server';
 import { AuthEvents } from '../../foundation/platform/auth-events';
-import { UserProvider } from '../../foundation/ports/user-provider';
+import { Unauthenticated } from '../../foundation/platform/errors';
 import { Realm } from '../../foundation/realm/realm';
 import type { Caller } from '../../identity/tokens/caller';
+import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { clip } from '../../request/http/client-info';
 import { FIELD_MAX } from '../../request/http/request-body';
 import { AccountLock } from '../sessions/account-lock';
@@ -26,7 +27,7 @@ export class PasskeyEnrolment {
     private readonly store: PasskeyStore,
     private readonly keys: EncryptedKeys,
     private readonly accountLock: AccountLock,
-    private readonly users: UserProvider,
+    private readonly users: TimedUserProvider,
     private readonly events: AuthEvents,
     private readonly realm: Realm,
   ) {}
@@ -55,7 +56,18 @@ export class PasskeyEnrolment {
     const passkey = { ...found, userId, name: clip(name, FIELD_MAX), publicKey };
     const stored = await this.accountLock.exclusiveForSession(caller, (sql) => this.store.add(sql, passkey));
     if (!stored) throw new PasskeyRefused('not_registered');
+    if (!this.store.checksUsers) await this.discardWithoutUser(userId, found.credentialId);
     this.events.emit(new PasskeyAdded(userId, found.credentialId, guard));
+  }
+
+  /**
+   * Deletes a new passkey if its user does not exist any more. A deletion of the user removes the passkeys afterwards, so
+   * either it removes this one, or this check finds no user.
+   */
+  private async discardWithoutUser(userId: string, credentialId: string): Promise<void> {
+    if (await this.users.findById(userId)) return;
+    await this.store.remove(userId, credentialId);
+    throw new Unauthenticated(true).withReason('unknown_user', userId);
   }
 }
 

@@ -10,8 +10,8 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 @Entity('svc_passkeys')
 @Index('svc_passkeys_owner', ['guard', 'userId'])
 export class Passkey {
-  /** Credential id in base64url. Unique across guards: a credential has one owner. */
-  @PrimaryColumn({ name: 'credential_id', type: 'varchar', length: 255, primaryKeyConstraintName: 'svc_passkeys_pkey' })
+  /** Credential id in base64url: at most 1023 bytes. Unique across guards: a credential has one owner. */
+  @PrimaryColumn({ name: 'credential_id', type: 'varchar', length: 1364, primaryKeyConstraintName: 'svc_passkeys_pkey' })
   credentialId!: string;
 
   @Column({ name: 'user_id', type: 'text' })

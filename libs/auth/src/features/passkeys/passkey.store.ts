@@ -2,12 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../foundation/platform/clock';
 import { Database, type Sql } from '../../foundation/platform/database';
 import { once } from '../../foundation/platform/sweep';
+import { UserProvider } from '../../foundation/ports/user-provider';
 import { Realm } from '../../foundation/realm/realm';
+import { TypeormUserProvider } from '../../identity/users/typeorm-user-provider';
 import { type ListedPasskey, type NewCredential, Passkey } from './passkey.entity';
 import { type Usage, type UseVerdict, judgeUse } from './sign-count.policy';
-
-/** Maximum number of passkeys of one user, because a list of them is not divided into pages. */
-const MAX_PER_USER = 100;
 
 /** A passkey to store. */
 export interface NewPasskey extends Omit<NewCredential, 'publicKey'> {
@@ -26,25 +25,41 @@ const USAGE = `sign_count::float8 AS "signCount", backup_eligible AS "backupElig
 @Injectable()
 export class PasskeyStore {
   private readonly table = once(() => this.database.table(Passkey));
+  /** Null where the statement cannot know whether the user exists. */
+  private readonly userExists = once(() =>
+    this.users instanceof TypeormUserProvider ? this.users.existsLockedSql('$13') : null,
+  );
 
   constructor(
     private readonly database: Database,
     private readonly realm: Realm,
     private readonly clock: Clock,
+    private readonly users: UserProvider,
   ) {}
 
-  /** Stores a passkey in the caller's transaction. Returns false if its id exists at any guard, or the user has too many. */
+  /** Whether {@link add} stores nothing for a user that does not exist. Otherwise the caller has to check it afterwards. */
+  get checksUsers(): boolean {
+    return this.userExists() !== null;
+  }
+
+  /**
+   * Stores a passkey in the caller's transaction. Returns false if its id exists at any guard, the user has
+   * `passkeys.maxPerUser` passkeys, or the user does not exist. The caller's transaction excludes another one for the same
+   * user: see `AccountLock`.
+   */
   async add(sql: Sql, passkey: NewPasskey): Promise<boolean> {
     const { credentialId, userId, name, publicKey, signCount, transports, aaguid, backupEligible, backedUp } = passkey;
+    const { maxPerUser } = this.realm.options.passkeys;
     const values = [credentialId, userId, this.realm.guard, name, publicKey, signCount, JSON.stringify(transports)];
     const added = await sql(
       `INSERT INTO ${this.table()} (credential_id, user_id, guard, name, public_key, sign_count, transports, aaguid,
                                     backup_eligible, backed_up, created_at, updated_at)
        SELECT $1, $2, $3, $4, $5, $6::bigint, $7::json, $8::uuid, $9::boolean, $10::boolean, now, now
          FROM (SELECT clock_timestamp() + $11::interval AS now) AS moment
-        WHERE (SELECT count(*) FROM ${this.table()} WHERE guard = $3 AND user_id = $2) < ${MAX_PER_USER}
+        WHERE (SELECT count(*) FROM ${this.table()} WHERE guard = $3 AND user_id = $2) < $12
+          AND ${this.userExists() ?? '$13::text IS NOT NULL'}
        ON CONFLICT (credential_id) DO NOTHING RETURNING 1`,
-      [...values, aaguid, backupEligible, backedUp, this.clock.offset],
+      [...values, aaguid, backupEligible, backedUp, this.clock.offset, maxPerUser, userId],
     );
     return added.length > 0;
   }

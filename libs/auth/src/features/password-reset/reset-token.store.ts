@@ -7,7 +7,9 @@ import { type SweptPage, once, sweep } from '../../foundation/platform/sweep';
 import { Realm } from '../../foundation/realm/realm';
 import { PasswordResetToken } from './reset-token.entity';
 import { newSecret, sha256 } from '../../foundation/platform/crypto';
+import { UserProvider } from '../../foundation/ports/user-provider';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
+import { TypeormUserProvider } from '../../identity/users/typeorm-user-provider';
 
 /** Identifies a token. */
 export interface ResetClaim {
@@ -25,21 +27,22 @@ export class ResetTokenStore {
     private readonly database: Database,
     private readonly realm: Realm,
     private readonly clock: Clock,
+    private readonly users: UserProvider,
   ) {}
 
   /**
    * Stores a token, and replaces the previous one. Returns false, without a change, if the pause after that one is not
-   * over. Of two concurrent calls, one succeeds.
+   * over, or if the user does not exist any more. Of two concurrent calls, one succeeds.
    */
   async issue({ userId, emailHash, tokenHash }: ResetClaim): Promise<boolean> {
     const issued = await this.database.query(
       `INSERT INTO ${this.table()} AS t (guard, broker, user_id, email_hash, token_hash, created_at)
-       VALUES ($1, $2, $3, $4, $5, clock_timestamp() + $6::interval)
+       SELECT $1, $2, $3, $4, $5, clock_timestamp() + $6::interval WHERE ${this.exists('$8')}
        ON CONFLICT (guard, broker, user_id) DO UPDATE
           SET email_hash = excluded.email_hash, token_hash = excluded.token_hash, created_at = excluded.created_at
         WHERE $7::float8 = 0 OR t.created_at <= excluded.created_at - $7::float8 * interval '1 second'
        RETURNING 1`,
-      [...this.owner(userId), emailHash, tokenHash, this.clock.offset, this.options.throttleSeconds],
+      [...this.owner(userId), emailHash, tokenHash, this.clock.offset, this.options.throttleSeconds, userId],
     );
     return issued.length === 1;
   }
@@ -60,12 +63,13 @@ export class ResetTokenStore {
     return redeemed?.madeAt ?? null;
   }
 
-  /** Makes a consumed token usable again until its original expiry, unless a newer token exists. */
+  /** Makes a consumed token usable again until its original expiry, unless a newer token exists or the user does not. */
   async restore({ userId, emailHash, tokenHash }: ResetClaim, madeAt: number): Promise<void> {
     await this.database.query(
       `INSERT INTO ${this.table()} (guard, broker, user_id, email_hash, token_hash, created_at)
-       VALUES ($1, $2, $3, $4, $5, to_timestamp($6::float8)) ON CONFLICT (guard, broker, user_id) DO NOTHING`,
-      [...this.owner(userId), emailHash, tokenHash, madeAt],
+       SELECT $1, $2, $3, $4, $5, to_timestamp($6::float8) WHERE ${this.exists('$7')}
+       ON CONFLICT (guard, broker, user_id) DO NOTHING`,
+      [...this.owner(userId), emailHash, tokenHash, madeAt, userId],
     );
   }
 
@@ -75,6 +79,13 @@ export class ResetTokenStore {
       this.realm.guard,
       userId,
     ]);
+  }
+
+  /** SQL of whether the user whose id is `parameter` exists; true where the statement cannot know it. */
+  private exists(parameter: string): string {
+    const { users } = this;
+    const exists = users instanceof TypeormUserProvider ? users.existsLockedSql(parameter) : null;
+    return exists ?? `${parameter}::text IS NOT NULL`;
   }
 
   private owner(userId: string): [guard: string, broker: string, userId: string] {

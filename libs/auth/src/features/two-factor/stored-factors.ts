@@ -1,20 +1,28 @@
 import { Injectable } from '@nestjs/common';
 import { AuthConfigError, StoreUnavailable } from '../../foundation/platform/errors';
+import { AuthEvents } from '../../foundation/platform/auth-events';
 import { Encryption } from '../../foundation/platform/crypto';
 import { Realm } from '../../foundation/realm/realm';
 import { NO_SECOND_FACTOR, type StoredSecondFactor } from '../../foundation/ports/user-provider';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
+import { TwoFactorUnusable } from './two-factor.events';
 
 /** Maximum number of attempts to change a second factor while concurrent requests change it. */
 const MAX_ATTEMPTS = 100;
 
+/** Maximum number of users that {@link SecondFactors} remembers with an unusable authenticator. */
+const MOST_UNUSABLE = 1000;
+
 /** Reads and changes the stored second factors of the realm's users. */
 @Injectable()
 export class SecondFactors {
+  private readonly unusable = new Set<string>();
+
   constructor(
     private readonly users: TimedUserProvider,
     private readonly encryption: Encryption,
-    realm: Realm,
+    private readonly events: AuthEvents,
+    private readonly realm: Realm,
   ) {
     if (users.storesSecondFactors()) return;
     throw new AuthConfigError(
@@ -44,9 +52,29 @@ export class SecondFactors {
       const current = await this.users.secondFactorOf(userId);
       // Also ends the loop for a user that does not exist.
       const next = current && change(current);
-      if (!next || (await this.users.replaceSecondFactor(userId, current, next))) return next;
+      if (!next) return next;
+      if (!(await this.users.replaceSecondFactor(userId, current, next))) continue;
+      if (next.secret !== current.secret) this.unusable.delete(userId);
+      return next;
     }
     throw new StoreUnavailable('The user store');
+  }
+
+  /**
+   * Whether a login since the start of this process found an enabled factor whose codes cannot be checked, and the factor
+   * was not replaced here since. A query for such factors would read the whole table of users.
+   */
+  get hasUnusable(): boolean {
+    return this.unusable.size > 0;
+  }
+
+  /** Records whether the codes of an enabled factor can be checked. */
+  noteUsable(userId: string, isUsable: boolean): void {
+    if (isUsable) this.unusable.delete(userId);
+    else {
+      if (this.unusable.size < MOST_UNUSABLE) this.unusable.add(userId);
+      this.events.emit(new TwoFactorUnusable(userId, this.realm.guard));
+    }
   }
 
   encrypted(userId: string, secret: string): string {
@@ -59,8 +87,11 @@ export class SecondFactors {
   }
 }
 
-export const isEnabled = ({ secret, confirmedAt }: StoredSecondFactor): boolean =>
-  secret !== null && confirmedAt !== null;
+/**
+ * Whether the login requires the factor. The date alone decides: a confirmed factor whose secret is missing or cannot be
+ * read is one whose codes nobody can pass, and not one that is switched off.
+ */
+export const isEnabled = ({ confirmedAt }: StoredSecondFactor): boolean => confirmedAt !== null;
 
 // Without the guard, because guards that share a user table share its second factors.
 const contextOf = (userId: string): string => `two-factor:${userId}`;

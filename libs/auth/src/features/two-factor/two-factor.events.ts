@@ -23,6 +23,20 @@ export class TwoFactorDisabled {
 }
 
 /**
+ * A login found a confirmed second factor whose secret is missing, cannot be decrypted, or is no secret: its codes are
+ * refused, and recovery codes are still accepted. Emitted at each such login after the correct password. The cause is a
+ * lost encryption key, or a change of the column. `Auth.twoFactor.disable` removes the factor.
+ *
+ * @publicApi
+ */
+export class TwoFactorUnusable {
+  constructor(
+    readonly userId: string,
+    readonly guard: string,
+  ) {}
+}
+
+/**
  * A recovery code was used at a login. A good reason to mail the account's owner.
  *
  * @publicApi

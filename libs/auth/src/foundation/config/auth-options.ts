@@ -542,6 +542,14 @@ export interface PasskeyOptions {
    * @env SVC_PASSKEY_REQUIRED
    */
   required?: boolean | ((user: object) => boolean | Promise<boolean>);
+
+  /**
+   * Maximum number of passkeys of one user, 1 to 1000. A registration above it is refused like an invalid one.
+   *
+   * @default 50
+   * @env SVC_PASSKEY_MAX_PER_USER
+   */
+  maxPerUser?: number;
 }
 
 /** Email verification. Needs `features.emailVerification`. */

@@ -40,7 +40,7 @@ export const DEFAULTS = {
   },
   lockout: { maxAttempts: 100, releaseAfter: 0 },
   twoFactor: { window: 1, recoveryCodes: 8, challengeTtl: 300 },
-  passkeys: { origins: [], challengeTtl: 120, userVerification: 'required', required: false },
+  passkeys: { origins: [], challengeTtl: 120, userVerification: 'required', required: false, maxPerUser: 50 },
   emailVerification: { expire: 60, blockUnverifiedLogin: false },
   passwordReset: { expireMinutes: 60, throttleSeconds: 60, revokeSessions: true, broker: null, brokers: {} },
   registration: { login: true },

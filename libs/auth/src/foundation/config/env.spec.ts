@@ -83,6 +83,7 @@ const EXPECTED: Record<string, string> = {
   SVC_PASSKEY_REQUIRED: 'passkeys.required',
   SVC_STORE_TIMEOUT: 'storeTimeoutMs',
   SVC_SESSIONS_MAX_PER_USER: 'sessions.maxPerUser',
+  SVC_PASSKEY_MAX_PER_USER: 'passkeys.maxPerUser',
   SVC_ARGON2_MEMORY: 'hashing.memoryCost',
   SVC_ARGON2_TIME: 'hashing.timeCost',
   SVC_ARGON2_PARALLELISM: 'hashing.parallelism',

@@ -66,6 +66,7 @@ export const VARIABLES: ReadonlyArray<readonly [name: string, option: string, pa
   ['CONFIRM_TTL', 'confirm.ttl', number],
   ['CONFIRM_AFTER_LOGIN', 'confirm.afterLogin', flag],
   ['CONFIRM_HEADER', 'confirm.header', text],
+  ['PASSKEY_MAX_PER_USER', 'passkeys.maxPerUser', number],
   ['PASSKEY_RP_NAME', 'passkeys.rpName', text],
   ['PASSKEY_RP_ID', 'passkeys.rpId', text],
   ['PASSKEY_ORIGINS', 'passkeys.origins', list],

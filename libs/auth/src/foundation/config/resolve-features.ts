@@ -38,6 +38,9 @@ export function resolveTwoFactor(options: AuthValues): GuardConfig['twoFactor'] 
   });
 }
 
+/** A list of passkeys is not divided into pages, and the options of a registration contain all of them. */
+const MOST_PASSKEYS = 1000;
+
 export function resolvePasskeys(options: AuthValues): GuardConfig['passkeys'] {
   const given = options.passkeys ?? {};
   const fallback = DEFAULTS.passkeys;
@@ -48,6 +51,7 @@ export function resolvePasskeys(options: AuthValues): GuardConfig['passkeys'] {
     challengeTtl: wholeNumber(given.challengeTtl, fallback.challengeTtl, 1, LONGEST_CHALLENGE),
     userVerification: given.userVerification ?? (fallback.userVerification as 'required'),
     required: given.required ?? fallback.required,
+    maxPerUser: wholeNumber(given.maxPerUser, fallback.maxPerUser, 1, MOST_PASSKEYS),
   });
 }
 

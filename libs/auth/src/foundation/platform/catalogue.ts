@@ -128,6 +128,7 @@ export const SECURITY_EVENTS = {
   'auth.session.started': 'SessionStarted',
   'auth.two_factor.disabled': 'TwoFactorDisabled',
   'auth.two_factor.enabled': 'TwoFactorEnabled',
+  'auth.two_factor.unusable': 'TwoFactorUnusable',
 } as const;
 
 export type SecurityEvent = `auth.${Operation}.${Outcome}` | 'auth.guard.refused' | keyof typeof SECURITY_EVENTS;

@@ -168,7 +168,10 @@ export abstract class UserProvider<User extends object = object> {
   }
 }
 
-/** The second factor in a user row. It is enabled when it has a secret and a date of confirmation. */
+/**
+ * The second factor in a user row. It is enabled when it has a date of confirmation. Then the login requires it, also if the
+ * secret is missing or cannot be read: no code is accepted in that case, only a recovery code.
+ */
 export interface StoredSecondFactor {
   /** The encrypted TOTP secret; null without a second factor. */
   secret: string | null;

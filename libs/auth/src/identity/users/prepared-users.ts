@@ -139,6 +139,19 @@ export function existsById(source: DataSource, metadata: EntityMetadata, idColum
   return `CASE WHEN ${idColumn} ~ '${type.pattern}' THEN ${exists} END`;
 }
 
+/**
+ * SQL of whether the user with the id in `parameter` exists. It locks the row against its deletion until the transaction
+ * ends, and waits for a deletion that is not committed. So a row that is inserted under this condition names no deleted
+ * user: a deletion that commits later removes the row. The parameter is used nowhere else in the statement, because its
+ * type is that of the column. Null where ids are stored in another form than `findById` takes them.
+ */
+export function existsLocked(source: DataSource, metadata: EntityMetadata, parameter: string): string | null {
+  const [primary, ...more] = metadata.primaryColumns;
+  if (source.options.type !== 'postgres' || !primary || more.length > 0 || primary.transformer) return null;
+  const where = `${quoted(primary.databaseName)} = ${parameter}${isLive(metadata)}`;
+  return `EXISTS (SELECT 1 FROM ${quotedPath(metadata.tablePath)} WHERE ${where} FOR KEY SHARE)`;
+}
+
 /** Builds the entity as TypeORM's loader does. */
 export function hydrate(source: DataSource, metadata: EntityMetadata, columns: ColumnMetadata[], row: Row): object {
   const entity = metadata.create(undefined, { fromDeserializer: true });

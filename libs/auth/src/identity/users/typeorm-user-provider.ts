@@ -10,7 +10,7 @@ import { AuthConfigError } from '../../foundation/platform/errors';
 import { batchPerTick } from '../../foundation/platform/batching';
 import { type Database, quoted, quotedPath } from '../../foundation/platform/database';
 import { TypeOrmAccounts, isUnique } from './typeorm-accounts';
-import { CredentialRows, type CallerKey, type FoundCaller, existsById, rowReader } from './prepared-users';
+import { CredentialRows, type CallerKey, type FoundCaller, existsById, existsLocked, rowReader } from './prepared-users';
 import { foldedIdentifier, keptAs } from './identifiers';
 import {
   type StoredSecondFactor,
@@ -81,6 +81,11 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
   /** SQL of whether the user exists whose id is in a text column; null where ids have another type. */
   existsSql(idColumn: string): string | null {
     return existsById(this.database.source, this.metadata, idColumn);
+  }
+
+  /** SQL of whether the user exists whose id is `parameter`, with a lock against its deletion: see `existsLocked`. */
+  existsLockedSql(parameter: string): string | null {
+    return existsLocked(this.database.source, this.metadata, parameter);
   }
 
   private async find(key: CallerKey): Promise<{ user: User; ended: boolean } | null> {

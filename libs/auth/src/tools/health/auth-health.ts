@@ -8,6 +8,7 @@ import { Realms } from '../../foundation/realm/realm';
 import { SecurityStore } from '../../foundation/security-store/security-store';
 import { signJws, verifyJws } from '../../identity/tokens/jws';
 import { Keyring } from '../../identity/tokens/keyring';
+import { SecondFactors } from '../../features/two-factor/stored-factors';
 
 /** `typ` of the signed probe. No token has this type, so the probe cannot be used as a token. */
 const TYPE = 'health+probe';
@@ -51,12 +52,18 @@ const PROBE_TTL = 10;
 /** Why a check is down: `unreachable` within a second, `failed` with an unexpected result, or migrations are `pending`. */
 export type HealthFault = 'unreachable' | 'failed' | 'pending';
 
+/** What a check reports although it is up: a confirmed second factor is `unusable`. */
+export type HealthWarning = 'unusable';
+
 /**
  * The result of an indicator of `@nestjs/terminus`. It contains no details, because health routes are often public.
  *
  * @publicApi
  */
-export type HealthResult<Key extends string = string> = Record<Key, { status: 'up' | 'down'; reason?: HealthFault }>;
+export type HealthResult<Key extends string = string> = Record<
+  Key,
+  { status: 'up' | 'down'; reason?: HealthFault; warning?: HealthWarning }
+>;
 
 /**
  * Checks the dependencies of the library, for the host's health route. Each check ends within a second. It resolves to
@@ -82,7 +89,9 @@ export class AuthHealth {
   /** The checks that this deployment needs. A deployment that only verifies tokens has no tables to check. */
   indicators(): (() => Promise<HealthResult>)[] {
     const always = [() => this.securityStore(), () => this.keys()];
-    return this.config.routes ? [() => this.postgres(), () => this.migrations(), ...always] : always;
+    if (!this.config.routes) return always;
+    const secondFactors = this.factors.length > 0 ? [() => this.secondFactors()] : [];
+    return [() => this.postgres(), () => this.migrations(), ...always, ...secondFactors];
   }
 
   /** Whether PostgreSQL answers. */
@@ -113,6 +122,25 @@ export class AuthHealth {
   /** Whether the tables of the library have every column of its entities. `pending`: run the migrations. */
   migrations<Key extends string = 'auth_migrations'>(key = 'auth_migrations' as Key): Promise<HealthResult<Key>> {
     return this.judged(key, async () => ((await lacksColumns(this.database, this.entities)) ? 'pending' : null));
+  }
+
+  /**
+   * Always up, because the row of one user must not take a node out of service. With the warning `unusable`, a login since
+   * the start of this process found a confirmed second factor whose codes cannot be checked: see `TwoFactorUnusable`. The
+   * warning ends when the factor is replaced by this process, or is usable at a later login. Sends no query.
+   */
+  async secondFactors<Key extends string = 'auth_second_factors'>(
+    key = 'auth_second_factors' as Key,
+  ): Promise<HealthResult<Key>> {
+    const hasUnusable = this.factors.some((factors) => factors.hasUnusable);
+    return { [key]: { status: 'up', ...(hasUnusable && { warning: 'unusable' }) } } as HealthResult<Key>;
+  }
+
+  /** Those of the guards with `features.twoFactor`. */
+  private get factors(): SecondFactors[] {
+    return this.realms.all
+      .filter(({ realm }) => realm.options.features.twoFactor)
+      .map((scope) => scope.get(SecondFactors));
   }
 
   private async judged<Key extends string>(

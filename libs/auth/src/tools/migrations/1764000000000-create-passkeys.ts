@@ -7,7 +7,7 @@ export class CreateSvcPasskeys1764000000000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`
       CREATE TABLE svc_passkeys (
-        credential_id varchar(255) NOT NULL CONSTRAINT svc_passkeys_pkey PRIMARY KEY,
+        credential_id varchar(1364) NOT NULL CONSTRAINT svc_passkeys_pkey PRIMARY KEY,
         user_id text NOT NULL,
         guard text,
         name varchar(255),

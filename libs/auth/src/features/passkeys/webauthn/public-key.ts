@@ -9,7 +9,10 @@ const [MIN_RSA_BITS, MAX_RSA_BITS] = [2048, 16_384] as const;
 /** The exponent of all authenticators' RSA keys: 65537. With the exponent 1, anyone could forge a signature. */
 const RSA_EXPONENT = Buffer.from([1, 0, 1]);
 
-type CoseKey = { get(member: number): unknown };
+type CoseKey = { get(member: number): unknown; readonly size: number };
+
+/** Number of members of a key: `kty`, `alg` and those of its type. Any other member is optional. */
+const [EC_MEMBERS, RSA_MEMBERS] = [5, 4] as const;
 
 /** Whether the algorithm of a key is ES256. */
 export const isEcdsaKey = (key: CoseKey): boolean => key.get(ALG) === -7;
@@ -17,14 +20,15 @@ export const isEcdsaKey = (key: CoseKey): boolean => key.get(ALG) === -7;
 /**
  * Whether a key is valid for its algorithm: for ES256 a point on P-256, for RS256 an RSA key of at least 2048 bits with
  * the exponent 65537. A registration without attestation has no signature by the key, so a damaged key would only be
- * found at the first login.
+ * found at the first login. A key has no members beyond those that its type requires (WebAuthn Level 3 §6.5.1.1).
  */
 export function isSound(key: CoseKey): boolean {
   const [kty, alg] = [key.get(KTY), key.get(ALG)];
-  if (alg === -7 && kty === 2 && key.get(CRV_OR_N) === 1) {
+  if (alg === -7 && kty === 2 && key.size === EC_MEMBERS && key.get(CRV_OR_N) === 1) {
     return bitsOf({ kty: 'EC', crv: 'P-256', x: text(key.get(X_OR_E)), y: text(key.get(Y)) }) !== null;
   }
-  return alg === -257 && kty === 3 && isRsa(bytesOf(key.get(CRV_OR_N)), bytesOf(key.get(X_OR_E)));
+  if (alg !== -257 || kty !== 3 || key.size !== RSA_MEMBERS) return false;
+  return isRsa(bytesOf(key.get(CRV_OR_N)), bytesOf(key.get(X_OR_E)));
 }
 
 /** The modulus has no leading zeros (RFC 8230 §4) and is odd, because it is a product of two large primes. */

@@ -1,7 +1,7 @@
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
 
-/** Longest credential id in base64url characters: the length of the column. */
-export const CREDENTIAL_ID_MAX = 255;
+/** Longest credential id in base64url characters, which is the length of the column: 1023 bytes (WebAuthn Level 3 §4). */
+export const CREDENTIAL_ID_MAX = 1364;
 
 /** The COSE algorithms that are offered and accepted: ES256 and RS256 (RFC 9053 §2.1, RFC 8812 §2). */
 export const ALGORITHMS: readonly number[] = [-7, -257];
