@@ -87,6 +87,50 @@ describe('a login challenge for a former password', () => {
     expect(await countLive()).toBe(liveSessions);
   });
 
+  const session = async (): Promise<string> => (await t.auth.startSession(id)).accessToken;
+
+  it.each<[string, () => Promise<unknown>]>([
+    ['DELETE /sessions', async () => t.call('delete', '/auth/sessions', await session()).expect(204)],
+    ['DELETE /sessions/others', async () => t.call('delete', '/auth/sessions/others', await session()).expect(204)],
+    ['revokeAll', () => t.auth.revokeAll(id)],
+    ['revokeOthers', async () => t.auth.revokeOthers(id, String(claimsOf(await session()).fid))],
+    ['revokeEverything', () => t.auth.revokeEverything()],
+  ])('is invalid after %s, consumes no code, and a new login succeeds', async (_, end) => {
+    const challenge_token = await startChallenge(t);
+    await end();
+    await right(challenge_token).expect(422, BAD);
+    await completeChallenge(t, { challenge_token, recovery_code: ada.recoveryCodes[0] }).expect(422, BAD);
+    expect(await t.auth.twoFactor.recoveryCodeCount(id)).toEqual({ remaining: 8, total: 8 });
+    const next = await startChallenge(t);
+    await end();
+    await right(next).expect(422, BAD);
+    await right(await startChallenge(t)).expect(200);
+  });
+
+  it.each<[string, (own: string) => Promise<unknown>]>([
+    ['DELETE /sessions', async (own) => t.call('delete', '/auth/sessions', own).expect(204)],
+    ['DELETE /sessions/others', async (own) => t.call('delete', '/auth/sessions/others', own).expect(204)],
+    ['revokeEverything', () => t.auth.revokeEverything()],
+  ])('opens no session if it was completed just before %s', async (_, end) => {
+    const challenge_token = await startChallenge(t);
+    const own = await session();
+    const { status, text } = await whilePaused(checkpoint, right(challenge_token), () => end(own));
+    expect(status).toBe(422);
+    expect(text).toMatch(BAD);
+    const live = 'SELECT 1 FROM svc_sessions WHERE revoked_at IS NULL AND id <> $1';
+    expect(await t.database.query(live, [claimsOf(own).fid])).toEqual([]);
+  });
+
+  it('is valid after one session ended, or all sessions of another user or another guard', async () => {
+    const other = await member(t, 'bob@example.com');
+    const challenge_token = await startChallenge(t);
+    await t.auth.revokeAll(other);
+    await t.auth.guard('admin').revokeAll(id);
+    await t.auth.guard('admin').revokeEverything();
+    await t.call('post', '/auth/logout', ada.token).expect(204);
+    await right(challenge_token).expect(200);
+  });
+
   it('reveals nothing about the hash, not even whether it is the same', async () => {
     const [one, other] = [claimsOf(await startChallenge(t)), claimsOf(await startChallenge(t))];
     expect(Object.keys(one).toSorted()).toEqual(['aud', 'exp', 'fpr', 'gid', 'iat', 'iss', 'jti', 'nbf', 'sto', 'sub']);

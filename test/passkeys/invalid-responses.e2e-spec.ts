@@ -94,6 +94,12 @@ const KEYS: [string, Change][] = [
   ['RS256 without a modulus', rsaOf(() => Buffer.alloc(0), [1, 0, 1])],
   ['RS256 with 32768 bits', rsaOf(() => Buffer.alloc(4096, 255), [1, 0, 1])],
   ['RS256 with a point', ofKey(with_(ec('P-256'), [3, -257]))],
+  ['RS256 with a member of another type', ofKey(with_(RSA, [-3, randomBytes(32)]))],
+  ['RS256 with a private exponent', ofKey(with_(RSA, [-3, randomBytes(256)]))],
+  ['ES256 with a private key', ofKey(with_(ec('P-256'), [-4, randomBytes(32)]))],
+  ['ES256 with an id', ofKey(with_(ec('P-256'), [2, randomBytes(8)]))],
+  ['ES256 with a base IV', ofKey(with_(ec('P-256'), [5, randomBytes(8)]))],
+  ['ES256 with an unknown member', ofKey(with_(ec('P-256'), [-70_000, 1]))],
 ];
 
 // One application for all tests: a refused response does not change its state.
@@ -156,10 +162,10 @@ describe('a hostile response', () => {
   );
 
   it('with a credential id that is too long, empty or stored at another guard registers nothing', async () => {
-    await refuseRegistration({ credentialId: randomBytes(192) });
-    await refuseRegistration({ credentialId: randomBytes(1023) });
+    await refuseRegistration({ credentialId: randomBytes(1024) });
+    await refuseRegistration({ credentialId: randomBytes(1365) });
     await refuseRegistration({ credentialId: Buffer.alloc(0) });
-    const [held, free] = [randomBytes(32), randomBytes(191)];
+    const [held, free] = [randomBytes(32), randomBytes(1023)];
     await app.t.database.query(
       `INSERT INTO svc_passkeys (credential_id, user_id, guard, public_key, aaguid, backup_eligible, backed_up, created_at, updated_at)
        VALUES ($1, '9', 'admin', '', gen_random_uuid(), false, false, now(), now())`,

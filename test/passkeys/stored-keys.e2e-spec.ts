@@ -150,13 +150,13 @@ describe('the user of a passkey', () => {
     expect((await app.attempt(authenticator)).body).toEqual(NOT_VERIFIED);
   });
 
-  it('may have at most 100 passkeys', async () => {
+  it('may have at most 50 passkeys', async () => {
     await app.t.database.query(`
       INSERT INTO svc_passkeys (credential_id, user_id, guard, public_key, aaguid, backup_eligible, backed_up, created_at, updated_at)
-      SELECT n::text, '1', 'api', '', gen_random_uuid(), false, false, now(), now() FROM generate_series(1, 98) n`);
+      SELECT n::text, '1', 'api', '', gen_random_uuid(), false, false, now(), now() FROM generate_series(1, 48) n`);
     const next = new SoftAuthenticator(ORIGIN);
     await app.enrol(ada, next);
-    expect((await app.call('get', 'passkeys', ada)).body.passkeys).toHaveLength(100);
+    expect((await app.call('get', 'passkeys', ada)).body.passkeys).toHaveLength(50);
     const credential = next.create(await app.creationOptions(ada));
     expect((await app.register(ada, credential)).status).toBe(422);
     await app.enrol(await app.confirmed('bob@example.com'), next);
@@ -175,10 +175,10 @@ describe('the user of a passkey', () => {
     await app.call('patch', 'passkeys/AAA0', ada).send({ name: 'mine' }).expect(404);
     await app.call('delete', 'passkeys/AAA0', ada).expect(204);
     expect((await app.rows()).filter(({ guard }) => guard === 'admin')).toEqual(others);
-    // Passkeys of another guard do not count towards the limit of 100.
+    // Passkeys of another guard do not count towards the limit of 50.
     await app.t.database.query(`
       INSERT INTO svc_passkeys (credential_id, user_id, guard, public_key, aaguid, backup_eligible, backed_up, created_at, updated_at)
-      SELECT 'BBB' || n, '1', 'admin', '', gen_random_uuid(), false, false, now(), now() FROM generate_series(1, 100) n`);
+      SELECT 'BBB' || n, '1', 'admin', '', gen_random_uuid(), false, false, now(), now() FROM generate_series(1, 50) n`);
     await app.enrol(ada, new SoftAuthenticator(ORIGIN));
   });
 

@@ -68,6 +68,17 @@ describe('a reset of a password', () => {
     await reset(newer).expect(200);
   });
 
+  it('that fails does not restore the link after another change of the password', async () => {
+    const token = await mailed();
+    jest.spyOn(users(), 'savePasswordHash').mockImplementationOnce(async () => {
+      await t.database.query("UPDATE members SET password_hash = password_hash || 'x'");
+      return storeDown();
+    });
+    await reset(token).expect(503);
+    expect(await t.database.query('SELECT 1 FROM svc_password_resets')).toEqual([]);
+    await reset(token).expect(422);
+  });
+
   it('with an unknown outcome at the store ends the sessions', async () => {
     const live = await t.session();
     const token = await mailed();

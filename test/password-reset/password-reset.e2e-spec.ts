@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { AccountReleased, MailFailed, PasswordHasher, PasswordReset } from '@svc/auth';
+import { AccountReleased, MailFailed, PasswordHasher, PasswordReset, UserProvider } from '@svc/auth';
 import { hash as digest } from 'node:crypto';
 import type { Response } from 'supertest';
 import { ADA, CONFIRMATION_HEADER } from '../support/step-up';
@@ -7,6 +7,7 @@ import { eventually } from '../support/eventually';
 import { RESET_URL, WAITING, hangingMails, linkIn, member, membersForFile, startMembers } from '../support/members';
 import { Member, PASSWORD } from '../support/user-entities';
 import { requestStatements } from '../support/request-statements';
+import { whileStatementsFail } from '../support/failing-statements';
 
 const NEXT = 'another horse entirely';
 
@@ -43,13 +44,14 @@ describe('POST /forgot-password', () => {
     await forgot().expect(200);
     const token = linkIn(await mailbox.nth(1)).searchParams.get('token')!;
     const stored = await rows();
+    const [{ password_hash }] = await t.database.query('SELECT password_hash FROM members');
     expect(stored).toEqual([
       {
         guard: 'api',
         broker: '',
         user_id: id,
         email_hash: sha256(ADA),
-        token_hash: sha256(token),
+        token_hash: sha256(JSON.stringify([token, password_hash])),
         created_at: expect.any(Date),
       },
     ]);
@@ -57,7 +59,7 @@ describe('POST /forgot-password', () => {
     await forgot().expect(200);
     await mailbox.nth(2);
     expect(await rows()).toHaveLength(1);
-    expect(JSON.stringify(await rows())).not.toContain(sha256(token));
+    expect(await rows()).not.toMatchObject([{ token_hash: stored[0].token_hash }]);
   });
 
   it('mails an address once a minute, for any number of concurrent requests and any spelling', async () => {
@@ -254,6 +256,55 @@ describe('POST /reset-password', () => {
     await reset(late).expect(422);
   });
 
+  const changeInSession = async (): Promise<unknown> => {
+    const { access_token: token } = await t.session();
+    const body = { current_password: PASSWORD, password: 'yet-another-horse', password_confirmation: 'yet-another-horse' };
+    return t.call('post', '/auth/password', token).send(body).expect(200);
+  };
+  const storedByHost = async (): Promise<unknown> => {
+    const digest = await t.app.get(PasswordHasher).hash('yet-another-horse');
+    return t.database.query('UPDATE members SET password_hash = $1', [digest]);
+  };
+
+  it.each<[string, () => Promise<unknown>]>([
+    // The link cannot be deleted, as by a request that ends before.
+    ['a change in a session', () => whileStatementsFail(t, 'DELETE ON svc_password_resets', changeInSession)],
+    ['a change by code of the host', storedByHost],
+    ['the removal of the password', () => t.database.query('UPDATE members SET password_hash = NULL')],
+  ])('refuses a link that was mailed before %s, like an unknown one', async (_, change) => {
+    const refused = await reset('f'.repeat(64)).expect(422);
+    const token = await mailed();
+    await change();
+    const before = await t.database.query('SELECT password_hash FROM members');
+    expect((await reset(token).expect(422)).text).toBe(refused.text);
+    expect(await t.database.query('SELECT password_hash FROM members')).toEqual(before);
+    t.clock.advance(61);
+    await reset(await mailed()).expect(200);
+    await t.login(ADA, NEXT).expect(200);
+  });
+
+  it('refuses a link that was mailed to a user without a password before the first one was set', async () => {
+    await t.database.query('UPDATE members SET password_hash = NULL');
+    const token = await mailed();
+    await storedByHost();
+    await reset(token).expect(422);
+    await t.database.query('UPDATE members SET password_hash = NULL');
+    await reset(token).expect(200);
+  });
+
+  it('does not undo a change of the password that is made meanwhile', async () => {
+    const token = await mailed();
+    const users = t.app.get(UserProvider);
+    const save = users.savePasswordHash.bind(users);
+    jest.spyOn(users, 'savePasswordHash').mockImplementationOnce(async (...args) => {
+      await storedByHost();
+      return save(...args);
+    });
+    await reset(token).expect(422);
+    await t.login(ADA, 'yet-another-horse').expect(200);
+    await reset(token).expect(422);
+  });
+
   it('refuses a link for another account, and for a former address of the same account', async () => {
     await member(t, 'eve@example.com');
     const token = await mailed('eve@example.com');
@@ -302,7 +353,8 @@ describe('POST /reset-password', () => {
     for (const answer of answers) expect(shape(answer)).toEqual(shape(answers[0]!));
     expect(answers[0]!.body.errors).toEqual({ email: [expect.stringMatching(/not valid any more/)] });
     for (const calls of work) expect(calls).toEqual(work[0]);
-    expect(work[0]).toEqual([1, [expect.stringMatching(/SELECT/), expect.stringMatching(/DELETE/)]]);
+    const kinds = [/SELECT/, /SELECT/, /DELETE/].map((kind) => expect.stringMatching(kind) as unknown);
+    expect(work[0]).toEqual([1, kinds]);
   });
 
   it.each<[string, object, string[]]>([

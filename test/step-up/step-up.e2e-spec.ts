@@ -14,7 +14,10 @@ import {
 } from '../support/step-up';
 import { type Forgery, forge } from '../support/forge';
 import { ADMIN_AUDIENCE, API_AUDIENCE } from '../support/host.module';
+import { PausePoint, whilePaused } from '../support/pause-point';
 import { PASSWORD } from '../support/user-entities';
+
+const NEXT = 'another horse entirely';
 
 /** The type of a confirmation token. */
 const CONFIRMATION = 'reauth+challenge';
@@ -38,6 +41,7 @@ describe('POST /confirm-password', () => {
       gid: 'api',
       fid: claimsOf(token).fid,
       jti: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      sto: expect.stringMatching(/^[0-9a-f]{32}$/),
       iat: Math.floor(t.clock.seconds()),
       nbf: claims.iat,
       exp: (claims.iat as number) + 300,
@@ -236,6 +240,47 @@ describe('a route that requires confirmation', () => {
     await act(t, token, proof).expect(401);
     const { accessToken: next } = await t.auth.startSession(1);
     expect((await act(t, next, proof).expect(423)).body.reason).toBe('confirmation_session_mismatch');
+  });
+
+  const change = (access: string, current: string, password: string) =>
+    t
+      .call('post', '/auth/password', access)
+      .send({ current_password: current, password, password_confirmation: password })
+      .expect(200);
+
+  it('refuses a confirmation from before a change of the password in its session, and accepts a later one', async () => {
+    const [proof, bob] = [await confirmationTokenOf(t, token), (await t.auth.startSession(2)).accessToken];
+    const others = await confirmationTokenOf(t, bob);
+    await change(token, PASSWORD, NEXT);
+    expectMissing(await act(t, token, proof));
+    await act(t, bob, others).expect(201);
+    const { body } = await confirmPassword(t, token, { password: NEXT }).expect(200);
+    await act(t, token, body.confirmation_token).expect(201);
+    await change(token, NEXT, PASSWORD);
+    expectMissing(await act(t, token, proof));
+    expectMissing(await act(t, token, body.confirmation_token));
+  });
+
+  it('refuses the confirmation of a token without a session after a change of the password', async () => {
+    const none = forge({ without: ['fid'] });
+    const proof = await confirmationTokenOf(t, none);
+    await act(t, none, proof).expect(201);
+    await change(token, PASSWORD, NEXT);
+    expectMissing(await act(t, none, proof));
+  });
+
+  it('issues no confirmation for a password that is replaced meanwhile', async () => {
+    const hasher = t.app.get(PasswordHasher);
+    const verify = hasher.verify.bind(hasher);
+    const verified = PausePoint.disabled();
+    jest.spyOn(hasher, 'verify').mockImplementation(async (...args) => {
+      const matches = await verify(...args);
+      await verified.pass();
+      return matches;
+    });
+    const late = await whilePaused(verified, confirmPassword(t, token), () => change(token, PASSWORD, NEXT));
+    expect(late.status).toBe(422);
+    expect(Object.keys(late.body.errors)).toEqual(['password']);
   });
 
   it('accepts the confirmation of its own guard only, in any order of its decorators', async () => {

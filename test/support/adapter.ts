@@ -19,7 +19,7 @@ export interface AdapterOptions {
 const fastifyRoutes = new WeakMap<object, string[]>();
 
 /** The maximum length of a path parameter that Fastify accepts in tests. */
-export const MAX_PARAM_LENGTH = 1024;
+export const MAX_PARAM_LENGTH = 2048;
 
 function fastifyAdapter(behindProxy: boolean): AbstractHttpAdapter {
   const adapter = new FastifyAdapter({ trustProxy: behindProxy, routerOptions: { maxParamLength: MAX_PARAM_LENGTH } });

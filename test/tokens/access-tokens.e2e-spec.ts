@@ -126,12 +126,33 @@ describe('an access token', () => {
     await t.get('/private', forge({ claims: { sub } })).expect(401);
   });
 
-  it('without a session is accepted, because a co-issuer may issue it, and its logout ends no session', async () => {
-    const token = forge({ without: ['fid'] });
+  it('without a session is accepted, because a co-issuer may issue it, and its logout ends this token alone', async () => {
+    const [token, other] = [forge({ without: ['fid'] }), forge({ without: ['fid'] })];
+    const live = await t.session();
     await t.get('/private', token).expect(200);
     await t.call('post', '/auth/logout', token).expect(204);
+    await t.get('/private', token).expect(401);
+    await t.get('/private', other).expect(200);
+    await t.get('/private', live.access_token).expect(200);
+  });
+
+  it('without a session ends all sessions of its user when it ends the other ones', async () => {
+    const token = forge({ without: ['fid'] });
+    await t.person('bob@example.com');
+    const [one, two, bob] = [await t.session(), await t.session(), await t.session('bob@example.com')];
     await t.call('delete', '/auth/sessions/others', token).expect(204);
-    await t.get('/private', token).expect(200);
+    for (const { access_token: access } of [one, two]) await t.get('/private', access).expect(401);
+    for (const access of [token, bob.access_token]) await t.get('/private', access).expect(200);
+  });
+
+  it('without a session and an id is answered 409 at the logout, because nothing can end', async () => {
+    for (const nameless of [{ without: ['fid', 'jti'] }, { without: ['fid'], claims: { jti: '' } }]) {
+      const token = forge(nameless);
+      const { body, headers } = await t.call('post', '/auth/logout', token).expect(409);
+      expect(body).toEqual({ message: 'This token belongs to no session, so there is nothing to end.' });
+      expect(headers['set-cookie']).toBeUndefined();
+      await t.get('/private', token).expect(200);
+    }
   });
 
   it.each([

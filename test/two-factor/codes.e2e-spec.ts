@@ -1,6 +1,8 @@
-import { RecoveryCodesReplaced, SecurityStore } from '@svc/auth';
+import { RecoveryCodesReplaced, SecurityStore, TwoFactorUnusable } from '@svc/auth';
 import { TestApp } from '../support/app';
+import { HealthModule, UP, healthOf } from '../support/health';
 import { ENCRYPTION_KEY } from '../support/host.module';
+import { SecurityLines } from '../support/security-lines';
 import {
   ADA,
   type Enrolled,
@@ -265,5 +267,78 @@ describe('a secret at rest, after a change of the key', () => {
       await expect(t.auth.twoFactor.confirm('1', codeOf(t, ada.secret))).rejects.toMatchObject({ code: 'wrong_code' });
       await enrol(t);
     });
+  });
+});
+
+describe('a confirmed second factor', () => {
+  const log = new SecurityLines();
+  const { t, ada } = enrolledForFile(log.options, { imports: [HealthModule] });
+
+  const losses: [string, string, string[]][] = [
+    ['has no secret', 'two_factor_secret = NULL', ['recovery_code']],
+    ['has an empty secret', "two_factor_secret = ''", ['recovery_code']],
+    ['has a secret that cannot be decrypted', "two_factor_secret = 'v1.x.y'", ['recovery_code']],
+    [
+      'has neither a secret nor recovery codes',
+      'two_factor_secret = NULL, two_factor_recovery_codes = NULL',
+      [],
+    ],
+  ];
+
+  it.each(losses)('that %s is required, and no code passes it', async (_, columns, methods) => {
+    await t.database.query(`UPDATE people SET ${columns}`);
+    const { body } = await t.login(ADA).expect(200);
+    expect(body).toEqual({ two_factor: true, challenge_token: expect.any(String), methods });
+    const { challenge_token } = body;
+    for (const code of [codeOf(t, ada.secret), '000000', ''])
+      await completeChallenge(t, { challenge_token, code }).expect(422, /"code":\[/);
+    const recovered = await completeChallenge(t, { challenge_token, recovery_code: ada.recoveryCodes[0] });
+    expect(recovered.status).toBe(methods.length > 0 ? 200 : 422);
+    expect(await t.auth.twoFactor.isEnabled('1')).toBe(true);
+  });
+
+  it('without a secret is not replaced by an enrolment, and can be disabled', async () => {
+    await t.database.query('UPDATE people SET two_factor_secret = NULL');
+    await asConfirmed(t, 'post', '/auth/two-factor', ada.token, ada.proof).expect(409);
+    await asConfirmed(t, 'post', '/auth/two-factor/confirm', ada.token, ada.proof)
+      .send({ code: codeOf(t, ada.secret) })
+      .expect(422);
+    const { body } = await asConfirmed(t, 'post', '/auth/two-factor/recovery-codes', ada.token, ada.proof).expect(200);
+    const recovery_code = body.recovery_codes[0];
+    await completeChallenge(t, { challenge_token: await startChallenge(t), recovery_code }).expect(200);
+    await asConfirmed(t, 'delete', '/auth/two-factor', ada.token, ada.proof).expect(204);
+    expect((await t.login(ADA).expect(200)).body).toHaveProperty('access_token');
+  });
+
+  it('without a secret is reported by an event, the security log and the health check, until it is replaced', async () => {
+    const events = t.recorded(TwoFactorUnusable);
+    const health = async (): Promise<unknown> => {
+      const { status, details } = await healthOf(t);
+      const { auth_second_factors, ...others } = details;
+      expect({ status, others }).toEqual({ status: 200, others: UP });
+      return auth_second_factors;
+    };
+    expect(await log.during(() => t.login(ADA))).not.toContainEqual(
+      expect.objectContaining({ event: 'auth.two_factor.unusable' }),
+    );
+    expect(await health()).toEqual({ status: 'up' });
+    await t.database.query('UPDATE people SET two_factor_secret = NULL');
+    const lines = await log.during(() => t.login(ADA).expect(200));
+    expect(lines).toContainEqual({ event: 'auth.two_factor.unusable', guard: 'api', user_id: '1' });
+    expect(events).toEqual([{ userId: '1', guard: 'api' }]);
+    expect(await health()).toEqual({ status: 'up', warning: 'unusable' });
+    await t.auth.twoFactor.disable('1');
+    expect(await health()).toEqual({ status: 'up' });
+  });
+
+  it('that a login finds usable again is not reported any more', async () => {
+    const [{ secret }] = await t.database.query('SELECT two_factor_secret AS secret FROM people WHERE id = 1');
+    await t.database.query('UPDATE people SET two_factor_secret = NULL');
+    await t.login(ADA).expect(200);
+    await t.database.query('UPDATE people SET two_factor_secret = $1', [secret]);
+    expect((await healthOf(t)).details).toMatchObject({ auth_second_factors: { warning: 'unusable' } });
+    await t.login(ADA).expect(200);
+    expect((await healthOf(t)).details).toMatchObject({ auth_second_factors: { status: 'up' } });
+    expect((await healthOf(t)).details.auth_second_factors).not.toHaveProperty('warning');
   });
 });

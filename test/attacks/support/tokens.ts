@@ -260,6 +260,7 @@ export function hostilePurposeTokens(typ: string, visitor: Visitor, other: Visit
     ['gid', [other.guard, '', null, 1, [visitor.guard]]],
     ['fid', [null, 1, '', [], {}]],
     ['sto', ['f'.repeat(32), '', null, 1, [], {}]],
+    ['epo', ['', null, 1, [], {}]],
   ];
   return [
     ...malformed(good),

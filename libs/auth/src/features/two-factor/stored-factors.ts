@@ -91,7 +91,7 @@ export class SecondFactors {
  * Whether the login requires the factor. The date alone decides: a confirmed factor whose secret is missing or cannot be
  * read is one whose codes nobody can pass, and not one that is switched off.
  */
-export const isEnabled = ({ confirmedAt }: StoredSecondFactor): boolean => confirmedAt !== null;
+export const isEnabled = ({ confirmedAt }: StoredSecondFactor): boolean => (confirmedAt ?? null) !== null;
 
 // Without the guard, because guards that share a user table share its second factors.
 const contextOf = (userId: string): string => `two-factor:${userId}`;

@@ -1,4 +1,4 @@
-import { isPurposeToken } from './purpose-token.policy';
+import { epochOf, isOfEpoch, isPurposeToken } from './purpose-token.policy';
 
 const NOW = 1_800_000_000;
 const expected = { type: 'reauth+challenge', issuer: 'i', audience: ['a', 'b'], guard: 'api', leeway: 5, longest: 300 };
@@ -23,6 +23,7 @@ describe('a purpose token is accepted', () => {
     ['without a session', { fid: undefined }],
     ['with a fingerprint', { fpr: 'p' }],
     ['bound to the data of the store', { sto: 'e' }],
+    ['minted after an end', { epo: 'a.' }],
     ['without a guard, as former versions minted it', { gid: undefined }],
     ['within the leeway after its expiry', { exp: NOW - 4 }],
     ['with a life that exceeds the longest one by the leeway', { exp: NOW + 305 }],
@@ -37,6 +38,8 @@ describe('a purpose token is refused', () => {
     ['for another guard', { gid: 'admin' }],
     ['bound to data with a number as name', { sto: 7 }],
     ['bound to data with an empty name', { sto: '' }],
+    ['minted after an end with a number as name', { epo: 7 }],
+    ['minted after an end with an empty name', { epo: '' }],
     ['with null as guard', { gid: null }],
     ['of another issuer', { iss: 'x' }],
     ['without an issuer', { iss: undefined }],
@@ -77,4 +80,28 @@ describe('a purpose token is refused', () => {
     ['without a type', { typ: undefined }],
     ['with critical extensions', { crit: ['b64'] }],
   ])('%s', (_, head) => expect(isAccepted({}, head)).toBe(false));
+});
+
+describe('a purpose token that was minted', () => {
+  const [none, ofUser, ofGuard, both, later] = [[null, null], ['a', null], [null, 'g'], ['a', 'g'], ['b', 'g']] as const;
+
+  it.each<[string, readonly (string | null)[], readonly (string | null)[], boolean]>([
+    ['before any end is valid', none, none, true],
+    ['before an end of its user is ended', none, ofUser, false],
+    ['before an end of its guard is ended', none, ofGuard, false],
+    ['after an end of its user is valid', ofUser, ofUser, true],
+    ['after an end of its guard is valid', ofGuard, ofGuard, true],
+    ['after both is valid', both, both, true],
+    ['between an end of its user and one of its guard is ended', ofUser, both, false],
+    ['between two ends of its user is ended', both, later, false],
+    ['after an end that the store has forgotten is valid', both, none, true],
+    ['after two ends, of which the store has forgotten one, is valid', both, ofGuard, true],
+    ['after an end that the store has forgotten, and before another one, is ended', both, ['b', null], false],
+  ])('%s', (_, atMint, now, expectedVerdict) => expect(isOfEpoch(epochOf(atMint), now)).toBe(expectedVerdict));
+
+  it('before any end has no claim of an end', () => expect(epochOf(none)).toBeUndefined());
+
+  it.each(['', '.', 'a', 'a.', '.g', 'g.a', 'a.g.x'])('with the claim %j is ended by an end with another name', (epo) =>
+    expect(isOfEpoch(epo, ['z', 'y'])).toBe(false),
+  );
 });

@@ -9,10 +9,13 @@ const [MIN_RSA_BITS, MAX_RSA_BITS] = [2048, 16_384] as const;
 /** The exponent of all authenticators' RSA keys: 65537. With the exponent 1, anyone could forge a signature. */
 const RSA_EXPONENT = Buffer.from([1, 0, 1]);
 
-type CoseKey = { get(member: number): unknown; readonly size: number };
+type CoseKey = { get(member: number): unknown };
 
 /** Number of members of a key: `kty`, `alg` and those of its type. Any other member is optional. */
 const [EC_MEMBERS, RSA_MEMBERS] = [5, 4] as const;
+
+/** The parsed key is a map, which the type of the parser does not show. */
+const sizeOf = (key: CoseKey): number => (key as ReadonlyMap<number, unknown>).size;
 
 /** Whether the algorithm of a key is ES256. */
 export const isEcdsaKey = (key: CoseKey): boolean => key.get(ALG) === -7;
@@ -24,10 +27,10 @@ export const isEcdsaKey = (key: CoseKey): boolean => key.get(ALG) === -7;
  */
 export function isSound(key: CoseKey): boolean {
   const [kty, alg] = [key.get(KTY), key.get(ALG)];
-  if (alg === -7 && kty === 2 && key.size === EC_MEMBERS && key.get(CRV_OR_N) === 1) {
+  if (alg === -7 && kty === 2 && sizeOf(key) === EC_MEMBERS && key.get(CRV_OR_N) === 1) {
     return bitsOf({ kty: 'EC', crv: 'P-256', x: text(key.get(X_OR_E)), y: text(key.get(Y)) }) !== null;
   }
-  if (alg !== -257 || kty !== 3 || key.size !== RSA_MEMBERS) return false;
+  if (alg !== -257 || kty !== 3 || sizeOf(key) !== RSA_MEMBERS) return false;
   return isRsa(bytesOf(key.get(CRV_OR_N)), bytesOf(key.get(X_OR_E)));
 }
 
