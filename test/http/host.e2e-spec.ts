@@ -163,8 +163,8 @@ describe('a host with a global guard and its own error format', () => {
 
   it('receives events through its own emitter', async () => {
     expect(app.get(EventEmitter2)).toBeDefined();
-    app.get(AuthEvents).emit(new RefreshTokenReused('f'));
-    expect(app.get(Routes).received).toEqual([{ familyId: 'f', reason: 'reuse' }]);
+    app.get(AuthEvents).emit(new RefreshTokenReused('f', 'api'));
+    expect(app.get(Routes).received).toEqual([{ familyId: 'f', guard: 'api', reason: 'reuse' }]);
   });
 });
 

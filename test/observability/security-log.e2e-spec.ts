@@ -5,6 +5,7 @@ import { TestApp, claimsOf } from '../support/app';
 import { randomAddress, startRateLimited } from '../support/rate-limited-host';
 import { eventually } from '../support/eventually';
 import { API_URL, linkIn, member } from '../support/members';
+import { forge } from '../support/forge';
 import { ORIGIN, PasskeyApp } from '../support/passkeys';
 import { PASSWORD } from '../support/user-entities';
 import { PausePoint } from '../support/pause-point';
@@ -282,6 +283,12 @@ describe('the security log records that', () => {
     await passkeys.t.database.query('DELETE FROM people WHERE id = 1');
     expect((await passkeys.attempt(authenticator)).status).toBe(401);
     await passkeys.stop();
+  });
+
+  it('a logout had no session to end', async () => {
+    const token = forge({ claims: { sub: app.id }, without: ['fid', 'jti'] });
+    const line = await log.lineOf(() => t.call('post', '/auth/logout', token), 409);
+    expect(line).toMatchObject({ event: 'auth.logout.failed', reason: 'no_session' });
   });
 
   it('a user may not sign in', async () => {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { TestApp } from '../support/app';
+import { TestApp, claimsOf } from '../support/app';
+import { forge } from '../support/forge';
 import { type Mailbox, linkIn, member, startMembers } from '../support/members';
 import { ORIGIN, PASSKEYS } from '../support/passkeys';
 import { PASSWORD } from '../support/user-entities';
@@ -111,6 +112,8 @@ describe('the routes answer as the OpenAPI document says', () => {
     await contract.expect(t, 'api_session_end', 204, { token: own, params: { svcSession: other } });
     await contract.expect(t, 'api_session_end', 404, { token: own, params: UNKNOWN_PARAMS });
     await contract.expect(t, 'api_sessions_end_others', 204, { token: own });
+    const nameless = forge({ claims: { sub: claimsOf(own).sub }, without: ['fid', 'jti'] });
+    await contract.expect(t, 'api_logout', 409, { token: nameless });
 
     await contract.expect(t, 'api_confirm_password', 422, { token: own, body: { password: 'wrong' } });
     const proof = await prove(own);

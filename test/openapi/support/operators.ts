@@ -1,4 +1,6 @@
 import type { TestApp } from '../../support/app';
+import { forge } from '../../support/forge';
+import { ADMIN_AUDIENCE } from '../../support/host.module';
 import { PASSWORD } from '../../support/user-entities';
 import { codeOf, secretIn } from '../../support/two-factor';
 import type { DocumentChecker } from './document-checker';
@@ -23,6 +25,8 @@ export async function checkOperatorSessions(t: TestApp, contract: DocumentChecke
     const { accessToken } = await t.auth.guard('admin').startSession(1);
     await contract.expect(t, operation, 204, { token: accessToken });
   }
+  const nameless = forge({ claims: { aud: ADMIN_AUDIENCE, sub: '1' }, without: ['fid', 'jti'] });
+  await contract.expect(t, 'admin_logout', 409, { token: nameless });
 }
 
 /** Checks the second factor of an operator, and the locks after two failures. */

@@ -54,7 +54,7 @@ export class SecondFactors {
       const next = current && change(current);
       if (!next) return next;
       if (!(await this.users.replaceSecondFactor(userId, current, next))) continue;
-      if (next.secret !== current.secret) this.unusable.delete(userId);
+      if (!isEnabled(next) || next.secret !== current.secret) this.unusable.delete(userId);
       return next;
     }
     throw new StoreUnavailable('The user store');
