@@ -104,6 +104,13 @@ describe('GET /account/export', () => {
     expect(live).toMatchObject({ last_rotated_at: null, revoked_at: null });
   });
 
+  it('names a confirmed second factor as enabled, also if its secret is missing', async () => {
+    const { access_token: token } = await t.session();
+    await t.database.query('UPDATE people SET two_factor_confirmed_at = now() WHERE id = 1');
+    const { body } = await exported(token);
+    expect(body.two_factor).toEqual({ enabled: true, confirmed_at: expect.stringMatching(ISO) });
+  });
+
   it('contains no token, hash, key, code or TOTP secret if every factor is in use', async () => {
     const passkeys = await PasskeyApp.start({ features: { twoFactor: true } });
     await passkeys.enrol(await passkeys.confirmed(ADA), new SoftAuthenticator(ORIGIN), {}, 'Phone');
