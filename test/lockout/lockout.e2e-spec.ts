@@ -13,6 +13,7 @@ import type { Response } from 'supertest';
 import { TestApp, type TestAppOptions } from '../support/app';
 import { confirmPassword } from '../support/step-up';
 import { PASSWORD } from '../support/user-entities';
+import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 
 const locking = (lockout: AuthModuleOptions['lockout'], more: Partial<AuthModuleOptions> = {}): TestAppOptions => ({
   options: { features: { lockout: true }, lockout, ...more },
@@ -267,6 +268,83 @@ describe('a custom login of the host', () => {
     await login('2', 'ada@example.com').expect(422);
     await login('1', 'ada@example.com').expect(423);
     await login('2', 'bob@example.com').expect(200);
+  });
+
+  it('keeps the failures of an identifier without an account when it signs a user in, and does not add one', async () => {
+    await login(undefined, 'nobody@example.com').expect(422);
+    await login('1', 'nobody@example.com').expect(200);
+    await login(undefined, 'nobody@example.com').expect(422);
+    expect(await rowsOf(t)).toMatchObject([{ subject: 'idn:nobody@example.com', attempts: 2 }]);
+    await login(undefined, 'nobody@example.com').expect(422);
+    await login('1', 'nobody@example.com').expect(423);
+  });
+});
+
+/** Users with a name that is compared to the letter. */
+@Entity('named')
+class Named {
+  @PrimaryGeneratedColumn('identity', { type: 'int' })
+  id!: number;
+
+  @Column('text', { unique: true })
+  handle!: string;
+
+  @Column('text', { nullable: true })
+  passwordHash!: string | null;
+}
+
+const LIMIT = { maxAttempts: 3, ipMaxAttempts: 1e9, accountMaxAttempts: 1e9, decaySeconds: 3600 };
+
+describe.each<[string, number, Partial<AuthModuleOptions>]>([
+  ['a lock', 423, { features: { lockout: true }, lockout: { maxAttempts: 3 } }],
+  ['a limit', 429, { rateLimits: { login: LIMIT } }],
+])('%s', (_, refused, protection) => {
+  describe.each<[string, Partial<AuthModuleOptions>, (t: TestApp, name: string) => Promise<unknown>]>([
+    ['email', {}, (t, name) => t.person(name)],
+    [
+      'handle',
+      { username: 'handle', users: { entity: Named }, guards: { admin: { username: 'email' } } },
+      (t, handle) => t.database.getRepository(Named).save({ handle, passwordHash: null }),
+    ],
+  ])('on guesses by %s', (field, options, create) => {
+    const t = TestApp.forFile({ options: { ...protection, ...options }, entities: [Named] });
+    beforeAll(() =>
+      t.database.query(
+        `CREATE TABLE IF NOT EXISTS named
+           (id int GENERATED ALWAYS AS IDENTITY, handle text UNIQUE, "passwordHash" text)`,
+      ),
+    );
+
+    const guess = async (identifier: string): Promise<number> =>
+      (await t.http.post('/auth/login').send({ [field]: identifier, password: 'wrong' })).status;
+
+    it('does not show whether an account has another spelling of the refused identifier', async () => {
+      for (const exists of [true, false]) {
+        const run = `${randomUUID()}.test`;
+        if (exists) await create(t, `Admin@${run}`);
+        const answers: number[] = [];
+        for (let i = 0; i < 4; i++) answers.push(await guess(`ADMIN@${run}`));
+        answers.push(await guess(`Admin@${run}`));
+        // An email is compared without case, a handle to the letter.
+        expect(answers).toEqual([422, 422, 422, refused, field === 'email' ? refused : 422]);
+      }
+    });
+
+    it('answers any sequence of guesses as if there were no account', async () => {
+      const spellings = ['Admin', 'ADMIN', 'admin', ' admin', '\u0430dmin', 'adm\u0131n', 'ADM\u0130N', 'bob', 'BOB'];
+      const answersOf = async (guesses: readonly string[], accounts: readonly string[]): Promise<number[]> => {
+        const run = `@${randomUUID()}.test`;
+        for (const name of accounts) await create(t, `${name}${run}`);
+        const answers: number[] = [];
+        for (const name of guesses) answers.push(await guess(`${name}${run}`));
+        return answers;
+      };
+      const guesses = fc.array(fc.constantFrom(...spellings), { minLength: 5, maxLength: 20 });
+      const property = fc.asyncProperty(guesses, async (sequence) => {
+        expect(await answersOf(sequence, ['Admin', 'bob'])).toEqual(await answersOf(sequence, []));
+      });
+      await fc.assert(property, { numRuns: 15 });
+    });
   });
 });
 

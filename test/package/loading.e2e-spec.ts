@@ -5,7 +5,6 @@ const REGISTER = join(ROOT, 'test/support/register-ts.cjs');
 
 /** Packages that take memory and time to load, each with its purpose. */
 const LATE = {
-  transliteration: 'identifiers that are not ASCII',
   tldts: 'passkeys',
   '@simplewebauthn/server': 'passkeys',
   otplib: 'two-factor authentication',

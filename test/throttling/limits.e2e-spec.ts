@@ -1,4 +1,5 @@
 import { Lockout, PasswordHasher, SecurityStore, StoreUnavailable } from '@svc/auth';
+import * as fc from 'fast-check';
 import { randomInt, randomUUID } from 'node:crypto';
 import type { Response } from 'supertest';
 import { rateLimitedForFile, randomAddress, startRateLimited } from '../support/rate-limited-host';
@@ -200,32 +201,62 @@ describe('the limit on failed logins', () => {
   });
 
   it('counts every spelling of an identifier as one', async () => {
-    const name = email.split('@')[0]!;
     const spellings = [
       email.toUpperCase(),
       `   ${email}  `,
-      email.replace(/[a-z0-9]/g, (c) => String.fromCharCode(c.charCodeAt(0) + 0xfee0)),
-      `${name.replace(/a/g, 'а').replace(/e/g, 'е')}@еxаmplе.com`,
+      email.replace('e', 'E'),
+      email.replace('.com', '.COM'),
       email,
     ];
+    for (const known of [true, false]) {
+      const ours = known ? spellings : spellings.map((spelling) => spelling.replace('@', 'x@'));
+      const from = randomAddress();
+      await fail(
+        5,
+        () => from,
+        (i) => ours[i],
+      );
+      for (const spelling of ours) await login('wrong', from, spelling).expect(429);
+    }
+  });
+
+  it('admits no more guesses if the owner of a look-alike account signs in between them', async () => {
+    const [victim, attacker] = [`m\u00fcller-${email}`, `muller-${email}`];
+    await Promise.all([victim, attacker].map((address) => t.person(address)));
+    const answers: number[] = [];
+    for (let round = 0; round < 8; round++) {
+      const from = randomAddress();
+      for (let i = 0; i < 4; i++) answers.push((await login(`wrong ${i}`, from, victim)).status);
+      await login(PASSWORD, from, attacker).expect(200);
+    }
+    expect(answers).toEqual([...Array<number>(20).fill(422), ...Array<number>(12).fill(429)]);
+  });
+
+  it('is not used up by failures at a look-alike account', async () => {
+    const lookAlike = email.replace(/[ae]/g, (letter) => ({ a: 'а', e: 'е' })[letter]!);
+    await t.person(lookAlike);
     const from = randomAddress();
     await fail(
       5,
       () => from,
-      (i) => spellings[i],
+      () => lookAlike,
     );
-    for (const spelling of spellings) await login('wrong', from, spelling).expect(429);
+    await login(PASSWORD, from, lookAlike).expect(429);
+    await login(PASSWORD, from).expect(200);
+    await login(PASSWORD, from, lookAlike).expect(429);
   });
 
-  it('is not reset by a login to a look-alike account', async () => {
-    const lookAlike = email.replace(/[ae]/g, (letter) => ({ a: 'а', e: 'е' })[letter]!);
-    await t.person(lookAlike);
-    const from = randomAddress();
-    await fail(4, () => from);
-    await login(PASSWORD, from, lookAlike).expect(200);
-    await fail(1, () => from);
-    await login('wrong', from).expect(429);
-    await login(PASSWORD, from, lookAlike).expect(429);
+  it('is not reset by a success of another user who is named by the custom login of the host', async () => {
+    const authenticate = async (request: unknown): Promise<{ id: number } | null> =>
+      (request as { body: { password: string } }).body.password === 'ticket' ? { id: 1 } : null;
+    const host = await startRateLimited({ ...FAILURES_ONLY, hooks: { authenticate } });
+    await host.person(email);
+    const [from, unknown] = [randomAddress(), `x${email}`];
+    for (let i = 0; i < 4; i++) await login('wrong', from, unknown, host).expect(422);
+    await login('ticket', from, unknown, host).expect(200);
+    await login('wrong', from, unknown, host).expect(422);
+    await login('wrong', from, unknown, host).expect(429);
+    await host.stop();
   });
 
   it('does not count requests without an identifier as one account', async () => {
@@ -269,6 +300,51 @@ describe('the limit on failed logins', () => {
     jest.restoreAllMocks();
     await fail(5, () => from);
     await login('wrong', from).expect(429);
+  });
+});
+
+const MAX = { maxAttempts: 3, accountMaxAttempts: 5 };
+
+/** The rule in its simplest form: failures belong to the account that an identifier names, or to the identifier. */
+class Failures {
+  private readonly counts = new Map<string, number>();
+
+  constructor(private readonly accounts: readonly string[]) {}
+
+  attempt(identifier: string, from: string, right: boolean): number {
+    const owner = identifier.trim().toLowerCase();
+    const [ofClient, ofOwner] = [`${owner} from ${from}`, owner];
+    const count = (key: string): number => this.counts.get(key) ?? 0;
+    if (count(ofClient) >= MAX.maxAttempts || count(ofOwner) >= MAX.accountMaxAttempts) return 429;
+    const isIn = right && this.accounts.includes(owner);
+    for (const key of [ofClient, ofOwner]) this.counts.set(key, isIn ? 0 : count(key) + 1);
+    return isIn ? 200 : 422;
+  }
+}
+
+describe('any sequence of logins to accounts that look alike', () => {
+  const t = rateLimitedForFile({ rateLimits: { login: { ...MAX, ipMaxAttempts: 1e9, decaySeconds: 3600 } } });
+  const NAMES = ['muller', 'm\u00fcller', 'MULLER', 'M\u00dcLLER', 'mu\u0308ller', 'm\u0169ller', 'm\u0443ller'];
+  const step = fc.record({
+    name: fc.constantFrom(...NAMES),
+    padding: fc.constantFrom('', ' '),
+    from: fc.constantFrom('198.51.100.1', '198.51.100.2'),
+    right: fc.integer({ min: 0, max: 3 }).map((n) => n === 0),
+  });
+
+  it('is answered as the simple rule requires', async () => {
+    const property = fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
+      const run = randomUUID().slice(0, 8);
+      const accounts = ['muller', 'm\u00fcller'].map((name) => `${name}@${run}.test`);
+      await Promise.all(accounts.map((email) => t.person(email)));
+      const rule = new Failures(accounts);
+      for (const { name, padding, from, right } of steps) {
+        const email = `${padding}${name}@${run}.test${padding}`;
+        const { status } = await t.login(email, right ? PASSWORD : 'wrong').set('X-Forwarded-For', from);
+        expect(status).toBe(rule.attempt(email, from, right));
+      }
+    });
+    await fc.assert(property, { numRuns: 30 });
   });
 });
 

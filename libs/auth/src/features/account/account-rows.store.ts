@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { EntityTarget, ObjectLiteral } from 'typeorm';
 import { Database, type Sql } from '../../foundation/platform/database';
 import { Realm } from '../../foundation/realm/realm';
+import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { loginLock, userLock } from '../../request/lockout/lockout.store';
 import { LockoutCounter } from '../../request/lockout/lockout.entity';
 import { Passkey } from '../passkeys/passkey.entity';
@@ -60,6 +61,7 @@ export interface DeletedAccount {
 export class AccountDataStore {
   constructor(
     private readonly tables: Tables,
+    private readonly users: TimedUserProvider,
     private readonly realm: Realm,
   ) {}
 
@@ -76,7 +78,8 @@ export class AccountDataStore {
     const { lockouts, passwordResets, passkeys } = this.tables;
     await this.delete(sql, passkeys, 'user_id = $2', userId);
     await this.delete(sql, passwordResets, 'user_id = $2', userId);
-    await this.delete(sql, lockouts, 'subject = ANY($2)', subjectsOf(userId, identifier));
+    const spelling = this.users.spellingOf(identifier ?? '');
+    await this.delete(sql, lockouts, 'subject = ANY($2)', subjectsOf(userId, spelling));
   }
 
   private async delete(sql: Sql, table: Table, where: string, of: string | string[]): Promise<void> {
@@ -86,7 +89,7 @@ export class AccountDataStore {
 }
 
 /** Returns all subjects of the account's failure counters: its id at the login, its id elsewhere, its identifier. */
-const subjectsOf = (userId: string, identifier: string | null): string[] =>
-  [loginLock(userId, ''), userLock('confirm', userId), loginLock(null, identifier ?? '')]
+const subjectsOf = (userId: string, spelling: string): string[] =>
+  [loginLock(userId, ''), userLock('confirm', userId), loginLock(null, spelling)]
     .map(({ subject }) => subject)
     .filter(Boolean);

@@ -3,6 +3,7 @@ import { AuthEvents } from '../../foundation/platform/auth-events';
 import type { Reason } from '../../foundation/platform/catalogue';
 import { callHost } from '../../foundation/platform/deadline';
 import { UserProvider } from '../../foundation/ports/user-provider';
+import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { Realm } from '../../foundation/realm/realm';
 import { clientInfo } from '../../request/http/client-info';
 import type { LoginChallenge } from '../../foundation/ports/presenter';
@@ -87,7 +88,7 @@ export class LoginAttempts {
     private readonly credentials: Credentials,
     private readonly attempts: AttemptGuard,
     private readonly limits: FailureLimits,
-    private readonly users: UserProvider,
+    private readonly users: TimedUserProvider,
     private readonly events: AuthEvents,
     private readonly realm: Realm,
   ) {}
@@ -103,16 +104,18 @@ export class LoginAttempts {
     // Before any query to a store, so that refusing a flood of requests costs little.
     if (!this.realm.options.hooks.authenticate) this.credentials.admit();
     const candidate = await this.credentials.find(login);
-    const lock = loginLock(candidate.userId, identifier);
+    const lock = loginLock(candidate.userId, this.users.spellingOf(identifier));
     const attempt: GuardedAttempt<VerifiedCredentials> = {
       lock,
-      limits: this.limits.ofLogin(identifier, request),
+      limits: this.limits.ofLogin(lock, request),
       field,
-      onSuccess: this.limits.clearedBy(identifier) ? 'succeeded' : 'undone',
+      // `hooks.authenticate` may sign in a user whose identifier is unknown here. Another user may have caused the failures
+      // that this spelling has counted, so they stay.
+      onSuccess: candidate.userId === null ? 'undone' : 'succeeded',
       onLimit: () => this.events.emit(new Lockout(request)),
       released: ({ user }) => {
         const userId = this.users.idOf(user);
-        return [lock, loginLock(userId, identifier), userLock('confirm', userId)];
+        return [loginLock(userId, ''), userLock('confirm', userId)];
       },
     };
     const verified = await this.attempts.run(attempt, () => this.authenticate(candidate, request));

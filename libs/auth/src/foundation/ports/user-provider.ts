@@ -38,6 +38,17 @@ export abstract class UserProvider<User extends object = object> {
   abstract findByIdentifier(identifier: string): Promise<StoredCredentials<User> | null>;
 
   /**
+   * The form in which {@link findByIdentifier} compares an identifier. Identifiers with one form find the same account, and
+   * identifiers with different forms never do. Failed logins with an identifier that names no account are counted by this
+   * form. If it does not agree with the look-up, the counters show which accounts exist.
+   *
+   * Null: an email is compared without case, and any other identifier to the letter. Default: null.
+   */
+  comparedForm(_identifier: string): string | null {
+    return null;
+  }
+
+  /**
    * The PHC string of the user's password hash; null for an unknown user or a user without a password. Read it from the
    * primary database, not from a cache or a replica: it decides whether a concurrent login is still valid after a
    * change of password.

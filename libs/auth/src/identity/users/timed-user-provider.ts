@@ -1,6 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { withTimeout } from '../../foundation/platform/deadline';
+import { Realm } from '../../foundation/realm/realm';
+import { keptAs } from './identifiers';
 import {
   type NewAccount,
   type StoredCredentials,
@@ -20,6 +22,7 @@ import {
 export class TimedUserProvider {
   constructor(
     private readonly provider: UserProvider,
+    private readonly realm: Realm,
     @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
   ) {}
 
@@ -29,6 +32,12 @@ export class TimedUserProvider {
 
   findByIdentifier(identifier: string): Promise<StoredCredentials | null> {
     return this.timed(() => this.provider.findByIdentifier(identifier));
+  }
+
+  /** The spelling of an identifier that the look-up compares: see {@link UserProvider.comparedForm}. Empty for a blank one. */
+  spellingOf(identifier: string): string {
+    const given = identifier.trim();
+    return given && (this.provider.comparedForm(given) ?? keptAs(this.realm.options.username, given));
   }
 
   findByEmail(email: string): Promise<object | null> {

@@ -22,6 +22,17 @@ import { SecondFactorRows } from './second-factor.store';
 
 const TEXT: ReadonlySet<unknown> = new Set([String, 'text', 'varchar', 'character varying', 'citext']);
 
+/** Types whose values PostgreSQL compares to the letter. Of the others, such as citext and uuid, it ignores the case. */
+const TO_THE_LETTER: ReadonlySet<unknown> = new Set([
+  String,
+  'text',
+  'varchar',
+  'character varying',
+  'char',
+  'character',
+  'enum',
+]);
+
 // 22P02 invalid text, 22003 out of range, 22021 bad encoding.
 const NOT_OF_THE_TYPE = new Set(['22P02', '22003', '22021']);
 
@@ -108,6 +119,13 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
     const isExact = ({ user }: StoredCredentials<User>): boolean => this.textOf(user, this.username) === identifier;
     const closest = found?.find(isExact) ?? found?.[0];
     return closest && this.isSpelled(closest.user, identifier) ? closest : null;
+  }
+
+  /** The text that the statement of {@link findByIdentifier} compares. */
+  override comparedForm(identifier: string): string {
+    const column = this.metadata.findColumnWithPropertyName(this.username)!;
+    const text = String(this.database.source.driver.preparePersistentValue(keptAs(this.username, identifier), column));
+    return TO_THE_LETTER.has(column.type) ? text : foldedIdentifier(text);
   }
 
   async passwordHashOf(id: string): Promise<string | null> {

@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js';
 import { isIP } from 'node:net';
 import { sha256 } from '../../foundation/platform/crypto';
 import { Realm } from '../../foundation/realm/realm';
-import { normalizedIdentifier } from '../../identity/users/identifiers';
+import { foldedIdentifier } from '../../identity/users/identifiers';
 import { FIELD_MAX, ownField } from './request-body';
 
 const IPV4_IN_IPV6 = ['::ffff:0:0/96', '64:ff9b::/96'].map((range) => ipaddr.IPv6.parseCIDR(range));
@@ -72,7 +72,7 @@ export class FairShareKeys {
   of(request: { ip?: unknown; body?: unknown }): readonly string[] {
     const { guard, options } = this.realm;
     const identifier = ownField(request.body, options.username);
-    const account = typeof identifier === 'string' ? normalizedIdentifier(identifier.slice(0, FIELD_MAX)) : '';
+    const account = typeof identifier === 'string' ? foldedIdentifier(identifier.slice(0, FIELD_MAX)) : '';
     return [`client|${this.clients.addressOf(request)}`, `account|${guard}|${account}`].map(sha256);
   }
 }

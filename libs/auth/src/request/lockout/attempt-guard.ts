@@ -11,7 +11,6 @@ import type { LockKey } from './lockout.store';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RequestScope, isInconclusive } from '../../foundation/platform/deadline';
 import { Realm } from '../../foundation/realm/realm';
-import { foldedIdentifier, normalizedIdentifier } from '../../identity/users/identifiers';
 import { Clients } from '../http/client-info';
 import { limit } from '../throttling/limiters';
 import { limitState } from '../throttling/rate-limit.policy';
@@ -93,25 +92,16 @@ export class FailureLimits {
   ) {}
 
   /**
-   * Limits for failed logins: by account and client, and by account alone, because a botnet has many clients. Without an
-   * identifier there is no limit by account: all such requests would share one counter.
+   * Limits for failed logins: by account and client, and by account alone, because a botnet has many clients. The account
+   * is that of the lock: its id, or the spelling of an unknown identifier. Without an identifier there is no limit by
+   * account: all such requests would share one counter.
    */
-  ofLogin(identifier: string, request: object): Limit[] {
+  ofLogin({ subject }: LockKey, request: object): Limit[] {
     const { guard, options } = this.realm;
     const { maxAttempts, accountMaxAttempts, decaySeconds } = options.rateLimits.login;
-    const account = normalizedIdentifier(identifier);
-    const byClient = { key: `${guard}|${account}|${this.clients.addressOf(request)}`, maxAttempts, decaySeconds };
-    const byAccount = { key: `acct|${guard}|${account}`, maxAttempts: accountMaxAttempts, decaySeconds };
-    return [limit('login-failures', byClient), ...(account ? [limit('account-failures', byAccount)] : [])];
-  }
-
-  /**
-   * Whether a success with this identifier resets the counters. Look-alike identifiers share counters. Only the
-   * identifier in normalized form resets them: otherwise the owner of a look-alike could reset the counters while
-   * guessing the password of the other account.
-   */
-  clearedBy(identifier: string): boolean {
-    return foldedIdentifier(identifier) === normalizedIdentifier(identifier);
+    const byClient = { key: `${guard}|${subject}|${this.clients.addressOf(request)}`, maxAttempts, decaySeconds };
+    const byAccount = { key: `acct|${guard}|${subject}`, maxAttempts: accountMaxAttempts, decaySeconds };
+    return [limit('login-failures', byClient), ...(subject ? [limit('account-failures', byAccount)] : [])];
   }
 
   /** Limits for failed second factors of one account. */
@@ -129,7 +119,10 @@ export interface GuardedAttempt<T> {
   readonly limits?: readonly Limit[];
   /** The request field in the error body of a refusal. */
   readonly field: string;
-  /** The effect of a success on the counters of `limits`; by default it resets them. */
+  /**
+   * The effect of a success on the counters of `limits`; by default it resets them. With `undone`, the attempt does not
+   * count for `lock` either.
+   */
   readonly onSuccess?: AttemptOutcome;
   /** Called before an attempt is refused because of `limits`. */
   readonly onLimit?: () => void;
@@ -162,7 +155,7 @@ export class AttemptGuard {
     if (lock) await this.lockout.refuseLocked(lock, field);
     const verified = await this.failures.attempt(
       limits,
-      () => (lock ? this.lockout.attempt(lock, field, verify) : verify()),
+      () => (lock ? this.lockout.attempt(lock, field, verify, onSuccess) : verify()),
       (seconds) => {
         onLimit?.();
         return new TooManyFailures(field, seconds);

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { normalizedIdentifier } from '../../identity/users/identifiers';
+import { foldedIdentifier } from '../../identity/users/identifiers';
 import { AccountLockout } from './lockout';
 import { type LockKey, type LockPurpose, loginLock, userLock } from './lockout.store';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
@@ -21,11 +21,11 @@ export class LockRelease {
     return this.lockout.release([purpose === 'login' ? await this.ofLogin(subject) : userLock(purpose, subject)]);
   }
 
-  /** Looks up the identifier as given first, and its normalized form only if there is no such account. */
+  /** Looks up the identifier as given first, and in lower case only if there is no such account. */
   private async ofLogin(subject: string): Promise<LockKey> {
     const given = subject.trim();
     const found =
-      (await this.users.findByIdentifier(given)) ?? (await this.users.findByIdentifier(normalizedIdentifier(given)));
-    return loginLock(found && this.users.idOf(found.user), given);
+      (await this.users.findByIdentifier(given)) ?? (await this.users.findByIdentifier(foldedIdentifier(given)));
+    return loginLock(found && this.users.idOf(found.user), this.users.spellingOf(given));
   }
 }

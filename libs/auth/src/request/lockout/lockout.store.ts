@@ -6,7 +6,7 @@ import { type SweptPage, once, sweep } from '../../foundation/platform/sweep';
 import { Realm } from '../../foundation/realm/realm';
 import type { Lock } from './lockout.policy';
 import { LockoutCounter } from './lockout.entity';
-import { bounded, foldedIdentifier } from '../../identity/users/identifiers';
+import { bounded } from '../../identity/users/identifiers';
 
 /** Number of rows that one statement of a sweep reads. */
 const PAGE = 1000;
@@ -67,7 +67,7 @@ export class LockoutStore {
     return reserved ?? null;
   }
 
-  /** Takes back an attempt that was not verified. A lock that it set remains. */
+  /** Takes back an attempt that was not a failure. A lock that it set remains. */
   async returnAttempt({ purpose, subject }: LockKey): Promise<void> {
     await this.database.query(
       `UPDATE ${this.table()} SET attempts = attempts - 1
@@ -139,15 +139,16 @@ export interface LockKey {
 }
 
 /**
- * Returns the key of a login lock. An account is counted by its user id, so a look-alike identifier cannot lock or
- * release it. An identifier without an account is counted too: otherwise the response would show which accounts exist.
- * Look-alike identifiers never share a lock: the response to one would show whether the other one has an account.
+ * Returns the key under which failed logins are counted, by the lock and by the limits. An account is counted by its user
+ * id, so a look-alike identifier cannot lock or release it. An identifier without an account is counted too: otherwise
+ * the response would show which accounts exist. Two spellings share this counter exactly if the look-up treats them as
+ * one identifier: otherwise the response to one would show whether the other one has an account.
  *
  * @param userId the account of the identifier, or null
+ * @param spelling the identifier as the look-up compares it: see `TimedUserProvider.spellingOf`
  */
-export function loginLock(userId: string | null, identifier: string): LockKey {
-  const folded = foldedIdentifier(identifier);
-  const unknown = folded && `idn:${bounded(folded)}`;
+export function loginLock(userId: string | null, spelling: string): LockKey {
+  const unknown = spelling && `idn:${bounded(spelling)}`;
   return { purpose: 'login', subject: userId === null ? unknown : `id:${bounded(userId)}` };
 }
 

@@ -5,6 +5,7 @@ import { isInconclusive } from '../../foundation/platform/deadline';
 import { AuthException } from '../../foundation/platform/errors';
 import type { Text } from '../../foundation/platform/messages';
 import { Realm } from '../../foundation/realm/realm';
+import type { AttemptOutcome } from '../../foundation/security-store/security-store';
 import { secondsHeld } from './lockout.policy';
 import { type LockKey, type LockPurpose, LockoutStore, type Reserved } from './lockout.store';
 
@@ -20,9 +21,15 @@ export abstract class AccountLockout {
    * Reserves an attempt, then runs `verify`, which resolves to null for a wrong secret. A success does not clear the
    * counter: see {@link release}.
    *
+   * @param onSuccess with `undone`, a success takes its attempt back
    * @throws AccountIsLocked under `field`, without verification
    */
-  abstract attempt<T>(key: LockKey, field: string, verify: () => Promise<T | null>): Promise<T | null>;
+  abstract attempt<T>(
+    key: LockKey,
+    field: string,
+    verify: () => Promise<T | null>,
+    onSuccess?: AttemptOutcome,
+  ): Promise<T | null>;
 
   /** Clears counters, and resolves to the keys that existed. */
   abstract release(keys: readonly LockKey[]): Promise<LockKey[]>;
@@ -77,11 +84,18 @@ export class PersistentLockout extends AccountLockout {
     if (seconds > 0) throw new AccountIsLocked(field, seconds);
   }
 
-  async attempt<T>(key: LockKey, field: string, verify: () => Promise<T | null>): Promise<T | null> {
+  async attempt<T>(
+    key: LockKey,
+    field: string,
+    verify: () => Promise<T | null>,
+    onSuccess?: AttemptOutcome,
+  ): Promise<T | null> {
     if (!key.subject) return verify();
     await this.reserve(key, field);
     try {
-      return await verify();
+      const verified = await verify();
+      if (verified !== null && onSuccess === 'undone') await this.returnAttempt(key);
+      return verified;
     } catch (error) {
       if (isInconclusive(error)) await this.returnAttempt(key);
       throw error;
@@ -110,7 +124,7 @@ export class PersistentLockout extends AccountLockout {
     try {
       await this.store.returnAttempt(key);
     } catch (error) {
-      this.logger.warn(`an attempt that was not verified stays counted: ${(error as Error).message}`);
+      this.logger.warn(`an attempt that was not a failure stays counted: ${(error as Error).message}`);
     }
   }
 
