@@ -47,7 +47,7 @@ describe('the commands that act on data', () => {
     );
 
   describe('svc:release', () => {
-    it.each(['ada@example.com', '  ADA@example.com ', 'ａｄａ@example.com', 'аdа@example.com'])(
+    it.each(['ada@example.com', '  ADA@example.com '])(
       'releases the account with the identifier %j',
       async (subject) => {
         await lock('login', `id:${ada}`);
@@ -59,6 +59,15 @@ describe('the commands that act on data', () => {
           stderr: '',
         });
         expect(await left()).toEqual(['login idn:ada@example.com', `confirm ${ada}`]);
+      },
+    );
+
+    it.each(['ａｄａ@example.com', 'аdа@example.com'])(
+      'does not release an account with the look-alike identifier %j',
+      async (subject) => {
+        await lock('login', `id:${ada}`);
+        expect((await place.run('svc:release', subject)).status).toBe(1);
+        expect(await left()).toEqual([`login id:${ada}`]);
       },
     );
 

@@ -101,10 +101,21 @@ describe('POST /forgot-password', () => {
     ['a quoted line break', '"a\r\nBcc: x"@corp.com'],
     ['half a surrogate pair', 'ada\ud800@example.com'],
     ['an address inside another', '"evil@gmail.com x"@corp.com'],
+    ['an invisible character', 'ada\u3164@example.com'],
+    ['a dot leader', 'ada@example\u2024com'],
     ['256 characters', `${'x'.repeat(244)}@example.com`],
   ])('answers 422 by field for %s', async (_, email) => {
     const { body } = await t.http.post('/auth/forgot-password').send({ email }).expect(422);
     expect(Object.keys(body.errors)).toEqual(['email']);
+  });
+
+  it('treats a Kelvin sign as k, and a dotless i as another letter than i', async () => {
+    for (const email of ['kim@example.com', 'mike@example.com']) await member(t, email);
+    await forgot('m\u0131ke@example.com').expect(200);
+    await forgot('\u212aim@example.com').expect(200);
+    await mailbox.to('kim@example.com');
+    await t.calm();
+    expect(mailbox.mails.map(({ to }) => to)).toEqual(['kim@example.com']);
   });
 
   it('mails by the template of the host, to the user only', async () => {

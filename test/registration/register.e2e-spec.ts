@@ -71,6 +71,10 @@ describe('POST /register', () => {
     ['a quoted line break in the address', { ...FORM, email: '"a\r\nBcc: x"@corp.com' }, ['email']],
     ['half a surrogate pair in the address', { ...FORM, email: 'ada\ud800@example.com' }, ['email']],
     ['an address inside the address', { ...FORM, email: '"evil@gmail.com x"@corp.com' }, ['email']],
+    ['an invisible character in the address', { ...FORM, email: 'ada\u034f@example.com' }, ['email']],
+    ['a variation selector in the address', { ...FORM, email: 'ada\ufe0f@example.com' }, ['email']],
+    ['a dot leader in the address', { ...FORM, email: 'ada@example\u2024com' }, ['email']],
+    ['an ideographic full stop in the address', { ...FORM, email: 'ada@example\u3002com' }, ['email']],
     ['an address of 256 characters', { ...FORM, email: `${'x'.repeat(244)}@example.com` }, ['email']],
     ['no password', { ...FORM, password: '' }, ['password']],
     ['an object as the password', { ...FORM, password: { length: 20 } }, ['password']],
@@ -100,6 +104,18 @@ describe('POST /register', () => {
       expect(body).toEqual({ message: 'This email is taken.', errors: { email: ['This email is taken.'] } });
     }
     expect(await rows()).toHaveLength(1);
+  });
+
+  it('treats a Kelvin sign as k, and a dotless i as another letter than i', async () => {
+    for (const email of ['kim@example.com', 'mike@example.com']) await member(t, email);
+    await register({ ...FORM, email: '\u212aim@example.com' }).expect(422, /This email is taken/);
+    await register({ ...FORM, email: 'm\u0131\u212ae@example.com' }).expect(200);
+    expect((await rows()).map(({ email }: { email: string }) => email).toSorted()).toEqual([
+      'kim@example.com',
+      'mike@example.com',
+      'm\u0131ke@example.com',
+    ]);
+    await t.login('\u212aIM@example.com').expect(200);
   });
 
   it('writes no other field to the row, and nothing to a prototype', async () => {
@@ -310,8 +326,10 @@ describe('users with columns of the host, who sign in with a handle', () => {
   const register = (body: object) => t.http.post('/auth/register').send({ ...SUBMITTED, ...body });
 
   it('are identified by the exact handle', async () => {
-    const { body } = await register({ handle: '' }).expect(422);
-    expect(Object.keys(body.errors)).toEqual(['handle']);
+    for (const handle of ['', 'a\u200bda', 'ada\ufe0f']) {
+      const { body } = await register({ handle }).expect(422);
+      expect(Object.keys(body.errors)).toEqual(['handle']);
+    }
     await t.database.query('ALTER TABLE readers ALTER email DROP NOT NULL');
     await register({ handle: 'Ada' }).expect(200);
     await register({ handle: 'ada' }).expect(200);

@@ -9,6 +9,7 @@ import {
   FIELDS_LISTED,
   DEPTH_MAX,
   FIELD_MAX,
+  hasInvisible,
   isEmailAddress,
   isLongerThan,
   isRecord,
@@ -138,6 +139,7 @@ export class RegistrationForm {
     const failed = (key: MessageKey): [string, Text[]][] => [[path, [{ key, params: { field: named(path), max } }]]];
     const fault = fieldFault(value, rule, path === 'password');
     if (fault) return failed(fault);
+    if (path === this.realm.options.username && hasInvisible(value as string)) return failed('validation.invalid');
     if (value === null) return [];
     const below: [string, Text[]][] = [];
     for (const [name, part, own] of partsOf(value, rule))

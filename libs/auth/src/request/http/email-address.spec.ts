@@ -1,4 +1,5 @@
-import { isEmailAddress } from './request-body';
+import * as fc from 'fast-check';
+import { hasInvisible, isEmailAddress } from './request-body';
 
 describe('an email address', () => {
   it.each([
@@ -9,6 +10,9 @@ describe('an email address', () => {
     'дядя@example.com',
     'ada@münchen.de',
     `${'x'.repeat(64)}@example.com`,
+    '\u212aim@example.com',
+    'm\u0131ke@example.com',
+    'straße@example.com',
   ])('may be %s', (text) => expect(isEmailAddress(text)).toBe(true));
 
   it.each<[string, unknown]>([
@@ -34,10 +38,95 @@ describe('an email address', () => {
     ['a zero-width character', 'ada\u200b@example.com'],
     ['a zero-width character in the host', 'ada@exam\u200bple.com'],
     ['a change of the writing direction', 'ada\u202e@example.com'],
+    ['a combining grapheme joiner', 'a\u034fda@example.com'],
+    ['a Hangul filler', 'a\u3164da@example.com'],
+    ['a half-width Hangul filler', 'a\uffa0da@example.com'],
+    ['a variation selector', 'a\ufe0fda@example.com'],
+    ['a variation selector of another plane', 'ada@ex\u{e0101}ample.com'],
+    ['a soft hyphen', 'ada@exam\u00adple.com'],
+    ['a dot leader', 'ada@example\u2024com'],
+    ['a dot leader in the local part', 'a\u2024da@example.com'],
+    ['two dot leaders', 'a\u2025da@example.com'],
+    ['a full-width full stop', 'ada@example\uff0ecom'],
+    ['a small full stop', 'ada@example\ufe52com'],
+    ['an ideographic full stop', 'ada@example\u3002com'],
+    ['a half-width ideographic full stop', 'ada@example\uff61com'],
+    ['a digit with a full stop', 'ada\u2488@example.com'],
+    ['a small @', 'evil\ufe6bgmail.com@corp.com'],
     ['a full-width @', 'evil\uff20gmail.com@corp.com'],
     ['a full-width quotation mark', '\uff02eve\uff02@corp.com'],
     ['an unpaired surrogate', 'ada\ud800@example.com'],
     ['a very long host', `a@${'b.'.repeat(1_000_000)}c`],
     ['a local part of 65 characters', `${'x'.repeat(65)}@example.com`],
   ])('must not be %s', (_, text) => expect(isEmailAddress(text)).toBe(false));
+});
+
+/** Ranges of `Default_Ignorable_Code_Point` in DerivedCoreProperties.txt of Unicode 15. */
+const INVISIBLE: readonly (readonly [number, number])[] = [
+  [0xad, 0xad],
+  [0x34f, 0x34f],
+  [0x61c, 0x61c],
+  [0x115f, 0x1160],
+  [0x17b4, 0x17b5],
+  [0x180b, 0x180f],
+  [0x200b, 0x200f],
+  [0x202a, 0x202e],
+  [0x2060, 0x206f],
+  [0x3164, 0x3164],
+  [0xfe00, 0xfe0f],
+  [0xfeff, 0xfeff],
+  [0xffa0, 0xffa0],
+  [0xfff0, 0xfff8],
+  [0x1bca0, 0x1bca3],
+  [0x1d173, 0x1d17a],
+  [0xe0000, 0xe0fff],
+];
+
+/** Other characters whose compatibility form (UnicodeData.txt) or host name form (UTS 46) contains a dot or an at sign. */
+const DELIMITERS = [
+  ...[0x2024, 0x2025, 0x2026, 0x3002, 0x33c2, 0x33c7, 0x33d8, 0xfe12, 0xfe19, 0xfe30, 0xfe52, 0xfe6b, 0xff0e, 0xff20],
+  ...[0xff61, 0x1f100],
+  ...Array.from({ length: 0x249c - 0x2488 }, (_, i) => 0x2488 + i),
+];
+
+/** The rule in its simplest form: a list of characters. */
+const isRefused = (code: number): boolean =>
+  DELIMITERS.includes(code) || INVISIBLE.some(([first, last]) => code >= first && code <= last);
+
+describe('a character of an email address', () => {
+  it('is refused if it is invisible or becomes a dot or an at sign, wherever it is', () => {
+    const invisible = fc.constantFrom(...INVISIBLE).chain(([min, max]) => fc.integer({ min, max }));
+    const code = fc.oneof(fc.constantFrom(...DELIMITERS), invisible);
+    fc.assert(
+      fc.property(code, fc.nat(14), (point, at) => {
+        const address = [...'ada@example.com'].toSpliced(at, 0, String.fromCodePoint(point)).join('');
+        expect(isEmailAddress(address)).toBe(false);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('is accepted in the local part if it is a letter or a number and not refused', () => {
+    const letter = fc
+      .integer({ min: 0xa1, max: 0xffef })
+      .filter((code) => /^[\p{L}\p{N}]$/u.test(String.fromCodePoint(code)) && !isRefused(code))
+      // A compatibility form with a bracket or a colon delimits an address, too.
+      .filter((code) => !/[\p{Z}"(),:;<>[\\\]]/u.test(String.fromCodePoint(code).normalize('NFKC')));
+    fc.assert(
+      fc.property(letter, (code) => {
+        expect(isEmailAddress(`a${String.fromCodePoint(code)}da@example.com`)).toBe(true);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+describe('an identifier', () => {
+  it.each([
+    ['ada', false],
+    ['дядя 🔑', false],
+    ['a\u200bda', true],
+    ['a\u3164da', true],
+    ['a\u{e0101}da', true],
+  ])('%j has invisible characters: %s', (text, expected) => expect(hasInvisible(text)).toBe(expected));
 });

@@ -28,7 +28,16 @@ export const isLongerThan = (text: string, max: number): boolean => text.length 
 const EMAIL_MAX = 319;
 
 /** Characters that delimit or comment an address in a mail header, and invisible characters. */
-const MISLEADING = /[\p{C}\p{Z}"(),:;<>[\\\]]/u;
+const MISLEADING = /[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}"(),:;<>[\\\]]/u;
+
+/** Whether a text has a character that is not shown (Unicode: `Default_Ignorable_Code_Point`). It would look like another text. */
+export const hasInvisible = (text: string): boolean => /\p{Default_Ignorable_Code_Point}/u.test(text);
+
+/**
+ * The dots and at signs of an address. Host names may also contain the ideographic full stop, which programs read as a
+ * dot (RFC 3490 §3.1, UTS 46).
+ */
+const delimitersIn = (text: string): string => text.replaceAll('\u3002', '.').replaceAll(/[^.@]/g, '');
 
 /**
  * Whether a text is an email address (RFC 5321 §4.1.2) that all mail programs read the same way. Any host name is
@@ -42,7 +51,9 @@ export function isEmailAddress(value: unknown): value is string {
   // Mail programs normalize addresses: a full-width @ becomes @.
   const folded = value.normalize('NFKC');
   // Before `isEmail`, which throws for an unpaired surrogate.
-  if (MISLEADING.test(folded) || folded.split('@').length !== 2) return false;
+  if (MISLEADING.test(value) || MISLEADING.test(folded) || folded.split('@').length !== 2) return false;
+  // A character that becomes a dot or an at sign: the address would be another one for a mail program.
+  if (delimitersIn(folded) !== value.replaceAll(/[^.@]/g, '')) return false;
   return isEmail(value, { require_tld: false });
 }
 
