@@ -65,6 +65,14 @@ export class UnverifiedBlock {
     return blockUnverifiedLogin && this.users.isEmailVerified(user) === false;
   }
 
+  /**
+   * Whether a login with the correct password must be answered as one with a wrong password. Otherwise a login with the
+   * password of a registration would show whether the registration created the account.
+   */
+  isConcealed(user: object): boolean {
+    return this.realm.options.registration.concealExisting && this.isBlocked(user);
+  }
+
   /** Called before a session starts, for all login methods. @throws UnverifiedLogin */
   refuse(user: object): void {
     if (this.isBlocked(user)) throw new UnverifiedLogin();
@@ -88,6 +96,7 @@ export class LoginAttempts {
     private readonly credentials: Credentials,
     private readonly attempts: AttemptGuard,
     private readonly limits: FailureLimits,
+    private readonly unverified: UnverifiedBlock,
     private readonly users: TimedUserProvider,
     private readonly events: AuthEvents,
     private readonly realm: Realm,
@@ -118,8 +127,14 @@ export class LoginAttempts {
         return [loginLock(userId, ''), userLock('confirm', userId)];
       },
     };
-    const verified = await this.attempts.run(attempt, () => this.authenticate(candidate, request));
-    if (!verified) throw new WrongCredentials(field).withReason(this.reason(candidate), candidate.userId);
+    let reason = this.reason(candidate);
+    const verified = await this.attempts.run(attempt, async () => {
+      const found = await this.authenticate(candidate, request);
+      if (!found || !this.unverified.isConcealed(found.user)) return found;
+      reason = 'unverified_login';
+      return null;
+    });
+    if (!verified) throw new WrongCredentials(field).withReason(reason, candidate.userId);
     return verified;
   }
 

@@ -1,6 +1,7 @@
-import { Injectable } from '@nestjs/common';
-import { callHost } from '../../foundation/platform/deadline';
+import { Injectable, Logger } from '@nestjs/common';
+import { callHost, isUnavailable } from '../../foundation/platform/deadline';
 import { AuthConfigError } from '../../foundation/platform/errors';
+import type { NewAccount } from '../../foundation/ports/user-provider';
 import { PasswordHasher } from '../../identity/password/password-hasher';
 import { Realm } from '../../foundation/realm/realm';
 import { SecurityStore } from '../../foundation/security-store/security-store';
@@ -14,6 +15,8 @@ const CLAIM_SECONDS = 3600;
 /** Creates accounts, in the user store or with `hooks.register`. */
 @Injectable()
 export class NewAccounts {
+  private readonly logger = new Logger('Auth');
+
   constructor(
     private readonly users: TimedUserProvider,
     private readonly hasher: PasswordHasher,
@@ -29,12 +32,46 @@ export class NewAccounts {
    */
   async create(fields: RegistrationFields): Promise<object> {
     const { hooks, username } = this.realm.options;
+    if (await this.ownerOf(fields)) throw new IdentifierTaken(username);
     const user = await (hooks.register ? this.createByHook(fields) : this.createInternally(fields));
     if (!user) throw new IdentifierTaken(username);
     return withoutHash(user);
   }
 
+  /**
+   * Creates an account, or finds the one with the identifier. Both need the same queries and one hash, so that the time
+   * does not show which of them happened. Neither does an error: after the look-up, only an unavailable store is reported.
+   *
+   * @returns the new user or the owner of the identifier; neither if the account could not be created
+   */
+  async createOrFind(fields: RegistrationFields): Promise<{ created?: object; owner?: object }> {
+    const account = await this.accountOf(fields);
+    const owner = await this.ownerOf(fields);
+    try {
+      if (owner) {
+        await this.users.imitateCreation(this.users.idOf(owner));
+        return { owner };
+      }
+      const created = await this.users.create(account);
+      // Null: a concurrent request has taken the identifier.
+      return created ? { created: withoutHash(created) } : { owner: (await this.ownerOf(fields)) ?? undefined };
+    } catch (error) {
+      if (isUnavailable(error)) throw error;
+      this.logger.error('an account could not be created; the client got the answer of a success', (error as Error)?.stack);
+      return {};
+    }
+  }
+
+  private async ownerOf(fields: RegistrationFields): Promise<object | null> {
+    const identifier = fields[this.realm.options.username];
+    return typeof identifier === 'string' ? ((await this.users.findByIdentifier(identifier))?.user ?? null) : null;
+  }
+
   private async createInternally(fields: RegistrationFields): Promise<object | null> {
+    return this.users.create(await this.accountOf(fields));
+  }
+
+  private async accountOf(fields: RegistrationFields): Promise<NewAccount> {
     const { name, [this.realm.options.username]: identifier, password } = fields;
     if (typeof name !== 'string' || typeof identifier !== 'string' || typeof password !== 'string') {
       throw new AuthConfigError(
@@ -43,7 +80,7 @@ export class NewAccounts {
       );
     }
     const passwordHash = await this.hasher.hash(password);
-    return this.users.create({ name, identifier, passwordHash });
+    return { name, identifier, passwordHash };
   }
 
   private async createByHook(fields: RegistrationFields): Promise<object | null> {

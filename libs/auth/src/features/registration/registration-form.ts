@@ -17,7 +17,6 @@ import {
   ownField,
   trimmed,
 } from '../../request/http/request-body';
-import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
 /** Maximum number of items of a list, unless its rule has another one. */
 export const ITEMS_MAX = 100;
@@ -83,11 +82,10 @@ export type RegistrationFields = Readonly<Record<string, unknown>>;
 export class RegistrationForm {
   constructor(
     private readonly passwords: PasswordRules,
-    private readonly users: TimedUserProvider,
     private readonly realm: Realm,
   ) {}
 
-  /** @throws ValidationFailed, IdentifierTaken */
+  /** Reads no account, so its errors show none. @throws ValidationFailed */
   async read(request: { body?: unknown }): Promise<RegistrationFields> {
     const rules = this.rules(request);
     const read = (name: string, rule: RegistrationField): unknown =>
@@ -101,7 +99,6 @@ export class RegistrationForm {
       const choice = { password, password_confirmation: confirmation };
       await this.passwords.accept(choice, [identifier, textIn(fields.email)]);
     }
-    if (identifier !== null && (await this.isTaken(identifier))) throw new IdentifierTaken(username);
     return fields;
   }
 
@@ -146,10 +143,6 @@ export class RegistrationForm {
       below.push(...(await this.faultsOf(`${path}.${name}`, part, own, fields)));
     if (below.length) return below;
     return (await rule.check?.(value, fields)) === false ? failed('validation.invalid') : [];
-  }
-
-  private async isTaken(identifier: string): Promise<boolean> {
-    return (await this.users.findByIdentifier(identifier)) !== null;
   }
 }
 

@@ -16,7 +16,10 @@ import { DeliversTokens } from '../../request/http/route.interceptor';
 import { Throttled } from '../../request/throttling/limiters';
 import { Registration, type RegistrationAnswer } from './registration';
 
-/** Sets the status 201 for an account without a session. Session tokens and a challenge are answered 200, as at a login. */
+/**
+ * Sets the status 201 for an account without a session, and 202 for a registration whose result is concealed. Session
+ * tokens and a challenge are answered 200, as at a login.
+ */
 @Injectable()
 export class CreatedStatus implements NestInterceptor<RegistrationAnswer, RegistrationAnswer> {
   constructor(private readonly adapterHost: HttpAdapterHost) {}
@@ -26,6 +29,7 @@ export class CreatedStatus implements NestInterceptor<RegistrationAnswer, Regist
     return next.handle().pipe(
       tap((answer) => {
         if ('registered' in answer) this.adapterHost.httpAdapter.status(response, 201);
+        if ('status' in answer) this.adapterHost.httpAdapter.status(response, 202);
       }),
     );
   }
@@ -56,7 +60,8 @@ export class RegistrationFlow extends Flow {
 
   /**
    * As `POST /register`: creates an account. Returns the tokens of a session, a challenge, or neither, as a login with
-   * the new password would.
+   * the new password would. With `registration.concealExisting`, the result is the same whether or not the email has an
+   * account.
    *
    * @param fields the fields that the rules declare, by their names in a request body. `password_confirmation` may be
    * omitted

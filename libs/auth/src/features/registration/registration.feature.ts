@@ -1,12 +1,34 @@
+import type { AuthConfig } from '../../foundation/config/auth-config';
 import type { Feature } from '../../foundation/realm/feature';
-import { FirstLogin, Registration } from './registration';
+import { ExistingAccountMails, FirstLogin, Registration } from './registration';
 import { NewAccounts } from './new-accounts';
 import { RegisterController } from './registration.controller';
 import { RegistrationForm } from './registration-form';
 
+/** Why `registration.concealExisting` would conceal nothing with this configuration, each with the correction. */
+function concealmentErrors({ guards }: AuthConfig): string[] {
+  return guards
+    .filter(({ registration: { concealExisting } }) => concealExisting)
+    .flatMap(({ features, emailVerification, hooks, username, nameOf }) => {
+      const option = nameOf('registration.concealExisting');
+      return [
+        !features.emailVerification &&
+          `${option} needs features.emailVerification: a mail tells the owner of an email what happened. Turn it on, or remove ${option}.`,
+        !emailVerification.blockUnverifiedLogin &&
+          `${option} needs emailVerification.blockUnverifiedLogin: otherwise a login with the chosen password shows whether the account was created. Turn it on, or remove ${option}.`,
+        username !== 'email' &&
+          `${option} needs the identifier "email", because the owner of the identifier is told by mail, but username is "${username}". Remove ${option}.`,
+        hooks.register &&
+          `${option} cannot be combined with hooks.register, whose duration and errors show whether it was called. Remove one of them.`,
+      ];
+    })
+    .filter((text): text is string => typeof text === 'string');
+}
+
 /** Registration of new accounts. */
 export const registration: Feature = {
   flags: ['registration'],
+  configErrors: concealmentErrors,
   defaultGuardControllers: [RegisterController],
-  providers: [RegistrationForm, NewAccounts, FirstLogin, Registration],
+  providers: [RegistrationForm, NewAccounts, FirstLogin, ExistingAccountMails, Registration],
 };

@@ -1,15 +1,19 @@
 import { Injectable } from '@nestjs/common';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { Realm } from '../../foundation/realm/realm';
+import { SecurityStore } from '../../foundation/security-store/security-store';
 import { type ClientInfo, clientInfo } from '../../request/http/client-info';
 import type { LoginChallenge, RegisteredBody } from '../../foundation/ports/presenter';
 import type { SessionTokens } from '../../request/http/route.interceptor';
+import type { Mail } from '../../foundation/ports/mail';
+import { MailQueue } from '../mail/mail-queue';
+import { AccountMails } from '../mail/mail.feature';
 import { VerificationMails } from '../email-verification/verification-mails';
 import { LoginChallengeIssuer, UnverifiedBlock } from '../login/login';
 import { SignInRefused } from '../../identity/tokens/access-tokens';
 import { Sessions } from '../sessions/sessions';
 import { NewAccounts } from './new-accounts';
-import { RegistrationForm } from './registration-form';
+import { type RegistrationFields, RegistrationForm } from './registration-form';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
 /** Signs a new user in, with the same result as a login with the new password. */
@@ -53,7 +57,41 @@ export class Registered {
   constructor(readonly user: object) {}
 }
 
-export type RegistrationAnswer = SessionTokens | LoginChallenge | RegisteredBody;
+/** The answer to every registration with `registration.concealExisting`. */
+export interface RegistrationReceived {
+  readonly status: 'registration-received';
+}
+
+export type RegistrationAnswer = SessionTokens | LoginChallenge | RegisteredBody | RegistrationReceived;
+
+/** Seconds between two mails to one account, so that registrations from many clients cannot flood a mailbox. */
+const PAUSE_SECONDS = 60;
+
+/** Mails the owner of an account that somebody tried to register with the address. */
+@Injectable()
+export class ExistingAccountMails {
+  constructor(
+    private readonly users: TimedUserProvider,
+    private readonly store: SecurityStore,
+    private readonly realm: Realm,
+    private readonly queue: MailQueue,
+    private readonly mails: AccountMails,
+  ) {}
+
+  send(user: object): void {
+    const id = this.users.idOf(user);
+    this.queue.add('existingAccount', () => this.mailFor(id));
+  }
+
+  /** Reads the user again, because the account may be deleted while the mail waits in the queue. */
+  private async mailFor(id: string): Promise<Mail | null> {
+    const user = await this.users.findById(id);
+    const to = user && this.users.emailOf(user);
+    if (!user || !to) return null;
+    const isFirst = await this.store.add(`svc:existing-account:${this.realm.guard}:${id}`, 'true', PAUSE_SECONDS);
+    return isFirst ? this.mails.write('existingAccount', { user, to }) : null;
+  }
+}
 
 /** Creates an account from a form and signs the user in (`POST /register`). */
 @Injectable()
@@ -62,15 +100,31 @@ export class Registration {
     private readonly form: RegistrationForm,
     private readonly accounts: NewAccounts,
     private readonly verificationMails: VerificationMails,
+    private readonly existingAccountMails: ExistingAccountMails,
     private readonly events: AuthEvents,
     private readonly firstLogin: FirstLogin,
+    private readonly realm: Realm,
   ) {}
 
-  /** @throws ValidationFailed, IdentifierTaken */
+  /** @throws ValidationFailed; IdentifierTaken without `registration.concealExisting` */
   async register(request: object): Promise<RegistrationAnswer> {
-    const user = await this.accounts.create(await this.form.read(request));
+    const fields = await this.form.read(request);
+    if (this.realm.options.registration.concealExisting) return this.receive(fields);
+    const user = await this.accounts.create(fields);
+    this.welcome(user);
+    return this.firstLogin.logIn(user, clientInfo(request));
+  }
+
+  /** The answer does not depend on what happened: the mail tells the owner of the address. */
+  private async receive(fields: RegistrationFields): Promise<RegistrationReceived> {
+    const { created, owner } = await this.accounts.createOrFind(fields);
+    if (created) this.welcome(created);
+    if (owner) this.existingAccountMails.send(owner);
+    return { status: 'registration-received' };
+  }
+
+  private welcome(user: object): void {
     this.events.emit(new Registered(user));
     this.verificationMails.send(user);
-    return this.firstLogin.logIn(user, clientInfo(request));
   }
 }

@@ -681,6 +681,17 @@ export interface RegistrationOptions {
    * @env SVC_REGISTER_LOGIN
    */
   login?: boolean;
+
+  /**
+   * Gives the same answer, 202, whether or not the email has an account, and mails the owner of an existing account. The
+   * user is not signed in, and {@link login} has no effect. Until the email is verified, a login is answered as one with a
+   * wrong password. Needs `features.emailVerification` and `emailVerification.blockUnverifiedLogin`, and `email` as the
+   * identifier; cannot be combined with `hooks.register`.
+   *
+   * @default false
+   * @env SVC_REGISTER_CONCEAL_EXISTING
+   */
+  concealExisting?: boolean;
 }
 
 /** Features, each on or off. They are structure: known when the module is declared. */

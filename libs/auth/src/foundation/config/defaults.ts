@@ -43,7 +43,7 @@ export const DEFAULTS = {
   passkeys: { origins: [], challengeTtl: 120, userVerification: 'required', required: false, maxPerUser: 50 },
   emailVerification: { expire: 60, blockUnverifiedLogin: false },
   passwordReset: { expireMinutes: 60, throttleSeconds: 60, revokeSessions: true, broker: null, brokers: {} },
-  registration: { login: true },
+  registration: { login: true, concealExisting: false },
   passwords: { minLength: 8, blockList: [] },
   mail: { templates: {} },
   confirm: { ttl: 300, afterLogin: false, header: 'X-Svc-Confirmation' },

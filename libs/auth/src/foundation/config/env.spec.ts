@@ -63,6 +63,7 @@ const EXPECTED: Record<string, string> = {
   SVC_RESET_THROTTLE: 'passwordReset.throttleSeconds',
   SVC_RESET_BROKER: 'passwordReset.broker',
   SVC_REGISTER_LOGIN: 'registration.login',
+  SVC_REGISTER_CONCEAL_EXISTING: 'registration.concealExisting',
   SVC_PASSWORD_MIN_LENGTH: 'passwords.minLength',
   SVC_FEATURE_ROTATION: 'features.rotation',
   SVC_FEATURE_REUSE_DETECTION: 'features.reuseDetection',

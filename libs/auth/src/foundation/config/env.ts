@@ -94,6 +94,7 @@ export const VARIABLES: ReadonlyArray<readonly [name: string, option: string, pa
   ['RESET_THROTTLE', 'passwordReset.throttleSeconds', number],
   ['RESET_BROKER', 'passwordReset.broker', text],
   ['REGISTER_LOGIN', 'registration.login', flag],
+  ['REGISTER_CONCEAL_EXISTING', 'registration.concealExisting', flag],
   ['PASSWORD_MIN_LENGTH', 'passwords.minLength', number],
   ['ARGON2_MEMORY', 'hashing.memoryCost', number],
   ['ARGON2_TIME', 'hashing.timeCost', number],

@@ -1,5 +1,5 @@
 import type { GuardConfig } from './auth-config';
-import type { AuthValues, ResetBrokerOptions } from './auth-options';
+import type { AuthModuleOptions, AuthValues, ResetBrokerOptions } from './auth-options';
 import { DEFAULTS } from './defaults';
 import { wholeNumber } from './merge';
 
@@ -91,8 +91,14 @@ const resetBroker = (given: ResetBrokerOptions | null, fallback: Required<ResetB
     throttleSeconds: wholeNumber(given?.throttleSeconds, fallback.throttleSeconds, 0, LONGEST_PAUSE),
   });
 
-export const resolveRegistration = (options: AuthValues): GuardConfig['registration'] =>
-  Object.freeze({ login: options.registration?.login ?? DEFAULTS.registration.login });
+export function resolveRegistration({
+  registration = {},
+  features = {},
+}: Pick<AuthModuleOptions, 'registration' | 'features'>): GuardConfig['registration'] {
+  const { login, concealExisting } = { ...DEFAULTS.registration, ...registration };
+  // It also changes the login, so it has no effect where there is no registration.
+  return Object.freeze({ login, concealExisting: concealExisting && features.registration === true });
+}
 
 /** Bounds of the minimum length: 8 is the minimum of NIST SP 800-63B §3.1.1.2, 255 is the maximum length of a field. */
 const PASSWORD_LENGTHS = [8, 255] as const;

@@ -20,27 +20,33 @@ export abstract class Mailer {
   abstract send(mail: Mail): Promise<unknown>;
 }
 
-/** The data of a mail with a link. */
-export interface LinkMail {
+/** The data of a mail without a link. */
+export interface NoticeMail {
   user: object;
   /** The address of the recipient. */
   to: string;
+  appName: string;
+}
+
+/** The data of a mail with a link. */
+export interface LinkMail extends NoticeMail {
   /** The link. It is a secret: a person who opens it is treated as the owner of the address. */
   url: string;
   /** Lifetime of the link in minutes. */
   minutes: number;
-  appName: string;
 }
 
 /** A mail without its recipient. */
 export type MailContent = Omit<Mail, 'to'>;
 
-export type MailTemplate = (mail: LinkMail) => MailContent | Promise<MailContent>;
+export type MailTemplate<Data extends NoticeMail = LinkMail> = (mail: Data) => MailContent | Promise<MailContent>;
 
 /** The templates of the library's mails, by kind. */
 export interface MailTemplates {
   passwordReset: MailTemplate;
   emailVerification: MailTemplate;
+  /** To the owner of an address with which somebody tried to register: see `registration.concealExisting`. */
+  existingAccount: MailTemplate<NoticeMail>;
 }
 
 export type MailKind = keyof MailTemplates;
@@ -63,6 +69,15 @@ If you did not request it, ignore this mail: nothing has changed.
 ${url}
 
 If you have no account at ${appName}, ignore this mail.
+`,
+  }),
+  existingAccount: ({ appName }) => ({
+    subject: `You already have an account at ${appName}`,
+    text: `Somebody tried to register at ${appName} with this email address, which already has an account.
+
+If it was you, sign in with your password, or reset the password if you do not know it.
+
+If it was not you, ignore this mail: nothing has changed.
 `,
   }),
 };

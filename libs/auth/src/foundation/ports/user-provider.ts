@@ -85,6 +85,14 @@ export abstract class UserProvider<User extends object = object> {
     throw new Error('This user provider creates no accounts.');
   }
 
+  /**
+   * Does the work of {@link create} for an account that exists, and changes nothing. `registration.concealExisting` calls
+   * it when an email has an account, so that the time of the answer does not show it. Default: does nothing.
+   *
+   * @param _id the id of the account
+   */
+  async imitateCreation(_id: string): Promise<void> {}
+
   /** Whether {@link currentMark} and {@link wasCreatedSince} are implemented. `hooks.register` requires them. */
   datesAccounts(): boolean {
     return false;

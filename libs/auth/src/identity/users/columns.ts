@@ -1,12 +1,13 @@
 import { Exclude } from 'class-transformer';
 import { Column, Index } from 'typeorm';
 import { Grant, tokenOfUser } from './grant';
+import { foldedIdentifier } from './identifiers';
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 type Constructor<T = object> = abstract new (...args: any[]) => T;
 
 const lowerCase = {
-  to: (email: unknown) => (typeof email === 'string' ? email.trim().toLowerCase() : email),
+  to: (email: unknown) => (typeof email === 'string' ? foldedIdentifier(email) : email),
   from: (email: unknown) => email,
 };
 

@@ -58,6 +58,10 @@ export class TimedUserProvider {
     return this.timed(() => this.provider.create(account));
   }
 
+  imitateCreation(id: string): Promise<void> {
+    return this.timed(() => this.provider.imitateCreation(id));
+  }
+
   currentMark(): Promise<string> {
     return this.timed(() => this.provider.currentMark());
   }

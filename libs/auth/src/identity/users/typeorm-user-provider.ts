@@ -176,6 +176,11 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
     return created && this.findById(this.idOf(created));
   }
 
+  override async imitateCreation(id: string): Promise<void> {
+    await this.accounts.imitateInsert(id);
+    await this.findById(id);
+  }
+
   /** True if the entity has a `@CreateDateColumn` with a time zone. */
   override datesAccounts(): boolean {
     return this.accounts.areDated;

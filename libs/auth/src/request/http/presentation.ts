@@ -59,6 +59,8 @@ export class Presentation {
     if (operation === 'logout') return this.presenter.logout(about);
     if (operation === 'refresh') return this.presenter.refresh(answer as TokenBody, about);
     if (isChallenge(answer)) return this.presenter.challenge(answer, about);
+    // A concealed registration is not presented: a presenter might add what the answer conceals.
+    if (operation === 'register' && 'status' in (answer as object)) return answer;
     if (operation === 'register') return this.presenter.registration(answer as TokenBody | RegisteredBody, about);
     return SIGN_INS.has(operation) ? this.presenter.login(answer as TokenBody, about) : answer;
   }

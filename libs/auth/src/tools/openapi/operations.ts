@@ -57,7 +57,7 @@ export const OPERATION_DOCS: Readonly<Record<Operation, OperationDoc>> = {
       new TooManyFailures(options.username, A_MINUTE),
       new HasherBusy(),
       ...lock(options.username, options),
-      ...unverified(options),
+      ...(options.registration.concealExisting ? [] : unverified(options)),
       ...suspended(options),
     ],
   },
@@ -93,11 +93,14 @@ export const OPERATION_DOCS: Readonly<Record<Operation, OperationDoc>> = {
   },
   register: {
     summary: 'Creates an account',
-    answers: (options) => ({
-      ...(options.registration.login && { 200: tokensOrChallenge(options) }),
-      201: body('AuthRegistered'),
-    }),
-    refusals: ({ username }) => [new IdentifierTaken(username), new HasherBusy()],
+    answers: (options) =>
+      options.registration.concealExisting
+        ? { 202: status('registration-received') }
+        : { ...(options.registration.login && { 200: tokensOrChallenge(options) }), 201: body('AuthRegistered') },
+    refusals: ({ username, registration }) => [
+      ...(registration.concealExisting ? [] : [new IdentifierTaken(username)]),
+      new HasherBusy(),
+    ],
   },
   email_verify: {
     summary: 'Opens a mailed verification link',
