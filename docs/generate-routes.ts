@@ -53,7 +53,9 @@ const NOTES: Readonly<Record<string, string>> = {
   email_verify: 'Answers 302 to the configured page (`emailVerification.frontendUrl`), and 204 to JSON clients.',
   email_verify_probe: 'Changes nothing, for any link: it answers programs that check the links in mails.',
   passkey_rename: 'A passkey of another user is 404.',
-  register: 'Answers 201 if no session is started: `registration.login` is off, or the email must be verified first.',
+  register:
+    'Answers 201 if no session is started: `registration.login` is off, or the email must be verified first. Answers 202 ' +
+    'always the same with `registration.concealExisting`.',
   passkey_login: 'Answers 401 if the user of the passkey no longer exists.',
   account_export: 'Returns the data that the library has of the account.',
   account_delete: 'Succeeds once. Afterwards every request of the account is answered 401.',

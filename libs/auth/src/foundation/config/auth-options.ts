@@ -822,7 +822,8 @@ export interface AuthHooks {
   /**
    * Replaces the identifier and password check of `POST /login`. Resolve to the user, or to null to refuse. Rate limits
    * and lockout still apply, by the submitted identifier: if it names another account than the returned user, the login
-   * fails. A throw counts as a failure. The host must take equal time for unknown users. Extra guards do not inherit
+   * fails. An identifier that `UserProvider.findByIdentifier` does not find is counted by its spelling, and a success does
+   * not clear these failures. A throw counts as a failure. The host must take equal time for unknown users. Extra guards do not inherit
    * it, so that a user of one table does not sign in as the user with the same id in another table.
    */
   authenticate?: (request: unknown, context: { guard: string }) => Promise<object | null>;

@@ -75,7 +75,7 @@ If you have no account at ${appName}, ignore this mail.
     subject: `You already have an account at ${appName}`,
     text: `Somebody tried to register at ${appName} with this email address, which already has an account.
 
-If it was you, sign in with your password, or reset the password if you do not know it.
+If it was you, sign in. If you cannot sign in, reset the password.
 
 If it was not you, ignore this mail: nothing has changed.
 `,
