@@ -10,7 +10,7 @@ export { ConfirmationFlow } from './features/step-up/confirm-password.controller
 export { EnrolmentFlow } from './features/two-factor/two-factor.controller';
 export { type PasskeyAnswer, PasskeyFlow } from './features/passkeys/passkey-flow';
 export { RegistrationFlow } from './features/registration/registration.controller';
-export type { RegistrationAnswer } from './features/registration/registration';
+export type { RegistrationAnswer, RegistrationReceived } from './features/registration/registration';
 export { type NewPassword, PasswordChangeFlow } from './features/change-password/change-password.controller';
 export { PasswordResetFlow, type ResetInput } from './features/password-reset/password-reset.controller';
 export {
