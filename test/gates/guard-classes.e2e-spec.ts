@@ -22,7 +22,7 @@ import { TestApp } from '../support/app';
 import { forge } from '../support/forge';
 import { expectGateOrder } from '../support/gate-order';
 import { CONFIRMATION_HEADER, confirmPassword, startStepUp, stepUpForFile } from '../support/step-up';
-import { userProvidersOf } from '../support/user-reads';
+import { VerifiablePerson } from '../support/user-entities';
 
 @Controller('by-guard')
 class ByGuard {
@@ -118,7 +118,12 @@ class DerivedFromGuarded extends GuardOnClass {
 class OrdersModule {}
 
 describe('a guard class of the library', () => {
-  const t = TestApp.forFile({ controllers: [GuardOnClass, DerivedFromGuarded], imports: [OrdersModule] });
+  const t = TestApp.forFile({
+    options: { users: { entity: VerifiablePerson } },
+    controllers: [GuardOnClass, DerivedFromGuarded],
+    entities: [VerifiablePerson],
+    imports: [OrdersModule],
+  });
   beforeEach(async () => {
     await t.person('ada@example.com');
     await t.person('root@example.com', 'admin');
@@ -195,11 +200,9 @@ describe('a guard class of the library', () => {
     const { body: proof } = await confirmPassword(t, accessToken).expect(200);
     const confirmed = t.call('post', '/by-guard/confirmed', accessToken);
     await confirmed.set(CONFIRMATION_HEADER, proof.confirmation_token).expect(201);
-    const unverified = userProvidersOf(t).map((users) => jest.spyOn(users, 'isEmailVerified').mockReturnValue(false));
     await t.call('post', '/by-guard/verified', accessToken).expect(409);
-    for (const spy of unverified) spy.mockReturnValue(true);
+    await t.database.query('UPDATE people SET email_verified_at = now()');
     await t.call('post', '/by-guard/verified', accessToken).expect(201);
-    for (const spy of unverified) spy.mockRestore();
   });
 
   it('can be injected', () => {
@@ -252,11 +255,12 @@ describe.each(['/listed', '/spread', '/with-decorators'])('guard classes in any 
   it('check in the order of the decorators, each once: 401, 403, 429, 423, 409', async () => {
     const round = (request: unknown): string => (request as { headers: { round: string } }).headers.round;
     const once = (request: unknown) => ({ key: round(request), maxAttempts: 1, decaySeconds: 60 });
-    const t = await startStepUp({ keyPrefix: `${randomUUID()}:`, rateLimits: { limiters: { once } } }, [
-      Listed,
-      Spread,
-      WithDecorators,
-    ]);
+    const options = {
+      users: { entity: VerifiablePerson },
+      keyPrefix: `${randomUUID()}:`,
+      rateLimits: { limiters: { once } },
+    };
+    const t = await startStepUp(options, [Listed, Spread, WithDecorators]);
     await expectGateOrder(t, path);
     await t.stop();
   });
@@ -306,7 +310,7 @@ function ownGuard(): Type<CanActivate> {
 }
 
 describe('a guard class on a handler', () => {
-  const t = stepUpForFile({}, [Open, WithOwnGuard]);
+  const t = stepUpForFile({ users: { entity: VerifiablePerson } }, [Open, WithOwnGuard]);
 
   it('closes it although its class is public', async () => {
     await t.http.post('/open/to-all').expect(201);
@@ -314,7 +318,7 @@ describe('a guard class on a handler', () => {
     const { access_token: accessToken } = await t.session();
     await t.call('post', '/open/abilities', accessToken).expect(403);
     await t.call('post', '/open/confirmed', accessToken).expect(423);
-    await t.call('post', '/open/verified', accessToken).expect(201);
+    await t.call('post', '/open/verified', accessToken).expect(409);
   });
 
   it('also checks as a base class of a guard of the host', async () => {
@@ -401,6 +405,15 @@ class Mistyped {
   }
 }
 
+@Controller('unknown-state')
+class UnknownState {
+  @Get()
+  @UseGuards(VerifiedEmailGuard)
+  any() {
+    return {};
+  }
+}
+
 @Controller('nameless')
 class Nameless {
   @Get()
@@ -415,6 +428,7 @@ describe('the application does not start with a route', () => {
     ['that is both public and guarded', Contradictory, /^Contradictory\.both: .*both @Public\(\) and guarded/],
     ['whose class is both public and guarded', ContradictoryClass, /^ContradictoryClass\.any: .*both @Public\(\)/],
     ['that names an undeclared guard', Mistyped, /^Mistyped\.any: There is no guard "amdin"/],
+    ['for verified users, if users have no such state', UnknownState, /^UnknownState\.any: .*column emailVerifiedAt/],
     ['whose guard names no ability', Nameless, /names no ability/],
   ])('%s', async (_, controller, message) => {
     await expect(TestApp.start({ controllers: [controller] })).rejects.toThrow(message);

@@ -1,4 +1,4 @@
-import { Controller, Get, Post, UseGuards } from '@nestjs/common';
+import { Controller, Get, Post, type Type, UseGuards } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { AuthGuard } from '@nestjs/passport';
 import {
@@ -11,13 +11,15 @@ import {
   RequireConfirmation,
   RequireVerifiedEmail,
   Throttled,
+  UserProvider,
 } from '@svc/auth';
 import { randomUUID } from 'node:crypto';
-import { TestApp } from '../support/app';
+import { TestApp, type TestAppOptions } from '../support/app';
 import { expectGateOrder } from '../support/gate-order';
 import { startStepUp } from '../support/step-up';
 import { forge } from '../support/forge';
 import { ADMIN_AUDIENCE, HostModule } from '../support/host.module';
+import { VerifiablePerson } from '../support/user-entities';
 
 /** Wraps a handler and copies its metadata, as tracing and transaction decorators do. */
 const Traced = (): MethodDecorator => (_target, _key, descriptor: PropertyDescriptor) => {
@@ -267,6 +269,7 @@ describe.each(['/one-way', '/other-way'])('the gates of a route with all gates, 
   it('are passed in one order: 401, 403, 429, 423, 409', async () => {
     const t = await startStepUp(
       {
+        users: { entity: VerifiablePerson },
         keyPrefix: `${randomUUID()}:`,
         rateLimits: { limiters: { once: (request) => ({ key: round(request), maxAttempts: 1, decaySeconds: 60 }) } },
       },
@@ -274,6 +277,73 @@ describe.each(['/one-way', '/other-way'])('the gates of a route with all gates, 
     );
     const round = (request: unknown): string => (request as { headers: { round: string } }).headers.round;
     await expectGateOrder(t, path);
+    await t.stop();
+  });
+});
+
+@Controller('verified')
+class Verified {
+  @Post()
+  @RequireVerifiedEmail()
+  any() {
+    return {};
+  }
+}
+
+@Controller('verified/staff')
+@Authenticated('admin')
+class VerifiedStaff {
+  @Post()
+  @RequireVerifiedEmail()
+  any() {
+    return {};
+  }
+}
+
+/** A provider of users whose ids tell the state. */
+class StateById extends UserProvider<{ id: string }> {
+  findById = async (id: string) => ({ id });
+  findByIdentifier = async () => null;
+  passwordHashOf = async () => null;
+  savePasswordHash = async () => undefined;
+  idOf = ({ id }: { id: string }) => id;
+  override isEmailVerified({ id }: { id: string }): boolean | null {
+    return { verified: true, unverified: false }[id] ?? null;
+  }
+}
+
+/** The same users, of whom nothing is known. */
+class Stateless extends StateById {
+  override isEmailVerified = UserProvider.prototype.isEmailVerified;
+}
+
+const features = { accountDeletion: false };
+
+describe('a route for users with a verified email', () => {
+  it.each<[string, Type, TestAppOptions['options'], string]>([
+    ['the entity of the users has no column for it', Verified, {}, 'Verified'],
+    ['those of the named guard have none', VerifiedStaff, { users: { entity: VerifiablePerson } }, 'VerifiedStaff'],
+    [
+      'only those of another guard have one',
+      Verified,
+      { guards: { admin: { users: { entity: VerifiablePerson } } } },
+      'Verified',
+    ],
+    ['their provider does not tell it', Verified, { users: { provider: Stateless }, features }, 'Verified'],
+  ])('is refused at boot if %s', async (_, controller, options, name) => {
+    await expect(
+      TestApp.start({ options, controllers: [controller], entities: [VerifiablePerson] }),
+    ).rejects.toThrow(new RegExp(`^${name}\\.any: @RequireVerifiedEmail\\(\\).*column emailVerifiedAt.*isEmailVerified`));
+  });
+
+  it('answers 409 to a user of whom it is not known', async () => {
+    const t = await TestApp.start({ options: { users: { provider: StateById }, features }, controllers: [Verified] });
+    const call = async (id: string) => t.call('post', '/verified', (await t.auth.startSession(id)).accessToken);
+    expect((await call('verified')).status).toBe(201);
+    for (const id of ['unverified', 'unknown']) {
+      const { status, body } = await call(id);
+      expect([id, status, body.message]).toEqual([id, 409, 'Your email address is not verified.']);
+    }
     await t.stop();
   });
 });

@@ -2,7 +2,7 @@ import type { AuthModuleOptions } from '@svc/auth';
 import type { Type } from '@nestjs/common';
 import { TestApp } from './app';
 import { HostController } from './host.module';
-import { ADA, PASSWORD } from './user-entities';
+import { ADA, PASSWORD, VerifiablePerson } from './user-entities';
 
 export { ADA };
 
@@ -13,14 +13,22 @@ export async function startStepUp(
   options: Partial<AuthModuleOptions> = {},
   controllers: Type[] = [],
 ): Promise<TestApp> {
-  const t = await TestApp.start({ options, controllers: [HostController, ...controllers] });
+  const t = await TestApp.start({
+    options,
+    controllers: [HostController, ...controllers],
+    entities: [VerifiablePerson],
+  });
   await addPeople(t);
   return t;
 }
 
 /** The same host for a whole file, or for a `describe` block: see {@link TestApp.forFile}. */
 export function stepUpForFile(options: Partial<AuthModuleOptions> = {}, controllers: Type[] = []): TestApp {
-  const t = TestApp.forFile({ options, controllers: [HostController, ...controllers] });
+  const t = TestApp.forFile({
+    options,
+    controllers: [HostController, ...controllers],
+    entities: [VerifiablePerson],
+  });
   beforeEach(() => addPeople(t));
   return t;
 }

@@ -8,6 +8,16 @@ export class Person extends withTwoFactorColumns(withAuthColumns()) {
   id!: number;
 }
 
+/** The same users with the state that `@RequireVerifiedEmail()` reads. */
+@Entity('people')
+export class VerifiablePerson extends withAuthColumns() {
+  @PrimaryGeneratedColumn('identity', { type: 'int' })
+  id!: number;
+
+  @Column({ name: 'email_verified_at', type: 'timestamptz', nullable: true })
+  emailVerifiedAt!: Date | null;
+}
+
 /** Users of the guard `admin`. */
 @Entity('operators')
 export class Operator extends withTwoFactorColumns(withAuthColumns()) {

@@ -1,9 +1,10 @@
 import { type ExecutionContext, Injectable } from '@nestjs/common';
-import { AuthException } from '../../foundation/platform/errors';
+import { AuthConfigError, AuthException } from '../../foundation/platform/errors';
 import { UserProvider } from '../../foundation/ports/user-provider';
 import type { Feature } from '../../foundation/realm/feature';
 import { Realm } from '../../foundation/realm/realm';
 import { callerAt } from '../../identity/tokens/caller';
+import { knowsVerifiedEmails } from '../../identity/users/provider-checks';
 import { AuthenticationGate } from '../../request/gates/authenticated';
 import { RouteGuard, requires } from '../../request/gates/route-guard';
 import { type Gate, Gates } from '../../request/gates/route-plan';
@@ -15,7 +16,7 @@ export class EmailUnverified extends AuthException {
   }
 }
 
-/** Checks the verified email on the user as read for this request, not on a claim. Users without email verification pass. */
+/** Checks the verified email on the user as read for this request, not on a claim. A user of unknown state is refused. */
 @Injectable()
 export class VerifiedEmailGate implements Gate {
   static readonly stage = 'verification';
@@ -25,15 +26,26 @@ export class VerifiedEmailGate implements Gate {
     private readonly realm: Realm,
   ) {}
 
+  accept(): void {
+    if (knowsVerifiedEmails(this.users)) return;
+    throw new AuthConfigError(
+      `@RequireVerifiedEmail() and VerifiedEmailGuard need users whose email is known to be verified or not, and the ` +
+        `users of the guard "${this.realm.guard}" have no such state. Give the entity a column emailVerifiedAt ` +
+        '(timestamptz, nullable), implement isEmailVerified in your UserProvider, or remove the requirement.',
+    );
+  }
+
   check(_context: ExecutionContext, request: object): void {
     const caller = callerAt(request, this.realm.guard);
-    if (this.users.isEmailVerified(caller.user) === false) throw new EmailUnverified();
+    // Null, an unknown state, is no proof.
+    if (this.users.isEmailVerified(caller.user) !== true) throw new EmailUnverified();
   }
 }
 
 /**
- * Requires a valid token and a user with a verified email; the response is 409 otherwise. Users without email
- * verification pass: their entity has no column `emailVerifiedAt`, or `UserProvider.isEmailVerified` returns null.
+ * Requires a valid token and a user with a verified email; the response is 409 otherwise, also for a user for whom
+ * `UserProvider.isEmailVerified` returns null. The application does not start if the users of the guard have no such
+ * state: neither a column `emailVerifiedAt` nor an implementation of `isEmailVerified`.
  *
  * @publicApi
  */

@@ -2,6 +2,12 @@ import type { GuardConfig } from '../../foundation/config/auth-config';
 import { TypeormUserProvider } from './typeorm-user-provider';
 import { UserProvider } from '../../foundation/ports/user-provider';
 
+/** Whether a provider can tell whether an email is verified: its entity has the column, or it implements the method. */
+export const knowsVerifiedEmails = (users: UserProvider): boolean =>
+  users instanceof TypeormUserProvider
+    ? users.verifiesEmails()
+    : users.isEmailVerified !== UserProvider.prototype.isEmailVerified;
+
 /** The configuration errors of a user provider for the enabled features of a guard, each with its correction. */
 export function userProviderErrors(users: UserProvider, { guard, features, hooks }: GuardConfig): string[] {
   const has = (...methods: ('identifierOf' | 'emailOf')[]): boolean =>

@@ -34,8 +34,10 @@ function refuseRoute(controller: { prototype: object }, name: string, realms: Re
   }
   const { guard, gates } = routePlan(controller, handler);
   const named = realms.named(guard);
-  // A route without a guard name is handled by the guard that authenticates the request: one of them must accept it.
-  const scopes = named ? [named] : [realms.default, ...realms.all];
+  // Without a guard name, the default guard authenticates. A route that only Passport authenticates is handled by the
+  // guard of the request: one of them must accept it.
+  const isAuthenticated = gates.some(({ stage }) => stage === 'authentication');
+  const scopes = named ? [named] : isAuthenticated ? [realms.default] : [realms.default, ...realms.all];
   for (const gate of gates) acceptByAny(gateTypeOf(gate), scopes, controller, handler);
 }
 
