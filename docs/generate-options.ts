@@ -37,6 +37,7 @@ const GROUPS: readonly (readonly [title: string, ...options: string[]])[] = [
     'audience',
     'accessTtl',
     'leeway',
+    'tokenIds',
     'hooks.tokenClaims',
   ],
   [
@@ -50,7 +51,7 @@ const GROUPS: readonly (readonly [title: string, ...options: string[]])[] = [
     'forkThreshold',
     'sessions',
   ],
-  ['Cookies', 'cookieMode', 'cookie'],
+  ['Cookies', 'cookieMode', 'refreshTokenFrom', 'cookie'],
   ['Login and lockout', 'features.lockout', 'lockout', 'hooks.authenticate'],
   ['Throttling', 'rateLimits', 'hooks.rateLimitKey'],
   ['Abilities', 'features.abilities', 'features.gateAuthRoutes', 'hooks.abilities'],

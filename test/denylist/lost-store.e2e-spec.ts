@@ -22,9 +22,10 @@ describeWithOwnRedis('a token whose session ended before Redis lost its data', (
 
   beforeAll(async () => {
     redis = await RedisServer.start();
-    t = await TestApp.start({ redisUrl: redis.url });
-    other = await TestApp.start({ redisUrl: redis.url, databaseUrl: t.databaseUrl });
-    service = await VerifyingService.start(redis.url);
+    const options = { tokenIds: 'any' } as const;
+    t = await TestApp.start({ redisUrl: redis.url, options });
+    other = await TestApp.start({ redisUrl: redis.url, databaseUrl: t.databaseUrl, options });
+    service = await VerifyingService.start(redis.url, options);
     ({ client } = await redisCache(redis.url));
     await t.person(ADA);
     await t.person(BOB);

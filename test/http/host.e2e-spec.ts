@@ -28,12 +28,13 @@ import {
 import { merge, of, take } from 'rxjs';
 import agent from 'supertest';
 import { DataSource } from 'typeorm';
-import { startHost } from '../support/adapter';
+import { onFastify, startHost } from '../support/adapter';
 import { TestApp, type TestAppOptions } from '../support/app';
 import { createDatabase } from '../support/database';
 import { forge } from '../support/forge';
 import { hostOptions } from '../support/host.module';
-import { Operator, Person } from '../support/user-entities';
+import { routesOf } from '../support/routes';
+import { Operator, PASSWORD, Person } from '../support/user-entities';
 
 @Catch(HttpException)
 class ProblemFilter implements ExceptionFilter {
@@ -238,6 +239,95 @@ describe('the texts of the API', () => {
   it('contain the name of the field', async () => {
     const { body } = await t.login('x'.repeat(256), 'b').expect(422);
     expect(body.errors.email[0]).toBe('The email field must not be longer than 255 characters.');
+  });
+});
+
+describe('a response to a path of the library', () => {
+  const t = TestApp.forFile({ prepare: (app) => app.setGlobalPrefix('v1', { exclude: ['admin/auth/*rest'] }) });
+  beforeEach(() => t.person('ada@example.com'));
+
+  const PREFIXES = ['/v1/auth', '/admin/auth'];
+  /** Asks for a change of a copy that a cache might have. */
+  const ask = (method: string, path: string, token?: string) => {
+    const call = t.http[method.toLowerCase() as 'get'](path).set({
+      'If-None-Match': '*',
+      'If-Modified-Since': new Date(4e12).toUTCString(),
+    });
+    return token ? call.set('Authorization', `Bearer ${token}`) : call;
+  };
+  /** What the headers of a response lack. */
+  const lacksOf = (headers: Record<string, unknown>, caching: unknown = 'no-store, private'): unknown[] =>
+    [
+      ['cache-control', caching],
+      ['x-content-type-options', 'nosniff'],
+      ['etag', undefined],
+    ].flatMap(([name, value]) => (headers[name as string] === value ? [] : [name, headers[name as string]]));
+
+  it('has no entity tag, forbids caching, and states its type, whatever the method and the status', async () => {
+    const paths = [...new Set(routesOf(t).map((route) => route.split(' ')[1]!))].filter((path) => !path.endsWith('/jwks'));
+    expect(paths.length).toBeGreaterThan(15);
+    for (const path of paths) {
+      for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
+        const { status, headers } = await ask(method, path.replace(/:\w+/g, 'a'));
+        expect([method, path, status, lacksOf(headers)]).toEqual([method, path, expect.any(Number), []]);
+        expect([401, 404, 422]).toContain(status);
+      }
+    }
+  });
+
+  it('is complete for a client that has a copy, and has no entity tag', async () => {
+    const { body } = await t.http.post('/v1/auth/login').send({ email: 'ada@example.com', password: PASSWORD });
+    const sessions = await ask('GET', '/v1/auth/sessions', body.access_token).expect(200);
+    expect(sessions.body.data).toHaveLength(1);
+    expect(lacksOf(sessions.headers)).toEqual([]);
+    expect(lacksOf((await ask('POST', '/v1/auth/logout', body.access_token).expect(204)).headers)).toEqual([]);
+    for (const prefix of PREFIXES) {
+      const keys = await ask('GET', `${prefix}/jwks`).expect(200);
+      expect(keys.body).toEqual({ keys: [] });
+      expect(lacksOf(keys.headers, 'max-age=3600, public')).toEqual([]);
+      expect(keys.headers.pragma).toBeUndefined();
+    }
+  });
+
+  it('is protected when the request cannot be read', async () => {
+    for (const prefix of PREFIXES) {
+      const post = (type: string, body: string) =>
+        t.http.post(`${prefix}/login`).set('Content-Type', type).send(body);
+      for (const [status, answer] of [
+        [400, await post('application/json', '{')],
+        [413, await post('application/json', JSON.stringify('x'.repeat(2 ** 21)))],
+        [415, await post('application/json', '{}').set('Content-Encoding', 'unknown')],
+      ] as const) {
+        expect([prefix, status, answer.status]).toEqual([prefix, status, status]);
+        expect(lacksOf(answer.headers)).toEqual([]);
+      }
+    }
+  });
+
+  it('is not changed below other paths', async () => {
+    const { headers } = await t.get('/v1/open').expect(200);
+    expect(headers['cache-control']).toBeUndefined();
+    expect(headers['x-content-type-options']).toBeUndefined();
+  });
+});
+
+describe('an encoded path of the library', () => {
+  const t = TestApp.forFile();
+  beforeEach(() => t.person('ada@example.com'));
+
+  it('is one of the library wherever the router decodes it', async () => {
+    const expected = onFastify ? 200 : 404;
+    for (const path of ['/auth/%6cogin', '/%61uth/login', '/auth/l%6Fgin?x=1'])
+      await t.http.post(path).send({ email: 'ada@example.com', password: PASSWORD }).expect(expected);
+  });
+
+  it('is answered in the form of the library when the request cannot be read', async () => {
+    for (const path of ['/auth/%6cogin', '/%61uth/login', '/auth/l%6Fgin?x=1', '/auth/login#x']) {
+      const answer = await t.http.post(path).set('Content-Type', 'application/json').send('{"a": hunter2');
+      expect([path, answer.status, answer.body]).toEqual([path, 400, { message: 'The request cannot be read.' }]);
+      expect(answer.headers).toMatchObject({ 'cache-control': 'no-store, private', 'x-content-type-options': 'nosniff' });
+      expect(answer.headers).not.toHaveProperty('etag');
+    }
   });
 });
 

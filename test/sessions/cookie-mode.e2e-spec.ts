@@ -1,4 +1,5 @@
 import { TestApp, claimsOf } from '../support/app';
+import { requestWith } from '../support/raw-headers';
 import { PASSWORD } from '../support/user-entities';
 
 const cookieOf = (headers: Record<string, unknown>): string | undefined =>
@@ -34,18 +35,23 @@ describe('cookie mode', () => {
     expect(age).toBeLessThanOrEqual(2592000 - 1000);
   });
 
-  it('prefers the token of the body', async () => {
+  it('ignores a token in the body', async () => {
     const { cookie } = await signIn();
-    await t.http
-      .post('/auth/refresh')
-      .set('Cookie', cookie)
-      .send({ refresh_token: 'f'.repeat(71) })
-      .expect(401);
-    await t.http
-      .post('/auth/refresh')
-      .set('Cookie', cookie)
-      .send({ refresh_token: ['x'] })
-      .expect(200);
+    const token = cookie.split('=')[1]!;
+    await t.refresh(token).expect(401);
+    await t.refresh('f'.repeat(71)).set('Cookie', cookie).expect(200);
+  });
+
+  it('believes neither of two cookies of the name, in one header or in two', async () => {
+    const { cookie } = await signIn();
+    const refresh = (...headers: string[]) =>
+      requestWith(t, '/auth/refresh', headers.flatMap((header) => ['Cookie', header]));
+    const planted = '__Host-refresh=planted';
+    for (const header of [`${cookie}; ${planted}`, `${planted};${cookie}`, `${cookie}; ${cookie}`, `${cookie};\t${planted}`])
+      expect([header, await refresh(header)]).toEqual([header, 401]);
+    for (const [one, two] of [[cookie, planted], [planted, cookie], [cookie, cookie]])
+      expect([one, two, await refresh(one!, two!)]).toEqual([one, two, 401]);
+    expect(await refresh(`other=1; ${cookie}; __Host-refresh-admin=x; __Host-refresh`)).toBe(200);
   });
 
   it('never clears the cookie when a refresh fails, because another tab may have replaced it', async () => {
@@ -94,6 +100,44 @@ describe('cookie mode', () => {
     const { body, headers } = await t.login('root@example.com', PASSWORD, 'admin').expect(200);
     expect(body.refresh_token).toMatch(/^[\w-]{71}$/);
     expect(cookieOf(headers)).toBeUndefined();
+  });
+});
+
+describe('the place of the refresh token', () => {
+  const t = TestApp.forFile({
+    options: { refreshTokenFrom: 'mode', guards: { admin: { refreshTokenFrom: 'both' } as never } },
+  });
+  beforeEach(async () => {
+    await t.person('ada@example.com');
+    await t.person('root@example.com', 'admin');
+  });
+
+  it('is only the body in body mode', async () => {
+    const { refresh_token: token } = await t.session('ada@example.com');
+    const inCookie = { headers: { cookie: `__Host-refresh=${token}` } };
+    await t.http.post('/auth/refresh').set('Cookie', inCookie.headers.cookie).expect(401);
+    expect(t.auth.refreshTokenOf(inCookie)).toBe('');
+    expect(t.auth.refreshTokenOf({ ...inCookie, body: { refresh_token: token } })).toBe(token);
+    await t.refresh(token).set('Cookie', '__Host-refresh=other').expect(200);
+  });
+
+  it('is the body, otherwise the cookie, where the guard asks for both', async () => {
+    const { refresh_token: token } = await t.session('root@example.com', 'admin');
+    const cookie = `__Host-refresh-admin=${token}`;
+    const post = () => t.http.post('/admin/auth/refresh').set('Cookie', cookie);
+    await post().send({ refresh_token: 'f'.repeat(71) }).expect(401);
+    await post().send({ refresh_token: ['x'] }).expect(200);
+    await post().set('Cookie', 'other=1').send({ refresh_token: token }).expect(200);
+    const admin = t.auth.guard('admin');
+    expect(admin.refreshTokenOf({ headers: { cookie } })).toBe(token);
+    expect(admin.refreshTokenOf({ headers: { cookie }, body: { refresh_token: 'first' } })).toBe('first');
+    expect(admin.refreshTokenOf({ headers: { cookie: `${cookie}; ${cookie}` } })).toBe('');
+  });
+
+  it('is not read from the request of a page of another site, where the guard asks for both', async () => {
+    const { refresh_token: token } = await t.session('root@example.com', 'admin');
+    const post = t.http.post('/admin/auth/refresh').set('Cookie', `__Host-refresh-admin=${token}`);
+    await post.set('Sec-Fetch-Site', 'cross-site').expect(403);
   });
 });
 

@@ -52,7 +52,11 @@ export function routesOfRouter(adapter: AbstractHttpAdapter): string[] {
   const ofFastify = fastifyRoutes.get(adapter);
   if (ofFastify) return ofFastify;
   const { router } = adapter.getInstance() as { router: { stack: Layer[] } };
+  // Middleware of a path is a route of all methods.
+  const isMiddleware = (methods: Record<string, boolean>): boolean => 'trace' in methods;
   return router.stack.flatMap(({ route }) =>
-    route ? Object.keys(route.methods).map((method) => `${method.toUpperCase()} ${route.path}`) : [],
+    route && !isMiddleware(route.methods)
+      ? Object.keys(route.methods).map((method) => `${method.toUpperCase()} ${route.path}`)
+      : [],
   );
 }

@@ -2,6 +2,7 @@ import vectors from '../vectors/rfc-jose/rfc7515_appendix_a.json';
 import { TestApp, type Tokens, claimsOf } from '../support/app';
 import { type Forgery, forge, unsigned } from '../support/forge';
 import { ADMIN_AUDIENCE } from '../support/host.module';
+import { requestWith } from '../support/raw-headers';
 import { countUserReads } from '../support/user-reads';
 
 const now = (): number => Math.floor(Date.now() / 1000);
@@ -63,6 +64,23 @@ describe('an access token', () => {
     'is not valid yet': { claims: { nbf: now() + 60 } },
     'is not valid yet by iat, without nbf': { without: ['nbf'], claims: { iat: now() + 60 } },
     'has a text as nbf': { claims: { nbf: '0' } },
+    'has null as nbf': { claims: { nbf: null } },
+    'has null as iat': { claims: { iat: null } },
+    'has a fraction as expiry': { claims: { exp: now() + 60.5 } },
+    'has a fraction as nbf': { claims: { nbf: now() - 0.5 } },
+    'has a fraction as iat': { claims: { iat: now() - 0.5 } },
+    'has a negative nbf': { claims: { nbf: -1 } },
+    'has milliseconds as iat': { claims: { iat: Date.now() } },
+    'has a text as id that is no UUID': { claims: { jti: 'a' } },
+    'has an id in capitals': { claims: { jti: '5C8D2C2B-6C2F-4B9E-8D6F-0D3F2F6C1A11' } },
+    'has an empty id': { claims: { jti: '' } },
+    'has a number as id': { claims: { jti: 7 } },
+    'has null as id': { claims: { jti: null } },
+    'has a text as session that is no UUID': { claims: { fid: 'a' } },
+    'has a session in capitals': { claims: { fid: '5C8D2C2B-6C2F-4B9E-8D6F-0D3F2F6C1A11' } },
+    'has an empty session': { claims: { fid: '' } },
+    'has a number as session': { claims: { fid: 7 } },
+    'has null as session': { claims: { fid: null } },
     'has no subject': { without: ['sub'] },
     'has an empty subject': { claims: { sub: '' } },
     'has a number as subject': { claims: { sub: 1 } },
@@ -168,6 +186,34 @@ describe('an access token', () => {
     ).expect(401);
     expect(headers['www-authenticate']).toBe('Bearer');
     expect(body).toEqual({ message: 'Authentication is required.' });
+  });
+
+  it('is not read from a request with two Authorization headers, which is answered as one without', async () => {
+    const [own, other] = [`Bearer ${forge()}`, 'Basic YTpi'];
+    const get = (...values: string[]) =>
+      Promise.all(
+        ['/private', '/passport', '/auth/sessions'].map((path) =>
+          requestWith(t, path, values.flatMap((value, i) => [i ? 'authorization' : 'Authorization', value]), 'GET'),
+        ),
+      );
+    expect(await get(own)).toEqual([200, 200, 200]);
+    for (const two of [
+      [own, own],
+      [own, other],
+      [other, own],
+    ])
+      expect([two, await get(...two)]).toEqual([two, [401, 401, 401]]);
+  });
+
+  it('is not read from a server call with two Authorization headers', async () => {
+    const authorization = `Bearer ${forge()}`;
+    await expect(t.auth.sessions.list({ headers: { authorization } })).resolves.toBeDefined();
+    for (const two of [
+      { headers: { authorization, Authorization: authorization } },
+      { headers: { authorization: [authorization, authorization] } },
+      { headers: { authorization }, rawHeaders: ['Authorization', authorization, 'authorization', authorization] },
+    ])
+      await expect(t.auth.sessions.list(two)).rejects.toThrow('Authentication is required.');
   });
 
   it('is not read from the query string or the body', async () => {

@@ -1,4 +1,13 @@
-import { type DynamicModule, type FactoryProvider, Module, type OnModuleInit } from '@nestjs/common';
+import {
+  type DynamicModule,
+  type FactoryProvider,
+  type MiddlewareConsumer,
+  Module,
+  type NestModule,
+  type OnModuleInit,
+  RequestMethod,
+  VERSION_NEUTRAL,
+} from '@nestjs/common';
 import { MetadataScanner, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { Auth, FLOWS } from './auth';
 import { AuthCoreModule } from './shared.module';
@@ -14,9 +23,11 @@ import { ConfirmationGuard } from './features/step-up/require-confirmation';
 import { VerifiedEmailGuard } from './features/email-verification/require-verified-email';
 import { AuthHealth } from './tools/health/auth-health';
 import { refuseRoutes } from './request/gates/boot-check';
+import { mountedRoutes } from './request/gates/library-routes';
 import { Database } from './foundation/platform/database';
 import { SecurityStore } from './foundation/security-store/security-store';
 import { UnreadableRequests } from './request/http/parser-errors';
+import { protectCacheable, protectResponse } from './request/http/route.interceptor';
 import { SecurityLog } from './foundation/observability/security-log';
 import { observeEvents } from './log-events';
 import { Realms } from './foundation/realm/realm';
@@ -31,7 +42,7 @@ import { Pruning } from './tools/retention/pruning';
  * @publicApi
  */
 @Module({})
-export class AuthModule implements OnModuleInit {
+export class AuthModule implements NestModule, OnModuleInit {
   constructor(
     private readonly moduleRef: ModuleRef,
     private readonly events: AuthEvents,
@@ -39,6 +50,15 @@ export class AuthModule implements OnModuleInit {
     private readonly realms: Realms,
     private readonly securityLog: SecurityLog,
   ) {}
+
+  /** Nest calls this method before it mounts routes. */
+  configure(consumer: MiddlewareConsumer): void {
+    const paths = new Set(mountedRoutes(this.modules, new MetadataScanner()).map(({ path }) => path));
+    for (const path of paths) {
+      const middleware = path.split('/').at(-1) === 'jwks' ? protectCacheable : protectResponse;
+      consumer.apply(middleware).forRoutes({ path, method: RequestMethod.ALL, version: VERSION_NEUTRAL });
+    }
+  }
 
   onModuleInit(): void {
     refuseRoutes(this.modules, new MetadataScanner(), this.realms);

@@ -202,7 +202,10 @@ export class Auth {
     this.scope.get(TokenDelivery).forget(response);
   }
 
-  /** Returns the refresh token of a request: `refresh_token` in its body, otherwise the cookie; empty without one. */
+  /**
+   * Returns the refresh token of a request where this guard reads it: `refresh_token` in its body, or in cookie mode the
+   * cookie; see `refreshTokenFrom`. Empty without one.
+   */
   refreshTokenOf(request: object): string {
     return this.scope.get(RefreshTokenPipe).transform(request);
   }

@@ -114,7 +114,13 @@ function withInvalidClaims(visitor: Visitor, other: Visitor): Hostile[] {
     ['exp', [now() - 60, 0, -1, '4e9', String(now() + 900), null, undefined, [now() + 900], {}, true]],
     // Longer than the maximum lifetime of a token in this realm.
     ['exp', [now() + 1800, now() + 86_400, 4e9, Number.MAX_SAFE_INTEGER, 1e308]],
-    ['nbf', [now() + 900, '0', [], {}, true]],
+    ['nbf', [now() + 900, '0', null, 0.5, -1, [], {}, true]],
+    ['iat', [null, '0', 0.5, -1, Date.now(), [], {}, true]],
+    ['exp', [now() + 60.5]],
+    ...['jti', 'fid'].map((name): [string, unknown[]] => [
+      name,
+      [null, 7, '', 'a', [claims[name]], {}, String(claims[name]).toUpperCase()],
+    ]),
     ['iss', ['https://evil.example', '', null, undefined, ['https://api.example.com'], {}]],
     [
       'aud',
@@ -252,13 +258,14 @@ export function hostilePurposeTokens(typ: string, visitor: Visitor, other: Visit
   const as = (change: Json, header: Json = {}): string => purposeToken(typ, visitor, change, ownSigner, header);
   const wrong: [string, unknown[]][] = [
     ['exp', [now() - 60, now() + 9000, 4e9, '4e9', 1.5 + now() + 60, null, undefined, []]],
-    ['nbf', [now() + 900, 'x', {}]],
+    ['nbf', [now() + 900, 'x', {}, null, 0.5, -1]],
+    ['iat', ['x', {}, null, 0.5, -1, Date.now()]],
     ['aud', [audienceOf(visitor), [], [audienceOf(visitor), 'x'], [audienceOf(other)], null, {}]],
     ['iss', ['x', null, ['https://api.example.com']]],
     ['sub', ['', null, 1, [visitor.id], {}, other.id, neighbour.id, 'a\0b', '__proto__', 'x'.repeat(4000), '\ud800']],
-    ['jti', ['', null, undefined, 1, [], {}]],
+    ['jti', ['', null, undefined, 1, [], {}, 'j', String(claimsOf(good).jti).toUpperCase()]],
     ['gid', [other.guard, '', null, 1, [visitor.guard]]],
-    ['fid', [null, 1, '', [], {}]],
+    ['fid', [null, 1, '', [], {}, 'f']],
     ['sto', ['f'.repeat(32), '', null, 1, [], {}]],
     ['epo', ['', null, 1, [], {}]],
   ];

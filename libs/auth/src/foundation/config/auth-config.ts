@@ -62,7 +62,9 @@ export interface GuardConfig {
   readonly graceSeconds: number;
   readonly forkThreshold: number;
   readonly leeway: number;
+  readonly tokenIds: NonNullable<AuthValues['tokenIds']>;
   readonly cookieMode: boolean;
+  readonly refreshTokenFrom: NonNullable<AuthValues['refreshTokenFrom']>;
   readonly cookie: Readonly<Required<CookieOptions>>;
   readonly username: string;
   readonly appName: string;

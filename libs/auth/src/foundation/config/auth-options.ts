@@ -975,12 +975,29 @@ export interface AuthValues {
   leeway?: number;
 
   /**
+   * Accepted shape of `jti` and `fid` in access tokens, and of `fid` in confirmation tokens. `uuid`: canonical UUIDs, as
+   * this library issues them. `any`: any text, for tokens of another issuer with the same key. Both may be absent.
+   *
+   * @default 'uuid'
+   */
+  tokenIds?: 'uuid' | 'any';
+
+  /**
    * Sends refresh tokens in a cookie instead of the body.
    *
    * @default false
    * @env SVC_COOKIE_MODE
    */
   cookieMode?: boolean;
+
+  /**
+   * Where a refresh token is read from. `mode`: with `cookieMode` only from the cookie, otherwise only from the body.
+   * `both`: from the body, otherwise from the cookie, for example while clients change from one mode to the other. Pages
+   * of other origins are refused then as with `cookieMode`.
+   *
+   * @default 'mode'
+   */
+  refreshTokenFrom?: 'mode' | 'both';
 
   /** The refresh cookie. */
   cookie?: CookieOptions;

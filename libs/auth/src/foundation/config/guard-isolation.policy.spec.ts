@@ -1,5 +1,6 @@
 import type { AuthModuleOptions } from './auth-options';
-import { guardErrors } from './guard-isolation.policy';
+import { OPERATIONS } from '../platform/catalogue';
+import { WITH_ROUTES_BELOW, guardErrors } from './guard-isolation.policy';
 import { resolveOptions } from './resolve-options';
 
 class People {}
@@ -145,6 +146,26 @@ describe('a configuration', () => {
       { path: 'a', guards: { admin: { ...admin, path: '/a/' } } },
       /both mounted at "a".*guards\.admin\.path/,
     ],
+    ...(
+      [
+        ['auth', 'AUTH', /both mounted at/],
+        ['auth', 'auth/passkeys', /mounted at "auth\/passkeys" and "auth", where both can have the same route/],
+        ['auth', 'auth/Passkeys', /mounted at "auth\/Passkeys" and "auth", where/],
+        ['AUTH', 'auth/email/verify', /mounted at "auth\/email\/verify" and "AUTH", where/],
+        ['auth/sessions', 'auth', /mounted at "auth" and "auth\/sessions", where/],
+        ['', 'passkeys', /mounted at "passkeys" and "", where/],
+      ] as const
+    ).map(([path, own, text]): [string, object, RegExp] => [
+      `with an extra guard at "${own}" beside "${path}"`,
+      { path, guards: { admin: { ...admin, path: own } } },
+      text,
+    ]),
+    ['with an unknown shape of ids', { tokenIds: 'ulid' }, /^tokenIds is "ulid"\. Use uuid or any/],
+    [
+      'with an unknown place of the refresh token at an extra guard',
+      { guards: { admin: { ...admin, refreshTokenFrom: 'cookie' } } },
+      /^guards\.admin\.refreshTokenFrom is "cookie"\. Use mode or both/,
+    ],
     [
       'with the same path when only the extra guard has a domain',
       { guards: { admin: { ...admin, path: 'auth', domain: 'a.test' } } },
@@ -181,6 +202,10 @@ describe('a configuration', () => {
       'the same path on two domains',
       { domain: 'a.test', guards: { admin: { ...admin, path: 'auth', domain: 'b.test' } } },
     ],
+    ...['auth/admin', 'auth/login', 'auth/admin/sessions', 'authority', 'admin/auth/passkeys'].map(
+      (path): [string, object] => [`a guard at ${path} beside one at auth`, { guards: { admin: { ...admin, path } } }],
+    ),
+    ['a guard at the root beside one below it', { path: '', guards: { admin } }],
     ['the same path when no routes are mounted', { routes: false, guards: { admin: { ...admin, path: 'auth' } } }],
   ])('with %s is accepted', (_, options) => expect(refusalsOf(options)).toEqual([]));
 
@@ -197,5 +222,13 @@ describe('a configuration', () => {
 
   it('is refused with all reasons at once', () => {
     expect(refusalsOf({ users: undefined, audience: [], algorithm: 'none', username: '' })).toHaveLength(4);
+  });
+});
+
+describe('the segments with routes below them', () => {
+  it('are those of all routes of the library', () => {
+    const paths = Object.keys(OPERATIONS).map((route) => route.split(' ')[1]!.split('/'));
+    const first = paths.flatMap(([segment, ...below]) => (below.length ? segment! : []));
+    expect([...new Set(first)].toSorted()).toEqual(WITH_ROUTES_BELOW);
   });
 });

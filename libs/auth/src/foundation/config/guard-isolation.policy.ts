@@ -35,6 +35,7 @@ const RESERVED = new Set(
 
 function errorsOfGuard(config: GuardConfig): string[] {
   const { guard, isDefault, users, audience, algorithm, cookie, username, confirm, nameOf } = config;
+  const { tokenIds, refreshTokenFrom } = config;
   return [
     !/^[A-Za-z0-9_-]{1,64}$/.test(guard) &&
       `The guard name "${guard}" must be 1 to 64 letters, digits, "-" or "_": it becomes part of cookie names and keys.`,
@@ -44,6 +45,9 @@ function errorsOfGuard(config: GuardConfig): string[] {
     !audience.length && `${nameOf('audience')} (SVC_AUDIENCE) is empty. Set an audience that no other guard has.`,
     !['HS256', 'RS256', 'ES256'].includes(algorithm) &&
       `${nameOf('algorithm')} (SVC_ALGORITHM) is "${algorithm}". Use HS256, RS256 or ES256.`,
+    !['uuid', 'any'].includes(tokenIds) && `${nameOf('tokenIds')} is "${tokenIds}". Use uuid or any.`,
+    !['mode', 'both'].includes(refreshTokenFrom) &&
+      `${nameOf('refreshTokenFrom')} is "${refreshTokenFrom}". Use mode or both.`,
     !TOKEN.test(cookie.refreshName) &&
       `${nameOf('cookie.refreshName')} is not a cookie name (RFC 6265 §4.1.1). Use letters, digits, "-" and "_".`,
     ...cookie.origins
@@ -115,20 +119,42 @@ function cookieConflict(a: GuardConfig, b: GuardConfig): string[] {
 
 function pathConflict(a: GuardConfig, b: GuardConfig): string[] {
   const domainsOverlap = a.domain === null || b.domain === null || a.domain === b.domain;
-  // Express matches paths without regard to case.
-  if (a.path.toLowerCase() !== b.path.toLowerCase() || !domainsOverlap) return [];
+  if (!domainsOverlap || !haveCommonRoutes(a.path, b.path)) return [];
+  const isSame = a.path.toLowerCase() === b.path.toLowerCase();
+  const problem = isSame
+    ? `are both mounted at "${a.path}"`
+    : `are mounted at "${a.path}" and "${b.path}", where both can have the same route`;
   return [
-    `The guards "${a.guard}" and "${b.guard}" are both mounted at "${a.path}". ` +
-      `Set guards.${a.guard}.path, such as "${a.guard}/${a.path}", or give both a domain.`,
+    `The guards "${a.guard}" and "${b.guard}" ${problem}. ` +
+      `Set guards.${a.guard}.path, such as "${a.guard}/auth", or give both a domain.`,
   ];
+}
+
+/** Segments of the library's own paths with further routes below them. */
+export const WITH_ROUTES_BELOW: readonly string[] = ['account', 'email', 'passkeys', 'sessions', 'two-factor'];
+
+/**
+ * Whether guards at these two paths can have the same route. One path may be inside the other, but not where it meets
+ * routes: below `auth`, a guard at `auth/passkeys` would have a second `POST auth/passkeys/login`. Express matches paths
+ * without regard to case, and so does Fastify with `caseSensitive: false`.
+ */
+function haveCommonRoutes(a: string, b: string): boolean {
+  const [outer, inner] = [a, b].map((path) => path.toLowerCase()).sort((one, other) => one.length - other.length) as [
+    string,
+    string,
+  ];
+  if (outer === inner) return true;
+  const isInside = outer === '' || inner.startsWith(`${outer}/`);
+  const [first = ''] = inner.slice(outer === '' ? 0 : outer.length + 1).split('/', 1);
+  return isInside && WITH_ROUTES_BELOW.includes(first);
 }
 
 const duplicates = (names: readonly string[]): string[] => names.filter((name, i) => names.indexOf(name) !== i);
 
-/** Returns the names of two guards whose routes differ only in the host name, or undefined. Pure. */
+/** Returns the names of two guards that have a common route, apart from its host name, or undefined. Pure. */
 export function sharedPath(guards: readonly Pick<GuardConfig, 'guard' | 'path'>[]): [string, string] | undefined {
   for (const [i, { guard, path }] of guards.entries()) {
-    const other = guards.slice(i + 1).find((one) => one.path === path);
+    const other = guards.slice(i + 1).find((one) => haveCommonRoutes(one.path, path));
     if (other) return [guard, other.guard];
   }
   return undefined;

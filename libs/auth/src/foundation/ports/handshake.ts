@@ -7,16 +7,21 @@
 export class CarriedRequest {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly ip: string | undefined;
+  /** Names and values of the headers as received, alternating; undefined where the source has none. */
+  readonly rawHeaders: readonly string[] | undefined;
 
   /**
    * @param source the handshake, the upgrade request, or what the option `requestOf` returned
    * @param headers by default those of `source`
+   * @param rawHeaders by default those of `source`
    */
   constructor(
     readonly source: Handshake,
     headers: Handshake['headers'] = source.headers,
+    rawHeaders: Handshake['rawHeaders'] = source.rawHeaders ?? source.raw?.rawHeaders,
   ) {
     this.headers = headers ?? {};
+    this.rawHeaders = rawHeaders;
     this.ip = source.ip ?? source.address ?? source.socket?.remoteAddress;
   }
 }
@@ -24,6 +29,10 @@ export class CarriedRequest {
 /** The parts of a request or a handshake that the gates read. */
 export interface Handshake {
   readonly headers?: CarriedRequest['headers'];
+  /** The headers as received, in Node's request. They show whether a header was repeated. */
+  readonly rawHeaders?: readonly string[];
+  /** Node's request, in Fastify. */
+  readonly raw?: { readonly rawHeaders?: readonly string[] };
   /** The address of the client in Express and Fastify. */
   readonly ip?: string;
   /** The address of the client in socket.io. */

@@ -1,20 +1,32 @@
-import { ACCESS_TOKEN_TYPE, type AccessTokenParts, accessClaims, isAccessToken } from './access-token.policy';
+import * as fc from 'fast-check';
+import { ACCESS_TOKEN_TYPE, type AccessTokenParts, type Expectations, accessClaims, isAccessToken } from './access-token.policy';
 
 const NOW = 1_700_000_000;
 const LEEWAY = 5;
 const LONGEST = 900 + LEEWAY + 60;
-const expected = {
+const expected: Expectations = {
   issuer: 'https://issuer',
   audience: ['https://a', 'https://b'],
   leeway: LEEWAY,
   longestLife: LONGEST,
+  ids: 'uuid',
 };
+const UUID = '5c8d2c2b-6c2f-4b9e-8d6f-0d3f2f6c1a11';
 const header = { typ: ACCESS_TOKEN_TYPE, alg: 'HS256' };
-const claims = { iss: 'https://issuer', aud: 'https://a', sub: '7', iat: NOW, nbf: NOW, exp: NOW + 900 };
+const claims = {
+  iss: 'https://issuer',
+  aud: 'https://a',
+  sub: '7',
+  fid: UUID,
+  jti: UUID,
+  iat: NOW,
+  nbf: NOW,
+  exp: NOW + 900,
+};
 
 describe('an access token', () => {
-  const accepts = (changed: object, head: object = {}): boolean =>
-    isAccessToken({ ...header, ...head }, { ...claims, ...changed }, expected, NOW);
+  const accepts = (changed: object, head: object = {}, ids: Expectations['ids'] = 'uuid'): boolean =>
+    isAccessToken({ ...header, ...head }, { ...claims, ...changed }, { ...expected, ids }, NOW);
 
   it('is accepted as it was minted', () => expect(accepts({})).toBe(true));
 
@@ -37,6 +49,17 @@ describe('an access token', () => {
     ['with a valid nbf and iat in the future is accepted', { iat: NOW + 999 }, true],
     ['without nbf and iat is accepted', { nbf: undefined, iat: undefined }, true],
     ['without nbf and with a string as iat is refused', { nbf: undefined, iat: 'now' }, false],
+    ['with null as nbf is refused', { nbf: null }, false],
+    ['with null as iat is refused', { iat: null }, false],
+    ['with a valid nbf and a string as iat is refused', { iat: 'now' }, false],
+    ['with a fraction as exp is refused', { exp: NOW + 0.5 }, false],
+    ['with a fraction as nbf is refused', { nbf: NOW - 0.5 }, false],
+    ['with a fraction as iat is refused', { iat: NOW - 0.5 }, false],
+    ['with a negative nbf is refused', { nbf: -1, iat: NOW }, false],
+    ['with milliseconds as iat is refused', { iat: NOW * 1000 }, false],
+    ['with an iat beyond the year 9999 is refused', { iat: 253_402_300_800 }, false],
+    ['with an iat at the end of the year 9999 is accepted', { iat: 253_402_300_799 }, true],
+    ['with an infinite iat is refused', { iat: Infinity }, false],
   ];
   it.each(times)('%s', (_, changed, passes) => expect(accepts(changed)).toBe(passes));
 
@@ -128,6 +151,80 @@ describe('an access token', () => {
     ['with an empty critical list', { crit: [] }],
   ];
   it.each(headers)('%s is refused', (_, head) => expect(accepts({}, head)).toBe(false));
+});
+
+describe('the ids of an access token', () => {
+  const UNUSUAL = ['', 'a', '7', UUID.toUpperCase(), `${UUID} `, `{${UUID}}`, UUID.replaceAll('-', ''), `urn:uuid:${UUID}`];
+  const NO_TEXT = [null, 7, true, [UUID], { id: UUID }];
+  const accepts = (changed: object, ids: Expectations['ids']): boolean =>
+    isAccessToken(header, { ...claims, ...changed }, { ...expected, ids }, NOW);
+
+  it.each(['jti', 'fid'])('may be absent: %s', (name) => {
+    for (const ids of ['uuid', 'any'] as const) expect(accepts({ [name]: undefined }, ids)).toBe(true);
+  });
+
+  it.each(['jti', 'fid'])('are canonical UUIDs, or with tokenIds `any` any text: %s', (name) => {
+    for (const id of UNUSUAL) {
+      expect([id, accepts({ [name]: id }, 'uuid')]).toEqual([id, false]);
+      expect([id, accepts({ [name]: id }, 'any')]).toEqual([id, true]);
+    }
+    for (const id of NO_TEXT) for (const ids of ['uuid', 'any'] as const) expect(accepts({ [name]: id }, ids)).toBe(false);
+  });
+});
+
+/** The rule on times and ids once more, claim by claim, from their JSON. */
+function hasValidClaims(text: string, ids: Expectations['ids']): boolean {
+  const own = JSON.parse(text) as Record<string, unknown>;
+  for (const name of ['exp', 'nbf', 'iat']) {
+    if (!(name in own)) continue;
+    if (typeof own[name] !== 'number' || !/^\d{1,12}$/.test(String(own[name]))) return false;
+    if (new Date(own[name] * 1000).getUTCFullYear() > 9999) return false;
+  }
+  for (const name of ['jti', 'fid']) {
+    if (!(name in own)) continue;
+    if (typeof own[name] !== 'string') return false;
+    const parts = own[name].split('-').map((part) => (/^[0-9a-f]+$/.test(part) ? part.length : 0));
+    if (ids === 'uuid' && parts.join() !== '8,4,4,4,12') return false;
+  }
+  const { exp, nbf, iat } = own as Record<string, number | undefined>;
+  if (exp === undefined) return false;
+  const began = nbf ?? iat;
+  if (began !== undefined && began > NOW + LEEWAY) return false;
+  if (NOW - LEEWAY >= exp) return false;
+  return [NOW, nbf ?? NOW, iat ?? NOW].every((start) => exp - start <= LONGEST);
+}
+
+describe('any claims', () => {
+  const time = fc.oneof(
+    { weight: 6, arbitrary: fc.integer({ min: NOW - 2 * LONGEST, max: NOW + 2 * LONGEST }) },
+    fc.constantFrom(0, -1, NOW + 0.5, NOW * 1000, 253_402_300_799, 253_402_300_800, 2 ** 53, 1e308, null, true, [NOW], {}),
+    fc.constantFrom(String(NOW), '', `${NOW}.0`),
+    fc.double(),
+  );
+  const id = fc.oneof(
+    { weight: 4, arbitrary: fc.uuid() },
+    fc.uuid().map((one) => one.toUpperCase()),
+    fc.uuid().map((one) => one.replace('-', '')),
+    fc.constantFrom('', 'a', null, 7, [UUID], {}, `${UUID}\n`),
+    fc.string(),
+  );
+  const any = fc.record({ exp: time, nbf: time, iat: time, jti: id, fid: id }, { requiredKeys: [] });
+
+  it('are accepted as a second statement of the rule says', () => {
+    const seen = { true: 0, false: 0 };
+    fc.assert(
+      fc.property(any, fc.constantFrom(...(['uuid', 'any'] as const)), (some, ids) => {
+        const text = JSON.stringify(some);
+        const own = { iss: 'https://issuer', aud: 'https://a', sub: '7', ...JSON.parse(text) };
+        const accepted = isAccessToken(header, own, { ...expected, ids }, NOW);
+        seen[`${accepted}`]++;
+        expect(accepted).toBe(hasValidClaims(text, ids));
+      }),
+      { numRuns: 10_000 },
+    );
+    // The property is only of use if both verdicts occur.
+    expect(Math.min(seen.true, seen.false)).toBeGreaterThan(20);
+  });
 });
 
 describe('the claims of a new access token', () => {

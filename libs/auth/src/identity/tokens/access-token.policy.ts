@@ -1,8 +1,11 @@
+import type { GuardConfig } from '../../foundation/config/auth-config';
+
 /** What the claims of a realm's access token must match. */
 export interface Expectations {
   issuer: string;
   audience: readonly string[];
   leeway: number;
+  ids: GuardConfig['tokenIds'];
   /** Longest life of a token in seconds, with leeway and clock margin. A denial lasts as long. */
   longestLife: number;
 }
@@ -49,8 +52,19 @@ export function isAccessToken(
     claims.iss === expected.issuer &&
     audiences(claims.aud).some((audience) => expected.audience.includes(audience)) &&
     typeof claims.sub === 'string' &&
-    claims.sub !== ''
+    claims.sub !== '' &&
+    hasSoundClaims(claims, expected.ids)
   );
+}
+
+/**
+ * Whether the times and the ids of a token of any purpose have the types that this library issues. Pure. `exp`, `nbf` and
+ * `iat` are whole seconds, `jti` and `fid` are ids; each may be absent, but not null.
+ *
+ * @param ids the option `tokenIds`
+ */
+export function hasSoundClaims({ exp, nbf, iat, jti, fid }: Claims, ids: GuardConfig['tokenIds']): boolean {
+  return [exp, nbf, iat].every(isTimeOrAbsent) && isTokenId(jti, ids) && isTokenId(fid, ids);
 }
 
 /** Requires `exp`: JWT libraries check only the claims that are present, so a token without `exp` would never expire. */
@@ -71,7 +85,23 @@ function hasPossibleLife({ exp, nbf, iat }: Claims, longestLife: number, now: nu
 /** Whether a token has expired. False without a numeric `exp`. */
 export const isOver = ({ exp }: Claims, leeway: number, now: number): boolean => isTime(exp) && exp <= now - leeway;
 
-const isTime = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
+/** The last second of the year 9999 (RFC 3339 §1). A larger number is a time in another unit, such as milliseconds. */
+const LAST_TIME = 253_402_300_799;
+
+/** Whether a value is a time of a claim: whole seconds since 1970. Null is not an absent claim, but an invalid one. */
+const isTime = (value: unknown): value is number =>
+  Number.isInteger(value) && (value as number) >= 0 && (value as number) <= LAST_TIME;
+
+const isTimeOrAbsent = (value: unknown): boolean => value === undefined || isTime(value);
+
+const CANONICAL_UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/**
+ * Whether the id of a token or of its session is absent or has the accepted shape. This library issues canonical UUIDs.
+ * With `any`, another issuer with the same key may use any text, in which an empty one counts as absent.
+ */
+const isTokenId = (id: unknown, shape: GuardConfig['tokenIds']): boolean =>
+  id === undefined || (typeof id === 'string' && (shape === 'any' || CANONICAL_UUID.test(id)));
 
 const audiences = (aud: unknown): string[] => [aud].flat().filter((item): item is string => typeof item === 'string');
 

@@ -43,8 +43,8 @@ export class AccessTokens {
     private readonly realm: Realm,
     private readonly clock: Clock,
   ) {
-    const { issuer, audience, leeway } = realm.options;
-    this.expected = { issuer, audience, leeway, longestLife: longestLife(realm.options) };
+    const { issuer, audience, leeway, tokenIds: ids } = realm.options;
+    this.expected = { issuer, audience, leeway, ids, longestLife: longestLife(realm.options) };
     this.audience = audience.length === 1 ? audience[0]! : [...audience];
   }
 

@@ -57,10 +57,32 @@ export class CallerReader {
 
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** The credential of an `Authorization: Bearer` header (RFC 6750 §2.1), or the empty string. */
-export function bearerOf(headers: Headers | undefined): string {
-  const { authorization } = headers ?? {};
-  return (typeof authorization === 'string' && /^Bearer +([^ ]+) *$/i.exec(authorization)?.[1]) || '';
+/** A request, or the handshake that stands for one. Its fields as received are in Node's request, which Fastify wraps. */
+export interface Credentialed {
+  readonly headers?: Headers;
+  readonly rawHeaders?: readonly string[];
+  readonly raw?: { readonly rawHeaders?: readonly string[] };
+}
+
+/**
+ * The credential of the `Authorization: Bearer` header (RFC 6750 §2.1), or the empty string. Of two such headers none is
+ * believed: Node keeps the first one, and a proxy may have checked the other.
+ */
+export function bearerOf(request: Credentialed): string {
+  const authorization = request.headers?.authorization;
+  if (typeof authorization !== 'string' || isRepeated('authorization', request)) return '';
+  return /^Bearer +([^ ]+) *$/i.exec(authorization)?.[1] ?? '';
+}
+
+function isRepeated(name: string, { rawHeaders, raw }: Credentialed): boolean {
+  const fields = rawHeaders ?? raw?.rawHeaders ?? [];
+  let found = 0;
+  // Names and values alternate.
+  for (let i = 0; i < fields.length; i += 2) {
+    const field = fields[i]!;
+    if (field.length === name.length && field.toLowerCase() === name) found++;
+  }
+  return found > 1;
 }
 
 /** Authenticates a request by its bearer token. Guards, decorators and the Passport strategy all use this class. */
@@ -80,10 +102,10 @@ export class Authenticator {
    * @throws Unauthenticated for a missing or unacceptable token
    * @throws StoreUnavailable if revocation or the user cannot be checked
    */
-  async authenticate(request: { headers?: Headers }): Promise<Caller> {
+  async authenticate(request: Credentialed): Promise<Caller> {
     const known = callerOf(request, this.realm.guard);
     if (known) return recordCaller(request, known);
-    const token = bearerOf(request.headers);
+    const token = bearerOf(request);
     if (!token) throw new Unauthenticated(false).withReason('missing_token');
     const preparing = this.accessTokens.prepare(token);
     if (preparing) await preparing;

@@ -3,7 +3,7 @@ import { PassportStrategy } from '@nestjs/passport';
 import { type SecretOrKeyProvider, Strategy } from 'passport-jwt';
 import { Unauthenticated } from '../../foundation/platform/errors';
 import { AccessTokens } from './access-tokens';
-import { Authenticator, type Headers, bearerOf } from './authenticator';
+import { Authenticator, type Credentialed, bearerOf } from './authenticator';
 import { type VerifiedJws, prepareKey, verifyingKey } from './jws';
 import { Keyring } from './keyring';
 
@@ -33,7 +33,7 @@ export function accessTokenStrategy(guard: string): Type<object> {
         done(key ? null : new Error('unknown signing key'), key as unknown as Buffer);
       };
       super({
-        jwtFromRequest: ({ headers }: { headers: Headers }) => bearerOf(headers) || null,
+        jwtFromRequest: (request: Credentialed) => bearerOf(request) || null,
         secretOrKeyProvider: keyOf,
         algorithms: [keyring.algorithm],
         ignoreExpiration: true,
@@ -43,7 +43,7 @@ export function accessTokenStrategy(guard: string): Type<object> {
     }
 
     override authenticate(request: Parameters<Strategy['authenticate']>[0], options?: object): void {
-      const preparing = prepareKey(this.keyring, bearerOf(request.headers));
+      const preparing = prepareKey(this.keyring, bearerOf(request));
       if (!preparing) return super.authenticate(request, options);
       // passport-jwt answers 401 if its key provider fails. An unreadable key set must be 503.
       preparing.then(() => super.authenticate(request, options)).catch((error: Error) => this.error(error));

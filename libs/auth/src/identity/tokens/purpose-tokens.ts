@@ -5,6 +5,7 @@ import { Realm } from '../../foundation/realm/realm';
 import { SecurityStore } from '../../foundation/security-store/security-store';
 import { CLOCK_MARGIN, tokenKey } from '../denylist/denylist';
 import { StoreContinuity } from '../denylist/store-continuity';
+import { hasSoundClaims } from './access-token.policy';
 import { prepareKey, signJws, verifyJws } from './jws';
 import { Keyring } from './keyring';
 import { type PurposeClaims, epochOf, isOfEpoch, isPurposeToken } from './purpose-token.policy';
@@ -63,9 +64,10 @@ export class PurposeTokens {
     if (preparing) await preparing;
     const jws = verifyJws(this.keyring, token);
     if (!jws) return null;
-    const { issuer, audience, leeway } = this.realm.options;
+    const { issuer, audience, leeway, tokenIds: ids } = this.realm.options;
     const longest = this.lifetimeOf(purpose);
     const expected = { type: purpose, issuer, audience, leeway, longest, guard: this.realm.guard };
+    if (!hasSoundClaims(jws.claims, ids)) return null;
     if (!isPurposeToken(jws.header, jws.claims, expected, this.clock.seconds())) return null;
     // Spent tokens are checked even while `features.denylist` is off.
     const { jti } = jws.claims;

@@ -41,6 +41,15 @@ describe('the request of a call', () => {
     expect(other).not.toBe(one);
   });
 
+  it.each([
+    ['socket.io', 'ws', [{ handshake: { headers }, request: { rawHeaders: ['A', 'b'] } }, {}, 'pattern']],
+    ['ws', 'ws', [{ request: { ...upgrade, rawHeaders: ['A', 'b'] } }, {}, 'pattern']],
+    ['the upgrade request', 'graphql', [{}, {}, { req: { ...upgrade, rawHeaders: ['A', 'b'] } }, {}]],
+    ['the upgrade request of Fastify', 'graphql', [{}, {}, { req: { ...upgrade, raw: { rawHeaders: ['A', 'b'] } } }, {}]],
+  ])('has the headers as received, which show repeated ones: %s', (_, type, args) => {
+    expect(findRequest(contextOf(type, ...args))).toMatchObject({ rawHeaders: ['A', 'b'] });
+  });
+
   it('is the value of the option, if it returns one', () => {
     const named = { headers, ip: '198.18.0.3' };
     expect(findRequest(contextOf('rpc', {}, {}), () => named)).toMatchObject(named);

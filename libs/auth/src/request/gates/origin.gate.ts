@@ -18,7 +18,7 @@ interface OriginRequest {
 }
 
 /**
- * In cookie mode, refuses requests of other sites' pages to the routes that deliver tokens (cross-site request
+ * Where the refresh cookie is set or read, refuses requests of other sites' pages to the routes that deliver tokens (cross-site request
  * forgery). The cookie alone authorizes a refresh, and a forged login would sign a visitor in as another user.
  */
 @Injectable()
@@ -30,8 +30,8 @@ export class OriginGate implements Gate {
   constructor(private readonly realm: Realm) {}
 
   check(_context: ExecutionContext, { headers = {}, host }: OriginRequest): void {
-    const { cookieMode, cookie } = this.realm.options;
-    if (!cookieMode) return;
+    const { cookieMode, refreshTokenFrom, cookie } = this.realm.options;
+    if (!cookieMode && refreshTokenFrom !== 'both') return;
     const page = {
       fetchSite: text(headers['sec-fetch-site']),
       origin: text(headers.origin),

@@ -153,7 +153,8 @@ export function graphqlContext(context: { getArgs(): unknown[] }): GraphqlContex
 function socketRequest(context: ExecutionContext): object | undefined {
   const { handshake, request } = context.switchToWs().getClient<{ handshake?: Handshake; request?: Handshake }>();
   const found = handshake ?? request;
-  return found?.headers && new CarriedRequest(found);
+  // The handshake of socket.io is an excerpt of Node's request.
+  return found?.headers && new CarriedRequest(found, found.headers, request?.rawHeaders);
 }
 
 /** The request of each GraphQL call, by the `info` of the resolver call and by the context of the operation. */

@@ -1,11 +1,13 @@
 import { type HttpServer, Injectable, type OnModuleInit } from '@nestjs/common';
 import { HOST_METADATA } from '@nestjs/common/constants';
 import { ApplicationConfig, HttpAdapterHost, MetadataScanner, ModulesContainer } from '@nestjs/core';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { trimSlashes } from '../../foundation/config/resolve-options';
 import { AuthException } from '../../foundation/platform/errors';
 import type { MessageKey } from '../../foundation/platform/messages';
 import { Realms } from '../../foundation/realm/realm';
 import { mountedRoutes } from '../gates/library-routes';
+import { protectResponse } from './route.interceptor';
 
 /** Writes the response to an error and returns true, or returns false. */
 type Answer = (error: unknown, request: object, response: object) => boolean;
@@ -65,10 +67,30 @@ export function libraryRoutes(modules: ModulesContainer, scanner: MetadataScanne
       guard,
       matches: (request) =>
         request.method === method &&
-        pattern.test(request.url?.split('?')[0] ?? '') &&
+        pattern.test(pathOf(request.url ?? '')) &&
         (host === undefined || host === request.hostname),
     };
   });
+}
+
+/**
+ * The path of a request target, decoded as the router of Fastify does it: `/auth/%6cogin` is `/auth/login`. The target
+ * may be a whole URL (RFC 9112 §3.2.2). An encoded slash separates no segments. Pure.
+ */
+export function pathOf(target: string): string {
+  const [path = ''] = target.replace(/^https?:\/\/[^/?#]*/i, '').split(/[?#]/, 1);
+  return path
+    .split('/')
+    .map((segment) => decoded(segment).replaceAll('/', '%2F'))
+    .join('/');
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
 }
 
 /**
@@ -80,6 +102,9 @@ function patternOf(path: string, prefix: string): RegExp {
   const segments = path.split('/').map((segment) => (segment.startsWith(':') ? '[^/]+' : literal(segment)));
   return new RegExp(`^/${prefix && `(?:${literal(prefix)}/)?`}${segments.join('/')}/?$`, 'i');
 }
+
+/** Node's request or response, which Fastify wraps. */
+const nodeOf = <T>(message: object): T => ((message as { raw?: T }).raw ?? message) as T;
 
 /** The request could not be read: 400, 413 or 415. The response quotes nothing of the request. */
 export class UnreadableRequest extends AuthException {
@@ -134,7 +159,11 @@ export class UnreadableRequests implements OnModuleInit {
     prependErrorHandler(httpAdapter, (error, request: Chosen, response) => {
       const route = httpAdapter.isHeadersSent(response) ? undefined : routes.find((own) => own.matches(request));
       const refusal = route && this.refusal(error, route, request);
-      if (refusal) httpAdapter.reply(response, refusal.getResponse(), refusal.getStatus());
+      if (refusal) {
+        // Express parses bodies before it runs middleware.
+        protectResponse(nodeOf<IncomingMessage>(request), nodeOf<ServerResponse>(response));
+        httpAdapter.reply(response, refusal.getResponse(), refusal.getStatus());
+      }
       return Boolean(refusal);
     });
   }

@@ -41,9 +41,14 @@ export class RefreshCookie {
     return this.serialize('', 0, new Date(0));
   }
 
-  /** Returns the token in a `Cookie` header, or the empty string. */
+  /**
+   * Returns the token in a `Cookie` header, or the empty string. Of several cookies of the name none is believed: another
+   * host of the site may have set one of them, and nothing in the header tells which.
+   */
   read(header: unknown): string {
-    return typeof header === 'string' ? (parseCookie(header)[this.name] ?? '') : '';
+    if (typeof header !== 'string') return '';
+    const [own, second] = header.split(';').filter((pair) => pair.split('=', 1)[0]!.trim() === this.name);
+    return own !== undefined && second === undefined ? (parseCookie(own)[this.name] ?? '') : '';
   }
 
   private serialize(value: string, maxAge: number, expires?: Date): string {
@@ -57,18 +62,27 @@ interface RefreshRequest {
   headers?: { cookie?: unknown };
 }
 
-/** Reads the refresh token from the body, otherwise from the cookie. Never from the URL, because URLs are logged. */
+/**
+ * Reads the refresh token where the mode of the guard puts it: from the body, or from the cookie. With
+ * `refreshTokenFrom: 'both'`, from the body, otherwise from the cookie. Never from the URL, because URLs are logged.
+ */
 @Injectable()
 export class RefreshTokenPipe implements PipeTransform<RefreshRequest, string> {
-  constructor(private readonly cookie: RefreshCookie) {}
+  constructor(
+    private readonly cookie: RefreshCookie,
+    private readonly realm: Realm,
+  ) {}
 
   transform({ body, headers }: RefreshRequest): string {
-    const sent = body?.refresh_token;
-    // A value that is not a string counts as absent. It is never converted to a string.
-    const inBody = typeof sent === 'string' ? sent.trim() : '';
-    return inBody || this.cookie.read(headers?.cookie);
+    const { cookieMode, refreshTokenFrom } = this.realm.options;
+    const isBoth = refreshTokenFrom === 'both';
+    const inBody = isBoth || !cookieMode ? textOf(body?.refresh_token) : '';
+    return inBody || (isBoth || cookieMode ? this.cookie.read(headers?.cookie) : '');
   }
 }
+
+/** A value that is not a string counts as absent. It is never converted to a string. */
+const textOf = (sent: unknown): string => (typeof sent === 'string' ? sent.trim() : '');
 
 const RequestItself = createParamDecorator((_: unknown, context: ExecutionContext) =>
   context.switchToHttp().getRequest(),

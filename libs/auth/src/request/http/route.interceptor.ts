@@ -7,6 +7,7 @@ import {
   HttpCode,
   applyDecorators,
 } from '@nestjs/common';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Observable, defer, lastValueFrom } from 'rxjs';
 import { RequestScope } from '../../foundation/platform/deadline';
 import { RequestObserver, operationOf } from '../gates/request-log';
@@ -24,6 +25,38 @@ export const NO_STORE = [
   ['Cache-Control', 'no-store, private'],
   ['Pragma', 'no-cache'],
 ] as const;
+
+/** The media type of a response is the stated one: no browser guesses another one (Fetch §3.6). */
+const NO_SNIFFING = ['X-Content-Type-Options', 'nosniff'] as const;
+
+/**
+ * Middleware of every path of the library. All responses, also those of the framework to other methods, forbid caching
+ * and guessing of a media type, and have no entity tag. A tag is a digest of the body, with which a cache would ask for
+ * changes of it, and frameworks answer such a question with 304 whoever asks.
+ *
+ * @param request Node's request, on Fastify too
+ */
+export function protectResponse(request: IncomingMessage, response: ServerResponse, next?: () => void): void {
+  for (const [name, value] of NO_STORE) response.setHeader(name, value);
+  protectCacheable(request, response, next);
+}
+
+/** As {@link protectResponse}, for a path with a response that states its own time in caches. */
+export function protectCacheable({ headers }: IncomingMessage, response: ServerResponse, next?: () => void): void {
+  response.setHeader(...NO_SNIFFING);
+  for (const name of ['if-none-match', 'if-modified-since']) delete headers[name];
+  const writeHead = response.writeHead.bind(response) as (...args: unknown[]) => ServerResponse;
+  response.writeHead = (...args: unknown[]): never => {
+    response.removeHeader('ETag');
+    // Fastify passes the headers of its response here.
+    const own = args.at(-1);
+    if (typeof own === 'object' && own !== null) {
+      for (const name of Object.keys(own)) if (name.toLowerCase() === 'etag') delete (own as Record<string, unknown>)[name];
+    }
+    return writeHead(...args) as never;
+  };
+  next?.();
+}
 
 /** Forbids caching of the response. */
 export const NoStore = (): MethodDecorator => applyDecorators(...NO_STORE.map(([name, value]) => Header(name, value)));
@@ -61,9 +94,9 @@ export class TokenDelivery {
     return isTokens(answer) ? this.deliver(answer, response) : answer;
   }
 
-  /** Forbids caching of a response of the host. The routes of the library have {@link NoStore}. */
+  /** Forbids caching of a response of the host. The routes of the library have {@link protectResponse}. */
   forbidCaching(response: unknown): void {
-    for (const [name, value] of NO_STORE) this.adapterHost.httpAdapter.setHeader(response, name, value);
+    for (const [name, value] of [...NO_STORE, NO_SNIFFING]) this.adapterHost.httpAdapter.setHeader(response, name, value);
   }
 
   /** Returns the response body. In cookie mode, sets the refresh cookie on the response. */

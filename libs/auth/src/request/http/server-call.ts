@@ -136,9 +136,8 @@ export class ServerCalls {
     if (recorded && recorded !== from && !from.headers) {
       throw new AuthConfigError('A copy of a request has no headers and no address. Pass { request, … } instead.');
     }
-    const lowerCase = Object.entries(from.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value] as const);
     const given = {
-      ...Object.fromEntries(lowerCase),
+      ...inLowerCase(from.headers),
       ...(userAgent !== undefined && { 'user-agent': userAgent }),
       ...(confirmationToken !== undefined && { [this.realm.options.confirm.header.toLowerCase()]: confirmationToken }),
     };
@@ -163,6 +162,16 @@ export class ServerCalls {
       throw error;
     }
   }
+}
+
+/** The headers with names in lower case. A name in two spellings becomes a list, which no reader takes for one value. */
+function inLowerCase(headers: Handshake['headers'] = {}): Record<string, string | string[] | undefined> {
+  const named = new Map<string, string | string[] | undefined>();
+  for (const [spelled, value] of Object.entries(headers)) {
+    const name = spelled.toLowerCase();
+    named.set(name, named.has(name) ? ([named.get(name), value].flat() as string[]) : value);
+  }
+  return Object.fromEntries(named);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { unreadable } from './parser-errors';
+import { pathOf, unreadable } from './parser-errors';
 
 const failure = (more: object): Error => Object.assign(new Error('quotes the body'), more);
 
@@ -26,4 +26,20 @@ describe('an error before routing', () => {
     ['a thrown text', 'no'],
     ['undefined', undefined],
   ])('about %s is left to the host', (_, error) => expect(unreadable(error)).toBeNull());
+});
+
+describe('the path of a request target', () => {
+  it.each([
+    ['/auth/login', '/auth/login'],
+    ['/auth/login?a=/b', '/auth/login'],
+    ['/auth/login#a', '/auth/login'],
+    ['/auth/%6cogin', '/auth/login'],
+    ['/%61%75th/l%6Fgin?%61', '/auth/login'],
+    ['/auth%2Flogin', '/auth%2Flogin'],
+    ['/auth/%zz', '/auth/%zz'],
+    ['/auth/%FF', '/auth/%FF'],
+    ['http://api.example.com/auth/login', '/auth/login'],
+    ['HTTPS://api.example.com:8443/auth/login?a', '/auth/login'],
+    ['', ''],
+  ])('%s is %s', (target, path) => expect(pathOf(target)).toBe(path));
 });

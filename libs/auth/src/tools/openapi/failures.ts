@@ -73,7 +73,10 @@ const bodyOf = ({ failure: { errors, reason } }: AuthException): Schema =>
 type Refusals = (options: GuardConfig, detail: unknown) => AuthException[];
 
 const OF_GATES = new Map<GateType, Refusals>([
-  [OriginGate, ({ cookieMode }) => (cookieMode ? [new CrossOriginRequest()] : [])],
+  [
+    OriginGate,
+    ({ cookieMode, refreshTokenFrom }) => (cookieMode || refreshTokenFrom === 'both' ? [new CrossOriginRequest()] : []),
+  ],
   [AuthenticationGate, () => [new Unauthenticated(true)]],
   [
     PinnedAbilityGate,

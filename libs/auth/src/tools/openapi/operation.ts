@@ -23,7 +23,7 @@ const refreshCookie = (guard: string): string => `${guard}_refresh_cookie`;
 const confirmation = (guard: string): string => `${guard}_confirmation`;
 
 /** Security schemes of a guard, also for the host's routes: `@ApiSecurity('api_access_token')`. */
-export const schemesOf = ({ guard, cookieMode, cookie, confirm }: GuardConfig): Record<string, object> => ({
+export const schemesOf = ({ guard, cookieMode, refreshTokenFrom, cookie, confirm }: GuardConfig): Record<string, object> => ({
   [accessToken(guard)]: {
     type: 'http',
     scheme: 'bearer',
@@ -36,19 +36,23 @@ export const schemesOf = ({ guard, cookieMode, cookie, confirm }: GuardConfig): 
     name: confirm.header,
     description: `A confirmation token of the same session, good for ${confirm.ttl} seconds.`,
   },
-  ...(cookieMode && {
+  ...((cookieMode || refreshTokenFrom === 'both') && {
     [refreshCookie(guard)]: { type: 'apiKey', in: 'cookie', name: cookie.refreshName, description: 'A refresh token.' },
   }),
 });
 
 /** Security requirements of these gates, as alternatives. Empty for a public route. */
 export function security(
-  { guard, cookieMode }: GuardConfig,
+  { guard, cookieMode, refreshTokenFrom }: GuardConfig,
   gates: readonly RouteGate[],
   operation: Operation,
 ): Requirement[] {
-  // Either the cookie or the refresh token in the body is required.
-  if (operation === 'refresh') return cookieMode ? [{ [refreshCookie(guard)]: [] }, {}] : [];
+  if (operation === 'refresh') {
+    const cookie = { [refreshCookie(guard)]: [] };
+    // Either the cookie or the refresh token in the body is required.
+    if (refreshTokenFrom === 'both') return [cookie, {}];
+    return cookieMode ? [cookie] : [];
+  }
   if (!gates.includes(AuthenticationGate)) return [];
   const confirmed = gates.includes(ConfirmationGate);
   return [{ [accessToken(guard)]: [], ...(confirmed && { [confirmation(guard)]: [] }) }];

@@ -27,8 +27,11 @@ function pipesOf(controller: Type, name: string): (Type & { request?: Type })[] 
   return Object.values(args).flatMap(({ pipes = [] }) => pipes);
 }
 
-/** In cookie mode `refresh_token` is optional, because the cookie may contain it. */
-const refreshToken = ({ cookieMode }: GuardConfig): Schema => fields({ refresh_token: TEXT }, () => !cookieMode);
+/** In cookie mode there is no body. With `refreshTokenFrom: 'both'`, `refresh_token` is optional. */
+const refreshToken = ({ cookieMode, refreshTokenFrom }: GuardConfig): Schema | null =>
+  cookieMode && refreshTokenFrom === 'mode'
+    ? null
+    : fields({ refresh_token: TEXT }, () => refreshTokenFrom === 'mode');
 
 function fieldsOf(request: Type, { username, passwords }: GuardConfig): Schema {
   const choosesPassword = request.prototype instanceof NewPasswordRequest;
