@@ -1,3 +1,4 @@
+import { SessionStarted } from '@svc/auth';
 import { randomUUID } from 'node:crypto';
 import { TestApp, type Tokens, claimsOf } from '../support/app';
 import { forge } from '../support/forge';
@@ -222,5 +223,25 @@ describe('with tokenIds `any`, a session of another issuer', () => {
       await t.get('/auth/sessions', unusual).expect(200);
       await t.call('delete', '/auth/sessions/others', unusual).expect(204);
     }
+  });
+});
+
+describe('behind a proxy, the list of sessions and the events', () => {
+  const t = TestApp.forFile({ behindProxy: true });
+  beforeEach(() => t.person('ada@example.com'));
+
+  it.each([
+    ['::ffff:203.0.113.7', '203.0.113.7'],
+    ['0:0:0:0:0:FFFF:cb00:7107', '203.0.113.7'],
+    ['203.0.113.7', '203.0.113.7'],
+    ['2001:db8::7', '2001:db8::7'],
+    ['203.0.113.7:443', null],
+    ['<b>', null],
+  ])('show %s as %s', async (from, shown) => {
+    const started = t.recorded(SessionStarted);
+    const { body } = await t.login('ada@example.com').set('X-Forwarded-For', from).expect(200);
+    const list = await t.get('/auth/sessions', body.access_token).expect(200);
+    expect(list.body.data.map(({ ip }: { ip: unknown }) => ip)).toEqual([shown]);
+    expect(started.map(({ client }) => client.ip)).toEqual([shown]);
   });
 });

@@ -1,4 +1,4 @@
-import { type AuthHooks, type AuthModuleOptions, RefreshTokenReused } from '@svc/auth';
+import { type AuthHooks, type AuthModuleOptions, RefreshTokenReused, UnusableClaim } from '@svc/auth';
 import { TestApp, claimsOf } from '../support/app';
 import { PausePoint, whilePaused } from '../support/pause-point';
 
@@ -100,6 +100,40 @@ describe('host callbacks', () => {
     t.clock.advance(60);
     hooks = {};
     await t.refresh(refresh).expect(200);
+  });
+
+  const INHERITED = [...Object.getOwnPropertyNames(Object.prototype), 'toJSON'];
+
+  it.each(INHERITED)('that return the claim %s are refused with 422, and no session or token is lost', async (name) => {
+    const { refresh_token: refresh } = await t.session();
+    const before = await sessions();
+    hooks.tokenClaims = () => JSON.parse(`{ "tenant": "a", ${JSON.stringify(name)}: "x" }`);
+    const { body } = await t.login('ada@example.com').expect(422);
+    expect(body).toEqual({ message: 'Tokens cannot be issued for this account. Please contact support.' });
+    expect(await sessions()).toBe(before);
+    await t.refresh(refresh).expect(422);
+    hooks = {};
+    await t.refresh(refresh).expect(200);
+    const { body: again } = await t.login('ada@example.com').expect(200);
+    expect(claimsOf(again.access_token)).not.toHaveProperty('tenant');
+  });
+
+  it.each(INHERITED)('claims of one session with the name %s are refused by name', async (name) => {
+    const claims = JSON.parse(`{ ${JSON.stringify(name)}: "x" }`) as object;
+    const before = await sessions();
+    const refused = t.auth.startSession(1, { claims });
+    await expect(refused).rejects.toBeInstanceOf(UnusableClaim);
+    await expect(refused).rejects.toThrow(`"${name}"`);
+    expect(await sessions()).toBe(before);
+  });
+
+  it('that derive abilities with such names grant these abilities and no other', async () => {
+    hooks.abilities = () => INHERITED;
+    const { access_token: access, refresh_token: refresh } = await t.session();
+    expect(String(claimsOf(access).scope).split(' ')).toEqual(INHERITED);
+    hooks.abilities = () => ['orders.read'];
+    const { body } = await t.refresh(refresh).expect(200);
+    expect(claimsOf(body.access_token).scope).toBe('orders.read');
   });
 
   it('whose claims cannot be serialised leave no session', async () => {

@@ -251,6 +251,7 @@ describe('the public exports of the package', () => {
       'TwoFactorEnabled',
       'TwoFactorUnusable',
       'Unauthenticated',
+      'UnusableClaim',
       'UnverifiedLogin',
       'UserProvider',
       'UserResource',

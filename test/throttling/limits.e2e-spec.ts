@@ -59,6 +59,17 @@ describe('the limit of POST /login', () => {
     for (const spelling of spellings) await login(spelling, randomLogin()).expect(429);
   });
 
+  it('counts all forwarded texts that are no address as one client', async () => {
+    const texts = (i: number): string =>
+      [`client-${i}`, `203.0.113.${i}:443`, `[2001:db8:${i}::1]`, `203.0.113.0${i}`, `unknown${i}`][i % 5]!;
+    for (let i = 0; i < 30; i++) await login(texts(i), randomLogin()).expect(422);
+    await login('another', randomLogin()).expect(429);
+    await login(randomAddress(), randomLogin()).expect(422);
+    const zoned = network();
+    for (let i = 0; i < 30; i++) await login(`${zoned}::1%${i}`, randomLogin()).expect(422);
+    await login(`${zoned}::1`, randomLogin()).expect(429);
+  });
+
   it('is counted for each guard separately', async () => {
     const from = randomAddress();
     for (let i = 0; i < 31; i++) await login(from, randomLogin());

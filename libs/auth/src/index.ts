@@ -126,7 +126,7 @@ export { InsufficientScope } from './request/abilities/ability.gate';
 export { PasskeyNotFound } from './features/passkeys/passkeys.errors';
 export { PasskeyRefused } from './features/passkeys/passkeys.errors';
 export { InvalidRefreshToken, NoSession, SessionNotFound } from './features/sessions/sessions';
-export { SignInRefused } from './identity/tokens/access-tokens';
+export { SignInRefused, UnusableClaim } from './identity/tokens/access-tokens';
 export { WrongCode } from './features/login-challenge/challenge';
 export { WrongPassword } from './features/step-up/step-up.errors';
 export { AccountIsLocked } from './request/lockout/lockout';

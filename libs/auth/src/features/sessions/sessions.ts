@@ -113,7 +113,7 @@ export class Sessions {
     const refreshToken = this.refreshTokens.mint(familyId, 0, salt);
     const pinned = this.abilityResolver.pin(abilities);
     const granted = await this.abilityResolver.resolve(pinned, userId, familyId);
-    const custom = { ...(await this.tokenClaims.claimsFor(userId, familyId)), ...claims };
+    const custom = await this.tokenClaims.claimsFor(userId, familyId, claims);
 
     const { ip = null, userAgent = null } = client ?? {};
     let isStored = false;

@@ -14,6 +14,7 @@ export const MESSAGES = {
   'auth.insufficient_scope': 'This needs the ability {abilities}.',
   'auth.confirmation_required': 'Please confirm your identity to continue.',
   'auth.sign_in_refused': 'This account may not sign in. Please contact support.',
+  'auth.unusable_claim': 'Tokens cannot be issued for this account. Please contact support.',
   'auth.unverified_login': 'Please verify your email address before you sign in.',
   'auth.email_unverified': 'Your email address is not verified.',
   'auth.passkey_not_verified': 'The passkey could not be verified.',

@@ -108,6 +108,13 @@ const audiences = (aud: unknown): string[] => [aud].flat().filter((item): item i
 /** Claims that only the library may set. Claims of a hook with these names are removed. */
 const RESERVED = ['iss', 'aud', 'sub', 'fid', 'jti', 'iat', 'nbf', 'exp', 'amr', 'auth_time', 'pin'];
 
+/**
+ * The name of a claim of the host that no token can have, or undefined. Pure. Code that looks claims up by name finds the
+ * members that every object inherits, such as `constructor`, and `toJSON` would replace the whole token.
+ */
+export const refusedClaim = (claims: object): string | undefined =>
+  Object.keys(claims).find((name) => name in Object.prototype || name === 'toJSON');
+
 /** The parts an access token is made of. */
 export interface AccessTokenParts {
   /** Claims of hooks, then of the login. Later ones replace earlier ones. */

@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { Clock } from '../../foundation/platform/clock';
 import { callHost } from '../../foundation/platform/deadline';
@@ -13,6 +13,7 @@ import {
   accessClaims,
   isAccessToken,
   isOver,
+  refusedClaim,
 } from './access-token.policy';
 import { type VerifiedJws, prepareKey, signJws, verifyJws } from './jws';
 import { Keyring } from './keyring';
@@ -89,24 +90,39 @@ export class AccessTokens {
   }
 }
 
+/** The host gives a token a claim with a name that no token can have: 422. The message names the claim. */
+export class UnusableClaim extends AuthException {
+  constructor(name: string) {
+    super('unusable_claim', { status: 422, text: { key: 'auth.unusable_claim' } });
+    this.message = `No token can have a claim with the name "${name}". Rename it in hooks.tokenClaims or in the claims of the session.`;
+  }
+}
+
 /** Reads the host's extra claims for an access token. */
 @Injectable()
 export class TokenClaims {
+  private readonly logger = new Logger('Auth');
+
   constructor(private readonly realm: Realm) {}
 
   /**
-   * The object that `hooks.tokenClaims` returns, or an empty one.
+   * The claims that `hooks.tokenClaims` returns, and those of the login, which replace them.
    *
-   * @throws StoreUnavailable if the hook does not settle in time; every error of the hook
+   * @throws UnusableClaim, before anything is stored or consumed; StoreUnavailable if the hook does not settle in time;
+   * every error of the hook
    */
-  async claimsFor(userId: string, familyId: string): Promise<object> {
+  async claimsFor(userId: string, familyId: string, ofLogin: object | null = null): Promise<object> {
     const { guard, options } = this.realm;
-    const { hooks } = options;
-    if (!hooks.tokenClaims) return {};
-    const claims: unknown = await callHost('hooks.tokenClaims', () =>
-      hooks.tokenClaims!(userId, { guard, userId, familyId }),
-    );
-    return typeof claims === 'object' && claims !== null && !Array.isArray(claims) ? claims : {};
+    const { tokenClaims } = options.hooks;
+    const claims: unknown =
+      tokenClaims && (await callHost('hooks.tokenClaims', () => tokenClaims(userId, { guard, userId, familyId })));
+    const ofHook = typeof claims === 'object' && claims !== null && !Array.isArray(claims) ? claims : {};
+    const custom = { ...ofHook, ...ofLogin };
+    const refused = refusedClaim(custom);
+    if (refused === undefined) return custom;
+    const error = new UnusableClaim(refused);
+    this.logger.error(error.message);
+    throw error.withReason('other', userId);
   }
 }
 

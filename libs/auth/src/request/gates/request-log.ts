@@ -1,3 +1,5 @@
+import ipaddr from 'ipaddr.js';
+import { isIP } from 'node:net';
 import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants';
 import { type ExecutionContext, Injectable, RequestMethod, type Type } from '@nestjs/common';
 import { SecurityLog } from '../../foundation/observability/security-log';
@@ -16,6 +18,24 @@ import { Realm } from '../../foundation/realm/realm';
 import { callerOf } from '../../identity/tokens/caller';
 import { unverifiedClaims } from '../../identity/tokens/jws';
 
+const IPV4_MAPPED = ipaddr.IPv6.parseCIDR('::ffff:0:0/96');
+
+/** Parses an IPv6 address. The URL parser normalizes it first: ipaddr.js would read `::192.0.2.1` as a mapped address. */
+export const parsedIPv6 = (address: string): ipaddr.IPv6 =>
+  ipaddr.IPv6.parse(new URL(`http://[${address}]`).hostname.slice(1, -1));
+
+/**
+ * The address of a client for people: an IPv4-mapped one (RFC 4291 §2.5.5.2) as the IPv4 address, and none with a zone.
+ * Null for a text that is no address, which a client can put into a forwarding header.
+ */
+export function shownAddress(ip: unknown): string | null {
+  if (typeof ip !== 'string' || !isIP(ip)) return null;
+  const [address = ''] = ip.split('%', 1);
+  if (isIP(address) !== 6) return address;
+  const parsed = parsedIPv6(address);
+  return parsed.match(IPV4_MAPPED) ? parsed.toIPv4Address().toString() : address;
+}
+
 /** The user, session and client address in a line of the security log. */
 export type About = Pick<SecurityLine, 'user_id' | 'session_id' | 'ip'>;
 
@@ -25,7 +45,7 @@ export function aboutRequest(request: { ip?: unknown }): About {
   return {
     user_id: caller?.userId,
     session_id: caller?.familyId ?? undefined,
-    ip: typeof request.ip === 'string' ? request.ip : undefined,
+    ip: shownAddress(request.ip) ?? undefined,
   };
 }
 

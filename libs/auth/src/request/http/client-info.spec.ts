@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { shownAddress } from '../gates/request-log';
 import { clientAddress } from './client-info';
 
 interface Cases {
@@ -63,9 +64,13 @@ describe('a client address', () => {
     ({ addr }) => expect(clientAddress(addr, 64)).toBe(naive(numberOf(addr), 64)),
   );
 
-  it.each(invalid.filter(Boolean))('such as %j, which is invalid, remains unchanged', (ip) => {
-    expect(clientAddress(ip, 64)).toBe(ip);
-    expect(clientAddress(ip, 128)).toBe(ip);
+  it.each(invalid.filter((ip) => !ip.includes('%')))('such as %j, which is invalid, is unknown', (ip) => {
+    for (const prefix of [32, 64, 128]) expect(clientAddress(ip, prefix)).toBe('unknown');
+  });
+
+  it.each(['%eth0', '%1', '%a-b'])('with the zone %s is the address without it', (zone) => {
+    expect(clientAddress(`2001:db8::1${zone}`, 64)).toBe('2001:db8::/64');
+    expect(clientAddress(`::ffff:192.0.2.1${zone}`, 64)).toBe('192.0.2.1');
   });
 
   it.each([[''], [undefined], [null], [0], [7], [true], [['203.0.113.7']], [{ toString: () => '203.0.113.7' }]])(
@@ -99,6 +104,27 @@ describe('a client address', () => {
       }),
       { numRuns: 200 },
     );
+  });
+});
+
+describe('the address that people see', () => {
+  it.each(clients.flatMap(({ same_bucket }) => same_bucket))('is that of the client: %s', (ip) => {
+    const ipv4 = /^(?:0:){5}ffff:|^::ffff:/i.test(ip) ? clientAddress(ip, 64) : ip;
+    expect(shownAddress(ip)).toBe(ipv4);
+  });
+
+  it.each(spelled.filter(({ out }) => out.startsWith('::ffff:')))('is IPv4 for $in', ({ in: ip, out }) => {
+    expect(shownAddress(ip)).toBe(out.slice('::ffff:'.length));
+  });
+
+  it.each([...invalid.filter((ip) => !ip.includes('%')), undefined, null, 7, ['192.0.2.1']])('is none for %j', (ip) => {
+    expect(shownAddress(ip)).toBeNull();
+  });
+
+  it('has no zone', () => expect(shownAddress('fe80::1%eth0')).toBe('fe80::1'));
+
+  it('is not IPv4 for a compatible address, which is not mapped', () => {
+    expect(shownAddress('::192.0.2.1')).toBe('::192.0.2.1');
   });
 });
 

@@ -4,6 +4,7 @@ import { isIP } from 'node:net';
 import { sha256 } from '../../foundation/platform/crypto';
 import { Realm } from '../../foundation/realm/realm';
 import { foldedIdentifier } from '../../identity/users/identifiers';
+import { parsedIPv6, shownAddress } from '../gates/request-log';
 import { FIELD_MAX, ownField } from './request-body';
 
 const IPV4_IN_IPV6 = ['::ffff:0:0/96', '64:ff9b::/96'].map((range) => ipaddr.IPv6.parseCIDR(range));
@@ -13,17 +14,15 @@ const IPV4_IN_IPV6 = ['::ffff:0:0/96', '64:ff9b::/96'].map((range) => ipaddr.IPv
  * visitor usually has a whole /64.
  *
  * IPv4-mapped (RFC 4291 §2.5.5.2) and NAT64 (RFC 6052 §2.1) addresses become the IPv4 address that they contain: masked,
- * all IPv4 clients would share one network. A text that is not an address is returned unchanged. A missing address
- * becomes `unknown`.
+ * all IPv4 clients would share one network. A zone (RFC 6874), which names an interface of this host, is ignored. All
+ * other texts share one key with missing addresses, `unknown`: each text of a forged header would be a new client.
  *
  * @param prefix number of bits of an IPv6 address that identify a client
  */
 export function clientAddress(ip: unknown, prefix: number): string {
-  if (typeof ip !== 'string' || !ip) return 'unknown';
-  // A zone (RFC 6874) names an interface of this host, not a client.
-  if (isIP(ip) !== 6 || ip.includes('%')) return ip;
-  // The URL parser normalizes the address first: ipaddr.js would read `::192.0.2.1` as a mapped address.
-  const address = ipaddr.IPv6.parse(new URL(`http://[${ip}]`).hostname.slice(1, -1));
+  if (typeof ip !== 'string' || !isIP(ip)) return 'unknown';
+  if (isIP(ip) === 4) return ip;
+  const address = parsedIPv6(ip.split('%', 1)[0]!);
   const bytes = address.toByteArray();
   if (IPV4_IN_IPV6.some((range) => address.match(range))) return bytes.slice(12).join('.');
   return `${new ipaddr.IPv6(masked(bytes, prefix)).toRFC5952String()}/${prefix}`;
@@ -101,7 +100,7 @@ export class ProxyWarning {
     if (ip !== this.first || !looksLikeProxy(ip, headers)) this.left = 0;
     else if (--this.left === 0) {
       this.logger.warn(
-        `The first ${SAMPLE} rate-limited requests all came from ${ip ? `the private address ${ip}` : 'no address'}. If that is a proxy, all users share ` +
+        `The first ${SAMPLE} rate-limited requests all came from ${ip ? `the private address ${shownAddress(ip)}` : 'no address'}. If that is a proxy, all users share ` +
           'its rate limits: set "trust proxy" (Fastify: trustProxy) to the addresses of your proxies, or set hooks.rateLimitKey.',
       );
     }
@@ -133,6 +132,6 @@ export const clip = (value: unknown, length: number): string | null =>
 const charactersOf = (text: string, max: number): string[] => [...text].slice(0, max);
 
 export const clientInfo = (request: { ip?: unknown; headers?: { 'user-agent'?: unknown } }): ClientInfo => ({
-  ip: clip(request.ip, 64),
+  ip: shownAddress(request.ip),
   userAgent: clip(request.headers?.['user-agent'], 512),
 });
