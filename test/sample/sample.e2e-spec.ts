@@ -6,6 +6,7 @@ import { Client } from 'pg';
 import { claimsOf } from '../support/app';
 import { type TestDatabase, createEmptyDatabase } from '../support/database';
 import { eventually } from '../support/eventually';
+import { requestWith } from '../support/raw-headers';
 import { PASSWORD } from '../support/user-entities';
 import { type Answer, send } from '../support/processes';
 import { type Sample, SampleHost, SampleProcess } from '../support/sample';
@@ -226,6 +227,25 @@ describeWithRedis('the sample, configured by environment alone', () => {
       });
     });
 
+    it.each(['/mailbox', '/mailbox/mails', '/', '/reset-password?token=a', '/web/config', '/web/main.js'])(
+      'answers %s only on its own host and to its own pages',
+      async (path) => {
+        const [url, { port }] = [s.url + path, new URL(s.url)];
+        const status = (...fields: string[]): Promise<number> => requestWith(url, fields);
+        for (const own of [`localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`]) {
+          expect(await status('Host', own)).toBe(200);
+          expect(await status('Host', own, 'Origin', `http://${own}`)).toBe(200);
+          expect(await status('Host', own, 'Origin', 'http://evil.example')).toBe(403);
+          expect(await status('Host', own, 'Origin', `http://evil.example:${port}`)).toBe(403);
+          expect(await status('Host', own, 'Origin', 'null')).toBe(403);
+        }
+        // The name of a foreign page that its owner lets point to this machine.
+        for (const foreign of [`evil.example:${port}`, 'evil.example', `localhost.evil.example:${port}`, ''])
+          expect([foreign, await status('Host', foreign)]).toEqual([foreign, 421]);
+        expect(await status('Host', `evil.example:${port}`, 'Origin', `http://evil.example:${port}`)).toBe(421);
+      },
+    );
+
     it('serves its API document, as it is committed', async () => {
       // The document of the sample with a mailbox has all routes.
       expect(await s.status('/docs')).toBe(200);
@@ -240,6 +260,15 @@ describeWithRedis('the sample, configured by environment alone', () => {
     it('starts', async () => {
       const s = await host.start({ ...stores, SEED_DEMO: 'false' });
       expect((await s.login('demo@example.com')).status).toBe(422);
+    });
+
+    it('answers in production on the host of its public URL', async () => {
+      const s = await host.start({ ...stores, ...PRODUCTION });
+      expect(await requestWith(`${s.url}/`, ['Host', 'orders.example.com'])).toBe(200);
+      expect(await requestWith(`${s.url}/`, ['Host', 'orders.example.com', 'Origin', 'https://orders.example.com'])).toBe(
+        200,
+      );
+      expect(await requestWith(`${s.url}/`, ['Host', 'evil.example'])).toBe(421);
     });
 
     it('runs in production on real stores, without its API document', async () => {

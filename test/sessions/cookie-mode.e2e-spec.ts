@@ -44,8 +44,13 @@ describe('cookie mode', () => {
 
   it('believes neither of two cookies of the name, in one header or in two', async () => {
     const { cookie } = await signIn();
+    const url = `${await t.app.getUrl()}/auth/refresh`;
     const refresh = (...headers: string[]) =>
-      requestWith(t, '/auth/refresh', headers.flatMap((header) => ['Cookie', header]));
+      requestWith(
+        url,
+        headers.flatMap((header) => ['Cookie', header]),
+        'POST',
+      );
     const planted = '__Host-refresh=planted';
     for (const header of [`${cookie}; ${planted}`, `${planted};${cookie}`, `${cookie}; ${cookie}`, `${cookie};\t${planted}`])
       expect([header, await refresh(header)]).toEqual([header, 401]);

@@ -1,16 +1,16 @@
 import { request } from 'node:http';
-import type { TestApp } from './app';
 
 /**
  * Sends a request with exactly these header fields, also with one field twice.
  *
- * @param fields names and values, alternating
+ * @param fields names and values, alternating; without a `Host`, it is that of the URL
  * @returns the status
  */
-export async function requestWith(t: TestApp, path: string, fields: readonly string[], method = 'POST'): Promise<number> {
-  const url = new URL(path, await t.app.getUrl());
+export async function requestWith(url: string, fields: readonly string[], method = 'GET'): Promise<number> {
+  const host = fields.includes('Host') ? [] : ['Host', new URL(url).host];
+  const length = method === 'GET' ? [] : ['Content-Length', '0'];
   return new Promise((resolve, reject) => {
-    const sent = request(url, { method, headers: ['Host', url.host, ...fields] as never }, (response) => {
+    const sent = request(url, { method, headers: [...host, ...length, ...fields] as never }, (response) => {
       response.resume().on('end', () => resolve(response.statusCode!));
     });
     sent.on('error', reject).end();

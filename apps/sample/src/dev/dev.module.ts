@@ -1,6 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { AppModule } from '../app.module';
 import type { Environment } from '../environment';
+import { PublicUrl } from '../web/own-host.guard';
 import { Mailbox } from './mailbox';
 import { MailboxController } from './mailbox.controller';
 
@@ -16,7 +17,10 @@ export class DevModule {
       module: DevModule,
       imports: [app],
       controllers: [MailboxController],
-      providers: [{ provide: Mailbox, useValue: mailbox }],
+      providers: [
+        { provide: Mailbox, useValue: mailbox },
+        { provide: PublicUrl, useValue: new PublicUrl(environment.url) },
+      ],
     };
   }
 }

@@ -1,4 +1,5 @@
-import { Controller, Get, Header } from '@nestjs/common';
+import { Controller, Get, Header, UseGuards } from '@nestjs/common';
+import { OwnHost } from '../web/own-host.guard';
 import { PageHeaders } from '../web/page-headers';
 import { type Html, html, page } from './mailbox-page';
 import { Mailbox } from './mailbox';
@@ -9,6 +10,7 @@ const linked = (text: string): Html[] =>
 
 /** Shows the mails of the mailbox. They contain links into accounts of other users, so it is mounted in development only. */
 @Controller('mailbox')
+@UseGuards(OwnHost)
 export class MailboxController {
   constructor(private readonly mailbox: Mailbox) {}
 

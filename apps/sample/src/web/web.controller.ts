@@ -1,8 +1,9 @@
-import { Controller, Get, Header, NotFoundException, Param, Res } from '@nestjs/common';
+import { Controller, Get, Header, NotFoundException, Param, Res, UseGuards } from '@nestjs/common';
 import type { Response } from 'express';
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { readAssets } from './assets';
+import { OwnHost } from './own-host.guard';
 import { PageConfig } from './page-config';
 import { PageHeaders } from './page-headers';
 
@@ -11,6 +12,7 @@ const QR_CODES = join(dirname(require.resolve('qrcode-generator')), 'qrcode.mjs'
 
 /** Serves the page of the sample: one document and its files. */
 @Controller()
+@UseGuards(OwnHost)
 export class WebController {
   private readonly page = readFileSync(join(APP, 'index.html'), 'utf8');
   private readonly assets = readAssets(APP, { 'vendor/qrcode-generator.js': QR_CODES });

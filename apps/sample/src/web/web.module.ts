@@ -1,6 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import type { FeatureOptions } from '@svc/auth';
 import type { Environment } from '../environment';
+import { PublicUrl } from './own-host.guard';
 import { PageConfig } from './page-config';
 import { WebController } from './web.controller';
 
@@ -9,6 +10,7 @@ import { WebController } from './web.controller';
 export class WebModule {
   static forPage(environment: Environment, features?: FeatureOptions): DynamicModule {
     const config = { provide: PageConfig, useValue: new PageConfig(environment.development, features) };
-    return { module: WebModule, providers: [config] };
+    const publicUrl = { provide: PublicUrl, useValue: new PublicUrl(environment.url) };
+    return { module: WebModule, providers: [config, publicUrl] };
   }
 }
