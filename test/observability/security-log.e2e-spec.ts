@@ -384,6 +384,38 @@ describe('the security log', () => {
     await t.stop();
   });
 
+  it('has the successes of a user although another user has many, and bounds those of each user', async () => {
+    const log = new SecurityLines();
+    const t = await startRateLimited({ securityLog: { ...log.options.securityLog, maxPerMinute: 3 } });
+    const [own, victim] = [await t.person('eve@example.com'), await t.person('ada@example.com')];
+    const login = (email: string) => t.login(email).set('X-Forwarded-For', randomAddress()).expect(200);
+    for (let i = 0; i < 5; i++) await login('eve@example.com');
+    for (let i = 0; i < 2; i++) await login('ada@example.com');
+    await t.stop();
+    const linesOf = (event: string, id: string) =>
+      log.lines.filter((line) => line.event === event && line.user_id === id).map(({ suppressed }) => suppressed);
+    for (const event of ['auth.login.succeeded', 'auth.session.started']) {
+      expect([event, linesOf(event, victim)]).toEqual([event, [undefined, undefined]]);
+      expect([event, linesOf(event, own)]).toEqual([event, [undefined, undefined, undefined, 2]]);
+    }
+  });
+
+  it('has the alarm of a user although another user has many', async () => {
+    const log = new SecurityLines();
+    const t = await startRateLimited({ graceSeconds: 0, securityLog: { ...log.options.securityLog, maxPerMinute: 3 } });
+    for (const email of ['eve@example.com', 'ada@example.com']) await t.person(email);
+    const reuse = async (userId: number): Promise<unknown> => {
+      const { accessToken, refreshToken } = await t.auth.startSession(userId);
+      await t.refresh(refreshToken).set('X-Forwarded-For', randomAddress()).expect(200);
+      await t.refresh(refreshToken).set('X-Forwarded-For', randomAddress()).expect(401);
+      return claimsOf(accessToken).fid;
+    };
+    for (let i = 0; i < 5; i++) await reuse(1);
+    const session = await reuse(2);
+    await t.stop();
+    expect(log.lines).toContainEqual({ event: 'auth.refresh_token.reused', session_id: session });
+  });
+
   it('is bounded under a flood, and reports how many lines were suppressed', async () => {
     const log = new SecurityLines();
     const t = await startRateLimited({ securityLog: { ...log.options.securityLog, maxPerMinute: 5 } });

@@ -1067,8 +1067,8 @@ export interface SecurityLogOptions {
   enabled?: boolean;
 
   /**
-   * Maximum number of lines per minute with the same event, reason and guard. Further lines are counted, and the count
-   * is written.
+   * Maximum number of lines per minute with the same event, reason and guard; for lines without a reason, such as
+   * successes, also of the same user. Further lines are counted, and the count is written.
    *
    * @default 60
    * @env SVC_SECURITY_LOG_LINES

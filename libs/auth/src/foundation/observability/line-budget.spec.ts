@@ -1,4 +1,4 @@
-import { LineBudget } from './security-log';
+import { LineBudget, kindOf } from './security-log';
 
 describe('LineBudget', () => {
   let now: number;
@@ -40,4 +40,32 @@ describe('LineBudget', () => {
     lines('a', 4);
     expect(budget.settle(Infinity)).toEqual([['a', 1]]);
   });
+});
+
+describe('the lines that share a limit', () => {
+  const who = { guard: 'api', user_id: '7', session_id: 's', ip: '192.0.2.1', purpose: 'logout' };
+
+  it.each([
+    [
+      'refusals of all users with one reason',
+      { event: 'auth.login.failed', reason: 'wrong_password', ...who },
+      { event: 'auth.login.failed', reason: 'wrong_password', guard: 'api' },
+    ],
+    [
+      'refusals by gates',
+      { event: 'auth.guard.refused', reason: 'expired_token', operation: 'logout', ...who },
+      { event: 'auth.guard.refused', reason: 'expired_token', guard: 'api' },
+    ],
+    [
+      'successes of one user',
+      { event: 'auth.login.succeeded', ...who },
+      { event: 'auth.login.succeeded', guard: 'api', user_id: '7' },
+    ],
+    [
+      'events of one session whose user is unknown',
+      { event: 'auth.refresh_token.reused', session_id: 's' },
+      { event: 'auth.refresh_token.reused', session_id: 's' },
+    ],
+    ['events without both', { event: 'auth.mail.failed', guard: 'api' }, { event: 'auth.mail.failed', guard: 'api' }],
+  ] as const)('are %s', (_, line, kind) => expect(kindOf(line)).toEqual(kind));
 });

@@ -55,6 +55,10 @@ export class LineBudget {
     return null;
   }
 
+  get isEmpty(): boolean {
+    return this.windows.size === 0;
+  }
+
   /** Removes the windows that end by `until`. Returns the number of omitted lines by kind. */
   settle(until = this.now()): [kind: string, suppressed: number][] {
     const ended = [...this.windows].filter(([, { ends }]) => ends <= until);
@@ -64,6 +68,14 @@ export class LineBudget {
 }
 
 const SETTLE_MS = 10_000;
+
+/**
+ * The lines with which a line shares its limit. Pure. Any client can cause refusals, so those of all users share one. All
+ * other lines are limited for each user, or for each session where the user is unknown: with successes on an account of
+ * their own, attackers could otherwise suppress the line of a success on another account.
+ */
+export const kindOf = ({ event, reason, guard, user_id, session_id }: SecurityLine): SecurityLine =>
+  reason !== undefined ? { event, reason, guard } : { event, guard, ...(user_id === undefined ? { session_id } : { user_id }) };
 
 /** `info` for a success, `warning` for a refusal or failure. */
 export type Severity = 'info' | 'warning';
@@ -86,9 +98,9 @@ export class SecurityLog implements OnApplicationShutdown {
 
   write(severity: Severity, line: SecurityLine): void {
     if (!this.options.enabled) return;
-    const { event, reason, guard } = line;
-    const suppressed = this.budget.admit(JSON.stringify([severity, { event, reason, guard }]));
-    if (suppressed === null) return this.settleLater();
+    const suppressed = this.budget.admit(JSON.stringify([severity, kindOf(line)]));
+    this.settleLater();
+    if (suppressed === null) return;
     // After the response: the response time must not depend on the write.
     setImmediate(() => this.emit(severity, suppressed ? { ...line, suppressed } : line));
   }
@@ -98,7 +110,7 @@ export class SecurityLog implements OnApplicationShutdown {
     this.settle(Infinity);
   }
 
-  /** Writes the number of omitted lines also when no further line of the kind follows. */
+  /** Writes the number of omitted lines also when no further line of the kind follows, and forgets windows that ended. */
   private settleLater(): void {
     this.settling ??= setInterval(() => this.settle(), SETTLE_MS).unref();
   }
@@ -108,6 +120,9 @@ export class SecurityLog implements OnApplicationShutdown {
       const [severity, line] = JSON.parse(kind) as [Severity, SecurityLine];
       this.emit(severity, { ...line, suppressed });
     }
+    if (!this.budget.isEmpty) return;
+    clearInterval(this.settling);
+    this.settling = undefined;
   }
 
   private emit(severity: Severity, line: SecurityLine): void {
