@@ -197,6 +197,9 @@ describeWithRedis('cookie mode', () => {
       `__Host-refresh-admin=${api.refresh}`,
       `__Host-refresh=${admin.refresh}`,
       `__Host-refresh=x; __Host-refresh=${api.refresh}`,
+      `__Host-refresh=${api.refresh}; __Host-refresh=x`,
+      `__Host-refresh=${api.refresh};__Host-refresh=${api.refresh}`,
+      `__Host-refresh=${api.refresh}; __Host-refresh=`,
       `__Host-refresh="x;__Host-refresh=${api.refresh}"`,
       `__Host-refresh=%`,
       `__proto__=${api.refresh}; constructor=${api.refresh}`,
@@ -211,6 +214,15 @@ describeWithRedis('cookie mode', () => {
     expect(await host.withstand(attacks)).toEqual([]);
   });
 
+  it('reads no token from a body', async () => {
+    const attacks = Object.values(visitors).map((visitor): Attack => ({
+      name: visitor.guard,
+      send: { method: 'POST', path: `${host.paths[visitor.guard]}/refresh`, body: { refresh_token: visitor.refresh } },
+      status: [401],
+    }));
+    expect(await host.withstand(attacks)).toEqual([]);
+  });
+
   it('survives all these attacks', async () => {
     expect(await host.aftermath(Object.values(visitors).flatMap(({ access, refresh }) => [access, refresh]))).toEqual(
       [],
@@ -219,6 +231,15 @@ describeWithRedis('cookie mode', () => {
 });
 
 describeWithRedis('body mode', () => {
+  it('reads no token from a cookie', async () => {
+    const host = await AttackedHost.start();
+    const { refresh } = await host.visitor();
+    const headers = { Cookie: `__Host-refresh=${refresh}` };
+    expect((await host.wire.send({ method: 'POST', path: '/auth/refresh', headers })).status).toBe(401);
+    expect((await host.post('/auth/refresh', { refresh_token: refresh })).status).toBe(200);
+    await host.stop();
+  });
+
   it('does not check the origin, because browsers send no credential automatically', async () => {
     const host = await AttackedHost.start();
     const { refresh } = await host.visitor();

@@ -43,7 +43,7 @@ describeWithRedis('an invalid token', () => {
   let hostile: Record<string, Hostile[]>;
 
   beforeAll(async () => {
-    host = await AttackedHost.start();
+    host = await AttackedHost.start({ options: { refreshTokenFrom: 'both' } });
     [api, admin, neighbour] = [await host.visitor(), await host.visitor('admin'), await host.visitor()];
     hostile = { api: hostileBearers(api, admin), admin: hostileBearers(admin, api) };
   });

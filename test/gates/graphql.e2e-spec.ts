@@ -10,6 +10,7 @@ import { type Client, createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import { TestApp } from '../support/app';
 import { randomAddress } from '../support/rate-limited-host';
+import { textWith } from '../support/raw-headers';
 import { NotesResolver, gateOptions } from '../support/notes.resolver';
 import { ADA, PASSWORD } from '../support/user-entities';
 import { openWs } from './socket-clients';
@@ -68,6 +69,17 @@ describe.each([
     const invalid = { ...answer, headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' } };
     expect(await refused('{ me }', 'no.such.token')).toEqual(invalid);
     expect(await refused('{ staff }', (await t.session()).access_token)).toEqual(invalid);
+  });
+
+  it('reads neither of two Authorization headers', async () => {
+    const bearer = `Bearer ${(await t.session()).access_token}`;
+    const query = `${await t.app.getUrl()}/graphql?query=${encodeURIComponent('{ me }')}`;
+    const me = async (...values: string[]): Promise<unknown> => {
+      const headers = ['Apollo-Require-Preflight', 'true', ...values.flatMap((value) => ['Authorization', value])];
+      return JSON.parse(await textWith(query, headers));
+    };
+    expect(await me(bearer)).toEqual({ data: { me: expect.any(String) } });
+    expect(await me(bearer, bearer)).toMatchObject({ errors: [{ extensions: { status: 401 } }] });
   });
 
   it('refuses a token as soon as it is revoked', async () => {

@@ -143,6 +143,20 @@ describe.each(LIBRARIES)('a gateway on %s', (library, open, adapter) => {
     expect(await ofApi.say('staff')).toMatchObject({ event: 'exception', data: { statusCode: 401 } });
   });
 
+  it('reads neither of two Authorization headers of the handshake', async () => {
+    const bearer = `Bearer ${(await t.session()).access_token}`;
+    for (const two of [
+      [bearer, bearer],
+      [bearer, 'Basic YTpi'],
+    ]) {
+      const connection = await connect(undefined, { Authorization: two as never });
+      expect(await connection.say('me')).toMatchObject({
+        event: 'exception',
+        data: { statusCode: 401, headers: { 'WWW-Authenticate': 'Bearer' } },
+      });
+    }
+  });
+
   it('refuses the next message on an open socket after its token was revoked', async () => {
     const { access_token: token } = await t.session();
     const connection = await connect(token);

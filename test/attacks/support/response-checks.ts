@@ -37,11 +37,21 @@ export function problemsOf(answer: Answer, { status, secrets = [], framework = f
   } else {
     faults.push(...bodyFaults(answer, framework));
   }
+  if (!framework) faults.push(...headerFaults(answer));
   const whole = `${text}\n${JSON.stringify(headers)}`;
   for (const secret of [...SECRETS, ...secrets])
     if (whole.includes(secret)) faults.push(`it contains ${secret.slice(0, 60)}`);
   for (const pattern of INSIDES) if (pattern.test(text)) faults.push(`it matches ${pattern}: ${text.slice(0, 300)}`);
   return faults;
+}
+
+function headerFaults({ headers }: Answer): string[] {
+  const caching = headers['cache-control'] ?? '';
+  return [
+    ...(headers.etag === undefined ? [] : [`an entity tag: ${headers.etag}`]),
+    ...(headers['x-content-type-options'] === 'nosniff' ? [] : ['no X-Content-Type-Options']),
+    ...(/^no-store\b|^max-age=3600, public$/.test(caching) ? [] : [`Cache-Control: ${caching}`]),
+  ];
 }
 
 function bodyFaults({ status, text, headers }: Answer, framework: boolean): string[] {

@@ -27,7 +27,7 @@ export const NO_STORE = [
 ] as const;
 
 /** The media type of a response is the stated one: no browser guesses another one (Fetch §3.6). */
-const NO_SNIFFING = ['X-Content-Type-Options', 'nosniff'] as const;
+export const NO_SNIFFING = ['X-Content-Type-Options', 'nosniff'] as const;
 
 /**
  * Middleware of every path of the library. All responses, also those of the framework to other methods, forbid caching

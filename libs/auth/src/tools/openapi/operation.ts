@@ -10,6 +10,7 @@ import { OriginGate } from '../../request/gates/origin.gate';
 import { type RouteGate, routePlan } from '../../request/gates/route-plan';
 import { CookieRemoval } from '../../request/http/refresh-cookie';
 import { FIELD_MAX } from '../../request/http/request-body';
+import { NO_SNIFFING, NO_STORE } from '../../request/http/route.interceptor';
 import { ThrottleGate } from '../../request/throttling/limiters';
 import { type Failures, type ResponseObject, json, routeFailures } from './failures';
 import { type Answers, OPERATION_DOCS, type OperationDoc } from './operations';
@@ -133,7 +134,9 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
 };
 
 function headersOf(handler: object, gates: readonly RouteGate[], { cookieMode }: GuardConfig) {
-  const fixed: { name: string; value: string }[] = Reflect.getMetadata(HEADERS_METADATA, handler) ?? [];
+  const own: { name: string; value: string }[] = Reflect.getMetadata(HEADERS_METADATA, handler) ?? [];
+  const forbidden = own.some(({ name }) => name === 'Cache-Control') ? [] : NO_STORE;
+  const fixed = [...own.map(({ name, value }) => [name, value] as const), ...forbidden, NO_SNIFFING];
   const interceptors: unknown[] = Reflect.getMetadata(INTERCEPTORS_METADATA, handler) ?? [];
   // Routes with an origin gate deliver tokens, so they set the cookie.
   const touchesCookie = cookieMode && (gates.includes(OriginGate) || interceptors.includes(CookieRemoval));
@@ -142,7 +145,7 @@ function headersOf(handler: object, gates: readonly RouteGate[], { cookieMode }:
     ...(touchesCookie ? ['Set-Cookie'] : []),
   ];
   return Object.fromEntries([
-    ...fixed.map(({ name, value }) => [name, header(name, true, value)] as const),
+    ...fixed.map(([name, value]) => [name, header(name, true, value)] as const),
     ...varying.map((name) => [name, header(name, false)] as const),
   ]);
 }
