@@ -63,6 +63,8 @@ class OurApp {
           users: { entity: Person },
           useFactory: async () => ({
             secret: SECRET,
+            issuer: 'https://bench.test',
+            audience: 'https://bench.test',
             cache: (await redisCache(redisUrl)).cache,
             rateLimits: { login: UNREACHED, refresh: UNREACHED },
           }),

@@ -83,6 +83,8 @@ async function moduleWith(library: Library | undefined): Promise<DynamicModule> 
   library?.Authenticated()(Routes.prototype, 'guarded', route);
   const auth = library?.AuthModule.forRoot({
     secret: 'secret-of-the-application-0123456789-0123456789',
+    issuer: 'https://bench.test',
+    audience: 'https://bench.test',
     users: { entity: Member },
     cache,
     // A busy machine must not cause a timeout.

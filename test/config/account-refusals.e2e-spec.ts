@@ -1,5 +1,6 @@
 import { NestFactory } from '@nestjs/core';
 import type { AuthModuleOptions } from '@svc/auth';
+import { DataSource } from 'typeorm';
 import { createDatabase } from '../support/database';
 import { HostModule } from '../support/host.module';
 import { API_URL, Mailbox, RESET_URL } from '../support/members';
@@ -23,7 +24,11 @@ import {
 describe('the module refuses to start', () => {
   let database: Awaited<ReturnType<typeof createDatabase>>;
 
-  beforeAll(async () => (database = await createDatabase()));
+  beforeAll(async () => {
+    database = await createDatabase();
+    const tables = { entities: USER_ENTITIES, synchronize: true, installExtensions: false, uuidExtension: 'pgcrypto' } as const;
+    await (await new DataSource({ type: 'postgres', url: database.url, ...tables }).initialize()).destroy();
+  });
   afterAll(() => database.drop());
 
   async function start(options: Partial<AuthModuleOptions>): Promise<void> {

@@ -1,10 +1,38 @@
+import {
+  Controller,
+  Get,
+  Logger,
+  Module,
+  type ModuleMetadata,
+  type OnModuleInit,
+  type Type,
+  UseGuards,
+} from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { AuthModule, type AuthModuleOptions, SecurityStore } from '@svc/auth';
+import { Test } from '@nestjs/testing';
+import { createClient, createCluster } from '@redis/client';
+import {
+  AccessTokenGuard,
+  Authenticated,
+  AuthModule,
+  type AuthModuleOptions,
+  SecurityStore,
+  authEntities,
+  authOptionsFromEnv,
+} from '@svc/auth';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { generateKeyPairSync } from 'node:crypto';
+import {
+  createClient as createClient5,
+  createClientPool,
+  createCluster as createCluster5,
+  createSentinel,
+} from 'redis-5';
+import { DataSource } from 'typeorm';
 import { redisCache } from '../../apps/sample/src/redis-cache';
 import { createDatabase } from '../support/database';
-import { HostModule, SECRET } from '../support/host.module';
+import { HostModule, SECRET, hostOptions } from '../support/host.module';
+import { MinimalProvider } from '../support/incomplete-users';
 import { Operator, Person } from '../support/user-entities';
 import { RedisServer } from '../support/redis';
 import { describeWithOwnRedis } from '../support/with-redis';
@@ -28,10 +56,16 @@ class NullStore extends SecurityStore {
   settle = async () => undefined;
 }
 
+/** A store that declares itself shared. */
+const SHARED = Object.assign(new NullStore(), { shared: true });
+
 let database: Awaited<ReturnType<typeof createDatabase>>;
 
 beforeAll(async () => (database = await createDatabase()));
 afterAll(() => database.drop());
+
+/** What production needs besides the options of the test host. */
+const PRODUCTION = { issuer: 'https://api.acme.test', audience: 'https://api.acme.test' };
 
 async function start(options: Partial<AuthModuleOptions>): Promise<void> {
   const app = await NestFactory.create(HostModule.with(database.url, options), { logger: false, abortOnError: false });
@@ -169,6 +203,42 @@ describe('the module refuses to start', () => {
       /denylistStore names "redis", but stores has no entries/,
     ],
     [
+      'with a secret that can be guessed',
+      { secret: 'secret'.repeat(8) },
+      /^secret \(SVC_SECRET\) repeats a pattern(?!.*secretsecret).*svc:secret/,
+    ],
+    [
+      'with one value as secret and as encryption key',
+      { encryption: { key: SECRET } },
+      /^encryption\.key \(SVC_ENCRYPTION_KEY\) has the value of secret.*svc:secret/,
+    ],
+    ['with a lifetime out of its range', { accessTtl: -5 }, /^accessTtl \(SVC_ACCESS_TTL\) is -5\. Use .* from 1 to 86400/],
+    [
+      'with a number that is none',
+      { refreshTtl: 'month' as never },
+      /^refreshTtl \(SVC_REFRESH_TTL\) is "month"\. Use a whole number of seconds/,
+    ],
+    [
+      'with a text instead of a boolean',
+      { features: { lockout: 'off' as never } },
+      /^features\.lockout \(SVC_FEATURE_LOCKOUT\) is "off"\. Use true or false/,
+    ],
+    [
+      'with an unknown option',
+      { acessTtl: 60 } as object,
+      /^acessTtl is not an option\. The nearest known name is accessTtl\./,
+    ],
+    [
+      'with an unknown feature',
+      { features: { passkey: true } as object },
+      /^features\.passkey is not an option\. The nearest known name is features\.passkeys\./,
+    ],
+    [
+      'with several of these, and names all of them',
+      { accessTtl: 0, leeway: 1e9, cookieMod: true } as object,
+      /^accessTtl .*\nleeway .*\ncookieMod is not an option/,
+    ],
+    [
       'with passkeys without a relying party id',
       { features: { passkeys: true }, passkeys: { origins: ['https://example.com'] } },
       /^features\.passkeys needs passkeys\.rpId \(SVC_PASSKEY_RP_ID\)/,
@@ -218,11 +288,21 @@ describe('the module refuses to start', () => {
       ['a cache in memory', { stores: [{ store: new Map() }] }],
       ['a null store', new NullStore()],
     ])('with %s', async (_, cache) => {
-      await expect(start({ cache })).rejects.toThrow(/^cache is.*Set it to a cache-manager cache on Redis/);
+      await expect(start({ ...PRODUCTION, cache })).rejects.toThrow(
+        /^cache is.*Set it to a cache-manager cache on Redis/,
+      );
     });
 
     it('unless the store declares itself shared', async () => {
-      await start({ cache: Object.assign(new NullStore(), { shared: true }) });
+      await start({ ...PRODUCTION, cache: SHARED });
+    });
+
+    it.each<[string, Partial<AuthModuleOptions>, RegExp]>([
+      ['the example issuer', { issuer: undefined }, /^issuer \(SVC_ISSUER\) is the example https:\/\/api\.example\.com/],
+      ['the example audience', { audience: undefined }, /^audience \(SVC_AUDIENCE\) has the example/],
+      ['a cookie without TLS', { cookie: { secure: false } }, /^cookie\.secure \(SVC_COOKIE_SECURE\) is false/],
+    ])('with %s', async (_, options, message) => {
+      await expect(start({ ...PRODUCTION, cache: SHARED, ...options })).rejects.toThrow(message);
     });
   });
 
@@ -264,7 +344,7 @@ describeWithOwnRedis('in production, a Redis', () => {
     redis = await RedisServer.start(...settings);
     const { cache, client } = await redisCache(redis.url);
     try {
-      await start({ cache });
+      await start({ ...PRODUCTION, cache });
     } finally {
       await client.disconnect();
     }
@@ -295,5 +375,205 @@ describeWithOwnRedis('in production, a Redis', () => {
     process.env.NODE_ENV = 'test';
     await expect(startOn('--maxmemory-policy', 'allkeys-lru')).resolves.toBeUndefined();
     process.env.NODE_ENV = 'production';
+  });
+});
+
+describe('the option cache', () => {
+  const URL_OF_REDIS = 'redis://user:hidden@127.0.0.1:1';
+
+  /** A client of ioredis, as far as it is like one of node-redis. */
+  class IoRedis {
+    readonly status = 'ready';
+    sendCommand = async () => undefined;
+    defineCommand = () => undefined;
+  }
+
+  it.each<[string, () => unknown, RegExp]>([
+    ['a URL', () => URL_OF_REDIS, /^cache is a URL\. Set it to a connected client of node-redis/],
+    ['a URL object', () => new URL(URL_OF_REDIS), /^cache is a URL/],
+    ['a promise of a client', () => Promise.resolve({}), /^cache is a promise\. Await it/],
+    ['a client of node-redis 4 that was never connected', () => createClient(), /^cache is a Redis client that is not connected/],
+    ['a client of node-redis 5 that was never connected', () => createClient5(), /^cache is a Redis client that is not connected/],
+    ['a pool that was never connected', () => createClientPool(), /^cache is a Redis client that is not connected/],
+    [
+      'a sentinel object that was never connected',
+      () => createSentinel({ name: 'main', sentinelRootNodes: [{ host: '127.0.0.1', port: 1 }] }),
+      /^cache is a Redis client that is not connected/,
+    ],
+    [
+      'a cache whose client was never connected',
+      () => ({ stores: [{ store: { client: createClient() } }] }),
+      /^cache is a Redis client that is not connected\. Await client\.connect\(\)/,
+    ],
+    [
+      'a cluster client of node-redis 4',
+      () => createCluster({ rootNodes: [{ url: URL_OF_REDIS }] }),
+      /^cache is a client of Redis Cluster, which is not supported/,
+    ],
+    [
+      'a cluster client of node-redis 5',
+      () => createCluster5({ rootNodes: [{ url: URL_OF_REDIS }] }),
+      /^cache is a client of Redis Cluster, which is not supported/,
+    ],
+    ['a client of ioredis', () => new IoRedis(), /^cache is a client of ioredis/],
+    ['a cache on ioredis', () => ({ store: { client: new IoRedis() } }), /^cache is a client of ioredis/],
+  ])('is refused, in development too, if it is %s', async (_, cache, message) => {
+    const error: Error = await start({ cache: cache() as object }).then(
+      () => new Error('started'),
+      (e) => e,
+    );
+    expect(error).toMatchObject({ name: 'AuthConfigError', message: expect.stringMatching(message) });
+    expect(error.message).not.toContain('hidden');
+  });
+});
+
+describe('an application', () => {
+  const create = (imports: NonNullable<ModuleMetadata['imports']>, controllers: Type[] = []) =>
+    NestFactory.create({ module: class Host {}, imports, controllers }, { logger: false, abortOnError: false });
+  const orm = () =>
+    TypeOrmModule.forRoot({
+      type: 'postgres',
+      url: database.url,
+      entities: [...authEntities, Person, Operator],
+      retryAttempts: 0,
+    });
+
+  @Controller('orders')
+  class OrdersController {
+    @Get()
+    @Authenticated()
+    list() {
+      return [];
+    }
+  }
+
+  @Controller('reports')
+  class ReportsController {
+    @Get()
+    @UseGuards(AccessTokenGuard)
+    list() {
+      return [];
+    }
+  }
+
+  it('that imports AuthModule twice does not start', async () => {
+    const twice = [orm(), AuthModule.forRoot(hostOptions({})), AuthModule.forRoot(hostOptions({}))];
+    await expect(create(twice)).rejects.toMatchObject({
+      name: 'AuthConfigError',
+      message: expect.stringMatching(/^AuthModule is imported more than once.*Import it once/),
+    });
+  });
+
+  it('may import the same AuthModule in several modules', async () => {
+    const auth = AuthModule.forRoot(hostOptions({}));
+    const app = await create([orm(), auth, { module: class Orders {}, imports: [auth] }]);
+    await app.init();
+    await app.close();
+  });
+
+  it.each([OrdersController, ReportsController])(
+    'that does not import AuthModule does not start with guarded routes: %p',
+    async (controller) => {
+      await expect(create([], [controller])).rejects.toMatchObject({
+        name: 'AuthConfigError',
+        message: expect.stringMatching(/AuthModule is not imported\. Import AuthModule\.forRoot\(\) in the root module/),
+      });
+    },
+  );
+
+  it('reports the error of AuthModule, and not that it is missing, if its options are wrong', async () => {
+    const auth = AuthModule.forRoot(hostOptions({ accessTtl: 0 }));
+    await expect(create([orm(), auth], [OrdersController])).rejects.toThrow(/^accessTtl \(SVC_ACCESS_TTL\) is 0/);
+  });
+
+  it.each([OrdersController, ReportsController])(
+    'of a test with one controller and without AuthModule is not compiled: %p',
+    async (controller) => {
+      await expect(Test.createTestingModule({ controllers: [controller] }).compile()).rejects.toMatchObject({
+        name: 'AuthConfigError',
+        message: expect.stringMatching(/A test of single controllers imports it, too, or mocks the guards with useMocker/),
+      });
+      const mocked = await Test.createTestingModule({ controllers: [controller] })
+        .useMocker(() => ({}))
+        .compile();
+      expect(mocked.get(controller).list()).toEqual([]);
+    },
+  );
+
+  it.each(['mysql', 'sqlite', 'cockroachdb'])('whose data source is of the type %s does not start', async (type) => {
+    const source = { provide: DataSource, useValue: { options: { type } } };
+    const other = { module: class Other {}, global: true, providers: [source], exports: [source] };
+    const auth = AuthModule.forRoot({ routes: false, secret: SECRET, users: { provider: MinimalProvider } });
+    await expect(create([other, auth])).rejects.toMatchObject({
+      name: 'AuthConfigError',
+      message: expect.stringContaining(`type "${type}", and @svc/auth needs PostgreSQL`),
+    });
+  });
+
+  it('that read the environment logs every unknown variable with the nearest known one, and starts', async () => {
+    const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+    jest.replaceProperty(process, 'env', { ...process.env, SVC_COOKIE_MOD: 'x', SVC_ADMIN_ISUER: 'x', SVC_ADMIN_ISSUER: '' });
+    await start({ ...authOptionsFromEnv(), cache: SHARED });
+    expect(warn.mock.calls.map(([text]) => text)).toEqual([
+      'SVC_COOKIE_MOD is not a variable of @svc/auth, and has no effect. The nearest known name is SVC_COOKIE_MODE.',
+      'SVC_ADMIN_ISUER is not a variable of @svc/auth, and has no effect. The nearest known name is SVC_ADMIN_ISSUER.',
+    ]);
+  });
+});
+
+describe('a database without all tables and columns', () => {
+  it('is refused at boot, with everything that is missing and the migrations that create it', async () => {
+    const own = await createDatabase();
+    const source = await new DataSource({ type: 'postgres', url: own.url, installExtensions: false }).initialize();
+    const startOn = async (options: Partial<AuthModuleOptions> = {}): Promise<void> => {
+      const app = await NestFactory.create(HostModule.with(own.url, options), { logger: false, abortOnError: false });
+      await app.init().finally(() => app.close());
+    };
+    try {
+      await startOn();
+      await source.query('ALTER TABLE svc_sessions DROP COLUMN label');
+      await source.query('DROP TABLE svc_lockouts, svc_passkeys');
+      await source.query('ALTER TABLE people DROP COLUMN two_factor_secret, DROP COLUMN password_hash');
+      await source.query('DROP TABLE operators');
+      const error: Error = await startOn().then(
+        () => new Error('started'),
+        (e) => e,
+      );
+      expect(error.name).toBe('AuthConfigError');
+      expect(error.message.split('\n')).toEqual([
+        'The database has not all tables and columns. Run the missing migrations:',
+        'the column label of svc_sessions: CreateSvcSessions1763700000000 of authMigrations',
+        'the table svc_lockouts: CreateSvcLockouts1763800000000 of authMigrations',
+        'the table svc_passkeys: CreateSvcPasskeys1764000000000 of authMigrations',
+        'the table operators: a migration of your own',
+        'the column password_hash of people: a migration of your own',
+        'the column two_factor_secret of people: addTwoFactorColumns(\'people\', timestamp)',
+      ]);
+      // A service without routes has no tables of the library.
+      await startOn({ routes: false });
+    } finally {
+      await source.destroy();
+      await own.drop();
+    }
+  });
+
+  it('is not refused while the migrations of the host run in onModuleInit', async () => {
+    const own = await createDatabase();
+    const source = await new DataSource({ type: 'postgres', url: own.url, installExtensions: false }).initialize();
+    try {
+      await source.query('ALTER TABLE svc_sessions DROP COLUMN label');
+      @Module({ imports: [HostModule.with(own.url, {})] })
+      class Migrating implements OnModuleInit {
+        async onModuleInit(): Promise<void> {
+          await source.query('ALTER TABLE svc_sessions ADD label text');
+        }
+      }
+      const app = await NestFactory.create(Migrating, { logger: false, abortOnError: false });
+      await app.init();
+      await app.close();
+    } finally {
+      await source.destroy();
+      await own.drop();
+    }
   });
 });

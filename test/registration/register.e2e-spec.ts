@@ -260,17 +260,12 @@ class Reader {
 const SUBMITTED = { name: 'Ada', password: PASSWORD, password_confirmation: PASSWORD };
 
 function readersForFile(options: Partial<AuthModuleOptions> = {}): { t: TestApp; mailbox: Mailbox } {
-  const host = membersForFile(
+  const tables = `CREATE TABLE readers (id int GENERATED ALWAYS AS IDENTITY, name text NOT NULL, email text UNIQUE,
+    handle text UNIQUE, "passwordHash" text)`;
+  return membersForFile(
     { users: { entity: Reader }, storeTimeoutMs: 10_000, ...options, features: { emailVerification: false } },
-    { entities: [Reader] },
+    { entities: [Reader], tables },
   );
-  beforeAll(() =>
-    host.t.database.query(
-      `CREATE TABLE readers (id int GENERATED ALWAYS AS IDENTITY, name text NOT NULL, email text UNIQUE,
-         handle text UNIQUE, "passwordHash" text)`,
-    ),
-  );
-  return host;
 }
 
 describe('users with columns of the host', () => {

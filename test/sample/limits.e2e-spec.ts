@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { createEmptyDatabase } from '../support/database';
 import { RedisServer } from '../support/redis';
 import { type Sample, SampleHost } from '../support/sample';
@@ -15,8 +16,8 @@ describeWithOwnRedis('the limits of the sample on its own routes', () => {
       NODE_ENV: 'development',
       DATABASE_URL: database.url,
       REDIS_URL: redis.url,
-      SVC_SECRET: 's'.repeat(64),
-      SVC_ENCRYPTION_KEY: 'e'.repeat(64),
+      SVC_SECRET: randomBytes(32).toString('hex'),
+      SVC_ENCRYPTION_KEY: randomBytes(32).toString('hex'),
     });
   });
   // The host registered its own hook before, so the sample has ended.

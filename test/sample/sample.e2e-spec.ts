@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,8 @@ import { type Sample, SampleHost, SampleProcess } from '../support/sample';
 import { describeWithRedis, sharedRedisUrl } from '../support/with-redis';
 
 const DEVELOPMENT = { NODE_ENV: 'development' };
-const PRODUCTION = { NODE_ENV: 'production', PUBLIC_URL: 'https://orders.example.com' };
+const PUBLIC_URL = 'https://orders.example.com';
+const PRODUCTION = { NODE_ENV: 'production', PUBLIC_URL, SVC_ISSUER: PUBLIC_URL, SVC_AUDIENCE: PUBLIC_URL };
 const [FIRST, SECOND] = ['a horse with wings', 'another horse entirely'];
 
 describe('the sample, as a process', () => {
@@ -69,8 +70,8 @@ describeWithRedis('the sample, configured by environment alone', () => {
         REDIS_URL: sharedRedisUrl()!,
         // All suites of a run share one Redis and one client address.
         SVC_KEY_PREFIX: `${randomUUID()}:`,
-        SVC_SECRET: 's'.repeat(64),
-        SVC_ENCRYPTION_KEY: 'e'.repeat(64),
+        SVC_SECRET: randomBytes(32).toString('hex'),
+        SVC_ENCRYPTION_KEY: randomBytes(32).toString('hex'),
       };
     });
     afterAll(async () => {
@@ -290,7 +291,6 @@ describeWithRedis('the sample, configured by environment alone', () => {
         SVC_COOKIE_MODE: 'true',
         SVC_COOKIE_SECURE: 'false',
         SVC_FEATURE_LOGOUT_ALL: 'false',
-        SVC_GRACE: 'many',
       });
       const response = await fetch(`${s.url}/auth/login`, {
         method: 'POST',
@@ -338,6 +338,12 @@ describeWithRedis('the sample, configured by environment alone', () => {
         /passwordReset\.frontendUrl \(SVC_RESET_URL\).*in production, mailed links must use https/,
       ],
       ['a short secret', { SVC_SECRET: 'short' }, /secret has 40 bits/],
+      ['a number that is none', { SVC_GRACE: 'many' }, /^graceSeconds \(SVC_GRACE\) is "many"\. Use a whole number of/],
+      [
+        'the example issuer in production',
+        { ...PRODUCTION, SVC_ISSUER: '' },
+        /^issuer \(SVC_ISSUER\) is the example https:\/\/api\.example\.com/,
+      ],
     ])('refuses to start with %s, and says how to correct it', async (_, env, message) => {
       await expect(host.start({ ...stores, ...env })).rejects.toThrow(message);
     });

@@ -254,11 +254,10 @@ describe('users whose ids the statement of a refresh cannot read', () => {
       '0b0ae1a2-5a0f-4b5b-9f0e-3f0a6c0d1e2f',
     ],
   ])('refresh and end like others: %s', async (_, entity, table, id) => {
-    const t = await TestApp.start({ options: { users: { entity } }, entities: [entity], controllers: [] });
+    const type = table === 'big_ids' ? 'bigint' : 'varchar(36)';
+    const tables = `CREATE TABLE ${table} (id ${type} PRIMARY KEY, email text UNIQUE, password_hash text)`;
+    const t = await TestApp.start({ options: { users: { entity } }, entities: [entity], tables, controllers: [] });
     try {
-      await t.database.query(
-        `CREATE TABLE ${table} (id ${table === 'big_ids' ? 'bigint' : 'varchar(36)'} PRIMARY KEY, email text UNIQUE, password_hash text)`,
-      );
       await t.database.query(`INSERT INTO ${table} (id, email) VALUES ($1, $2)`, [id, ADA]);
       const { refreshToken } = await t.auth.startSession(id);
       const { body } = await t.refresh(refreshToken).expect(200);

@@ -7,7 +7,7 @@ import request from 'supertest';
 import { DataSource } from 'typeorm';
 import { redisCache } from '../../apps/sample/src/redis-cache';
 import { httpAdapter } from './adapter';
-import { createDatabase, emptyDatabase } from './database';
+import { createDatabase, emptyDatabase, executed } from './database';
 import { HostModule } from './host.module';
 import { Operator, PASSWORD, Person } from './user-entities';
 import { sharedRedisUrl } from './shared-redis';
@@ -40,6 +40,8 @@ export interface TestAppOptions {
   imports?: ModuleMetadata['imports'];
   /** Uses an existing database instead of a new one. */
   databaseUrl?: string;
+  /** Statements that create tables of the host before the application starts. */
+  tables?: string;
   /** Connection pool options that replace those of the test host. */
   pool?: object;
 }
@@ -96,10 +98,12 @@ export class TestApp {
     prepare,
     behindProxy,
     fastify,
+    tables,
     pool,
   }: TestAppOptions): Promise<void> {
     const database = databaseUrl ? { url: databaseUrl, drop: async () => undefined } : await createDatabase();
     this.cleanUp.unshift(database.drop);
+    if (tables) await executed(tables, database.url);
     const redis = redisUrl ? await redisCache(redisUrl) : undefined;
     this.cleanUp.unshift(async () => redis?.client.disconnect());
     const testing = await Test.createTestingModule({

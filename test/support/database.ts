@@ -22,6 +22,10 @@ async function connected<T>(work: (client: Client) => Promise<T>, url = serverUr
   }
 }
 
+/** Runs statements on a database, on a connection of its own. */
+export const executed = (statements: string, url: string): Promise<unknown> =>
+  connected((client) => client.query(statements), url);
+
 const onServer = (statement: string): Promise<unknown> => connected((client) => client.query(statement));
 
 /** The data source of a test database, declared as a host declares it. */

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { DEMO } from '../../apps/sample/src/dev/demo-accounts';
@@ -53,8 +54,8 @@ export class SampleVisit {
       this.running = await this.host.start({
         DATABASE_URL: this.database.url,
         NODE_ENV: 'development',
-        SVC_SECRET: 's'.repeat(64),
-        SVC_ENCRYPTION_KEY: 'e'.repeat(64),
+        SVC_SECRET: randomBytes(32).toString('hex'),
+        SVC_ENCRYPTION_KEY: randomBytes(32).toString('hex'),
         ...UNREACHED_LIMITS,
         ...env,
       });

@@ -5,10 +5,10 @@ import { packedHost } from '../attacks/support/packed-host';
 describe('the testing kit in the package', () => {
   let folder: string;
 
-  const run = (script: string, NODE_ENV: string) => {
+  const run = (script: string, variables: Record<string, string>) => {
     const { status, stdout, stderr } = spawnSync(process.execPath, ['-e', `require('reflect-metadata');${script}`], {
       cwd: folder,
-      env: { PATH: process.env.PATH, NODE_ENV },
+      env: { PATH: process.env.PATH, ...variables },
       encoding: 'utf8',
     });
     return { status, stdout: stdout.trim().split('\n'), stderr };
@@ -30,7 +30,7 @@ describe('the testing kit in the package', () => {
         console.log(loaded());
         const kit = require('@svc/auth/testing');
         console.log(new kit.MovableClock() instanceof Clock, Object.keys(kit).sort().join(), loaded() > 0);`;
-      lines = run(script, 'test').stdout;
+      lines = run(script, { NODE_ENV: 'test' }).stdout;
     });
 
     it.each([
@@ -45,10 +45,31 @@ describe('the testing kit in the package', () => {
     });
   });
 
-  it('does not load in production, where the package loads', () => {
+  it.each<[Record<string, string>]>([
+    [{ NODE_ENV: 'test' }],
+    [{ NODE_ENV: 'test', SVC_ALLOW_TESTING: 'off' }],
+    [{ SVC_ALLOW_TESTING: '1' }],
+    [{ NODE_ENV: 'development', SVC_ALLOW_TESTING: 'on' }],
+  ])('loads with %p', (variables) => {
+    const { status, stdout } = run(`require('@svc/auth/testing'); console.log('loaded')`, variables);
+    expect([status, stdout]).toEqual([0, ['loaded']]);
+  });
+
+  it.each<[Record<string, string>]>([
+    [{}],
+    [{ NODE_ENV: '' }],
+    [{ NODE_ENV: 'development' }],
+    [{ NODE_ENV: 'staging' }],
+    [{ SVC_ALLOW_TESTING: '' }],
+    [{ SVC_ALLOW_TESTING: 'off' }],
+    [{ NODE_ENV: 'development', SVC_ALLOW_TESTING: 'banana' }],
+    [{ NODE_ENV: 'production' }],
+    [{ NODE_ENV: 'production', SVC_ALLOW_TESTING: '1' }],
+  ])('does not load with %p, where the package loads', (variables) => {
     const script = `require('@svc/auth'); console.log('loaded'); require('@svc/auth/testing')`;
-    const { status, stdout, stderr } = run(script, 'production');
+    const { status, stdout, stderr } = run(script, variables);
     expect([status === 0, stdout]).toEqual([false, ['loaded']]);
-    expect(stderr).toContain('@svc/auth/testing is for tests');
+    expect(stderr).toContain('AuthConfigError');
+    expect(stderr).toContain('@svc/auth/testing is for tests: it loads with NODE_ENV=test, and outside production with');
   });
 });

@@ -1,9 +1,11 @@
 import {
   type DynamicModule,
   type FactoryProvider,
+  Inject,
   type MiddlewareConsumer,
   Module,
   type NestModule,
+  type OnApplicationBootstrap,
   type OnModuleInit,
   RequestMethod,
   VERSION_NEUTRAL,
@@ -24,6 +26,7 @@ import { VerifiedEmailGuard } from './features/email-verification/require-verifi
 import { AuthHealth } from './tools/health/auth-health';
 import { refuseRoutes } from './request/gates/boot-check';
 import { mountedRoutes } from './request/gates/library-routes';
+import { AuthConfigError } from './foundation/platform/errors';
 import { Database } from './foundation/platform/database';
 import { SecurityStore } from './foundation/security-store/security-store';
 import { UnreadableRequests } from './request/http/parser-errors';
@@ -32,6 +35,7 @@ import { SecurityLog } from './foundation/observability/security-log';
 import { observeEvents } from './log-events';
 import { Realms } from './foundation/realm/realm';
 import { type RealmStructure, RealmModule } from './realm.module';
+import { refuseMissingSchema } from './tools/migrations/missing-schema';
 import { PruneSchedule } from './tools/retention/prune-schedule';
 import { Pruning } from './tools/retention/pruning';
 
@@ -42,14 +46,23 @@ import { Pruning } from './tools/retention/pruning';
  * @publicApi
  */
 @Module({})
-export class AuthModule implements NestModule, OnModuleInit {
+export class AuthModule implements NestModule, OnModuleInit, OnApplicationBootstrap {
   constructor(
     private readonly moduleRef: ModuleRef,
     private readonly events: AuthEvents,
     private readonly modules: ModulesContainer,
     private readonly realms: Realms,
     private readonly securityLog: SecurityLog,
-  ) {}
+    private readonly database: Database,
+    @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
+  ) {
+    if ([...modules.values()].filter(({ metatype }) => metatype === AuthModule).length > 1) {
+      throw new AuthConfigError(
+        'AuthModule is imported more than once, so routes and stores would exist twice. Import it once, in the root ' +
+          'module: it is global. Further user tables are entries of its option guards.',
+      );
+    }
+  }
 
   /** Nest calls this method before it mounts routes. */
   configure(consumer: MiddlewareConsumer): void {
@@ -64,6 +77,11 @@ export class AuthModule implements NestModule, OnModuleInit {
     refuseRoutes(this.modules, new MetadataScanner(), this.realms);
     forwardEvents(this.events, this.moduleRef);
     observeEvents(this.events, this.securityLog, this.realms);
+  }
+
+  /** After the `onModuleInit` of the host, which may run migrations. A service that only verifies tokens has no tables. */
+  async onApplicationBootstrap(): Promise<void> {
+    if (this.config.routes) await refuseMissingSchema(this.database, this.config, authEntities);
   }
 
   /**

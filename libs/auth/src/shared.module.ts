@@ -1,16 +1,19 @@
-import { type DynamicModule, Module, type Provider, type Type } from '@nestjs/common';
+import { type DynamicModule, Logger, Module, type Provider, type Type } from '@nestjs/common';
 import { TypeOrmModule, getDataSourceToken } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
 import { AUTH_CONFIG, type AuthConfig } from './foundation/config/auth-config';
 import type { AuthModuleOptions, AuthModuleAsyncOptions, AuthStructure } from './foundation/config/auth-options';
+import { unknownVariables } from './foundation/config/env';
 import { guardErrors } from './foundation/config/guard-isolation.policy';
+import { optionErrors } from './foundation/config/option-checks';
+import { unsafeValueErrors } from './foundation/config/unsafe-values';
 import { FEATURES } from './features';
 import { resolveOptions } from './foundation/config/resolve-options';
 import { authEntities } from './entities';
 import { AuthConfigError } from './foundation/platform/errors';
 import { AuthEvents } from './foundation/platform/auth-events';
 import { Clock } from './foundation/platform/clock';
-import { Database } from './foundation/platform/database';
+import { Database, onPostgres } from './foundation/platform/database';
 import { Encryption } from './foundation/platform/crypto';
 import { Argon2Hasher } from './identity/password/argon2-hasher';
 import { PasswordHasher } from './identity/password/password-hasher';
@@ -45,7 +48,8 @@ export class AuthCoreModule {
       {
         provide: Database,
         inject: [AUTH_CONFIG, { token: getDataSourceToken(structure.dataSource), optional: true }],
-        useFactory: ({ storeTimeoutMs }: AuthConfig, source?: DataSource) => new Database(source, storeTimeoutMs),
+        useFactory: ({ storeTimeoutMs }: AuthConfig, source?: DataSource) =>
+          new Database(onPostgres(source), storeTimeoutMs),
       },
       {
         provide: SecurityStore,
@@ -94,11 +98,15 @@ const isProduction = (): boolean => process.env.NODE_ENV === 'production';
 
 /** Completes the options with defaults. @throws AuthConfigError for unsafe options */
 function checkedConfig(options: AuthModuleOptions): AuthConfig {
+  const invalid = optionErrors(options);
+  if (invalid.length) throw new AuthConfigError(invalid.join('\n'));
   const config = resolveOptions(options);
+  for (const text of unknownVariables(config.guards.map(({ guard }) => guard))) new Logger('Auth').warn(text);
   const names = [...Object.keys(options.guards ?? {}), config.guards.at(-1)!.guard];
   const problems = [
     ...guardErrors(config, names),
     ...FEATURES.flatMap((feature) => feature.configErrors?.(config, isProduction()) ?? []),
+    ...unsafeValueErrors(config, isProduction()),
   ];
   if (problems.length) throw new AuthConfigError(problems.join('\n'));
   return config;

@@ -32,7 +32,7 @@ export async function loadFor(isOver: (requests: number) => boolean, sampleMs = 
   let mailbox!: Mailbox;
   const node = await BrokenNode.start(async (stores) => {
     const features = { ...PASSKEYS.features, twoFactor: true };
-    const started = await startMembers({ ...PASSKEYS, keyPrefix, features, lockout: { maxAttempts: 1e6 } }, stores);
+    const started = await startMembers({ ...PASSKEYS, keyPrefix, features, lockout: { maxAttempts: 100 } }, stores);
     mailbox = started.mailbox;
     return started.t;
   });

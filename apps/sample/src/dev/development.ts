@@ -30,7 +30,7 @@ export function readDevelopment(env: Env, args: readonly string[]): Development 
   const showsMails = !env.SMTP_URL && isDevelopment && isRequested && LOOPBACK.includes(env.HOST ?? '');
   return {
     dataDir,
-    seedDemo: env.SEED_DEMO === undefined ? isDevelopment : !['', '0', 'false'].includes(env.SEED_DEMO),
+    seedDemo: env.SEED_DEMO === undefined ? isDevelopment : !['', '0', 'false', 'off', 'no'].includes(env.SEED_DEMO),
     mailbox: showsMails ? new Mailbox() : undefined,
   };
 }

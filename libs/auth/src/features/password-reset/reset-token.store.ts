@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig, type GuardConfig } from '../../foundation/config/auth-config';
-import { LONGEST_RESET } from '../../foundation/config/resolve-features';
+import { LONGEST_RESET } from '../../foundation/config/bounds';
 import { Clock } from '../../foundation/platform/clock';
 import { Database } from '../../foundation/platform/database';
 import { type SweptPage, once, sweep } from '../../foundation/platform/sweep';

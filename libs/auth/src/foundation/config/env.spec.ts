@@ -1,4 +1,6 @@
-import { VARIABLES, authOptionsFromEnv, envName } from './env';
+import { VARIABLES, authOptionsFromEnv, envName, unknownVariables } from './env';
+import { AuthConfigError } from '../platform/errors';
+import { BOUNDS } from './bounds';
 import { DEFAULT_FEATURES } from './defaults';
 
 // Every variable, with the option that it sets.
@@ -122,8 +124,9 @@ describe('authOptionsFromEnv', () => {
   });
 
   it.each(Object.entries(EXPECTED))('sets with %s the option %s and no other', (name, option) => {
-    const options = authOptionsFromEnv({ [name]: '7' });
-    expect([7, '7', ['7'], true]).toContainEqual(valueAt(options, option));
+    const max = BOUNDS[option]?.max ?? 1;
+    const options = authOptionsFromEnv({ [name]: String(max) });
+    expect([max, '1', ['1'], true]).toContainEqual(valueAt(options, option));
     expect(Object.keys(options)).toEqual([option.split('.')[0]]);
   });
 
@@ -147,29 +150,62 @@ describe('a variable', () => {
     ['FALSE', false],
     [' false ', false],
     ['  ', false],
+    ['off', false],
+    ['no', false],
+    [' No ', false],
     ['1', true],
     ['true', true],
     ['yes', true],
+    ['on', true],
+    [' ON ', true],
   ])('that sets a flag: "%s" means %s', (text, value) => {
     expect(authOptionsFromEnv({ SVC_FEATURE_ROTATION: text })).toEqual({ features: { rotation: value } });
     expect(authOptionsFromEnv({ SVC_COOKIE_SECURE: text })).toEqual({ cookie: { secure: value } });
   });
 
-  it.each<[string, number | undefined]>([
+  it.each(['banana', '2', 'yes please', 'tru', 'null', '-', '0.0'])('that sets a flag refuses "%s"', (text) => {
+    const read = (name: string) => () => authOptionsFromEnv({ [name]: text });
+    expect(read('SVC_COOKIE_MODE')).toThrow(AuthConfigError);
+    expect(read('SVC_COOKIE_MODE')).toThrow(`cookieMode (SVC_COOKIE_MODE) is "${text}". Use true or false.`);
+    expect(read('SVC_FEATURE_LOCKOUT')).toThrow(`features.lockout (SVC_FEATURE_LOCKOUT) is "${text}".`);
+  });
+
+  it.each<[string, number]>([
     ['60', 60],
     [' 60 ', 60],
-    ['0', 0],
-    ['-1', -1],
-    ['1.5', 1.5],
-    ['', undefined],
-    [' ', undefined],
-    ['60s', undefined],
-    ['sixty', undefined],
-    ['NaN', undefined],
-    ['Infinity', undefined],
-    ['1,000', undefined],
-  ])('that sets a number: "%s" means %s', (text, value) => {
-    expect(authOptionsFromEnv({ SVC_ACCESS_TTL: text })).toEqual(value === undefined ? {} : { accessTtl: value });
+    ['+60', 60],
+    ['90s', 90],
+    ['15m', 900],
+    ['1h', 3600],
+    ['1d', 86_400],
+    ['60000ms', 60],
+  ])('that sets a number of seconds: "%s" means %d', (text, value) => {
+    expect(authOptionsFromEnv({ SVC_ACCESS_TTL: text })).toEqual({ accessTtl: value });
+  });
+
+  it.each(['', ' '])('that sets a number is ignored when it is blank: "%s"', (text) => {
+    expect(authOptionsFromEnv({ SVC_ACCESS_TTL: text, SVC_FORK_THRESHOLD: text })).toEqual({});
+  });
+
+  it.each(['0', '-1', '1.5', '86401', '2d', '60 s', '15M', '1w', 'sixty', 'NaN', 'Infinity', '1,000', '0x10', '1e3'])(
+    'that sets a number refuses "%s", and names the option, the variable, the value and the range',
+    (text) => {
+      expect(() => authOptionsFromEnv({ SVC_ACCESS_TTL: text })).toThrow(
+        `accessTtl (SVC_ACCESS_TTL) is "${text}". Use a whole number of seconds from 1 to 86400, or a duration such as 15m or 2h.`,
+      );
+    },
+  );
+
+  it('that sets a count has no unit', () => {
+    expect(() => authOptionsFromEnv({ SVC_LOCKOUT_MAX_ATTEMPTS: '5m' })).toThrow(
+      /^lockout\.maxAttempts \(SVC_LOCKOUT_MAX_ATTEMPTS\) is "5m"\. Use a whole number from 1 to 100\.$/,
+    );
+  });
+
+  it('that is refused does not hide the others: the error names all of them', () => {
+    const read = () => authOptionsFromEnv({ SVC_ACCESS_TTL: 'x', SVC_COOKIE_MODE: 'y', SVC_GRACE: '-1', SVC_LEEWAY: '1' });
+    expect(read).toThrow(/accessTtl.*\n.*graceSeconds.*\n.*cookieMode/);
+    expect(read).not.toThrow(/leeway/);
   });
 
   it('that sets a list is split at commas and trimmed, and empty entries are removed', () => {
@@ -194,6 +230,7 @@ describe('a variable', () => {
     ['0', false],
     ['false', false],
     [' FALSE ', false],
+    ['off', false],
     [' ', false],
   ])('that sets a schedule: "%s" means %p', (text, schedule) => {
     expect(authOptionsFromEnv({ SVC_PRUNE_SCHEDULE: text })).toEqual({ retention: { schedule } });
@@ -233,5 +270,39 @@ describe('the variables of a guard', () => {
   it('contain the name in upper case, with underscores instead of dashes', () => {
     expect(envName('back-office')).toBe('BACK_OFFICE');
     expect(envName('Staff_2')).toBe('STAFF_2');
+  });
+});
+
+describe('the error of a variable of a guard', () => {
+  it('has the name of the variable', () => {
+    expect(() => authOptionsFromEnv({ SVC_BACK_OFFICE_GRACE: 'x' }, 'back-office')).toThrow(
+      'graceSeconds (SVC_BACK_OFFICE_GRACE) is "x".',
+    );
+  });
+});
+
+describe('unknown variables', () => {
+  const unknown = (env: Record<string, string>, guards: string[] = ['api', 'admin', 'back-office']) =>
+    unknownVariables(guards, env);
+
+  it.each([
+    ['SVC_COOKIE_MOD', 'SVC_COOKIE_MODE'],
+    ['SVC_FEATURE_PASSKEY', 'SVC_FEATURE_PASSKEYS'],
+    ['SVC_ADMIN_SECRETT', 'SVC_ADMIN_SECRET'],
+    ['SVC_AMDIN_AUDIENCE', 'SVC_ADMIN_AUDIENCE'],
+  ])('are described with the nearest known one: %s with %s, and without their value', (name, closest) => {
+    expect(unknown({ [name]: 'the-value' })).toEqual([
+      `${name} is not a variable of @svc/auth, and has no effect. The nearest known name is ${closest}.`,
+    ]);
+  });
+
+  it('of other software are described without a name that is not like them', () => {
+    expect(unknown({ SVC_XQ: 'x' })).toEqual(['SVC_XQ is not a variable of @svc/auth, and has no effect.']);
+  });
+
+  it('are not those of the library, of the declared guards, and of others without the prefix', () => {
+    const names = VARIABLES.flatMap(([name]) => [`SVC_${name}`, `SVC_ADMIN_${name}`, `SVC_BACK_OFFICE_${name}`]);
+    const more = ['SVC_PUBLIC_KEY', 'SVC_ADMIN_PUBLIC_KEY', 'SVC_ALLOW_TESTING', 'PATH', 'XSVC_SECRET', 'svc_secret'];
+    expect(unknown(Object.fromEntries([...names, ...more].map((name) => [name, 'x'])))).toEqual([]);
   });
 });

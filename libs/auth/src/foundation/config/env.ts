@@ -1,19 +1,22 @@
+import { AuthConfigError } from '../platform/errors';
 import type { AuthModuleOptions } from './auth-options';
+import { BOUNDS, boundsOf } from './bounds';
+import { accepted, nearest, readFlag, readNumber } from './option-values.policy';
 
 type Env = Readonly<Record<string, string | undefined>>;
-type Parse = (text: string) => unknown;
+/** Converts the text of a variable; undefined if the text has no such value. A blank text is converted by flags only. */
+type Parse = (text: string, option: string) => unknown;
 
 const text: Parse = (value) => value;
-const flag: Parse = (value) => !['', '0', 'false'].includes(value.trim().toLowerCase());
+const flag: Parse = readFlag;
 const list: Parse = (value) =>
   value
     .split(',')
     .map((item) => item.trim())
     .filter(Boolean);
-// Text that is not a number leaves the option unset, so the default applies and a typing error never becomes 0.
-const number: Parse = (value) => (value.trim() && Number.isFinite(Number(value)) ? Number(value) : undefined);
+const number: Parse = (value, option) => readNumber(value, boundsOf(option));
 
-const unlessFalse: Parse = (value) => flag(value) && value.trim();
+const unlessFalse: Parse = (value) => !['', '0', 'false', 'off', 'no'].includes(value.trim().toLowerCase()) && value.trim();
 
 const FEATURES =
   'rotation reuseDetection denylist logoutAll changePassword accountDeletion gateAuthRoutes ' +
@@ -112,22 +115,31 @@ export const VARIABLES: ReadonlyArray<readonly [name: string, option: string, pa
 /**
  * Reads options from `SVC_*` environment variables. Options without a variable stay unset.
  *
+ * Booleans are `true`, `1`, `on`, `yes`, `false`, `0`, `off`, `no` in any case, and a blank text for false. Durations are
+ * whole numbers in the unit of their option, or have a unit: `90s`, `15m`, `12h`, `7d`.
+ *
  * @param env the environment; `process.env` by default
  * @param guard name of an extra guard: then the variables `SVC_{GUARD}_*` are read, with the name in upper case and `_`
  * for `-`
+ * @throws AuthConfigError naming every variable whose text is not a boolean, not a number, or out of its range
  *
  * @example AuthModule.forRoot({ ...authOptionsFromEnv(), users: { entity: User } })
  * @publicApi
  */
 export function authOptionsFromEnv(env: Env = process.env, guard?: string): AuthModuleOptions {
-  const prefix = guard ? `SVC_${envName(guard)}_` : 'SVC_';
+  const prefix = prefixOf(guard);
   const options = {};
+  const errors: string[] = [];
   for (const [name, option, parse] of VARIABLES) {
     const value = env[prefix + name];
     // A blank value counts as unset, such as `SVC_SECRET=` in an env file; for a flag it means false.
-    const parsed = value === undefined || (value === '' && parse !== flag) ? undefined : parse(value);
-    if (parsed !== undefined) assign(options, option.split('.'), parsed);
+    if (value === undefined || (parse === number ? !value.trim() : value === '' && parse !== flag)) continue;
+    const parsed = parse(value, option);
+    if (parsed === undefined) errors.push(invalidValue(option, guard, value));
+    else assign(options, option.split('.'), parsed);
   }
+  if (errors.length) throw new AuthConfigError(errors.join('\n'));
+  if (env === process.env) isProcessRead = true;
   const publicKey = env[`${prefix}PUBLIC_KEY`];
   if (publicKey) assign(options, ['keys', 'public'], { [env[`${prefix}ACTIVE_KID`] || 'default']: publicKey });
   const { retention } = options as AuthModuleOptions;
@@ -139,6 +151,50 @@ const retentionsFromEnv = new WeakSet<object>();
 
 /** Whether {@link authOptionsFromEnv} has made this `retention` block. The variables may be those of another service. */
 export const isRetentionFromEnv = (retention: object): boolean => retentionsFromEnv.has(retention);
+
+/** Whether {@link authOptionsFromEnv} has read the environment of the process. Otherwise its variables are the host's. */
+let isProcessRead = false;
+
+const READ_ELSEWHERE = ['PUBLIC_KEY', 'ALLOW_TESTING'];
+
+/**
+ * Describes the `SVC_*` variables of the process that the library does not know, each with the known one that is most
+ * like it. They are not refused: orchestrators and other software set variables with this prefix, too.
+ */
+export function unknownVariables(guards: readonly string[], env: Env = isProcessRead ? process.env : {}): string[] {
+  const names = [...VARIABLES.map(([name]) => name), ...READ_ELSEWHERE];
+  const known = [undefined, ...guards].flatMap((guard) => names.map((name) => prefixOf(guard) + name));
+  return Object.keys(env)
+    .filter((name) => name.startsWith(PREFIX) && !known.includes(name))
+    .map((name) => {
+      const closest = nearest(name, known);
+      return `${name} is not a variable of @svc/auth, and has no effect.${closest ? ` The nearest known name is ${closest}.` : ''}`;
+    });
+}
+
+const parserOf = (option: string): Parse | undefined => VARIABLES.find(([, other]) => other === option)?.[2];
+
+/** Whether an option is a number. */
+export const isNumber = (option: string): boolean => parserOf(option) === number || Object.hasOwn(BOUNDS, option);
+
+/** Whether an option is a boolean. */
+export const isFlag = (option: string): boolean => parserOf(option) === flag || option === 'routes';
+
+/** The error of a boolean or a number. `named` is the full name of the option, if a guard sets it. */
+export function invalidValue(option: string, guard: string | undefined, value: unknown, named = option): string {
+  const [variable] = VARIABLES.find(([, other]) => other === option) ?? [];
+  const wanted = isNumber(option) ? accepted(boundsOf(option)) : 'true or false';
+  return `${named}${variable ? ` (${prefixOf(guard)}${variable})` : ''} is ${shown(value)}. Use ${wanted}.`;
+}
+
+const shown = (value: unknown): string => {
+  if (typeof value === 'string') return `"${value.slice(0, 40)}"`;
+  return value === null || ['number', 'bigint', 'boolean'].includes(typeof value) ? String(value) : `a ${typeof value}`;
+};
+
+const PREFIX = 'SVC_';
+
+const prefixOf = (guard?: string): string => (guard ? `${PREFIX}${envName(guard)}_` : PREFIX);
 
 /** A guard's name as part of an environment variable. */
 export const envName = (guard: string): string => guard.toUpperCase().replace(/-/g, '_');

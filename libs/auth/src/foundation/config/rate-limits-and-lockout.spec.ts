@@ -1,31 +1,29 @@
-import { LONGEST_WINDOW, resolveLockout, resolveRateLimits } from './resolve-options';
+import { LONGEST_WINDOW } from './bounds';
+import { resolveLockout, resolveRateLimits } from './resolve-options';
 import type { LockoutOptions, RateLimitsOptions } from './auth-options';
 import { DEFAULTS } from './defaults';
 
-/** Values that an option may have in plain JavaScript or in the environment, each with the resolved number. */
-const casesOf = (fallback: number, min: number, max: number): [unknown, number][] => {
-  const within = (value: number): number => Math.min(max, Math.max(min, value));
-  return [
-    [undefined, fallback],
-    [null, fallback],
-    [NaN, fallback],
-    [Infinity, fallback],
-    ['abc', fallback],
-    ['', fallback],
-    [' ', fallback],
-    [{}, fallback],
-    [[9], fallback],
-    [true, fallback],
-    [0, min],
-    [-1, min],
-    ['0', min],
-    [1, within(1)],
-    [2.9, within(2)],
-    ['7', within(7)],
-    [' 99 ', within(99)],
-    [1e9, within(1e9)],
-  ];
-};
+/** Values that an option may have in plain JavaScript, each with the resolved number. The invalid ones are refused before. */
+const casesOf = (fallback: number): [unknown, number][] => [
+  [undefined, fallback],
+  [null, fallback],
+  [NaN, fallback],
+  [Infinity, fallback],
+  ['abc', fallback],
+  ['', fallback],
+  [' ', fallback],
+  [{}, fallback],
+  [[9], fallback],
+  [true, fallback],
+  [-1, fallback],
+  [2.9, fallback],
+];
+
+const VALID: [unknown, number][] = [
+  [1, 1],
+  ['7', 7],
+  [' 99 ', 99],
+];
 
 const LIMITS: Record<string, Record<string, number>> = {
   login: { maxAttempts: 5, decaySeconds: 60, ipMaxAttempts: 30, accountMaxAttempts: 20 },
@@ -51,7 +49,19 @@ describe('the rate limits', () => {
   });
 
   it.each(numbers)('have a whole number of at least 1 as $limit.$name', ({ limit, name, fallback }) => {
-    for (const [value, result] of casesOf(fallback, 1, name === 'decaySeconds' ? LONGEST_WINDOW : Infinity)) {
+    const most: [unknown, number][] =
+      name === 'decaySeconds'
+        ? [
+            ['2m', 120],
+            [LONGEST_WINDOW, LONGEST_WINDOW],
+            [LONGEST_WINDOW + 1, fallback],
+          ]
+        : [
+            ['2m', fallback],
+            [1e9, 1e9],
+            [2 ** 31, fallback],
+          ];
+    for (const [value, result] of [...casesOf(fallback), [0, fallback] as const, ...VALID, ...most]) {
       const { [limit]: own, ...others } = resolveRateLimits({ [limit]: { [name]: value } }) as unknown as typeof LIMITS;
       expect([value, own]).toEqual([value, { ...LIMITS[limit], [name]: result }]);
       expect(others).toEqual({ ...LIMITS, [limit]: undefined, ipv6Prefix: 64, limiters: {} });
@@ -64,7 +74,7 @@ describe('the rate limits', () => {
     }
   });
 
-  it.each([...casesOf(64, 32, 128), [31, 32], [32, 32], [56, 56], [128, 128], [129, 128]])(
+  it.each([...casesOf(64), [31, 64], [32, 32], [56, 56], ['56', 56], [128, 128], [129, 64]])(
     'with the IPv6 prefix %p have the prefix %d',
     (ipv6Prefix, result) => {
       expect(resolveRateLimits({ ipv6Prefix } as RateLimitsOptions).ipv6Prefix).toBe(result);
@@ -87,14 +97,14 @@ describe('the rate limits', () => {
 });
 
 describe('the lockout', () => {
-  it.each([...casesOf(100, 1, 100), [100, 100], [101, 100]])(
+  it.each([...casesOf(100), ...VALID, [0, 100], [100, 100], [101, 100]])(
     'with maxAttempts %p locks after %d attempts',
     (maxAttempts, result) => {
       expect(resolveLockout({ maxAttempts } as LockoutOptions)).toEqual({ maxAttempts: result, releaseAfter: 0 });
     },
   );
 
-  it.each(casesOf(0, 0, 3_153_600_000))('with releaseAfter %p has the release time %d', (releaseAfter, result) => {
+  it.each([...casesOf(0), ...VALID, ['1h', 3600], [315_360_000, 315_360_000], [315_360_001, 0]])('with releaseAfter %p has the release time %d', (releaseAfter, result) => {
     expect(resolveLockout({ releaseAfter } as LockoutOptions)).toEqual({ maxAttempts: 100, releaseAfter: result });
   });
 

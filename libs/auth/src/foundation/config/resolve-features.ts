@@ -1,25 +1,7 @@
 import type { GuardConfig } from './auth-config';
 import type { AuthModuleOptions, AuthValues, ResetBrokerOptions } from './auth-options';
+import { numberOf } from './bounds';
 import { DEFAULTS } from './defaults';
-import { wholeNumber } from './merge';
-
-/** Maximum lifetime of a challenge in seconds: one day. */
-const LONGEST_CHALLENGE = 86_400;
-
-/** Maximum lifetime of a mailed link in minutes: one year. */
-const LONGEST_LINK = 525_600;
-
-/** Maximum validity of a reset link in minutes: a week. Who reads the mail later can set a password with it. */
-export const LONGEST_RESET = 10_080;
-
-/** Maximum pause between two mails to one account in seconds: one day. */
-const LONGEST_PAUSE = 86_400;
-
-/**
- * Maximum number of steps before and after the current one (5 minutes). A larger window lets an observed code be
- * replayed.
- */
-const WIDEST_WINDOW = 10;
 
 /** The configured name of the application, or the host name of the issuer. */
 export function appName({ appName: given, issuer = DEFAULTS.issuer }: AuthValues): string {
@@ -32,14 +14,11 @@ export function resolveTwoFactor(options: AuthValues): GuardConfig['twoFactor'] 
   const fallback = DEFAULTS.twoFactor;
   return Object.freeze({
     issuer: issuer?.trim() || appName(options),
-    window: wholeNumber(window, fallback.window, 0, WIDEST_WINDOW),
-    recoveryCodes: wholeNumber(recoveryCodes, fallback.recoveryCodes, 1, 100),
-    challengeTtl: wholeNumber(challengeTtl, fallback.challengeTtl, 1, LONGEST_CHALLENGE),
+    window: numberOf('twoFactor.window', window, fallback.window),
+    recoveryCodes: numberOf('twoFactor.recoveryCodes', recoveryCodes, fallback.recoveryCodes),
+    challengeTtl: numberOf('twoFactor.challengeTtl', challengeTtl, fallback.challengeTtl),
   });
 }
-
-/** A list of passkeys is not divided into pages, and the options of a registration contain all of them. */
-const MOST_PASSKEYS = 1000;
 
 export function resolvePasskeys(options: AuthValues): GuardConfig['passkeys'] {
   const given = options.passkeys ?? {};
@@ -48,10 +27,10 @@ export function resolvePasskeys(options: AuthValues): GuardConfig['passkeys'] {
     rpName: given.rpName?.trim() || appName(options),
     rpId: given.rpId,
     origins: Object.freeze([...(given.origins ?? fallback.origins)]) as string[],
-    challengeTtl: wholeNumber(given.challengeTtl, fallback.challengeTtl, 1, LONGEST_CHALLENGE),
+    challengeTtl: numberOf('passkeys.challengeTtl', given.challengeTtl, fallback.challengeTtl),
     userVerification: given.userVerification ?? (fallback.userVerification as 'required'),
     required: given.required ?? fallback.required,
-    maxPerUser: wholeNumber(given.maxPerUser, fallback.maxPerUser, 1, MOST_PASSKEYS),
+    maxPerUser: numberOf('passkeys.maxPerUser', given.maxPerUser, fallback.maxPerUser),
   });
 }
 
@@ -61,7 +40,7 @@ export function resolveEmailVerification(options: AuthValues): GuardConfig['emai
   return Object.freeze({
     apiUrl: apiUrl?.replace(/\/+$/, ''),
     frontendUrl,
-    expire: wholeNumber(expire, fallback.expire, 1, LONGEST_LINK),
+    expire: numberOf('emailVerification.expire', expire, fallback.expire),
     blockUnverifiedLogin: blockUnverifiedLogin ?? fallback.blockUnverifiedLogin,
   });
 }
@@ -87,8 +66,8 @@ export function resolvePasswordReset(options: AuthValues): GuardConfig['password
 
 const resetBroker = (given: ResetBrokerOptions | null, fallback: Required<ResetBrokerOptions>) =>
   Object.freeze({
-    expireMinutes: wholeNumber(given?.expireMinutes, fallback.expireMinutes, 1, LONGEST_RESET),
-    throttleSeconds: wholeNumber(given?.throttleSeconds, fallback.throttleSeconds, 0, LONGEST_PAUSE),
+    expireMinutes: numberOf('passwordReset.expireMinutes', given?.expireMinutes, fallback.expireMinutes),
+    throttleSeconds: numberOf('passwordReset.throttleSeconds', given?.throttleSeconds, fallback.throttleSeconds),
   });
 
 export function resolveRegistration({
@@ -100,18 +79,15 @@ export function resolveRegistration({
   return Object.freeze({ login, concealExisting: concealExisting && features.registration === true });
 }
 
-/** Bounds of the minimum length: 8 is the minimum of NIST SP 800-63B §3.1.1.2, 255 is the maximum length of a field. */
-const PASSWORD_LENGTHS = [8, 255] as const;
-
 export function resolvePasswords(options: AuthValues): GuardConfig['passwords'] {
   const { minLength, blockList, breached } = options.passwords ?? {};
   const fallback = DEFAULTS.passwords;
   return Object.freeze({
-    minLength: wholeNumber(minLength, fallback.minLength, ...PASSWORD_LENGTHS),
+    minLength: numberOf('passwords.minLength', minLength, fallback.minLength),
     blockList: new Set((blockList ?? fallback.blockList).map((word) => word.toLowerCase())),
     breached: breached && {
       check: breached.check,
-      timeoutMs: wholeNumber(breached.timeoutMs, 1000, 1),
+      timeoutMs: numberOf('passwords.breached.timeoutMs', breached.timeoutMs, 1000),
       onOutage: breached.onOutage ?? 'accept',
     },
   });

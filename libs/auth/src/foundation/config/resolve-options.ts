@@ -1,9 +1,10 @@
 import { AuthConfigError } from '../platform/errors';
 import type { AuthConfig, GuardConfig, RateLimits } from './auth-config';
 import type { AuthModuleOptions, AuthStructure, AuthValues, RateLimit, RateLimitsOptions } from './auth-options';
+import { numberOf } from './bounds';
 import { DEFAULTS, DEFAULT_FEATURES, DEFAULT_HASHING } from './defaults';
 import { isRetentionFromEnv } from './env';
-import { merge, wholeNumber } from './merge';
+import { merge } from './merge';
 import {
   appName,
   resolveEmailVerification,
@@ -15,55 +16,48 @@ import {
   resolveTwoFactor,
 } from './resolve-features';
 
-/**
- * Maximum window of a rate limit in seconds: one year. A value above what the store supports would give a window that
- * never ends.
- */
-export const LONGEST_WINDOW = 31_536_000;
-
-/** Maximum `releaseAfter` in seconds: 100 years. PostgreSQL's intervals are bounded. */
-const LONGEST_LOCK = 100 * LONGEST_WINDOW;
-
 const FALLBACK = DEFAULTS.rateLimits;
 const LIMITS = Object.keys(FALLBACK).filter((name) => name !== 'ipv6Prefix' && name !== 'limiters') as Exclude<
   keyof typeof FALLBACK,
   'ipv6Prefix' | 'limiters'
 >[];
 
-/** The rate limits with every number in its bounds: none may become 0, which would refuse every request. */
+/** The rate limits, with defaults. No number may become 0, which would refuse every request. */
 export function resolveRateLimits(given: RateLimitsOptions = {}): RateLimits {
-  const limits = LIMITS.map((name) => [name, limit(given[name], FALLBACK[name])]);
+  const limits = LIMITS.map((name) => [name, limit(name, given[name], FALLBACK[name])]);
   return Object.freeze({
     ...(Object.fromEntries(limits) as Omit<RateLimits, 'ipv6Prefix' | 'limiters'>),
-    ipv6Prefix: wholeNumber(given.ipv6Prefix, FALLBACK.ipv6Prefix, 32, 128),
+    ipv6Prefix: numberOf('rateLimits.ipv6Prefix', given.ipv6Prefix, FALLBACK.ipv6Prefix),
     limiters: Object.freeze({ ...given.limiters }),
   });
 }
 
-/** The lockout's numbers in their bounds. NIST SP 800-63B §3.2.2 allows no more than 100 attempts. */
+/** The lockout, with defaults. */
 export function resolveLockout({ maxAttempts, releaseAfter }: AuthValues['lockout'] = {}): GuardConfig['lockout'] {
   const fallback = DEFAULTS.lockout;
   return Object.freeze({
-    maxAttempts: wholeNumber(maxAttempts, fallback.maxAttempts, 1, 100),
-    releaseAfter: wholeNumber(releaseAfter, fallback.releaseAfter, 0, LONGEST_LOCK),
+    maxAttempts: numberOf('lockout.maxAttempts', maxAttempts, fallback.maxAttempts),
+    releaseAfter: numberOf('lockout.releaseAfter', releaseAfter, fallback.releaseAfter),
   });
 }
 
-function limit<Numbers extends RateLimit>(given: RateLimit | undefined, fallback: Numbers): Required<Numbers> {
-  const numbers = Object.entries(fallback).map(([name, value]) => {
-    const most = name === 'decaySeconds' ? LONGEST_WINDOW : undefined;
-    return [name, wholeNumber(given?.[name as keyof RateLimit], value as number, 1, most)];
-  });
+function limit<Numbers extends RateLimit>(
+  limited: string,
+  given: RateLimit | undefined,
+  fallback: Numbers,
+): Required<Numbers> {
+  const numbers = Object.entries(fallback).map(([name, value]) => [
+    name,
+    numberOf(`rateLimits.${limited}.${name}`, given?.[name as keyof RateLimit], value as number),
+  ]);
   return Object.freeze(Object.fromEntries(numbers));
 }
 
 /** Removes leading and trailing slashes from a path. */
 export const trimSlashes = (path: string): string => path.replace(/^\/+|\/+$/g, '');
 
-/** Maximum number of days: an interval that PostgreSQL can still subtract from the current date. */
-export const MOST_DAYS = 99_999;
-
-const PER_MODULE = [
+/** Options that the module has once. A guard has none of its own. */
+export const PER_MODULE: readonly string[] = [
   'guards',
   'guard',
   'encryption',
@@ -81,7 +75,7 @@ const PER_MODULE = [
 ];
 const STRUCTURE = ['guard', 'path', 'routes', 'domain', 'features', 'users', 'presenter', 'dataSource'];
 
-/** Applies every default to the host's options. It does not check them: see `guardErrors`. */
+/** Applies every default to the host's options. It does not check them: see `optionErrors` and `guardErrors`. */
 export function resolveOptions(options: AuthModuleOptions): AuthConfig {
   const { guards: extra = {}, ...top } = options;
   const defaultGuard = top.guard ?? DEFAULTS.guard;
@@ -102,7 +96,7 @@ export function resolveOptions(options: AuthModuleOptions): AuthConfig {
     hashing: hashing(top.hashing),
     retention: retention(top.retention, top.routes ?? DEFAULTS.routes),
     securityLog: securityLog(top.securityLog),
-    storeTimeoutMs: wholeNumber(top.storeTimeoutMs, DEFAULTS.storeTimeoutMs, 50),
+    storeTimeoutMs: numberOf('storeTimeoutMs', top.storeTimeoutMs, DEFAULTS.storeTimeoutMs),
     requestOf: top.requestOf,
     keyPrefix: top.keyPrefix ?? '',
     store: storeOf(top),
@@ -144,13 +138,13 @@ function guardConfig(guard: string, isDefault: boolean, merged: object, own: Aut
     audience: audience.filter(Boolean),
     secret: options.secret,
     features: Object.freeze({ ...DEFAULT_FEATURES, ...options.features }),
-    accessTtl: wholeNumber(options.accessTtl, DEFAULTS.accessTtl, 1),
-    refreshTtl: wholeNumber(options.refreshTtl, DEFAULTS.refreshTtl, 1),
-    graceSeconds: wholeNumber(options.graceSeconds, DEFAULTS.graceSeconds, 0),
-    forkThreshold: wholeNumber(options.forkThreshold, DEFAULTS.forkThreshold, 2),
-    leeway: wholeNumber(options.leeway, DEFAULTS.leeway, 0),
+    accessTtl: numberOf('accessTtl', options.accessTtl, DEFAULTS.accessTtl),
+    refreshTtl: numberOf('refreshTtl', options.refreshTtl, DEFAULTS.refreshTtl),
+    graceSeconds: numberOf('graceSeconds', options.graceSeconds, DEFAULTS.graceSeconds),
+    forkThreshold: numberOf('forkThreshold', options.forkThreshold, DEFAULTS.forkThreshold),
+    leeway: numberOf('leeway', options.leeway, DEFAULTS.leeway),
     sessions: Object.freeze({
-      maxPerUser: wholeNumber(options.sessions?.maxPerUser, DEFAULTS.sessions.maxPerUser, 0),
+      maxPerUser: numberOf('sessions.maxPerUser', options.sessions?.maxPerUser, DEFAULTS.sessions.maxPerUser),
     }),
     rateLimits: resolveRateLimits(options.rateLimits),
     lockout: resolveLockout(options.lockout),
@@ -163,7 +157,7 @@ function guardConfig(guard: string, isDefault: boolean, merged: object, own: Aut
     passwords: resolvePasswords(options),
     mail: resolveMail(options),
     confirm: Object.freeze({
-      ttl: wholeNumber(options.confirm.ttl, DEFAULTS.confirm.ttl, 1),
+      ttl: numberOf('confirm.ttl', options.confirm.ttl, DEFAULTS.confirm.ttl),
       afterLogin: Boolean(options.confirm.afterLogin),
       header: options.confirm.header || DEFAULTS.confirm.header,
     }),
@@ -208,9 +202,8 @@ const cookieName = ({ refreshName, secure }: { refreshName: string; secure: bool
 const blockOf = (option: string): string => option.split('.')[0]!;
 
 function hashing(given: AuthModuleOptions['hashing'] = {}): AuthConfig['hashing'] {
-  const least = { memoryCost: 8, timeCost: 1, parallelism: 1, concurrency: 1, maxQueue: 0, maxWaitMs: 1 };
   const names = Object.keys(DEFAULT_HASHING) as (keyof typeof DEFAULT_HASHING)[];
-  const values = names.map((name) => [name, wholeNumber(given[name], DEFAULT_HASHING[name], least[name])]);
+  const values = names.map((name) => [name, numberOf(`hashing.${name}`, given[name], DEFAULT_HASHING[name])]);
   return Object.freeze({ ...Object.fromEntries(values), verifiers: [...(given.verifiers ?? [])] });
 }
 
@@ -222,7 +215,7 @@ function retention(given: AuthModuleOptions['retention'] = {}, hasRoutes: boolea
   const isOwn = hasRoutes || !isRetentionFromEnv(given);
   return Object.freeze({
     schedule: (isOwn ? schedule : undefined) ?? (hasRoutes ? fallback.schedule : false),
-    lockoutDays: wholeNumber(lockoutDays, fallback.lockoutDays, 1, MOST_DAYS),
+    lockoutDays: numberOf('retention.lockoutDays', lockoutDays, fallback.lockoutDays),
   });
 }
 
@@ -234,7 +227,7 @@ function securityLog({
   const fallback = DEFAULTS.securityLog;
   return Object.freeze({
     enabled: enabled ?? fallback.enabled,
-    maxPerMinute: wholeNumber(maxPerMinute, fallback.maxPerMinute, 1),
+    maxPerMinute: numberOf('securityLog.maxPerMinute', maxPerMinute, fallback.maxPerMinute),
     sink,
   });
 }

@@ -48,6 +48,15 @@ function listenBetween({ driver }: DataSource): void {
   master.on('connect', (client) => client.on('error', () => undefined));
 }
 
+/** Returns the data source. @throws AuthConfigError for another database, whose SQL and locks are different */
+export function onPostgres(source: DataSource | undefined): DataSource | undefined {
+  if (!source || source.options.type === 'postgres') return source;
+  throw new AuthConfigError(
+    `The TypeORM data source has the type "${source.options.type}", and @svc/auth needs PostgreSQL. Name a data source ` +
+      `with type: 'postgres' in the option dataSource.`,
+  );
+}
+
 /**
  * Runs the statements of the library on PostgreSQL.
  *

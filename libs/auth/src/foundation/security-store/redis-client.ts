@@ -70,6 +70,27 @@ export function redisClientOf(source: unknown): RedisSource | undefined {
   return [source, store?.client, ...below].find(isRedisSource);
 }
 
+const CONNECTED = 'a connected client of node-redis: await createClient({ url }).connect()';
+
+/**
+ * Returns why the option of the host, or the client found below it, is not a usable Redis client, with the correction;
+ * undefined if it is one, or something else than Redis. The text contains no URL, which may contain a password.
+ */
+export function clientProblem(source: unknown, client: unknown): string | undefined {
+  if (typeof source === 'string' || source instanceof URL) return `is a URL. Set it to ${CONNECTED}.`;
+  const has = (value: unknown, name: string): boolean =>
+    typeof (value as Record<string, unknown> | null | undefined)?.[name] === 'function';
+  // The clients of node-redis have no `then`.
+  if (has(source, 'then')) return `is a promise. Await it: set it to ${CONNECTED}.`;
+  if (has(client, 'defineCommand')) return `is a client of ioredis, whose commands are different. Set it to ${CONNECTED}.`;
+  if (has(client, 'getSlotMaster')) {
+    return `is a client of Redis Cluster, which is not supported. Set it to ${CONNECTED}, or to a sentinel object.`;
+  }
+  return (client as RedisClient | undefined)?.isOpen === false
+    ? `is a Redis client that is not connected. Await client.connect() before the application starts.`
+    : undefined;
+}
+
 /**
  * Replaces a connection on which no command is answered any more. The server may be unreachable without an error on the
  * connection. TCP detects this only after about 15 minutes, and until then every request would be refused.

@@ -3,7 +3,7 @@ import { AuthConfigError } from '../platform/errors';
 import type { Clock } from '../platform/clock';
 import { evictionProblem, RedisSecurityStore } from './redis-security-store';
 import { MemorySecurityStore } from './memory-security-store';
-import { redisClientOf } from './redis-client';
+import { clientProblem, redisClientOf } from './redis-client';
 import { SecurityStore } from './security-store';
 
 /** The options of the host for its store. */
@@ -18,8 +18,8 @@ interface StoreChoice {
  * Selects the security store from the option of the host: a SecurityStore of the host, the Redis client below a cache,
  * or the memory of this process.
  *
- * @throws AuthConfigError in production for a store that is not shared, because a revocation would reach only one
- * process, and for a Redis that evicts keys. If Redis does not report its eviction policy, a warning is logged
+ * @throws AuthConfigError for a Redis client that cannot be used; in production also for a store that is not shared,
+ * because a revocation would reach only one process, and for a Redis that evicts keys. If Redis does not report its eviction policy, a warning is logged
  */
 export async function selectStore(choice: StoreChoice, clock: Clock, production: boolean): Promise<SecurityStore> {
   const { store: source } = choice;
@@ -49,5 +49,7 @@ async function refuseEviction(redis: RedisSecurityStore): Promise<void> {
 function storeOf({ store, storeTimeoutMs, keyPrefix }: StoreChoice, clock: Clock): SecurityStore {
   if (store instanceof SecurityStore) return store;
   const client = redisClientOf(store);
+  const problem = clientProblem(store, client);
+  if (problem) throw new AuthConfigError(`cache ${problem}`);
   return client ? new RedisSecurityStore(client, storeTimeoutMs, keyPrefix) : new MemorySecurityStore(clock);
 }

@@ -3,10 +3,12 @@ import {
   type ExecutionContext,
   Inject,
   Injectable,
+  Optional,
   UseGuards,
   applyDecorators,
   type ArgumentsHost,
 } from '@nestjs/common';
+import { ModulesContainer } from '@nestjs/core';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { RequestScope } from '../../foundation/platform/deadline';
 import { AuthConfigError } from '../../foundation/platform/errors';
@@ -34,11 +36,20 @@ export class RouteGuard implements CanActivate {
   private readonly plans = new WeakMap<object, Map<unknown, RoutePlan>>();
 
   constructor(
-    private readonly realms: Realms,
-    private readonly gateRefusalLog: GateRefusalLog,
-    private readonly transportErrors: TransportErrors,
-    @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
-  ) {}
+    @Optional() private readonly realms: Realms,
+    @Optional() private readonly gateRefusalLog: GateRefusalLog,
+    @Optional() private readonly transportErrors: TransportErrors,
+    @Optional() @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
+    modules: ModulesContainer,
+  ) {
+    // Not if the module is there: then its own error says why a provider is missing.
+    if (!realms && ![...modules.values()].some(({ providers }) => providers.has(Realms))) {
+      throw new AuthConfigError(
+        'A route has guards of @svc/auth, but AuthModule is not imported. Import AuthModule.forRoot() in the root module. ' +
+          'A test of single controllers imports it, too, or mocks the guards with useMocker(): see docs/testing.md.',
+      );
+    }
+  }
 
   async canActivate(context: Call): Promise<boolean> {
     const plan = this.planOf(context);

@@ -9,6 +9,7 @@ import { SecurityStore } from '../../foundation/security-store/security-store';
 import { signJws, verifyJws } from '../../identity/tokens/jws';
 import { Keyring } from '../../identity/tokens/keyring';
 import { SecondFactors } from '../../features/two-factor/stored-factors';
+import { libraryColumns, missingColumns } from '../migrations/missing-schema';
 
 /** `typ` of the signed probe. No token has this type, so the probe cannot be used as a token. */
 const TYPE = 'health+probe';
@@ -22,25 +23,6 @@ const TYPE = 'health+probe';
 export async function provesItself(keyring: Keyring): Promise<boolean> {
   if (keyring.canSign) return verifyJws(keyring, signJws(keyring, TYPE, {})) !== null;
   return keyring.remote ? keyring.remote.hasAny() : true;
-}
-
-/** Whether the tables of some entities or their columns are missing, because a migration has not run. */
-export async function lacksColumns(
-  database: Database,
-  entities: readonly EntityTarget<ObjectLiteral>[],
-): Promise<boolean> {
-  const wanted = entities.flatMap((entity) =>
-    database.source
-      .getMetadata(entity)
-      .columns.map(({ databaseName }) => [database.table(entity), databaseName] as const),
-  );
-  const missing = await database.query(
-    `SELECT 1 FROM unnest($1::text[], $2::text[]) AS wanted (relation, attribute)
-      WHERE NOT EXISTS (SELECT 1 FROM pg_attribute
-        WHERE attrelid = to_regclass(relation) AND attname = attribute AND NOT attisdropped) LIMIT 1`,
-    [wanted.map(([table]) => table), wanted.map(([, column]) => column)],
-  );
-  return missing.length > 0;
 }
 
 /** Time limit of a check, in milliseconds. */
@@ -121,7 +103,10 @@ export class AuthHealth {
 
   /** Whether the tables of the library have every column of its entities. `pending`: run the migrations. */
   migrations<Key extends string = 'auth_migrations'>(key = 'auth_migrations' as Key): Promise<HealthResult<Key>> {
-    return this.judged(key, async () => ((await lacksColumns(this.database, this.entities)) ? 'pending' : null));
+    return this.judged(key, async () => {
+      const missing = await missingColumns(this.database, libraryColumns(this.database, this.entities));
+      return missing.length ? 'pending' : null;
+    });
   }
 
   /**

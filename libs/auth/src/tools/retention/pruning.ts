@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { wholeNumber } from '../../foundation/config/merge';
-import { MOST_DAYS } from '../../foundation/config/resolve-options';
+import { MOST_DAYS } from '../../foundation/config/bounds';
 import { LockoutPruning } from '../../request/lockout/lockout.store';
 import { PasskeyPruning } from '../../features/passkeys/passkey-pruning';
 import { ResetTokenPruning } from '../../features/password-reset/reset-token.store';

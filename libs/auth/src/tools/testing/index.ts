@@ -1,4 +1,4 @@
-import './refuse-production';
+import './refuse-outside-tests';
 
 export { type ActOptions, type Actor, actAs } from './act-as';
 export { EventRecorder } from './event-recorder';

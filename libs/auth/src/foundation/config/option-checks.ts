@@ -1,0 +1,82 @@
+import { BOUNDS, boundsOf } from './bounds';
+import { VARIABLES, invalidValue, isFlag, isNumber } from './env';
+import { nearest, readNumber } from './option-values.policy';
+import { PER_MODULE } from './resolve-options';
+
+const WITHOUT_VARIABLE =
+  'guard guards path presenter routes tokenIds refreshTokenFrom dataSource imports users.entity users.provider requestOf ' +
+  'hooks.authenticate hooks.tokenClaims hooks.abilities hooks.rateLimitKey hooks.register hooks.registerRules ' +
+  'hooks.canSignIn hooks.deleteUser keys.public cookie.refreshName rateLimits.limiters passwordReset.brokers ' +
+  'passwords.blockList passwords.breached.check passwords.breached.onOutage mail.mailer mail.templates messages ' +
+  'hashing.verifiers cache stores securityLog.sink';
+
+/** Every option of the library, with the names of its blocks. */
+export const OPTIONS: readonly string[] = [
+  ...new Set([...VARIABLES.map(([, option]) => option), ...Object.keys(BOUNDS), ...WITHOUT_VARIABLE.split(' ')]),
+];
+
+const isBlock = (option: string): boolean => OPTIONS.some((one) => one.startsWith(`${option}.`));
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/**
+ * Returns the errors of the names and the values of options: unknown names, each with the nearest known one, values that
+ * are not booleans, and numbers out of their bounds. They are refused and not corrected, because the host would not notice
+ * that a setting has another value than the one it wrote.
+ *
+ * @param options the options as the host wrote them, before defaults are applied
+ */
+export function optionErrors({ guards, ...options }: { guards?: unknown }): string[] {
+  const own = errorsOfBlock(options);
+  if (guards === undefined) return own;
+  if (!isObject(guards)) return [...own, 'guards must be an object: guard names with their options.'];
+  const ofGuards = Object.entries(guards).flatMap(([guard, values]) =>
+    isObject(values) ? errorsOfBlock(values, guard) : [`guards.${guard} must be an object with the options of the guard.`],
+  );
+  return [...own, ...ofGuards];
+}
+
+function errorsOfBlock(values: object, guard?: string, block?: string): string[] {
+  return Object.entries(values).flatMap(([key, value]) => {
+    const option = block ? `${block}.${key}` : key;
+    const named = guard === undefined ? option : `guards.${guard}.${option}`;
+    if (value === undefined) return [];
+    if (guard !== undefined && PER_MODULE.includes(option)) {
+      return [`${named} has no effect: all guards share one ${option}. Set it beside guards.`];
+    }
+    if (isBlock(option)) {
+      return isObject(value) ? errorsOfBlock(value, guard, option) : [`${named} must be an object.`];
+    }
+    if (option === 'passwordReset.brokers' && isObject(value)) return errorsOfBrokers(value, guard);
+    // An object with hooks may have data of its own, which its methods use.
+    if (block === 'hooks' && typeof value !== 'function') return [];
+    if (!OPTIONS.includes(option)) return [unknownOption(option, named)];
+    return isValid(option, value) ? [] : [invalidValue(option, guard, value, named)];
+  });
+}
+
+/** Checks the entries of `passwordReset.brokers`, whose names the host chooses. */
+function errorsOfBrokers(brokers: object, guard?: string): string[] {
+  const path = `${guard === undefined ? '' : `guards.${guard}.`}passwordReset.brokers`;
+  return Object.entries(brokers).flatMap(([broker, values]) =>
+    Object.entries((values ?? {}) as object).flatMap(([key, value]) => {
+      const option = `passwordReset.${key}`;
+      const named = `${path}.${broker}.${key}`;
+      if (value === undefined) return [];
+      if (!isNumber(option)) return [unknownOption(option, named)];
+      return isValid(option, value) ? [] : [invalidValue(option, guard, value, named)];
+    }),
+  );
+}
+
+function isValid(option: string, value: unknown): boolean {
+  if (isNumber(option)) return readNumber(value, boundsOf(option)) !== undefined;
+  if (!isFlag(option)) return true;
+  return typeof value === 'boolean' || (option === 'passkeys.required' && typeof value === 'function');
+}
+
+function unknownOption(option: string, named: string): string {
+  const closest = nearest(option, OPTIONS);
+  return `${named} is not an option.${closest ? ` The nearest known name is ${closest}.` : ''} All options: docs/options.md.`;
+}

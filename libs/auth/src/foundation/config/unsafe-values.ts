@@ -1,0 +1,46 @@
+import type { AuthConfig, GuardConfig } from './auth-config';
+import { DEFAULTS } from './defaults';
+import { isGuessable } from './secret-strength.policy';
+
+const KEY_BYTES = 32;
+
+/**
+ * Returns the errors of values that are valid and not safe, each with its correction: secrets that can be guessed, one
+ * value with two purposes, and in production the values of an example or of development.
+ */
+export function unsafeValueErrors(config: AuthConfig, production: boolean): string[] {
+  const { guards, encryption } = config;
+  const ofGuards = guards.flatMap((guard) => [...guessableSecrets(guard), ...(production ? ofExamples(guard) : [])]);
+  const isShared = guards.some(({ secret }) => secret !== undefined && secret === encryption.key);
+  const texts = [
+    ...ofGuards,
+    isWeak(encryption.key) && guessable('encryption.key (SVC_ENCRYPTION_KEY)'),
+    encryption.previousKeys.some(isWeak) && guessable('encryption.previousKeys (SVC_PREVIOUS_ENCRYPTION_KEYS)'),
+    isShared &&
+      'encryption.key (SVC_ENCRYPTION_KEY) has the value of secret (SVC_SECRET), so one leak opens both. Generate another ' +
+        'one with svc:secret --show, and keep the former one in encryption.previousKeys (SVC_PREVIOUS_ENCRYPTION_KEYS).',
+  ].filter((text): text is string => typeof text === 'string');
+  // Guards inherit options.
+  return [...new Set(texts)];
+}
+
+/** Shorter texts are refused for their length. */
+const isWeak = (text: string | undefined): boolean =>
+  text !== undefined && Buffer.byteLength(text) >= KEY_BYTES && isGuessable(text);
+
+const guessable = (option: string): string =>
+  `${option} repeats a pattern or few characters, so it can be guessed. Generate one with svc:secret --show.`;
+
+const guessableSecrets = ({ secret, previousSecrets, nameOf }: GuardConfig): (string | false)[] => [
+  isWeak(secret) && guessable(`${nameOf('secret')} (SVC_SECRET)`),
+  previousSecrets.some(isWeak) && guessable(`${nameOf('previousSecrets')} (SVC_PREVIOUS_SECRETS)`),
+];
+
+const ofExamples = ({ issuer, audience, cookie, nameOf }: GuardConfig): (string | false)[] => [
+  issuer === DEFAULTS.issuer &&
+    `${nameOf('issuer')} (SVC_ISSUER) is the example ${DEFAULTS.issuer}. In production, set it to the URL of your API.`,
+  audience.some((one) => DEFAULTS.audience.includes(one)) &&
+    `${nameOf('audience')} (SVC_AUDIENCE) has the example ${DEFAULTS.audience[0]}. In production, set it to the URL of your API.`,
+  !cookie.secure &&
+    `${nameOf('cookie.secure')} (SVC_COOKIE_SECURE) is false. In production, the refresh cookie must be sent over TLS only: remove the option.`,
+];
