@@ -77,6 +77,11 @@ Generated from \`libs/auth/src/foundation/config/auth-options.ts\` by \`npm run 
 - The options of the host are merged over the defaults: objects are merged member by member, lists and scalars replace.
 - \`authOptionsFromEnv(process.env)\` reads the variables. \`authOptionsFromEnv(process.env, guard)\` reads those of an extra
   guard, \`SVC_{GUARD}_*\`.
+- The application does not start with an unknown option, a number out of its range, or a value that is not a boolean. The
+  error names the option, the variable and the range, and for an unknown name the nearest known one. An unknown variable
+  \`SVC_*\` is logged.
+- A variable of a boolean is \`true\`, \`1\`, \`on\`, \`yes\`, \`false\`, \`0\`, \`off\`, \`no\` or blank (false), in any case. A
+  duration is a whole number in the unit of its option, or a text with a unit: \`90s\`, \`15m\`, \`12h\`, \`7d\`.
 - An option without a default is optional, unless its meaning says that it is required.
 - A table has the first sentences of each meaning. The rest is below the table.
 

@@ -76,7 +76,7 @@ export interface KeyOptions {
 /** Argon2id parameters and the bound on concurrent hashing (RFC 9106, OWASP Password Storage). */
 export interface HashingOptions {
   /**
-   * Memory in KiB per hash.
+   * Memory in KiB per hash, 8 to 4194304 (4 GiB).
    *
    * @default 19456
    * @env SVC_ARGON2_MEMORY
@@ -84,7 +84,7 @@ export interface HashingOptions {
   memoryCost?: number;
 
   /**
-   * Number of passes over the memory (`t` in RFC 9106 §3.1).
+   * Number of passes over the memory (`t` in RFC 9106 §3.1), 1 to 1000.
    *
    * @default 2
    * @env SVC_ARGON2_TIME
@@ -92,7 +92,7 @@ export interface HashingOptions {
   timeCost?: number;
 
   /**
-   * Number of lanes (`p` in RFC 9106 §3.1).
+   * Number of lanes (`p` in RFC 9106 §3.1), 1 to 255.
    *
    * @default 1
    * @env SVC_ARGON2_PARALLELISM
@@ -100,7 +100,7 @@ export interface HashingOptions {
   parallelism?: number;
 
   /**
-   * Number of hashes computed concurrently. A value above the number of cores only adds latency. Each hash uses one
+   * Number of hashes computed concurrently, 1 to 1024. A value above the number of cores only adds latency. Each hash uses one
    * libuv thread, and one thread always stays free: for more than 3, start the process with a larger
    * `UV_THREADPOOL_SIZE`.
    *
@@ -110,7 +110,7 @@ export interface HashingOptions {
   concurrency?: number;
 
   /**
-   * Number of hashes that may wait. When the queue is full, the response is 503 with `Retry-After`, so that a login
+   * Number of hashes that may wait, 0 to 1000000. When the queue is full, the response is 503 with `Retry-After`, so that a login
    * flood is bounded. Clients with the highest recent use are refused first, so that a new client is admitted.
    *
    * @default 256
@@ -119,7 +119,7 @@ export interface HashingOptions {
   maxQueue?: number;
 
   /**
-   * Milliseconds that a hash may wait; after that the response is 503 with `Retry-After`.
+   * Milliseconds that a hash may wait, 1 to 60000; after that the response is 503 with `Retry-After`.
    *
    * @default 2500
    * @env SVC_HASH_WAIT
@@ -143,7 +143,7 @@ export interface BreachOptions {
   check: BreachedPasswords;
 
   /**
-   * Milliseconds to wait for an answer.
+   * Milliseconds to wait for an answer, 1 to 60000.
    *
    * @default 1000
    */
@@ -209,7 +209,7 @@ export interface CookieOptions {
 
   /**
    * Sends the cookie over TLS only. `false` removes the `Secure` attribute and the `__Host-` or `__Secure-` prefix, for
-   * development over plain HTTP.
+   * development over plain HTTP. In production the application does not start with `false`.
    *
    * @default true
    * @env SVC_COOKIE_SECURE
@@ -230,9 +230,9 @@ export interface CookieOptions {
 
 /** One rate limit: a number of attempts within a window of time. */
 export interface RateLimit {
-  /** Attempts that one window allows. A missing or non-numeric value falls back to the default. */
+  /** Attempts that one window allows, at least 1. */
   maxAttempts?: number;
-  /** Length of the window in seconds. */
+  /** Length of the window in seconds, 1 to 31536000 (a year). */
   decaySeconds?: number;
 }
 
@@ -386,7 +386,7 @@ export interface RetentionOptions {
   schedule?: string | false;
 
   /**
-   * Days after the last failure for which a lockout counter without a lock is kept, at least 1.
+   * Days after the last failure for which a lockout counter without a lock is kept, 1 to 99999.
    *
    * @default 30
    * @env SVC_PRUNE_LOCKOUT_DAYS
@@ -405,7 +405,7 @@ export interface LockoutOptions {
   maxAttempts?: number;
 
   /**
-   * Seconds after which a lock expires. `0` keeps it until it is released by `svc:release` or by the host.
+   * Seconds after which a lock expires, at most 315360000 (ten years). `0` keeps it until it is released by `svc:release` or by the host.
    *
    * @default 0
    * @env SVC_LOCKOUT_RELEASE_AFTER
@@ -440,7 +440,7 @@ export interface TwoFactorOptions {
   recoveryCodes?: number;
 
   /**
-   * Lifetime of a login challenge in seconds.
+   * Lifetime of a login challenge in seconds, 1 to 86400 (a day).
    *
    * @default 300
    * @env SVC_2FA_CHALLENGE_TTL
@@ -464,7 +464,7 @@ export interface SessionsOptions {
 /** Step-up confirmation. */
 export interface ConfirmOptions {
   /**
-   * Lifetime of one confirmation in seconds.
+   * Lifetime of one confirmation in seconds, 1 to 86400 (a day).
    *
    * @default 300
    * @env SVC_CONFIRM_TTL
@@ -572,7 +572,7 @@ export interface EmailVerificationOptions {
   frontendUrl?: string;
 
   /**
-   * Lifetime of a link in minutes.
+   * Lifetime of a link in minutes, 1 to 525600 (a year).
    *
    * @default 60
    * @env SVC_VERIFY_EXPIRE
@@ -594,7 +594,8 @@ export interface EmailVerificationOptions {
  */
 export interface EncryptionOptions {
   /**
-   * Key text, used verbatim as UTF-8 bytes: at least 32. `svc:secret --show` generates one. AES-256-GCM keys are
+   * Key text, used verbatim as UTF-8 bytes: at least 32. `svc:secret --show` generates one; it must not be the value of
+   * `secret`. AES-256-GCM keys are
    * derived from it (NIST SP 800-38D, RFC 5869), and so are the keys of refresh tokens. Required by
    * `features.twoFactor`, `features.passkeys` and `features.emailVerification`, and by a guard with an asymmetric
    * algorithm and without `secret`.
@@ -893,7 +894,8 @@ export interface AuthValues {
   algorithm?: Algorithm;
 
   /**
-   * HMAC key, used verbatim as UTF-8 bytes: at least 32 (RFC 7518 §3.2). `svc:secret` generates one. Without
+   * HMAC key, used verbatim as UTF-8 bytes: at least 32 (RFC 7518 §3.2). `svc:secret` generates one. The application does
+   * not start with a text of few characters or a repeated pattern. Without
    * `encryption.key`, refresh tokens are derived from it (RFC 5869), also under an asymmetric algorithm.
    *
    * @default none
@@ -915,7 +917,8 @@ export interface AuthValues {
   keys?: KeyOptions;
 
   /**
-   * `iss` claim: the issuer of the tokens (RFC 7519 §4.1.1).
+   * `iss` claim: the issuer of the tokens (RFC 7519 §4.1.1). In production the application does not start with the
+   * default, which is an example.
    *
    * @default 'https://api.example.com'
    * @env SVC_ISSUER
@@ -923,7 +926,8 @@ export interface AuthValues {
   issuer?: string;
 
   /**
-   * `aud` claim: the recipients of the tokens (RFC 7519 §4.1.3). Two guards must not share an audience.
+   * `aud` claim: the recipients of the tokens (RFC 7519 §4.1.3). Two guards must not share an audience. In production the
+   * application does not start with the default, which is an example.
    *
    * @default ['https://api.example.com']
    * @env SVC_AUDIENCE (comma list)
@@ -931,7 +935,7 @@ export interface AuthValues {
   audience?: string | string[];
 
   /**
-   * Lifetime of an access token in seconds.
+   * Lifetime of an access token in seconds, 1 to 86400 (a day).
    *
    * @default 900
    * @env SVC_ACCESS_TTL
@@ -939,7 +943,8 @@ export interface AuthValues {
   accessTtl?: number;
 
   /**
-   * Lifetime of a session in seconds, counted from the login. It is absolute: a refresh never extends it.
+   * Lifetime of a session in seconds, counted from the login, 1 to 315360000 (ten years). It is absolute: a refresh
+   * never extends it.
    *
    * @default 2592000
    * @env SVC_REFRESH_TTL
@@ -948,7 +953,7 @@ export interface AuthValues {
 
   /**
    * Seconds in which a replaced refresh token is still accepted, so that a lost response or several tabs that refresh
-   * at the same time are not taken for theft. `0` accepts every token exactly once.
+   * at the same time are not taken for theft: 0 to 3600 (an hour). `0` accepts every token exactly once.
    *
    * @default 30
    * @env SVC_GRACE
@@ -968,7 +973,7 @@ export interface AuthValues {
   sessions?: SessionsOptions;
 
   /**
-   * Tolerated clock difference between nodes, in seconds, when token times are checked.
+   * Tolerated clock difference between nodes, in seconds, when token times are checked: 0 to 300.
    *
    * @default 5
    * @env SVC_LEEWAY
@@ -1099,7 +1104,7 @@ export interface SharedValues {
   securityLog?: SecurityLogOptions;
 
   /**
-   * The store of revocations: a cache-manager cache on Redis, a node-redis client, or a {@link SecurityStore}. All
+   * The store of revocations: a cache-manager cache on Redis, a connected node-redis client, or a {@link SecurityStore}. All
    * nodes must share it; it must be persistent and must not evict keys.
    *
    * @default this process's memory, which production refuses
@@ -1128,7 +1133,7 @@ export interface SharedValues {
 
   /**
    * Milliseconds that one request to the library's routes waits for Redis and PostgreSQL, in total, before it is
-   * answered 503.
+   * answered 503: 50 to 60000.
    *
    * @default 800
    * @env SVC_STORE_TIMEOUT
