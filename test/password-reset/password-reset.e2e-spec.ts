@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
-import { AccountReleased, MailFailed, PasswordHasher, PasswordReset, UserProvider } from '@svc/auth';
+import { AccountReleased, MailFailed, PasswordHasher, PasswordReset, UserProvider, bcryptVerifier } from '@svc/auth';
+import { hash as bcrypt } from 'bcryptjs';
 import { hash as digest } from 'node:crypto';
 import type { Response } from 'supertest';
 import { ADA, CONFIRMATION_HEADER } from '../support/step-up';
@@ -51,15 +52,16 @@ describe('POST /forgot-password', () => {
         broker: '',
         user_id: id,
         email_hash: sha256(ADA),
-        token_hash: sha256(JSON.stringify([token, password_hash])),
+        token_hash: sha256(token),
         created_at: expect.any(Date),
+        password_fingerprint: sha256(JSON.stringify(password_hash)),
       },
     ]);
     t.clock.advance(61);
     await forgot().expect(200);
     await mailbox.nth(2);
     expect(await rows()).toHaveLength(1);
-    expect(await rows()).not.toMatchObject([{ token_hash: stored[0].token_hash }]);
+    expect(JSON.stringify(await rows())).not.toContain(sha256(token));
   });
 
   it('mails an address once a minute, for any number of concurrent requests and any spelling', async () => {
@@ -439,3 +441,24 @@ const smtpError = (code: string, responseCode: number): Error =>
 function throwMailError(): never {
   throw new TypeError(`cannot mail ${ADA}`);
 }
+
+describe('a login that renews an imported hash', () => {
+  const imported = membersForFile({
+    hashing: { memoryCost: 64, timeCost: 1, verifiers: [bcryptVerifier({ rounds: 4 })] },
+  });
+
+  it('keeps the reset link, because the password is the same, until the password changes', async () => {
+    await member(imported.t, ADA);
+    await imported.t.database.query('UPDATE members SET password_hash = $1', [await bcrypt(PASSWORD, 4)]);
+    await imported.t.http.post('/auth/forgot-password').send({ email: ADA }).expect(200);
+    const token = linkIn(await imported.mailbox.nth(1)).searchParams.get('token');
+    await imported.t.login(ADA).expect(200);
+    const [{ password_hash }] = await imported.t.database.query('SELECT password_hash FROM members');
+    expect(password_hash).toMatch(/^\$argon2id\$/);
+    const chosen = { token, email: ADA, password: NEXT, password_confirmation: NEXT };
+    await imported.t.database.query('UPDATE members SET password_hash = $1', [await bcrypt(PASSWORD, 4)]);
+    await imported.t.http.post('/auth/reset-password').send(chosen).expect(422);
+    await imported.t.database.query('UPDATE members SET password_hash = $1', [password_hash]);
+    await imported.t.http.post('/auth/reset-password').send(chosen).expect(200);
+  });
+});

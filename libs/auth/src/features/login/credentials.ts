@@ -1,4 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { bestEffort } from '../../foundation/platform/deadline';
 import { PasswordCheck } from '../../identity/password/password-check';
 import { PasswordHasher } from '../../identity/password/password-hasher';
 import { OptionalText, UsernameField } from '../../request/http/request-body';
@@ -50,6 +51,12 @@ export interface VerifiedCredentials {
   readonly password: VerifiedPassword;
 }
 
+/** Keeps what is bound to a stored password hash when a login renews the hash of the same password. */
+export abstract class HashRenewal {
+  /** Called after `renewed` has replaced `former`. */
+  abstract renew(userId: string, former: string, renewed: string): Promise<void>;
+}
+
 /** Checks an identifier and a password with one look-up and one hash, so the time does not show whether the user exists. */
 @Injectable()
 export class Credentials {
@@ -60,6 +67,7 @@ export class Credentials {
     private readonly passwords: PasswordCheck,
     private readonly hasher: PasswordHasher,
     private readonly recheck: PasswordRecheck,
+    private readonly renewal: HashRenewal,
   ) {}
 
   /** @throws HasherBusy when the hash queue would refuse a check immediately */
@@ -98,7 +106,10 @@ export class Credentials {
     try {
       const digest = await this.hasher.hash(password);
       const isStored = await this.users.savePasswordHash(userId, digest, former);
-      if (isStored) return { password, digest };
+      if (isStored) {
+        await bestEffort('keeping reset links of a renewed hash', this.renewal.renew(userId, former, digest));
+        return { password, digest };
+      }
       // A concurrent request has changed the hash. If it is of another password, the former hash is returned: the check
       // before the session starts refuses it.
       return (await this.recheck.current(userId, { password, digest })) ?? verified;

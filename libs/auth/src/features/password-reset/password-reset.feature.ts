@@ -1,6 +1,7 @@
 import type { AuthConfig } from '../../foundation/config/auth-config';
 import type { Feature } from '../../foundation/realm/feature';
 import { ResetTokenPruning, ResetTokenStore, ResetTokens } from './reset-token.store';
+import { HashRenewal } from '../login/credentials';
 import { ForgotPasswordController, ResetPasswordController } from './password-reset.controller';
 import { ResetLinks, PasswordResets } from './password-reset';
 import { ResetCleanup } from './reset-cleanup';
@@ -16,12 +17,15 @@ function brokerErrors({ guards }: AuthConfig): string[] {
   return [...new Set(errors)];
 }
 
+// Links of another application on the same tables are kept, too, if a login here renews the hash.
+const ALWAYS = [ResetTokenPruning, ResetTokenStore, { provide: HashRenewal, useExisting: ResetTokenStore }];
+
 /** Reset of a forgotten password with a mailed link. */
 export const passwordReset: Feature = {
   flags: ['passwordReset'],
   configErrors: brokerErrors,
   defaultGuardControllers: [ForgotPasswordController, ResetPasswordController],
-  providers: [ResetTokenPruning, ResetTokenStore, ResetTokens, ResetLinks, ResetCleanup, PasswordResets],
+  providers: [...ALWAYS, ResetTokens, ResetLinks, ResetCleanup, PasswordResets],
   // Rows from the time when the feature was on are still pruned.
-  whenOff: [ResetTokenPruning, ResetTokenStore],
+  whenOff: ALWAYS,
 };

@@ -23,7 +23,7 @@ export class PasswordResetToken {
   @Column({ name: 'email_hash', type: 'text', select: false })
   emailHash!: string;
 
-  /** SHA-256 of the token and the password hash that it is bound to, in hex. Never selected by default. */
+  /** SHA-256 of the token, in hex. Never selected by default. */
   @Exclude()
   @Column({ name: 'token_hash', type: 'text', select: false })
   tokenHash!: string;
@@ -31,9 +31,14 @@ export class PasswordResetToken {
   @Column({ name: 'created_at', type: 'timestamptz' })
   createdAt!: Date;
 
+  /** SHA-256 of the password hash that the token is bound to, in hex: the token is valid only while that hash is stored. */
+  @Exclude()
+  @Column({ name: 'password_fingerprint', type: 'text', default: '', select: false })
+  passwordFingerprint!: string;
+
   /** The fields for JSON, without the hashes. */
   toJSON(): object {
-    const { emailHash: _email, tokenHash: _token, ...shown } = this;
+    const { emailHash: _email, tokenHash: _token, passwordFingerprint: _password, ...shown } = this;
     return shown;
   }
 }

@@ -2,9 +2,10 @@ import { Inject, Injectable } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig, type GuardConfig } from '../../foundation/config/auth-config';
 import { LONGEST_RESET } from '../../foundation/config/bounds';
 import { Clock } from '../../foundation/platform/clock';
-import { Database } from '../../foundation/platform/database';
+import { Database, isMissing } from '../../foundation/platform/database';
 import { type SweptPage, once, sweep } from '../../foundation/platform/sweep';
 import { Realm } from '../../foundation/realm/realm';
+import { HashRenewal } from '../login/credentials';
 import { PasswordResetToken } from './reset-token.entity';
 import { newSecret, sha256 } from '../../foundation/platform/crypto';
 import { UserProvider } from '../../foundation/ports/user-provider';
@@ -16,11 +17,16 @@ export interface ResetClaim {
   userId: string;
   emailHash: string;
   tokenHash: string;
+  /** See {@link fingerprintOf}. */
+  fingerprint: string;
 }
+
+/** The fingerprint of a password hash; null for a user without a password. */
+const fingerprintOf = (digest: string | null): string => sha256(JSON.stringify(digest));
 
 /** Contains all queries of reset tokens, restricted to the realm's guard and broker. */
 @Injectable()
-export class ResetTokenStore {
+export class ResetTokenStore extends HashRenewal {
   private readonly table = once(() => this.database.table(PasswordResetToken));
 
   constructor(
@@ -28,21 +34,33 @@ export class ResetTokenStore {
     private readonly realm: Realm,
     private readonly clock: Clock,
     private readonly users: UserProvider,
-  ) {}
+    @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
+  ) {
+    super();
+  }
 
   /**
    * Stores a token, and replaces the previous one. Returns false, without a change, if the pause after that one is not
    * over, or if the user does not exist any more. Of two concurrent calls, one succeeds.
    */
-  async issue({ userId, emailHash, tokenHash }: ResetClaim): Promise<boolean> {
+  async issue({ userId, emailHash, tokenHash, fingerprint }: ResetClaim): Promise<boolean> {
     const issued = await this.database.query(
-      `INSERT INTO ${this.table()} AS t (guard, broker, user_id, email_hash, token_hash, created_at)
-       SELECT $1, $2, $3, $4, $5, clock_timestamp() + $6::interval WHERE ${this.exists('$8')}
+      `INSERT INTO ${this.table()} AS t (guard, broker, user_id, email_hash, token_hash, created_at, password_fingerprint)
+       SELECT $1, $2, $3, $4, $5, clock_timestamp() + $6::interval, $9 WHERE ${this.exists('$8')}
        ON CONFLICT (guard, broker, user_id) DO UPDATE
-          SET email_hash = excluded.email_hash, token_hash = excluded.token_hash, created_at = excluded.created_at
+          SET email_hash = excluded.email_hash, token_hash = excluded.token_hash, created_at = excluded.created_at,
+              password_fingerprint = excluded.password_fingerprint
         WHERE $7::float8 = 0 OR t.created_at <= excluded.created_at - $7::float8 * interval '1 second'
        RETURNING 1`,
-      [...this.owner(userId), emailHash, tokenHash, this.clock.offset, this.options.throttleSeconds, userId],
+      [
+        ...this.owner(userId),
+        emailHash,
+        tokenHash,
+        this.clock.offset,
+        this.options.throttleSeconds,
+        userId,
+        fingerprint,
+      ],
     );
     return issued.length === 1;
   }
@@ -51,26 +69,42 @@ export class ResetTokenStore {
    * Consumes a token, and resolves to its creation time in unix seconds; null for an invalid, expired or used token. Of
    * several concurrent calls, one succeeds.
    */
-  async redeem({ userId, emailHash, tokenHash }: ResetClaim): Promise<number | null> {
+  async redeem({ userId, emailHash, tokenHash, fingerprint }: ResetClaim): Promise<number | null> {
     const statement = `
       DELETE FROM ${this.table()}
        WHERE guard = $1 AND broker = $2 AND user_id = $3 AND email_hash = $4 AND token_hash = $5
-         AND created_at > clock_timestamp() + $6::interval - $7::float8 * interval '1 minute'
+         AND password_fingerprint = $8 AND created_at > clock_timestamp() + $6::interval - $7::float8 * interval '1 minute'
       RETURNING extract(epoch FROM created_at)::float8 AS "madeAt"`;
-    const values = [...this.owner(userId), emailHash, tokenHash, this.clock.offset, this.options.expireMinutes];
+    const { offset } = this.clock;
+    const values = [...this.owner(userId), emailHash, tokenHash, offset, this.options.expireMinutes, fingerprint];
     // In a transaction, so that a request that was answered 503 has not consumed the token.
     const [redeemed] = await this.database.transaction((sql) => sql<{ madeAt: number }>(statement, values));
     return redeemed?.madeAt ?? null;
   }
 
   /** Makes a consumed token usable again until its original expiry, unless a newer token exists or the user does not. */
-  async restore({ userId, emailHash, tokenHash }: ResetClaim, madeAt: number): Promise<void> {
+  async restore({ userId, emailHash, tokenHash, fingerprint }: ResetClaim, madeAt: number): Promise<void> {
     await this.database.query(
-      `INSERT INTO ${this.table()} (guard, broker, user_id, email_hash, token_hash, created_at)
-       SELECT $1, $2, $3, $4, $5, to_timestamp($6::float8) WHERE ${this.exists('$7')}
+      `INSERT INTO ${this.table()} (guard, broker, user_id, email_hash, token_hash, created_at, password_fingerprint)
+       SELECT $1, $2, $3, $4, $5, to_timestamp($6::float8), $8 WHERE ${this.exists('$7')}
        ON CONFLICT (guard, broker, user_id) DO NOTHING`,
-      [...this.owner(userId), emailHash, tokenHash, madeAt, userId],
+      [...this.owner(userId), emailHash, tokenHash, madeAt, userId, fingerprint],
     );
+  }
+
+  /**
+   * Binds the tokens of a user to the renewed hash of the same password. At all guards, because guards may share a table
+   * of users; for a user of another table, the former hash is another one.
+   */
+  override async renew(userId: string, former: string, renewed: string): Promise<void> {
+    const statement = `UPDATE ${this.table()} SET password_fingerprint = $4
+                        WHERE guard = ANY($1) AND user_id = $2 AND password_fingerprint = $3`;
+    const guards = this.config.guards.map(({ guard }) => guard);
+    const values = [guards, userId, fingerprintOf(former), fingerprintOf(renewed)];
+    await this.database.query(statement, values).catch((error: unknown) => {
+      // Without `features.passwordReset`, the table may not exist.
+      if (!isMissing(error)) throw error;
+    });
   }
 
   /** Deletes the tokens of a user for all brokers: after a new password, no earlier link may set another one. */
@@ -199,9 +233,9 @@ export interface Redeemed {
 /**
  * Issues and redeems the secret tokens of password resets. Only their hashes are stored.
  *
- * The hash of a token includes the password hash that is stored at its issue. So a token ends with every change of the
- * password, whoever made it, also with a change by code of the host. A login that renews the hash of the same password
- * ends it as well: whoever signs in with the password needs no reset.
+ * A token is bound to the password hash that is stored at its issue. So it ends with every change of the password, whoever
+ * made it, also with a change by code of the host. A login that renews the hash of the same password keeps it: see
+ * `HashRenewal`.
  */
 @Injectable()
 export class ResetTokens {
@@ -243,4 +277,9 @@ const claim = (
   { userId, email }: Pick<ResetAccount, 'userId' | 'email'>,
   token: string,
   digest: string | null,
-): ResetClaim => ({ userId, emailHash: sha256(email), tokenHash: sha256(JSON.stringify([token, digest])) });
+): ResetClaim => ({
+  userId,
+  emailHash: sha256(email),
+  tokenHash: sha256(token),
+  fingerprint: fingerprintOf(digest),
+});

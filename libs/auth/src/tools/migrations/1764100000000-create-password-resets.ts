@@ -13,6 +13,7 @@ export class CreateSvcPasswordResets1764100000000 implements MigrationInterface 
         email_hash text NOT NULL,
         token_hash text NOT NULL,
         created_at timestamptz NOT NULL,
+        password_fingerprint text NOT NULL DEFAULT '',
         CONSTRAINT svc_password_resets_pkey PRIMARY KEY (guard, broker, user_id)
       )`);
   }
