@@ -57,7 +57,10 @@ export class NewAccounts {
       return created ? { created: withoutHash(created) } : { owner: (await this.ownerOf(fields)) ?? undefined };
     } catch (error) {
       if (isUnavailable(error)) throw error;
-      this.logger.error('an account could not be created; the client got the answer of a success', (error as Error)?.stack);
+      this.logger.error(
+        'an account could not be created; the client got the answer of a success',
+        (error as Error)?.stack,
+      );
       return {};
     }
   }

@@ -50,7 +50,8 @@ describe('a value as registration stores it', () => {
     ['email', ' ADA@Example.com ', 'ada@example.com'],
     ['handle', ' Ada ', ' Ada '],
   ])('of the property %s: %j is stored as %j', (property, value, stored) =>
-    expect(keptAs(property, value)).toBe(stored));
+    expect(keptAs(property, value)).toBe(stored),
+  );
 });
 
 describe('a bounded key', () => {

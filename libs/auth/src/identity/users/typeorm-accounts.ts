@@ -53,7 +53,9 @@ export class TypeOrmAccounts<User extends ObjectLiteral> {
   async imitateInsert(id: string): Promise<void> {
     const { primaryColumns, tablePath } = this.repository.metadata;
     const where = `${quoted(primaryColumns[0]!.databaseName)} = $1`;
-    await this.database.transaction((sql) => sql(`SELECT 1 FROM ${quotedPath(tablePath)} WHERE ${where} FOR KEY SHARE`, [id]));
+    await this.database.transaction((sql) =>
+      sql(`SELECT 1 FROM ${quotedPath(tablePath)} WHERE ${where} FOR KEY SHARE`, [id]),
+    );
   }
 
   /** Whether rows store their creation time by the database's clock, independent of the time zone of a connection. */

@@ -171,25 +171,33 @@ describe('the users of a TypeORM entity', () => {
   });
 
   it.each<[string, Entity, string, readonly string[]]>([
-    ['an email', ByInt, 'email', ['ada@x', 'ADA@x', 'a\u0131k@x', 'AIK@x', 'ai\u212a@x', '\u0410da@x', 'İda@x', 'ß@x', 'SS@x']],
+    [
+      'an email',
+      ByInt,
+      'email',
+      ['ada@x', 'ADA@x', 'a\u0131k@x', 'AIK@x', 'ai\u212a@x', '\u0410da@x', 'İda@x', 'ß@x', 'SS@x'],
+    ],
     ['a handle', Plain, 'handle', ['ada', 'ADA', 'Ada', 'k', 'K', '\u212a', 'ı', 'i', 'İ', 'a\u200bda']],
     ['a text with a transformer', ByAlias, 'id', ['usr_ada', 'ada', 'ADA', 'usr_ADA', 'usr_usr_ada']],
     ['a uuid', ByUuid, 'id', [UUID, UUID.toUpperCase(), `{${UUID}}`, UUID.replaceAll('-', ''), randomUUID()]],
-  ])('have %s whose compared form is that of the look-up, for every pair of spellings', async (_, entity, username, all) => {
-    const users = usersOf(entity, username);
-    for (const given of all) {
-      await source.query(`DELETE FROM ${source.getRepository(entity).metadata.tableName}`);
-      const row = { passwordHash: 'digest', ...(username === 'handle' ? {} : { email: 'x@x' }), [username]: given };
-      await source.getRepository(entity).insert(row as ObjectLiteral);
-      // PostgreSQL may store another spelling, for example of a uuid.
-      const [{ [username]: stored }] = (await source.getRepository(entity).find()) as [ObjectLiteral];
-      for (const tried of all) {
-        const isFound = (await users.findByIdentifier(tried)) !== null;
-        const isEqual = users.comparedForm(tried) === users.comparedForm(stored);
-        expect([stored, tried, isEqual]).toEqual([stored, tried, isFound]);
+  ])(
+    'have %s whose compared form is that of the look-up, for every pair of spellings',
+    async (_, entity, username, all) => {
+      const users = usersOf(entity, username);
+      for (const given of all) {
+        await source.query(`DELETE FROM ${source.getRepository(entity).metadata.tableName}`);
+        const row = { passwordHash: 'digest', ...(username === 'handle' ? {} : { email: 'x@x' }), [username]: given };
+        await source.getRepository(entity).insert(row as ObjectLiteral);
+        // PostgreSQL may store another spelling, for example of a uuid.
+        const [{ [username]: stored }] = (await source.getRepository(entity).find()) as [ObjectLiteral];
+        for (const tried of all) {
+          const isFound = (await users.findByIdentifier(tried)) !== null;
+          const isEqual = users.comparedForm(tried) === users.comparedForm(stored);
+          expect([stored, tried, isEqual]).toEqual([stored, tried, isFound]);
+        }
       }
-    }
-  });
+    },
+  );
 
   it('have a password hash that is found only by the exact spelling of the id', async () => {
     const users = usersOf(ByInt);
