@@ -13,11 +13,11 @@ function concealmentErrors({ guards }: AuthConfig): string[] {
       const option = nameOf('registration.concealExisting');
       return [
         !features.emailVerification &&
-          `${option} needs features.emailVerification: a mail tells the owner of an email what happened. Turn it on, or remove ${option}.`,
+          `${option} needs features.emailVerification: the owner of an email learns the result by mail. Turn it on, or remove ${option}.`,
         !emailVerification.blockUnverifiedLogin &&
           `${option} needs emailVerification.blockUnverifiedLogin: otherwise a login with the chosen password shows whether the account was created. Turn it on, or remove ${option}.`,
         username !== 'email' &&
-          `${option} needs the identifier "email", because the owner of the identifier is told by mail, but username is "${username}". Remove ${option}.`,
+          `${option} needs the identifier "email", because the owner of the identifier gets a mail, but username is "${username}". Remove ${option}.`,
         hooks.register &&
           `${option} cannot be combined with hooks.register, whose duration and errors show whether it was called. Remove one of them.`,
       ];

@@ -67,7 +67,7 @@ export type RegistrationAnswer = SessionTokens | LoginChallenge | RegisteredBody
 /** Seconds between two mails to one account, so that registrations from many clients cannot flood a mailbox. */
 const PAUSE_SECONDS = 60;
 
-/** Mails the owner of an account that somebody tried to register with the address. */
+/** Mails the owner of an account when a registration contained its email. */
 @Injectable()
 export class ExistingAccountMails {
   constructor(
@@ -115,7 +115,7 @@ export class Registration {
     return this.firstLogin.logIn(user, clientInfo(request));
   }
 
-  /** The answer does not depend on what happened: the mail tells the owner of the address. */
+  /** The answer does not depend on what happened: the owner of the address gets a mail. */
   private async receive(fields: RegistrationFields): Promise<RegistrationReceived> {
     const { created, owner } = await this.accounts.createOrFind(fields);
     if (created) this.welcome(created);

@@ -45,7 +45,7 @@ export type MailTemplate<Data extends NoticeMail = LinkMail> = (mail: Data) => M
 export interface MailTemplates {
   passwordReset: MailTemplate;
   emailVerification: MailTemplate;
-  /** To the owner of an address with which somebody tried to register: see `registration.concealExisting`. */
+  /** To the owner of an account when a registration contained its email: see `registration.concealExisting`. */
   existingAccount: MailTemplate<NoticeMail>;
 }
 
@@ -73,7 +73,7 @@ If you have no account at ${appName}, ignore this mail.
   }),
   existingAccount: ({ appName }) => ({
     subject: `You already have an account at ${appName}`,
-    text: `Somebody tried to register at ${appName} with this email address, which already has an account.
+    text: `Someone tried to register at ${appName} with this email address, which already has an account.
 
 If it was you, sign in. If you cannot sign in, reset the password.
 
