@@ -22,7 +22,7 @@ const SHOWN = { id: 1, email: ADA, twoFactorConfirmedAt: null };
 const HIDDEN = new Map<object, string[]>([
   [Session, ['salt', 'scope']],
   [Passkey, ['publicKey']],
-  [PasswordResetToken, ['emailHash', 'tokenHash']],
+  [PasswordResetToken, ['emailHash', 'tokenHash', 'passwordFingerprint']],
 ]);
 
 /** A controller whose routes return entities with every column in memory. */
