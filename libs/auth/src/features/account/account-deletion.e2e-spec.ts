@@ -1,4 +1,4 @@
-import { AccountDeleting } from '@svc/auth';
+import { AccountDeleting, MailFailed } from '@svc/auth';
 import { PausePoint } from '../../../../../test/support/pause-point';
 import { eventually } from '../../../../../test/support/eventually';
 import { member } from '../../../../../test/support/members';
@@ -6,6 +6,7 @@ import { ORIGIN } from '../../../../../test/support/passkeys';
 import { SoftAuthenticator } from '@svc/auth/testing';
 import { UnverifiedAccount } from '../../../../../test/support/unverified-account';
 import { Sessions } from '../sessions/sessions';
+import { AccountDataStore } from './account-rows.store';
 
 const ROUNDS = 20;
 
@@ -42,6 +43,28 @@ describe('an account whose password is reset during its deletion', () => {
     expect(await resetting).toBeLessThan(500);
     for (const table of ['members', "svc_sessions WHERE user_id <> ''", 'svc_passkeys', 'svc_password_resets'])
       expect(await t.database.query(`SELECT 1 FROM ${table}`)).toEqual([]);
+  });
+
+  it('gets no reset link that is requested meanwhile, without a deadlock', async () => {
+    const own = await app.confirmed();
+    await account.mailed();
+    t.clock.advance(61);
+    const failed = t.recorded(MailFailed);
+    const rows = account.own(AccountDataStore);
+    const [erase, half] = [rows.erase.bind(rows), new PausePoint()];
+    jest.spyOn(rows, 'erase').mockImplementationOnce(async (...args) => {
+      await erase(...args);
+      await half.pass();
+    });
+    const erasing = app.call('delete', 'account', own).then(({ status }) => status);
+    await half.reached;
+    await t.http.post('/auth/forgot-password').send({ email: 'ada@example.com' }).expect(200);
+    await eventually(isWaitedFor);
+    half.resume();
+    expect(await erasing).toBe(204);
+    await t.calm();
+    expect(failed).toEqual([]);
+    expect(await t.database.query('SELECT 1 FROM svc_password_resets')).toEqual([]);
   });
 
   it(`is deleted without remaining rows, in any order of the requests, in ${ROUNDS} rounds`, async () => {
