@@ -54,7 +54,7 @@ const gatedAt = (guard: string) =>
   Object.entries(guard === 'api' ? ALL_GATES : GATES).filter(([, ability]) => ability !== NONE);
 const GUARDS = ['api', 'admin'];
 const SUBJECT: Record<string, string> = { api: '7f0c9f4e-5a51-4a55-9d3c-0d3f6f1f2a3b', admin: '1' };
-const START_OPTIONS: Partial<AuthModuleOptions> = { hooks: { abilities: () => ['anything'] } };
+const START_OPTIONS: Partial<AuthModuleOptions> = { tokenIds: 'any', hooks: { abilities: () => ['anything'] } };
 
 const start = async (options: Partial<AuthModuleOptions> = START_OPTIONS): Promise<TestApp> => {
   const features = { ...PASSKEYS.features, twoFactor: true };

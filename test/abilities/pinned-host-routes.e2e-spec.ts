@@ -51,7 +51,7 @@ class Invoices {
 describe('a route of the host that requires an ability of pinned sessions', () => {
   const t = TestApp.forFile({
     // This option is about the routes of the library.
-    options: { features: { gateAuthRoutes: false }, hooks: { abilities: () => ['unrelated'] } },
+    options: { tokenIds: 'any', features: { gateAuthRoutes: false }, hooks: { abilities: () => ['unrelated'] } },
     controllers: [Orders, Invoices],
   });
   beforeEach(async () => {

@@ -128,16 +128,6 @@ describe('a refresh token', () => {
     await t.refresh(refresh_token).expect(200);
   });
 
-  it('is also read from a cookie when the guard delivers it in the body', async () => {
-    const { refresh_token: token } = await t.session();
-    const { headers, body } = await t.http
-      .post('/auth/refresh')
-      .set('Cookie', `a=b; __Host-refresh=${token}`)
-      .expect(200);
-    expect(headers['set-cookie']).toBeUndefined();
-    expect(body.refresh_token).toMatch(/^[\w-]{71}$/);
-  });
-
   it('is read from a form as well as from JSON', async () => {
     const { refresh_token } = await t.session();
     await t.http.post('/auth/refresh').type('form').send({ refresh_token }).expect(200);

@@ -1,6 +1,7 @@
 import { type MetadataScanner, type ModulesContainer } from '@nestjs/core';
 import { AuthConfigError } from '../../foundation/platform/errors';
 import type { RealmScope, Realms } from '../../foundation/realm/realm';
+import { RouteGuard } from './route-guard';
 import { type GateType, Gates, gateTypeOf, routePlan } from './route-plan';
 
 /**
@@ -17,6 +18,8 @@ export function refuseRoutes(modules: ModulesContainer, scanner: MetadataScanner
   for (const metatype of new Set(wrappers.map((wrapper) => wrapper.metatype))) {
     // A factory may be an arrow function, which has no prototype.
     if (typeof metatype !== 'function' || !metatype.prototype) continue;
+    // A guard class has gates for the routes that name it, but is no route.
+    if (metatype.prototype instanceof RouteGuard) continue;
     for (const name of scanner.getAllMethodNames(metatype.prototype)) {
       try {
         refuseRoute(metatype, name, realms);

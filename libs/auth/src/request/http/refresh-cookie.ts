@@ -47,7 +47,8 @@ export class RefreshCookie {
    */
   read(header: unknown): string {
     if (typeof header !== 'string') return '';
-    const [own, second] = header.split(';').filter((pair) => pair.split('=', 1)[0]!.trim() === this.name);
+    const isOwn = (pair: string): boolean => pair.includes('=') && pair.split('=', 1)[0]!.trim() === this.name;
+    const [own, second] = header.split(';').filter(isOwn);
     return own !== undefined && second === undefined ? (parseCookie(own)[this.name] ?? '') : '';
   }
 
