@@ -303,7 +303,6 @@ function cacheFaults({ cache }: Route, headers: Record<string, unknown>): string
   const expected = {
     'no-store': ['no-store, private', 'no-cache'],
     public: ['max-age=3600, public', undefined],
-    plain: [undefined, undefined],
   }[cache];
   const [control, pragma] = [headers['cache-control'], headers.pragma];
   return control === expected[0] && pragma === expected[1]

@@ -300,7 +300,7 @@ class VerifiedStaff {
   }
 }
 
-/** A provider of users whose ids tell the state. */
+/** A provider of users whose ids name the state. */
 class StateById extends UserProvider<{ id: string }> {
   findById = async (id: string) => ({ id });
   findByIdentifier = async () => null;
@@ -329,11 +329,11 @@ describe('a route for users with a verified email', () => {
       { guards: { admin: { users: { entity: VerifiablePerson } } } },
       'Verified',
     ],
-    ['their provider does not tell it', Verified, { users: { provider: Stateless }, features }, 'Verified'],
+    ['their provider does not implement it', Verified, { users: { provider: Stateless }, features }, 'Verified'],
   ])('is refused at boot if %s', async (_, controller, options, name) => {
-    await expect(
-      TestApp.start({ options, controllers: [controller], entities: [VerifiablePerson] }),
-    ).rejects.toThrow(new RegExp(`^${name}\\.any: @RequireVerifiedEmail\\(\\).*column emailVerifiedAt.*isEmailVerified`));
+    await expect(TestApp.start({ options, controllers: [controller], entities: [VerifiablePerson] })).rejects.toThrow(
+      new RegExp(`^${name}\\.any: @RequireVerifiedEmail\\(\\).*column emailVerifiedAt.*isEmailVerified`),
+    );
   });
 
   it('answers 409 to a user of whom it is not known', async () => {

@@ -264,7 +264,9 @@ describe('a response to a path of the library', () => {
     ].flatMap(([name, value]) => (headers[name as string] === value ? [] : [name, headers[name as string]]));
 
   it('has no entity tag, forbids caching, and states its type, whatever the method and the status', async () => {
-    const paths = [...new Set(routesOf(t).map((route) => route.split(' ')[1]!))].filter((path) => !path.endsWith('/jwks'));
+    const paths = [...new Set(routesOf(t).map((route) => route.split(' ')[1]!))].filter(
+      (path) => !path.endsWith('/jwks'),
+    );
     expect(paths.length).toBeGreaterThan(15);
     for (const path of paths) {
       for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
@@ -291,8 +293,7 @@ describe('a response to a path of the library', () => {
 
   it('is protected when the request cannot be read', async () => {
     for (const prefix of PREFIXES) {
-      const post = (type: string, body: string) =>
-        t.http.post(`${prefix}/login`).set('Content-Type', type).send(body);
+      const post = (type: string, body: string) => t.http.post(`${prefix}/login`).set('Content-Type', type).send(body);
       for (const [status, answer] of [
         [400, await post('application/json', '{')],
         [413, await post('application/json', JSON.stringify('x'.repeat(2 ** 21)))],
@@ -325,7 +326,10 @@ describe('an encoded path of the library', () => {
     for (const path of ['/auth/%6cogin', '/%61uth/login', '/auth/l%6Fgin?x=1', '/auth/login#x']) {
       const answer = await t.http.post(path).set('Content-Type', 'application/json').send('{"a": hunter2');
       expect([path, answer.status, answer.body]).toEqual([path, 400, { message: 'The request cannot be read.' }]);
-      expect(answer.headers).toMatchObject({ 'cache-control': 'no-store, private', 'x-content-type-options': 'nosniff' });
+      expect(answer.headers).toMatchObject({
+        'cache-control': 'no-store, private',
+        'x-content-type-options': 'nosniff',
+      });
       expect(answer.headers).not.toHaveProperty('etag');
     }
   });

@@ -266,9 +266,9 @@ describeWithRedis('the sample, configured by environment alone', () => {
     it('answers in production on the host of its public URL', async () => {
       const s = await host.start({ ...stores, ...PRODUCTION });
       expect(await requestWith(`${s.url}/`, ['Host', 'orders.example.com'])).toBe(200);
-      expect(await requestWith(`${s.url}/`, ['Host', 'orders.example.com', 'Origin', 'https://orders.example.com'])).toBe(
-        200,
-      );
+      expect(
+        await requestWith(`${s.url}/`, ['Host', 'orders.example.com', 'Origin', 'https://orders.example.com']),
+      ).toBe(200);
       expect(await requestWith(`${s.url}/`, ['Host', 'evil.example'])).toBe(421);
     });
 

@@ -42,7 +42,7 @@ describe('cookie mode', () => {
     await t.refresh('f'.repeat(71)).set('Cookie', cookie).expect(200);
   });
 
-  it('believes neither of two cookies of the name, in one header or in two', async () => {
+  it('reads neither of two cookies of the name, in one header or in two', async () => {
     const { cookie } = await signIn();
     const url = `${await t.app.getUrl()}/auth/refresh`;
     const refresh = (...headers: string[]) =>
@@ -52,9 +52,18 @@ describe('cookie mode', () => {
         'POST',
       );
     const planted = '__Host-refresh=planted';
-    for (const header of [`${cookie}; ${planted}`, `${planted};${cookie}`, `${cookie}; ${cookie}`, `${cookie};\t${planted}`])
+    for (const header of [
+      `${cookie}; ${planted}`,
+      `${planted};${cookie}`,
+      `${cookie}; ${cookie}`,
+      `${cookie};\t${planted}`,
+    ])
       expect([header, await refresh(header)]).toEqual([header, 401]);
-    for (const [one, two] of [[cookie, planted], [planted, cookie], [cookie, cookie]])
+    for (const [one, two] of [
+      [cookie, planted],
+      [planted, cookie],
+      [cookie, cookie],
+    ])
       expect([one, two, await refresh(one!, two!)]).toEqual([one, two, 401]);
     expect(await refresh(`other=1; ${cookie}; __Host-refresh-admin=x; __Host-refresh`)).toBe(200);
   });
@@ -130,8 +139,12 @@ describe('the place of the refresh token', () => {
     const { refresh_token: token } = await t.session('root@example.com', 'admin');
     const cookie = `__Host-refresh-admin=${token}`;
     const post = () => t.http.post('/admin/auth/refresh').set('Cookie', cookie);
-    await post().send({ refresh_token: 'f'.repeat(71) }).expect(401);
-    await post().send({ refresh_token: ['x'] }).expect(200);
+    await post()
+      .send({ refresh_token: 'f'.repeat(71) })
+      .expect(401);
+    await post()
+      .send({ refresh_token: ['x'] })
+      .expect(200);
     await post().set('Cookie', 'other=1').send({ refresh_token: token }).expect(200);
     const admin = t.auth.guard('admin');
     expect(admin.refreshTokenOf({ headers: { cookie } })).toBe(token);

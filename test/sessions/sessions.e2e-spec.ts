@@ -207,28 +207,28 @@ describe('ending sessions', () => {
 });
 
 describe('with tokenIds `any`, a session of another issuer', () => {
-  const t = TestApp.forFile({ options: { tokenIds: 'any' } });
-  beforeEach(() => t.person('ada@example.com'));
+  const host = TestApp.forFile({ options: { tokenIds: 'any' } });
+  beforeEach(() => host.person('ada@example.com'));
 
   it('ends with its id in capitals, and may have any text as its id', async () => {
     for (const path of ['logout', 'sessions'] as const) {
-      const { access_token: token } = await t.session();
+      const { access_token: token } = await host.session();
       const upperCase = forge({ claims: { fid: String(claimsOf(token).fid).toUpperCase() } });
-      await t.get('/private', upperCase).expect(200);
-      await t.call(path === 'logout' ? 'post' : 'delete', `/auth/${path}`, token).expect(204);
-      await t.get('/private', upperCase).expect(401);
+      await host.get('/private', upperCase).expect(200);
+      await host.call(path === 'logout' ? 'post' : 'delete', `/auth/${path}`, token).expect(204);
+      await host.get('/private', upperCase).expect(401);
     }
     for (const fid of ['a\0b', '\ud800', "'", 'x'.repeat(3000)]) {
       const unusual = forge({ claims: { fid } });
-      await t.get('/auth/sessions', unusual).expect(200);
-      await t.call('delete', '/auth/sessions/others', unusual).expect(204);
+      await host.get('/auth/sessions', unusual).expect(200);
+      await host.call('delete', '/auth/sessions/others', unusual).expect(204);
     }
   });
 });
 
 describe('behind a proxy, the list of sessions and the events', () => {
-  const t = TestApp.forFile({ behindProxy: true });
-  beforeEach(() => t.person('ada@example.com'));
+  const host = TestApp.forFile({ behindProxy: true });
+  beforeEach(() => host.person('ada@example.com'));
 
   it.each([
     ['::ffff:203.0.113.7', '203.0.113.7'],
@@ -238,9 +238,9 @@ describe('behind a proxy, the list of sessions and the events', () => {
     ['203.0.113.7:443', null],
     ['<b>', null],
   ])('show %s as %s', async (from, shown) => {
-    const started = t.recorded(SessionStarted);
-    const { body } = await t.login('ada@example.com').set('X-Forwarded-For', from).expect(200);
-    const list = await t.get('/auth/sessions', body.access_token).expect(200);
+    const started = host.recorded(SessionStarted);
+    const { body } = await host.login('ada@example.com').set('X-Forwarded-For', from).expect(200);
+    const list = await host.get('/auth/sessions', body.access_token).expect(200);
     expect(list.body.data.map(({ ip }: { ip: unknown }) => ip)).toEqual([shown]);
     expect(started.map(({ client }) => client.ip)).toEqual([shown]);
   });

@@ -10,7 +10,9 @@ function answerTo(url: string, fields: readonly string[], method: string): Promi
   const host = fields.includes('Host') ? [] : ['Host', new URL(url).host];
   const length = method === 'GET' ? [] : ['Content-Length', '0'];
   return new Promise((resolve, reject) => {
-    request(url, { method, headers: [...host, ...length, ...fields] as never }, resolve).on('error', reject).end();
+    request(url, { method, headers: [...host, ...length, ...fields] as never }, resolve)
+      .on('error', reject)
+      .end();
   });
 }
 

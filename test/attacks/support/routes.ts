@@ -21,7 +21,7 @@ export interface Target {
   /** A body that is valid, or valid enough for a check of each field. */
   body?: (visitor: Visitor) => Record<string, unknown>;
   /** The cache headers of responses. */
-  cache: 'no-store' | 'public' | 'plain';
+  cache: 'no-store' | 'public';
   /** Whether the route ends the calling session. */
   ends?: true;
 }
@@ -50,11 +50,11 @@ const OF_EVERY_GUARD: Record<string, Target> = {
     body: ({ refresh }) => ({ refresh_token: refresh }),
     cache: 'no-store',
   },
-  'POST logout': { needs: 'token', refuses: 204, done: 204, cache: 'plain', ends: true },
+  'POST logout': { needs: 'token', refuses: 204, done: 204, cache: 'no-store', ends: true },
   'GET sessions': { needs: 'token', refuses: 200, done: 200, cache: 'no-store' },
-  'DELETE sessions': { needs: 'token', refuses: 204, done: 204, cache: 'plain', ends: true },
-  'DELETE sessions/others': { needs: 'token', refuses: 204, done: 204, cache: 'plain' },
-  'DELETE sessions/:svcSession': { needs: 'token', refuses: 404, done: 204, cache: 'plain' },
+  'DELETE sessions': { needs: 'token', refuses: 204, done: 204, cache: 'no-store', ends: true },
+  'DELETE sessions/others': { needs: 'token', refuses: 204, done: 204, cache: 'no-store' },
+  'DELETE sessions/:svcSession': { needs: 'token', refuses: 404, done: 204, cache: 'no-store' },
   'POST confirm-password': {
     needs: 'token',
     refuses: 422,
@@ -83,9 +83,9 @@ const OF_THE_DEFAULT_GUARD: Record<string, Target> = {
     done: 422,
     fields: ['code'],
     optional: ['code'],
-    cache: 'plain',
+    cache: 'no-store',
   },
-  'DELETE two-factor': { needs: 'proof', refuses: 204, done: 204, cache: 'plain' },
+  'DELETE two-factor': { needs: 'proof', refuses: 204, done: 204, cache: 'no-store' },
   'POST two-factor/recovery-codes': { needs: 'proof', refuses: 409, done: 409, cache: 'no-store' },
   'GET passkeys': { needs: 'token', refuses: 200, done: 200, cache: 'no-store' },
   'POST confirm-passkey': {
@@ -105,7 +105,7 @@ const OF_THE_DEFAULT_GUARD: Record<string, Target> = {
     objects: ['credential'],
     optional: ['name'],
     body: () => ({ credential: CREDENTIAL, name: 'key' }),
-    cache: 'plain',
+    cache: 'no-store',
   },
   'POST passkeys/login': {
     needs: 'nothing',
@@ -124,9 +124,9 @@ const OF_THE_DEFAULT_GUARD: Record<string, Target> = {
     done: 204,
     fields: ['name'],
     optional: ['name'],
-    cache: 'plain',
+    cache: 'no-store',
   },
-  'DELETE passkeys/:svcPasskey': { needs: 'proof', refuses: 204, done: 204, cache: 'plain' },
+  'DELETE passkeys/:svcPasskey': { needs: 'proof', refuses: 204, done: 204, cache: 'no-store' },
   'POST password': {
     needs: 'token',
     refuses: 422,

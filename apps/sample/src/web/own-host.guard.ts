@@ -12,7 +12,7 @@ export class PublicUrl {
   constructor(readonly url: string) {}
 }
 
-/** The headers that tell for which server a request is, and from which page. */
+/** The headers that name the server of a request, and the page that sent it. */
 interface Place {
   readonly host: string | undefined;
   readonly origin: string | undefined;

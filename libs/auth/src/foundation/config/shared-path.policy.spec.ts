@@ -6,7 +6,11 @@ describe('a path', () => {
   it.each([
     ['two guards', [at('admin', 'auth'), at('api', 'auth')], ['admin', 'api']],
     ['two guards whose paths differ in case', [at('admin', 'Auth'), at('api', 'auth')], ['admin', 'api']],
-    ['two guards of which one is at a route of the other', [at('admin', 'auth/passkeys'), at('api', 'auth')], ['admin', 'api']],
+    [
+      'two guards of which one is at a route of the other',
+      [at('admin', 'auth/passkeys'), at('api', 'auth')],
+      ['admin', 'api'],
+    ],
     ['the last two of three guards', [at('a', 'x'), at('b', 'auth'), at('c', 'auth')], ['b', 'c']],
   ])('is shared by %s', (_, guards, names) => expect(sharedPath(guards)).toEqual(names));
 

@@ -75,7 +75,9 @@ const SETTLE_MS = 10_000;
  * their own, attackers could otherwise suppress the line of a success on another account.
  */
 export const kindOf = ({ event, reason, guard, user_id, session_id }: SecurityLine): SecurityLine =>
-  reason !== undefined ? { event, reason, guard } : { event, guard, ...(user_id === undefined ? { session_id } : { user_id }) };
+  reason !== undefined
+    ? { event, reason, guard }
+    : { event, guard, ...(user_id === undefined ? { session_id } : { user_id }) };
 
 /** `info` for a success, `warning` for a refusal or failure. */
 export type Severity = 'info' | 'warning';

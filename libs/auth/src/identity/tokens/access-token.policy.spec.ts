@@ -1,5 +1,11 @@
 import * as fc from 'fast-check';
-import { ACCESS_TOKEN_TYPE, type AccessTokenParts, type Expectations, accessClaims, isAccessToken } from './access-token.policy';
+import {
+  ACCESS_TOKEN_TYPE,
+  type AccessTokenParts,
+  type Expectations,
+  accessClaims,
+  isAccessToken,
+} from './access-token.policy';
 
 const NOW = 1_700_000_000;
 const LEEWAY = 5;
@@ -154,7 +160,16 @@ describe('an access token', () => {
 });
 
 describe('the ids of an access token', () => {
-  const UNUSUAL = ['', 'a', '7', UUID.toUpperCase(), `${UUID} `, `{${UUID}}`, UUID.replaceAll('-', ''), `urn:uuid:${UUID}`];
+  const UNUSUAL = [
+    '',
+    'a',
+    '7',
+    UUID.toUpperCase(),
+    `${UUID} `,
+    `{${UUID}}`,
+    UUID.replaceAll('-', ''),
+    `urn:uuid:${UUID}`,
+  ];
   const NO_TEXT = [null, 7, true, [UUID], { id: UUID }];
   const accepts = (changed: object, ids: Expectations['ids']): boolean =>
     isAccessToken(header, { ...claims, ...changed }, { ...expected, ids }, NOW);
@@ -168,7 +183,8 @@ describe('the ids of an access token', () => {
       expect([id, accepts({ [name]: id }, 'uuid')]).toEqual([id, false]);
       expect([id, accepts({ [name]: id }, 'any')]).toEqual([id, true]);
     }
-    for (const id of NO_TEXT) for (const ids of ['uuid', 'any'] as const) expect(accepts({ [name]: id }, ids)).toBe(false);
+    for (const id of NO_TEXT)
+      for (const ids of ['uuid', 'any'] as const) expect(accepts({ [name]: id }, ids)).toBe(false);
   });
 });
 
@@ -197,7 +213,20 @@ function hasValidClaims(text: string, ids: Expectations['ids']): boolean {
 describe('any claims', () => {
   const time = fc.oneof(
     { weight: 6, arbitrary: fc.integer({ min: NOW - 2 * LONGEST, max: NOW + 2 * LONGEST }) },
-    fc.constantFrom(0, -1, NOW + 0.5, NOW * 1000, 253_402_300_799, 253_402_300_800, 2 ** 53, 1e308, null, true, [NOW], {}),
+    fc.constantFrom(
+      0,
+      -1,
+      NOW + 0.5,
+      NOW * 1000,
+      253_402_300_799,
+      253_402_300_800,
+      2 ** 53,
+      1e308,
+      null,
+      true,
+      [NOW],
+      {},
+    ),
     fc.constantFrom(String(NOW), '', `${NOW}.0`),
     fc.double(),
   );

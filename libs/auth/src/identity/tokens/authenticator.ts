@@ -66,7 +66,7 @@ export interface Credentialed {
 
 /**
  * The credential of the `Authorization: Bearer` header (RFC 6750 §2.1), or the empty string. Of two such headers none is
- * believed: Node keeps the first one, and a proxy may have checked the other.
+ * read: Node keeps the first one, and a proxy may have checked the other.
  */
 export function bearerOf(request: Credentialed): string {
   const authorization = request.headers?.authorization;

@@ -2,7 +2,7 @@ import type { GuardConfig } from '../../foundation/config/auth-config';
 import { TypeormUserProvider } from './typeorm-user-provider';
 import { UserProvider } from '../../foundation/ports/user-provider';
 
-/** Whether a provider can tell whether an email is verified: its entity has the column, or it implements the method. */
+/** Whether a provider knows which emails are verified: its entity has the column, or it implements the method. */
 export const knowsVerifiedEmails = (users: UserProvider): boolean =>
   users instanceof TypeormUserProvider
     ? users.verifiesEmails()

@@ -45,7 +45,11 @@ describe('the request of a call', () => {
     ['socket.io', 'ws', [{ handshake: { headers }, request: { rawHeaders: ['A', 'b'] } }, {}, 'pattern']],
     ['ws', 'ws', [{ request: { ...upgrade, rawHeaders: ['A', 'b'] } }, {}, 'pattern']],
     ['the upgrade request', 'graphql', [{}, {}, { req: { ...upgrade, rawHeaders: ['A', 'b'] } }, {}]],
-    ['the upgrade request of Fastify', 'graphql', [{}, {}, { req: { ...upgrade, raw: { rawHeaders: ['A', 'b'] } } }, {}]],
+    [
+      'the upgrade request of Fastify',
+      'graphql',
+      [{}, {}, { req: { ...upgrade, raw: { rawHeaders: ['A', 'b'] } } }, {}],
+    ],
   ])('has the headers as received, which show repeated ones: %s', (_, type, args) => {
     expect(findRequest(contextOf(type, ...args))).toMatchObject({ rawHeaders: ['A', 'b'] });
   });

@@ -109,8 +109,8 @@ describe('a client address', () => {
 
 describe('the address that people see', () => {
   it.each(clients.flatMap(({ same_bucket }) => same_bucket))('is that of the client: %s', (ip) => {
-    const ipv4 = /^(?:0:){5}ffff:|^::ffff:/i.test(ip) ? clientAddress(ip, 64) : ip;
-    expect(shownAddress(ip)).toBe(ipv4);
+    const seen = /^(?:0:){5}ffff:|^::ffff:/i.test(ip) ? clientAddress(ip, 64) : ip;
+    expect(shownAddress(ip)).toBe(seen);
   });
 
   it.each(spelled.filter(({ out }) => out.startsWith('::ffff:')))('is IPv4 for $in', ({ in: ip, out }) => {

@@ -36,7 +36,9 @@ describe('the proxy warning', () => {
     observe(1, seen);
     expect(warned).toHaveBeenCalledTimes(1);
     expect(warned).toHaveBeenCalledWith(
-      expect.stringContaining(`20 rate-limited requests all came from the private address ${String(seen.ip).replace('::ffff:', '')}`),
+      expect.stringContaining(
+        `20 rate-limited requests all came from the private address ${String(seen.ip).replace('::ffff:', '')}`,
+      ),
     );
     expect(warned).toHaveBeenCalledWith(expect.stringMatching(/trust proxy.*hooks\.rateLimitKey/));
     observe(100, seen);

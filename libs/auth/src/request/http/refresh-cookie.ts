@@ -42,8 +42,8 @@ export class RefreshCookie {
   }
 
   /**
-   * Returns the token in a `Cookie` header, or the empty string. Of several cookies of the name none is believed: another
-   * host of the site may have set one of them, and nothing in the header tells which.
+   * Returns the token in a `Cookie` header, or the empty string. Of several cookies of the name none is read: another
+   * host of the site may have set one of them, and nothing in the header says which.
    */
   read(header: unknown): string {
     if (typeof header !== 'string') return '';

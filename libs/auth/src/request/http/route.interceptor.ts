@@ -31,8 +31,8 @@ export const NO_SNIFFING = ['X-Content-Type-Options', 'nosniff'] as const;
 
 /**
  * Middleware of every path of the library. All responses, also those of the framework to other methods, forbid caching
- * and guessing of a media type, and have no entity tag. A tag is a digest of the body, with which a cache would ask for
- * changes of it, and frameworks answer such a question with 304 whoever asks.
+ * and guessing of a media type, and have no entity tag. A tag is a digest of the body. Only a cache needs it, and
+ * frameworks answer a request that has it with 304.
  *
  * @param request Node's request, on Fastify too
  */
@@ -51,7 +51,8 @@ export function protectCacheable({ headers }: IncomingMessage, response: ServerR
     // Fastify passes the headers of its response here.
     const own = args.at(-1);
     if (typeof own === 'object' && own !== null) {
-      for (const name of Object.keys(own)) if (name.toLowerCase() === 'etag') delete (own as Record<string, unknown>)[name];
+      for (const name of Object.keys(own))
+        if (name.toLowerCase() === 'etag') delete (own as Record<string, unknown>)[name];
     }
     return writeHead(...args) as never;
   };
@@ -96,7 +97,8 @@ export class TokenDelivery {
 
   /** Forbids caching of a response of the host. The routes of the library have {@link protectResponse}. */
   forbidCaching(response: unknown): void {
-    for (const [name, value] of [...NO_STORE, NO_SNIFFING]) this.adapterHost.httpAdapter.setHeader(response, name, value);
+    for (const [name, value] of [...NO_STORE, NO_SNIFFING])
+      this.adapterHost.httpAdapter.setHeader(response, name, value);
   }
 
   /** Returns the response body. In cookie mode, sets the refresh cookie on the response. */

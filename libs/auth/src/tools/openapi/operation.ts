@@ -24,7 +24,13 @@ const refreshCookie = (guard: string): string => `${guard}_refresh_cookie`;
 const confirmation = (guard: string): string => `${guard}_confirmation`;
 
 /** Security schemes of a guard, also for the host's routes: `@ApiSecurity('api_access_token')`. */
-export const schemesOf = ({ guard, cookieMode, refreshTokenFrom, cookie, confirm }: GuardConfig): Record<string, object> => ({
+export const schemesOf = ({
+  guard,
+  cookieMode,
+  refreshTokenFrom,
+  cookie,
+  confirm,
+}: GuardConfig): Record<string, object> => ({
   [accessToken(guard)]: {
     type: 'http',
     scheme: 'bearer',

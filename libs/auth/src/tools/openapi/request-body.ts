@@ -29,9 +29,7 @@ function pipesOf(controller: Type, name: string): (Type & { request?: Type })[] 
 
 /** In cookie mode there is no body. With `refreshTokenFrom: 'both'`, `refresh_token` is optional. */
 const refreshToken = ({ cookieMode, refreshTokenFrom }: GuardConfig): Schema | null =>
-  cookieMode && refreshTokenFrom === 'mode'
-    ? null
-    : fields({ refresh_token: TEXT }, () => refreshTokenFrom === 'mode');
+  cookieMode && refreshTokenFrom === 'mode' ? null : fields({ refresh_token: TEXT }, () => refreshTokenFrom === 'mode');
 
 function fieldsOf(request: Type, { username, passwords }: GuardConfig): Schema {
   const choosesPassword = request.prototype instanceof NewPasswordRequest;
