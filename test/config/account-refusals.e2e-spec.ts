@@ -26,7 +26,12 @@ describe('the module refuses to start', () => {
 
   beforeAll(async () => {
     database = await createDatabase();
-    const tables = { entities: USER_ENTITIES, synchronize: true, installExtensions: false, uuidExtension: 'pgcrypto' } as const;
+    const tables = {
+      entities: USER_ENTITIES,
+      synchronize: true,
+      installExtensions: false,
+      uuidExtension: 'pgcrypto',
+    } as const;
     await (await new DataSource({ type: 'postgres', url: database.url, ...tables }).initialize()).destroy();
   });
   afterAll(() => database.drop());

@@ -212,7 +212,11 @@ describe('the module refuses to start', () => {
       { encryption: { key: SECRET } },
       /^encryption\.key \(SVC_ENCRYPTION_KEY\) has the value of secret.*svc:secret/,
     ],
-    ['with a lifetime out of its range', { accessTtl: -5 }, /^accessTtl \(SVC_ACCESS_TTL\) is -5\. Use .* from 1 to 86400/],
+    [
+      'with a lifetime out of its range',
+      { accessTtl: -5 },
+      /^accessTtl \(SVC_ACCESS_TTL\) is -5\. Use .* from 1 to 86400/,
+    ],
     [
       'with a number that is none',
       { refreshTtl: 'month' as never },
@@ -298,7 +302,11 @@ describe('the module refuses to start', () => {
     });
 
     it.each<[string, Partial<AuthModuleOptions>, RegExp]>([
-      ['the example issuer', { issuer: undefined }, /^issuer \(SVC_ISSUER\) is the example https:\/\/api\.example\.com/],
+      [
+        'the example issuer',
+        { issuer: undefined },
+        /^issuer \(SVC_ISSUER\) is the example https:\/\/api\.example\.com/,
+      ],
       ['the example audience', { audience: undefined }, /^audience \(SVC_AUDIENCE\) has the example/],
       ['a cookie without TLS', { cookie: { secure: false } }, /^cookie\.secure \(SVC_COOKIE_SECURE\) is false/],
     ])('with %s', async (_, options, message) => {
@@ -392,8 +400,16 @@ describe('the option cache', () => {
     ['a URL', () => URL_OF_REDIS, /^cache is a URL\. Set it to a connected client of node-redis/],
     ['a URL object', () => new URL(URL_OF_REDIS), /^cache is a URL/],
     ['a promise of a client', () => Promise.resolve({}), /^cache is a promise\. Await it/],
-    ['a client of node-redis 4 that was never connected', () => createClient(), /^cache is a Redis client that is not connected/],
-    ['a client of node-redis 5 that was never connected', () => createClient5(), /^cache is a Redis client that is not connected/],
+    [
+      'a client of node-redis 4 that was never connected',
+      () => createClient(),
+      /^cache is a Redis client that is not connected/,
+    ],
+    [
+      'a client of node-redis 5 that was never connected',
+      () => createClient5(),
+      /^cache is a Redis client that is not connected/,
+    ],
     ['a pool that was never connected', () => createClientPool(), /^cache is a Redis client that is not connected/],
     [
       'a sentinel object that was never connected',
@@ -476,7 +492,9 @@ describe('an application', () => {
     async (controller) => {
       await expect(create([], [controller])).rejects.toMatchObject({
         name: 'AuthConfigError',
-        message: expect.stringMatching(/AuthModule is not imported\. Import AuthModule\.forRoot\(\) in the root module/),
+        message: expect.stringMatching(
+          /AuthModule is not imported\. Import AuthModule\.forRoot\(\) in the root module/,
+        ),
       });
     },
   );
@@ -491,7 +509,9 @@ describe('an application', () => {
     async (controller) => {
       await expect(Test.createTestingModule({ controllers: [controller] }).compile()).rejects.toMatchObject({
         name: 'AuthConfigError',
-        message: expect.stringMatching(/A test of single controllers imports it, too, or mocks the guards with useMocker/),
+        message: expect.stringMatching(
+          /A test of single controllers imports it, too, or mocks the guards with useMocker/,
+        ),
       });
       const mocked = await Test.createTestingModule({ controllers: [controller] })
         .useMocker(() => ({}))
@@ -512,7 +532,12 @@ describe('an application', () => {
 
   it('that read the environment logs every unknown variable with the nearest known one, and starts', async () => {
     const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
-    jest.replaceProperty(process, 'env', { ...process.env, SVC_COOKIE_MOD: 'x', SVC_ADMIN_ISUER: 'x', SVC_ADMIN_ISSUER: '' });
+    jest.replaceProperty(process, 'env', {
+      ...process.env,
+      SVC_COOKIE_MOD: 'x',
+      SVC_ADMIN_ISUER: 'x',
+      SVC_ADMIN_ISSUER: '',
+    });
     await start({ ...authOptionsFromEnv(), cache: SHARED });
     expect(warn.mock.calls.map(([text]) => text)).toEqual([
       'SVC_COOKIE_MOD is not a variable of @svc/auth, and has no effect. The nearest known name is SVC_COOKIE_MODE.',
@@ -547,7 +572,7 @@ describe('a database without all tables and columns', () => {
         'the table svc_passkeys: CreateSvcPasskeys1764000000000 of authMigrations',
         'the table operators: a migration of your own',
         'the column password_hash of people: a migration of your own',
-        'the column two_factor_secret of people: addTwoFactorColumns(\'people\', timestamp)',
+        "the column two_factor_secret of people: addTwoFactorColumns('people', timestamp)",
       ]);
       // A service without routes has no tables of the library.
       await startOn({ routes: false });

@@ -259,7 +259,7 @@ describeWithRedis('the sample, configured by environment alone', () => {
     onNewStores();
 
     it('starts', async () => {
-      const s = await host.start({ ...stores, SEED_DEMO: 'false' });
+      const s = await host.start({ ...stores, SEED_DEMO: 'off' });
       expect((await s.login('demo@example.com')).status).toBe(422);
     });
 

@@ -70,6 +70,8 @@ describe('the testing kit in the package', () => {
     const { status, stdout, stderr } = run(script, variables);
     expect([status === 0, stdout]).toEqual([false, ['loaded']]);
     expect(stderr).toContain('AuthConfigError');
-    expect(stderr).toContain('@svc/auth/testing is for tests: it loads with NODE_ENV=test, and outside production with');
+    expect(stderr).toContain(
+      '@svc/auth/testing is for tests: it loads with NODE_ENV=test, and outside production with',
+    );
   });
 });

@@ -13,7 +13,12 @@ describe('the documentation of environment variables', () => {
   });
 
   it('names no variable that is not read', () => {
-    const known = new Set([...VARIABLES.map(([name]) => `SVC_${name}`), 'SVC_PUBLIC_KEY', 'SVC_ADMIN_SECRET', 'SVC_ALLOW_TESTING']);
+    const known = new Set([
+      ...VARIABLES.map(([name]) => `SVC_${name}`),
+      'SVC_PUBLIC_KEY',
+      'SVC_ADMIN_SECRET',
+      'SVC_ALLOW_TESTING',
+    ]);
     const unknown = PAGES.flatMap((page) =>
       [...read(page).matchAll(/`(SVC_[A-Z0-9_]*[A-Z0-9])`/g)]
         .filter(([, variable]) => !known.has(variable!))

@@ -203,7 +203,8 @@ describe('a variable', () => {
   });
 
   it('that is refused does not hide the others: the error names all of them', () => {
-    const read = () => authOptionsFromEnv({ SVC_ACCESS_TTL: 'x', SVC_COOKIE_MODE: 'y', SVC_GRACE: '-1', SVC_LEEWAY: '1' });
+    const read = () =>
+      authOptionsFromEnv({ SVC_ACCESS_TTL: 'x', SVC_COOKIE_MODE: 'y', SVC_GRACE: '-1', SVC_LEEWAY: '1' });
     expect(read).toThrow(/accessTtl.*\n.*graceSeconds.*\n.*cookieMode/);
     expect(read).not.toThrow(/leeway/);
   });

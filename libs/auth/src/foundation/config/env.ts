@@ -16,7 +16,8 @@ const list: Parse = (value) =>
     .filter(Boolean);
 const number: Parse = (value, option) => readNumber(value, boundsOf(option));
 
-const unlessFalse: Parse = (value) => !['', '0', 'false', 'off', 'no'].includes(value.trim().toLowerCase()) && value.trim();
+const unlessFalse: Parse = (value) =>
+  !['', '0', 'false', 'off', 'no'].includes(value.trim().toLowerCase()) && value.trim();
 
 const FEATURES =
   'rotation reuseDetection denylist logoutAll changePassword accountDeletion gateAuthRoutes ' +

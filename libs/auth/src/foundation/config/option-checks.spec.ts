@@ -32,7 +32,9 @@ describe('the known options', () => {
   });
 
   it.each(Object.entries(BOUNDS))('name the bounds of %s in the documentation', (option, { max }) => {
-    const about = PAGE.split('\n').filter((line) => line.startsWith(`| \`${option}\``) || line.startsWith(`- \`${option}\``));
+    const about = PAGE.split('\n').filter(
+      (line) => line.startsWith(`| \`${option}\``) || line.startsWith(`- \`${option}\``),
+    );
     if (max < 2 ** 31 - 1) expect(about.join()).toContain(String(max));
   });
 });
@@ -102,13 +104,33 @@ describe('the check of options', () => {
 
   it.each<[string, object, string]>([
     ['a mistyped option', { accesTtl: 60 }, 'accesTtl is not an option. The nearest known name is accessTtl.'],
-    ['a mistyped feature', { features: { passkey: true } }, 'features.passkey is not an option. The nearest known name is features.passkeys.'],
-    ['an option in the wrong place', { secure: true }, 'secure is not an option. The nearest known name is cookie.secure.'],
+    [
+      'a mistyped feature',
+      { features: { passkey: true } },
+      'features.passkey is not an option. The nearest known name is features.passkeys.',
+    ],
+    [
+      'an option in the wrong place',
+      { secure: true },
+      'secure is not an option. The nearest known name is cookie.secure.',
+    ],
     ['a mistyped limit', { rateLimits: { logn: {} } }, 'rateLimits.logn is not an option.'],
-    ['a mistyped number of a limit', { rateLimits: { login: { maxAttemps: 1 } } }, 'The nearest known name is rateLimits.login.maxAttempts.'],
+    [
+      'a mistyped number of a limit',
+      { rateLimits: { login: { maxAttemps: 1 } } },
+      'The nearest known name is rateLimits.login.maxAttempts.',
+    ],
     ['a mistyped hook', { hooks: { canSignin: () => true } }, 'The nearest known name is hooks.canSignIn.'],
-    ['a mistyped option of a guard', { guards: { admin: { audiense: 'a' } } }, 'guards.admin.audiense is not an option. The nearest known name is audience.'],
-    ['a mistyped value of a broker', { passwordReset: { brokers: { staff: { expire: 1 } } } }, 'passwordReset.brokers.staff.expire is not an option.'],
+    [
+      'a mistyped option of a guard',
+      { guards: { admin: { audiense: 'a' } } },
+      'guards.admin.audiense is not an option. The nearest known name is audience.',
+    ],
+    [
+      'a mistyped value of a broker',
+      { passwordReset: { brokers: { staff: { expire: 1 } } } },
+      'passwordReset.brokers.staff.expire is not an option.',
+    ],
     ['a name of Object.prototype', { constructor: 1 }, 'constructor is not an option.'],
   ])('refuses %s, and names the nearest known one', (_, options, message) => {
     expect(errors(options)).toEqual([expect.stringContaining(message)]);
@@ -135,7 +157,9 @@ describe('the check of options', () => {
   });
 
   it('names all errors at once', () => {
-    expect(errors({ accessTtl: 0, leeway: 'x', cookieMod: true, guards: { admin: { refreshTtl: 0 } } })).toHaveLength(4);
+    expect(errors({ accessTtl: 0, leeway: 'x', cookieMod: true, guards: { admin: { refreshTtl: 0 } } })).toHaveLength(
+      4,
+    );
   });
 
   it('does not concern undefined values, names that the host chooses, and data beside hooks', () => {

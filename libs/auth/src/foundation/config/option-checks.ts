@@ -32,7 +32,9 @@ export function optionErrors({ guards, ...options }: { guards?: unknown }): stri
   if (guards === undefined) return own;
   if (!isObject(guards)) return [...own, 'guards must be an object: guard names with their options.'];
   const ofGuards = Object.entries(guards).flatMap(([guard, values]) =>
-    isObject(values) ? errorsOfBlock(values, guard) : [`guards.${guard} must be an object with the options of the guard.`],
+    isObject(values)
+      ? errorsOfBlock(values, guard)
+      : [`guards.${guard} must be an object with the options of the guard.`],
   );
   return [...own, ...ofGuards];
 }

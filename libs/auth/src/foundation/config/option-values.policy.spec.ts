@@ -102,7 +102,11 @@ describe('the reading of a number', () => {
       }
       return amount !== undefined && amount >= BigInt(min) && amount <= BigInt(max) ? Number(amount) : undefined;
     };
-    const digits = fc.oneof(fc.nat(100_000).map(String), fc.bigInt().map(String), fc.constantFrom('', '0', '007', '1.5'));
+    const digits = fc.oneof(
+      fc.nat(100_000).map(String),
+      fc.bigInt().map(String),
+      fc.constantFrom('', '0', '007', '1.5'),
+    );
     const signs = fc.constantFrom('', '', '', '+', '-');
     const suffixes = fc.constantFrom('', 'ms', 's', 'm', 'h', 'd', 'M', 'w', ' s', 'sm', 'e3');
     const near = fc.tuple(blanks, signs, digits, suffixes, blanks).map((parts) => parts.join(''));
@@ -134,7 +138,14 @@ describe('the reading of a number', () => {
 });
 
 describe('the nearest known name', () => {
-  const KNOWN = ['accessTtl', 'refreshTtl', 'cookie.secure', 'cookie.refreshName', 'features.passkeys', 'passkeys.rpId'];
+  const KNOWN = [
+    'accessTtl',
+    'refreshTtl',
+    'cookie.secure',
+    'cookie.refreshName',
+    'features.passkeys',
+    'passkeys.rpId',
+  ];
 
   it.each([
     ['accesTtl', 'accessTtl'],

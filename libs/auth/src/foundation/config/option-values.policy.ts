@@ -43,7 +43,9 @@ const UNITS: Readonly<Record<number, string>> = {
 /** Describes the values that {@link readNumber} accepts. */
 export function accepted({ min, max, unit }: Bounds): string {
   const range = `from ${min} to ${max}`;
-  return unit ? `a whole number of ${UNITS[unit]} ${range}, or a duration such as 15m or 2h` : `a whole number ${range}`;
+  return unit
+    ? `a whole number of ${UNITS[unit]} ${range}, or a duration such as 15m or 2h`
+    : `a whole number ${range}`;
 }
 
 /** The number of characters to insert, remove or replace that turns one text into the other (Levenshtein). */

@@ -104,9 +104,12 @@ describe('the lockout', () => {
     },
   );
 
-  it.each([...casesOf(0), ...VALID, ['1h', 3600], [315_360_000, 315_360_000], [315_360_001, 0]])('with releaseAfter %p has the release time %d', (releaseAfter, result) => {
-    expect(resolveLockout({ releaseAfter } as LockoutOptions)).toEqual({ maxAttempts: 100, releaseAfter: result });
-  });
+  it.each([...casesOf(0), ...VALID, ['1h', 3600], [315_360_000, 315_360_000], [315_360_001, 0]])(
+    'with releaseAfter %p has the release time %d',
+    (releaseAfter, result) => {
+      expect(resolveLockout({ releaseAfter } as LockoutOptions)).toEqual({ maxAttempts: 100, releaseAfter: result });
+    },
+  );
 
   it('has these defaults, and is frozen', () => {
     expect(resolveLockout()).toEqual({ maxAttempts: 100, releaseAfter: 0 });

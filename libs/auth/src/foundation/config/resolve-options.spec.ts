@@ -84,7 +84,10 @@ describe('numeric options', () => {
   it('of the module resolve in the same way', () => {
     expect(
       resolveOptions(untyped({ hashing: { timeCost: '3', maxQueue: 0, maxWaitMs: '2s' }, storeTimeoutMs: '1s' })),
-    ).toMatchObject({ hashing: { ...DEFAULT_HASHING, timeCost: 3, maxQueue: 0, maxWaitMs: 2000 }, storeTimeoutMs: 1000 });
+    ).toMatchObject({
+      hashing: { ...DEFAULT_HASHING, timeCost: 3, maxQueue: 0, maxWaitMs: 2000 },
+      storeTimeoutMs: 1000,
+    });
     expect(resolveOptions(untyped({ hashing: { maxQueue: 'NaN' }, storeTimeoutMs: NaN }))).toMatchObject({
       hashing: { ...DEFAULT_HASHING, maxQueue: 256 },
       storeTimeoutMs: 800,

@@ -24,7 +24,11 @@ describe('values that are valid and not safe', () => {
   });
 
   it.each<[string, AuthModuleOptions, RegExp]>([
-    ['the example issuer', { issuer: undefined }, /^issuer \(SVC_ISSUER\) is the example https:\/\/api\.example\.com\./],
+    [
+      'the example issuer',
+      { issuer: undefined },
+      /^issuer \(SVC_ISSUER\) is the example https:\/\/api\.example\.com\./,
+    ],
     ['the example audience', { audience: undefined }, /^audience \(SVC_AUDIENCE\) has the example/],
     [
       'the example audience beside another one',
@@ -46,14 +50,22 @@ describe('values that are valid and not safe', () => {
   it.each<[string, AuthModuleOptions, RegExp]>([
     ['a secret', { secret: weak }, /^secret \(SVC_SECRET\) repeats a pattern/],
     ['a former secret', { previousSecrets: [SECRET, weak] }, /^previousSecrets \(SVC_PREVIOUS_SECRETS\) repeats/],
-    ['the secret of a guard', { guards: { admin: { secret: weak, audience: 'https://x.test' } } }, /^guards\.admin\.secret/],
+    [
+      'the secret of a guard',
+      { guards: { admin: { secret: weak, audience: 'https://x.test' } } },
+      /^guards\.admin\.secret/,
+    ],
     ['an encryption key', { encryption: { key: weak } }, /^encryption\.key \(SVC_ENCRYPTION_KEY\) repeats/],
     [
       'a former encryption key',
       { encryption: { key: KEY, previousKeys: [weak] } },
       /^encryption\.previousKeys \(SVC_PREVIOUS_ENCRYPTION_KEYS\) repeats/,
     ],
-    ['one value as secret and encryption key', { encryption: { key: SECRET } }, /^encryption\.key .* has the value of secret/],
+    [
+      'one value as secret and encryption key',
+      { encryption: { key: SECRET } },
+      /^encryption\.key .* has the value of secret/,
+    ],
     [
       'the secret of a guard as encryption key',
       { guards: { admin: { secret: KEY, audience: 'https://x.test' } } },
@@ -68,7 +80,9 @@ describe('values that are valid and not safe', () => {
   });
 
   it('are reported once for an inherited option', () => {
-    expect(errors({ secret: weak, guards: { admin: { audience: 'https://x.test' }, ops: { audience: 'https://y.test' } } })).toHaveLength(1);
+    expect(
+      errors({ secret: weak, guards: { admin: { audience: 'https://x.test' }, ops: { audience: 'https://y.test' } } }),
+    ).toHaveLength(1);
   });
 
   it('are not reported beside the error of a secret that is too short', () => {

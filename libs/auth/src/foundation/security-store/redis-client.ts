@@ -82,7 +82,8 @@ export function clientProblem(source: unknown, client: unknown): string | undefi
     typeof (value as Record<string, unknown> | null | undefined)?.[name] === 'function';
   // The clients of node-redis have no `then`.
   if (has(source, 'then')) return `is a promise. Await it: set it to ${CONNECTED}.`;
-  if (has(client, 'defineCommand')) return `is a client of ioredis, whose commands are different. Set it to ${CONNECTED}.`;
+  if (has(client, 'defineCommand'))
+    return `is a client of ioredis, whose commands are different. Set it to ${CONNECTED}.`;
   if (has(client, 'getSlotMaster')) {
     return `is a client of Redis Cluster, which is not supported. Set it to ${CONNECTED}, or to a sentinel object.`;
   }
