@@ -160,6 +160,8 @@ describe('a migration that alters a table of the host', () => {
   }
 
   beforeEach(async () => {
+    // TypeORM writes the failure of a migration to the console.
+    jest.spyOn(console, 'log').mockImplementation(() => undefined);
     database = await createEmptyDatabase();
     host = new Client({ connectionString: database.url });
     await host.connect();
