@@ -196,16 +196,19 @@ describe('a migration that alters a table of the host', () => {
   it.each([
     ['5s', ''],
     ['200ms', '-c lock_timeout=200'],
-  ])('stops waiting for a locked table after %s, names the cure, and leaves nothing behind', async (limit, settings) => {
-    await host.query('BEGIN; LOCK TABLE users IN ACCESS SHARE MODE');
-    const failure = await migrating((source) => source.runMigrations().catch(String), settings);
-    expect(failure).toMatch(new RegExp(`^Error: The table users was not changed: .* for ${limit}, `));
-    expect(failure).toMatch(/pg_stat_activity shows them\), and run the migrations again\.$/);
-    await host.query('COMMIT');
-    expect([await columns(), await namesOf(TABLES_OF_SCHEMA)]).toEqual([['id'], ['users']]);
-    expect(await migrating((source) => source.runMigrations(), settings)).toHaveLength(authMigrations.length + 2);
-    expect(await columns()).toEqual(['id', ...NEW_COLUMNS]);
-  });
+  ])(
+    'stops waiting for a locked table after %s, names the cure, and leaves nothing behind',
+    async (limit, settings) => {
+      await host.query('BEGIN; LOCK TABLE users IN ACCESS SHARE MODE');
+      const failure = await migrating((source) => source.runMigrations().catch(String), settings);
+      expect(failure).toMatch(new RegExp(`^Error: The table users was not changed: .* for ${limit}, `));
+      expect(failure).toMatch(/pg_stat_activity shows them\), and run the migrations again\.$/);
+      await host.query('COMMIT');
+      expect([await columns(), await namesOf(TABLES_OF_SCHEMA)]).toEqual([['id'], ['users']]);
+      expect(await migrating((source) => source.runMigrations(), settings)).toHaveLength(authMigrations.length + 2);
+      expect(await columns()).toEqual(['id', ...NEW_COLUMNS]);
+    },
+  );
 
   it.each(['all', 'each', 'none'] as const)('limits its own wait only, with transaction: %s', async (transaction) => {
     await migrating(async (source) => {

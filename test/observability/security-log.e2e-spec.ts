@@ -1,5 +1,12 @@
 import { ForbiddenException, type LoggerService } from '@nestjs/common';
-import { AccountDeleting, HasherBusy, PasswordHasher, type SecurityLine, SecurityStore, StoreUnavailable } from '@svc/auth';
+import {
+  AccountDeleting,
+  HasherBusy,
+  PasswordHasher,
+  type SecurityLine,
+  SecurityStore,
+  StoreUnavailable,
+} from '@svc/auth';
 import { randomUUID } from 'node:crypto';
 import { TestApp, claimsOf } from '../support/app';
 import { randomAddress, startRateLimited } from '../support/rate-limited-host';

@@ -271,7 +271,11 @@ describe('POST /reset-password', () => {
 
   const changeInSession = async (): Promise<unknown> => {
     const { access_token: token } = await t.session();
-    const body = { current_password: PASSWORD, password: 'yet-another-horse', password_confirmation: 'yet-another-horse' };
+    const body = {
+      current_password: PASSWORD,
+      password: 'yet-another-horse',
+      password_confirmation: 'yet-another-horse',
+    };
     return t.call('post', '/auth/password', token).send(body).expect(200);
   };
   const storedByHost = async (): Promise<unknown> => {

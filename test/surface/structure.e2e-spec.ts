@@ -92,7 +92,9 @@ describe('the source tree', () => {
           .map((line) => `${file}: ${line.trim()}`),
       );
     const ofMachine = linesWith(/\bDate\.now\b|new Date\(\)/).filter((line) => !line.includes('`new Date()`'));
-    expect(ofMachine.filter((line) => !/^(foundation\/platform\/clock|tools\/testing\/movable-clock)\.ts:/.test(line))).toEqual([]);
+    expect(
+      ofMachine.filter((line) => !/^(foundation\/platform\/clock|tools\/testing\/movable-clock)\.ts:/.test(line)),
+    ).toEqual([]);
     const inMilliseconds = linesWith(/[cC]lock\.now\(/);
     expect(inMilliseconds.length).toBeGreaterThan(0);
     expect(inMilliseconds.filter((line) => !/new Date\(this\.clock\.now\(\)\)/.test(line))).toEqual([]);

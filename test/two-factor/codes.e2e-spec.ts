@@ -278,11 +278,7 @@ describe('a confirmed second factor', () => {
     ['has no secret', 'two_factor_secret = NULL', ['recovery_code']],
     ['has an empty secret', "two_factor_secret = ''", ['recovery_code']],
     ['has a secret that cannot be decrypted', "two_factor_secret = 'v1.x.y'", ['recovery_code']],
-    [
-      'has neither a secret nor recovery codes',
-      'two_factor_secret = NULL, two_factor_recovery_codes = NULL',
-      [],
-    ],
+    ['has neither a secret nor recovery codes', 'two_factor_secret = NULL, two_factor_recovery_codes = NULL', []],
   ];
 
   it.each(losses)('that %s is required, and no code passes it', async (_, columns, methods) => {

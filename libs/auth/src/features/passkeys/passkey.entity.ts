@@ -11,7 +11,12 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 @Index('svc_passkeys_owner', ['guard', 'userId'])
 export class Passkey {
   /** Credential id in base64url: at most 1023 bytes. Unique across guards: a credential has one owner. */
-  @PrimaryColumn({ name: 'credential_id', type: 'varchar', length: 1364, primaryKeyConstraintName: 'svc_passkeys_pkey' })
+  @PrimaryColumn({
+    name: 'credential_id',
+    type: 'varchar',
+    length: 1364,
+    primaryKeyConstraintName: 'svc_passkeys_pkey',
+  })
   credentialId!: string;
 
   @Column({ name: 'user_id', type: 'text' })

@@ -37,7 +37,11 @@ export class PasswordResets {
   }
 
   /** Replaces the password. After a failure, the user can try again with the same link. */
-  private async replace({ account, digest: replacing, restore }: Redeemed, password: string, digest: string): Promise<boolean> {
+  private async replace(
+    { account, digest: replacing, restore }: Redeemed,
+    password: string,
+    digest: string,
+  ): Promise<boolean> {
     const { userId, identifier } = account;
     // The identifier is known only here, and only a client with a valid token gets this error.
     const fault = this.rules.faultOfNames(password, [identifier]);

@@ -149,7 +149,9 @@ export function callHost<T>(name: string, call: () => T | Promise<T>): Promise<T
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new StoreUnavailable(name)), HOST_TIMEOUT_MS);
     // The `async` function turns a synchronous exception into a rejection.
-    (async () => call())().then(resolve, reject).finally(() => clearTimeout(timer));
+    (async () => call())()
+      .then(resolve, reject)
+      .finally(() => clearTimeout(timer));
   });
 }
 

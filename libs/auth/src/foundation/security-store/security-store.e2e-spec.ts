@@ -141,22 +141,25 @@ describe('the store in memory', () => {
   it.each([
     ['forward', 3600],
     ['back', -3600],
-  ])('keeps entries and counters for their time when the time of the machine is set %s by an hour', async (_, seconds) => {
-    const clock = new MovableClock();
-    clock.stop();
-    const store = new MemorySecurityStore(clock);
-    const limit = { key: 'counter', max: 1, seconds: 60 };
-    await store.setMany(['k'], 'x', 60);
-    expect(await store.count([limit])).toMatchObject({ admitted: true });
-    const wall = clock.now() + seconds * 1000;
-    jest.spyOn(clock, 'now').mockReturnValue(wall);
-    clock.advance(59);
-    expect(await store.getMany(['k'])).toEqual(['x']);
-    expect(await store.count([limit])).toMatchObject({ admitted: false, buckets: [{ secondsLeft: 1 }] });
-    clock.advance(1);
-    expect(await store.getMany(['k'])).toEqual([null]);
-    expect(await store.count([limit])).toMatchObject({ admitted: true });
-  });
+  ])(
+    'keeps entries and counters for their time when the time of the machine is set %s by an hour',
+    async (_, seconds) => {
+      const clock = new MovableClock();
+      clock.stop();
+      const store = new MemorySecurityStore(clock);
+      const limit = { key: 'counter', max: 1, seconds: 60 };
+      await store.setMany(['k'], 'x', 60);
+      expect(await store.count([limit])).toMatchObject({ admitted: true });
+      const wall = clock.now() + seconds * 1000;
+      jest.spyOn(clock, 'now').mockReturnValue(wall);
+      clock.advance(59);
+      expect(await store.getMany(['k'])).toEqual(['x']);
+      expect(await store.count([limit])).toMatchObject({ admitted: false, buckets: [{ secondsLeft: 1 }] });
+      clock.advance(1);
+      expect(await store.getMany(['k'])).toEqual([null]);
+      expect(await store.count([limit])).toMatchObject({ admitted: true });
+    },
+  );
 
   it('removes counters whose window has ended without a read of them', async () => {
     const clock = new MovableClock();

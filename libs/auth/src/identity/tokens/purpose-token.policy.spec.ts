@@ -83,7 +83,13 @@ describe('a purpose token is refused', () => {
 });
 
 describe('a purpose token that was minted', () => {
-  const [none, ofUser, ofGuard, both, later] = [[null, null], ['a', null], [null, 'g'], ['a', 'g'], ['b', 'g']] as const;
+  const [none, ofUser, ofGuard, both, later] = [
+    [null, null],
+    ['a', null],
+    [null, 'g'],
+    ['a', 'g'],
+    ['b', 'g'],
+  ] as const;
 
   it.each<[string, readonly (string | null)[], readonly (string | null)[], boolean]>([
     ['before any end is valid', none, none, true],

@@ -10,7 +10,14 @@ import { AuthConfigError } from '../../foundation/platform/errors';
 import { batchPerTick } from '../../foundation/platform/batching';
 import { type Database, quoted, quotedPath } from '../../foundation/platform/database';
 import { TypeOrmAccounts, isUnique } from './typeorm-accounts';
-import { CredentialRows, type CallerKey, type FoundCaller, existsById, existsLocked, rowReader } from './prepared-users';
+import {
+  CredentialRows,
+  type CallerKey,
+  type FoundCaller,
+  existsById,
+  existsLocked,
+  rowReader,
+} from './prepared-users';
 import { foldedIdentifier, keptAs } from './identifiers';
 import {
   type StoredSecondFactor,

@@ -79,7 +79,9 @@ describe('the timer for pruning', () => {
     process.env.SVC_PRUNE_SCHEDULE = '0 4 * * *';
     start({ routes: false, ...authOptionsFromEnv() });
     expect(jest.getTimerCount()).toBe(0);
-    expect(lines.mock.calls).toEqual([[expect.stringMatching(/^SVC_PRUNE_SCHEDULE is ignored, because routes is false/)]]);
+    expect(lines.mock.calls).toEqual([
+      [expect.stringMatching(/^SVC_PRUNE_SCHEDULE is ignored, because routes is false/)],
+    ]);
     start(authOptionsFromEnv());
     expect(await runsWithin(24)).toEqual(['04:00']);
     expect(lines).toHaveBeenCalledTimes(1);
