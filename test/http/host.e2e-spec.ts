@@ -6,6 +6,7 @@ import {
   type ExceptionFilter,
   type ExecutionContext,
   Get,
+  Header,
   HttpException,
   type INestApplication,
   Module,
@@ -309,6 +310,37 @@ describe('a response to a path of the library', () => {
     const { headers } = await t.get('/v1/open').expect(200);
     expect(headers['cache-control']).toBeUndefined();
     expect(headers['x-content-type-options']).toBeUndefined();
+  });
+
+  it('is protected when the path is no route: of a feature that is off, of another name, or of another method', async () => {
+    for (const prefix of PREFIXES) {
+      for (const path of ['/register', '/a/b', '', '/jwks']) {
+        const { status, headers } = await ask('PUT', prefix + path);
+        expect([prefix + path, status, lacksOf(headers)]).toEqual([prefix + path, 404, []]);
+      }
+    }
+  });
+});
+
+@Controller('auth/own')
+class OwnRoute {
+  @Get()
+  @Header('ETag', '"own"')
+  @Header('Cache-Control', 'max-age=60')
+  own(): string {
+    return 'own';
+  }
+}
+
+describe("a host's route below the path of the library", () => {
+  const t = TestApp.forFile({ controllers: [OwnRoute] });
+
+  it('keeps its own headers, and its refusals forbid caching', async () => {
+    const { headers } = await t.get('/auth/own').expect(200);
+    expect(headers).toMatchObject({ etag: '"own"', 'cache-control': 'max-age=60' });
+    expect(headers).not.toHaveProperty('x-content-type-options');
+    const refused = await t.get('/auth/own/other').expect(404);
+    expect(refused.headers).toMatchObject({ 'cache-control': 'no-store, private', 'x-content-type-options': 'nosniff' });
   });
 });
 

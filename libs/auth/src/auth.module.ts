@@ -2,13 +2,10 @@ import {
   type DynamicModule,
   type FactoryProvider,
   Inject,
-  type MiddlewareConsumer,
   Module,
   type NestModule,
   type OnApplicationBootstrap,
   type OnModuleInit,
-  RequestMethod,
-  VERSION_NEUTRAL,
 } from '@nestjs/common';
 import { MetadataScanner, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { Auth, FLOWS } from './auth';
@@ -25,12 +22,10 @@ import { ConfirmationGuard } from './features/step-up/require-confirmation';
 import { VerifiedEmailGuard } from './features/email-verification/require-verified-email';
 import { AuthHealth } from './tools/health/auth-health';
 import { refuseRoutes } from './request/gates/boot-check';
-import { mountedRoutes } from './request/gates/library-routes';
 import { AuthConfigError } from './foundation/platform/errors';
 import { Database } from './foundation/platform/database';
 import { SecurityStore } from './foundation/security-store/security-store';
-import { UnreadableRequests } from './request/http/parser-errors';
-import { protectCacheable, protectResponse } from './request/http/route.interceptor';
+import { ResponseProtection, UnreadableRequests } from './request/http/parser-errors';
 import { SecurityLog } from './foundation/observability/security-log';
 import { observeEvents } from './log-events';
 import { Realms } from './foundation/realm/realm';
@@ -64,13 +59,9 @@ export class AuthModule implements NestModule, OnModuleInit, OnApplicationBootst
     }
   }
 
-  /** Nest calls this method before it mounts routes. */
-  configure(consumer: MiddlewareConsumer): void {
-    const paths = new Set(mountedRoutes(this.modules, new MetadataScanner()).map(({ path }) => path));
-    for (const path of paths) {
-      const middleware = path.split('/').at(-1) === 'jwks' ? protectCacheable : protectResponse;
-      consumer.apply(middleware).forRoutes({ path, method: RequestMethod.ALL, version: VERSION_NEUTRAL });
-    }
+  /** Nest calls this method before it mounts routes, and only in an application with an HTTP server. */
+  configure(): void {
+    this.moduleRef.get(ResponseProtection).install();
   }
 
   onModuleInit(): void {
@@ -123,7 +114,7 @@ function assemble(structure: AuthStructure, options: OptionsFactory): DynamicMod
     module: AuthModule,
     global: true,
     imports: [core, ...realmsOf(structure, core).map((realm) => RealmModule.forGuard(realm))],
-    providers: [Auth, ...FLOWS, ...GUARDS, Pruning, PruneSchedule, HEALTH, UnreadableRequests],
+    providers: [Auth, ...FLOWS, ...GUARDS, Pruning, PruneSchedule, HEALTH, UnreadableRequests, ResponseProtection],
     exports: [core, Auth, ...FLOWS, ...GUARDS, Pruning, AuthHealth],
   };
 }

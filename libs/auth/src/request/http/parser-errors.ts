@@ -7,7 +7,7 @@ import { AuthException } from '../../foundation/platform/errors';
 import type { MessageKey } from '../../foundation/platform/messages';
 import { Realms } from '../../foundation/realm/realm';
 import { mountedRoutes } from '../gates/library-routes';
-import { protectResponse } from './route.interceptor';
+import { protectRefusal, protectResponse } from './route.interceptor';
 
 /** Writes the response to an error and returns true, or returns false. */
 type Answer = (error: unknown, request: object, response: object) => boolean;
@@ -51,6 +51,8 @@ export interface Chosen {
 /** A mounted route of the library. */
 export interface LibraryRoute {
   readonly guard: string;
+  /** Matches the path of a request, decoded: see {@link pathOf}. */
+  readonly pattern: RegExp;
   matches(request: Chosen): boolean;
 }
 
@@ -65,6 +67,7 @@ export function libraryRoutes(modules: ModulesContainer, scanner: MetadataScanne
     const pattern = patternOf(path, trimSlashes(prefix));
     return {
       guard,
+      pattern,
       matches: (request) =>
         request.method === method &&
         pattern.test(pathOf(request.url ?? '')) &&
@@ -93,12 +96,20 @@ function decoded(segment: string): string {
   }
 }
 
+const literal = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+
+/** Matches a path or a request target at or below one of `paths`. */
+const belowAny = (paths: readonly string[], prefix: string): RegExp =>
+  new RegExp(`^/${prefix && `(?:${literal(prefix)}/)?`}(?:${paths.map(literal).join('|')})(?:[/?#]|$)`, 'i');
+
+/** A request target that is a path without an encoded character. */
+const isPlain = /^\/[^%]*$/;
+
 /**
  * Matches like a router: without case, with or without a final slash. Hosts can exclude paths from the prefix. The router
  * itself cannot be asked, because it runs after the parsers.
  */
 function patternOf(path: string, prefix: string): RegExp {
-  const literal = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
   const segments = path.split('/').map((segment) => (segment.startsWith(':') ? '[^/]+' : literal(segment)));
   return new RegExp(`^/${prefix && `(?:${literal(prefix)}/)?`}${segments.join('/')}/?$`, 'i');
 }
@@ -171,5 +182,55 @@ export class UnreadableRequests implements OnModuleInit {
   private refusal(error: unknown, { guard }: LibraryRoute, request: Chosen): AuthException | null {
     const outcome = unreadable(error);
     return outcome && new UnreadableRequest(outcome).translatedBy(this.realms.get(guard).realm.translatorFor(request));
+  }
+}
+
+/**
+ * Sets the headers of all responses to paths of the library, also of those that no handler of it writes.
+ *
+ * It is one function before the routing of every request of the application. A middleware of Nest for each path would cost
+ * each request of the host about 30 comparisons.
+ */
+@Injectable()
+export class ResponseProtection {
+  constructor(
+    private readonly adapterHost: HttpAdapterHost,
+    private readonly application: ApplicationConfig,
+    private readonly modules: ModulesContainer,
+    private readonly realms: Realms,
+  ) {}
+
+  /** Must be called before the routes of the application are mounted. Does nothing for other adapters. */
+  install(): void {
+    const adapter = this.adapterHost.httpAdapter;
+    const type = adapter.getType();
+    const prefix = trimSlashes(this.application.getGlobalPrefix());
+    const routes = libraryRoutes(this.modules, new MetadataScanner(), prefix);
+    if (routes.length === 0) return;
+    const isRoute = new RegExp(routes.map(({ pattern }) => pattern.source).join('|'), 'i');
+    const paths = this.realms.all.map(({ realm }) => trimSlashes(realm.options.path));
+    // A guard without a path has its routes beside those of the host.
+    const isBelow = paths.every(Boolean) ? belowAny(paths, prefix) : null;
+    const protect = (request: IncomingMessage, response: ServerResponse): void => {
+      const { url = '' } = request;
+      const path = isPlain.test(url) ? url : pathOf(url);
+      // The first expression is the only work for requests to other paths of the host.
+      if (isBelow && !isBelow.test(path)) return;
+      if (isRoute.test(path.split('?', 1)[0]!)) protectResponse(request, response);
+      else if (isBelow) protectRefusal(response);
+    };
+    if (type === 'express') {
+      adapter.use(((request: IncomingMessage, response: ServerResponse, next: () => void): void => {
+        protect(request, response);
+        next();
+      }) as never);
+    }
+    if (type === 'fastify') {
+      const hook = (request: { raw: IncomingMessage }, reply: { raw: ServerResponse }, done: () => void): void => {
+        protect(request.raw, reply.raw);
+        done();
+      };
+      adapter.getInstance<{ addHook(name: string, hook: unknown): void }>().addHook('onRequest', hook);
+    }
   }
 }

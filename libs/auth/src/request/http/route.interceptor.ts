@@ -30,33 +30,53 @@ export const NO_STORE = [
 export const NO_SNIFFING = ['X-Content-Type-Options', 'nosniff'] as const;
 
 /**
- * Middleware of every path of the library. All responses, also those of the framework to other methods, forbid caching
- * and guessing of a media type, and have no entity tag. A tag is a digest of the body. Only a cache needs it, and
- * frameworks answer a request that has it with 304.
+ * Protects the response to a request of which the path is one of the library's routes, also when another method or an
+ * error answers it. It forbids caching and guessing of a media type; a route that may be cached replaces the header. It
+ * removes the entity tag, a digest of the body. Only a cache needs it, and frameworks answer a request that has it with 304.
  *
  * @param request Node's request, on Fastify too
  */
-export function protectResponse(request: IncomingMessage, response: ServerResponse, next?: () => void): void {
-  for (const [name, value] of NO_STORE) response.setHeader(name, value);
-  protectCacheable(request, response, next);
+export function protectResponse({ headers }: IncomingMessage, response: ServerResponse): void {
+  for (const [name, value] of [...NO_STORE, NO_SNIFFING]) response.setHeader(name, value);
+  for (const name of ['if-none-match', 'if-modified-since']) delete headers[name];
+  beforeHead(response, (own) => {
+    withoutTag(response, own);
+    if (!String(cachingOf(response, own)).startsWith('no-store')) response.removeHeader('Pragma');
+  });
 }
 
-/** As {@link protectResponse}, for a path with a response that states its own time in caches. */
-export function protectCacheable({ headers }: IncomingMessage, response: ServerResponse, next?: () => void): void {
-  response.setHeader(...NO_SNIFFING);
-  for (const name of ['if-none-match', 'if-modified-since']) delete headers[name];
+/**
+ * Protects a refusal below a path of the library that is none of its routes, for example of a feature that is off. Other
+ * responses there belong to routes of the host.
+ */
+export function protectRefusal(response: ServerResponse): void {
+  beforeHead(response, (own, status) => {
+    if (status < 400) return;
+    withoutTag(response, own);
+    const isSet = cachingOf(response, own) !== undefined;
+    for (const [name, value] of isSet ? [NO_SNIFFING] : [...NO_STORE, NO_SNIFFING]) response.setHeader(name, value);
+  });
+}
+
+type Headers = Record<string, unknown>;
+
+/** Calls `change` before the head is written, with the headers that Fastify passes to it, and the status. */
+function beforeHead(response: ServerResponse, change: (own: Headers, status: number) => void): void {
   const writeHead = response.writeHead.bind(response) as (...args: unknown[]) => ServerResponse;
   response.writeHead = (...args: unknown[]): never => {
-    response.removeHeader('ETag');
-    // Fastify passes the headers of its response here.
     const own = args.at(-1);
-    if (typeof own === 'object' && own !== null) {
-      for (const name of Object.keys(own))
-        if (name.toLowerCase() === 'etag') delete (own as Record<string, unknown>)[name];
-    }
+    change(typeof own === 'object' && own !== null ? (own as Headers) : {}, Number(args[0]));
     return writeHead(...args) as never;
   };
-  next?.();
+}
+
+/** Fastify passes names in lower case. */
+const cachingOf = (response: ServerResponse, own: Headers): unknown =>
+  own['cache-control'] ?? response.getHeader('Cache-Control');
+
+function withoutTag(response: ServerResponse, own: Headers): void {
+  response.removeHeader('ETag');
+  for (const name of ['etag', 'ETag']) delete own[name];
 }
 
 /** Forbids caching of the response. */
@@ -95,7 +115,7 @@ export class TokenDelivery {
     return isTokens(answer) ? this.deliver(answer, response) : answer;
   }
 
-  /** Forbids caching of a response of the host. The routes of the library have {@link protectResponse}. */
+  /** Forbids caching of a response of the host. Those of the library have {@link protectResponse}. */
   forbidCaching(response: unknown): void {
     for (const [name, value] of [...NO_STORE, NO_SNIFFING])
       this.adapterHost.httpAdapter.setHeader(response, name, value);
