@@ -91,10 +91,12 @@ const SAMPLE = 20;
 @Injectable()
 export class ProxyWarning {
   private readonly logger = new Logger('Auth');
+  private hasSeenText = false;
   private left = SAMPLE;
   private first?: unknown;
 
   observe({ ip, headers }: Observed): void {
+    this.observeText(ip);
     if (this.left === 0) return;
     if (this.left === SAMPLE) this.first = ip;
     if (ip !== this.first || !looksLikeProxy(ip, headers)) this.left = 0;
@@ -104,6 +106,16 @@ export class ProxyWarning {
           'its rate limits: set "trust proxy" (Fastify: trustProxy) to the addresses of your proxies, or set hooks.rateLimitKey.',
       );
     }
+  }
+
+  /** The text is not logged: a client can choose it. */
+  private observeText(ip: unknown): void {
+    if (this.hasSeenText || typeof ip !== 'string' || !ip || isIP(ip)) return;
+    this.hasSeenText = true;
+    this.logger.warn(
+      'A proxy forwards a client address that is no IP address, such as one with a port. All such clients share their rate ' +
+        'limits: correct the header of the proxy, or set hooks.rateLimitKey.',
+    );
   }
 }
 

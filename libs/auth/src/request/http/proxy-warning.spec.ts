@@ -54,6 +54,13 @@ describe('the proxy warning', () => {
     expect(warned).toHaveBeenCalledWith(expect.stringContaining('20 rate-limited requests all came from no address'));
   });
 
+  it('is logged once when a proxy forwards a text that is no address, and does not show the text', () => {
+    for (const ip of ['203.0.113.7:52100', 'edge.example.com', 'secret']) observe(1, { ip });
+    expect(warned).toHaveBeenCalledTimes(1);
+    expect(warned).toHaveBeenCalledWith(expect.stringMatching(/no IP address.*hooks\.rateLimitKey/));
+    expect(warned).not.toHaveBeenCalledWith(expect.stringMatching(/52100|edge/));
+  });
+
   it.each<[string, Seen]>([
     ['a public address', { ip: '203.0.113.7' }],
     ['a public address with a forwarding header', { ip: '8.8.8.8', headers: FORWARDED }],
