@@ -66,6 +66,15 @@ describe('the lines that share a limit', () => {
       { event: 'auth.refresh_token.reused', session_id: 's' },
       { event: 'auth.refresh_token.reused', session_id: 's' },
     ],
-    ['events without both', { event: 'auth.mail.failed', guard: 'api' }, { event: 'auth.mail.failed', guard: 'api' }],
+    [
+      'successes of one client whose user is unknown',
+      { event: 'auth.forgot_password.succeeded', guard: 'api', ip: '203.0.113.7' },
+      { event: 'auth.forgot_password.succeeded', guard: 'api', ip: '203.0.113.7' },
+    ],
+    [
+      'events without all three',
+      { event: 'auth.mail.failed', guard: 'api' },
+      { event: 'auth.mail.failed', guard: 'api' },
+    ],
   ] as const)('are %s', (_, line, kind) => expect(kindOf(line)).toEqual(kind));
 });

@@ -71,13 +71,14 @@ const SETTLE_MS = 10_000;
 
 /**
  * The lines with which a line shares its limit. Pure. Any client can cause refusals, so those of all users share one. All
- * other lines are limited for each user, or for each session where the user is unknown: with successes on an account of
- * their own, attackers could otherwise suppress the line of a success on another account.
+ * other lines are limited for each user, or for each session or client where the user is unknown: with successes on an
+ * account of their own, attackers could otherwise suppress the line of a success on another account.
  */
-export const kindOf = ({ event, reason, guard, user_id, session_id }: SecurityLine): SecurityLine =>
-  reason !== undefined
-    ? { event, reason, guard }
-    : { event, guard, ...(user_id === undefined ? { session_id } : { user_id }) };
+export function kindOf({ event, reason, guard, user_id, session_id, ip }: SecurityLine): SecurityLine {
+  if (reason !== undefined) return { event, reason, guard };
+  if (user_id !== undefined) return { event, guard, user_id };
+  return session_id === undefined ? { event, guard, ip } : { event, guard, session_id };
+}
 
 /** `info` for a success, `warning` for a refusal or failure. */
 export type Severity = 'info' | 'warning';
