@@ -1,3 +1,4 @@
+import { Logger } from '@nestjs/common';
 import { type AuthHooks, type AuthModuleOptions, RefreshTokenReused, UnusableClaim } from '@svc/auth';
 import { TestApp, claimsOf } from '../support/app';
 import { PausePoint, whilePaused } from '../support/pause-point';
@@ -136,11 +137,38 @@ describe('host callbacks', () => {
     expect(claimsOf(body.access_token).scope).toBe('orders.read');
   });
 
-  it('whose claims cannot be serialised leave no session', async () => {
+  it.each<[string, () => unknown]>([
+    ['a bigint', () => 1n],
+    ['a bigint in a list', () => [{ huge: 1n }]],
+    [
+      'an object that contains itself',
+      () => {
+        const own: unknown[] = [];
+        own.push(own);
+        return own;
+      },
+    ],
+    [
+      'an object whose toJSON fails',
+      () => ({
+        toJSON: () => {
+          throw new Error('secret');
+        },
+      }),
+    ],
+  ])('whose claim is %s are refused with 422, and no session or token is lost', async (_, value) => {
+    const { refresh_token: refresh } = await t.session();
     const before = await sessions();
-    hooks.tokenClaims = () => ({ huge: 1n });
-    await t.login('ada@example.com').expect(500);
+    const logged = jest.spyOn(Logger.prototype, 'error').mockImplementation();
+    hooks.tokenClaims = () => ({ huge: value() });
+    for (let i = 0; i < 3; i++) await t.login('ada@example.com').expect(422);
     expect(await sessions()).toBe(before);
+    await t.refresh(refresh).expect(422);
+    expect(logged.mock.calls.flat().filter((text) => String(text).includes('"huge"')).length).toBeLessThan(2);
+    expect(JSON.stringify(logged.mock.calls)).not.toContain('secret');
+    logged.mockRestore();
+    hooks = {};
+    await t.refresh(refresh).expect(200);
   });
 
   it('run without a lock, so that other requests of the session continue', async () => {

@@ -109,11 +109,27 @@ const audiences = (aud: unknown): string[] => [aud].flat().filter((item): item i
 const RESERVED = ['iss', 'aud', 'sub', 'fid', 'jti', 'iat', 'nbf', 'exp', 'amr', 'auth_time', 'pin'];
 
 /**
- * The name of a claim of the host that no token can have, or undefined. Pure. Code that looks claims up by name finds the
- * members that every object inherits, such as `constructor`, and `toJSON` would replace the whole token.
+ * Describes a claim of the host that no token can have; null if there is none. Pure. Code that looks claims up by name finds
+ * the members that every object inherits, such as `constructor`, and `toJSON` would replace the whole token. Of the values,
+ * JSON has no form for a bigint and for an object that contains itself.
  */
-export const refusedClaim = (claims: object): string | undefined =>
-  Object.keys(claims).find((name) => name in Object.prototype || name === 'toJSON');
+export function claimProblem(claims: object): string | null {
+  const names = Object.keys(claims);
+  const refused = names.find((name) => name in Object.prototype || name === 'toJSON');
+  if (refused !== undefined) return `No token can have a claim with the name "${refused}".`;
+  const unwritable = names.find((name) => !isWritable((claims as Record<string, unknown>)[name]));
+  return unwritable === undefined ? null : `The claim "${unwritable}" has a value without a form in JSON.`;
+}
+
+function isWritable(value: unknown): boolean {
+  if (typeof value !== 'object' && typeof value !== 'bigint') return true;
+  try {
+    JSON.stringify(value);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** The parts an access token is made of. */
 export interface AccessTokenParts {

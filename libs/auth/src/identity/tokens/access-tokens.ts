@@ -11,9 +11,9 @@ import {
   type AccessClaims,
   type Expectations,
   accessClaims,
+  claimProblem,
   isAccessToken,
   isOver,
-  refusedClaim,
 } from './access-token.policy';
 import { type VerifiedJws, prepareKey, signJws, verifyJws } from './jws';
 import { Keyring } from './keyring';
@@ -90,18 +90,22 @@ export class AccessTokens {
   }
 }
 
-/** The host gives a token a claim with a name that no token can have: 422. The message names the claim. */
+/** The host gives a token a claim that no token can have: 422. The message describes the claim. */
 export class UnusableClaim extends AuthException {
-  constructor(name: string) {
+  constructor(problem: string) {
     super('unusable_claim', { status: 422, text: { key: 'auth.unusable_claim' } });
-    this.message = `No token can have a claim with the name "${name}". Rename it in hooks.tokenClaims or in the claims of the session.`;
+    this.message = `${problem} Change hooks.tokenClaims or the claims of the session.`;
   }
 }
+
+/** Maximum number of different problems of claims that a process logs: names may come from data of users. */
+const PROBLEMS_LOGGED = 100;
 
 /** Reads the host's extra claims for an access token. */
 @Injectable()
 export class TokenClaims {
   private readonly logger = new Logger('Auth');
+  private readonly logged = new Set<string>();
 
   constructor(private readonly realm: Realm) {}
 
@@ -118,10 +122,13 @@ export class TokenClaims {
       tokenClaims && (await callHost('hooks.tokenClaims', () => tokenClaims(userId, { guard, userId, familyId })));
     const ofHook = typeof claims === 'object' && claims !== null && !Array.isArray(claims) ? claims : {};
     const custom = { ...ofHook, ...ofLogin };
-    const refused = refusedClaim(custom);
-    if (refused === undefined) return custom;
-    const error = new UnusableClaim(refused);
-    this.logger.error(error.message);
+    const problem = claimProblem(custom);
+    if (problem === null) return custom;
+    const error = new UnusableClaim(problem);
+    if (this.logged.size < PROBLEMS_LOGGED && !this.logged.has(problem)) {
+      this.logged.add(problem);
+      this.logger.error(error.message);
+    }
     throw error.withReason('other', userId);
   }
 }
