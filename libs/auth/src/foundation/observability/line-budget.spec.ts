@@ -68,8 +68,8 @@ describe('the lines that share a limit', () => {
     ],
     [
       'successes of one client whose user is unknown',
-      { event: 'auth.forgot_password.succeeded', guard: 'api', ip: '203.0.113.7' },
-      { event: 'auth.forgot_password.succeeded', guard: 'api', ip: '203.0.113.7' },
+      { event: 'auth.password_forgot.succeeded', guard: 'api', ip: '203.0.113.7' },
+      { event: 'auth.password_forgot.succeeded', guard: 'api', ip: '203.0.113.7' },
     ],
     [
       'events without all three',
