@@ -298,7 +298,13 @@ describe('a response to a path of the library', () => {
       for (const [status, answer] of [
         [400, await post('application/json', '{')],
         [413, await post('application/json', JSON.stringify('x'.repeat(2 ** 21)))],
-        [415, await post('application/json', '{}').set('Content-Encoding', 'unknown')],
+        // Fastify reads no encodings, and Express leaves other types to the routes.
+        [
+          415,
+          await (onFastify
+            ? post('application/xml', '<a/>')
+            : post('application/json', '{}').set('Content-Encoding', 'unknown')),
+        ],
       ] as const) {
         expect([prefix, status, answer.status]).toEqual([prefix, status, status]);
         expect(lacksOf(answer.headers)).toEqual([]);
@@ -340,7 +346,10 @@ describe("a host's route below the path of the library", () => {
     expect(headers).toMatchObject({ etag: '"own"', 'cache-control': 'max-age=60' });
     expect(headers).not.toHaveProperty('x-content-type-options');
     const refused = await t.get('/auth/own/other').expect(404);
-    expect(refused.headers).toMatchObject({ 'cache-control': 'no-store, private', 'x-content-type-options': 'nosniff' });
+    expect(refused.headers).toMatchObject({
+      'cache-control': 'no-store, private',
+      'x-content-type-options': 'nosniff',
+    });
   });
 });
 
