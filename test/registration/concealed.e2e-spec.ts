@@ -64,16 +64,24 @@ describe('a registration that conceals existing accounts', () => {
     await t.login(NEW).expect(200);
   });
 
-  it('mails the owner of an existing account once a minute, and changes nothing', async () => {
+  it('mails the owner of an existing account, and changes nothing', async () => {
     await member(t, ADA, { emailVerifiedAt: new Date() });
     const registered = t.recorded(Registered);
     const before = await rows();
-    for (const email of [ADA, 'ADA@example.com'])
-      await register(email, { name: 'Eve', password: PASSWORD }).expect(202);
+    await register('ADA@example.com', { name: 'Eve' }).expect(202);
     expect(await mailed(1)).toEqual([`${ADA}: You already have`]);
     expect(mailbox.mails[0]!.text).not.toContain('http');
     expect(await rows()).toEqual(before);
     expect(registered).toEqual([]);
+  });
+
+  it('mails the owner of an existing account once a minute', async () => {
+    const host = await startMembers(CONCEALING);
+    await member(host.t, ADA);
+    for (let i = 0; i < 3; i++) await host.t.http.post('/auth/register').send(form(ADA)).expect(202);
+    // All queued mails are sent at this point.
+    await host.t.stop();
+    expect(host.mailbox.mails.map(({ to }) => to)).toEqual([ADA]);
   });
 
   it('does the same work before the answer for every address: the same queries and one hash', async () => {

@@ -199,6 +199,17 @@ describe('the users of a TypeORM entity', () => {
     },
   );
 
+  it('have a row that a lock marks, and that keeps its version, when a creation is imitated', async () => {
+    const { id } = await create(ByInt, 'imitated@example.com');
+    const version = async () => (await source.query('SELECT xmin, ctid, xmax FROM by_int WHERE id = $1', [id]))[0];
+    const before = await version();
+    await usersOf(ByInt).imitateCreation(String(id));
+    const { xmax, ...after } = await version();
+    expect({ ...after, xmax: before.xmax }).toEqual(before);
+    // The lock has a transaction id, so its commit is written to the log of the database.
+    expect(xmax).not.toBe(before.xmax);
+  });
+
   it('have a password hash that is found only by the exact spelling of the id', async () => {
     const users = usersOf(ByInt);
     const { id } = await create(ByInt, 'by-id@example.com');
