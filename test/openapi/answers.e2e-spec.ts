@@ -83,6 +83,18 @@ describe('the routes answer as the OpenAPI document says', () => {
     await down.t.stop();
   });
 
+  it('to a registration that conceals existing accounts', async () => {
+    const concealing = await start({ registration: { concealExisting: true } });
+    const own = await DocumentChecker.of(documentOf(concealing.t.app));
+    await member(concealing.t, ADA, verified);
+    const fields = { name: 'Eve', password: PASSWORD, password_confirmation: PASSWORD };
+    for (const email of [ADA, GRACE])
+      await own.expect(concealing.t, 'api_register', 202, { body: { ...fields, email } });
+    await own.expect(concealing.t, 'api_register', 422, { body: { ...fields, email: 'ada' } });
+    await own.expect(concealing.t, 'api_login', 422, { body: { email: GRACE, password: PASSWORD } });
+    await concealing.t.stop();
+  });
+
   it('to the requests of an account, from registration to deletion', async () => {
     const name = 'Grace';
     const fields = { name, email: GRACE, password: PASSWORD, password_confirmation: PASSWORD };

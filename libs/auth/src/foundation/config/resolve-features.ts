@@ -71,12 +71,16 @@ const resetBroker = (given: ResetBrokerOptions | null, fallback: Required<ResetB
   });
 
 export function resolveRegistration({
-  registration = {},
-  features = {},
+  registration,
+  features,
 }: Pick<AuthModuleOptions, 'registration' | 'features'>): GuardConfig['registration'] {
-  const { login, concealExisting } = { ...DEFAULTS.registration, ...registration };
-  // It also changes the login, so it has no effect where there is no registration.
-  return Object.freeze({ login, concealExisting: concealExisting && features.registration === true });
+  const fallback = DEFAULTS.registration;
+  const concealExisting = registration?.concealExisting ?? fallback.concealExisting;
+  return Object.freeze({
+    login: registration?.login ?? fallback.login,
+    // It also changes the login, so it has no effect where there is no registration.
+    concealExisting: concealExisting && Boolean(features?.registration),
+  });
 }
 
 export function resolvePasswords(options: AuthValues): GuardConfig['passwords'] {
