@@ -90,7 +90,7 @@ describe('the security log records that', () => {
     const failed = { event: 'auth.refresh.failed', guard: 'api', ip: '127.0.0.1', user_id: app.id };
     expect(await log.during(() => t.refresh(tokens.refresh_token).expect(401))).toEqual([
       { event: 'auth.session.ended', guard: 'api', user_id: app.id, session_id: fid, purpose: 'reuse' },
-      { event: 'auth.refresh_token.reused', session_id: fid },
+      { event: 'auth.refresh_token.reused', guard: 'api', session_id: fid },
       { ...failed, reason: 'reused_token' },
     ]);
     expect(await log.lineOf(() => t.refresh(tokens.refresh_token), 401)).toEqual({

@@ -89,7 +89,7 @@ export class SecondFactors {
 
 /**
  * Whether the login requires the factor. The date alone decides: a confirmed factor whose secret is missing or cannot be
- * read is one whose codes nobody can pass, and not one that is switched off.
+ * read is not switched off, but accepts no code.
  */
 export const isEnabled = ({ confirmedAt }: StoredSecondFactor): boolean => (confirmedAt ?? null) !== null;
 
