@@ -55,7 +55,7 @@ describe('a refresh token', () => {
     expect(refused.body).toEqual({ message: expect.any(String) });
     await t.refresh(successor.refresh_token).expect(401);
     await t.get('/private', successor.access_token).expect(401);
-    expect(reused).toEqual([{ familyId: claimsOf(stolen.access_token).fid, reason: 'reuse' }]);
+    expect(reused).toEqual([{ familyId: claimsOf(stolen.access_token).fid, guard: 'api', reason: 'reuse' }]);
   });
 
   it('has a grace period that a replay does not extend', async () => {
@@ -74,7 +74,7 @@ describe('a refresh token', () => {
     expect(forked).toEqual([]);
     await t.refresh(refresh_token).expect(200);
     expect(forked).toEqual([
-      { userId: claimsOf(access_token).sub, familyId: claimsOf(access_token).fid, liveTokens: 4 },
+      { userId: claimsOf(access_token).sub, familyId: claimsOf(access_token).fid, liveTokens: 4, guard: 'api' },
     ]);
   });
 

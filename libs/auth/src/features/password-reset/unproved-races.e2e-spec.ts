@@ -119,14 +119,21 @@ describe('the password reset of an account with an unverified email', () => {
       expect(await account.app.rows()).toEqual([]);
     });
 
-    it.each<[string, 'endAll' | 'removeAll', number]>([
-      ['before the sessions end', 'endAll', 204],
+    it.each<[string, 'savePasswordHash' | 'endAll' | 'removeAll', number]>([
+      ['before the password is replaced', 'savePasswordHash', 204],
+      // The confirmation has ended with the password.
+      ['before the sessions end', 'endAll', 423],
       ['before the passkeys are removed', 'removeAll', 401],
     ])('leaves no passkey that is registered %s', async (_, step, status) => {
       const user = await account.app.confirmed();
       const credential = account.authenticator.create(await account.app.creationOptions(user));
       let late: Promise<{ status: number }> | undefined;
-      before(step === 'endAll' ? account.own(Sessions) : account.own(PasskeyFactor), step, async () => {
+      const services = {
+        savePasswordHash: account.users,
+        endAll: account.own(Sessions),
+        removeAll: account.own(PasskeyFactor),
+      };
+      before(services[step], step, async () => {
         late = (await sent(account.app.register(user, credential))).answer;
       });
       await account.reset();
