@@ -1,15 +1,12 @@
-import { NestFactory } from '@nestjs/core';
+import { type AbstractHttpAdapter, NestFactory } from '@nestjs/core';
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DevModule } from '../../apps/sample/src/dev/dev.module';
 import { readEnvironment } from '../../apps/sample/src/environment';
+import { routesOfRouter } from '../support/adapter';
 import { createEmptyDatabase } from '../support/database';
 import { ROOT } from './blocks';
-
-interface Layer {
-  route?: { path: string; methods: Record<string, boolean> };
-}
 
 /** The routes that the sample mounts with its default settings: `POST /auth/login`. */
 export async function sampleRoutes(): Promise<string[]> {
@@ -22,10 +19,7 @@ export async function sampleRoutes(): Promise<string[]> {
   try {
     const app = await NestFactory.create(DevModule.forEnvironment(environment, database.url, 0), { logger: false });
     await app.init();
-    const { router } = app.getHttpAdapter().getInstance() as { router: { stack: Layer[] } };
-    const routes = router.stack.flatMap(({ route }) =>
-      route ? Object.keys(route.methods).map((method) => `${method.toUpperCase()} ${route.path}`) : [],
-    );
+    const routes = routesOfRouter(app.getHttpAdapter() as AbstractHttpAdapter);
     await app.close();
     return routes;
   } finally {
