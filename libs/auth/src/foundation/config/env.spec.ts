@@ -191,7 +191,7 @@ describe('a variable', () => {
     'that sets a number refuses "%s", and names the option, the variable, the value and the range',
     (text) => {
       expect(() => authOptionsFromEnv({ SVC_ACCESS_TTL: text })).toThrow(
-        `accessTtl (SVC_ACCESS_TTL) is "${text}". Use a whole number of seconds from 1 to 86400, or a duration such as 15m or 2h.`,
+        `accessTtl (SVC_ACCESS_TTL) is "${text}". Use a whole number of seconds from 1 to 86400, or a duration with a unit: ms, s, m, h, d.`,
       );
     },
   );

@@ -70,7 +70,7 @@ describe('the bounds', () => {
 describe('the check of options', () => {
   it('names the option, its variable, the value and the range', () => {
     expect(errors({ accessTtl: -5 })).toEqual([
-      'accessTtl (SVC_ACCESS_TTL) is -5. Use a whole number of seconds from 1 to 86400, or a duration such as 15m or 2h.',
+      'accessTtl (SVC_ACCESS_TTL) is -5. Use a whole number of seconds from 1 to 86400, or a duration with a unit: ms, s, m, h, d.',
     ]);
     expect(errors({ passwords: { breached: { check: {}, timeoutMs: 0 } } })[0]).toMatch(
       /^passwords\.breached\.timeoutMs is 0\. Use a whole number of milliseconds from 1 to 60000/,

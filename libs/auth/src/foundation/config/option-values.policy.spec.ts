@@ -133,7 +133,9 @@ describe('the reading of a number', () => {
 
   it('is described with its unit and its bounds', () => {
     expect(accepted(COUNT)).toBe('a whole number from 0 to 100');
-    expect(accepted(MINUTES)).toBe('a whole number of minutes from 1 to 10080, or a duration such as 15m or 2h');
+    expect(accepted(MINUTES)).toBe(
+      'a whole number of minutes from 1 to 10080, or a duration with a unit: ms, s, m, h, d',
+    );
   });
 });
 

@@ -44,7 +44,7 @@ const UNITS: Readonly<Record<number, string>> = {
 export function accepted({ min, max, unit }: Bounds): string {
   const range = `from ${min} to ${max}`;
   return unit
-    ? `a whole number of ${UNITS[unit]} ${range}, or a duration such as 15m or 2h`
+    ? `a whole number of ${UNITS[unit]} ${range}, or a duration with a unit: ms, s, m, h, d`
     : `a whole number ${range}`;
 }
 
