@@ -15,7 +15,9 @@ describe('the shared storage for the host`s throttler', () => {
   beforeEach(() => {
     now = 1_700_000_000_000;
     jest.spyOn(Date, 'now').mockImplementation(() => now);
-    storage = new SharedThrottlerStorage(new MemorySecurityStore(new Clock()));
+    // The throttler's own storage reads the time of the machine.
+    const clock = Object.assign(new Clock(), { monotonic: () => now });
+    storage = new SharedThrottlerStorage(new MemorySecurityStore(clock));
     own = new ThrottlerStorageService();
   });
   afterEach(() => own.onApplicationShutdown());
