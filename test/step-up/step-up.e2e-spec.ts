@@ -1,7 +1,7 @@
 import { Controller, Post, UseGuards } from '@nestjs/common';
 import { AuthGuard } from '@nestjs/passport';
 import { AccountReleased, Authenticated, PasswordHasher, RequireConfirmation, SecurityStore } from '@svc/auth';
-import { randomUUID } from 'node:crypto';
+import { hash as digestOf, randomUUID } from 'node:crypto';
 import type { Response } from 'supertest';
 import { type TestApp, claimsOf } from '../support/app';
 import {
@@ -41,7 +41,7 @@ describe('POST /confirm-password', () => {
       gid: 'api',
       fid: claimsOf(token).fid,
       jti: expect.stringMatching(/^[0-9a-f-]{36}$/),
-      sto: expect.stringMatching(/^[0-9a-f]{32}$/),
+      fpr: expect.stringMatching(/^[0-9a-f]{64}$/),
       iat: Math.floor(t.clock.seconds()),
       nbf: claims.iat,
       exp: (claims.iat as number) + 300,
@@ -269,7 +269,17 @@ describe('a route that requires confirmation', () => {
     expectMissing(await act(t, none, proof));
   });
 
-  it('issues no confirmation for a password that is replaced meanwhile', async () => {
+  it('refuses a confirmation after a change of the password by code of the host', async () => {
+    const proof = await confirmationTokenOf(t, token);
+    await t.database.query('UPDATE people SET password_hash = $1 WHERE id = 1', [await t.app.get(PasswordHasher).hash(NEXT)]);
+    expectMissing(await act(t, token, proof));
+    const { body } = await confirmPassword(t, token, { password: NEXT }).expect(200);
+    await act(t, token, body.confirmation_token).expect(201);
+    await t.database.query('UPDATE people SET password_hash = NULL WHERE id = 1');
+    expectMissing(await act(t, token, body.confirmation_token));
+  });
+
+  it('refuses the confirmation of a password that was replaced before it was issued', async () => {
     const hasher = t.app.get(PasswordHasher);
     const verify = hasher.verify.bind(hasher);
     const verified = PausePoint.disabled();
@@ -279,8 +289,7 @@ describe('a route that requires confirmation', () => {
       return matches;
     });
     const late = await whilePaused(verified, confirmPassword(t, token), () => change(token, PASSWORD, NEXT));
-    expect(late.status).toBe(422);
-    expect(Object.keys(late.body.errors)).toEqual(['password']);
+    expectMissing(await act(t, token, late.body.confirmation_token));
   });
 
   it('accepts the confirmation of its own guard only, in any order of its decorators', async () => {
@@ -300,9 +309,14 @@ describe('a route that requires confirmation', () => {
     await act(t, await confirmationTokenOf(t, token), await confirmationTokenOf(t, token)).expect(401);
   });
 
+  let digest: string;
+  beforeEach(async () => ([{ digest }] = await t.database.query('SELECT password_hash AS digest FROM people WHERE id = 1')));
+  const jti = randomUUID();
   const good = (): Record<string, unknown> => ({
     aud: [API_AUDIENCE],
+    jti,
     fid: claimsOf(token).fid,
+    fpr: digestOf('sha256', JSON.stringify([jti, digest])),
     gid: 'api',
     exp: t.clock.seconds() + 300,
   });
@@ -332,6 +346,9 @@ describe('a route that requires confirmation', () => {
     ['a list as the subject', (claims) => ({ claims: { ...claims, sub: ['1'] } })],
     ['a list as the session', (claims) => ({ claims: { ...claims, fid: [claims.fid] } })],
     ['null as the session', (claims) => ({ claims: { ...claims, fid: null } })],
+    ['no fingerprint of the password', (claims) => ({ claims, without: ['fpr'] })],
+    ['the fingerprint of another token', (claims) => ({ claims: { ...claims, jti: randomUUID() } })],
+    ['a list as the fingerprint', (claims) => ({ claims: { ...claims, fpr: [claims.fpr] } })],
     ['critical headers', (claims) => ({ claims, header: { crit: ['x'], x: 1 } })],
   ];
   it.each(forged)('refuses a forged confirmation with %s', async (_, forgery) => {

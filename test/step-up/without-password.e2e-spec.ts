@@ -1,4 +1,4 @@
-import { Auth, Authenticated, type Caller, CurrentCaller, PasswordChanged, PasswordHasher } from '@svc/auth';
+import { Auth, Authenticated, type Caller, CurrentCaller, PasswordChanged, PasswordHasher, SecurityStore } from '@svc/auth';
 import { Controller, Inject, Post } from '@nestjs/common';
 import { SoftAuthenticator, totpCode } from '@svc/auth/testing';
 import { TestApp, claimsOf } from '../support/app';
@@ -170,6 +170,38 @@ describe('confirm.afterLogin', () => {
     const { headers } = await enrol(next.access_token).expect(423);
     expect(headers['x-svc-confirmation-methods']).toBe('password, login');
     await enrol((await t.session()).access_token).expect(200);
+  });
+
+  it.each<[string, (token: string) => Promise<unknown>]>([
+    [
+      'in its session',
+      (token) => {
+        const body = { current_password: PASSWORD, password: NEXT, password_confirmation: NEXT };
+        return t.call('post', '/auth/password', token).send(body).expect(200);
+      },
+    ],
+    [
+      'by code of the host',
+      async () => {
+        const digest = await t.app.get(PasswordHasher).hash(NEXT);
+        await t.database.query('UPDATE people SET password_hash = $1', [digest]);
+      },
+    ],
+  ])('does not count a sign-in from before a change of the password %s', async (_, change) => {
+    await t.person(ADA);
+    const { access_token: token } = await t.session();
+    await enrol(token).expect(200);
+    await change(token);
+    await enrol(token).expect(423);
+    const { body } = await t.login(ADA, NEXT).expect(200);
+    await enrol(body.access_token).expect(200);
+  });
+
+  it('does not count a sign-in whose record the security store has lost', async () => {
+    await t.person(ADA);
+    const { access_token: token } = await t.session();
+    await t.app.get(SecurityStore).take(`svc:sign-in:${claimsOf(token).fid}`);
+    await enrol(token).expect(423);
   });
 
   it('does not count for sessions that no user has signed in to', async () => {

@@ -21,6 +21,8 @@ export interface Visitor {
   guard: string;
   access: string;
   refresh: string;
+  /** The stored hash of the password. */
+  passwordHash: string;
 }
 
 /** The questions that a test can ask the host process. */

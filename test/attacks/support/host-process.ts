@@ -61,12 +61,13 @@ function answersOf(app: INestApplication): HostQuestions {
     const email = `visitor-${guard}-${process.pid}-${count++}@example.com`;
     const [entity, more] = guard === 'api' ? [Member, { name: 'Visitor' }] : [Operator, {}];
     const people = app.get(DataSource).getRepository<object>(entity);
-    const id = String(people.getId(await people.save({ email, passwordHash: await digest, ...more })));
+    const passwordHash = await digest;
+    const id = String(people.getId(await people.save({ email, passwordHash, ...more })));
     const { accessToken, refreshToken } = await app
       .get(Auth)
       .guard(guard)
       .startSession(id, {}, abilities ?? undefined);
-    return { id, email, guard, access: accessToken, refresh: refreshToken };
+    return { id, email, guard, access: accessToken, refresh: refreshToken, passwordHash };
   }
 
   return {

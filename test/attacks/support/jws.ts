@@ -1,4 +1,4 @@
-import { type KeyObject, createHmac, randomUUID, sign as signWith } from 'node:crypto';
+import { type KeyObject, createHmac, hash, randomUUID, sign as signWith } from 'node:crypto';
 import { ADMIN_AUDIENCE, API_AUDIENCE, SECRET } from '../../support/host.module';
 import type { Visitor } from './attacked-host';
 
@@ -44,16 +44,18 @@ export function purposeToken(
   signer = ownSigner,
   header: Json = {},
 ): string {
+  const jti = randomUUID();
+  const fpr = hash('sha256', JSON.stringify([jti, visitor.passwordHash]));
   const claims = {
     iss: 'https://api.example.com',
     aud: [audienceOf(visitor)],
     sub: visitor.id,
-    jti: randomUUID(),
+    jti,
     iat: now(),
     nbf: now(),
     exp: now() + 290,
     gid: visitor.guard,
-    ...(typ === CONFIRMATION && { fid: claimsOf(visitor.access).fid }),
+    ...(typ === CONFIRMATION && { fid: claimsOf(visitor.access).fid, fpr }),
     ...change,
   };
   return compact({ typ, alg: 'HS256', ...header }, claims, signer);

@@ -39,7 +39,7 @@ export class LoginChallenges {
 
   /** Whether the sessions of the user were not ended since the challenge was issued. @throws StoreUnavailable */
   isOutstanding(challenge: PurposeClaims): Promise<boolean> {
-    return this.tokens.isOutstanding(LOGIN_CHALLENGE, challenge);
+    return this.tokens.isOutstanding(challenge);
   }
 
   /** Whether the stored hash is still the one that the password matched. */

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { bestEffort, isInconclusive } from '../../foundation/platform/deadline';
 import { AccountLockout } from '../../request/lockout/lockout';
 import { loginLock, userLock } from '../../request/lockout/lockout.store';
-import { CONFIRMATION, PurposeTokens } from '../../identity/tokens/purpose-tokens';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
 /** Describes the replacement of a password. */
@@ -21,16 +20,16 @@ export interface Replacement {
 }
 
 /**
- * Replaces a password, ends the confirmation tokens and the sessions of the former password, and releases the locks that
- * guesses have set. The order is fixed: a session of the former password that starts before the replacement is ended here,
- * and one that starts later is refused by its check of the stored hash. The same holds for a confirmation token.
+ * Replaces a password, ends the sessions of the former password, and releases the locks that guesses have set. The order
+ * is fixed: a session of the former password that starts before the replacement is ended here, and one that starts later
+ * is refused by its check of the stored hash. Confirmations and reset links end by the new hash, because they are bound to
+ * the former one.
  */
 @Injectable()
 export class PasswordReplacement {
   constructor(
     private readonly users: TimedUserProvider,
     private readonly lockout: AccountLockout,
-    private readonly purposeTokens: PurposeTokens,
   ) {}
 
   /** Returns whether the password was stored; false if the user does not exist or another hash is stored. */
@@ -40,8 +39,6 @@ export class PasswordReplacement {
     try {
       isSaved = await this.users.savePasswordHash(userId, digest, replacing);
       if (!isSaved) return false;
-      // The session that changes the password stays, but what was confirmed in it before ends.
-      await this.purposeTokens.end(CONFIRMATION, userId);
       await endSessions();
       // Also the lock of the login: the guesses that set it were at the former password.
       await this.lockout.release([userLock('confirm', userId), loginLock(userId, '')]);
@@ -50,7 +47,7 @@ export class PasswordReplacement {
     } catch (error) {
       // Without an answer of the user store, the new hash may still have been stored, so the sessions end as well.
       const isUnknown = isSaved === undefined && isInconclusive(error);
-      const ends = isUnknown ? [this.purposeTokens.end(CONFIRMATION, userId), endSessions()] : [];
+      const ends = isUnknown ? [endSessions()] : [];
       await bestEffort('undoing a change of password', Promise.all([undo(), ...ends]));
       throw error;
     }

@@ -12,6 +12,7 @@ import { RefreshRotation } from './refresh-rotation';
 import { RefreshTokens } from './refresh-tokens';
 import { SessionPrecondition, Sessions } from './sessions';
 import { AccountStandings, TokenClaims } from '../../identity/tokens/access-tokens';
+import { SignIns } from './sign-ins';
 import { SessionList } from './session-list';
 import { SessionPruning } from './session-pruning';
 import { SessionStore } from './session.store';
@@ -26,6 +27,7 @@ export const sessions: Feature = {
     PinnedAbilityGate,
     AccountStandings,
     SessionPrecondition,
+    SignIns,
     RefreshTokens,
     Sessions,
     AccountLock,

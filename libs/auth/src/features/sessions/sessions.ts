@@ -8,11 +8,12 @@ import { Realm } from '../../foundation/realm/realm';
 import { Denylist } from '../../identity/denylist/denylist';
 import { AccessTokens, AccountStandings, SignInRefused, TokenClaims } from '../../identity/tokens/access-tokens';
 import type { Caller } from '../../identity/tokens/caller';
-import { LOGIN_CHALLENGE, PurposeTokens } from '../../identity/tokens/purpose-tokens';
+import { PurposeTokens } from '../../identity/tokens/purpose-tokens';
 import { AbilityResolver } from '../../request/abilities/granted-scope';
 import { type ClientInfo, clip } from '../../request/http/client-info';
 import type { SessionTokens } from '../../request/http/route.interceptor';
 import { RefreshTokens } from './refresh-tokens';
+import { SignIns } from './sign-ins';
 import { type EndedPage, type EndedRow, type PageStart, SessionStore } from './session.store';
 import { type SessionEndReason, SessionEnded, SessionStarted } from './sessions.events';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
@@ -90,6 +91,7 @@ export class Sessions {
     private readonly denylist: Denylist,
     private readonly purposeTokens: PurposeTokens,
     private readonly sessionPrecondition: SessionPrecondition,
+    private readonly signIns: SignIns,
     private readonly standings: AccountStandings,
     private readonly events: AuthEvents,
     private readonly realm: Realm,
@@ -114,6 +116,8 @@ export class Sessions {
     const pinned = this.abilityResolver.pin(abilities);
     const granted = await this.abilityResolver.resolve(pinned, userId, familyId);
     const custom = await this.tokenClaims.claimsFor(userId, familyId, claims);
+    // Before the session is stored, so that no session starts without its record.
+    if (amr.length > 0 && pinned === null) await this.signIns.record(userId, familyId);
 
     const { ip = null, userAgent = null } = client ?? {};
     let isStored = false;
@@ -226,7 +230,7 @@ export class Sessions {
    */
   private async endChallenges(userId?: string): Promise<void> {
     const { twoFactor, passkeys } = this.realm.options.features;
-    if (twoFactor || passkeys) await this.purposeTokens.end(LOGIN_CHALLENGE, userId);
+    if (twoFactor || passkeys) await this.purposeTokens.endChallenges(userId);
   }
 
   /** Ends every session of the guard, in committed pages and without a time limit. Returns the number of ended sessions. */

@@ -1,12 +1,15 @@
 import { Injectable } from '@nestjs/common';
+import { randomUUID } from 'node:crypto';
 import { Clock } from '../../foundation/platform/clock';
 import { isMissing } from '../../foundation/platform/database';
 import { Realm } from '../../foundation/realm/realm';
 import type { Caller } from '../../identity/tokens/caller';
+import { type PurposeClaims, fingerprintFor } from '../../identity/tokens/purpose-token.policy';
 import { CONFIRMATION, PurposeTokens } from '../../identity/tokens/purpose-tokens';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { PasskeyFactor } from '../login-challenge/second-factors';
 import { PinnedSessions } from '../sessions/pinned-ability.gate';
+import { SignIns } from '../sessions/sign-ins';
 import { type ConfirmationMethod, ConfirmationOfAnotherSession, ConfirmationRequired } from './step-up.errors';
 import { confirmationVerdict, isRecentSignIn } from './step-up.policy';
 
@@ -23,18 +26,22 @@ export class Confirmations {
     private readonly users: TimedUserProvider,
     private readonly passkeys: PasskeyFactor,
     private readonly pinnedSessions: PinnedSessions,
+    private readonly signIns: SignIns,
     private readonly realm: Realm,
     private readonly clock: Clock,
   ) {}
 
   /**
    * Issues a confirmation token for the caller's session. It can be used several times, until `confirm.ttl` has passed or
-   * the password of the user is replaced.
+   * the stored password hash of the user is replaced, by whoever it is.
    *
+   * @param verified the hash that the password matched; for a confirmation without the password, the stored one is read
    * @throws StoreUnavailable
    */
-  mint({ userId, familyId }: Pick<Caller, 'userId' | 'familyId'>): Promise<string> {
-    return this.tokens.mint(CONFIRMATION, userId, familyId === null ? {} : { fid: familyId });
+  async mint({ userId, familyId }: Pick<Caller, 'userId' | 'familyId'>, verified?: string): Promise<string> {
+    const jti = randomUUID();
+    const fpr = fingerprintFor(jti, verified ?? (await this.users.passwordHashOf(userId)));
+    return this.tokens.mint(CONFIRMATION, userId, { jti, fpr, ...(familyId !== null && { fid: familyId }) });
   }
 
   /**
@@ -46,7 +53,8 @@ export class Confirmations {
   async require(caller: Caller, { headers }: ConfirmedRequest): Promise<void> {
     const { confirm } = this.realm.options;
     const token = headers?.[confirm.header.toLowerCase()];
-    const proof = typeof token === 'string' && token ? await this.tokens.verify(CONFIRMATION, token) : null;
+    const verified = typeof token === 'string' && token ? await this.tokens.verify(CONFIRMATION, token) : null;
+    const proof = verified && (await this.isCurrent(verified)) ? verified : null;
     const verdict = confirmationVerdict(proof, caller);
     if (verdict === 'confirmed' || (await this.hasJustSignedIn(caller))) return;
     const methods = await this.methodsOf(caller);
@@ -55,13 +63,19 @@ export class Confirmations {
       : new ConfirmationOfAnotherSession(confirm, methods);
   }
 
+  /** Whether the stored password hash is still the one at mint. A change by code of the host ends the token, too. */
+  private async isCurrent({ sub, jti, fpr }: PurposeClaims): Promise<boolean> {
+    return fpr !== undefined && fpr === fingerprintFor(jti, await this.users.passwordHashOf(sub));
+  }
+
   private async hasJustSignedIn(caller: Caller): Promise<boolean> {
     const { afterLogin, ttl } = this.realm.options.confirm;
     if (!afterLogin) return false;
     const { auth_time: authTime, amr, act } = caller.claims;
     const signIn = { authTime, amr, isPinned: false, hasActor: act !== undefined };
-    // The session row is read last, only for a sign-in that would count otherwise.
-    return isRecentSignIn(signIn, ttl, this.clock.seconds()) && !(await this.pinnedSessions.includes(caller));
+    // The stores are read last, only for a sign-in that would count otherwise.
+    if (!isRecentSignIn(signIn, ttl, this.clock.seconds())) return false;
+    return !(await this.pinnedSessions.includes(caller)) && this.signIns.isCurrent(caller);
   }
 
   /**

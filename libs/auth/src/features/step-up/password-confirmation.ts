@@ -4,7 +4,6 @@ import type { Caller } from '../../identity/tokens/caller';
 import { userLock } from '../../request/lockout/lockout.store';
 import { AttemptGuard } from '../../request/lockout/attempt-guard';
 import { AccountLockout } from '../../request/lockout/lockout';
-import { PasswordRecheck } from '../login/credentials';
 import { Confirmations } from './confirmations';
 import { WrongPassword } from './step-up.errors';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
@@ -42,16 +41,13 @@ export class PasswordConfirmation {
     private readonly currentPassword: CurrentPassword,
     private readonly lockout: AccountLockout,
     private readonly confirmations: Confirmations,
-    private readonly recheck: PasswordRecheck,
   ) {}
 
   /** @throws AccountIsLocked, WrongPassword; StoreUnavailable */
   async confirm(caller: Caller, password: string): Promise<{ confirmation_token: string }> {
     const digest = await this.currentPassword.verify(caller.userId, password, 'password');
     await this.lockout.release([userLock('confirm', caller.userId)]);
-    const token = await this.confirmations.mint(caller);
-    // A change of the password stores its hash and then ends the tokens. So either it ends this one, or this check sees it.
-    if (!(await this.recheck.current(caller.userId, { password, digest }))) throw new WrongPassword('password');
-    return { confirmation_token: token };
+    // Bound to the hash that was checked: the token of a password that is replaced meanwhile is not valid.
+    return { confirmation_token: await this.confirmations.mint(caller, digest) };
   }
 }

@@ -1,3 +1,5 @@
+import { sha256 } from '../../foundation/platform/crypto';
+
 /** What the header and claims of a single-purpose token must match. */
 export interface PurposeExpectations {
   /** The `typ` header of its purpose. */
@@ -17,13 +19,22 @@ export interface PurposeClaims {
   readonly exp: number;
   /** The session for which it was minted; absent if there was none. */
   readonly fid?: string;
-  /** Keyed fingerprint of the password hash against which the login was checked. */
+  /** Fingerprint of the password hash that was stored at mint. That of a login challenge is keyed. */
   readonly fpr?: string;
   /** The store's continuity id at mint, so that a loss of spent tokens and of ends is detected. */
   readonly sto?: string;
   /** The ends of outstanding tokens that the store contained at mint: see {@link epochOf}. Absent without any. */
   readonly epo?: string;
 }
+
+/**
+ * The fingerprint of a stored password hash for one token or one session. Pure. It contains the id, so that the
+ * fingerprints of two of them do not show whether the hash is the same. It has no key, because a service that only verifies
+ * has none: the random salt of the hash makes guesses of the password impossible.
+ *
+ * @param digest null for a user without a password
+ */
+export const fingerprintFor = (id: string, digest: string | null): string => sha256(JSON.stringify([id, digest]));
 
 /** The latest ends of the tokens of a purpose: for the user, and for all users of the guard. Null for none in the store. */
 export type Ends = readonly (string | null)[];

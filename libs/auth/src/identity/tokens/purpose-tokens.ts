@@ -21,8 +21,8 @@ export type Binding = Partial<Pick<PurposeClaims, 'jti' | 'fid' | 'fpr'>>;
 
 /**
  * Mints, verifies, spends and ends the realm's single-purpose tokens. Access tokens and these tokens are not
- * interchangeable. All of them become invalid when the security store loses its data, because the records of their use
- * and of their end are lost with it.
+ * interchangeable. Login challenges become invalid when the security store loses its data, because the records of their
+ * use and of their end are lost with it. Confirmations have no such records.
  */
 @Injectable()
 export class PurposeTokens {
@@ -39,8 +39,7 @@ export class PurposeTokens {
    * @throws StoreUnavailable
    */
   async mint(purpose: Purpose, userId: string, binding: Binding = {}): Promise<string> {
-    const { values, continuity: sto } = await this.continuity.readCurrent(this.endKeys(purpose, userId));
-    const epo = epochOf(values);
+    const state = purpose === LOGIN_CHALLENGE ? await this.state(userId) : {};
     const now = this.clock.seconds();
     const { issuer, audience } = this.realm.options;
     return signJws(this.keyring, purpose, {
@@ -52,10 +51,16 @@ export class PurposeTokens {
       nbf: now,
       exp: now + this.lifetimeOf(purpose),
       gid: this.realm.guard,
-      sto,
-      ...(epo !== undefined && { epo }),
+      ...state,
       ...binding,
     });
+  }
+
+  /** Claims of a challenge: the state of the store, and the ends that it contains. */
+  private async state(userId: string): Promise<Pick<PurposeClaims, 'sto' | 'epo'>> {
+    const { values, continuity: sto } = await this.continuity.readCurrent(this.endKeys(userId));
+    const epo = epochOf(values);
+    return { sto, ...(epo !== undefined && { epo }) };
   }
 
   /** The claims of a valid token of this purpose that was neither spent nor ended, or null. @throws StoreUnavailable */
@@ -70,36 +75,36 @@ export class PurposeTokens {
     if (!hasSoundClaims(jws.claims, ids)) return null;
     if (!isPurposeToken(jws.header, jws.claims, expected, this.clock.seconds())) return null;
     // Spent tokens are checked even while `features.denylist` is off.
-    const { jti } = jws.claims;
-    return (await this.isOutstanding(purpose, jws.claims, [tokenKey(jti)])) ? jws.claims : null;
+    const { jti, sub } = jws.claims;
+    const ends = purpose === LOGIN_CHALLENGE ? this.endKeys(sub) : [];
+    return (await this.isOutstanding(jws.claims, [tokenKey(jti)], ends)) ? jws.claims : null;
   }
 
   /**
-   * Whether no end of a verified token is recorded, and the store certainly contains its end if there is one.
+   * Whether no end of a verified challenge is recorded, and the store certainly contains its end if there is one.
    *
    * @param absent further keys that must not be in the store
    * @throws StoreUnavailable
    */
   async isOutstanding(
-    purpose: Purpose,
     { sub, sto, epo }: PurposeClaims,
     absent: readonly string[] = [],
+    ends = this.endKeys(sub),
   ): Promise<boolean> {
-    const ends = this.endKeys(purpose, sub);
     const { values, continuity } = await this.continuity.read([...ends, ...absent]);
     const isAbsent = values.slice(ends.length).every((value) => value === null);
     return isAbsent && (sto === undefined || sto === continuity) && isOfEpoch(epo, values.slice(0, ends.length));
   }
 
   /**
-   * Ends the outstanding tokens of a purpose: those of one user or, without a user, those of all users of the guard.
-   * Tokens that are minted later are valid.
+   * Ends the outstanding login challenges: those of one user or, without a user, those of all users of the guard.
+   * Challenges that are minted later are valid.
    *
    * @throws StoreUnavailable
    */
-  async end(purpose: Purpose, userId?: string): Promise<void> {
-    const seconds = this.lifetimeOf(purpose) + this.realm.options.leeway + CLOCK_MARGIN;
-    await this.store.setMany([this.endKey(purpose, userId)], randomUUID(), seconds);
+  async endChallenges(userId?: string): Promise<void> {
+    const seconds = this.lifetimeOf(LOGIN_CHALLENGE) + this.realm.options.leeway + CLOCK_MARGIN;
+    await this.store.setMany([this.endKey(userId)], randomUUID(), seconds);
   }
 
   /**
@@ -119,12 +124,12 @@ export class PurposeTokens {
   }
 
   /** The keys of the latest ends: for the user, and for all users of the guard. */
-  private endKeys(purpose: Purpose, userId: string): string[] {
-    return [this.endKey(purpose, userId), this.endKey(purpose)];
+  private endKeys(userId: string): string[] {
+    return [this.endKey(userId), this.endKey()];
   }
 
-  private endKey(purpose: Purpose, userId?: string): string {
-    const guard = `svc:end:${purpose}:${this.realm.guard}`;
+  private endKey(userId?: string): string {
+    const guard = `svc:end:${LOGIN_CHALLENGE}:${this.realm.guard}`;
     return userId === undefined ? guard : `${guard}:${userId}`;
   }
 

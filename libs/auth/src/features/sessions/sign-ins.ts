@@ -1,0 +1,41 @@
+import { Injectable } from '@nestjs/common';
+import { Realm } from '../../foundation/realm/realm';
+import { SecurityStore } from '../../foundation/security-store/security-store';
+import { CLOCK_MARGIN } from '../../identity/denylist/denylist';
+import { fingerprintFor } from '../../identity/tokens/purpose-token.policy';
+import { TimedUserProvider } from '../../identity/users/timed-user-provider';
+
+/**
+ * Records the password hash of each sign-in that can count as a confirmation (`confirm.afterLogin`): it does not count any
+ * more after a change of the password, whoever made it. Without a record, as after a loss of data in the security store, a
+ * sign-in does not count.
+ */
+@Injectable()
+export class SignIns {
+  constructor(
+    private readonly users: TimedUserProvider,
+    private readonly store: SecurityStore,
+    private readonly realm: Realm,
+  ) {}
+
+  /** Records a sign-in; does nothing while `confirm.afterLogin` is off. @throws StoreUnavailable */
+  async record(userId: string, familyId: string): Promise<void> {
+    const { confirm, leeway } = this.realm.options;
+    if (!confirm.afterLogin) return;
+    const fingerprint = fingerprintFor(familyId, await this.users.passwordHashOf(userId));
+    await this.store.setMany([keyOf(familyId)], fingerprint, confirm.ttl + leeway + CLOCK_MARGIN);
+  }
+
+  /** Whether the password hash that is stored now is that of the sign-in to a session. @throws StoreUnavailable */
+  async isCurrent({ userId, familyId }: { userId: string; familyId: string | null }): Promise<boolean> {
+    if (familyId === null) return false;
+    const [[recorded = null], digest] = await Promise.all([
+      this.store.getMany([keyOf(familyId)]),
+      this.users.passwordHashOf(userId),
+    ]);
+    return recorded === fingerprintFor(familyId, digest);
+  }
+}
+
+/** Session ids are UUIDs, so guards share no key. */
+const keyOf = (familyId: string): string => `svc:sign-in:${familyId}`;
