@@ -8,7 +8,6 @@ import { PasswordRules } from '../../identity/password/password-rules';
 import type { Caller } from '../../identity/tokens/caller';
 import { NewPasswordRequest, RequiredText, named } from '../../request/http/request-body';
 import { bestEffort } from '../../foundation/platform/deadline';
-import { isMissing } from '../../foundation/platform/database';
 import { ResetTokenStore } from '../password-reset/reset-token.store';
 import { PasswordReplacement } from '../login/password-replacement';
 import { Sessions } from '../sessions/sessions';
@@ -58,7 +57,7 @@ export class PasswordChange {
     await this.rules.accept(body, [this.users.identifierOf(user), this.users.emailOf(user)]);
     if (body.current_password === null) await this.setFirst(caller, body.password, request);
     else await this.replace(caller, body.current_password, body.password);
-    await bestEffort('removing the reset links of a changed password', this.removeLinks(caller.userId));
+    await bestEffort('removing the reset links of a changed password', this.resetTokens.removeAll(caller.userId));
     this.events.emit(new PasswordChanged(user));
   }
 
@@ -102,13 +101,6 @@ export class PasswordChange {
       if (isMade) return;
     }
     throw new WrongPassword(FIELD);
-  }
-
-  private async removeLinks(userId: string): Promise<void> {
-    await this.resetTokens.removeAll(userId).catch((error: unknown) => {
-      // Without `features.passwordReset`, the table may not exist.
-      if (!isMissing(error)) throw error;
-    });
   }
 }
 

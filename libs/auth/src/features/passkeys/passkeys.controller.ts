@@ -1,4 +1,19 @@
-import { Controller, Delete, Get, HttpCode, Param, Patch, Post, Req } from '@nestjs/common';
+import {
+  Controller,
+  Delete,
+  Get,
+  HttpCode,
+  Inject,
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+  Param,
+  Patch,
+  Post,
+  Req,
+} from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import type { Caller } from '../../identity/tokens/caller';
 import { RequireIfPinned } from '../sessions/pinned-ability.gate';
 import { Authenticated, CurrentCaller, Public } from '../../request/gates/authenticated';
@@ -10,6 +25,7 @@ import { RequireConfirmation } from '../step-up/require-confirmation';
 import { PasskeyAssertions } from './passkey-assertions';
 import { PasskeyManagement, PasskeyEnrolment } from './passkey-enrolment';
 import { AssertionRequest, PasskeyConfirmation, PasskeyLogin } from './passkey-login';
+import { CREDENTIAL_ID_MAX } from './webauthn/responses';
 
 /** Body of `PATCH /passkeys/:id`. Without a name, the name of the passkey is removed. */
 export class RenameRequest {
@@ -47,6 +63,43 @@ export class PasskeysController {
   @RequireConfirmation()
   remove(@CurrentCaller() { userId }: Caller, @Param('svcPasskey') id: string): Promise<void> {
     return this.passkeys.remove(userId, id);
+  }
+}
+
+/** The limits of Fastify's router. The newer versions have them in `routerOptions`, the older ones at the top. */
+interface RouterLimits {
+  readonly maxParamLength?: number;
+  readonly routerOptions?: { readonly maxParamLength?: number };
+}
+
+/** The maximum length of a path parameter without an option of Fastify. */
+const FASTIFY_DEFAULT = 100;
+
+/** The length of a path parameter that Fastify accepts. Each of the two places has the default where it is not set. Pure. */
+export function paramLengthOf({ maxParamLength, routerOptions }: RouterLimits): number {
+  const set = [routerOptions?.maxParamLength, maxParamLength].find((length) => length && length !== FASTIFY_DEFAULT);
+  return set ?? FASTIFY_DEFAULT;
+}
+
+/** Warns at boot when Fastify refuses the paths of passkeys with long ids: their owners could not delete them. */
+@Injectable()
+export class PasskeyPaths implements OnApplicationBootstrap {
+  constructor(
+    private readonly adapterHost: HttpAdapterHost,
+    @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    const { httpAdapter } = this.adapterHost;
+    if (!this.config.routes || httpAdapter?.getType() !== 'fastify') return;
+    const { initialConfig = {} } = httpAdapter.getInstance<{ initialConfig?: RouterLimits }>();
+    const length = paramLengthOf(initialConfig);
+    if (length >= CREDENTIAL_ID_MAX) return;
+    new Logger('Auth').warn(
+      `Fastify answers 414 to path parameters of more than ${length} characters, and ids of passkeys may have ` +
+        `${CREDENTIAL_ID_MAX}: such a passkey can be added, but neither renamed nor deleted. ` +
+        `Set new FastifyAdapter({ routerOptions: { maxParamLength: ${CREDENTIAL_ID_MAX} } }).`,
+    );
   }
 }
 

@@ -6,6 +6,7 @@ import {
   ConfirmPasskeyController,
   PasskeyEnrolmentController,
   PasskeyLoginController,
+  PasskeyPaths,
   PasskeysController,
 } from './passkeys.controller';
 import { PasskeyPruning } from './passkey-pruning';
@@ -44,6 +45,7 @@ export const passkeys: Feature = {
     PasskeyLogin,
     PasskeyConfirmation,
     PasskeyManagement,
+    PasskeyPaths,
     { provide: PasskeyFactor, useClass: PasskeyAsSecondFactor },
   ],
   whenOff: [...ALWAYS, { provide: PasskeyFactor, useClass: NoPasskeyFactor }],

@@ -17,7 +17,7 @@ function brokerErrors({ guards }: AuthConfig): string[] {
   return [...new Set(errors)];
 }
 
-// Links of another application on the same tables are kept, too, if a login here renews the hash.
+// Credentials and changes of the password need the store, with or without the feature.
 const ALWAYS = [ResetTokenPruning, ResetTokenStore, { provide: HashRenewal, useExisting: ResetTokenStore }];
 
 /** Reset of a forgotten password with a mailed link. */

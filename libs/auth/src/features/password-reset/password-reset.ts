@@ -55,7 +55,11 @@ export class PasswordResets {
       await this.resetCleanup.recordVerifiedEmail(account);
     };
     // Only the hash that the token is bound to is replaced: a concurrent change of the password ends the link.
-    return this.replacement.replace({ userId, digest, replacing, endSessions, finish, undo: () => restore(digest) });
+    const undo = (): Promise<void> => restore(digest);
+    const isMade = await this.replacement.replace({ userId, digest, replacing, endSessions, finish, undo });
+    // A login may have renewed the hash of the same password meanwhile: then the link is valid for the renewed hash.
+    if (!isMade) await restore();
+    return isMade;
   }
 }
 

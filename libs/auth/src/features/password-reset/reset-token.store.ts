@@ -2,7 +2,8 @@ import { Inject, Injectable } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig, type GuardConfig } from '../../foundation/config/auth-config';
 import { LONGEST_RESET } from '../../foundation/config/bounds';
 import { Clock } from '../../foundation/platform/clock';
-import { Database, isMissing } from '../../foundation/platform/database';
+import { Database } from '../../foundation/platform/database';
+import { isUnavailable } from '../../foundation/platform/deadline';
 import { type SweptPage, once, sweep } from '../../foundation/platform/sweep';
 import { Realm } from '../../foundation/realm/realm';
 import { HashRenewal } from '../login/credentials';
@@ -23,6 +24,9 @@ export interface ResetClaim {
 
 /** The fingerprint of a password hash; null for a user without a password. */
 const fingerprintOf = (digest: string | null): string => sha256(JSON.stringify(digest));
+
+/** Prefix of the hash of a consumed token: the hash of no token has it. */
+const USED = 'used:';
 
 /** Contains all queries of reset tokens, restricted to the realm's guard and broker. */
 @Injectable()
@@ -46,7 +50,7 @@ export class ResetTokenStore extends HashRenewal {
   async issue({ userId, emailHash, tokenHash, fingerprint }: ResetClaim): Promise<boolean> {
     const issued = await this.database.query(
       `INSERT INTO ${this.table()} AS t (guard, broker, user_id, email_hash, token_hash, created_at, password_fingerprint)
-       SELECT $1, $2, $3, $4, $5, clock_timestamp() + $6::interval, $9 WHERE ${this.exists('$8')}
+       SELECT $1, $2, $3, $4, $5, clock_timestamp() + $6::interval, $9 WHERE ${this.exists('$8') ?? '$8::text IS NOT NULL'}
        ON CONFLICT (guard, broker, user_id) DO UPDATE
           SET email_hash = excluded.email_hash, token_hash = excluded.token_hash, created_at = excluded.created_at,
               password_fingerprint = excluded.password_fingerprint
@@ -66,29 +70,33 @@ export class ResetTokenStore extends HashRenewal {
   }
 
   /**
-   * Consumes a token, and resolves to its creation time in unix seconds; null for an invalid, expired or used token. Of
-   * several concurrent calls, one succeeds.
+   * Consumes a token. Returns false for an invalid, expired or used token. Of several concurrent calls, one succeeds.
+   *
+   * The row remains until the password is replaced: a login that renews the hash in between binds it to the renewed one.
    */
-  async redeem({ userId, emailHash, tokenHash, fingerprint }: ResetClaim): Promise<number | null> {
+  async redeem({ userId, emailHash, tokenHash, fingerprint }: ResetClaim): Promise<boolean> {
     const statement = `
-      DELETE FROM ${this.table()}
+      UPDATE ${this.table()} SET token_hash = '${USED}' || token_hash
        WHERE guard = $1 AND broker = $2 AND user_id = $3 AND email_hash = $4 AND token_hash = $5
          AND password_fingerprint = $8 AND created_at > clock_timestamp() + $6::interval - $7::float8 * interval '1 minute'
-      RETURNING extract(epoch FROM created_at)::float8 AS "madeAt"`;
+      RETURNING 1`;
     const { offset } = this.clock;
     const values = [...this.owner(userId), emailHash, tokenHash, offset, this.options.expireMinutes, fingerprint];
     // In a transaction, so that a request that was answered 503 has not consumed the token.
-    const [redeemed] = await this.database.transaction((sql) => sql<{ madeAt: number }>(statement, values));
-    return redeemed?.madeAt ?? null;
+    return (await this.database.transaction((sql) => sql(statement, values))).length === 1;
   }
 
-  /** Makes a consumed token usable again until its original expiry, unless a newer token exists or the user does not. */
-  async restore({ userId, emailHash, tokenHash, fingerprint }: ResetClaim, madeAt: number): Promise<void> {
+  /**
+   * Makes a consumed token usable again until its original expiry, unless a newer token has replaced it.
+   *
+   * @param rebinds whether to bind it to the hash of the claim; otherwise it stays bound to the hash that it has
+   */
+  async restore({ userId, tokenHash, fingerprint }: ResetClaim, rebinds: boolean): Promise<void> {
     await this.database.query(
-      `INSERT INTO ${this.table()} (guard, broker, user_id, email_hash, token_hash, created_at, password_fingerprint)
-       SELECT $1, $2, $3, $4, $5, to_timestamp($6::float8), $8 WHERE ${this.exists('$7')}
-       ON CONFLICT (guard, broker, user_id) DO NOTHING`,
-      [...this.owner(userId), emailHash, tokenHash, madeAt, userId, fingerprint],
+      `UPDATE ${this.table()}
+          SET token_hash = $4, password_fingerprint = CASE WHEN $5 THEN $6 ELSE password_fingerprint END
+        WHERE guard = $1 AND broker = $2 AND user_id = $3 AND token_hash = '${USED}' || $4`,
+      [...this.owner(userId), tokenHash, rebinds, fingerprint],
     );
   }
 
@@ -97,29 +105,37 @@ export class ResetTokenStore extends HashRenewal {
    * of users; for a user of another table, the former hash is another one.
    */
   override async renew(userId: string, former: string, renewed: string): Promise<void> {
+    if (!this.isUsed) return;
     const statement = `UPDATE ${this.table()} SET password_fingerprint = $4
                         WHERE guard = ANY($1) AND user_id = $2 AND password_fingerprint = $3`;
     const guards = this.config.guards.map(({ guard }) => guard);
     const values = [guards, userId, fingerprintOf(former), fingerprintOf(renewed)];
-    await this.database.query(statement, values).catch((error: unknown) => {
-      // Without `features.passwordReset`, the table may not exist.
-      if (!isMissing(error)) throw error;
-    });
+    await this.database.query(statement, values);
   }
 
   /** Deletes the tokens of a user for all brokers: after a new password, no earlier link may set another one. */
   async removeAll(userId: string): Promise<void> {
+    if (!this.isUsed) return;
     await this.database.query(`DELETE FROM ${this.table()} WHERE guard = $1 AND user_id = $2`, [
       this.realm.guard,
       userId,
     ]);
   }
 
-  /** SQL of whether the user whose id is `parameter` exists; true where the statement cannot know it. */
-  private exists(parameter: string): string {
+  /** Whether {@link issue} stores no token for a user that does not exist. */
+  get checksUsers(): boolean {
+    return this.exists('$1') !== null;
+  }
+
+  /** SQL of whether the user whose id is `parameter` exists; null where the statement cannot know it. */
+  private exists(parameter: string): string | null {
     const { users } = this;
-    const exists = users instanceof TypeormUserProvider ? users.existsLockedSql(parameter) : null;
-    return exists ?? `${parameter}::text IS NOT NULL`;
+    return users instanceof TypeormUserProvider ? users.existsLockedSql(parameter) : null;
+  }
+
+  /** Whether a guard has resets. Otherwise no link can be redeemed, and the table may not exist. */
+  private get isUsed(): boolean {
+    return this.config.guards.some(({ features }) => features.passwordReset);
   }
 
   private owner(userId: string): [guard: string, broker: string, userId: string] {
@@ -222,8 +238,8 @@ export interface Redeemed {
   /** The stored password hash that the token is bound to; null for none. */
   readonly digest: string | null;
   /**
-   * Makes the token usable again, bound to the hash that is stored now. It stays consumed if that hash is neither
-   * {@link digest} nor one of `own`, because then another request has changed the password.
+   * Makes the token usable again, for the hash to which it is bound: not after another request has changed the password,
+   * but after a login has renewed the hash. If one of `own` is stored, the token is bound to it.
    *
    * @param own hashes that this reset may have stored
    */
@@ -251,22 +267,31 @@ export class ResetTokens {
     return { user, userId: this.users.idOf(user), email, identifier: this.users.identifierOf(user) };
   }
 
-  /** Issues a new token; null if the pause after the account's last one is not over. */
+  /** Issues a new token; null if the pause after the account's last one is not over, or if the user was deleted. */
   async issue(account: ResetAccount): Promise<string | null> {
-    const [token, digest] = [newSecret(), await this.users.passwordHashOf(account.userId)];
-    return (await this.store.issue(claim(account, token, digest))) ? token : null;
+    const { userId } = account;
+    const [token, digest] = [newSecret(), await this.users.passwordHashOf(userId)];
+    if (!(await this.store.issue(claim(account, token, digest)))) return null;
+    if (this.store.checksUsers || (await this.users.findById(userId))) return token;
+    // A deletion of the user removes the tokens afterwards: either it removes this one, or this check finds no user.
+    await this.store.removeAll(userId);
+    return null;
   }
 
   /** Consumes a token; null for an invalid one. Runs the same queries for an address without an account. */
   async redeem(address: string, token: string): Promise<Redeemed | null> {
     const account = await this.accountOf(address);
     const owner = account ?? { userId: '', email: address };
-    const digest = await this.users.passwordHashOf(owner.userId);
-    const madeAt = await this.store.redeem(claim(owner, token, digest));
-    if (!account || madeAt === null) return null;
+    const digest = await this.users.passwordHashOf(owner.userId).catch((error: unknown) => {
+      // A provider of the host may be unable to read an empty id. The answer must not show that there is no account.
+      if (account || isUnavailable(error)) throw error;
+      return null;
+    });
+    const isRedeemed = await this.store.redeem(claim(owner, token, digest));
+    if (!account || !isRedeemed) return null;
     const restore = async (...own: string[]): Promise<void> => {
-      const stored = await this.users.passwordHashOf(account.userId);
-      if ([digest, ...own].includes(stored)) await this.store.restore(claim(account, token, stored), madeAt);
+      const stored = own.length > 0 ? await this.users.passwordHashOf(account.userId) : null;
+      await this.store.restore(claim(account, token, stored), stored !== null && own.includes(stored));
     };
     return { account, digest, restore };
   }

@@ -43,13 +43,16 @@ export class LogoutController {
 export class RevokeAllController {
   constructor(private readonly sessions: Sessions) {}
 
-  /** Ends every session of the caller on this guard, including the calling session. */
+  /**
+   * Ends every session of the caller on this guard, including the calling session. A co-issuer's token without a session is
+   * denied itself, too.
+   */
   @Delete()
   @Authenticated()
   @RequireIfPinned('svc.sessions')
   @EndsSession()
-  async revokeAll(@CurrentCaller() { userId, familyId }: Caller): Promise<void> {
-    await this.sessions.endAll(userId, 'revoked', familyId);
+  revokeAll(@CurrentCaller() caller: Caller): Promise<void> {
+    return this.sessions.revokeAll(caller);
   }
 }
 
@@ -134,15 +137,13 @@ export class SessionFlow extends Flow {
   }
 
   /**
-   * As `DELETE /sessions`: ends every session of the caller. After an error some of them may have ended: repeat the call.
+   * As `DELETE /sessions`: ends every session of the caller, and denies a token without a session itself. After an error some of them may have ended: repeat the call.
    *
    * @throws Unauthenticated, InsufficientScope, StoreUnavailable
    */
   async endAll(source: CallSource): Promise<void> {
     if (!this.scope.realm.options.features.logoutAll) throw new AuthConfigError('features.logoutAll is off.');
-    return this.callAs(RevokeAllController, 'revokeAll', source, async ({ userId, familyId }) => {
-      await this.get(Sessions).endAll(userId, 'revoked', familyId);
-    });
+    return this.callAs(RevokeAllController, 'revokeAll', source, (caller) => this.get(Sessions).revokeAll(caller));
   }
 
   /** As `DELETE /sessions/others`: ends every other session of the caller. Throws as {@link endAll} does. */

@@ -198,7 +198,7 @@ export class Sessions {
    * @throws StoreUnavailable; the sessions that were ended before the error stay ended
    */
   async endAll(userId: string, reason: SessionEndReason, own: string | null = null): Promise<'own' | 'foreign' | null> {
-    await this.endChallenges(userId);
+    const throwUnrecorded = await this.endChallenges(reason, userId);
     const last = own !== null && isUuid(own) ? canonicalId(own) : undefined;
     let isEnded = false;
     await this.inPages(reason, async (start, deny) => {
@@ -207,8 +207,21 @@ export class Sessions {
       return page;
     });
     // The session of a co-issuer has no row here.
+    const isForeign = !isEnded && own !== null && (await this.end(own, reason));
+    throwUnrecorded();
     if (isEnded) return 'own';
-    return own !== null && (await this.end(own, reason)) ? 'foreign' : null;
+    return isForeign ? 'foreign' : null;
+  }
+
+  /**
+   * Ends every session of a caller. A co-issuer's token without a session is also denied itself, by its id, if it has one.
+   *
+   * @throws StoreUnavailable as {@link endAll} does
+   */
+  async revokeAll({ userId, familyId, claims }: Pick<Caller, 'userId' | 'familyId' | 'claims'>): Promise<void> {
+    await this.endAll(userId, 'revoked', familyId);
+    // Last, so that the client can repeat a request that was answered 503.
+    if (familyId === null) await this.denylist.denyToken(claims.jti);
   }
 
   /**
@@ -218,24 +231,39 @@ export class Sessions {
    * @throws StoreUnavailable as {@link endAll} does
    */
   async endOthers(userId: string, familyId: string | null, reason: SessionEndReason = 'others'): Promise<void> {
-    await this.endChallenges(userId);
+    const throwUnrecorded = await this.endChallenges(reason, userId);
     // A co-issuer's session id that is not a UUID has no row.
     const except = familyId !== null && isUuid(familyId) ? canonicalId(familyId) : undefined;
     await this.inPages(reason, (start, deny) => this.store.endPage({ userId, except }, start, deny));
+    throwUnrecorded();
   }
 
   /**
    * Ends the outstanding login challenges of a user or, without a user, of the guard: a sign-in that has begun before the
    * end of all sessions must not start one afterwards. Before the sessions end: see `ChallengeCompletion`.
+   *
+   * With the denylist off, an unreachable security store does not keep the sessions alive. The repeated request then
+   * records the end, and ends the sessions that a challenge has started in between.
+   *
+   * @returns a function to call after the end of the sessions: it throws the error of a store that could not record the end
+   * @throws StoreUnavailable with the denylist on, and before a deletion, which a client cannot repeat without its session
    */
-  private async endChallenges(userId?: string): Promise<void> {
+  private async endChallenges(reason: SessionEndReason, userId?: string): Promise<() => void> {
     const { twoFactor, passkeys } = this.realm.options.features;
-    if (twoFactor || passkeys) await this.purposeTokens.endChallenges(userId);
+    try {
+      if (twoFactor || passkeys) await this.purposeTokens.endChallenges(userId);
+      return () => undefined;
+    } catch (error) {
+      if (this.denylist.lifetime > 0 || reason === 'erased') throw error;
+      return () => {
+        throw error;
+      };
+    }
   }
 
   /** Ends every session of the guard, in committed pages and without a time limit. Returns the number of ended sessions. */
   async endEverything(reason: SessionEndReason): Promise<number> {
-    await this.endChallenges();
+    const throwUnrecorded = await this.endChallenges(reason);
     let count = 0;
     const page = async (_: unknown, deny: Deny): Promise<EndedPage> => {
       const ended = await this.store.endPageOfGuard(deny);
@@ -243,6 +271,7 @@ export class Sessions {
       return ended;
     };
     await this.inPages(reason, page, Infinity);
+    throwUnrecorded();
     return count;
   }
 

@@ -1,4 +1,4 @@
-import type { DataSource, EntityMetadata, ObjectLiteral, Repository } from 'typeorm';
+import { type DataSource, type EntityMetadata, In, type ObjectLiteral, type Repository } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import { batchPerTick } from '../../foundation/platform/batching';
 import { type Database, quoted, quotedPath } from '../../foundation/platform/database';
@@ -229,7 +229,11 @@ export class CredentialRows<User extends ObjectLiteral> {
       manager
         .createQueryBuilder(this.repository.target, 'u')
         .addSelect('u.passwordHash')
-        .setFindOptions({ where: values.map((value) => ({ [property]: value })) as never, loadEagerRelations: true })
+        .setFindOptions({
+          // As in the statement: an empty text names no user, and the query fails for no type of ids.
+          where: values.map((value) => ({ [property]: value === '' ? In([]) : value })) as never,
+          loadEagerRelations: true,
+        })
         .cache(false)
         .getMany(),
     );

@@ -23,16 +23,22 @@ export const isEcdsaKey = (key: CoseKey): boolean => key.get(ALG) === -7;
 /**
  * Whether a key is valid for its algorithm: for ES256 a point on P-256, for RS256 an RSA key of at least 2048 bits with
  * the exponent 65537. A registration without attestation has no signature by the key, so a damaged key would only be
- * found at the first login. A key has no members beyond those that its type requires (WebAuthn Level 3 §6.5.1.1).
+ * found at the first login.
  */
 export function isSound(key: CoseKey): boolean {
   const [kty, alg] = [key.get(KTY), key.get(ALG)];
-  if (alg === -7 && kty === 2 && sizeOf(key) === EC_MEMBERS && key.get(CRV_OR_N) === 1) {
+  if (alg === -7 && kty === 2 && key.get(CRV_OR_N) === 1) {
     return bitsOf({ kty: 'EC', crv: 'P-256', x: text(key.get(X_OR_E)), y: text(key.get(Y)) }) !== null;
   }
-  if (alg !== -257 || kty !== 3 || sizeOf(key) !== RSA_MEMBERS) return false;
+  if (alg !== -257 || kty !== 3) return false;
   return isRsa(bytesOf(key.get(CRV_OR_N)), bytesOf(key.get(X_OR_E)));
 }
+
+/**
+ * Whether a sound key has no members beyond those that its type requires (WebAuthn Level 3 §6.5.1.1). Checked at the
+ * registration only: a key that was stored before this check existed still signs in.
+ */
+export const isMinimal = (key: CoseKey): boolean => sizeOf(key) === (isEcdsaKey(key) ? EC_MEMBERS : RSA_MEMBERS);
 
 /** The modulus has no leading zeros (RFC 8230 §4) and is odd, because it is a product of two large primes. */
 function isRsa(n: Buffer, e: Buffer): boolean {

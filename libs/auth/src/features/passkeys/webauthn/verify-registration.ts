@@ -3,7 +3,7 @@ import type { RegistrationResponseJSON } from '@simplewebauthn/server';
 import { Inject, Injectable } from '@nestjs/common';
 import { Realm } from '../../../foundation/realm/realm';
 import { ALGORITHMS, isTopLevel, registrationFrom } from './responses';
-import { isSound } from './public-key';
+import { isMinimal, isSound } from './public-key';
 import { WEBAUTHN, type Webauthn } from './library';
 
 /** Verifies the authenticator's response to creation options (WebAuthn Level 3 §7.1). */
@@ -49,7 +49,7 @@ export class RegistrationVerifier {
     if (!found || found.credential.id !== response.id) return null;
     const { publicKey, counter: signCount } = found.credential;
     const key = webauthn.decodeCredentialPublicKey(publicKey);
-    if (!isSound(key) || !containsKey(authData, publicKey, response.id)) return null;
+    if (!isSound(key) || !isMinimal(key) || !containsKey(authData, publicKey, response.id)) return null;
     return {
       credentialId: response.id,
       publicKey,
