@@ -30,9 +30,11 @@ import {
 } from 'redis-5';
 import { DataSource } from 'typeorm';
 import { redisCache } from '../../apps/sample/src/redis-cache';
+import { type AdapterOptions, startHost } from '../support/adapter';
 import { createDatabase } from '../support/database';
 import { HostModule, SECRET, hostOptions } from '../support/host.module';
 import { MinimalProvider } from '../support/incomplete-users';
+import { PASSKEYS } from '../support/passkeys';
 import { Operator, Person } from '../support/user-entities';
 import { RedisServer } from '../support/redis';
 import { describeWithOwnRedis } from '../support/with-redis';
@@ -544,6 +546,32 @@ describe('an application', () => {
       'SVC_COOKIE_MOD is not a variable of @svc/auth, and has no effect. The nearest known name is SVC_COOKIE_MODE.',
       'SVC_ADMIN_ISUER is not a variable of @svc/auth, and has no effect. The nearest known name is SVC_ADMIN_ISSUER.',
     ]);
+  });
+});
+
+describe('the ids of passkeys in paths', () => {
+  it.each<[string, AdapterOptions, string[]]>([
+    ['the defaults of Fastify', { fastify: true, maxParamLength: undefined }, ['100']],
+    ['a limit on Fastify that is too low', { fastify: true, maxParamLength: 1363 }, ['1363']],
+    ['the limit on Fastify that the ids need', { fastify: true, maxParamLength: 1364 }, []],
+    ['Express', { fastify: false }, []],
+  ])('are the subject of a warning at boot with %s', async (_, adapter, lengths) => {
+    const own = await createDatabase();
+    const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+    try {
+      await (await startHost(HostModule.with(own.url, PASSKEYS), adapter)).close();
+    } finally {
+      await own.drop();
+    }
+    const lines = warn.mock.calls.map(([text]) => String(text)).filter((text) => text.includes('maxParamLength'));
+    expect(lines).toEqual(
+      lengths.map(
+        (length) =>
+          `Fastify answers 414 to path parameters of more than ${length} characters, and ids of passkeys may have 1364: ` +
+          'such a passkey can be added, but neither renamed nor deleted. ' +
+          'Set new FastifyAdapter({ routerOptions: { maxParamLength: 1364 } }).',
+      ),
+    );
   });
 });
 

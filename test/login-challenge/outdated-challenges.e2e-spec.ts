@@ -1,4 +1,4 @@
-import { SecurityStore, bcryptVerifier } from '@svc/auth';
+import { SecurityStore, StoreUnavailable, bcryptVerifier } from '@svc/auth';
 import { hash as bcrypt } from 'bcryptjs';
 import { createHash } from 'node:crypto';
 import { TestApp, claimsOf } from '../support/app';
@@ -166,6 +166,33 @@ describe('a login challenge for a former password', () => {
     next.t.clock.advance(30);
     await completeChallenge(next.t, { challenge_token: former, code: codeOf(next.t, ada.secret) }).expect(422, BAD);
     await next.t.stop();
+  });
+});
+
+describe('without a denylist, an end of sessions that the security store cannot record', () => {
+  const { t } = membersForFile({ features: { twoFactor: true, denylist: false } });
+  let ada: Enrolled;
+  beforeEach(async () => {
+    await member(t, ADA);
+    ada = await enrol(t);
+  });
+
+  const ends: [string, () => Promise<unknown>][] = [
+    ['DELETE /sessions', async () => t.call('delete', '/auth/sessions', ada.token).expect(204)],
+    ['DELETE /sessions/others', async () => t.call('delete', '/auth/sessions/others', ada.token).expect(204)],
+    ['auth.revokeAll', () => t.auth.revokeAll('1')],
+    ['auth.revokeEverything', () => t.auth.revokeEverything()],
+  ];
+  it.each(ends)('by %s ends the sessions, fails, and is complete after a repetition', async (_, end) => {
+    const challenge_token = await startChallenge(t);
+    const { refreshToken } = await t.auth.startSession('1');
+    const setMany = jest.spyOn(t.app.get(SecurityStore), 'setMany');
+    setMany.mockRejectedValueOnce(new StoreUnavailable('Redis'));
+    await expect(end()).rejects.toThrow(/503|Redis/);
+    await t.refresh(refreshToken).expect(401);
+    await end();
+    const { body } = await completeChallenge(t, { challenge_token, code: codeOf(t, ada.secret) }).expect(422);
+    expect(Object.keys(body.errors)).toEqual(['challenge_token']);
   });
 });
 

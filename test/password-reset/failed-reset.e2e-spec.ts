@@ -75,7 +75,6 @@ describe('a reset of a password', () => {
       return storeDown();
     });
     await reset(token).expect(503);
-    expect(await t.database.query('SELECT 1 FROM svc_password_resets')).toEqual([]);
     await reset(token).expect(422);
   });
 

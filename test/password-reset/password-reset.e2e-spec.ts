@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { AccountReleased, MailFailed, PasswordHasher, PasswordReset, UserProvider, bcryptVerifier } from '@svc/auth';
+import { AccountReleased, MailFailed, PasswordHasher, PasswordReset, StoreUnavailable, UserProvider, bcryptVerifier } from '@svc/auth';
 import { hash as bcrypt } from 'bcryptjs';
 import { hash as digest } from 'node:crypto';
 import type { Response } from 'supertest';
@@ -305,8 +305,6 @@ describe('POST /reset-password', () => {
     const token = await mailed();
     await storedByHost();
     await reset(token).expect(422);
-    await t.database.query('UPDATE members SET password_hash = NULL');
-    await reset(token).expect(200);
   });
 
   it('does not undo a change of the password that is made meanwhile', async () => {
@@ -345,6 +343,21 @@ describe('POST /reset-password', () => {
     await reset(token).expect(200);
   });
 
+  it('answers an unknown email like a wrong token where the user provider cannot read an empty id', async () => {
+    const users = t.app.get(UserProvider);
+    const read = users.passwordHashOf.bind(users);
+    const asked = jest.spyOn(users, 'passwordHashOf').mockImplementation(async (id) => {
+      if (!/^\d+$/.test(id)) throw new TypeError('This is no id.');
+      return read(id);
+    });
+    const [known, unknown] = [await reset('x'), await reset('x', { email: 'nobody@example.com' })];
+    expect(known.status).toBe(422);
+    expect(shape(unknown)).toEqual(shape(known));
+    expect(asked).toHaveBeenCalledTimes(2);
+    asked.mockImplementation(async () => Promise.reject(new StoreUnavailable('A store')));
+    for (const email of [ADA, 'nobody@example.com']) await reset('x', { email }).expect(503);
+  });
+
   it('answers every failure with the same bytes and headers, after the same work', async () => {
     const hash = jest.spyOn(t.app.get(PasswordHasher), 'hash');
     const statements = requestStatements(t);
@@ -370,7 +383,7 @@ describe('POST /reset-password', () => {
     for (const answer of answers) expect(shape(answer)).toEqual(shape(answers[0]!));
     expect(answers[0]!.body.errors).toEqual({ email: [expect.stringMatching(/not valid any more/)] });
     for (const calls of work) expect(calls).toEqual(work[0]);
-    const kinds = [/SELECT/, /SELECT/, /DELETE/].map((kind) => expect.stringMatching(kind) as unknown);
+    const kinds = [/SELECT/, /SELECT/, /UPDATE/].map((kind) => expect.stringMatching(kind) as unknown);
     expect(work[0]).toEqual([1, kinds]);
   });
 
@@ -464,5 +477,25 @@ describe('a login that renews an imported hash', () => {
     await imported.t.http.post('/auth/reset-password').send(chosen).expect(422);
     await imported.t.database.query('UPDATE members SET password_hash = $1', [password_hash]);
     await imported.t.http.post('/auth/reset-password').send(chosen).expect(200);
+  });
+
+  it('keeps the link of a reset that it prevents', async () => {
+    await member(imported.t, ADA);
+    await imported.t.database.query('UPDATE members SET password_hash = $1', [await bcrypt(PASSWORD, 4)]);
+    await imported.t.http.post('/auth/forgot-password').send({ email: ADA }).expect(200);
+    const token = linkIn(await imported.mailbox.nth(1)).searchParams.get('token');
+    const users = imported.t.app.get(UserProvider);
+    const save = users.savePasswordHash.bind(users);
+    // Between the check of the link and the new password.
+    jest.spyOn(users, 'savePasswordHash').mockImplementationOnce(async (...args) => {
+      await imported.t.login(ADA).expect(200);
+      return save(...args);
+    });
+    const chosen = { token, email: ADA, password: NEXT, password_confirmation: NEXT };
+    await imported.t.http.post('/auth/reset-password').send(chosen).expect(422);
+    await imported.t.login(ADA).expect(200);
+    await imported.t.http.post('/auth/reset-password').send(chosen).expect(200);
+    await imported.t.login(ADA, NEXT).expect(200);
+    await imported.t.http.post('/auth/reset-password').send(chosen).expect(422);
   });
 });

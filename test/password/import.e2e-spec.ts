@@ -9,6 +9,7 @@ import {
 import { pbkdf2Sync, scryptSync } from 'node:crypto';
 import { TestApp } from '../support/app';
 import { ADA, confirmPassword } from '../support/step-up';
+import { requestStatements } from '../support/request-statements';
 import { PASSWORD } from '../support/user-entities';
 
 const b64 = (bytes: Buffer): string => bytes.toString('base64').replace(/=+$/, '');
@@ -57,6 +58,19 @@ describe('an account with the password hash of another system', () => {
   beforeEach(async () => {
     await t.person(ADA);
     await t.person('native@example.com');
+  });
+
+  it('is renewed and changed without a statement on reset links while resets are off', async () => {
+    await t.database.query('UPDATE people SET password_hash = $1 WHERE email = $2', [KNOWN.at(-1)![2], ADA]);
+    const statements = requestStatements(t);
+    const { access_token: token } = await t.session();
+    const [{ password_hash }] = await t.database.query('SELECT password_hash FROM people WHERE email = $1', [ADA]);
+    expect(password_hash).toMatch(/^\$argon2id\$/);
+    const next = 'another horse entirely';
+    const body = { current_password: PASSWORD, password: next, password_confirmation: next };
+    await t.call('post', '/auth/password', token).send(body).expect(200);
+    expect(statements.mock.calls.filter(([text]) => text.includes('svc_password_resets'))).toEqual([]);
+    expect(statements).toHaveBeenCalled();
   });
 
   const stored = async (): Promise<string> =>

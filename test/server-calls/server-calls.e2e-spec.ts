@@ -25,6 +25,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { TestApp, claimsOf } from '../support/app';
 import { ROOT } from '../docs/blocks';
+import { forge } from '../support/forge';
 import { member, membersForFile } from '../support/members';
 import { ORIGIN, PASSKEYS } from '../support/passkeys';
 import { randomAddress, rateLimitedForFile } from '../support/rate-limited-host';
@@ -113,6 +114,10 @@ describe('a server call', () => {
     const last = await signIn();
     await t.auth.sessions.endAll(bearer(last));
     await t.refresh(last.refreshToken).expect(401);
+    const accessToken = forge({ without: ['fid'] });
+    await t.get('/private', accessToken).expect(200);
+    await t.auth.sessions.endAll(bearer({ ...last, accessToken }));
+    await t.get('/private', accessToken).expect(401);
   });
 
   it('counts failures together with the route, locks the account and writes the same log lines', async () => {

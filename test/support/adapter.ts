@@ -14,6 +14,8 @@ export interface AdapterOptions {
   /** Whether the application reads client addresses from `X-Forwarded-For`. */
   behindProxy?: boolean;
   fastify?: boolean;
+  /** The maximum length of a path parameter on Fastify; undefined for the default of Fastify. */
+  maxParamLength?: number | undefined;
 }
 
 const fastifyRoutes = new WeakMap<object, string[]>();
@@ -21,8 +23,11 @@ const fastifyRoutes = new WeakMap<object, string[]>();
 /** The maximum length of a path parameter that Fastify accepts in tests. */
 export const MAX_PARAM_LENGTH = 2048;
 
-function fastifyAdapter(behindProxy: boolean): AbstractHttpAdapter {
-  const adapter = new FastifyAdapter({ trustProxy: behindProxy, routerOptions: { maxParamLength: MAX_PARAM_LENGTH } });
+function fastifyAdapter(behindProxy: boolean, maxParamLength?: number): AbstractHttpAdapter {
+  const adapter = new FastifyAdapter({
+    trustProxy: behindProxy,
+    ...(maxParamLength !== undefined && { routerOptions: { maxParamLength } }),
+  });
   const routes: string[] = [];
   fastifyRoutes.set(adapter, routes);
   adapter.getInstance().addHook('onRoute', ({ method, url }) => {
@@ -33,8 +38,9 @@ function fastifyAdapter(behindProxy: boolean): AbstractHttpAdapter {
 }
 
 /** A new adapter of the kind that the tests run on. */
-export function httpAdapter({ behindProxy = false, fastify = onFastify }: AdapterOptions = {}): AbstractHttpAdapter {
-  if (fastify) return fastifyAdapter(behindProxy);
+export function httpAdapter(options: AdapterOptions = {}): AbstractHttpAdapter {
+  const { behindProxy = false, fastify = onFastify, maxParamLength } = { maxParamLength: MAX_PARAM_LENGTH, ...options };
+  if (fastify) return fastifyAdapter(behindProxy, maxParamLength);
   const adapter = new ExpressAdapter();
   if (behindProxy) adapter.set('trust proxy', true);
   return adapter as unknown as AbstractHttpAdapter;

@@ -163,6 +163,15 @@ describe('an access token', () => {
     for (const access of [token, bob.access_token]) await t.get('/private', access).expect(200);
   });
 
+  it('without a session ends itself and all sessions of its user when it ends all of them', async () => {
+    const [token, other] = [forge({ without: ['fid'] }), forge({ without: ['fid'] })];
+    const live = await t.session();
+    await t.call('delete', '/auth/sessions', token).expect(204);
+    for (const access of [live.access_token, token]) await t.get('/private', access).expect(401);
+    await t.get('/private', other).expect(200);
+    await t.call('delete', '/auth/sessions', forge({ without: ['fid', 'jti'] })).expect(204);
+  });
+
   it('without a session and an id is answered 409 at the logout, because nothing can end', async () => {
     for (const nameless of [{ without: ['fid', 'jti'] }, { without: ['fid'], claims: { jti: '' } }]) {
       const token = forge(nameless);

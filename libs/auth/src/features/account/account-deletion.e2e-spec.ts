@@ -6,6 +6,8 @@ import { ORIGIN } from '../../../../../test/support/passkeys';
 import { SoftAuthenticator } from '@svc/auth/testing';
 import { UnverifiedAccount } from '../../../../../test/support/unverified-account';
 import { Sessions } from '../sessions/sessions';
+import { TypeormUserProvider } from '../../identity/users/typeorm-user-provider';
+import { ResetTokenStore } from '../password-reset/reset-token.store';
 import { AccountDataStore } from './account-rows.store';
 
 const ROUNDS = 20;
@@ -64,6 +66,23 @@ describe('an account whose password is reset during its deletion', () => {
     expect(await erasing).toBe(204);
     await t.calm();
     expect(failed).toEqual([]);
+    expect(await t.database.query('SELECT 1 FROM svc_password_resets')).toEqual([]);
+  });
+
+  it('gets no reset link late, where no statement can look up the user', async () => {
+    // As with a user provider of the host.
+    jest.spyOn(TypeormUserProvider.prototype, 'existsLockedSql').mockReturnValue(null);
+    const own = await app.confirmed();
+    const store = account.own(ResetTokenStore);
+    const issue = store.issue.bind(store);
+    let issued: boolean | undefined;
+    jest.spyOn(store, 'issue').mockImplementationOnce(async (claim) => {
+      await app.call('delete', 'account', own).expect(204);
+      return (issued = await issue(claim));
+    });
+    await t.http.post('/auth/forgot-password').send({ email: 'ada@example.com' }).expect(200);
+    await eventually(async () => issued === true);
+    await t.calm();
     expect(await t.database.query('SELECT 1 FROM svc_password_resets')).toEqual([]);
   });
 

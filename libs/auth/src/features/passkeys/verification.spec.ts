@@ -46,7 +46,7 @@ const made = (device: SoftAuthenticator): Sent =>
 const MADE = { ES256: made(DEVICES.ES256), RS256: made(DEVICES.RS256) };
 
 /** Makes a registered passkey, one assertion of it, and a function that verifies an assertion, without a database. */
-async function registered(algorithm: Algorithm = 'ES256') {
+async function registered(algorithm: Algorithm = 'ES256', storedAs = (publicKey: Uint8Array) => publicKey) {
   const registration = MADE[algorithm];
   const { publicKey } = (await registrations.verify(registration, CHALLENGE))!;
   const recorded: Usage[] = [];
@@ -60,7 +60,7 @@ async function registered(algorithm: Algorithm = 'ES256') {
   const assertions = new PasskeyAssertions(
     { takeLogin: async () => CHALLENGE } as never,
     store as never,
-    { decrypt: () => publicKey } as never,
+    { decrypt: () => storedAs(publicKey) } as never,
     new AssertionVerifier(webauthn, realm),
     { emit: () => undefined } as never,
     realm,
@@ -92,6 +92,18 @@ describe('the verification of a passkey', () => {
       expect(await isRefused(assertion)).toBe(false);
       expect(recorded).toEqual([{ signCount: 7, backupEligible: true, backedUp: true }]);
     }
+  });
+});
+
+describe.each<Algorithm>(['ES256', 'RS256'])('a stored %s key with members that its type does not have', (algorithm) => {
+  it('verifies, because it was stored before a registration refused such members', async () => {
+    const withMembers = (publicKey: Uint8Array): Uint8Array => {
+      const key = webauthn().decodeCredentialPublicKey(new Uint8Array(publicKey)) as unknown as Map<number, unknown>;
+      return webauthn().isoCBOR.encode(new Map([...key, [2, new Uint8Array(8)], [-70_000, 1]]) as never);
+    };
+    const { assertion, isRefused, recorded } = await registered(algorithm, withMembers);
+    expect(await isRefused(assertion)).toBe(false);
+    expect(recorded).toHaveLength(1);
   });
 });
 

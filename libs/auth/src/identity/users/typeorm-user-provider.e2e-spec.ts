@@ -75,6 +75,17 @@ describe('the users of a TypeORM entity', () => {
     expect(await users.findById('9007199254740992')).toBeNull();
   });
 
+  it.each<[string, Entity]>([
+    ['by a statement', ByUuid],
+    ['by a query', Eager],
+  ])('have no empty id, whose hash is read %s without an error of PostgreSQL', async (_, entity) => {
+    const failed = jest.spyOn(source.logger, 'logQueryError');
+    expect(await usersOf(entity).passwordHashOf('')).toBeNull();
+    expect(failed).not.toHaveBeenCalled();
+    expect(await usersOf(entity).passwordHashOf('x')).toBeNull();
+    expect(failed).toHaveBeenCalledTimes(1);
+  });
+
   const invalidIds = [
     '',
     ' ',
