@@ -171,21 +171,22 @@ describe('a login challenge for a former password', () => {
 
 describe('without a denylist, an end of sessions that the security store cannot record', () => {
   const { t } = membersForFile({ features: { twoFactor: true, denylist: false } });
+  let id: string;
   let ada: Enrolled;
   beforeEach(async () => {
-    await member(t, ADA);
+    id = await member(t, ADA);
     ada = await enrol(t);
   });
 
   const ends: [string, () => Promise<unknown>][] = [
     ['DELETE /sessions', async () => t.call('delete', '/auth/sessions', ada.token).expect(204)],
     ['DELETE /sessions/others', async () => t.call('delete', '/auth/sessions/others', ada.token).expect(204)],
-    ['auth.revokeAll', () => t.auth.revokeAll('1')],
+    ['auth.revokeAll', () => t.auth.revokeAll(id)],
     ['auth.revokeEverything', () => t.auth.revokeEverything()],
   ];
   it.each(ends)('by %s ends the sessions, fails, and is complete after a repetition', async (_, end) => {
     const challenge_token = await startChallenge(t);
-    const { refreshToken } = await t.auth.startSession('1');
+    const { refreshToken } = await t.auth.startSession(id);
     const setMany = jest.spyOn(t.app.get(SecurityStore), 'setMany');
     setMany.mockRejectedValueOnce(new StoreUnavailable('Redis'));
     await expect(end()).rejects.toThrow(/503|Redis/);

@@ -347,7 +347,7 @@ describe('POST /reset-password', () => {
     const users = t.app.get(UserProvider);
     const read = users.passwordHashOf.bind(users);
     const asked = jest.spyOn(users, 'passwordHashOf').mockImplementation(async (id) => {
-      if (!/^\d+$/.test(id)) throw new TypeError('This is no id.');
+      if (!/^[0-9a-f-]{36}$/.test(id)) throw new TypeError('This is no id.');
       return read(id);
     });
     const [known, unknown] = [await reset('x'), await reset('x', { email: 'nobody@example.com' })];

@@ -187,6 +187,7 @@ describe('a reset of the password of an account', () => {
         ].map(async (send) => sleep(Math.random() * 15).then(send));
         await account.post(token, email, `horse number ${round} at last`).expect(200);
         const statuses = (await Promise.all(late)).map(({ status }) => status);
+        // 423: the confirmation has ended with the former password, and the session not yet.
         expect(statuses.filter((status) => ![200, 204, 401, 422, 423].includes(status))).toEqual([]);
         expect(await account.app.rows()).toEqual([]);
         const left = `SELECT id FROM svc_sessions WHERE revoked_at IS NULL AND user_id = $1

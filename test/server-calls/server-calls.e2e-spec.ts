@@ -114,7 +114,7 @@ describe('a server call', () => {
     const last = await signIn();
     await t.auth.sessions.endAll(bearer(last));
     await t.refresh(last.refreshToken).expect(401);
-    const accessToken = forge({ without: ['fid'] });
+    const accessToken = forge({ claims: { sub: claimsOf(last.accessToken).sub }, without: ['fid'] });
     await t.get('/private', accessToken).expect(200);
     await t.auth.sessions.endAll(bearer({ ...last, accessToken }));
     await t.get('/private', accessToken).expect(401);

@@ -173,13 +173,11 @@ describe('an access token', () => {
   });
 
   it('without a session and an id is answered 409 at the logout, because nothing can end', async () => {
-    for (const nameless of [{ without: ['fid', 'jti'] }, { without: ['fid'], claims: { jti: '' } }]) {
-      const token = forge(nameless);
-      const { body, headers } = await t.call('post', '/auth/logout', token).expect(409);
-      expect(body).toEqual({ message: 'This token belongs to no session, so there is nothing to end.' });
-      expect(headers['set-cookie']).toBeUndefined();
-      await t.get('/private', token).expect(200);
-    }
+    const token = forge({ without: ['fid', 'jti'] });
+    const { body, headers } = await t.call('post', '/auth/logout', token).expect(409);
+    expect(body).toEqual({ message: 'This token belongs to no session, so there is nothing to end.' });
+    expect(headers['set-cookie']).toBeUndefined();
+    await t.get('/private', token).expect(200);
   });
 
   it.each([

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { bestEffort } from '../../foundation/platform/deadline';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { withQuery } from '../../foundation/ports/mail';
 import type { Mail } from '../../foundation/ports/mail';
@@ -50,15 +51,14 @@ export class PasswordResets {
       throw fault;
     }
     const endSessions = (): Promise<void> => this.resetCleanup.run(account);
-    const finish = async (): Promise<void> => {
-      await this.store.removeAll(userId);
-      await this.resetCleanup.recordVerifiedEmail(account);
-    };
+    const finish = (): Promise<void> => this.resetCleanup.recordVerifiedEmail(account);
     // Only the hash that the token is bound to is replaced: a concurrent change of the password ends the link.
     const undo = (): Promise<void> => restore(digest);
     const isMade = await this.replacement.replace({ userId, digest, replacing, endSessions, finish, undo });
     // A login may have renewed the hash of the same password meanwhile: then the link is valid for the renewed hash.
     if (!isMade) await restore();
+    // All links of the user are invalid, because they are bound to the former hash. So an error here is no failure.
+    else await bestEffort('removing the reset links of a changed password', this.store.removeAll(userId));
     return isMade;
   }
 }

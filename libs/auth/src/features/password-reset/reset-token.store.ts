@@ -113,7 +113,7 @@ export class ResetTokenStore extends HashRenewal {
     await this.database.query(statement, values);
   }
 
-  /** Deletes the tokens of a user for all brokers: after a new password, no earlier link may set another one. */
+  /** Deletes the tokens of a user for all brokers. After a new password they are invalid, because it has another hash. */
   async removeAll(userId: string): Promise<void> {
     if (!this.isUsed) return;
     await this.database.query(`DELETE FROM ${this.table()} WHERE guard = $1 AND user_id = $2`, [

@@ -82,8 +82,6 @@ describe('the users of a TypeORM entity', () => {
     const failed = jest.spyOn(source.logger, 'logQueryError');
     expect(await usersOf(entity).passwordHashOf('')).toBeNull();
     expect(failed).not.toHaveBeenCalled();
-    expect(await usersOf(entity).passwordHashOf('x')).toBeNull();
-    expect(failed).toHaveBeenCalledTimes(1);
   });
 
   const invalidIds = [
