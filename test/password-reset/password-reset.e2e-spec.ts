@@ -1,5 +1,13 @@
 import { Logger } from '@nestjs/common';
-import { AccountReleased, MailFailed, PasswordHasher, PasswordReset, StoreUnavailable, UserProvider, bcryptVerifier } from '@svc/auth';
+import {
+  AccountReleased,
+  MailFailed,
+  PasswordHasher,
+  PasswordReset,
+  StoreUnavailable,
+  UserProvider,
+  bcryptVerifier,
+} from '@svc/auth';
 import { hash as bcrypt } from 'bcryptjs';
 import { hash as digest } from 'node:crypto';
 import type { Response } from 'supertest';

@@ -271,7 +271,9 @@ describe('a route that requires confirmation', () => {
 
   it('refuses a confirmation after a change of the password by code of the host', async () => {
     const proof = await confirmationTokenOf(t, token);
-    await t.database.query('UPDATE people SET password_hash = $1 WHERE id = 1', [await t.app.get(PasswordHasher).hash(NEXT)]);
+    await t.database.query('UPDATE people SET password_hash = $1 WHERE id = 1', [
+      await t.app.get(PasswordHasher).hash(NEXT),
+    ]);
     expectMissing(await act(t, token, proof));
     const { body } = await confirmPassword(t, token, { password: NEXT }).expect(200);
     await act(t, token, body.confirmation_token).expect(201);
@@ -311,7 +313,9 @@ describe('a route that requires confirmation', () => {
   });
 
   let digest: string;
-  beforeEach(async () => ([{ digest }] = await t.database.query('SELECT password_hash AS digest FROM people WHERE id = 1')));
+  beforeEach(
+    async () => ([{ digest }] = await t.database.query('SELECT password_hash AS digest FROM people WHERE id = 1')),
+  );
   const jti = randomUUID();
   const good = (): Record<string, unknown> => ({
     aud: [API_AUDIENCE],

@@ -1,4 +1,12 @@
-import { Auth, Authenticated, type Caller, CurrentCaller, PasswordChanged, PasswordHasher, SecurityStore } from '@svc/auth';
+import {
+  Auth,
+  Authenticated,
+  type Caller,
+  CurrentCaller,
+  PasswordChanged,
+  PasswordHasher,
+  SecurityStore,
+} from '@svc/auth';
 import { Controller, Inject, Post } from '@nestjs/common';
 import { SoftAuthenticator, totpCode } from '@svc/auth/testing';
 import { TestApp, claimsOf } from '../support/app';

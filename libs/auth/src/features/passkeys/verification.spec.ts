@@ -95,17 +95,20 @@ describe('the verification of a passkey', () => {
   });
 });
 
-describe.each<Algorithm>(['ES256', 'RS256'])('a stored %s key with members that its type does not have', (algorithm) => {
-  it('verifies, because it was stored before a registration refused such members', async () => {
-    const withMembers = (publicKey: Uint8Array): Uint8Array => {
-      const key = webauthn().decodeCredentialPublicKey(new Uint8Array(publicKey)) as unknown as Map<number, unknown>;
-      return webauthn().isoCBOR.encode(new Map([...key, [2, new Uint8Array(8)], [-70_000, 1]]) as never);
-    };
-    const { assertion, isRefused, recorded } = await registered(algorithm, withMembers);
-    expect(await isRefused(assertion)).toBe(false);
-    expect(recorded).toHaveLength(1);
-  });
-});
+describe.each<Algorithm>(['ES256', 'RS256'])(
+  'a stored %s key with members that its type does not have',
+  (algorithm) => {
+    it('verifies, because it was stored before a registration refused such members', async () => {
+      const withMembers = (publicKey: Uint8Array): Uint8Array => {
+        const key = webauthn().decodeCredentialPublicKey(new Uint8Array(publicKey)) as unknown as Map<number, unknown>;
+        return webauthn().isoCBOR.encode(new Map([...key, [2, new Uint8Array(8)], [-70_000, 1]]) as never);
+      };
+      const { assertion, isRefused, recorded } = await registered(algorithm, withMembers);
+      expect(await isRefused(assertion)).toBe(false);
+      expect(recorded).toHaveLength(1);
+    });
+  },
+);
 
 describe.each<Algorithm>(['ES256', 'RS256'])('one flipped bit in a %s response', (algorithm) => {
   it.each(['id', ...ASSERTION_FIELDS] as const)(

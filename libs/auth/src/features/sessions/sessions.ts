@@ -351,7 +351,7 @@ export class InvalidRefreshToken extends AuthException {
   }
 }
 
-/** The access token names no session, and cannot be denied itself: 409. Nothing has ended. */
+/** The access token names no session, and cannot be denied itself: 409. Nothing has ended, and the refresh cookie stays. */
 export class NoSession extends AuthException {
   constructor() {
     super('no_session', { status: 409, text: { key: 'auth.no_session' } });

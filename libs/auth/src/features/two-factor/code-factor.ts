@@ -32,7 +32,7 @@ export class TwoFactorCodes extends CodeFactor {
     if (!isEnabled(factor)) return null;
     const secret = this.factors.secretOf(userId, factor);
     const hasTotp = secret !== null && this.totp.isUsable(secret);
-    this.factors.noteUsable(userId, hasTotp);
+    this.factors.recordUsability(userId, hasTotp);
     const hasRecoveryCode = this.recoveryCodes.count(factor.recoveryCodes) > 0;
     return [...(hasTotp ? ['totp' as const] : []), ...(hasRecoveryCode ? ['recovery_code' as const] : [])];
   }

@@ -69,7 +69,7 @@ export class SecondFactors {
   }
 
   /** Records whether the codes of an enabled factor can be checked. */
-  noteUsable(userId: string, isUsable: boolean): void {
+  recordUsability(userId: string, isUsable: boolean): void {
     if (isUsable) this.unusable.delete(userId);
     else {
       if (this.unusable.size < MOST_UNUSABLE) this.unusable.add(userId);

@@ -18,8 +18,8 @@ interface OriginRequest {
 }
 
 /**
- * Where the refresh cookie is set or read, refuses requests of other sites' pages to the routes that deliver tokens (cross-site request
- * forgery). The cookie alone authorizes a refresh, and a forged login would sign a visitor in as another user.
+ * Where the refresh cookie is set or read, refuses requests of other sites' pages to the routes that deliver tokens
+ * (cross-site request forgery). The cookie alone authorizes a refresh, and a forged login would sign a visitor in as another user.
  */
 @Injectable()
 export class OriginGate implements Gate {
