@@ -64,7 +64,8 @@ export function isAccessToken(
  * @param ids the option `tokenIds`
  */
 export function hasSoundClaims({ exp, nbf, iat, jti, fid }: Claims, ids: GuardConfig['tokenIds']): boolean {
-  return [exp, nbf, iat].every(isTimeOrAbsent) && isTokenId(jti, ids) && isTokenId(fid, ids);
+  const areTimes = isTimeOrAbsent(exp) && isTimeOrAbsent(nbf) && isTimeOrAbsent(iat);
+  return areTimes && isTokenId(jti, ids) && isTokenId(fid, ids);
 }
 
 /** Requires `exp`: JWT libraries check only the claims that are present, so a token without `exp` would never expire. */
