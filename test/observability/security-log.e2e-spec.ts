@@ -420,7 +420,7 @@ describe('the security log', () => {
     for (let i = 0; i < 5; i++) await reuse(1);
     const session = await reuse(2);
     await t.stop();
-    expect(log.lines).toContainEqual({ event: 'auth.refresh_token.reused', session_id: session });
+    expect(log.lines).toContainEqual({ event: 'auth.refresh_token.reused', guard: 'api', session_id: session });
   });
 
   it('is bounded under a flood, and reports how many lines were suppressed', async () => {

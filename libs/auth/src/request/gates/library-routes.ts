@@ -1,5 +1,5 @@
 import { RequestMethod, type Type } from '@nestjs/common';
-import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants';
+import { HOST_METADATA, METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants';
 import type { MetadataScanner, ModulesContainer } from '@nestjs/core';
 import { trimSlashes } from '../../foundation/config/resolve-options';
 import { GuardName, Mounted } from '../../foundation/realm/feature';
@@ -36,4 +36,78 @@ function routeOf(controller: Type, name: string): MountedRoute[] {
   const own = [controller, handler].map((target) => trimSlashes(Reflect.getMetadata(PATH_METADATA, target) as string));
   const guard = Reflect.getMetadata(GuardName.KEY, controller) as string;
   return [{ guard, controller, handler, name, method: RequestMethod[method], path: own.filter(Boolean).join('/') }];
+}
+
+/** The parts of a request that select a route. */
+export interface Chosen {
+  method?: string;
+  /** Path and query. */
+  url?: string;
+  hostname?: string;
+}
+
+/** A mounted route of the library. */
+export interface LibraryRoute {
+  readonly guard: string;
+  /** Matches the path of a request, decoded: see {@link pathOf}. */
+  readonly pattern: RegExp;
+  matches(request: Chosen): boolean;
+}
+
+/**
+ * Lists every mounted route of the library with a matcher, for errors that occur before routing.
+ *
+ * @param prefix the application's global prefix
+ */
+export function libraryRoutes(modules: ModulesContainer, scanner: MetadataScanner, prefix: string): LibraryRoute[] {
+  return mountedRoutes(modules, scanner).map(({ guard, controller, method, path }) => {
+    const host: string | undefined = Reflect.getMetadata(HOST_METADATA, controller);
+    const pattern = patternOf(path, trimSlashes(prefix));
+    return {
+      guard,
+      pattern,
+      matches: (request) =>
+        request.method === method &&
+        pattern.test(pathOf(request.url ?? '')) &&
+        (host === undefined || host === request.hostname),
+    };
+  });
+}
+
+/**
+ * The path of a request target, decoded as the router of Fastify does it: `/auth/%6cogin` is `/auth/login`. The target
+ * may be a whole URL (RFC 9112 §3.2.2). An encoded slash separates no segments. Pure.
+ */
+export function pathOf(target: string): string {
+  const [path = ''] = target.replace(/^https?:\/\/[^/?#]*/i, '').split(/[?#]/, 1);
+  return path
+    .split('/')
+    .map((segment) => decoded(segment).replaceAll('/', '%2F'))
+    .join('/');
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
+
+const literal = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+
+/** Matches a path or a request target at or below one of `paths`. */
+export const belowAny = (paths: readonly string[], prefix: string): RegExp =>
+  new RegExp(`^/${prefix && `(?:${literal(prefix)}/)?`}(?:${paths.map(literal).join('|')})(?:[/?#]|$)`, 'i');
+
+/** A request target that is a path without an encoded character. */
+export const isPlain = /^\/[^%]*$/;
+
+/**
+ * Matches like a router: without case, with or without a final slash. Hosts can exclude paths from the prefix. The router
+ * itself cannot be asked, because it runs after the parsers.
+ */
+function patternOf(path: string, prefix: string): RegExp {
+  const segments = path.split('/').map((segment) => (segment.startsWith(':') ? '[^/]+' : literal(segment)));
+  return new RegExp(`^/${prefix && `(?:${literal(prefix)}/)?`}${segments.join('/')}/?$`, 'i');
 }

@@ -1,13 +1,11 @@
 import { type HttpServer, Injectable, type OnModuleInit } from '@nestjs/common';
-import { HOST_METADATA } from '@nestjs/common/constants';
 import { ApplicationConfig, HttpAdapterHost, MetadataScanner, ModulesContainer } from '@nestjs/core';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { trimSlashes } from '../../foundation/config/resolve-options';
 import { AuthException } from '../../foundation/platform/errors';
 import type { MessageKey } from '../../foundation/platform/messages';
 import { Realms } from '../../foundation/realm/realm';
-import { mountedRoutes } from '../gates/library-routes';
-import { protectRefusal, protectResponse } from './route.interceptor';
+import { type Chosen, type LibraryRoute, libraryRoutes } from '../gates/library-routes';
+import { protectResponse } from './route.interceptor';
 
 /** Writes the response to an error and returns true, or returns false. */
 type Answer = (error: unknown, request: object, response: object) => boolean;
@@ -38,80 +36,6 @@ export function prependErrorHandler(adapter: HttpServer | undefined, answer: Ans
         prefix,
       );
   }
-}
-
-/** The parts of a request that select a route. */
-export interface Chosen {
-  method?: string;
-  /** Path and query. */
-  url?: string;
-  hostname?: string;
-}
-
-/** A mounted route of the library. */
-export interface LibraryRoute {
-  readonly guard: string;
-  /** Matches the path of a request, decoded: see {@link pathOf}. */
-  readonly pattern: RegExp;
-  matches(request: Chosen): boolean;
-}
-
-/**
- * Lists every mounted route of the library with a matcher, for errors that occur before routing.
- *
- * @param prefix the application's global prefix
- */
-export function libraryRoutes(modules: ModulesContainer, scanner: MetadataScanner, prefix: string): LibraryRoute[] {
-  return mountedRoutes(modules, scanner).map(({ guard, controller, method, path }) => {
-    const host: string | undefined = Reflect.getMetadata(HOST_METADATA, controller);
-    const pattern = patternOf(path, trimSlashes(prefix));
-    return {
-      guard,
-      pattern,
-      matches: (request) =>
-        request.method === method &&
-        pattern.test(pathOf(request.url ?? '')) &&
-        (host === undefined || host === request.hostname),
-    };
-  });
-}
-
-/**
- * The path of a request target, decoded as the router of Fastify does it: `/auth/%6cogin` is `/auth/login`. The target
- * may be a whole URL (RFC 9112 §3.2.2). An encoded slash separates no segments. Pure.
- */
-export function pathOf(target: string): string {
-  const [path = ''] = target.replace(/^https?:\/\/[^/?#]*/i, '').split(/[?#]/, 1);
-  return path
-    .split('/')
-    .map((segment) => decoded(segment).replaceAll('/', '%2F'))
-    .join('/');
-}
-
-function decoded(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return segment;
-  }
-}
-
-const literal = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
-
-/** Matches a path or a request target at or below one of `paths`. */
-const belowAny = (paths: readonly string[], prefix: string): RegExp =>
-  new RegExp(`^/${prefix && `(?:${literal(prefix)}/)?`}(?:${paths.map(literal).join('|')})(?:[/?#]|$)`, 'i');
-
-/** A request target that is a path without an encoded character. */
-const isPlain = /^\/[^%]*$/;
-
-/**
- * Matches like a router: without case, with or without a final slash. Hosts can exclude paths from the prefix. The router
- * itself cannot be asked, because it runs after the parsers.
- */
-function patternOf(path: string, prefix: string): RegExp {
-  const segments = path.split('/').map((segment) => (segment.startsWith(':') ? '[^/]+' : literal(segment)));
-  return new RegExp(`^/${prefix && `(?:${literal(prefix)}/)?`}${segments.join('/')}/?$`, 'i');
 }
 
 /** Node's request or response, which Fastify wraps. */
@@ -182,55 +106,5 @@ export class UnreadableRequests implements OnModuleInit {
   private refusal(error: unknown, { guard }: LibraryRoute, request: Chosen): AuthException | null {
     const outcome = unreadable(error);
     return outcome && new UnreadableRequest(outcome).translatedBy(this.realms.get(guard).realm.translatorFor(request));
-  }
-}
-
-/**
- * Sets the headers of all responses to paths of the library, also of those that no handler of it writes.
- *
- * It is one function before the routing of every request of the application. A middleware of Nest for each path would cost
- * each request of the host about 30 comparisons.
- */
-@Injectable()
-export class ResponseProtection {
-  constructor(
-    private readonly adapterHost: HttpAdapterHost,
-    private readonly application: ApplicationConfig,
-    private readonly modules: ModulesContainer,
-    private readonly realms: Realms,
-  ) {}
-
-  /** Must be called before the routes of the application are mounted. Does nothing for other adapters. */
-  install(): void {
-    const adapter = this.adapterHost.httpAdapter;
-    const type = adapter.getType();
-    const prefix = trimSlashes(this.application.getGlobalPrefix());
-    const routes = libraryRoutes(this.modules, new MetadataScanner(), prefix);
-    if (routes.length === 0) return;
-    const isRoute = new RegExp(routes.map(({ pattern }) => pattern.source).join('|'), 'i');
-    const paths = this.realms.all.map(({ realm }) => trimSlashes(realm.options.path));
-    // A guard without a path has its routes beside those of the host.
-    const isBelow = paths.every(Boolean) ? belowAny(paths, prefix) : null;
-    const protect = (request: IncomingMessage, response: ServerResponse): void => {
-      const { url = '' } = request;
-      const path = isPlain.test(url) ? url : pathOf(url);
-      // The first expression is the only work for requests to other paths of the host.
-      if (isBelow && !isBelow.test(path)) return;
-      if (isRoute.test(path.split('?', 1)[0]!)) protectResponse(request, response);
-      else if (isBelow) protectRefusal(response);
-    };
-    if (type === 'express') {
-      adapter.use(((request: IncomingMessage, response: ServerResponse, next: () => void): void => {
-        protect(request, response);
-        next();
-      }) as never);
-    }
-    if (type === 'fastify') {
-      const hook = (request: { raw: IncomingMessage }, reply: { raw: ServerResponse }, done: () => void): void => {
-        protect(request.raw, reply.raw);
-        done();
-      };
-      adapter.getInstance<{ addHook(name: string, hook: unknown): void }>().addHook('onRequest', hook);
-    }
   }
 }

@@ -11,11 +11,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Observable, defer, lastValueFrom } from 'rxjs';
 import { RequestScope } from '../../foundation/platform/deadline';
 import { RequestObserver, operationOf } from '../gates/request-log';
-import { HttpAdapterHost } from '@nestjs/core';
+import { ApplicationConfig, HttpAdapterHost, MetadataScanner, ModulesContainer } from '@nestjs/core';
+import { trimSlashes } from '../../foundation/config/resolve-options';
+import { Realm, Realms } from '../../foundation/realm/realm';
+import { belowAny, isPlain, libraryRoutes, pathOf } from '../gates/library-routes';
 import { OriginGate } from '../gates/origin.gate';
 import { requires } from '../gates/route-guard';
 import type { TokenBody } from '../../foundation/ports/presenter';
-import { Realm } from '../../foundation/realm/realm';
 import { FairShareKeys } from './client-info';
 import { RefreshCookie } from './refresh-cookie';
 import { Presentation } from './presentation';
@@ -191,4 +193,63 @@ export class LibraryRouteInterceptor implements NestInterceptor {
     if (answer === undefined && body !== undefined) this.adapterHost.httpAdapter.status(http.getResponse(), 200);
     return body;
   }
+}
+
+/**
+ * Sets the headers of all responses to paths of the library, also of those that no handler of it writes.
+ *
+ * It is one function before the routing. A middleware of Nest for each path would cost each request of the host about 30
+ * comparisons.
+ */
+@Injectable()
+export class ResponseProtection {
+  constructor(
+    private readonly adapterHost: HttpAdapterHost,
+    private readonly application: ApplicationConfig,
+    private readonly modules: ModulesContainer,
+    private readonly realms: Realms,
+  ) {}
+
+  /** Must be called before the routes of the application are mounted. Does nothing for other adapters. */
+  install(): void {
+    const adapter = this.adapterHost.httpAdapter;
+    const type = adapter.getType();
+    const prefix = trimSlashes(this.application.getGlobalPrefix());
+    const routes = libraryRoutes(this.modules, new MetadataScanner(), prefix);
+    if (routes.length === 0) return;
+    const isRoute = new RegExp(routes.map(({ pattern }) => pattern.source).join('|'), 'i');
+    const paths = this.realms.all.map(({ realm }) => trimSlashes(realm.options.path));
+    // A guard without a path has its routes beside those of the host.
+    const isAmongOthers = !paths.every(Boolean);
+    const protect = (request: IncomingMessage, response: ServerResponse, path: string): void => {
+      if (isRoute.test(path)) protectResponse(request, response);
+      else if (!isAmongOthers) protectRefusal(response);
+    };
+    if (type === 'express') {
+      const below = isAmongOthers
+        ? ['/']
+        : paths.flatMap((path) => [`/${path}`, ...(prefix && [`/${prefix}/${path}`])]);
+      const handler = (request: Originally, response: ServerResponse, next: () => void): void => {
+        protect(request, response, pathOf(request.originalUrl));
+        next();
+      };
+      // The router of Express compares the path, so that no code of the library runs for requests to other paths.
+      adapter.use(below as never, handler as never);
+    }
+    if (type === 'fastify') {
+      const isBelow = isAmongOthers ? /^/ : belowAny(paths, prefix);
+      const hook = ({ raw }: { raw: IncomingMessage }, reply: { raw: ServerResponse }, done: () => void): void => {
+        const { url = '' } = raw;
+        const path = isPlain.test(url) ? url : pathOf(url);
+        if (isBelow.test(path)) protect(raw, reply.raw, pathOf(url));
+        done();
+      };
+      adapter.getInstance<{ addHook(name: string, hook: unknown): void }>().addHook('onRequest', hook);
+    }
+  }
+}
+
+/** A request of Express, which changes `url` below a mounted path. */
+interface Originally extends IncomingMessage {
+  readonly originalUrl: string;
 }

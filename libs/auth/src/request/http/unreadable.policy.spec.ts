@@ -1,4 +1,5 @@
-import { pathOf, unreadable } from './parser-errors';
+import { pathOf } from '../gates/library-routes';
+import { unreadable } from './parser-errors';
 
 const failure = (more: object): Error => Object.assign(new Error('quotes the body'), more);
 
