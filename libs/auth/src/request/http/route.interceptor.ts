@@ -221,7 +221,8 @@ export class ResponseProtection {
     const paths = this.realms.all.map(({ realm }) => trimSlashes(realm.options.path));
     // A guard without a path has its routes beside those of the host.
     const isAmongOthers = !paths.every(Boolean);
-    const protect = (request: IncomingMessage, response: ServerResponse, path: string): void => {
+    const protect = (request: IncomingMessage, response: ServerResponse, target: string): void => {
+      const path = isPlain.test(target) ? target.split('?', 1)[0]! : pathOf(target);
       if (isRoute.test(path)) protectResponse(request, response);
       else if (!isAmongOthers) protectRefusal(response);
     };
@@ -230,7 +231,7 @@ export class ResponseProtection {
         ? ['/']
         : paths.flatMap((path) => [`/${path}`, ...(prefix && [`/${prefix}/${path}`])]);
       const handler = (request: Originally, response: ServerResponse, next: () => void): void => {
-        protect(request, response, pathOf(request.originalUrl));
+        protect(request, response, request.originalUrl);
         next();
       };
       // The router of Express compares the path, so that no code of the library runs for requests to other paths.
@@ -240,8 +241,7 @@ export class ResponseProtection {
       const isBelow = isAmongOthers ? /^/ : belowAny(paths, prefix);
       const hook = ({ raw }: { raw: IncomingMessage }, reply: { raw: ServerResponse }, done: () => void): void => {
         const { url = '' } = raw;
-        const path = isPlain.test(url) ? url : pathOf(url);
-        if (isBelow.test(path)) protect(raw, reply.raw, pathOf(url));
+        if (isBelow.test(isPlain.test(url) ? url : pathOf(url))) protect(raw, reply.raw, url);
         done();
       };
       adapter.getInstance<{ addHook(name: string, hook: unknown): void }>().addHook('onRequest', hook);
