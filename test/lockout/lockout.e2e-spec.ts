@@ -153,6 +153,17 @@ describe('an account whose password is guessed', () => {
     await t.login(ada).expect(200);
   });
 
+  it('is not locked by a last attempt that was not verified', async () => {
+    const [locked, released] = [t.recorded(AccountLocked), t.recorded(AccountReleased)];
+    await fail(t, ada, 2);
+    jest.spyOn(t.app.get(PasswordHasher), 'verify').mockRejectedValueOnce(new StoreUnavailable('Redis'));
+    await t.login(ada).expect(503);
+    expect([locked.length, released.length]).toEqual([1, 1]);
+    expect(await rowsOf(t)).toMatchObject([{ attempts: 2 }]);
+    await fail(t, ada, 1);
+    await t.login(ada).expect(423);
+  });
+
   it('is answered as locked before it is answered as rate-limited', async () => {
     const rateLimits = { login: { maxAttempts: 2, ipMaxAttempts: 1e9 } };
     const both = await TestApp.start(locking({ maxAttempts: 2 }, { rateLimits }));
@@ -270,13 +281,27 @@ describe('a custom login of the host', () => {
     await login('2', 'bob@example.com').expect(200);
   });
 
-  it('keeps the failures of an identifier without an account when it signs a user in, and does not add one', async () => {
-    await login(undefined, 'nobody@example.com').expect(422);
-    await login('1', 'nobody@example.com').expect(200);
-    await login(undefined, 'nobody@example.com').expect(422);
-    expect(await rowsOf(t)).toMatchObject([{ subject: 'idn:nobody@example.com', attempts: 2 }]);
-    await login(undefined, 'nobody@example.com').expect(422);
+  it('ends the failures in a row of an identifier without an account when it signs a user in, also at the last attempt', async () => {
+    for (let round = 0; round < 3; round++) {
+      for (let i = 0; i < 2; i++) await login(undefined, 'nobody@example.com').expect(422);
+      await login('1', 'nobody@example.com').expect(200);
+      expect(await rowsOf(t)).toEqual([]);
+    }
+    for (let i = 0; i < 3; i++) await login(undefined, 'nobody@example.com').expect(422);
     await login('1', 'nobody@example.com').expect(423);
+  });
+
+  it('keeps the failures of an identifier without an account that the limits count', async () => {
+    const limits = { rateLimits: { login: { maxAttempts: 3, ipMaxAttempts: 1e9 } } };
+    const limited = await TestApp.start(locking({ maxAttempts: 3 }, { hooks: { authenticate }, ...limits }));
+    await limited.person(ada);
+    const email = `${randomUUID()}@example.com`;
+    const attempt = (ticket?: string) => limited.http.post('/auth/login').send({ email, ticket });
+    for (const ticket of [undefined, undefined]) await attempt(ticket).expect(422);
+    await attempt('1').expect(200);
+    await attempt().expect(422);
+    await attempt('1').expect(429);
+    await limited.stop();
   });
 });
 

@@ -1,6 +1,8 @@
 import { Logger } from '@nestjs/common';
-import { PasswordHasher, Presenter, Registered, type TokenBody } from '@svc/auth';
+import { type AuthModuleOptions, PasswordHasher, Presenter, Registered, type TokenBody } from '@svc/auth';
 import type { Response } from 'supertest';
+import { LockRelease } from '../../libs/auth/src/request/lockout/lock-release';
+import { CompleteProvider } from '../support/incomplete-users';
 import { WAITING, hangingMails, linkIn, member, membersForFile, startMembers } from '../support/members';
 import { requestStatements } from '../support/request-statements';
 import { ADA, PASSWORD } from '../support/user-entities';
@@ -77,15 +79,26 @@ describe('a registration that conceals existing accounts', () => {
 
   it('mails the owner of an existing account once a minute', async () => {
     const host = await startMembers(CONCEALING);
-    await member(host.t, ADA);
+    await member(host.t, ADA, { emailVerifiedAt: new Date() });
     for (let i = 0; i < 3; i++) await host.t.http.post('/auth/register').send(form(ADA)).expect(202);
     // All queued mails are sent at this point.
     await host.t.stop();
     expect(host.mailbox.mails.map(({ to }) => to)).toEqual([ADA]);
   });
 
+  it('mails another link to the owner of an unverified account once a minute, and changes nothing', async () => {
+    await register(NEW).expect(202);
+    const [before] = [await rows(), await mailed(1)];
+    for (const email of [NEW, NEW.toUpperCase()]) await register(email, { name: 'Eve' }).expect(202);
+    expect(await mailed(2)).toEqual(Array(2).fill(`${NEW}: Confirm your email`));
+    expect(await rows()).toEqual(before);
+    const { pathname, search } = linkIn(mailbox.mails[1]!);
+    await t.http.get(pathname + search).set('Accept', 'application/json').expect(204);
+    await t.login(NEW).expect(200);
+  });
+
   it('does the same work before the answer for every address: the same queries and one hash', async () => {
-    await member(t, ADA);
+    await member(t, ADA, { emailVerifiedAt: new Date() });
     // Work that runs after the answer must not count, so the mails wait.
     await hangingMails(t, mailbox);
     const statements = requestStatements(t);
@@ -123,7 +136,7 @@ describe('a registration that conceals existing accounts', () => {
     for (const answer of answers) expect(shape(answer)).toEqual(shape(answers[0]!));
     expect(answers[0]!.status).toBe(202);
     expect(await rows()).toHaveLength(1);
-    expect(await mailed(2)).toEqual([`${NEW}: Confirm your email`, `${NEW}: You already have`]);
+    expect(await mailed(2)).toEqual(Array(2).fill(`${NEW}: Confirm your email`));
   });
 
   it('does not show an address by a conflict in another unique column', async () => {
@@ -150,7 +163,7 @@ describe('a registration that conceals existing accounts', () => {
   });
 
   it('has the same result as a server call', async () => {
-    await member(t, ADA);
+    await member(t, ADA, { emailVerifiedAt: new Date() });
     for (const email of [NEW, ADA])
       expect(await t.auth.registration.register(form(email) as Record<string, unknown>, { ip: '203.0.113.7' })).toEqual(
         RECEIVED,
@@ -159,7 +172,92 @@ describe('a registration that conceals existing accounts', () => {
   });
 });
 
+describe.each<[string, number, Partial<AuthModuleOptions>]>([
+  ['a lock', 423, { features: { lockout: true }, lockout: { maxAttempts: 5 } }],
+  ['a limit', 429, { rateLimits: { login: { maxAttempts: 5, ipMaxAttempts: 1e9, accountMaxAttempts: 1e9 } } }],
+])('%s on logins, with registrations that conceal existing accounts', (name, refused, protection) => {
+  const { t, mailbox } = membersForFile({ ...CONCEALING, ...protection });
+  const isLock = name === 'a lock';
+  const register = (email: string) => t.http.post('/auth/register').send(form(email)).expect(202);
+  const counted = (): Promise<object[]> => t.database.query('SELECT subject, attempts FROM svc_lockouts ORDER BY subject');
+  const unverified = 'unverified@example.com';
+  beforeEach(async () => {
+    await member(t, ADA, { emailVerifiedAt: new Date() });
+    await member(t, unverified);
+  });
+
+  it.each([4, 5])('does not show by its refusals after %d failures whether an email has an account', async (failures) => {
+    const answersFor = async (email: string): Promise<object[]> => {
+      const answers: Response[] = [];
+      const guess = async (password: string) => answers.push(await t.login(email, password));
+      for (let i = 0; i < failures; i++) await guess(`wrong ${i}`);
+      answers.push(await register(email));
+      for (const password of ['wrong', `${PASSWORD}!`, 'wrong']) await guess(password);
+      // The seconds that remain may differ by one.
+      return answers.map((answer) => JSON.parse(JSON.stringify(shape(answer)).replace(/\d+ seconds|"retry-after":"\d+"/g, '')));
+    };
+    const [free, verified, registered] = [await answersFor(NEW), await answersFor(ADA), await answersFor(unverified)];
+    const statuses = [...Array(failures).fill(422), 202, ...(failures === 5 ? [] : [422]), refused, refused, refused];
+    expect(free.map((answer) => (answer as Response).status)).toEqual(statuses.slice(0, failures + 4));
+    expect(verified).toEqual(free);
+    expect(registered).toEqual(free);
+  });
+
+  it('counts the correct password of an unverified account as a failure of its spelling', async () => {
+    for (let i = 0; i < 5; i++) await t.login(` ${unverified.toUpperCase()}`).expect(422);
+    await t.login(unverified).expect(refused);
+    expect(await counted()).toEqual(isLock ? [{ subject: `idn:${unverified}`, attempts: 5 }] : []);
+  });
+
+  it('ends when the email gets verified, and leaves no counter', async () => {
+    await register(NEW);
+    for (let i = 0; i < 5; i++) await t.login(NEW, 'wrong').expect(422);
+    const { pathname, search } = linkIn(await mailbox.to(NEW));
+    await t.http.get(pathname + search).set('Accept', 'application/json').expect(204);
+    expect(await counted()).toEqual([]);
+    await t.login(NEW).expect(200);
+  });
+
+  it('ends when the password is reset, and leaves no counter', async () => {
+    for (let i = 0; i < 5; i++) await t.login(unverified, 'wrong').expect(422);
+    await t.http.post('/auth/forgot-password').send({ email: unverified }).expect(200);
+    const token = linkIn(await mailbox.to(unverified)).searchParams.get('token');
+    const password = 'another horse entirely';
+    await t.http
+      .post('/auth/reset-password')
+      .send({ email: unverified, token, password, password_confirmation: password })
+      .expect(200);
+    expect(await counted()).toEqual([]);
+    await t.login(unverified, password).expect(200);
+  });
+
+  it('can be released by an operator while the account is not verified', async () => {
+    for (let i = 0; i < 5; i++) await t.login(unverified, 'wrong').expect(422);
+    if (!isLock) return;
+    const release = t.app.get(LockRelease, { strict: false, each: true }) as unknown as LockRelease[];
+    expect(await release.at(-1)!.release('login', unverified)).toEqual([
+      { purpose: 'login', subject: `idn:${unverified}` },
+    ]);
+  });
+});
+
+/** Provider of the host that does nothing for an email with an account. */
+class WithoutImitation extends CompleteProvider {}
+
 describe('the host of a registration that conceals existing accounts', () => {
+  it.each([
+    [true, / If you cannot sign in, reset the password\./],
+    [false, /If it was you, sign in\.\n/],
+  ])('tells the owner to reset the password if features.passwordReset is on: %s', async (passwordReset, text) => {
+    const { t, mailbox } = await startMembers({ ...CONCEALING, features: { passwordReset } });
+    await member(t, ADA, { emailVerifiedAt: new Date() });
+    await t.http.post('/auth/register').send(form(ADA)).expect(202);
+    const mail = await mailbox.to(ADA);
+    expect(mail.text).toMatch(text);
+    expect(mail.text.includes('reset')).toBe(passwordReset);
+    await t.stop();
+  });
+
   it('can write the mail to the owner, and its presenter does not change the answer', async () => {
     class Leaking extends Presenter {
       override registration(fields: TokenBody | object) {
@@ -174,7 +272,7 @@ describe('the host of a registration that conceals existing accounts', () => {
         templates: { existingAccount: ({ appName }) => ({ subject: 'Konto vorhanden', text: appName }) },
       },
     });
-    await member(t, ADA);
+    await member(t, ADA, { emailVerifiedAt: new Date() });
     const { body } = await t.http.post('/auth/register').send(form(ADA)).expect(202);
     expect(body).toEqual(RECEIVED);
     expect(await mailbox.to(ADA)).toMatchObject({ subject: 'Konto vorhanden', text: 'api.example.com' });
@@ -197,6 +295,7 @@ describe('the host of a registration that conceals existing accounts', () => {
       { username: 'name', guards: { admin: { username: 'email' } } },
       /needs the identifier "email"/,
     ],
+    ['with a provider that does no work for an existing account', { users: { provider: WithoutImitation } }, /Implement imitateCreation/],
     ['with hooks.register', { hooks: { register: async () => null } }, /cannot be combined with hooks\.register/],
   ])('does not start %s', async (_, options, message) => {
     await expect(startMembers({ ...CONCEALING, ...options })).rejects.toThrow(message);

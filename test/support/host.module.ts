@@ -97,7 +97,14 @@ export const hostOptions = ({ guards = {}, ...options }: Partial<AuthModuleOptio
   retention: { schedule: false },
   ...options,
   guards: {
-    admin: { path: 'admin/auth', audience: ADMIN_AUDIENCE, users: { entity: Operator }, ...guards.admin },
+    admin: {
+      path: 'admin/auth',
+      audience: ADMIN_AUDIENCE,
+      users: { entity: Operator },
+      // Operators have no column for a verified email.
+      emailVerification: { blockUnverifiedLogin: false },
+      ...guards.admin,
+    },
   },
 });
 

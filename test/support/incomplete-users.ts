@@ -27,6 +27,7 @@ export class CreationTimeProvider extends MinimalProvider {
 
 /** Adds email verification. */
 export class VerificationProvider extends MinimalProvider {
+  override isEmailVerified = (): boolean => true;
   override verifiesEmails = (): boolean => true;
 }
 
@@ -36,6 +37,7 @@ export class CompleteProvider extends IdentifierProvider {
   override datesAccounts = (): boolean => true;
   override deletesAccounts = (): boolean => true;
   override verifiesEmails = (): boolean => true;
+  override isEmailVerified = (): boolean => true;
 }
 
 abstract class UserBase {

@@ -7,7 +7,7 @@ import {
   type OnApplicationBootstrap,
   type OnModuleInit,
 } from '@nestjs/common';
-import { MetadataScanner, ModuleRef, ModulesContainer } from '@nestjs/core';
+import { ApplicationConfig, MetadataScanner, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { Auth, FLOWS } from './auth';
 import { AuthCoreModule } from './shared.module';
 import { AUTH_CONFIG, type AuthConfig } from './foundation/config/auth-config';
@@ -48,6 +48,7 @@ export class AuthModule implements NestModule, OnModuleInit, OnApplicationBootst
     private readonly events: AuthEvents,
     private readonly modules: ModulesContainer,
     private readonly realms: Realms,
+    private readonly application: ApplicationConfig,
     private readonly securityLog: SecurityLog,
     private readonly database: Database,
     @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
@@ -66,7 +67,7 @@ export class AuthModule implements NestModule, OnModuleInit, OnApplicationBootst
   }
 
   onModuleInit(): void {
-    refuseRoutes(this.modules, new MetadataScanner(), this.realms);
+    refuseRoutes(this.modules, new MetadataScanner(), this.realms, this.application);
     forwardEvents(this.events, this.moduleRef);
     observeEvents(this.events, this.securityLog, this.realms);
   }

@@ -1,4 +1,4 @@
-import { type DynamicModule, Inject, Module, type NestModule, type Provider, type Type } from '@nestjs/common';
+import { type DynamicModule, Inject, Logger, Module, type NestModule, type Provider, type Type } from '@nestjs/common';
 import { HttpAdapterHost, ModuleRef } from '@nestjs/core';
 import { AUTH_CONFIG, type AuthConfig } from './foundation/config/auth-config';
 import type { FeatureOptions, GuardStructure, UsersOptions } from './foundation/config/auth-options';
@@ -16,7 +16,7 @@ import { TypeormUserProvider } from './identity/users/typeorm-user-provider';
 import { Presenter } from './foundation/ports/presenter';
 import { UserProvider } from './foundation/ports/user-provider';
 import { TimedUserProvider } from './identity/users/timed-user-provider';
-import { userProviderErrors } from './identity/users/provider-checks';
+import { userProviderErrors, userProviderWarnings, blockErrors } from './identity/users/provider-checks';
 
 /** The part of the module structure that concerns one realm. */
 export interface RealmStructure extends GuardStructure {
@@ -40,8 +40,14 @@ export class RealmModule implements NestModule {
     @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
     private readonly adapterHost: HttpAdapterHost,
   ) {
-    const problems = config.routes && realm.options.isDefault ? userProviderErrors(users, realm.options) : [];
-    if (problems.length) throw new AuthConfigError(problems.join('\n'));
+    const { options } = realm;
+    // A service without routes may only verify tokens, with the environment of an issuer. Its server calls are checked.
+    if (config.routes) {
+      // The features of an extra guard are checked at their first server call. Its logins have routes.
+      const problems = options.isDefault ? userProviderErrors(users, options) : blockErrors(users, options);
+      if (problems.length) throw new AuthConfigError(problems.join('\n'));
+      for (const text of userProviderWarnings(users, options)) new Logger('Auth').warn(text);
+    }
     realms.add(new RealmScope(realm, moduleRef));
   }
 

@@ -9,6 +9,7 @@ import { Places } from '../../foundation/platform/sweep';
 import { UserProvider } from '../../foundation/ports/user-provider';
 import { Realm } from '../../foundation/realm/realm';
 import type { Caller } from '../../identity/tokens/caller';
+import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { Sessions } from '../sessions/sessions';
 import { AccountDataStore, type DeletedAccount } from './account-rows.store';
 import { AccountDeleted, AccountDeleting } from './account.events';
@@ -103,6 +104,7 @@ export class AccountDeletion {
 
   constructor(
     private readonly users: UserProvider,
+    private readonly timedUsers: TimedUserProvider,
     private readonly claims: DeletionClaims,
     private readonly rows: AccountDataStore,
     private readonly sessions: Sessions,
@@ -117,7 +119,8 @@ export class AccountDeletion {
    * @throws every error of a listener of `AccountDeleting` or of `hooks.deleteUser`; the account is not deleted then
    */
   delete(caller: Caller): Promise<void> {
-    const account = { userId: caller.userId, identifier: this.users.identifierOf(caller.user) };
+    const identifier = this.users.identifierOf(caller.user);
+    const account = { userId: caller.userId, identifier, spelling: this.timedUsers.spellingOf(identifier ?? '') };
     return this.claims.claimExclusive(caller, async (session) => {
       const { guard } = this.realm;
       // Before the transaction: listeners hold neither its locks nor its connection.

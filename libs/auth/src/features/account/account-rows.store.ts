@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import type { EntityTarget, ObjectLiteral } from 'typeorm';
 import { Database, type Sql } from '../../foundation/platform/database';
 import { Realm } from '../../foundation/realm/realm';
-import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { loginLock, userLock } from '../../request/lockout/lockout.store';
 import { LockoutCounter } from '../../request/lockout/lockout.entity';
 import { Passkey } from '../passkeys/passkey.entity';
@@ -54,6 +53,8 @@ export class Tables {
 export interface DeletedAccount {
   readonly userId: string;
   readonly identifier: string | null;
+  /** The identifier as the look-up compares it. Code of the host may compute it, so it is known before any lock is held. */
+  readonly spelling: string;
 }
 
 /** Deletes the data of one account. All queries are restricted to the guard, because ids of different guards collide. */
@@ -61,7 +62,6 @@ export interface DeletedAccount {
 export class AccountDataStore {
   constructor(
     private readonly tables: Tables,
-    private readonly users: TimedUserProvider,
     private readonly realm: Realm,
   ) {}
 
@@ -74,11 +74,10 @@ export class AccountDataStore {
   }
 
   /** Deletes every row of the account except its sessions: see `Sessions.eraseAll`. */
-  async erase(sql: Sql, { userId, identifier }: DeletedAccount): Promise<void> {
+  async erase(sql: Sql, { userId, spelling }: DeletedAccount): Promise<void> {
     const { lockouts, passwordResets, passkeys } = this.tables;
     await this.delete(sql, passkeys, 'user_id = $2', userId);
     await this.delete(sql, passwordResets, 'user_id = $2', userId);
-    const spelling = this.users.spellingOf(identifier ?? '');
     await this.delete(sql, lockouts, 'subject = ANY($2)', subjectsOf(userId, spelling));
   }
 

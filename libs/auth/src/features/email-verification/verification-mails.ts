@@ -53,6 +53,6 @@ export class QueuedVerificationMails extends VerificationMails {
   }
 
   private unverifiedAddressOf(user: object): string | null {
-    return this.users.isEmailVerified(user) === false ? this.users.emailOf(user) : null;
+    return this.users.isEmailVerified(user) === true ? null : this.users.emailOf(user);
   }
 }

@@ -59,10 +59,10 @@ export class UnverifiedBlock {
     private readonly realm: Realm,
   ) {}
 
-  /** Whether the user has to verify the email first. Users without email verification pass. */
+  /** Whether the user has to verify the email first. A state that is not known is no proof. */
   isBlocked(user: object): boolean {
     const { blockUnverifiedLogin } = this.realm.options.emailVerification;
-    return blockUnverifiedLogin && this.users.isEmailVerified(user) === false;
+    return blockUnverifiedLogin && this.users.isEmailVerified(user) !== true;
   }
 
   /**
@@ -113,18 +113,19 @@ export class LoginAttempts {
     // Before any query to a store, so that refusing a flood of requests costs little.
     if (!this.realm.options.hooks.authenticate) this.credentials.admit();
     const candidate = await this.credentials.find(login);
-    const lock = loginLock(candidate.userId, this.users.spellingOf(identifier));
+    const lock = loginLock(this.countedId(candidate), this.users.spellingOf(identifier));
     const attempt: GuardedAttempt<VerifiedCredentials> = {
       lock,
       limits: this.limits.ofLogin(lock, request),
       field,
       // `hooks.authenticate` may sign in a user whose identifier is unknown here. Another user may have caused the failures
-      // that this spelling has counted, so they stay.
+      // that this spelling has counted, so the limits, which decay, keep them. The lock does not decay: without a release,
+      // the failures of years would lock out the owner of the spelling.
       onSuccess: candidate.userId === null ? 'undone' : 'succeeded',
       onLimit: () => this.events.emit(new Lockout(request)),
       released: ({ user }) => {
         const userId = this.users.idOf(user);
-        return [loginLock(userId, ''), userLock('confirm', userId)];
+        return [lock, loginLock(userId, ''), userLock('confirm', userId)];
       },
     };
     let reason = this.reason(candidate);
@@ -136,6 +137,14 @@ export class LoginAttempts {
     });
     if (!verified) throw new WrongCredentials(field).withReason(reason, candidate.userId);
     return verified;
+  }
+
+  /**
+   * The account for which a failure counts, or null. A concealed account counts as an unknown identifier: otherwise a
+   * registration would move the count, and the next refusal would show whether it created the account.
+   */
+  private countedId({ user, userId }: LoginCandidate): string | null {
+    return user && this.unverified.isConcealed(user) ? null : userId;
   }
 
   private reason({ userId }: LoginCandidate): Reason {

@@ -8,7 +8,8 @@ import { RegistrationForm } from './registration-form';
 /** Why `registration.concealExisting` would conceal nothing with this configuration, each with the correction. */
 function concealmentErrors({ guards }: AuthConfig): string[] {
   return guards
-    .filter(({ registration: { concealExisting } }) => concealExisting)
+    // Extra guards inherit the option. They have server calls only, which check it: see `userProviderErrors`.
+    .filter(({ isDefault, registration: { concealExisting } }) => isDefault && concealExisting)
     .flatMap(({ features, emailVerification, hooks, username, nameOf }) => {
       const option = nameOf('registration.concealExisting');
       return [

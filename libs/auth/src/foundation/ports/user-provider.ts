@@ -38,11 +38,15 @@ export abstract class UserProvider<User extends object = object> {
   abstract findByIdentifier(identifier: string): Promise<StoredCredentials<User> | null>;
 
   /**
-   * The form in which {@link findByIdentifier} compares an identifier. Identifiers with one form find the same account, and
-   * identifiers with different forms never do. Failed logins with an identifier that names no account are counted by this
+   * The form in which {@link findByIdentifier} compares an identifier. Identifiers with one form must find the same account,
+   * and identifiers with different forms never. Failed logins with an identifier that names no account are counted by this
    * form. If it does not agree with the look-up, the counters show which accounts exist.
    *
-   * Null: an email is compared without case, and any other identifier to the letter. Default: null.
+   * The provider of an entity does not agree for an email that is stored with capitals, by code other than the registration:
+   * only that spelling finds it, but its form is that of all spellings.
+   *
+   * Null: an email is compared in lower case, and any other identifier to the letter. Default: null. A provider that compares
+   * another identifier in another way must implement it; at boot a warning names a provider that does not.
    */
   comparedForm(_identifier: string): string | null {
     return null;
@@ -55,7 +59,10 @@ export abstract class UserProvider<User extends object = object> {
    */
   abstract passwordHashOf(id: string): Promise<string | null>;
 
-  /** Whether the user's email is verified; null when users have no such state. Default: null. */
+  /**
+   * Whether the user's email is verified; null when it is not known, which counts as not verified. Default: null.
+   * `features.emailVerification` and `emailVerification.blockUnverifiedLogin` require an implementation.
+   */
   isEmailVerified(_user: User): boolean | null {
     return null;
   }
@@ -87,7 +94,8 @@ export abstract class UserProvider<User extends object = object> {
 
   /**
    * Does the work of {@link create} for an account that exists, and changes nothing. `registration.concealExisting` calls
-   * it when an email has an account, so that the time of the answer does not show it. Default: does nothing.
+   * it when an email has an account, so that the time of the answer does not show it, and requires an implementation.
+   * Default: does nothing.
    *
    * @param _id the id of the account
    */

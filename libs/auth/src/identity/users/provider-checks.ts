@@ -8,8 +8,33 @@ export const knowsVerifiedEmails = (users: UserProvider): boolean =>
     ? users.verifiesEmails()
     : users.isEmailVerified !== UserProvider.prototype.isEmailVerified;
 
+const unknownEmails = (option: string, guard: string, off: string): string =>
+  `${option} is on, but it is not known which users of the guard "${guard}" have a verified email. Give the entity a ` +
+  `column emailVerifiedAt (timestamptz, nullable), implement isEmailVerified in your UserProvider, or ${off}.`;
+
+/** Why `emailVerification.blockUnverifiedLogin` of a guard, which an extra guard inherits, would refuse every user. */
+export function blockErrors(users: UserProvider, { guard, isDefault, emailVerification, nameOf }: GuardConfig): string[] {
+  if (!emailVerification.blockUnverifiedLogin || knowsVerifiedEmails(users)) return [];
+  const option = 'emailVerification.blockUnverifiedLogin';
+  const off = isDefault ? 'turn it off' : `set guards.${guard}.${option} to false`;
+  return [unknownEmails(nameOf(option), guard, off)];
+}
+
+/** What the library cannot check, and the host should: each with its correction. */
+export function userProviderWarnings(users: UserProvider, { guard, username }: GuardConfig): string[] {
+  const isOwn = (method: 'findByIdentifier' | 'comparedForm'): boolean =>
+    [UserProvider, TypeormUserProvider].every(({ prototype }) => users[method] !== prototype[method]);
+  if (username === 'email' || !isOwn('findByIdentifier') || isOwn('comparedForm')) return [];
+  return [
+    `The UserProvider of the guard "${guard}" has no comparedForm, so each spelling of an unknown ${username} has its own ` +
+      'counter of failed logins. If findByIdentifier ignores case, these counters show which accounts exist. Implement ' +
+      'comparedForm, to return the form that findByIdentifier compares.',
+  ];
+}
+
 /** The configuration errors of a user provider for the enabled features of a guard, each with its correction. */
-export function userProviderErrors(users: UserProvider, { guard, features, hooks }: GuardConfig): string[] {
+export function userProviderErrors(users: UserProvider, options: GuardConfig): string[] {
+  const { guard, features, hooks } = options;
   const has = (...methods: ('identifierOf' | 'emailOf')[]): boolean =>
     methods.some((name) => users[name] !== UserProvider.prototype[name]);
   const implement = (methods: string): string => `Implement ${methods} in the UserProvider of the guard "${guard}"`;
@@ -25,6 +50,11 @@ export function userProviderErrors(users: UserProvider, { guard, features, hooks
       `features.emailVerification is on, but the users of the guard "${guard}" have no verified email. Give ` +
         'the entity a column emailVerifiedAt (timestamptz, nullable), or implement isEmailVerified, verifiesEmails ' +
         'and markEmailVerified in your UserProvider.',
+    features.emailVerification &&
+      !knowsVerifiedEmails(users) &&
+      unknownEmails('features.emailVerification', guard, 'turn the feature off'),
+    ...blockErrors(users, options),
+    features.registration && concealed(users, options),
     features.registration && (hooks.register ? registered(users, implement) : created(users, guard)),
     features.registration && shared(users, 'identifier', 'features.registration'),
     features.passwordReset && shared(users, 'email', 'features.passwordReset'),
@@ -44,6 +74,19 @@ const created = (users: UserProvider, guard: string): string | false =>
   !users.createsAccounts() &&
   `features.registration is on, but the users of the guard "${guard}" cannot be created. Give the entity a ` +
     'column name, implement createsAccounts and create in your UserProvider, or set hooks.register.';
+
+/** Why a registration at this guard would not conceal which accounts exist. */
+function concealed(users: UserProvider, { guard, emailVerification, registration, nameOf }: GuardConfig): string | false {
+  const option = nameOf('registration.concealExisting');
+  if (!registration.concealExisting) return false;
+  if (!emailVerification.blockUnverifiedLogin)
+    return `${option} needs emailVerification.blockUnverifiedLogin at the guard "${guard}". Set both options at this guard, or neither.`;
+  return (
+    users.imitateCreation === UserProvider.prototype.imitateCreation &&
+    `${option} needs the same work for an email with and without an account. Implement imitateCreation in the UserProvider ` +
+      `of the guard "${guard}": it does the work of create for an account that exists, and changes nothing.`
+  );
+}
 
 const registered = (users: UserProvider, implement: (methods: string) => string): string | false =>
   !users.datesAccounts() &&

@@ -47,8 +47,9 @@ export class TypeOrmAccounts<User extends ObjectLiteral> {
   }
 
   /**
-   * Takes as long as the insert of a row. A row lock is written to the log of the database, so the commit waits for the
-   * disk, and for standbys, as that of an insert does. This lock delays no update of the row.
+   * Waits as the insert of a row does: a row lock is written to the log of the database, so its commit waits for the disk
+   * and for standbys, too. It updates no index and runs no code of the host, such as subscribers. This lock delays no update
+   * of the row.
    */
   async imitateInsert(id: string): Promise<void> {
     const { primaryColumns, tablePath } = this.repository.metadata;

@@ -40,6 +40,9 @@ const TO_THE_LETTER: ReadonlySet<unknown> = new Set([
   'enum',
 ]);
 
+/** Collations of PostgreSQL that compare to the letter. One of the host may ignore the case, so it counts as one that does. */
+const EXACT_COLLATIONS: ReadonlySet<unknown> = new Set([undefined, '', 'default', 'C', 'POSIX']);
+
 // 22P02 invalid text, 22003 out of range, 22021 bad encoding.
 const NOT_OF_THE_TYPE = new Set(['22P02', '22003', '22021']);
 
@@ -128,11 +131,16 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
     return closest && this.isSpelled(closest.user, identifier) ? closest : null;
   }
 
-  /** The text that the statement of {@link findByIdentifier} compares. */
+  /**
+   * The text that the statement of {@link findByIdentifier} compares. It differs from it in two cases: an email that is
+   * stored with capitals is found by its own spelling only, and PostgreSQL may convert letters outside ASCII in another way,
+   * by the locale of the database (`citext`) or by a collation.
+   */
   override comparedForm(identifier: string): string {
     const column = this.metadata.findColumnWithPropertyName(this.username)!;
     const text = String(this.database.source.driver.preparePersistentValue(keptAs(this.username, identifier), column));
-    return TO_THE_LETTER.has(column.type) ? text : foldedIdentifier(text);
+    const isExact = TO_THE_LETTER.has(column.type) && EXACT_COLLATIONS.has(column.collation);
+    return isExact ? text : foldedIdentifier(text);
   }
 
   async passwordHashOf(id: string): Promise<string | null> {

@@ -119,10 +119,7 @@ export interface GuardedAttempt<T> {
   readonly limits?: readonly Limit[];
   /** The request field in the error body of a refusal. */
   readonly field: string;
-  /**
-   * The effect of a success on the counters of `limits`; by default it resets them. With `undone`, the attempt does not
-   * count for `lock` either.
-   */
+  /** The effect of a success on the counters of `limits`; by default it resets them. */
   readonly onSuccess?: AttemptOutcome;
   /** Called before an attempt is refused because of `limits`. */
   readonly onLimit?: () => void;
@@ -155,7 +152,7 @@ export class AttemptGuard {
     if (lock) await this.lockout.refuseLocked(lock, field);
     const verified = await this.failures.attempt(
       limits,
-      () => (lock ? this.lockout.attempt(lock, field, verify, onSuccess) : verify()),
+      () => (lock ? this.lockout.attempt(lock, field, verify) : verify()),
       (seconds) => {
         onLimit?.();
         return new TooManyFailures(field, seconds);

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { foldedIdentifier } from '../../identity/users/identifiers';
+import { Realm } from '../../foundation/realm/realm';
 import { AccountLockout } from './lockout';
 import { type LockKey, type LockPurpose, loginLock, userLock } from './lockout.store';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
@@ -10,6 +11,7 @@ export class LockRelease {
   constructor(
     private readonly lockout: AccountLockout,
     private readonly users: TimedUserProvider,
+    private readonly realm: Realm,
   ) {}
 
   /**
@@ -18,14 +20,19 @@ export class LockRelease {
    * @param subject the identifier for `login`, otherwise the user's id, compared exactly
    */
   async release(purpose: LockPurpose, subject: string): Promise<LockKey[]> {
-    return this.lockout.release([purpose === 'login' ? await this.ofLogin(subject) : userLock(purpose, subject)]);
+    return this.lockout.release(purpose === 'login' ? await this.ofLogin(subject) : [userLock(purpose, subject)]);
   }
 
-  /** Looks up the identifier as given first, and in lower case only if there is no such account. */
-  private async ofLogin(subject: string): Promise<LockKey> {
+  /**
+   * Looks up the identifier as given first, and in lower case only if there is no such account. The failures of a concealed
+   * account count for its identifier.
+   */
+  private async ofLogin(subject: string): Promise<LockKey[]> {
     const given = subject.trim();
     const found =
       (await this.users.findByIdentifier(given)) ?? (await this.users.findByIdentifier(foldedIdentifier(given)));
-    return loginLock(found && this.users.idOf(found.user), this.users.spellingOf(given));
+    const unknown = loginLock(null, this.users.spellingOf(given));
+    const ofAccount = found ? [loginLock(this.users.idOf(found.user), '')] : [];
+    return found && !this.realm.options.registration.concealExisting ? ofAccount : [...ofAccount, unknown];
   }
 }

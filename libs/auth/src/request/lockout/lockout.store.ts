@@ -15,8 +15,8 @@ const PAGE = 1000;
 export interface Reserved {
   /** Consecutive failures, including this attempt. */
   attempts: number;
-  /** Whether this attempt set the lock. */
-  locks: boolean;
+  /** The time of the lock that this attempt set, as PostgreSQL writes it; null if it set none. */
+  lockedAt: string | null;
 }
 
 /** Contains all queries of lockout counters, restricted to the realm's guard. */
@@ -60,20 +60,26 @@ export class LockoutStore {
              updated_at = excluded.updated_at
        WHERE l.locked_at IS NULL
           OR ($6::float8 > 0 AND l.locked_at + $6 * interval '1 second' <= excluded.updated_at)
-      RETURNING attempts, locked_at IS NOT NULL AS locks`;
+      RETURNING attempts, locked_at::text AS "lockedAt"`;
     const values = [ulid(), purpose, subject, this.realm.guard, maxAttempts, releaseAfter, this.clock.offset];
     // In a transaction, so that an attempt that was answered 503 is not counted afterwards.
     const [reserved] = await this.database.transaction((sql) => sql<Reserved>(statement, values));
     return reserved ?? null;
   }
 
-  /** Takes back an attempt that was not a failure. A lock that it set remains. */
-  async returnAttempt({ purpose, subject }: LockKey): Promise<void> {
-    await this.database.query(
-      `UPDATE ${this.table()} SET attempts = attempts - 1
-        WHERE purpose = $1 AND subject = $2 AND guard = $3 AND locked_at IS NULL AND attempts > 0`,
-      [purpose, subject, this.realm.guard],
+  /**
+   * Takes back an attempt that was not a failure, with the lock that it set. A lock of another attempt remains. Returns
+   * whether the attempt was still counted.
+   */
+  async returnAttempt({ purpose, subject }: LockKey, { lockedAt }: Reserved): Promise<boolean> {
+    const returned = await this.database.query(
+      `UPDATE ${this.table()} SET attempts = attempts - 1, locked_at = NULL
+        WHERE purpose = $1 AND subject = $2 AND guard = $3 AND attempts > 0
+          AND locked_at IS NOT DISTINCT FROM $4::timestamptz
+       RETURNING id`,
+      [purpose, subject, this.realm.guard, lockedAt],
     );
+    return returned.length > 0;
   }
 
   /** Deletes counters, and resolves to the keys that existed. */

@@ -5,7 +5,6 @@ import { isInconclusive } from '../../foundation/platform/deadline';
 import { AuthException } from '../../foundation/platform/errors';
 import type { Text } from '../../foundation/platform/messages';
 import { Realm } from '../../foundation/realm/realm';
-import type { AttemptOutcome } from '../../foundation/security-store/security-store';
 import { secondsHeld } from './lockout.policy';
 import { type LockKey, type LockPurpose, LockoutStore, type Reserved } from './lockout.store';
 
@@ -19,17 +18,11 @@ export abstract class AccountLockout {
 
   /**
    * Reserves an attempt, then runs `verify`, which resolves to null for a wrong secret. A success does not clear the
-   * counter: see {@link release}.
+   * counter: see {@link release}. An inconclusive error takes the attempt back, and a lock that it set.
    *
-   * @param onSuccess with `undone`, a success takes its attempt back
    * @throws AccountIsLocked under `field`, without verification
    */
-  abstract attempt<T>(
-    key: LockKey,
-    field: string,
-    verify: () => Promise<T | null>,
-    onSuccess?: AttemptOutcome,
-  ): Promise<T | null>;
+  abstract attempt<T>(key: LockKey, field: string, verify: () => Promise<T | null>): Promise<T | null>;
 
   /** Clears counters, and resolves to the keys that existed. */
   abstract release(keys: readonly LockKey[]): Promise<LockKey[]>;
@@ -84,20 +77,13 @@ export class PersistentLockout extends AccountLockout {
     if (seconds > 0) throw new AccountIsLocked(field, seconds);
   }
 
-  async attempt<T>(
-    key: LockKey,
-    field: string,
-    verify: () => Promise<T | null>,
-    onSuccess?: AttemptOutcome,
-  ): Promise<T | null> {
+  async attempt<T>(key: LockKey, field: string, verify: () => Promise<T | null>): Promise<T | null> {
     if (!key.subject) return verify();
-    await this.reserve(key, field);
+    const reserved = await this.reserve(key, field);
     try {
-      const verified = await verify();
-      if (verified !== null && onSuccess === 'undone') await this.returnAttempt(key);
-      return verified;
+      return await verify();
     } catch (error) {
-      if (isInconclusive(error)) await this.returnAttempt(key);
+      if (isInconclusive(error)) await this.returnAttempt(key, reserved);
       throw error;
     }
   }
@@ -111,18 +97,20 @@ export class PersistentLockout extends AccountLockout {
     return released;
   }
 
-  private async reserve(key: LockKey, field: string): Promise<void> {
+  private async reserve(key: LockKey, field: string): Promise<Reserved> {
     const reserved = await this.unlessMissing<Reserved | null>(this.store.reserve(key), UNCOUNTED);
-    if (reserved?.locks) this.events.emit(new AccountLocked(key.purpose, key.subject, this.realm.guard));
-    if (reserved && reserved.attempts <= this.realm.options.lockout.maxAttempts) return;
+    if (reserved?.lockedAt) this.events.emit(new AccountLocked(key.purpose, key.subject, this.realm.guard));
+    if (reserved && reserved.attempts <= this.realm.options.lockout.maxAttempts) return reserved;
     await this.refuseLocked(key, field);
     // The lock was released between the two statements: the attempt counts as the first one after the release.
-    await this.reserve(key, field);
+    return this.reserve(key, field);
   }
 
-  private async returnAttempt(key: LockKey): Promise<void> {
+  private async returnAttempt(key: LockKey, reserved: Reserved): Promise<void> {
     try {
-      await this.store.returnAttempt(key);
+      const isReturned = await this.store.returnAttempt(key, reserved);
+      if (!isReturned || !reserved.lockedAt) return;
+      this.events.emit(new AccountReleased(key.purpose, key.subject, this.realm.guard));
     } catch (error) {
       this.logger.warn(`an attempt that was not a failure stays counted: ${(error as Error).message}`);
     }
@@ -144,12 +132,12 @@ export class PersistentLockout extends AccountLockout {
   }
 }
 
-const UNCOUNTED: Reserved = { attempts: 0, locks: false };
+const UNCOUNTED: Reserved = { attempts: 0, lockedAt: null };
 
 /**
  * The consecutive failures of a subject reached `lockout.maxAttempts`. Emitted once per lock, when the last allowed
- * attempt is reserved, and not emitted if the database does not answer in time. If that attempt succeeds,
- * {@link AccountReleased} follows.
+ * attempt is reserved, and not emitted if the database does not answer in time. If that attempt succeeds, or could not be
+ * verified, {@link AccountReleased} follows.
  *
  * The library sends no mail about a lock, so a listener can inform the owner of the account. `subject` is the key of a
  * counter and may belong to no account: resolve it before you send a mail.
