@@ -7,6 +7,7 @@ import { member } from '../support/members';
 import { tablesContaining } from '../support/find-texts';
 import { storePasskey } from '../support/passkeys';
 import { type Member, PASSWORD } from '../support/user-entities';
+import { userProvidersOf } from '../support/user-reads';
 
 /** The seconds during which an access token can be presented, including leeway and margin for clocks. */
 const LIFE = 900 + 5 + 60;
@@ -133,6 +134,17 @@ describe('DELETE /account', () => {
     expect(deleted).toEqual([]);
     await t.get('/private', account.token).expect(401);
     await t.login(ADA).expect(200);
+  });
+
+  it('asks the provider for the spelling of the identifier before anything ends', async () => {
+    for (const users of userProvidersOf(t))
+      jest.spyOn(users, 'comparedForm').mockImplementation(() => {
+        throw new Error('no spelling');
+      });
+    expect((await account.erase()).status).toBe(500);
+    jest.restoreAllMocks();
+    await t.get('/private', account.token).expect(200);
+    expect((await account.erase()).status).toBe(204);
   });
 
   it('requires a token and a confirmation', async () => {

@@ -1,3 +1,4 @@
+import { Logger } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { AuthModuleOptions } from '@svc/auth';
 import { DataSource } from 'typeorm';
@@ -11,7 +12,9 @@ import {
   EmailProvider,
   CreationTimeProvider,
   VerificationProvider,
+  ComparingProvider,
   CompleteProvider,
+  ForgetfulProvider,
   DuplicateEmails,
   EmailUniquePerTenant,
   EmailPartlyUnique,
@@ -99,6 +102,34 @@ describe('the module refuses to start', () => {
       'with users that have no verified email',
       { ...verify, users: { entity: Person } },
       /have no verified email.*emailVerifiedAt/,
+    ],
+    [
+      'with a block of unverified users whose state is not known',
+      { emailVerification: { blockUnverifiedLogin: true } },
+      /^emailVerification\.blockUnverifiedLogin is on, but .*guard "api".*emailVerifiedAt.*or turn it off\.$/,
+    ],
+    [
+      'with a block that an extra guard inherits, whose users have no known state',
+      {
+        ...members,
+        emailVerification: { blockUnverifiedLogin: true },
+        guards: { admin: { emailVerification: undefined } },
+      },
+      /guard "admin".*set guards\.admin\.emailVerification\.blockUnverifiedLogin to false/,
+    ],
+    [
+      'with a block and a provider that does not know the state',
+      {
+        users: { provider: IdentifierProvider },
+        features: { accountDeletion: false },
+        emailVerification: { blockUnverifiedLogin: true },
+      },
+      /not known which users of the guard "api".*implement isEmailVerified/,
+    ],
+    [
+      'with email verification and a provider that verifies emails without knowing the state',
+      { ...verify, users: { provider: ForgetfulProvider }, features: { ...verify.features, accountDeletion: false } },
+      /features\.emailVerification is on, but it is not known.*implement isEmailVerified.*turn the feature off/,
     ],
     [
       'with an entity of which no user can be created',
@@ -189,6 +220,19 @@ describe('the module refuses to start', () => {
 
   it.each(refused)('%s', async (_, options, message) => {
     await expect(start(options)).rejects.toThrow(message);
+  });
+
+  it.each<[string, Partial<AuthModuleOptions>, boolean]>([
+    ['compares another identifier than the email in an unknown way', { username: 'login', users: { provider: IdentifierProvider } }, true],
+    ['tells how it compares', { username: 'login', users: { provider: ComparingProvider } }, false],
+    ['finds users by email', { users: { provider: IdentifierProvider } }, false],
+    ['is that of an entity', { username: 'handle', users: { entity: UniqueHandle } }, false],
+  ])('no provider, but warns of one that %s', async (_, options, isWarned) => {
+    const warned = jest.spyOn(Logger.prototype, 'warn').mockImplementation();
+    const guards = { admin: { username: 'email' } };
+    await start({ ...options, guards, features: { accountDeletion: false } });
+    const texts = warned.mock.calls.map(([text]) => String(text)).filter((text) => text.includes('comparedForm'));
+    expect(texts).toEqual(isWarned ? [expect.stringMatching(/guard "api" has no comparedForm.*unknown login.*Implement/)] : []);
   });
 
   it('in production with a plain HTTP URL, even on localhost', async () => {

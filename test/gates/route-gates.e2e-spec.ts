@@ -1,5 +1,5 @@
-import { Controller, Get, Post, type Type, UseGuards } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
+import { Controller, Get, Post, Scope, type Type, UseGuards } from '@nestjs/common';
+import { APP_GUARD, NestFactory } from '@nestjs/core';
 import { AuthGuard } from '@nestjs/passport';
 import {
   Abilities,
@@ -12,6 +12,7 @@ import {
   RequireVerifiedEmail,
   Throttled,
   UserProvider,
+  VerifiedEmailGuard,
 } from '@svc/auth';
 import { randomUUID } from 'node:crypto';
 import { TestApp, type TestAppOptions } from '../support/app';
@@ -334,6 +335,35 @@ describe('a route for users with a verified email', () => {
     await expect(TestApp.start({ options, controllers: [controller], entities: [VerifiablePerson] })).rejects.toThrow(
       new RegExp(`^${name}\\.any: @RequireVerifiedEmail\\(\\).*column emailVerifiedAt.*isEmailVerified`),
     );
+  });
+
+  @Controller('plain')
+  class Plain {
+    @Get()
+    any() {
+      return {};
+    }
+  }
+
+  const asAppGuard = (scope?: Scope): TestAppOptions => ({
+    imports: [{ module: class Guarded {}, providers: [{ provide: APP_GUARD, useClass: VerifiedEmailGuard, scope }] }],
+  });
+  const asGlobal: TestAppOptions = {
+    prepare: (app) => app.useGlobalGuards(app.get(VerifiedEmailGuard, { strict: false })),
+  };
+
+  it.each<[string, TestAppOptions]>([
+    ['APP_GUARD', asAppGuard()],
+    ['APP_GUARD for each request', asAppGuard(Scope.REQUEST)],
+    ['useGlobalGuards', asGlobal],
+  ])('is refused at boot if its guard is global, by %s', async (_, more) => {
+    const host = { controllers: [Plain], entities: [VerifiablePerson], ...more };
+    await expect(TestApp.start(host)).rejects.toThrow(/@RequireVerifiedEmail\(\).*users of the guard "/);
+    const users = { entity: VerifiablePerson };
+    const t = await TestApp.start({ ...host, options: { users, guards: { admin: { users } } } });
+    await t.person('ada@example.com');
+    expect((await t.get('/plain', (await t.auth.startSession(1)).accessToken)).status).toBe(409);
+    await t.stop();
   });
 
   it('answers 409 to a user of whom it is not known', async () => {

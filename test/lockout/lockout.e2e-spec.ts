@@ -332,8 +332,7 @@ describe.each<[string, number, Partial<AuthModuleOptions>]>([
       (t, handle) => t.database.getRepository(Named).save({ handle, passwordHash: null }),
     ],
   ])('on guesses by %s', (field, options, create) => {
-    const tables = `CREATE TABLE IF NOT EXISTS named
-                      (id int GENERATED ALWAYS AS IDENTITY, handle text UNIQUE, "passwordHash" text)`;
+    const tables = `CREATE TABLE named (id int GENERATED ALWAYS AS IDENTITY, handle text UNIQUE, "passwordHash" text)`;
     const t = TestApp.forFile({ options: { ...protection, ...options }, entities: [Named], tables });
 
     const guess = async (identifier: string): Promise<number> =>

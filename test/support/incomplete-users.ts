@@ -15,6 +15,16 @@ export class IdentifierProvider extends MinimalProvider {
   override identifierOf = (): string => 'ada@example.com';
 }
 
+/** Adds `comparedForm`. */
+export class ComparingProvider extends IdentifierProvider {
+  override comparedForm = (identifier: string): string => identifier.toLowerCase();
+}
+
+/** Verifies emails, but does not know which. */
+export class ForgetfulProvider extends IdentifierProvider {
+  override verifiesEmails = (): boolean => true;
+}
+
 /** Adds `emailOf`. */
 export class EmailProvider extends MinimalProvider {
   override emailOf = (): string => 'ada@example.com';

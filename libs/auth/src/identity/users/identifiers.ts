@@ -4,8 +4,9 @@ import { sha256 } from '../../foundation/platform/crypto';
 const MAX_BYTES = 190;
 
 /**
- * An identifier without differences that do not distinguish accounts: trimmed and in lower case. The mapping is that of
- * Unicode for every locale (RFC 8264 §5.2.3): a Kelvin sign becomes k, and a dotless i does not become i.
+ * An identifier without differences that do not distinguish accounts: trimmed and in lower case. The mapping is the default
+ * lower-casing of Unicode, for every locale (RFC 8264 §5.2.3): a Kelvin sign becomes k, and a dotless i does not become i.
+ * It is not case folding: ß is not ss, and a capital sigma at the end of a word becomes ς, which is not σ.
  */
 export const foldedIdentifier = (identifier: string): string => identifier.trim().toLowerCase();
 

@@ -1,6 +1,6 @@
 import { AuthConfigError } from '@svc/auth';
 import { randomUUID } from 'node:crypto';
-import { DataSource, type ObjectLiteral } from 'typeorm';
+import { Column, DataSource, Entity, type ObjectLiteral, PrimaryGeneratedColumn } from 'typeorm';
 import { createEmptyDatabase } from '../../../../../test/support/database';
 import {
   ACCOUNTS,
@@ -15,9 +15,38 @@ import {
 import { Database } from '../../foundation/platform/database';
 import { TypeormUserProvider } from './typeorm-user-provider';
 
-type Entity = new () => ObjectLiteral;
+type EntityClass = new () => ObjectLiteral;
 
 const UUID = randomUUID();
+
+class WithHandle {
+  @PrimaryGeneratedColumn('identity', { type: 'int' })
+  id!: number;
+
+  @Column('text', { nullable: true })
+  passwordHash?: string | null;
+}
+
+@Entity('by_citext')
+class ByCitext extends WithHandle {
+  @Column('citext', { unique: true })
+  handle!: string;
+}
+
+@Entity('without_case')
+class WithoutCase extends WithHandle {
+  @Column({ type: 'text', unique: true, collation: 'without_case' })
+  handle!: string;
+}
+
+@Entity('by_c')
+class ByC extends WithHandle {
+  @Column({ type: 'text', unique: true, collation: 'C' })
+  handle!: string;
+}
+
+/** Letters whose lower case depends on the language, the place in the word or the version of Unicode. */
+const LETTERS = ['Σ', 'σ', 'ς', 'ẞ', 'ß', 'ſ', 's', 'S', 'İ', 'i\u0307', 'i', 'I', 'ı', 'SS', 'ss', 'ΟΔΟΣ', 'οδος', 'οδοσ'];
 
 describe('the users of a TypeORM entity', () => {
   let database: Awaited<ReturnType<typeof createEmptyDatabase>>;
@@ -28,11 +57,15 @@ describe('the users of a TypeORM entity', () => {
     source = await new DataSource({
       type: 'postgres',
       url: database.url,
-      entities: ACCOUNTS,
+      entities: [...ACCOUNTS, ByCitext, WithoutCase, ByC],
       installExtensions: false,
       uuidExtension: 'pgcrypto',
     }).initialize();
     await source.query('CREATE SCHEMA crm');
+    await source.query('CREATE EXTENSION citext');
+    await source.query(
+      "CREATE COLLATION without_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false)",
+    );
     await source.synchronize();
   });
   afterAll(async () => {
@@ -40,12 +73,12 @@ describe('the users of a TypeORM entity', () => {
     await database.drop();
   });
 
-  const usersOf = (entity: Entity, username = 'email') =>
+  const usersOf = (entity: EntityClass, username = 'email') =>
     new TypeormUserProvider(new Database(source, 5000), entity, username);
-  const create = async (entity: Entity, email: string, more: object = {}): Promise<ObjectLiteral> =>
+  const create = async (entity: EntityClass, email: string, more: object = {}): Promise<ObjectLiteral> =>
     source.getRepository(entity).save({ email, passwordHash: 'digest', ...more } as ObjectLiteral);
 
-  it.each<[string, Entity, object, string]>([
+  it.each<[string, EntityClass, object, string]>([
     ['a uuid', ByUuid, {}, 'string'],
     ['an int', ByInt, {}, 'number'],
     ['a bigint', ByBigint, {}, 'string'],
@@ -110,7 +143,7 @@ describe('the users of a TypeORM entity', () => {
     `${randomUUID()}0`,
     '00000000-0000-0000-0000-000000000000',
   ];
-  it.each<[string, Entity]>([
+  it.each<[string, EntityClass]>([
     ['a uuid', ByUuid],
     ['an int', ByInt],
     ['a bigint', ByBigint],
@@ -121,7 +154,7 @@ describe('the users of a TypeORM entity', () => {
     for (const id of invalidIds) expect([id.slice(0, 40), await users.findById(id)]).toEqual([id.slice(0, 40), null]);
   });
 
-  it.each<[string, Entity, (id: string) => string[]]>([
+  it.each<[string, EntityClass, (id: string) => string[]]>([
     [
       'an int',
       ByInt,
@@ -179,14 +212,16 @@ describe('the users of a TypeORM entity', () => {
       expect(await byUuid.findByIdentifier(spelling)).toBeNull();
   });
 
-  it.each<[string, Entity, string, readonly string[]]>([
+  it.each<[string, EntityClass, string, readonly string[]]>([
     [
       'an email',
       ByInt,
       'email',
-      ['ada@x', 'ADA@x', 'a\u0131k@x', 'AIK@x', 'ai\u212a@x', '\u0410da@x', 'İda@x', 'ß@x', 'SS@x'],
+      ['ada@x', 'ADA@x', 'a\u0131k@x', 'AIK@x', 'ai\u212a@x', '\u0410da@x', ...LETTERS.map((letter) => `${letter}@x`)],
     ],
-    ['a handle', Plain, 'handle', ['ada', 'ADA', 'Ada', 'k', 'K', '\u212a', 'ı', 'i', 'İ', 'a\u200bda']],
+    ['a handle', Plain, 'handle', ['ada', 'ADA', 'Ada', 'k', 'K', '\u212a', 'a\u200bda', ...LETTERS]],
+    ['a text with the collation C', ByC, 'handle', ['ada', 'ADA', 'Ada', ...LETTERS]],
+    ['a text with a collation that ignores case', WithoutCase, 'handle', ['ada', 'ADA', 'Ada', 'bob', 'é', 'É', 'e']],
     ['a text with a transformer', ByAlias, 'id', ['usr_ada', 'ada', 'ADA', 'usr_ADA', 'usr_usr_ada']],
     ['a uuid', ByUuid, 'id', [UUID, UUID.toUpperCase(), `{${UUID}}`, UUID.replaceAll('-', ''), randomUUID()]],
   ])(
@@ -217,6 +252,25 @@ describe('the users of a TypeORM entity', () => {
     expect({ ...after, xmax: before.xmax }).toEqual(before);
     // The lock has a transaction id, so its commit is written to the log of the database.
     expect(xmax).not.toBe(before.xmax);
+  });
+
+  it('have a citext whose compared form is that of the look-up, for letters whose lower case is that of the database', async () => {
+    const users = usersOf(ByCitext, 'handle');
+    const all = ['ada', 'ADA', 'Ada', 'k', 'K', '\u212a', ...LETTERS];
+    const inDatabase = async (text: string) => (await source.query('SELECT lower($1) AS lower', [text]))[0].lower;
+    const same: string[] = [];
+    for (const text of all) if ((await inDatabase(text)) === text.toLowerCase()) same.push(text);
+    // The locale of the database decides about other letters. These have one lower case everywhere.
+    expect(same).toEqual(expect.arrayContaining(['ADA', 'K', 'S', 'I', 'SS', 'σ', 'ς', 'ß', 'ſ', 'ı']));
+    for (const stored of same) {
+      await source.query('DELETE FROM by_citext');
+      await source.getRepository(ByCitext).insert({ handle: stored, passwordHash: 'digest' });
+      for (const tried of same) {
+        const isFound = (await users.findByIdentifier(tried)) !== null;
+        const isEqual = users.comparedForm(tried) === users.comparedForm(stored);
+        expect([stored, tried, isEqual]).toEqual([stored, tried, isFound]);
+      }
+    }
   });
 
   it('have a password hash that is found only by the exact spelling of the id', async () => {
