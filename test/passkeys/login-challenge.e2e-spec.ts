@@ -19,6 +19,7 @@ function withPasskeys(options: Partial<AuthModuleOptions> = {}): void {
   const own = PasskeyApp.forFile({ ...options, features: { twoFactor: true, ...options.features } });
   beforeEach(async () => {
     app = own;
+    await app.verifyEmails();
     ada = await app.confirmed();
     authenticator = new SoftAuthenticator(ORIGIN);
   });
@@ -251,7 +252,11 @@ describe('a passkey as the second step, beyond the limit of failures', () => {
 });
 
 describe('a passkey as the second step, where unverified users cannot sign in', () => {
-  withPasskeys({ passkeys: { required: true }, emailVerification: { blockUnverifiedLogin: true } });
+  withPasskeys({
+    users: { entity: VerifiablePerson },
+    passkeys: { required: true },
+    emailVerification: { blockUnverifiedLogin: true },
+  });
 
   it('opens no session for a user who must verify the email first', async () => {
     await app.enrol(ada, authenticator);

@@ -93,6 +93,7 @@ describe('the stored key of a passkey', () => {
 describe('the user of a passkey', () => {
   let beforeTokens: () => unknown;
   const app = PasskeyApp.forFile({
+    users: { entity: VerifiablePerson },
     emailVerification: { blockUnverifiedLogin: true },
     hooks: { tokenClaims: async () => ({ host: await beforeTokens() }) },
   });
@@ -101,6 +102,7 @@ describe('the user of a passkey', () => {
 
   beforeEach(async () => {
     beforeTokens = () => undefined;
+    await app.verifyEmails();
     ada = await app.confirmed();
     await app.enrol(ada, authenticator);
   });

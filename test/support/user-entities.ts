@@ -10,7 +10,7 @@ export class Person extends withTwoFactorColumns(withAuthColumns()) {
 
 /** The same users with the state that `@RequireVerifiedEmail()` reads. */
 @Entity('people')
-export class VerifiablePerson extends withAuthColumns() {
+export class VerifiablePerson extends withTwoFactorColumns(withAuthColumns()) {
   @PrimaryGeneratedColumn('identity', { type: 'int' })
   id!: number;
 

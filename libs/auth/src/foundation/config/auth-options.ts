@@ -580,7 +580,8 @@ export interface EmailVerificationOptions {
   expire?: number;
 
   /**
-   * Refuses sessions to users without a verified email.
+   * Refuses sessions to users without a verified email, also to those of unknown state. The users of the guard need such a
+   * state: a column `emailVerifiedAt`, or `UserProvider.isEmailVerified`.
    *
    * @default false
    * @env SVC_VERIFY_BLOCK_LOGIN
@@ -823,8 +824,8 @@ export interface AuthHooks {
   /**
    * Replaces the identifier and password check of `POST /login`. Resolve to the user, or to null to refuse. Rate limits
    * and lockout still apply, by the submitted identifier: if it names another account than the returned user, the login
-   * fails. An identifier that `UserProvider.findByIdentifier` does not find is counted by its spelling, and a success does
-   * not clear these failures. A throw counts as a failure. The host must take equal time for unknown users. Extra guards do not inherit
+   * fails. An identifier that `UserProvider.findByIdentifier` does not find is counted by its spelling: a success releases
+   * the lock of this spelling, and does not clear the failures that the rate limits count. A throw counts as a failure. The host must take equal time for unknown users. Extra guards do not inherit
    * it, so that a user of one table does not sign in as the user with the same id in another table.
    */
   authenticate?: (request: unknown, context: { guard: string }) => Promise<object | null>;
