@@ -80,7 +80,8 @@ Generated from \`libs/auth/src/foundation/config/auth-options.ts\` by \`npm run 
 - The application does not start with an unknown option, a number out of its range, or a value that is not a boolean. The
   error names the option, the variable and the range, and for an unknown name the nearest known one. An unknown variable
   \`SVC_*\` is logged.
-- A variable of a boolean is \`true\`, \`1\`, \`on\`, \`yes\`, \`false\`, \`0\`, \`off\`, \`no\` or blank (false), in any case. A
+- A variable of a boolean is \`true\`, \`1\`, \`on\`, \`yes\`, \`false\`, \`0\`, \`off\` or \`no\`, in any case, and so is the text of an
+  option, for example from a \`ConfigService\`. A blank variable is unset: the default applies. A
   duration is a whole number in the unit of its option, or a text with a unit: \`90s\`, \`15m\`, \`12h\`, \`7d\`.
 - An option without a default is optional, unless its meaning says that it is required.
 - A table has the first sentences of each meaning. The rest is below the table.

@@ -2,6 +2,7 @@ import { VARIABLES, authOptionsFromEnv, envName, unknownVariables } from './env'
 import { AuthConfigError } from '../platform/errors';
 import { BOUNDS } from './bounds';
 import { DEFAULT_FEATURES } from './defaults';
+import { resolveOptions } from './resolve-options';
 
 // Every variable, with the option that it sets.
 const EXPECTED: Record<string, string> = {
@@ -144,12 +145,10 @@ describe('authOptionsFromEnv', () => {
 
 describe('a variable', () => {
   it.each([
-    ['', false],
     ['0', false],
     ['false', false],
     ['FALSE', false],
     [' false ', false],
-    ['  ', false],
     ['off', false],
     ['no', false],
     [' No ', false],
@@ -161,6 +160,16 @@ describe('a variable', () => {
   ])('that sets a flag: "%s" means %s', (text, value) => {
     expect(authOptionsFromEnv({ SVC_FEATURE_ROTATION: text })).toEqual({ features: { rotation: value } });
     expect(authOptionsFromEnv({ SVC_COOKIE_SECURE: text })).toEqual({ cookie: { secure: value } });
+  });
+
+  it.each(['', ' ', '\t', '\r'])('that is blank leaves its option unset, also that of a protection: %j', (text) => {
+    const names = [...VARIABLES.map(([name]) => name), 'PUBLIC_KEY'];
+    const blank = Object.fromEntries(names.map((name) => [`SVC_${name}`, text]));
+    expect(authOptionsFromEnv(blank)).toEqual({});
+    const { guards, securityLog } = resolveOptions(authOptionsFromEnv(blank));
+    expect(guards[0]!.features).toMatchObject({ denylist: true, reuseDetection: true, gateAuthRoutes: true });
+    expect(guards[0]).toMatchObject({ cookie: { secure: true }, passwordReset: { revokeSessions: true } });
+    expect(securityLog.enabled).toBe(true);
   });
 
   it.each(['banana', '2', 'yes please', 'tru', 'null', '-', '0.0'])('that sets a flag refuses "%s"', (text) => {
@@ -181,10 +190,6 @@ describe('a variable', () => {
     ['60000ms', 60],
   ])('that sets a number of seconds: "%s" means %d', (text, value) => {
     expect(authOptionsFromEnv({ SVC_ACCESS_TTL: text })).toEqual({ accessTtl: value });
-  });
-
-  it.each(['', ' '])('that sets a number is ignored when it is blank: "%s"', (text) => {
-    expect(authOptionsFromEnv({ SVC_ACCESS_TTL: text, SVC_FORK_THRESHOLD: text })).toEqual({});
   });
 
   it.each(['0', '-1', '1.5', '86401', '2d', '60 s', '15M', '1w', 'sixty', 'NaN', 'Infinity', '1,000', '0x10', '1e3'])(
@@ -217,9 +222,8 @@ describe('a variable', () => {
     expect(authOptionsFromEnv({ SVC_AUDIENCE: ' , ' })).toEqual({ audience: [] });
   });
 
-  it('that sets a text is not trimmed, and is ignored when it is empty', () => {
+  it('that sets a text is not trimmed', () => {
     expect(authOptionsFromEnv({ SVC_SECRET: ' s,1 ' })).toEqual({ secret: ' s,1 ' });
-    expect(authOptionsFromEnv({ SVC_SECRET: '', SVC_ISSUER: '' })).toEqual({});
   });
 
   it.each([
@@ -232,13 +236,8 @@ describe('a variable', () => {
     ['false', false],
     [' FALSE ', false],
     ['off', false],
-    [' ', false],
   ])('that sets a schedule: "%s" means %p', (text, schedule) => {
     expect(authOptionsFromEnv({ SVC_PRUNE_SCHEDULE: text })).toEqual({ retention: { schedule } });
-  });
-
-  it('that sets a schedule or a number of days is ignored when it is empty', () => {
-    expect(authOptionsFromEnv({ SVC_PRUNE_SCHEDULE: '', SVC_PRUNE_LOCKOUT_DAYS: '' })).toEqual({});
   });
 
   it('with the public key sets the key of the active kid', () => {

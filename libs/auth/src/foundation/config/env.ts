@@ -4,7 +4,7 @@ import { BOUNDS, boundsOf } from './bounds';
 import { accepted, nearest, readFlag, readNumber } from './option-values.policy';
 
 type Env = Readonly<Record<string, string | undefined>>;
-/** Converts the text of a variable; undefined if the text has no such value. A blank text is converted by flags only. */
+/** Converts the text of a variable, which is not blank; undefined if the text has no such value. */
 type Parse = (text: string, option: string) => unknown;
 
 const text: Parse = (value) => value;
@@ -16,8 +16,7 @@ const list: Parse = (value) =>
     .filter(Boolean);
 const number: Parse = (value, option) => readNumber(value, boundsOf(option));
 
-const unlessFalse: Parse = (value) =>
-  !['', '0', 'false', 'off', 'no'].includes(value.trim().toLowerCase()) && value.trim();
+const unlessFalse: Parse = (value) => !['0', 'false', 'off', 'no'].includes(value.trim().toLowerCase()) && value.trim();
 
 const FEATURES =
   'rotation reuseDetection denylist logoutAll changePassword accountDeletion gateAuthRoutes ' +
@@ -116,8 +115,8 @@ export const VARIABLES: ReadonlyArray<readonly [name: string, option: string, pa
 /**
  * Reads options from `SVC_*` environment variables. Options without a variable stay unset.
  *
- * Booleans are `true`, `1`, `on`, `yes`, `false`, `0`, `off`, `no` in any case, and a blank text for false. Durations are
- * whole numbers in the unit of their option, or have a unit: `90s`, `15m`, `12h`, `7d`.
+ * A blank text leaves the option unset, so its default applies. Booleans are `true`, `1`, `on`, `yes`, `false`, `0`, `off`,
+ * `no` in any case. Durations are whole numbers in the unit of their option, or have a unit: `90s`, `15m`, `12h`, `7d`.
  *
  * @param env the environment; `process.env` by default
  * @param guard name of an extra guard: then the variables `SVC_{GUARD}_*` are read, with the name in upper case and `_`
@@ -133,8 +132,9 @@ export function authOptionsFromEnv(env: Env = process.env, guard?: string): Auth
   const errors: string[] = [];
   for (const [name, option, parse] of VARIABLES) {
     const value = env[prefix + name];
-    // A blank value counts as unset, such as `SVC_SECRET=` in an env file; for a flag it means false.
-    if (value === undefined || (parse === number ? !value.trim() : value === '' && parse !== flag)) continue;
+    // A blank line of an env file, such as `SVC_FEATURE_DENYLIST=${DENYLIST}` without the outer variable, must not switch
+    // a protection off.
+    if (!value?.trim()) continue;
     const parsed = parse(value, option);
     if (parsed === undefined) errors.push(invalidValue(option, guard, value));
     else assign(options, option.split('.'), parsed);
@@ -142,7 +142,8 @@ export function authOptionsFromEnv(env: Env = process.env, guard?: string): Auth
   if (errors.length) throw new AuthConfigError(errors.join('\n'));
   if (env === process.env) isProcessRead = true;
   const publicKey = env[`${prefix}PUBLIC_KEY`];
-  if (publicKey) assign(options, ['keys', 'public'], { [env[`${prefix}ACTIVE_KID`] || 'default']: publicKey });
+  const kid = env[`${prefix}ACTIVE_KID`];
+  if (publicKey?.trim()) assign(options, ['keys', 'public'], { [kid?.trim() ? kid : 'default']: publicKey });
   const { retention } = options as AuthModuleOptions;
   if (retention) retentionsFromEnv.add(retention);
   return options;

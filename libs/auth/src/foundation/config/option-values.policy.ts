@@ -7,9 +7,9 @@ export interface Bounds {
 }
 
 const TRUE: readonly unknown[] = ['true', '1', 'on', 'yes'];
-const FALSE: readonly unknown[] = ['', 'false', '0', 'off', 'no'];
+const FALSE: readonly unknown[] = ['false', '0', 'off', 'no'];
 
-/** Reads a boolean from the text of a variable; undefined for any other text. A blank text is false. */
+/** Reads a boolean from a text; undefined for any other text, also for a blank one. */
 export function readFlag(text: string): boolean | undefined {
   const word = text.trim().toLowerCase();
   return TRUE.includes(word) ? true : FALSE.includes(word) ? false : undefined;
