@@ -226,8 +226,8 @@ describe('the module refuses to start', () => {
     ],
     [
       'with a text instead of a boolean',
-      { features: { lockout: 'off' as never } },
-      /^features\.lockout \(SVC_FEATURE_LOCKOUT\) is "off"\. Use true or false/,
+      { features: { lockout: 'never' as never } },
+      /^features\.lockout \(SVC_FEATURE_LOCKOUT\) is "never"\. Use true or false/,
     ],
     [
       'with an unknown option',

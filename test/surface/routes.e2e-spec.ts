@@ -74,6 +74,16 @@ describe('the mounted routes', () => {
     await t.stop();
   });
 
+  it('are switched off by the text of a ConfigService, too', async () => {
+    const none = await TestApp.start({ options: { routes: 'off' as never } });
+    expect(routesOf(none)).toEqual([]);
+    await none.stop();
+    const some = await TestApp.start({ options: { features: { changePassword: 'FALSE' as never } } });
+    expect(routesOf(some)).not.toContain('POST /auth/password');
+    expect(routesOf(some)).toContain('POST /auth/confirm-password');
+    await some.stop();
+  });
+
   it('are below the configured paths, with or without slashes', async () => {
     const t = await TestApp.start({ options: { path: '/api/v1/auth/' } });
     await t.http.post('/api/v1/auth/login').send({}).expect(422);

@@ -14,7 +14,7 @@ import { AUTH_CONFIG, type AuthConfig } from './foundation/config/auth-config';
 import type { AuthModuleAsyncOptions, AuthModuleOptions, AuthStructure } from './foundation/config/auth-options';
 import { DEFAULTS } from './foundation/config/defaults';
 import { merge } from './foundation/config/merge';
-import { combine } from './foundation/config/resolve-options';
+import { combine, readFlags } from './foundation/config/resolve-options';
 import { authEntities } from './entities';
 import { forwardEvents, AuthEvents } from './foundation/platform/auth-events';
 import { AccessTokenGuard } from './request/gates/authenticated';
@@ -83,7 +83,7 @@ export class AuthModule implements NestModule, OnModuleInit, OnApplicationBootst
    * @throws AuthConfigError at boot for every unsafe or contradictory option; the message says how to correct it
    */
   static forRoot(options: AuthModuleOptions): DynamicModule {
-    return assemble(options, { useFactory: () => options });
+    return assemble(readFlags(options), { useFactory: () => options });
   }
 
   /**
@@ -91,7 +91,7 @@ export class AuthModule implements NestModule, OnModuleInit, OnApplicationBootst
    * path, domain, guards, users) are given beside the factory, because Nest mounts routes before the factory runs.
    */
   static forRootAsync({ useFactory, inject, ...structure }: AuthModuleAsyncOptions): DynamicModule {
-    return assemble(structure, {
+    return assemble(readFlags(structure), {
       inject,
       useFactory: async (...args: unknown[]) => combine(structure, await useFactory(...args)),
     });

@@ -4,7 +4,9 @@ import { ROOT } from '../../../../../test/docs/blocks';
 import { BOUNDS } from './bounds';
 import { DEFAULTS, DEFAULT_HASHING } from './defaults';
 import { VARIABLES, isFlag, isNumber } from './env';
+import { merge } from './merge';
 import { OPTIONS, optionErrors } from './option-checks';
+import { resolveOptions } from './resolve-options';
 
 /** The rows of the generated page, which has every option of the documented interfaces. */
 const PAGE = readFileSync(join(ROOT, 'docs/options.md'), 'utf8');
@@ -81,7 +83,7 @@ describe('the check of options', () => {
     expect(errors({ accessTtl })).toEqual([]);
   });
 
-  it.each(['false', 'off', 0, null, 'banana', {}])('refuses %p for a boolean', (value) => {
+  it.each(['', ' ', 'offf', 0, null, 'banana', {}])('refuses %p for a boolean', (value) => {
     expect(errors({ cookieMode: value })).toEqual([
       expect.stringMatching(/^cookieMode \(SVC_COOKIE_MODE\) is .*\. Use true or false\.$/),
     ]);
@@ -93,8 +95,30 @@ describe('the check of options', () => {
     VARIABLES.map(([, option]) => option)
       .filter(isFlag)
       .map((option) => [option]),
-  )('accepts both booleans for %s', (option) => {
-    for (const value of [true, false]) expect(errors(set(option, value))).toEqual([]);
+  )('accepts both booleans for %s, also as a text of a ConfigService', (option) => {
+    const valueIn = (config: object): unknown =>
+      option.split('.').reduce((value: unknown, key) => (value as Record<string, unknown>)[key], config);
+    for (const [value, expected] of [
+      [true, true],
+      [false, false],
+      ['true', true],
+      [' ON ', true],
+      ['1', true],
+      ['false', false],
+      ['Off', false],
+      ['0', false],
+    ]) {
+      const given = merge({ features: { registration: true } }, set(option, value));
+      expect(errors(given)).toEqual([]);
+      const { guards, ...module } = resolveOptions({ ...given, guards: { admin: set(option, value) } });
+      const resolved = option.startsWith('securityLog.') ? [module] : guards;
+      expect(resolved.map(valueIn)).toEqual(resolved.map(() => expected));
+    }
+  });
+
+  it('accepts a text for routes', () => {
+    expect(errors({ routes: 'false' })).toEqual([]);
+    expect(resolveOptions({ routes: 'off' as never }).routes).toBe(false);
   });
 
   it('accepts a function for passkeys.required, and for no other boolean', () => {

@@ -1,6 +1,6 @@
 import { BOUNDS, boundsOf } from './bounds';
 import { VARIABLES, invalidValue, isFlag, isNumber } from './env';
-import { nearest, readNumber } from './option-values.policy';
+import { nearest, readFlag, readNumber } from './option-values.policy';
 import { PER_MODULE } from './resolve-options';
 
 const WITHOUT_VARIABLE =
@@ -75,6 +75,7 @@ function errorsOfBrokers(brokers: object, guard?: string): string[] {
 function isValid(option: string, value: unknown): boolean {
   if (isNumber(option)) return readNumber(value, boundsOf(option)) !== undefined;
   if (!isFlag(option)) return true;
+  if (typeof value === 'string') return readFlag(value) !== undefined;
   return typeof value === 'boolean' || (option === 'passkeys.required' && typeof value === 'function');
 }
 

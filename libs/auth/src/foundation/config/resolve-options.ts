@@ -3,8 +3,9 @@ import type { AuthConfig, GuardConfig, RateLimits } from './auth-config';
 import type { AuthModuleOptions, AuthStructure, AuthValues, RateLimit, RateLimitsOptions } from './auth-options';
 import { numberOf } from './bounds';
 import { DEFAULTS, DEFAULT_FEATURES, DEFAULT_HASHING } from './defaults';
-import { isRetentionFromEnv } from './env';
+import { VARIABLES, isFlag, isRetentionFromEnv } from './env';
 import { merge } from './merge';
+import { readFlag } from './option-values.policy';
 import {
   appName,
   resolveEmailVerification,
@@ -75,9 +76,31 @@ export const PER_MODULE: readonly string[] = [
 ];
 const STRUCTURE = ['guard', 'path', 'routes', 'domain', 'features', 'users', 'presenter', 'dataSource'];
 
+const FLAGS = ['routes', ...VARIABLES.map(([, option]) => option).filter(isFlag)].map((option) => option.split('.'));
+
+/**
+ * Returns the options with booleans in place of their texts (`'off'`), as a `ConfigService` returns them. A text that is no
+ * boolean stays: `optionErrors` refuses it.
+ */
+export function readFlags<Options extends object>(options: Options): Options {
+  const read = { ...options } as Record<string, unknown>;
+  for (const [block = '', name] of FLAGS) {
+    const values = name === undefined ? read : { ...(read[block] as object | undefined) };
+    const text = (values as Record<string, unknown>)[name ?? block];
+    const value = typeof text === 'string' ? readFlag(text) : undefined;
+    if (value !== undefined) read[block] = name === undefined ? value : { ...values, [name]: value };
+  }
+  const { guards } = read;
+  if (typeof guards === 'object' && guards !== null) {
+    const ofGuards = Object.entries(guards as Record<string, object>);
+    read.guards = Object.fromEntries(ofGuards.map(([guard, own]) => [guard, readFlags(own)]));
+  }
+  return read as Options;
+}
+
 /** Applies every default to the host's options. It does not check them: see `optionErrors` and `guardErrors`. */
 export function resolveOptions(options: AuthModuleOptions): AuthConfig {
-  const { guards: extra = {}, ...top } = options;
+  const { guards: extra = {}, ...top } = readFlags(options);
   const defaultGuard = top.guard ?? DEFAULTS.guard;
   const inherited = Object.fromEntries(Object.entries(top).filter(([key]) => !PER_MODULE.includes(key)));
 
