@@ -143,6 +143,9 @@ describe('authOptionsFromEnv', () => {
   });
 });
 
+/** How an error shows a wrong text: not at all if it could be a secret. */
+const shown = (text: string): string => (/[ ,]/.test(text) ? `a text of ${text.length} characters` : `"${text}"`);
+
 describe('a variable', () => {
   it.each([
     ['0', false],
@@ -175,8 +178,8 @@ describe('a variable', () => {
   it.each(['banana', '2', 'yes please', 'tru', 'null', '-', '0.0'])('that sets a flag refuses "%s"', (text) => {
     const read = (name: string) => () => authOptionsFromEnv({ [name]: text });
     expect(read('SVC_COOKIE_MODE')).toThrow(AuthConfigError);
-    expect(read('SVC_COOKIE_MODE')).toThrow(`cookieMode (SVC_COOKIE_MODE) is "${text}". Use true or false.`);
-    expect(read('SVC_FEATURE_LOCKOUT')).toThrow(`features.lockout (SVC_FEATURE_LOCKOUT) is "${text}".`);
+    expect(read('SVC_COOKIE_MODE')).toThrow(`cookieMode (SVC_COOKIE_MODE) is ${shown(text)}. Use true or false.`);
+    expect(read('SVC_FEATURE_LOCKOUT')).toThrow(`features.lockout (SVC_FEATURE_LOCKOUT) is ${shown(text)}.`);
   });
 
   it.each<[string, number]>([
@@ -196,7 +199,7 @@ describe('a variable', () => {
     'that sets a number refuses "%s", and names the option, the variable, the value and the range',
     (text) => {
       expect(() => authOptionsFromEnv({ SVC_ACCESS_TTL: text })).toThrow(
-        `accessTtl (SVC_ACCESS_TTL) is "${text}". Use a whole number of seconds from 1 to 86400, or a duration with a unit: ms, s, m, h, d.`,
+        `accessTtl (SVC_ACCESS_TTL) is ${shown(text)}. Use a whole number of seconds from 1 to 86400, or a duration with a unit: ms, s, m, h, d.`,
       );
     },
   );
@@ -213,6 +216,18 @@ describe('a variable', () => {
     expect(read).toThrow(/accessTtl.*\n.*graceSeconds.*\n.*cookieMode/);
     expect(read).not.toThrow(/leeway/);
   });
+
+  it.each(['3f1c0a9be77d42d6a5c8e0b1f2934d60', 'correct horse', 'postgres://u:p@h', 'thirteen-char'])(
+    'that has the text of another line is refused without that text: %s',
+    (secret) => {
+      const read = () => authOptionsFromEnv({ SVC_GRACE: secret, SVC_COOKIE_MODE: secret });
+      expect(read).toThrow(
+        `graceSeconds (SVC_GRACE) is a text of ${secret.length} characters. Use a whole number of seconds`,
+      );
+      expect(read).toThrow(`cookieMode (SVC_COOKIE_MODE) is a text of ${secret.length} characters. Use true or false.`);
+      expect(read).not.toThrow(secret.slice(0, 4));
+    },
+  );
 
   it('that sets a list is split at commas and trimmed, and empty entries are removed', () => {
     expect(authOptionsFromEnv({ SVC_AUDIENCE: ' https://a , ,https://b,' })).toEqual({

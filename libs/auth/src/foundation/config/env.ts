@@ -189,8 +189,11 @@ export function invalidValue(option: string, guard: string | undefined, value: u
   return `${named}${variable ? ` (${prefixOf(guard)}${variable})` : ''} is ${shown(value)}. Use ${wanted}.`;
 }
 
+/** Only a short text that looks like a number or a word: the value may be a secret that is in the wrong line. */
+const HARMLESS = /^[\w.+-]{1,12}$/;
+
 const shown = (value: unknown): string => {
-  if (typeof value === 'string') return `"${value.slice(0, 40)}"`;
+  if (typeof value === 'string') return HARMLESS.test(value) ? `"${value}"` : `a text of ${value.length} characters`;
   return value === null || ['number', 'bigint', 'boolean'].includes(typeof value) ? String(value) : `a ${typeof value}`;
 };
 

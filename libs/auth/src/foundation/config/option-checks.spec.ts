@@ -180,6 +180,14 @@ describe('the check of options', () => {
     expect(errors({ guards: { admin: value } })).toEqual([expect.stringMatching(/^guards\.admin must be an object/)]);
   });
 
+  it('does not show a text that may be a secret', () => {
+    const secret = '3f1c0a9be77d42d6a5c8e0b1f2934d60';
+    expect(errors({ accessTtl: secret, features: { lockout: secret } })).toEqual([
+      expect.stringMatching(/^accessTtl \(SVC_ACCESS_TTL\) is a text of 32 characters\. Use a whole number/),
+      'features.lockout (SVC_FEATURE_LOCKOUT) is a text of 32 characters. Use true or false.',
+    ]);
+  });
+
   it('names all errors at once', () => {
     expect(errors({ accessTtl: 0, leeway: 'x', cookieMod: true, guards: { admin: { refreshTtl: 0 } } })).toHaveLength(
       4,
