@@ -160,6 +160,18 @@ describe('the check of options', () => {
     expect(errors(options)).toEqual([expect.stringContaining(message)]);
   });
 
+  it('ignores functions of an instance of a class of hooks, which its hooks use', () => {
+    class Hooks {
+      readonly load = async () => [];
+      abilities = () => this.load();
+      canSignIn(): boolean {
+        return true;
+      }
+    }
+    expect(errors({ hooks: new Hooks(), guards: { admin: { hooks: new Hooks() } } })).toEqual([]);
+    expect(errors({ hooks: { ...new Hooks() } })).toEqual([expect.stringMatching(/^hooks\.load is not an option\./)]);
+  });
+
   it('checks the options of each guard, with the names of its variables', () => {
     expect(errors({ guards: { 'back-office': { graceSeconds: -1, features: { lockout: 1 } }, admin: {} } })).toEqual([
       expect.stringMatching(/^guards\.back-office\.graceSeconds \(SVC_BACK_OFFICE_GRACE\) is -1\./),

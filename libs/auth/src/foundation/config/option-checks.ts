@@ -20,6 +20,8 @@ const isBlock = (option: string): boolean => OPTIONS.some((one) => one.startsWit
 const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+const isLiteral = (value: object): boolean => Object.getPrototypeOf(value) === Object.prototype;
+
 /**
  * Returns the errors of the names and the values of options: unknown names, each with the nearest known one, values that
  * are not booleans, and numbers out of their bounds. They are refused and not corrected, because the host would not notice
@@ -51,8 +53,8 @@ function errorsOfBlock(values: object, guard?: string, block?: string): string[]
       return isObject(value) ? errorsOfBlock(value, guard, option) : [`${named} must be an object.`];
     }
     if (option === 'passwordReset.brokers' && isObject(value)) return errorsOfBrokers(value, guard);
-    // An object with hooks may have data of its own, which its methods use.
-    if (block === 'hooks' && typeof value !== 'function') return [];
+    // An object with hooks may have data of its own, and an instance of a class also functions, which its methods use.
+    if (block === 'hooks' && (typeof value !== 'function' || !isLiteral(values))) return [];
     if (!OPTIONS.includes(option)) return [unknownOption(option, named)];
     return isValid(option, value) ? [] : [invalidValue(option, guard, value, named)];
   });
