@@ -595,9 +595,8 @@ export interface EmailVerificationOptions {
  */
 export interface EncryptionOptions {
   /**
-   * Key text, used verbatim as UTF-8 bytes: at least 32. `svc:secret --show` generates one; it must not be the value of
-   * `secret`. AES-256-GCM keys are
-   * derived from it (NIST SP 800-38D, RFC 5869), and so are the keys of refresh tokens. Required by
+   * Key text, used verbatim as UTF-8 bytes: at least 32. `svc:secret --show` generates one; it must not be a value of
+   * `secret` or `previousSecrets`. AES-256-GCM keys are derived from it (NIST SP 800-38D, RFC 5869), and so are the keys of refresh tokens. Required by
    * `features.twoFactor`, `features.passkeys` and `features.emailVerification`, and by a guard with an asymmetric
    * algorithm and without `secret`.
    *
@@ -896,7 +895,7 @@ export interface AuthValues {
 
   /**
    * HMAC key, used verbatim as UTF-8 bytes: at least 32 (RFC 7518 §3.2). `svc:secret` generates one. The application does
-   * not start with a text of few characters or a repeated pattern. Without
+   * not start with a text of few characters, a repeated pattern, a sequence or a well-known published example. Without
    * `encryption.key`, refresh tokens are derived from it (RFC 5869), also under an asymmetric algorithm.
    *
    * @default none

@@ -67,6 +67,16 @@ describe('values that are valid and not safe', () => {
       /^encryption\.key .* has the value of secret/,
     ],
     [
+      'a former secret as encryption key',
+      { previousSecrets: [KEY] },
+      /^encryption\.key .* has the value of secret \(SVC_SECRET\) or of previousSecrets/,
+    ],
+    [
+      'the secret as a former encryption key, as after an exchange of both',
+      { encryption: { key: KEY, previousKeys: [SECRET] } },
+      /^encryption\.previousKeys \(SVC_PREVIOUS_ENCRYPTION_KEYS\) has the value of secret/,
+    ],
+    [
       'the secret of a guard as encryption key',
       { guards: { admin: { secret: KEY, audience: 'https://x.test' } } },
       /^encryption\.key .* has the value of secret/,
@@ -77,6 +87,11 @@ describe('values that are valid and not safe', () => {
       expect(found).toEqual([expect.stringMatching(message)]);
       for (const value of [weak, SECRET, KEY]) expect(found.join()).not.toContain(value);
     }
+  });
+
+  it('are not found after the correction: a new secret and a new key, with the former value of both', () => {
+    const [secret, key] = [randomBytes(32).toString('hex'), randomBytes(32).toString('hex')];
+    expect(errors({ secret, previousSecrets: [SECRET], encryption: { key, previousKeys: [SECRET] } })).toEqual([]);
   });
 
   it('are reported once for an inherited option', () => {

@@ -11,25 +11,34 @@ const KEY_BYTES = 32;
 export function unsafeValueErrors(config: AuthConfig, production: boolean): string[] {
   const { guards, encryption } = config;
   const ofGuards = guards.flatMap((guard) => [...guessableSecrets(guard), ...(production ? ofExamples(guard) : [])]);
-  const isShared = guards.some(({ secret }) => secret !== undefined && secret === encryption.key);
+  const secrets = guards.flatMap(({ secret }) => secret ?? []);
+  const isShared = [...secrets, ...guards.flatMap(({ previousSecrets }) => previousSecrets)].some(
+    (secret) => secret === encryption.key,
+  );
   const texts = [
     ...ofGuards,
     isWeak(encryption.key) && guessable('encryption.key (SVC_ENCRYPTION_KEY)'),
     encryption.previousKeys.some(isWeak) && guessable('encryption.previousKeys (SVC_PREVIOUS_ENCRYPTION_KEYS)'),
     isShared &&
-      'encryption.key (SVC_ENCRYPTION_KEY) has the value of secret (SVC_SECRET), so one leak opens both. Generate another ' +
-        'one with svc:secret --show, and keep the former one in encryption.previousKeys (SVC_PREVIOUS_ENCRYPTION_KEYS).',
+      `encryption.key (SVC_ENCRYPTION_KEY) has the value of secret (SVC_SECRET) or of previousSecrets, ${ONE_LEAK}`,
+    encryption.previousKeys.some((key) => secrets.includes(key)) &&
+      `encryption.previousKeys (SVC_PREVIOUS_ENCRYPTION_KEYS) has the value of secret (SVC_SECRET), ${ONE_LEAK}`,
   ].filter((text): text is string => typeof text === 'string');
   // Guards inherit options.
   return [...new Set(texts)];
 }
+
+const ONE_LEAK =
+  'so one leak opens both. Generate a new secret and a new key with svc:secret --show, and keep the former value in ' +
+  'previousSecrets and in encryption.previousKeys.';
 
 /** Shorter texts are refused for their length. */
 const isWeak = (text: string | undefined): boolean =>
   text !== undefined && Buffer.byteLength(text) >= KEY_BYTES && isGuessable(text);
 
 const guessable = (option: string): string =>
-  `${option} repeats a pattern or few characters, so it can be guessed. Generate one with svc:secret --show.`;
+  `${option} repeats a pattern or few characters, or is a sequence or a published example, so it can be guessed. Generate ` +
+  'one with svc:secret --show.';
 
 const guessableSecrets = ({ secret, previousSecrets, nameOf }: GuardConfig): (string | false)[] => [
   isWeak(secret) && guessable(`${nameOf('secret')} (SVC_SECRET)`),
