@@ -299,6 +299,12 @@ describe('the module refuses to start', () => {
       );
     });
 
+    it.each(['Production', 'prod'])('also if NODE_ENV is %s', async (name) => {
+      process.env.NODE_ENV = name;
+      await expect(start({ ...PRODUCTION })).rejects.toThrow(/^cache is not set/);
+      process.env.NODE_ENV = 'production';
+    });
+
     it('unless the store declares itself shared', async () => {
       await start({ ...PRODUCTION, cache: SHARED });
     });

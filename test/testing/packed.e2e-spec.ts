@@ -65,6 +65,8 @@ describe('the testing kit in the package', () => {
     [{ NODE_ENV: 'development', SVC_ALLOW_TESTING: 'banana' }],
     [{ NODE_ENV: 'production' }],
     [{ NODE_ENV: 'production', SVC_ALLOW_TESTING: '1' }],
+    [{ NODE_ENV: 'Production ', SVC_ALLOW_TESTING: '1' }],
+    [{ NODE_ENV: 'prod', SVC_ALLOW_TESTING: '1' }],
   ])('does not load with %p, where the package loads', (variables) => {
     const script = `require('@svc/auth'); console.log('loaded'); require('@svc/auth/testing')`;
     const { status, stdout, stderr } = run(script, variables);

@@ -5,6 +5,7 @@ import { SwaggerModule } from '@nestjs/swagger';
 import { apiDocument } from './api-document';
 import { createDemoAccounts } from './dev/demo-accounts';
 import { DevModule } from './dev/dev.module';
+import { isProduction } from './dev/development';
 import { openDatabase } from './dev/open-database';
 import type { Environment } from './environment';
 
@@ -18,7 +19,7 @@ export async function startApplication(
   const module = DevModule.forEnvironment(environment, database.url);
   const app = await NestFactory.create<NestExpressApplication>(module, options);
   app.disable('x-powered-by');
-  if (process.env.NODE_ENV !== 'production') SwaggerModule.setup('docs', app, () => apiDocument(app));
+  if (!isProduction()) SwaggerModule.setup('docs', app, () => apiDocument(app));
   const { host, port, development } = environment;
   if (development.seedDemo) {
     await createDemoAccounts(app);

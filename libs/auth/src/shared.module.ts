@@ -6,6 +6,7 @@ import type { AuthModuleOptions, AuthModuleAsyncOptions, AuthStructure } from '.
 import { unknownVariables } from './foundation/config/env';
 import { guardErrors } from './foundation/config/guard-isolation.policy';
 import { optionErrors } from './foundation/config/option-checks';
+import { isProduction } from './foundation/config/option-values.policy';
 import { unsafeValueErrors } from './foundation/config/unsafe-values';
 import { FEATURES } from './features';
 import { resolveOptions } from './foundation/config/resolve-options';
@@ -93,8 +94,6 @@ export class AuthCoreModule {
     };
   }
 }
-
-const isProduction = (): boolean => process.env.NODE_ENV === 'production';
 
 /** Completes the options with defaults. @throws AuthConfigError for unsafe options */
 function checkedConfig(options: AuthModuleOptions): AuthConfig {

@@ -20,9 +20,13 @@ const MAILBOX_SWITCH = '--mailbox';
 
 const LOOPBACK = ['localhost', '127.0.0.1', '::1'];
 
+/** Whether the process runs in production, by the rule of the library: `NODE_ENV` is `production` or `prod` in any case. */
+export const isProduction = ({ NODE_ENV }: Env = process.env): boolean =>
+  ['production', 'prod'].includes(NODE_ENV?.trim().toLowerCase() ?? '');
+
 /** Reads the settings of development. Outside production, it also sets the variables of `env` that are missing. */
 export function readDevelopment(env: Env, args: readonly string[]): Development {
-  const isDevelopment = env.NODE_ENV !== 'production';
+  const isDevelopment = !isProduction(env);
   const dataDir = env.DATA_DIR || '.data';
   if (isDevelopment) setDefaults(env, dataDir);
 

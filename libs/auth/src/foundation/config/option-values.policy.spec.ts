@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { type Bounds, accepted, editDistance, nearest, readFlag, readNumber } from './option-values.policy';
+import { type Bounds, accepted, editDistance, isProduction, nearest, readFlag, readNumber } from './option-values.policy';
 
 const RUNS = { numRuns: 2000 };
 const blanks = fc.constantFrom('', ' ', '\t', '\n ');
@@ -38,6 +38,23 @@ describe('the reading of a boolean', () => {
       fc.property(fc.oneof(near, fc.string()), (text) => expect(readFlag(text)).toBe(naive(text))),
       RUNS,
     );
+  });
+});
+
+describe('production', () => {
+  it.each(['production', 'Production', ' PRODUCTION\n', 'prod', 'Prod '])('is %j', (name) =>
+    expect(isProduction(name)).toBe(true),
+  );
+  it.each([undefined, '', 'test', 'development', 'staging', 'preproduction', 'production2', 'prod-like'])(
+    'is not %j',
+    (name) => expect(isProduction(name)).toBe(false),
+  );
+
+  it('is read from NODE_ENV', () => {
+    const replaced = jest.replaceProperty(process, 'env', { ...process.env, NODE_ENV: 'Prod' });
+    expect(isProduction()).toBe(true);
+    replaced.restore();
+    expect(isProduction()).toBe(false);
   });
 });
 

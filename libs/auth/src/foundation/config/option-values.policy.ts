@@ -15,6 +15,10 @@ export function readFlag(text: string): boolean | undefined {
   return TRUE.includes(word) ? true : FALSE.includes(word) ? false : undefined;
 }
 
+/** Whether the value of `NODE_ENV` names production: `production` or `prod`, in any case and with spaces around it. */
+export const isProduction = (environment: string | undefined = process.env.NODE_ENV): boolean =>
+  ['production', 'prod'].includes(environment?.trim().toLowerCase() ?? '');
+
 const MILLISECONDS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /**

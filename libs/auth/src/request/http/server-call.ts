@@ -2,6 +2,7 @@ import { type ExecutionContext, Inject, Injectable, type Type } from '@nestjs/co
 import { PATH_METADATA } from '@nestjs/common/constants';
 import { AUTH_CONFIG, type AuthConfig, type GuardConfig } from '../../foundation/config/auth-config';
 import type { FeatureOptions } from '../../foundation/config/auth-options';
+import { isProduction } from '../../foundation/config/option-values.policy';
 import { mailErrors } from '../../foundation/config/url-checks';
 import { RequestScope, isUnavailable } from '../../foundation/platform/deadline';
 import { AuthConfigError, AuthException } from '../../foundation/platform/errors';
@@ -96,8 +97,10 @@ export class ServerCalls {
       name === feature || (feature === 'registration' && name === 'emailVerification' && all.emailVerification);
     const features = Object.fromEntries(Object.keys(all).map((name) => [name, isConcerned(name)]));
     const guard = { ...realm.options, features } as GuardConfig;
-    const isProduction = process.env.NODE_ENV === 'production';
-    const problems = [...userProviderErrors(this.users, guard), ...mailErrors(guard, config.encryption, isProduction)];
+    const problems = [
+      ...userProviderErrors(this.users, guard),
+      ...mailErrors(guard, config.encryption, isProduction()),
+    ];
     if (problems.length) throw new AuthConfigError(problems.join('\n'));
   }
 
