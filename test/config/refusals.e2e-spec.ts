@@ -1,5 +1,6 @@
 import {
   Controller,
+  type DynamicModule,
   Get,
   Logger,
   Module,
@@ -528,14 +529,30 @@ describe('an application', () => {
     },
   );
 
-  it.each(['mysql', 'sqlite', 'cockroachdb'])('whose data source is of the type %s does not start', async (type) => {
-    const source = { provide: DataSource, useValue: { options: { type } } };
-    const other = { module: class Other {}, global: true, providers: [source], exports: [source] };
+  /** A module with a data source of the host that is not PostgreSQL, or is a mock. */
+  const sourceOf = (value: object): DynamicModule => {
+    const source = { provide: DataSource, useValue: value };
+    return { module: class Other {}, global: true, providers: [source], exports: [source] };
+  };
+
+  it.each([
+    ['mysql', 'routes', { users: { provider: MinimalProvider } }],
+    ['sqlite', 'users in a table', { routes: false, users: { entity: Person } }],
+    ['cockroachdb', 'routes', {}],
+  ])('whose data source is of the type %s does not start with %s', async (type, _, options) => {
+    await expect(create([sourceOf({ options: { type } }), AuthModule.forRoot(hostOptions(options))])).rejects.toMatchObject(
+      {
+        name: 'AuthConfigError',
+        message: expect.stringContaining(`type "${type}", and @svc/auth needs PostgreSQL`),
+      },
+    );
+  });
+
+  it.each([{ options: { type: 'mysql' } }, {}])('that only verifies starts beside the data source %j', async (source) => {
     const auth = AuthModule.forRoot({ routes: false, secret: SECRET, users: { provider: MinimalProvider } });
-    await expect(create([other, auth])).rejects.toMatchObject({
-      name: 'AuthConfigError',
-      message: expect.stringContaining(`type "${type}", and @svc/auth needs PostgreSQL`),
-    });
+    const app = await create([sourceOf(source), auth]);
+    await app.init();
+    await app.close();
   });
 
   it('that read the environment logs every unknown variable with the nearest known one, and starts', async () => {

@@ -1,7 +1,7 @@
 import { type DynamicModule, Logger, Module, type Provider, type Type } from '@nestjs/common';
 import { TypeOrmModule, getDataSourceToken } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
-import { AUTH_CONFIG, type AuthConfig } from './foundation/config/auth-config';
+import { AUTH_CONFIG, type AuthConfig, needsDatabase } from './foundation/config/auth-config';
 import type { AuthModuleOptions, AuthModuleAsyncOptions, AuthStructure } from './foundation/config/auth-options';
 import { unknownVariables } from './foundation/config/env';
 import { guardErrors } from './foundation/config/guard-isolation.policy';
@@ -49,8 +49,8 @@ export class AuthCoreModule {
       {
         provide: Database,
         inject: [AUTH_CONFIG, { token: getDataSourceToken(structure.dataSource), optional: true }],
-        useFactory: ({ storeTimeoutMs }: AuthConfig, source?: DataSource) =>
-          new Database(onPostgres(source), storeTimeoutMs),
+        useFactory: (config: AuthConfig, source?: DataSource) =>
+          new Database(onPostgres(source, needsDatabase(config)), config.storeTimeoutMs),
       },
       {
         provide: SecurityStore,

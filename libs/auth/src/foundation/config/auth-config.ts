@@ -116,5 +116,9 @@ export interface AuthConfig {
   readonly store: unknown;
 }
 
+/** Whether the library reads a database: for its routes, or for the users of a guard. A service that only verifies has none. */
+export const needsDatabase = ({ routes, guards }: AuthConfig): boolean =>
+  routes || guards.some(({ users }) => users?.entity !== undefined);
+
 /** DI token of {@link AuthConfig}. */
 export const AUTH_CONFIG = Symbol('AUTH_CONFIG');

@@ -48,11 +48,18 @@ function listenBetween({ driver }: DataSource): void {
   master.on('connect', (client) => client.on('error', () => undefined));
 }
 
-/** Returns the data source. @throws AuthConfigError for another database, whose SQL and locks are different */
-export function onPostgres(source: DataSource | undefined): DataSource | undefined {
-  if (!source || source.options.type === 'postgres') return source;
+/**
+ * Returns the data source if it is on PostgreSQL; undefined for another one, which a service that only verifies may have for
+ * its own tables.
+ *
+ * @throws AuthConfigError for another database if one is needed: its SQL and locks are different
+ */
+export function onPostgres(source: DataSource | undefined, isNeeded: boolean): DataSource | undefined {
+  const type = source?.options?.type;
+  if (!source || type === 'postgres') return source;
+  if (!isNeeded) return undefined;
   throw new AuthConfigError(
-    `The TypeORM data source has the type "${source.options.type}", and @svc/auth needs PostgreSQL. Name a data source ` +
+    `The TypeORM data source has the type "${type}", and @svc/auth needs PostgreSQL. Name a data source ` +
       `with type: 'postgres' in the option dataSource.`,
   );
 }
@@ -74,7 +81,7 @@ export class Database {
   /** The DataSource of the host. @throws AuthConfigError when the host has none */
   get source(): DataSource {
     if (!this.dataSource) {
-      throw new AuthConfigError('No TypeORM DataSource found. Import TypeOrmModule.forRoot() beside AuthModule.');
+      throw new AuthConfigError('No TypeORM DataSource of PostgreSQL found. Import TypeOrmModule.forRoot() beside AuthModule.');
     }
     return this.dataSource;
   }
