@@ -19,6 +19,7 @@ import {
   type AuthModuleOptions,
   SecurityStore,
   authEntities,
+  authMigrations,
   authOptionsFromEnv,
 } from '@svc/auth';
 import { TypeOrmModule } from '@nestjs/typeorm';
@@ -46,6 +47,8 @@ const pair = (type: 'rsa' | 'ec', option: object) => {
   const { publicKey, privateKey } = generateKeyPairSync(type as 'rsa', option as { modulusLength: number });
   return { public: pem(publicKey, 'spki'), private: pem(privateKey, 'pkcs8'), key: privateKey };
 };
+
+const CreateSvcSessions = authMigrations[0]!;
 
 class NullStore extends SecurityStore {
   readonly shared = false;
@@ -540,20 +543,26 @@ describe('an application', () => {
     ['sqlite', 'users in a table', { routes: false, users: { entity: Person } }],
     ['cockroachdb', 'routes', {}],
   ])('whose data source is of the type %s does not start with %s', async (type, _, options) => {
-    await expect(create([sourceOf({ options: { type } }), AuthModule.forRoot(hostOptions(options))])).rejects.toMatchObject(
-      {
-        name: 'AuthConfigError',
-        message: expect.stringContaining(`type "${type}", and @svc/auth needs PostgreSQL`),
-      },
-    );
+    await expect(
+      create([
+        sourceOf({ options: { type }, entityMetadatas: [], getRepository: () => ({}) }),
+        AuthModule.forRoot(hostOptions(options)),
+      ]),
+    ).rejects.toMatchObject({
+      name: 'AuthConfigError',
+      message: expect.stringContaining(`type "${type}", and @svc/auth needs PostgreSQL`),
+    });
   });
 
-  it.each([{ options: { type: 'mysql' } }, {}])('that only verifies starts beside the data source %j', async (source) => {
-    const auth = AuthModule.forRoot({ routes: false, secret: SECRET, users: { provider: MinimalProvider } });
-    const app = await create([sourceOf(source), auth]);
-    await app.init();
-    await app.close();
-  });
+  it.each([{ options: { type: 'mysql' } }, {}])(
+    'that only verifies starts beside the data source %j',
+    async (source) => {
+      const auth = AuthModule.forRoot({ routes: false, secret: SECRET, users: { provider: MinimalProvider } });
+      const app = await create([sourceOf(source), auth]);
+      await app.init();
+      await app.close();
+    },
+  );
 
   it('that read the environment logs every unknown variable with the nearest known one, and starts', async () => {
     const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
@@ -626,9 +635,46 @@ describe('a database without all tables and columns', () => {
         "the table operators: addTwoFactorColumns('operators', timestamp)",
         'the column password_hash of people: a migration of your own',
         "the column two_factor_secret of people: addTwoFactorColumns('people', timestamp)",
+        expect.stringMatching(
+          /^A migration that is recorded as run, but lacks one of these columns, was changed before/,
+        ),
       ]);
-      // A service without routes has no tables of the library.
+      const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+      const warnings = (): unknown[] =>
+        warn.mock.calls.splice(0).flatMap(([text]) => (String(text).startsWith('The database has not') ? [text] : []));
+      // It may have routes of its own, or only verify.
       await startOn({ routes: false });
+      expect(warnings()).toEqual([error.message]);
+      // It reads no table.
+      const users = { provider: MinimalProvider };
+      await startOn({ routes: false, users, guards: { admin: { users } } });
+      expect(warnings()).toEqual([]);
+    } finally {
+      await source.destroy();
+      await own.drop();
+    }
+  });
+
+  it('is not refused in an application without an HTTP server, which logs what is missing and runs the migrations', async () => {
+    const own = await createDatabase();
+    const source = await new DataSource({ type: 'postgres', url: own.url, installExtensions: false }).initialize();
+    const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+    const error = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
+    try {
+      await source.query('DROP TABLE svc_sessions');
+      const host = HostModule.with(own.url, {});
+      const app = await NestFactory.createApplicationContext(host, { logger: false, abortOnError: false });
+      expect(warn.mock.calls.map(([text]) => String(text))).toContainEqual(
+        expect.stringContaining('the table svc_sessions: CreateSvcSessions1763700000000 of authMigrations'),
+      );
+      expect(error).not.toHaveBeenCalled();
+      const runner = app.get(DataSource).createQueryRunner();
+      await new CreateSvcSessions().up(runner);
+      await runner.release();
+      await app.close();
+      await NestFactory.create(host, { logger: false, abortOnError: false }).then((server) =>
+        server.init().finally(() => server.close()),
+      );
     } finally {
       await source.destroy();
       await own.drop();

@@ -62,6 +62,25 @@ describe('the health of PostgreSQL', () => {
   });
 });
 
+describe('an application with routes of its own', () => {
+  it('checks its database and its tables', async () => {
+    const t = await TestApp.start({ options: { routes: false }, imports: [HealthModule] });
+    expect(await healthOf(t)).toEqual({ status: 200, details: UP });
+    await t.database.query('ALTER TABLE svc_sessions DROP COLUMN label');
+    expect(await healthOf(t)).toEqual({ status: 503, details: { ...UP, auth_migrations: down('pending') } });
+    await t.stop();
+  });
+
+  it('that cannot sign, and so only verifies, checks its database and not its tables', async () => {
+    const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    const keys = { active: 'k1', public: { k1: String(publicKey.export({ type: 'spki', format: 'pem' })) } };
+    const t = await TestApp.start({ options: { routes: false, algorithm: 'ES256', keys }, imports: [HealthModule] });
+    const { auth_migrations: _tables, ...rest } = UP;
+    expect(await healthOf(t)).toEqual({ status: 200, details: rest });
+    await t.stop();
+  });
+});
+
 describe('a service that only verifies tokens', () => {
   it('checks its store and its keys, and no database', async () => {
     const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });

@@ -1,13 +1,11 @@
 import {
   type DynamicModule,
   type FactoryProvider,
-  Inject,
   Module,
   type NestModule,
-  type OnApplicationBootstrap,
   type OnModuleInit,
 } from '@nestjs/common';
-import { ApplicationConfig, MetadataScanner, ModuleRef, ModulesContainer } from '@nestjs/core';
+import { ApplicationConfig, HttpAdapterHost, MetadataScanner, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { Auth, FLOWS } from './auth';
 import { AuthCoreModule } from './shared.module';
 import { AUTH_CONFIG, type AuthConfig } from './foundation/config/auth-config';
@@ -31,7 +29,7 @@ import { SecurityLog } from './foundation/observability/security-log';
 import { observeEvents } from './log-events';
 import { Realms } from './foundation/realm/realm';
 import { type RealmStructure, RealmModule } from './realm.module';
-import { refuseMissingSchema } from './tools/migrations/missing-schema';
+import { SchemaCheck } from './tools/migrations/missing-schema';
 import { PruneSchedule } from './tools/retention/prune-schedule';
 import { Pruning } from './tools/retention/pruning';
 
@@ -42,7 +40,7 @@ import { Pruning } from './tools/retention/pruning';
  * @publicApi
  */
 @Module({})
-export class AuthModule implements NestModule, OnModuleInit, OnApplicationBootstrap {
+export class AuthModule implements NestModule, OnModuleInit {
   constructor(
     private readonly moduleRef: ModuleRef,
     private readonly events: AuthEvents,
@@ -50,8 +48,6 @@ export class AuthModule implements NestModule, OnModuleInit, OnApplicationBootst
     private readonly realms: Realms,
     private readonly application: ApplicationConfig,
     private readonly securityLog: SecurityLog,
-    private readonly database: Database,
-    @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
   ) {
     if ([...modules.values()].filter(({ metatype }) => metatype === AuthModule).length > 1) {
       throw new AuthConfigError(
@@ -70,11 +66,6 @@ export class AuthModule implements NestModule, OnModuleInit, OnApplicationBootst
     refuseRoutes(this.modules, new MetadataScanner(), this.realms, this.application);
     forwardEvents(this.events, this.moduleRef);
     observeEvents(this.events, this.securityLog, this.realms);
-  }
-
-  /** After the `onModuleInit` of the host, which may run migrations. A service that only verifies tokens has no tables. */
-  async onApplicationBootstrap(): Promise<void> {
-    if (this.config.routes) await refuseMissingSchema(this.database, this.config, authEntities);
   }
 
   /**
@@ -105,6 +96,13 @@ const HEALTH: FactoryProvider<AuthHealth> = {
     new AuthHealth(database, store, realms, config, authEntities),
 };
 
+const SCHEMA_CHECK: FactoryProvider<SchemaCheck> = {
+  provide: SchemaCheck,
+  inject: [Database, Realms, AUTH_CONFIG, HttpAdapterHost],
+  useFactory: (database: Database, realms: Realms, config: AuthConfig, adapterHost: HttpAdapterHost) =>
+    new SchemaCheck(database, realms, config, adapterHost, authEntities),
+};
+
 /** Nest guards that a host can inject. */
 const GUARDS = [AccessTokenGuard, ConfirmationGuard, VerifiedEmailGuard];
 
@@ -116,7 +114,7 @@ function assemble(structure: AuthStructure, options: OptionsFactory): DynamicMod
     module: AuthModule,
     global: true,
     imports: [core, ...realmsOf(structure, core).map((realm) => RealmModule.forGuard(realm))],
-    providers: [Auth, ...FLOWS, ...GUARDS, Pruning, PruneSchedule, HEALTH, UnreadableRequests, ResponseProtection],
+    providers: [Auth, ...FLOWS, ...GUARDS, Pruning, PruneSchedule, SCHEMA_CHECK, HEALTH, UnreadableRequests, ResponseProtection],
     exports: [core, Auth, ...FLOWS, ...GUARDS, Pruning, AuthHealth],
   };
 }

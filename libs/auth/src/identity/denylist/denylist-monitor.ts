@@ -1,7 +1,8 @@
 import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
-import { AuthConfigError, StoreUnavailable } from '../../foundation/platform/errors';
+import { isMissing } from '../../foundation/platform/database';
+import { StoreUnavailable } from '../../foundation/platform/errors';
 import { withTimeout } from '../../foundation/platform/deadline';
 import { SecurityStore, UNNAMED } from '../../foundation/security-store/security-store';
 import { COMPLETE, FAMILY_KEYS, familyKey, longestLife } from './denylist';
@@ -59,13 +60,9 @@ export class DenylistMonitor implements OnApplicationBootstrap, OnModuleDestroy 
     @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
   ) {}
 
-  /** @throws AuthConfigError if the process issues tokens and the table of sessions is missing */
   async onApplicationBootstrap(): Promise<void> {
-    const started = withTimeout('The denylist', this.config.storeTimeoutMs, this.start());
-    await started.catch((error: unknown) => {
-      // The application starts without a reachable store. Requests get 503 until the store is reachable.
-      if (!(error instanceof StoreUnavailable)) throw error;
-    });
+    // The application starts without a reachable store. Requests get 503 until the store is reachable.
+    await withTimeout('The denylist', this.config.storeTimeoutMs, this.look()).catch(() => undefined);
     this.timer = setInterval(() => void this.look(), LOOK_MS).unref();
   }
 
@@ -81,15 +78,6 @@ export class DenylistMonitor implements OnApplicationBootstrap, OnModuleDestroy 
     return (this.looking ??= this.attempt().finally(() => (this.looking = undefined)));
   }
 
-  private async start(): Promise<void> {
-    if (this.config.routes && !(await this.ended.hasTable())) {
-      throw new AuthConfigError(
-        'The table svc_sessions is missing. Add authEntities to the entities of your data source, and run authMigrations.',
-      );
-    }
-    await this.look();
-  }
-
   private async attempt(): Promise<void> {
     try {
       await this.store.identify();
@@ -97,7 +85,9 @@ export class DenylistMonitor implements OnApplicationBootstrap, OnModuleDestroy 
       if (await this.ended.isIssuer()) await this.repair();
     } catch (error) {
       const { message, stack } = error as Error;
-      if (!(error instanceof StoreUnavailable)) this.logger.error(`the denylist: ${message}`, stack);
+      // `SchemaCheck` reports missing tables.
+      if (error instanceof StoreUnavailable || isMissing(error)) return;
+      this.logger.error(`the denylist: ${message}`, stack);
     }
   }
 

@@ -50,11 +50,6 @@ export class EndedSessions {
     return (isAsked ? await this.lookUp(familyId) : null) ?? (this.config.routes ? false : null);
   }
 
-  /** Whether the table exists. */
-  async hasTable(): Promise<boolean> {
-    return this.database.hasEntity(Session) && (await this.isEmpty()) !== null;
-  }
-
   /**
    * Whether this process issues tokens from the table. A process without routes may have its own table, which contains
    * only the ends of sessions that other processes started.

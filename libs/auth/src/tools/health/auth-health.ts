@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import type { EntityTarget, ObjectLiteral } from 'typeorm';
-import type { AuthConfig } from '../../foundation/config/auth-config';
+import { type AuthConfig, needsDatabase } from '../../foundation/config/auth-config';
 import { Database } from '../../foundation/platform/database';
 import { withTimeout, isInconclusive } from '../../foundation/platform/deadline';
 import { Realms } from '../../foundation/realm/realm';
@@ -9,7 +9,7 @@ import { SecurityStore } from '../../foundation/security-store/security-store';
 import { signJws, verifyJws } from '../../identity/tokens/jws';
 import { Keyring } from '../../identity/tokens/keyring';
 import { SecondFactors } from '../../features/two-factor/stored-factors';
-import { libraryColumns, missingColumns } from '../migrations/missing-schema';
+import { libraryColumns, mayIssue, missingColumns } from '../migrations/missing-schema';
 
 /** `typ` of the signed probe. No token has this type, so the probe cannot be used as a token. */
 const TYPE = 'health+probe';
@@ -68,12 +68,17 @@ export class AuthHealth {
     private readonly entities: readonly EntityTarget<ObjectLiteral>[],
   ) {}
 
-  /** The checks that this deployment needs. A deployment that only verifies tokens has no tables to check. */
+  /**
+   * The checks that this deployment needs. One that only verifies tokens has no tables to check, and no database if it has
+   * no `users.entity`.
+   */
   indicators(): (() => Promise<HealthResult>)[] {
+    const { database, realms, config, entities } = this;
+    const postgres = needsDatabase(config) ? [() => this.postgres()] : [];
     const always = [() => this.securityStore(), () => this.keys()];
-    if (!this.config.routes) return always;
+    if (!mayIssue(database, realms, config, entities)) return [...postgres, ...always];
     const secondFactors = this.factors.length > 0 ? [() => this.secondFactors()] : [];
-    return [() => this.postgres(), () => this.migrations(), ...always, ...secondFactors];
+    return [...postgres, () => this.migrations(), ...always, ...secondFactors];
   }
 
   /** Whether PostgreSQL answers. */

@@ -1,14 +1,17 @@
-import { Logger } from '@nestjs/common';
+import { Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import type { HttpAdapterHost } from '@nestjs/core';
 import type { EntityTarget, ObjectLiteral } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { AuthConfig } from '../../foundation/config/auth-config';
 import { type Database, quotedPath } from '../../foundation/platform/database';
 import { isInconclusive } from '../../foundation/platform/deadline';
 import { AuthConfigError } from '../../foundation/platform/errors';
+import type { Realms } from '../../foundation/realm/realm';
 import { LockoutCounter } from '../../request/lockout/lockout.entity';
 import { Passkey } from '../../features/passkeys/passkey.entity';
 import { PasswordResetToken } from '../../features/password-reset/reset-token.entity';
 import { Session } from '../../identity/denylist/session.entity';
+import { Keyring } from '../../identity/tokens/keyring';
 import { CreateSvcLockouts1763800000000 } from './1763800000000-create-lockouts';
 import { CreateSvcPasskeys1764000000000 } from './1764000000000-create-passkeys';
 import { CreateSvcPasswordResets1764100000000 } from './1764100000000-create-password-resets';
@@ -84,35 +87,108 @@ export async function missingColumns(database: Database, wanted: readonly Wanted
 }
 
 /**
- * Checks the tables of the library and of its users when the application starts. Without them, logins, sign-outs and
- * erasures fail later, one by one. A database that does not answer is not judged: its requests are answered 503.
- *
- * @throws AuthConfigError with everything that is missing, and the migrations that create it
+ * Whether the process may issue tokens, so that it needs the tables of the library: it has routes, or a host with routes of
+ * its own can sign for the users of a table. A service that only verifies has `users.provider`, no key that signs, or no
+ * entities of the library.
  */
-export async function refuseMissingSchema(
+export function mayIssue(
   database: Database,
-  { guards }: AuthConfig,
+  realms: Realms,
+  { routes }: AuthConfig,
   entities: readonly Entity[],
-): Promise<void> {
-  const unknown = entities.filter((entity) => !database.hasEntity(entity));
-  if (unknown.length) {
-    const names = unknown.map((entity) => (entity as { name: string }).name).join(', ');
-    throw new AuthConfigError(`The data source has no entities ${names}. Add ...authEntities to its entities.`);
+): boolean {
+  if (routes) return true;
+  const canSign = realms.all.some((scope) => scope.realm.options.users?.entity && scope.get(Keyring).canSign);
+  return canSign && entities.some((entity) => database.hasEntity(entity));
+}
+
+/** Milliseconds between two checks while the database does not answer. */
+const REPEAT_MS = 1000;
+
+/**
+ * Checks the tables of the library and of its users when the application starts, after the `onModuleInit` of the host, which
+ * may run migrations. Without them, logins, sign-outs and erasures fail later, one by one.
+ *
+ * An application with routes and without everything does not start. One without an HTTP server starts with a warning,
+ * because it may be the one that runs the migrations; so does one with `routes: false`, because a service that only verifies
+ * may share the secret and the users of the issuer. While the database does not answer, the check is repeated.
+ */
+export class SchemaCheck implements OnApplicationBootstrap, OnModuleDestroy {
+  private readonly logger = new Logger('Auth');
+  private timer?: NodeJS.Timeout;
+  private isClosing = false;
+
+  constructor(
+    private readonly database: Database,
+    private readonly realms: Realms,
+    private readonly config: AuthConfig,
+    private readonly adapterHost: Pick<HttpAdapterHost, 'httpAdapter'>,
+    private readonly entities: readonly Entity[],
+  ) {}
+
+  /** @throws AuthConfigError with everything that is missing, and the migrations that create it */
+  async onApplicationBootstrap(): Promise<void> {
+    if (!mayIssue(this.database, this.realms, this.config, this.entities)) return;
+    const problem = await this.problem();
+    if (problem === 'unknown') {
+      this.logger.warn(
+        'The database did not answer, so its tables were not checked. The check is repeated until it does.',
+      );
+      this.repeat();
+    } else if (problem) {
+      if (this.config.routes && this.adapterHost.httpAdapter) throw new AuthConfigError(problem);
+      this.logger.warn(problem);
+    }
   }
-  const ofUsers = guards.flatMap(({ users, username }) =>
-    users?.entity ? userColumns(database, users.entity, username) : [],
-  );
-  const missing = await missingColumns(database, [...libraryColumns(database, entities), ...ofUsers]).catch((error) => {
-    if (!isInconclusive(error)) throw error;
-    new Logger('Auth').warn('The database did not answer, so its tables were not checked.');
-    return [];
-  });
-  if (missing.length) throw new AuthConfigError(descriptionOf(missing));
+
+  onModuleDestroy(): void {
+    this.isClosing = true;
+    clearTimeout(this.timer);
+  }
+
+  private repeat(): void {
+    if (this.isClosing) return;
+    this.timer = setTimeout(() => void this.checkAgain(), REPEAT_MS).unref();
+  }
+
+  private async checkAgain(): Promise<void> {
+    const problem = await this.problem();
+    if (problem === 'unknown') this.repeat();
+    else if (problem && !this.isClosing) this.logger.error(problem);
+  }
+
+  /** What is missing, with the cure; null for nothing, `unknown` while the database does not answer. Never rejects. */
+  private async problem(): Promise<string | null> {
+    const { database, entities } = this;
+    const unknown = entities.filter((entity) => !database.hasEntity(entity));
+    if (unknown.length) {
+      const names = unknown.map((entity) => (entity as { name: string }).name).join(', ');
+      return `The data source has no entities ${names}. Add ...authEntities to its entities.`;
+    }
+    const ofUsers = this.config.guards.flatMap(({ users, username }) =>
+      users?.entity ? userColumns(database, users.entity, username) : [],
+    );
+    try {
+      const missing = await missingColumns(database, [...libraryColumns(database, entities), ...ofUsers]);
+      return missing.length ? descriptionOf(missing) : null;
+    } catch (error) {
+      if (isInconclusive(error)) return 'unknown';
+      return (
+        `The tables could not be checked: ${(error as Error).message}. The role of the application needs USAGE on their ` +
+        'schema, and SELECT, INSERT, UPDATE and DELETE on the tables of the library.'
+      );
+    }
+  }
 }
 
 function descriptionOf(missing: readonly MissingColumn[]): string {
   const lines = missing.map(({ table, column, migration, isTable }) =>
     isTable ? `the table ${table}: ${migration}` : `the column ${column} of ${table}: ${migration}`,
   );
-  return `The database has not all tables and columns. Run the missing migrations:\n${[...new Set(lines)].join('\n')}`;
+  return [
+    'The database has not all tables and columns. Run the missing migrations:',
+    ...new Set(lines),
+    'A migration that is recorded as run, but lacks one of these columns, was changed before the first release: create the ' +
+      'database again, or add the column.',
+  ].join('\n');
 }
