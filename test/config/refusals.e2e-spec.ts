@@ -30,6 +30,7 @@ import {
   createCluster as createCluster5,
   createSentinel,
 } from 'redis-5';
+import request from 'supertest';
 import { DataSource } from 'typeorm';
 import { redisCache } from '../../apps/sample/src/redis-cache';
 import { type AdapterOptions, startHost } from '../support/adapter';
@@ -398,6 +399,24 @@ describeWithOwnRedis('in production, a Redis', () => {
   });
 });
 
+describeWithOwnRedis('a cache that connects at its first use, as @keyv/redis does,', () => {
+  it.each([
+    ['4', createClient],
+    ['5', createClient5],
+  ] as [string, typeof createClient][])('is connected at boot: node-redis %s', async (_, create) => {
+    const redis = await RedisServer.start();
+    const client = create({ url: redis.url });
+    try {
+      await start({ cache: { stores: [{ store: { client } }] } });
+      expect(client.isOpen).toBe(true);
+      expect(await client.keys('svc:*')).not.toEqual([]);
+    } finally {
+      if (client.isOpen) await client.disconnect();
+      await redis.stop();
+    }
+  });
+});
+
 describe('the option cache', () => {
   const URL_OF_REDIS = 'redis://user:hidden@127.0.0.1:1';
 
@@ -429,9 +448,9 @@ describe('the option cache', () => {
       /^cache is a Redis client that is not connected/,
     ],
     [
-      'a cache whose client was never connected',
-      () => ({ stores: [{ store: { client: createClient() } }] }),
-      /^cache is a Redis client that is not connected\. Await client\.connect\(\)/,
+      'a cache whose client cannot be connected',
+      () => ({ stores: [{ store: { client: createClient({ url: URL_OF_REDIS }) } }] }),
+      /^cache has a Redis client that could not be connected within 5 seconds\./,
     ],
     [
       'a cluster client of node-redis 4',
@@ -529,6 +548,25 @@ describe('an application', () => {
         .useMocker(() => ({}))
         .compile();
       expect(mocked.get(controller).list()).toEqual([]);
+      // The guard itself is real: a request to the route reaches a mock, and is refused.
+      const app = await mocked.createNestApplication({ logger: false }).init();
+      const path = controller === OrdersController ? '/orders' : '/reports';
+      await request(app.getHttpServer()).get(path).expect(500);
+      await app.close();
+    },
+  );
+
+  it.each(['Realms', 'GateRefusalLog', 'TransportErrors', 'Symbol(AUTH_CONFIG)'])(
+    'of a test that mocks all but %s is not compiled',
+    async (missing) => {
+      const nameOf = (token: unknown): string => (typeof token === 'function' ? token.name : String(token));
+      const testing = Test.createTestingModule({ controllers: [OrdersController] }).useMocker((token) =>
+        nameOf(token) === missing ? undefined : {},
+      );
+      await expect(testing.compile()).rejects.toMatchObject({
+        name: 'AuthConfigError',
+        message: expect.stringMatching(/AuthModule is not imported/),
+      });
     },
   );
 

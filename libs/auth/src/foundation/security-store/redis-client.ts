@@ -87,9 +87,42 @@ export function clientProblem(source: unknown, client: unknown): string | undefi
   if (has(client, 'getSlotMaster')) {
     return `is a client of Redis Cluster, which is not supported. Set it to ${CONNECTED}, or to a sentinel object.`;
   }
-  return (client as RedisClient | undefined)?.isOpen === false
-    ? `is a Redis client that is not connected. Await client.connect() before the application starts.`
-    : undefined;
+  return undefined;
+}
+
+/** Milliseconds that a client below a cache has for its first connection. */
+const CONNECT_TIMEOUT_MS = 5000;
+
+/**
+ * Returns why a client is not connected, with the correction. A client below a cache is connected here, because caches such
+ * as `@keyv/redis` connect at their first use. The connection of a client that the host set itself is the host's.
+ */
+export async function connectionProblem(source: unknown, client: RedisSource | undefined): Promise<string | undefined> {
+  const { isOpen, connect } = (client ?? {}) as Partial<RedisClient>;
+  if (!client || isOpen !== false) return undefined;
+  if (client === source || !connect) {
+    return 'is a Redis client that is not connected. Await client.connect() before the application starts.';
+  }
+  return (await connects(client as RedisClient))
+    ? undefined
+    : `has a Redis client that could not be connected within ${CONNECT_TIMEOUT_MS / 1000} seconds. Check its URL, and that Redis ` +
+        'is reachable when the application starts.';
+}
+
+async function connects(client: RedisClient): Promise<boolean> {
+  // Without a listener, an error of the connection would end the process.
+  client.on('error', () => undefined);
+  const waiting = new AbortController();
+  const timeout = sleep(CONNECT_TIMEOUT_MS, false, { signal: waiting.signal }).catch(() => false);
+  const connected = Promise.resolve(client.connect!()).then(
+    () => true,
+    () => false,
+  );
+  const isConnected = await Promise.race([connected, timeout]);
+  waiting.abort();
+  // Otherwise node-redis tries again without end.
+  if (!isConnected) await client.disconnect?.().catch(() => undefined);
+  return isConnected;
 }
 
 /**

@@ -3,7 +3,7 @@ import { AuthConfigError } from '../platform/errors';
 import type { Clock } from '../platform/clock';
 import { evictionProblem, RedisSecurityStore } from './redis-security-store';
 import { MemorySecurityStore } from './memory-security-store';
-import { clientProblem, redisClientOf } from './redis-client';
+import { clientProblem, connectionProblem, redisClientOf } from './redis-client';
 import { SecurityStore } from './security-store';
 
 /** The options of the host for its store. */
@@ -23,7 +23,7 @@ interface StoreChoice {
  */
 export async function selectStore(choice: StoreChoice, clock: Clock, production: boolean): Promise<SecurityStore> {
   const { store: source } = choice;
-  const store = storeOf(choice, clock);
+  const store = await storeOf(choice, clock);
   if (production && store instanceof RedisSecurityStore) await refuseEviction(store);
   if (store.shared) return store;
   const problem = source
@@ -46,10 +46,10 @@ async function refuseEviction(redis: RedisSecurityStore): Promise<void> {
   if (problem) new Logger('Auth').warn(problem);
 }
 
-function storeOf({ store, storeTimeoutMs, keyPrefix }: StoreChoice, clock: Clock): SecurityStore {
+async function storeOf({ store, storeTimeoutMs, keyPrefix }: StoreChoice, clock: Clock): Promise<SecurityStore> {
   if (store instanceof SecurityStore) return store;
   const client = redisClientOf(store);
-  const problem = clientProblem(store, client);
+  const problem = clientProblem(store, client) ?? (await connectionProblem(store, client));
   if (problem) throw new AuthConfigError(`cache ${problem}`);
   return client ? new RedisSecurityStore(client, storeTimeoutMs, keyPrefix) : new MemorySecurityStore(clock);
 }

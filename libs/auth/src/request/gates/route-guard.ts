@@ -43,7 +43,8 @@ export class RouteGuard implements CanActivate {
     modules: ModulesContainer,
   ) {
     // Not if the module is there: then its own error says why a provider is missing.
-    if (!realms && ![...modules.values()].some(({ providers }) => providers.has(Realms))) {
+    const isComplete = [realms, gateRefusalLog, transportErrors, config].every((provider) => provider !== undefined);
+    if (!isComplete && ![...modules.values()].some(({ providers }) => providers.has(Realms))) {
       throw new AuthConfigError(
         'A route has guards of @svc/auth, but AuthModule is not imported. Import AuthModule.forRoot() in the root module. ' +
           'A test of single controllers imports it, too, or mocks the guards with useMocker(): see docs/testing.md.',
