@@ -42,9 +42,9 @@ export class RouteGuard implements CanActivate {
     @Optional() @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
     modules: ModulesContainer,
   ) {
-    // Not if the module is there: then its own error says why a provider is missing.
+    // Not if the module is there: then its own error says why a provider is missing. A mock is of another class.
     const isComplete = [realms, gateRefusalLog, transportErrors, config].every((provider) => provider !== undefined);
-    if (!isComplete && ![...modules.values()].some(({ providers }) => providers.has(Realms))) {
+    if (!isComplete && ![...modules.values()].some(({ providers }) => providers.get(Realms)?.metatype === Realms)) {
       throw new AuthConfigError(
         'A route has guards of @svc/auth, but AuthModule is not imported. Import AuthModule.forRoot() in the root module. ' +
           'A test of single controllers imports it, too, or mocks the guards with useMocker(): see docs/testing.md.',
