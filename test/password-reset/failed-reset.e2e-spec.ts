@@ -1,7 +1,9 @@
-import { PasswordReset, StoreUnavailable, UserProvider } from '@svc/auth';
+import { PasswordReset, StoreUnavailable, UserProvider, bcryptVerifier } from '@svc/auth';
+import { hash as bcrypt } from 'bcryptjs';
 import { ADA } from '../support/step-up';
 import { eventually } from '../support/eventually';
 import { linkIn, member, membersForFile } from '../support/members';
+import { PASSWORD } from '../support/user-entities';
 import { whileStatementsFail } from '../support/failing-statements';
 
 const NEXT = 'another horse entirely';
@@ -114,5 +116,46 @@ describe('a reset of a password', () => {
       return save(...args);
     });
     expect((await reset(await mailed())).text).toBe(refused.text);
+  });
+});
+
+describe('a login that renews an imported hash', () => {
+  const imported = membersForFile({
+    hashing: { memoryCost: 64, timeCost: 1, verifiers: [bcryptVerifier({ rounds: 4 })] },
+  });
+
+  it('keeps the reset link, because the password is the same, until the password changes', async () => {
+    await member(imported.t, ADA);
+    await imported.t.database.query('UPDATE members SET password_hash = $1', [await bcrypt(PASSWORD, 4)]);
+    await imported.t.http.post('/auth/forgot-password').send({ email: ADA }).expect(200);
+    const token = linkIn(await imported.mailbox.nth(1)).searchParams.get('token');
+    await imported.t.login(ADA).expect(200);
+    const [{ password_hash }] = await imported.t.database.query('SELECT password_hash FROM members');
+    expect(password_hash).toMatch(/^\$argon2id\$/);
+    const chosen = { token, email: ADA, password: NEXT, password_confirmation: NEXT };
+    await imported.t.database.query('UPDATE members SET password_hash = $1', [await bcrypt(PASSWORD, 4)]);
+    await imported.t.http.post('/auth/reset-password').send(chosen).expect(422);
+    await imported.t.database.query('UPDATE members SET password_hash = $1', [password_hash]);
+    await imported.t.http.post('/auth/reset-password').send(chosen).expect(200);
+  });
+
+  it('keeps the link of a reset that it prevents', async () => {
+    await member(imported.t, ADA);
+    await imported.t.database.query('UPDATE members SET password_hash = $1', [await bcrypt(PASSWORD, 4)]);
+    await imported.t.http.post('/auth/forgot-password').send({ email: ADA }).expect(200);
+    const token = linkIn(await imported.mailbox.nth(1)).searchParams.get('token');
+    const users = imported.t.app.get(UserProvider);
+    const save = users.savePasswordHash.bind(users);
+    // Between the check of the link and the new password.
+    jest.spyOn(users, 'savePasswordHash').mockImplementationOnce(async (...args) => {
+      await imported.t.login(ADA).expect(200);
+      return save(...args);
+    });
+    const chosen = { token, email: ADA, password: NEXT, password_confirmation: NEXT };
+    await imported.t.http.post('/auth/reset-password').send(chosen).expect(422);
+    await imported.t.login(ADA).expect(200);
+    await imported.t.http.post('/auth/reset-password').send(chosen).expect(200);
+    await imported.t.login(ADA, NEXT).expect(200);
+    await imported.t.http.post('/auth/reset-password').send(chosen).expect(422);
   });
 });

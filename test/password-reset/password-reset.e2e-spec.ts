@@ -1,14 +1,5 @@
 import { Logger } from '@nestjs/common';
-import {
-  AccountReleased,
-  MailFailed,
-  PasswordHasher,
-  PasswordReset,
-  StoreUnavailable,
-  UserProvider,
-  bcryptVerifier,
-} from '@svc/auth';
-import { hash as bcrypt } from 'bcryptjs';
+import { AccountReleased, MailFailed, PasswordHasher, PasswordReset, StoreUnavailable, UserProvider } from '@svc/auth';
 import { hash as digest } from 'node:crypto';
 import type { Response } from 'supertest';
 import { ADA, CONFIRMATION_HEADER } from '../support/step-up';
@@ -466,44 +457,3 @@ const smtpError = (code: string, responseCode: number): Error =>
 function throwMailError(): never {
   throw new TypeError(`cannot mail ${ADA}`);
 }
-
-describe('a login that renews an imported hash', () => {
-  const imported = membersForFile({
-    hashing: { memoryCost: 64, timeCost: 1, verifiers: [bcryptVerifier({ rounds: 4 })] },
-  });
-
-  it('keeps the reset link, because the password is the same, until the password changes', async () => {
-    await member(imported.t, ADA);
-    await imported.t.database.query('UPDATE members SET password_hash = $1', [await bcrypt(PASSWORD, 4)]);
-    await imported.t.http.post('/auth/forgot-password').send({ email: ADA }).expect(200);
-    const token = linkIn(await imported.mailbox.nth(1)).searchParams.get('token');
-    await imported.t.login(ADA).expect(200);
-    const [{ password_hash }] = await imported.t.database.query('SELECT password_hash FROM members');
-    expect(password_hash).toMatch(/^\$argon2id\$/);
-    const chosen = { token, email: ADA, password: NEXT, password_confirmation: NEXT };
-    await imported.t.database.query('UPDATE members SET password_hash = $1', [await bcrypt(PASSWORD, 4)]);
-    await imported.t.http.post('/auth/reset-password').send(chosen).expect(422);
-    await imported.t.database.query('UPDATE members SET password_hash = $1', [password_hash]);
-    await imported.t.http.post('/auth/reset-password').send(chosen).expect(200);
-  });
-
-  it('keeps the link of a reset that it prevents', async () => {
-    await member(imported.t, ADA);
-    await imported.t.database.query('UPDATE members SET password_hash = $1', [await bcrypt(PASSWORD, 4)]);
-    await imported.t.http.post('/auth/forgot-password').send({ email: ADA }).expect(200);
-    const token = linkIn(await imported.mailbox.nth(1)).searchParams.get('token');
-    const users = imported.t.app.get(UserProvider);
-    const save = users.savePasswordHash.bind(users);
-    // Between the check of the link and the new password.
-    jest.spyOn(users, 'savePasswordHash').mockImplementationOnce(async (...args) => {
-      await imported.t.login(ADA).expect(200);
-      return save(...args);
-    });
-    const chosen = { token, email: ADA, password: NEXT, password_confirmation: NEXT };
-    await imported.t.http.post('/auth/reset-password').send(chosen).expect(422);
-    await imported.t.login(ADA).expect(200);
-    await imported.t.http.post('/auth/reset-password').send(chosen).expect(200);
-    await imported.t.login(ADA, NEXT).expect(200);
-    await imported.t.http.post('/auth/reset-password').send(chosen).expect(422);
-  });
-});

@@ -1,4 +1,4 @@
-import { type KeyObject, createHmac, hash, randomUUID, sign as signWith } from 'node:crypto';
+import { type KeyObject, createHmac, hash as digestOf, randomUUID, sign as signWith } from 'node:crypto';
 import { ADMIN_AUDIENCE, API_AUDIENCE, SECRET } from '../../support/host.module';
 import type { Visitor } from './attacked-host';
 
@@ -45,7 +45,7 @@ export function purposeToken(
   header: Json = {},
 ): string {
   const jti = randomUUID();
-  const fpr = hash('sha256', JSON.stringify([jti, visitor.passwordHash]));
+  const fpr = digestOf('sha256', JSON.stringify([jti, visitor.passwordHash]));
   const claims = {
     iss: 'https://api.example.com',
     aud: [audienceOf(visitor)],

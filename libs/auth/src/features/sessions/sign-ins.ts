@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Realm } from '../../foundation/realm/realm';
 import { SecurityStore } from '../../foundation/security-store/security-store';
 import { CLOCK_MARGIN } from '../../identity/denylist/denylist';
-import { fingerprintFor } from '../../identity/tokens/purpose-token.policy';
+import { fingerprintFor } from '../../identity/tokens/purpose-tokens';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
 /**

@@ -474,7 +474,7 @@ export interface ConfirmOptions {
   /**
    * Whether a sign-in within the last {@link ttl} seconds counts as a confirmation of its session, without a confirmation
    * token. It does not count for pinned sessions, and for sessions without `amr` (as with an `act` claim), which no user
-   * has signed in to.
+   * has signed in to. It does not count after a change of the password.
    *
    * @default false
    * @env SVC_CONFIRM_AFTER_LOGIN

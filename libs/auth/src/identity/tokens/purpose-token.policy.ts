@@ -1,5 +1,3 @@
-import { sha256 } from '../../foundation/platform/crypto';
-
 /** What the header and claims of a single-purpose token must match. */
 export interface PurposeExpectations {
   /** The `typ` header of its purpose. */
@@ -26,15 +24,6 @@ export interface PurposeClaims {
   /** The ends of outstanding tokens that the store contained at mint: see {@link epochOf}. Absent without any. */
   readonly epo?: string;
 }
-
-/**
- * The fingerprint of a stored password hash for one token or one session. Pure. It contains the id, so that the
- * fingerprints of two of them do not show whether the hash is the same. It has no key, because a service that only verifies
- * has none: the random salt of the hash makes guesses of the password impossible.
- *
- * @param digest null for a user without a password
- */
-export const fingerprintFor = (id: string, digest: string | null): string => sha256(JSON.stringify([id, digest]));
 
 /** The latest ends of the tokens of a purpose: for the user, and for all users of the guard. Null for none in the store. */
 export type Ends = readonly (string | null)[];

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { Clock } from '../../foundation/platform/clock';
+import { sha256 } from '../../foundation/platform/crypto';
 import { Realm } from '../../foundation/realm/realm';
 import { SecurityStore } from '../../foundation/security-store/security-store';
 import { CLOCK_MARGIN, tokenKey } from '../denylist/denylist';
@@ -18,6 +19,15 @@ export type Purpose = typeof CONFIRMATION | typeof LOGIN_CHALLENGE;
 
 /** Claims that bind a token to an id, a session or a password hash. */
 export type Binding = Partial<Pick<PurposeClaims, 'jti' | 'fid' | 'fpr'>>;
+
+/**
+ * The fingerprint of a stored password hash for one token or one session. It contains the id, so that the
+ * fingerprints of two of them do not show whether the hash is the same. It has no key, because a service that only verifies
+ * has none: the random salt of the hash makes guesses of the password impossible.
+ *
+ * @param digest null for a user without a password
+ */
+export const fingerprintFor = (id: string, digest: string | null): string => sha256(JSON.stringify([id, digest]));
 
 /**
  * Mints, verifies, spends and ends the realm's single-purpose tokens. Access tokens and these tokens are not
