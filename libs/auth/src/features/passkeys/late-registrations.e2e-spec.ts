@@ -1,10 +1,13 @@
 import type { Type } from '@nestjs/common';
 import { SoftAuthenticator } from '@svc/auth/testing';
+import { Client } from 'pg';
 import { eventually } from '../../../../../test/support/eventually';
 import { forge } from '../../../../../test/support/forge';
 import { type Confirmed, ORIGIN, PasskeyApp } from '../../../../../test/support/passkeys';
 import { PausePoint, whilePaused } from '../../../../../test/support/pause-point';
+import { Person } from '../../../../../test/support/user-entities';
 import { confirmationTokenOf } from '../../../../../test/support/step-up';
+import { Database } from '../../foundation/platform/database';
 import { TypeormUserProvider } from '../../identity/users/typeorm-user-provider';
 import { PasskeyStore } from './passkey.store';
 import { RegistrationVerifier } from './webauthn/verify-registration';
@@ -14,6 +17,8 @@ async function withoutSession({ t }: PasskeyApp, user: Confirmed): Promise<Confi
   const access_token = forge({ without: ['fid'] });
   return { ...user, access_token, proof: await confirmationTokenOf(t, access_token) };
 }
+
+const own = <T>({ app }: PasskeyApp['t'], type: abstract new (...args: never[]) => T): T => app.get<T>(type as Type<T>);
 
 describe('passkeys that one user registers at the same time', () => {
   const app = PasskeyApp.forFile({ passkeys: { maxPerUser: 3 } });
@@ -46,7 +51,6 @@ describe('passkeys that one user registers at the same time', () => {
 describe('a passkey registration that is late', () => {
   const app = PasskeyApp.forFile({ storeTimeoutMs: 5000 });
   const { t } = app;
-  const own = <T>(type: abstract new (...args: never[]) => T): T => t.app.get<T>(type as Type<T>);
   const checkpoint = PausePoint.disabled();
   let ada: Confirmed;
 
@@ -57,7 +61,7 @@ describe('a passkey registration that is late', () => {
 
   it('is not stored after the deletion of its user', async () => {
     const user = await withoutSession(app, ada);
-    const verifier = own(RegistrationVerifier);
+    const verifier = own(t, RegistrationVerifier);
     const verify = verifier.verify.bind(verifier);
     jest.spyOn(verifier, 'verify').mockImplementation(async (...args) => checkpoint.pass().then(() => verify(...args)));
     const { status } = await whilePaused(checkpoint, app.register(user, await credentialOf(user)), erase);
@@ -66,7 +70,7 @@ describe('a passkey registration that is late', () => {
   });
 
   it('is not stored if the user is deleted between its check of the session and its insertion', async () => {
-    const store = own(PasskeyStore);
+    const store = own(t, PasskeyStore);
     const add = store.add.bind(store);
     jest.spyOn(store, 'add').mockImplementation(async (...args) => checkpoint.pass().then(() => add(...args)));
     const { status } = await whilePaused(checkpoint, app.register(ada, await credentialOf(ada)), erase);
@@ -75,7 +79,7 @@ describe('a passkey registration that is late', () => {
   });
 
   it('makes a deletion wait, which then removes it', async () => {
-    const store = own(PasskeyStore);
+    const store = own(t, PasskeyStore);
     const add = store.add.bind(store);
     jest.spyOn(store, 'add').mockImplementation(async (...args) => {
       const isAdded = await add(...args);
@@ -95,6 +99,33 @@ describe('a passkey registration that is late', () => {
     expect(status).toBe(204);
     await erasing;
     expect(await app.rows()).toEqual([]);
+  });
+});
+
+describe('a passkey registration of a user in a view whose rows cannot be locked', () => {
+  const app = PasskeyApp.forFile();
+  const { t } = app;
+
+  it('is stored, and statements remain prepared', async () => {
+    const ada = await app.confirmed();
+    const credential = new SoftAuthenticator(ORIGIN).create(await app.creationOptions(ada));
+    const { tableName } = t.database.getMetadata(Person);
+    await t.database.query(`ALTER TABLE ${tableName} RENAME TO all_users`);
+    try {
+      await t.database.query(`CREATE VIEW ${tableName} AS SELECT DISTINCT * FROM all_users`);
+      await app.register(ada, credential).expect(204);
+      expect(await app.rows()).toHaveLength(1);
+      // The same error, of a statement that cannot succeed.
+      const refused = own(t, Database).query('SELECT DISTINCT 1 FOR UPDATE');
+      await expect(refused).rejects.toMatchObject({ code: '0A000' });
+      const query = jest.spyOn(Client.prototype, 'query');
+      await t.get('/private', ada.access_token).expect(200);
+      const calls = query.mock.calls as unknown as [{ name?: string }][];
+      expect(calls.some(([{ name }]) => name?.startsWith('svc-'))).toBe(true);
+    } finally {
+      await t.database.query(`DROP VIEW IF EXISTS ${tableName}`);
+      await t.database.query(`ALTER TABLE all_users RENAME TO ${tableName}`);
+    }
   });
 });
 

@@ -25,10 +25,6 @@ const USAGE = `sign_count::float8 AS "signCount", backup_eligible AS "backupElig
 @Injectable()
 export class PasskeyStore {
   private readonly table = once(() => this.database.table(Passkey));
-  /** Null where the statement cannot know whether the user exists. */
-  private readonly userExists = once(() =>
-    this.users instanceof TypeormUserProvider ? this.users.existsLockedSql('$13') : null,
-  );
 
   constructor(
     private readonly database: Database,
@@ -39,7 +35,12 @@ export class PasskeyStore {
 
   /** Whether {@link add} stores nothing for a user that does not exist. Otherwise the caller has to check it afterwards. */
   get checksUsers(): boolean {
-    return this.userExists() !== null;
+    return this.userExists !== null;
+  }
+
+  /** Null where the statement cannot know whether the user exists. */
+  private get userExists(): string | null {
+    return this.users instanceof TypeormUserProvider ? this.users.existsLockedSql('$13') : null;
   }
 
   /**
@@ -50,6 +51,7 @@ export class PasskeyStore {
   async add(sql: Sql, passkey: NewPasskey): Promise<boolean> {
     const { credentialId, userId, name, publicKey, signCount, transports, aaguid, backupEligible, backedUp } = passkey;
     const { maxPerUser } = this.realm.options.passkeys;
+    if (this.users instanceof TypeormUserProvider) await this.users.readLocks(sql);
     const values = [credentialId, userId, this.realm.guard, name, publicKey, signCount, JSON.stringify(transports)];
     const added = await sql(
       `INSERT INTO ${this.table()} (credential_id, user_id, guard, name, public_key, sign_count, transports, aaguid,
@@ -57,7 +59,7 @@ export class PasskeyStore {
        SELECT $1, $2, $3, $4, $5, $6::bigint, $7::json, $8::uuid, $9::boolean, $10::boolean, now, now
          FROM (SELECT clock_timestamp() + $11::interval AS now) AS moment
         WHERE (SELECT count(*) FROM ${this.table()} WHERE guard = $3 AND user_id = $2) < $12
-          AND ${this.userExists() ?? '$13::text IS NOT NULL'}
+          AND ${this.userExists ?? '$13::text IS NOT NULL'}
        ON CONFLICT (credential_id) DO NOTHING RETURNING 1`,
       [...values, aaguid, backupEligible, backedUp, this.clock.offset, maxPerUser, userId],
     );

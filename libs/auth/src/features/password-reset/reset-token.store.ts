@@ -48,6 +48,7 @@ export class ResetTokenStore extends HashRenewal {
    * over, or if the user does not exist any more. Of two concurrent calls, one succeeds.
    */
   async issue({ userId, emailHash, tokenHash, fingerprint }: ResetClaim): Promise<boolean> {
+    if (this.users instanceof TypeormUserProvider) await this.users.readLocks(this.database.query);
     const issued = await this.database.query(
       `INSERT INTO ${this.table()} AS t (guard, broker, user_id, email_hash, token_hash, created_at, password_fingerprint)
        SELECT $1, $2, $3, $4, $5, clock_timestamp() + $6::interval, $9 WHERE ${this.exists('$8') ?? '$8::text IS NOT NULL'}

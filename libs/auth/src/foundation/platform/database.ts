@@ -130,17 +130,19 @@ export class Database {
   }
 
   private async connected<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
-    const prepared = this.prepares;
+    const { prepares } = this;
     try {
-      return await this.attempt(work);
+      return await this.attempt(work, prepares);
     } catch (error) {
-      if (!prepared || !isStale(error)) throw error;
+      if (!prepares || !isStale(error)) throw error;
+      const result = await this.attempt(work, false);
+      // Only now: a statement that fails unprepared as well has not failed because it was prepared.
       this.prepares = false;
-      return this.attempt(work);
+      return result;
     }
   }
 
-  private async attempt<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+  private async attempt<T>(work: (connection: Connection) => Promise<T>, prepares: boolean): Promise<T> {
     let isOver = false;
     // After the timeout the caller has received a 503. No later statement may have an effect.
     const throwIfOver = (): void => {
@@ -157,7 +159,7 @@ export class Database {
         client,
         throwIfOver,
         manager: runner.manager,
-        sql: this.statementsOn(runner, client, throwIfOver),
+        sql: this.statementsOn(runner, client, throwIfOver, prepares),
       });
     };
     const release = (): Promise<void> => {
@@ -174,11 +176,11 @@ export class Database {
   }
 
   /** Prepares every statement, because the planning of a join with a lock costs more than its execution. */
-  private statementsOn(runner: QueryRunner, client: Client, throwIfOver: () => void): Sql {
+  private statementsOn(runner: QueryRunner, client: Client, throwIfOver: () => void, prepares: boolean): Sql {
     return async <Row>(text: string, values: unknown[] = []) => {
       throwIfOver();
       this.source.logger.logQuery(text, values, runner);
-      const { rows } = await client.query({ name: this.prepares ? statementName(text) : undefined, text, values });
+      const { rows } = await client.query({ name: prepares ? statementName(text) : undefined, text, values });
       throwIfOver();
       return rows as Row[];
     };

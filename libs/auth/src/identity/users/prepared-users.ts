@@ -1,7 +1,7 @@
 import { type DataSource, type EntityMetadata, In, type ObjectLiteral, type Repository } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import { batchPerTick } from '../../foundation/platform/batching';
-import { type Database, quoted, quotedPath } from '../../foundation/platform/database';
+import { type Database, type Sql, quoted, quotedPath } from '../../foundation/platform/database';
 import { once } from '../../foundation/platform/sweep';
 import type { StoredCredentials } from '../../foundation/ports/user-provider';
 import { endedAmong } from '../denylist/ended-sessions';
@@ -150,6 +150,19 @@ export function existsLocked(source: DataSource, metadata: EntityMetadata, param
   if (source.options.type !== 'postgres' || !primary || more.length > 0 || primary.transformer) return null;
   const where = `${quoted(primary.databaseName)} = ${parameter}${isLive(metadata)}`;
   return `EXISTS (SELECT 1 FROM ${quotedPath(metadata.tablePath)} WHERE ${where} FOR KEY SHARE)`;
+}
+
+/**
+ * Whether rows of the relation can be locked as {@link existsLocked} does. Not those of some views, nor where the role has
+ * no right to update, nor where policies of rows decide which rows it sees.
+ */
+export async function locksRows(sql: Sql, { tablePath }: EntityMetadata): Promise<boolean> {
+  const found = await sql(
+    `SELECT 1 FROM pg_class WHERE oid = to_regclass($1) AND relkind IN ('r', 'p')
+        AND has_any_column_privilege(oid, 'UPDATE') AND NOT row_security_active(oid)`,
+    [quotedPath(tablePath)],
+  );
+  return found.length > 0;
 }
 
 /** Builds the entity as TypeORM's loader does. */

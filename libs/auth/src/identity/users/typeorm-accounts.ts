@@ -47,16 +47,12 @@ export class TypeOrmAccounts<User extends ObjectLiteral> {
   }
 
   /**
-   * Waits as the insert of a row does: a row lock is written to the log of the database, so its commit waits for the disk
-   * and for standbys, too. It updates no index and runs no code of the host, such as subscribers. This lock delays no update
-   * of the row.
+   * Waits as the insert of a row does: the message is written to the log of the database, so the commit waits for the disk
+   * and for standbys, too. It updates no index and runs no code of the host, such as subscribers. A lock of a row would do
+   * the same, but not for a view.
    */
-  async imitateInsert(id: string): Promise<void> {
-    const { primaryColumns, tablePath } = this.repository.metadata;
-    const where = `${quoted(primaryColumns[0]!.databaseName)} = $1`;
-    await this.database.transaction((sql) =>
-      sql(`SELECT 1 FROM ${quotedPath(tablePath)} WHERE ${where} FOR KEY SHARE`, [id]),
-    );
+  async imitateInsert(): Promise<void> {
+    await this.database.transaction((sql) => sql(`SELECT 1 FROM pg_logical_emit_message(true, 'svc-auth', ''::text)`));
   }
 
   /** Whether rows store their creation time by the database's clock, independent of the time zone of a connection. */

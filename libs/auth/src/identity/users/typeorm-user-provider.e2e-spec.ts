@@ -95,6 +95,31 @@ describe('the users of a TypeORM entity', () => {
     expect(typeof users.publicIdOf(user!)).toBe(shown);
   });
 
+  it('are not locked by a statement of a role that may only read them, or that policies of rows restrict', async () => {
+    const locksAs = async (...grants: string[]): Promise<boolean> => {
+      const runner = source.createQueryRunner();
+      await runner.startTransaction();
+      try {
+        await runner.query('CREATE ROLE svc_reader');
+        for (const grant of ['SELECT', ...grants]) await runner.query(`GRANT ${grant} ON by_uuid TO svc_reader`);
+        await runner.query('SET LOCAL ROLE svc_reader');
+        const users = usersOf(ByUuid);
+        await users.readLocks((text, values) => runner.query(text, values));
+        const exists = users.existsLockedSql('$1');
+        if (exists) await runner.query(`SELECT ${exists}`, [UUID]);
+        return exists !== null;
+      } finally {
+        await runner.rollbackTransaction();
+        await runner.release();
+      }
+    };
+    expect(await locksAs()).toBe(false);
+    expect(await locksAs('UPDATE (email)')).toBe(true);
+    await source.query('ALTER TABLE by_uuid ENABLE ROW LEVEL SECURITY');
+    expect(await locksAs('UPDATE')).toBe(false);
+    await source.query('ALTER TABLE by_uuid DISABLE ROW LEVEL SECURITY');
+  });
+
   it.each([2 ** 53, 1.5, NaN, 7n])('show the id %p as text, because JSON would change it', (id) => {
     expect(usersOf(ByInt).publicIdOf({ id })).toBe(String(id));
   });

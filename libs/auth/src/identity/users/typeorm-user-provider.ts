@@ -8,7 +8,7 @@ import {
 } from 'typeorm';
 import { AuthConfigError } from '../../foundation/platform/errors';
 import { batchPerTick } from '../../foundation/platform/batching';
-import { type Database, quoted, quotedPath } from '../../foundation/platform/database';
+import { type Database, type Sql, quoted, quotedPath } from '../../foundation/platform/database';
 import { TypeOrmAccounts, isUnique } from './typeorm-accounts';
 import {
   CredentialRows,
@@ -16,6 +16,7 @@ import {
   type FoundCaller,
   existsById,
   existsLocked,
+  locksRows,
   rowReader,
 } from './prepared-users';
 import { foldedIdentifier, keptAs } from './identifiers';
@@ -60,6 +61,8 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
   private readonly repository: Repository<User>;
   protected readonly metadata: EntityMetadata;
   private readonly secondFactors: SecondFactorRows;
+  /** Undefined until {@link readLocks} has read it. */
+  private isLockable: boolean | undefined;
   private readonly accounts: TypeOrmAccounts<User>;
   private readonly credentials: CredentialRows<User>;
   private readonly row: ((key: CallerKey) => Promise<FoundCaller | null>) | undefined;
@@ -104,8 +107,17 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
     return existsById(this.database.source, this.metadata, idColumn);
   }
 
-  /** SQL of whether the user exists whose id is `parameter`, with a lock against its deletion: see `existsLocked`. */
+  /** Reads, once, whether the rows of the users can be locked. It is called before {@link existsLockedSql}. */
+  async readLocks(sql: Sql): Promise<void> {
+    this.isLockable ??= await locksRows(sql, this.metadata);
+  }
+
+  /**
+   * SQL of whether the user exists whose id is `parameter`, with a lock against its deletion: see `existsLocked`. Null
+   * where the statement cannot know it, and where the rows cannot be locked.
+   */
   existsLockedSql(parameter: string): string | null {
+    if (!this.isLockable) return null;
     return existsLocked(this.database.source, this.metadata, parameter);
   }
 
@@ -192,7 +204,7 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
   }
 
   override async imitateCreation(id: string): Promise<void> {
-    await this.accounts.imitateInsert(id);
+    await this.accounts.imitateInsert();
     await this.findById(id);
   }
 
