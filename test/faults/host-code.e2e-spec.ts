@@ -1,5 +1,6 @@
 import { AccountDeleted, AccountDeleting, type AuthModuleOptions, PasswordVerifier, Presenter } from '@svc/auth';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { eventually } from '../support/eventually';
 import { HostTimeouts } from '../support/host-timeouts';
 import { member, membersForFile } from '../support/members';
 import { PASSKEYS } from '../support/passkeys';
@@ -49,6 +50,15 @@ const OPTIONS: Partial<AuthModuleOptions> = {
     abilities: () => hostCode('hooks.abilities', ['orders.read']),
     canSignIn: () => hostCode('hooks.canSignIn', true),
     register: () => hostCode('hooks.register', null),
+    registerRules: () => ({
+      name: { check: () => hostCode('a check of hooks.registerRules', true) },
+      email: { email: true },
+      password: {},
+    }),
+    deleteUser: async (user, { manager }) => {
+      await hostCode('hooks.deleteUser', undefined);
+      await manager.remove(user);
+    },
   },
 };
 
@@ -102,10 +112,13 @@ describe('code of the host that never settles', () => {
     },
   );
 
-  it('is answered 503 after a time limit, at a registration', async () => {
-    expect((await timedOut('hooks.register', t.http.post('/auth/register').send(EVE))).status).toBe(503);
-    await t.http.post('/auth/register').send(EVE).expect(422);
-  });
+  it.each(['hooks.register', 'a check of hooks.registerRules'])(
+    'is answered 503 after a time limit, at a registration: %s',
+    async (name) => {
+      expect((await timedOut(name, t.http.post('/auth/register').send(EVE))).status).toBe(503);
+      await t.http.post('/auth/register').send(EVE).expect(422);
+    },
+  );
 
   it('gives back its place in the queue of passwords', async () => {
     const timeouts = new HostTimeouts();
@@ -135,6 +148,28 @@ describe('code of the host that never settles', () => {
     expect((await timedOut('a listener', erase)).status).toBe(503);
     expect(deleted).toEqual([]);
     expect(await t.database.query('SELECT email FROM members')).toEqual([{ email: ADA }]);
+  });
+
+  const erasure = async (email: string) => {
+    const { access_token: token } = await t.session(email);
+    const proof = await confirmationTokenOf(t, token);
+    return () => t.call('delete', '/auth/account', token).set(CONFIRMATION_HEADER, proof);
+  };
+
+  it('gives back its place of a deletion when it is hooks.deleteUser, and keeps the account', async () => {
+    const emails = [ADA, 'bob@example.com', 'cyd@example.com'];
+    for (const email of emails.slice(1)) await member(t, email);
+    const [ada, bob, cyd] = await Promise.all(emails.map(erasure));
+    const timeouts = new HostTimeouts();
+    hanging = 'hooks.deleteUser';
+    const first = [ada!, bob!].map(async (erase) => (await erase()).status);
+    await eventually(async () => pausePoint.arrivals === 2);
+    hanging = null;
+    timeouts.expire();
+    expect(await Promise.all(first)).toEqual([503, 503]);
+    await cyd!().expect(204);
+    pausePoint.resume();
+    for (const email of [ADA, 'bob@example.com']) await (await erasure(email))().expect(204);
   });
 });
 

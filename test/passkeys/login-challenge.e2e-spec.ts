@@ -6,6 +6,7 @@ import { type Confirmed, NOT_VERIFIED, ORIGIN, PasskeyApp } from '../support/pas
 import { routesOf } from '../support/routes';
 import { SoftAuthenticator } from '@svc/auth/testing';
 import { startChallenge, codeOf, completeChallenge, enrol } from '../support/two-factor';
+import { VerifiablePerson } from '../support/user-entities';
 import { userProvidersOf } from '../support/user-reads';
 
 const WRONG = { message: 'The code is not correct.', errors: { code: ['The code is not correct.'] } };

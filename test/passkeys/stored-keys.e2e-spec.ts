@@ -3,6 +3,7 @@ import { TestApp, claimsOf } from '../support/app';
 import { ENCRYPTION_KEY } from '../support/host.module';
 import { type Confirmed, NOT_VERIFIED, ORIGIN, PASSKEYS, PasskeyApp } from '../support/passkeys';
 import { SoftAuthenticator } from '@svc/auth/testing';
+import { VerifiablePerson } from '../support/user-entities';
 import { userProvidersOf } from '../support/user-reads';
 
 describe('the stored key of a passkey', () => {

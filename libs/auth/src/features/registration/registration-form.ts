@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { RegistrationField, RegistrationRules } from '../../foundation/config/registration-rules';
+import { callHost } from '../../foundation/platform/deadline';
 import { AuthConfigError, AuthException, ValidationFailed } from '../../foundation/platform/errors';
 import type { MessageKey, Text } from '../../foundation/platform/messages';
 import { Realm } from '../../foundation/realm/realm';
@@ -119,9 +120,13 @@ export class RegistrationForm {
   }
 
   private async refuseFaults(fields: RegistrationFields, rules: RegistrationRules): Promise<void> {
-    const errors: [string, Text[]][] = [];
-    for (const [name, value, rule] of partsOf(fields, { fields: rules }))
-      errors.push(...(await this.faultsOf(name, value, rule, fields)));
+    // One time limit for all checks of the request.
+    const errors = await callHost('a check of hooks.registerRules', async () => {
+      const faults: [string, Text[]][] = [];
+      for (const [name, value, rule] of partsOf(fields, { fields: rules }))
+        faults.push(...(await this.faultsOf(name, value, rule, fields)));
+      return faults;
+    });
     if (errors.length) throw new ValidationFailed(Object.fromEntries(errors.slice(0, FIELDS_LISTED)));
   }
 

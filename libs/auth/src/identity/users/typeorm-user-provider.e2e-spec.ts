@@ -133,7 +133,7 @@ describe('the users of a TypeORM entity', () => {
     expect(await users.findById('9007199254740992')).toBeNull();
   });
 
-  it.each<[string, Entity]>([
+  it.each<[string, EntityClass]>([
     ['by a statement', ByUuid],
     ['by a query', Eager],
   ])('have no empty id, whose hash is read %s without an error of PostgreSQL', async (_, entity) => {
