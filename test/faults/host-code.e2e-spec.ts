@@ -171,6 +171,22 @@ describe('code of the host that never settles', () => {
     pausePoint.resume();
     for (const email of [ADA, 'bob@example.com']) await (await erasure(email))().expect(204);
   });
+
+  it('delays no other deletion when it is a listener of AccountDeleting', async () => {
+    t.on(AccountDeleting, () => hostCode('a listener', undefined));
+    const emails = ['bob@example.com', 'cyd@example.com', 'dan@example.com'];
+    for (const email of emails) await member(t, email);
+    const [ada, bob, cyd, dan] = await Promise.all([ADA, ...emails].map(erasure));
+    const timeouts = new HostTimeouts();
+    hanging = 'a listener';
+    const first = [ada!, bob!].map(async (erase) => (await erase()).status);
+    await eventually(async () => pausePoint.arrivals === 2);
+    hanging = null;
+    for (const erase of [cyd!, dan!]) await erase().expect(204);
+    timeouts.expire();
+    expect(await Promise.all(first)).toEqual([503, 503]);
+    pausePoint.resume();
+  });
 });
 
 describe('hooks.authenticate that never settles', () => {

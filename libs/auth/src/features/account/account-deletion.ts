@@ -1,4 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource, EntityManager } from 'typeorm';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { Database } from '../../foundation/platform/database';
@@ -29,6 +30,15 @@ export class DeletionBusy extends AuthException {
 
 /** Number of deletions that a process runs at the same time, and the longest wait for one of these places. */
 const [AT_ONCE, MAX_WAIT_MS] = [2, 1000];
+
+/**
+ * Milliseconds for which a deletion keeps its place while a listener runs, which needs no connection. Less than the wait
+ * for a place: a listener that does not settle delays other deletions, and none of them fails.
+ */
+const MAX_LISTENER_MS = 250;
+
+/** Runs code of the host that needs no place. */
+type WithoutPlace = (work: () => Promise<void>) => Promise<void>;
 
 /** Size of a connection pool for which the host has set none, in node-postgres. */
 const POOL_SIZE = 10;
@@ -62,27 +72,42 @@ export class DeletionClaims {
   ) {}
 
   /**
-   * @param erase gets the caller's session; null when it has no row in this database (a co-issuer's session)
+   * @param erase gets the caller's session, which is null when it has no row in this database (a co-issuer's session), and
+   * a function that runs work without a place
    * @throws Unauthenticated for all concurrent requests except one; DeletionBusy for all of them, if there is no place
    */
-  async claimExclusive(caller: Caller, erase: (session: string | null) => Promise<void>): Promise<void> {
+  async claimExclusive(
+    caller: Caller,
+    erase: (session: string | null, withoutPlace: WithoutPlace) => Promise<void>,
+  ): Promise<void> {
     const first = this.claims.get(caller.userId);
     if (first) {
       await first;
       throw new Unauthenticated(true);
     }
     // Before the claim: a request that finds no place has ended no session, and can be repeated.
-    const place = placesFor(this.database.source).take();
-    const claim = place.then(() => this.claim(caller));
+    const places = placesFor(this.database.source);
+    const noPlace = (): void => undefined;
+    let giveBack = noPlace;
+    const claim = places.take().then((give) => {
+      giveBack = give;
+      return this.claim(caller);
+    });
     this.claims.set(caller.userId, claim);
     try {
-      await erase(await claim);
+      await erase(await claim, async (work) => {
+        const done = work();
+        const isSlow = await Promise.race([done.then(() => false), sleep(MAX_LISTENER_MS, true, { ref: false })]);
+        if (!isSlow) return;
+        giveBack();
+        giveBack = noPlace;
+        await done;
+        // Without a limit, because the sessions have ended: the deletion must not be refused any more.
+        giveBack = await places.takeAgain();
+      });
     } finally {
       this.claims.delete(caller.userId);
-      void place.then(
-        (giveBack) => giveBack(),
-        () => undefined,
-      );
+      giveBack();
     }
   }
 
@@ -121,11 +146,11 @@ export class AccountDeletion {
   delete(caller: Caller): Promise<void> {
     const identifier = this.users.identifierOf(caller.user);
     const account = { userId: caller.userId, identifier, spelling: this.timedUsers.spellingOf(identifier ?? '') };
-    return this.claims.claimExclusive(caller, async (session) => {
+    return this.claims.claimExclusive(caller, async (session, withoutPlace) => {
       const { guard } = this.realm;
       // Before the transaction: listeners hold neither its locks nor its connection.
       const announce = () => this.events.announce(new AccountDeleting(caller.user, guard));
-      await callHost('a listener of AccountDeleting', announce);
+      await withoutPlace(() => callHost('a listener of AccountDeleting', announce));
       // Before the transaction and in pages, because a user may have any number of sessions.
       await this.sessions.eraseAll(account.userId, session);
       const erased = await this.eraseRows(caller.user, account, session);

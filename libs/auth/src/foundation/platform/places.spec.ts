@@ -46,4 +46,29 @@ describe('a limited number of places', () => {
     await expect(places.take()).resolves.toEqual(expect.any(Function));
     expect(jest.getTimerCount()).toBe(0);
   });
+
+  it('refuses a call at once if 100 calls wait', async () => {
+    const { all } = taking(new Places(1, MAX_WAIT_MS, () => BUSY), 102);
+    const answers = Promise.allSettled(all.slice(1));
+    await jest.advanceTimersByTimeAsync(0);
+    expect(jest.getTimerCount()).toBe(100);
+    await expect(all[101]).rejects.toBe(BUSY);
+    await jest.advanceTimersByTimeAsync(MAX_WAIT_MS);
+    expect(new Set((await answers).map(({ status }) => status))).toEqual(new Set(['rejected']));
+  });
+
+  it('is given first to work that takes its place again, however long it waits', async () => {
+    const places = new Places(1, MAX_WAIT_MS, () => BUSY);
+    const { taken, all } = taking(places, 1);
+    let isBack = false;
+    const again = places.takeAgain().then((giveBack) => ((isBack = true), giveBack));
+    await jest.advanceTimersByTimeAsync(5 * MAX_WAIT_MS);
+    const next = taking(places, 1);
+    expect([taken, isBack]).toEqual([[0], false]);
+    (await all[0]!)();
+    (await again)();
+    expect([isBack, next.taken]).toEqual([true, []]);
+    await jest.advanceTimersByTimeAsync(0);
+    expect(next.taken).toEqual([0]);
+  });
 });

@@ -38,14 +38,19 @@ export async function sweep<Place>(
   return removed;
 }
 
+/** Number of calls that may wait for a place. Each is a request that the process holds. */
+const LINE_MAX = 100;
+
 /** A limited number of places for concurrent work. Free places are given in the order of the calls. */
 export class Places {
   private taken = 0;
-  private readonly waiting: (() => void)[] = [];
+  private readonly waiting = new Set<() => void>();
+  /** Work that has had a place. It is given one before all that is {@link waiting}. */
+  private readonly returning = new Set<() => void>();
 
   /**
    * @param maxWaitMs longest wait for a free place, in milliseconds
-   * @param busy makes the error after this wait
+   * @param busy makes the error after this wait, or at once if {@link LINE_MAX} calls wait
    */
   constructor(
     private readonly count: number,
@@ -57,24 +62,38 @@ export class Places {
   async take(): Promise<() => void> {
     if (this.taken < this.count) this.taken++;
     else await this.next();
-    return () => {
-      const next = this.waiting.shift();
-      if (next) next();
-      else this.taken--;
-    };
+    return () => this.giveBack();
+  }
+
+  /** Takes a place again, after the work has given its own back. Waits without a limit. @returns as {@link take} */
+  async takeAgain(): Promise<() => void> {
+    if (this.taken < this.count) this.taken++;
+    else await new Promise<void>((resolve) => this.returning.add(resolve));
+    return () => this.giveBack();
+  }
+
+  private giveBack(): void {
+    for (const line of [this.returning, this.waiting]) {
+      const [next] = line;
+      if (!next) continue;
+      line.delete(next);
+      return next();
+    }
+    this.taken--;
   }
 
   private next(): Promise<void> {
+    if (this.waiting.size >= LINE_MAX) throw this.busy();
     return new Promise((resolve, reject) => {
       const proceed = (): void => {
         clearTimeout(timer);
         resolve();
       };
       const timer = setTimeout(() => {
-        this.waiting.splice(this.waiting.indexOf(proceed), 1);
+        this.waiting.delete(proceed);
         reject(this.busy());
       }, this.maxWaitMs);
-      this.waiting.push(proceed);
+      this.waiting.add(proceed);
     });
   }
 }
