@@ -164,7 +164,7 @@ describe('parallel deletions', () => {
     it('run two at a time; all others are answered 503 after a second, before anything has ended', async () => {
       const { refused, deletions } = await whileTwoRun();
       expect(refused.map(({ status, retryAfter }) => [status, retryAfter])).toEqual(
-        Array(AT_ONCE - 2).fill([503, '5']),
+        Array.from({ length: AT_ONCE - 2 }, () => [503, '5']),
       );
       expect([atWork.arrivals, most]).toEqual([2, 2]);
       expect(log.filter((what) => what === 'deleting')).toHaveLength(2);

@@ -223,7 +223,11 @@ describe('the module refuses to start', () => {
   });
 
   it.each<[string, Partial<AuthModuleOptions>, boolean]>([
-    ['compares another identifier than the email in an unknown way', { username: 'login', users: { provider: IdentifierProvider } }, true],
+    [
+      'compares another identifier than the email in an unknown way',
+      { username: 'login', users: { provider: IdentifierProvider } },
+      true,
+    ],
     ['tells how it compares', { username: 'login', users: { provider: ComparingProvider } }, false],
     ['finds users by email', { users: { provider: IdentifierProvider } }, false],
     ['is that of an entity', { username: 'handle', users: { entity: UniqueHandle } }, false],
@@ -232,7 +236,9 @@ describe('the module refuses to start', () => {
     const guards = { admin: { username: 'email' } };
     await start({ ...options, guards, features: { accountDeletion: false } });
     const texts = warned.mock.calls.map(([text]) => String(text)).filter((text) => text.includes('comparedForm'));
-    expect(texts).toEqual(isWarned ? [expect.stringMatching(/guard "api" has no comparedForm.*unknown login.*Implement/)] : []);
+    expect(texts).toEqual(
+      isWarned ? [expect.stringMatching(/guard "api" has no comparedForm.*unknown login.*Implement/)] : [],
+    );
   });
 
   it('in production with a plain HTTP URL, even on localhost', async () => {

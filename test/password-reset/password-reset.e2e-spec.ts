@@ -278,8 +278,8 @@ describe('POST /reset-password', () => {
     return t.call('post', '/auth/password', token).send(body).expect(200);
   };
   const storedByHost = async (): Promise<unknown> => {
-    const digest = await t.app.get(PasswordHasher).hash('yet-another-horse');
-    return t.database.query('UPDATE members SET password_hash = $1', [digest]);
+    const stored = await t.app.get(PasswordHasher).hash('yet-another-horse');
+    return t.database.query('UPDATE members SET password_hash = $1', [stored]);
   };
 
   it.each<[string, () => Promise<unknown>]>([

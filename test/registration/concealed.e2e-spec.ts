@@ -93,7 +93,10 @@ describe('a registration that conceals existing accounts', () => {
     expect(await mailed(2)).toEqual(Array(2).fill(`${NEW}: Confirm your email`));
     expect(await rows()).toEqual(before);
     const { pathname, search } = linkIn(mailbox.mails[1]!);
-    await t.http.get(pathname + search).set('Accept', 'application/json').expect(204);
+    await t.http
+      .get(pathname + search)
+      .set('Accept', 'application/json')
+      .expect(204);
     await t.login(NEW).expect(200);
   });
 
@@ -179,29 +182,35 @@ describe.each<[string, number, Partial<AuthModuleOptions>]>([
   const { t, mailbox } = membersForFile({ ...CONCEALING, ...protection });
   const isLock = name === 'a lock';
   const register = (email: string) => t.http.post('/auth/register').send(form(email)).expect(202);
-  const counted = (): Promise<object[]> => t.database.query('SELECT subject, attempts FROM svc_lockouts ORDER BY subject');
+  const counted = (): Promise<object[]> =>
+    t.database.query('SELECT subject, attempts FROM svc_lockouts ORDER BY subject');
   const unverified = 'unverified@example.com';
   beforeEach(async () => {
     await member(t, ADA, { emailVerifiedAt: new Date() });
     await member(t, unverified);
   });
 
-  it.each([4, 5])('does not show by its refusals after %d failures whether an email has an account', async (failures) => {
-    const answersFor = async (email: string): Promise<object[]> => {
-      const answers: Response[] = [];
-      const guess = async (password: string) => answers.push(await t.login(email, password));
-      for (let i = 0; i < failures; i++) await guess(`wrong ${i}`);
-      answers.push(await register(email));
-      for (const password of ['wrong', `${PASSWORD}!`, 'wrong']) await guess(password);
-      // The seconds that remain may differ by one.
-      return answers.map((answer) => JSON.parse(JSON.stringify(shape(answer)).replace(/\d+(?= seconds)|(?<="retry-after":")\d+/g, '')));
-    };
-    const [free, verified, registered] = [await answersFor(NEW), await answersFor(ADA), await answersFor(unverified)];
-    const statuses = [...Array(failures).fill(422), 202, ...(failures === 5 ? [] : [422]), refused, refused, refused];
-    expect(free.map((answer) => (answer as Response).status)).toEqual(statuses.slice(0, failures + 4));
-    expect(verified).toEqual(free);
-    expect(registered).toEqual(free);
-  });
+  it.each([4, 5])(
+    'does not show by its refusals after %d failures whether an email has an account',
+    async (failures) => {
+      const answersFor = async (email: string): Promise<object[]> => {
+        const answers: Response[] = [];
+        const guess = async (password: string) => answers.push(await t.login(email, password));
+        for (let i = 0; i < failures; i++) await guess(`wrong ${i}`);
+        answers.push(await register(email));
+        for (const password of ['wrong', `${PASSWORD}!`, 'wrong']) await guess(password);
+        // The seconds that remain may differ by one.
+        return answers.map((answer) =>
+          JSON.parse(JSON.stringify(shape(answer)).replace(/\d+(?= seconds)|(?<="retry-after":")\d+/g, '')),
+        );
+      };
+      const [free, verified, registered] = [await answersFor(NEW), await answersFor(ADA), await answersFor(unverified)];
+      const statuses = [...Array(failures).fill(422), 202, ...(failures === 5 ? [] : [422]), refused, refused, refused];
+      expect(free.map((answer) => (answer as Response).status)).toEqual(statuses.slice(0, failures + 4));
+      expect(verified).toEqual(free);
+      expect(registered).toEqual(free);
+    },
+  );
 
   it('counts the correct password of an unverified account as a failure of its spelling', async () => {
     for (let i = 0; i < 5; i++) await t.login(` ${unverified.toUpperCase()}`).expect(422);
@@ -213,7 +222,10 @@ describe.each<[string, number, Partial<AuthModuleOptions>]>([
     await register(NEW);
     for (let i = 0; i < 5; i++) await t.login(NEW, 'wrong').expect(422);
     const { pathname, search } = linkIn(await mailbox.to(NEW));
-    await t.http.get(pathname + search).set('Accept', 'application/json').expect(204);
+    await t.http
+      .get(pathname + search)
+      .set('Accept', 'application/json')
+      .expect(204);
     expect(await counted()).toEqual([]);
     await t.login(NEW).expect(200);
   });
@@ -295,7 +307,11 @@ describe('the host of a registration that conceals existing accounts', () => {
       { username: 'name', guards: { admin: { username: 'email' } } },
       /needs the identifier "email"/,
     ],
-    ['with a provider that does no work for an existing account', { users: { provider: WithoutImitation } }, /Implement imitateCreation/],
+    [
+      'with a provider that does no work for an existing account',
+      { users: { provider: WithoutImitation } },
+      /Implement imitateCreation/,
+    ],
     ['with hooks.register', { hooks: { register: async () => null } }, /cannot be combined with hooks\.register/],
   ])('does not start %s', async (_, options, message) => {
     await expect(startMembers({ ...CONCEALING, ...options })).rejects.toThrow(message);

@@ -1,10 +1,4 @@
-import {
-  type DynamicModule,
-  type FactoryProvider,
-  Module,
-  type NestModule,
-  type OnModuleInit,
-} from '@nestjs/common';
+import { type DynamicModule, type FactoryProvider, Module, type NestModule, type OnModuleInit } from '@nestjs/common';
 import { ApplicationConfig, HttpAdapterHost, MetadataScanner, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { Auth, FLOWS } from './auth';
 import { AuthCoreModule } from './shared.module';
@@ -114,7 +108,17 @@ function assemble(structure: AuthStructure, options: OptionsFactory): DynamicMod
     module: AuthModule,
     global: true,
     imports: [core, ...realmsOf(structure, core).map((realm) => RealmModule.forGuard(realm))],
-    providers: [Auth, ...FLOWS, ...GUARDS, Pruning, PruneSchedule, SCHEMA_CHECK, HEALTH, UnreadableRequests, ResponseProtection],
+    providers: [
+      Auth,
+      ...FLOWS,
+      ...GUARDS,
+      Pruning,
+      PruneSchedule,
+      SCHEMA_CHECK,
+      HEALTH,
+      UnreadableRequests,
+      ResponseProtection,
+    ],
     exports: [core, Auth, ...FLOWS, ...GUARDS, Pruning, AuthHealth],
   };
 }

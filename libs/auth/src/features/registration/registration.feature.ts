@@ -7,23 +7,25 @@ import { RegistrationForm } from './registration-form';
 
 /** Why `registration.concealExisting` would conceal nothing with this configuration, each with the correction. */
 function concealmentErrors({ guards }: AuthConfig): string[] {
-  return guards
-    // Extra guards inherit the option. They have server calls only, which check it: see `userProviderErrors`.
-    .filter(({ isDefault, registration: { concealExisting } }) => isDefault && concealExisting)
-    .flatMap(({ features, emailVerification, hooks, username, nameOf }) => {
-      const option = nameOf('registration.concealExisting');
-      return [
-        !features.emailVerification &&
-          `${option} needs features.emailVerification: the owner of an email learns the result by mail. Turn it on, or remove ${option}.`,
-        !emailVerification.blockUnverifiedLogin &&
-          `${option} needs emailVerification.blockUnverifiedLogin: otherwise a login with the chosen password shows whether the account was created. Turn it on, or remove ${option}.`,
-        username !== 'email' &&
-          `${option} needs the identifier "email", because the owner of the identifier gets a mail, but username is "${username}". Remove ${option}.`,
-        hooks.register &&
-          `${option} cannot be combined with hooks.register, whose duration and errors show whether it was called. Remove one of them.`,
-      ];
-    })
-    .filter((text): text is string => typeof text === 'string');
+  return (
+    guards
+      // Extra guards inherit the option. They have server calls only, which check it: see `userProviderErrors`.
+      .filter(({ isDefault, registration: { concealExisting } }) => isDefault && concealExisting)
+      .flatMap(({ features, emailVerification, hooks, username, nameOf }) => {
+        const option = nameOf('registration.concealExisting');
+        return [
+          !features.emailVerification &&
+            `${option} needs features.emailVerification: the owner of an email learns the result by mail. Turn it on, or remove ${option}.`,
+          !emailVerification.blockUnverifiedLogin &&
+            `${option} needs emailVerification.blockUnverifiedLogin: otherwise a login with the chosen password shows whether the account was created. Turn it on, or remove ${option}.`,
+          username !== 'email' &&
+            `${option} needs the identifier "email", because the owner of the identifier gets a mail, but username is "${username}". Remove ${option}.`,
+          hooks.register &&
+            `${option} cannot be combined with hooks.register, whose duration and errors show whether it was called. Remove one of them.`,
+        ];
+      })
+      .filter((text): text is string => typeof text === 'string')
+  );
 }
 
 /** Registration of new accounts. */

@@ -33,12 +33,14 @@ describe('the known options', () => {
     expect(OPTIONS.filter(isFlag).toSorted()).toEqual(flags.toSorted());
   });
 
-  it.each(Object.entries(BOUNDS))('name the bounds of %s in the documentation', (option, { max }) => {
-    const about = PAGE.split('\n').filter(
-      (line) => line.startsWith(`| \`${option}\``) || line.startsWith(`- \`${option}\``),
-    );
-    if (max < 2 ** 31 - 1) expect(about.join()).toContain(String(max));
-  });
+  it.each(Object.entries(BOUNDS).filter(([, { max }]) => max < 2 ** 31 - 1))(
+    'name the maximum of %s in the documentation',
+    (option, { max }) => {
+      const isAbout = (line: string): boolean =>
+        line.startsWith(`| \`${option}\``) || line.startsWith(`- \`${option}\``);
+      expect(PAGE.split('\n').filter(isAbout).join()).toContain(String(max));
+    },
+  );
 });
 
 describe('the bounds', () => {
@@ -51,12 +53,11 @@ describe('the bounds', () => {
   it.each(Object.entries(BOUNDS))('of %s contain its default, and fit an integer and a timer', (option, bounds) => {
     const { min, max, unit } = bounds;
     expect(min).toBeGreaterThanOrEqual(0);
-    expect(max).toBeLessThanOrEqual(2 ** 31 - 1);
     const value = option === 'passwords.breached.timeoutMs' ? 1000 : (valueOf(option) as number);
     expect(value).toBeGreaterThanOrEqual(min);
     expect(value).toBeLessThanOrEqual(max);
     // Only milliseconds become timers.
-    if (unit === 1) expect(max).toBeLessThanOrEqual(60_000);
+    expect(max).toBeLessThanOrEqual(unit === 1 ? 60_000 : 2 ** 31 - 1);
   });
 
   it.each(Object.entries(BOUNDS))('of %s are allowed, and the next numbers are refused', (option, { min, max }) => {

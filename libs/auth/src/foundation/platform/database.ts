@@ -81,7 +81,9 @@ export class Database {
   /** The DataSource of the host. @throws AuthConfigError when the host has none */
   get source(): DataSource {
     if (!this.dataSource) {
-      throw new AuthConfigError('No TypeORM DataSource of PostgreSQL found. Import TypeOrmModule.forRoot() beside AuthModule.');
+      throw new AuthConfigError(
+        'No TypeORM DataSource of PostgreSQL found. Import TypeOrmModule.forRoot() beside AuthModule.',
+      );
     }
     return this.dataSource;
   }

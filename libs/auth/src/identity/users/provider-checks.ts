@@ -13,7 +13,10 @@ const unknownEmails = (option: string, guard: string, off: string): string =>
   `column emailVerifiedAt (timestamptz, nullable), implement isEmailVerified in your UserProvider, or ${off}.`;
 
 /** Why `emailVerification.blockUnverifiedLogin` of a guard, which an extra guard inherits, would refuse every user. */
-export function blockErrors(users: UserProvider, { guard, isDefault, emailVerification, nameOf }: GuardConfig): string[] {
+export function blockErrors(
+  users: UserProvider,
+  { guard, isDefault, emailVerification, nameOf }: GuardConfig,
+): string[] {
   if (!emailVerification.blockUnverifiedLogin || knowsVerifiedEmails(users)) return [];
   const option = 'emailVerification.blockUnverifiedLogin';
   const off = isDefault ? 'turn it off' : `set guards.${guard}.${option} to false`;
@@ -76,7 +79,10 @@ const created = (users: UserProvider, guard: string): string | false =>
     'column name, implement createsAccounts and create in your UserProvider, or set hooks.register.';
 
 /** Why a registration at this guard would not conceal which accounts exist. */
-function concealed(users: UserProvider, { guard, emailVerification, registration, nameOf }: GuardConfig): string | false {
+function concealed(
+  users: UserProvider,
+  { guard, emailVerification, registration, nameOf }: GuardConfig,
+): string | false {
   const option = nameOf('registration.concealExisting');
   if (!registration.concealExisting) return false;
   if (!emailVerification.blockUnverifiedLogin)

@@ -46,7 +46,26 @@ class ByC extends WithHandle {
 }
 
 /** Letters whose lower case depends on the language, the place in the word or the version of Unicode. */
-const LETTERS = ['Σ', 'σ', 'ς', 'ẞ', 'ß', 'ſ', 's', 'S', 'İ', 'i\u0307', 'i', 'I', 'ı', 'SS', 'ss', 'ΟΔΟΣ', 'οδος', 'οδοσ'];
+const LETTERS = [
+  'Σ',
+  'σ',
+  'ς',
+  'ẞ',
+  'ß',
+  'ſ',
+  's',
+  'S',
+  'İ',
+  'i\u0307',
+  'i',
+  'I',
+  'ı',
+  'SS',
+  'ss',
+  'ΟΔΟΣ',
+  'οδος',
+  'οδοσ',
+];
 
 describe('the users of a TypeORM entity', () => {
   let database: Awaited<ReturnType<typeof createEmptyDatabase>>;

@@ -44,7 +44,9 @@ export function refuseRoutes(
 
 /** The gates of `useGlobalGuards` and of `APP_GUARD`. Nest has a wrapper of a guard that it creates for each request. */
 function globalGates(application: ApplicationConfig): RouteGate[] {
-  const perRequest = application.getGlobalRequestGuards().flatMap(({ metatype }) => (metatype ? [metatype as Type] : []));
+  const perRequest = application
+    .getGlobalRequestGuards()
+    .flatMap(({ metatype }) => (metatype ? [metatype as Type] : []));
   return [...application.getGlobalGuards(), ...perRequest].flatMap((guard) => gatesOf(guard));
 }
 
