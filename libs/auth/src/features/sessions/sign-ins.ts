@@ -7,8 +7,8 @@ import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 
 /**
  * Records the password hash of each sign-in that can count as a confirmation (`confirm.afterLogin`): it does not count any
- * more after a change of the password, whoever made it. Without a record, as after a loss of data in the security store, a
- * sign-in does not count.
+ * more after a change of the password, also one by code of the host. Without a record, as after a loss of data in the
+ * security store, a sign-in does not count.
  */
 @Injectable()
 export class SignIns {

@@ -33,7 +33,7 @@ export class Confirmations {
 
   /**
    * Issues a confirmation token for the caller's session. It can be used several times, until `confirm.ttl` has passed or
-   * the stored password hash of the user is replaced, by whoever it is.
+   * the stored password hash of the user is replaced, also by code of the host.
    *
    * @param verified the hash that the password matched; for a confirmation without the password, the stored one is read
    * @throws StoreUnavailable
