@@ -139,7 +139,6 @@ export { WrongCredentials } from './features/login/credentials';
 export { type Mail, Mailer } from './foundation/ports/mail';
 export { nodemailerMailer } from './features/mail/nodemailer-mailer';
 export type {
-  ExistingAccountMail,
   LinkMail,
   MailContent,
   MailKind,

@@ -18,6 +18,8 @@ function concealmentErrors({ guards }: AuthConfig): string[] {
             `${option} needs features.emailVerification: the owner of an email learns the result by mail. Turn it on, or remove ${option}.`,
           !emailVerification.blockUnverifiedLogin &&
             `${option} needs emailVerification.blockUnverifiedLogin: otherwise a login with the chosen password shows whether the account was created. Turn it on, or remove ${option}.`,
+          !features.passwordReset &&
+            `${option} needs features.passwordReset: an owner whose email is not verified has no other way to sign in. Turn it on, or remove ${option}.`,
           username !== 'email' &&
             `${option} needs the identifier "email", because the owner of the identifier gets a mail, but username is "${username}". Remove ${option}.`,
           hooks.register &&

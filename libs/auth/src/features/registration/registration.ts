@@ -68,8 +68,9 @@ export type RegistrationAnswer = SessionTokens | LoginChallenge | RegisteredBody
 const PAUSE_SECONDS = 60;
 
 /**
- * Mails the owner of an account when a registration contained its email. An owner whose email is not verified cannot sign
- * in, so the mail has the link that verifies it.
+ * Mails the owner of an account when a registration contained its email. The mail never has a link that verifies the email,
+ * also where it is not verified: the account may have the password of another person, which the link would make usable. A
+ * reset of the password verifies the email, too.
  */
 @Injectable()
 export class ExistingAccountMails {
@@ -79,25 +80,20 @@ export class ExistingAccountMails {
     private readonly realm: Realm,
     private readonly queue: MailQueue,
     private readonly mails: AccountMails,
-    private readonly verificationMails: VerificationMails,
   ) {}
 
   send(user: object): void {
     const id = this.users.idOf(user);
-    const kind = this.users.isEmailVerified(user) === true ? 'existingAccount' : 'emailVerification';
-    this.queue.add(kind, async () => {
-      const isFirst = await this.store.add(`svc:existing-account:${this.realm.guard}:${id}`, 'true', PAUSE_SECONDS);
-      if (!isFirst) return null;
-      return kind === 'existingAccount' ? this.noticeFor(id) : this.verificationMails.mailFor(id);
-    });
+    this.queue.add('existingAccount', () => this.mailFor(id));
   }
 
   /** Reads the user again, because the account may be deleted while the mail waits in the queue. */
-  private async noticeFor(id: string): Promise<Mail | null> {
+  private async mailFor(id: string): Promise<Mail | null> {
     const user = await this.users.findById(id);
     const to = user && this.users.emailOf(user);
-    const canReset = this.realm.options.features.passwordReset;
-    return user && to ? this.mails.write('existingAccount', { user, to, canReset }) : null;
+    if (!user || !to) return null;
+    const isFirst = await this.store.add(`svc:existing-account:${this.realm.guard}:${id}`, 'true', PAUSE_SECONDS);
+    return isFirst ? this.mails.write('existingAccount', { user, to }) : null;
   }
 }
 

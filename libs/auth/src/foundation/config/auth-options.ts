@@ -686,8 +686,8 @@ export interface RegistrationOptions {
   /**
    * Gives the same answer, 202, whether or not the email has an account, and mails the owner of an existing account. The
    * user is not signed in, and {@link login} has no effect. Until the email is verified, a login is answered as one with a
-   * wrong password. Needs `features.emailVerification` and `emailVerification.blockUnverifiedLogin`, and `email` as the
-   * identifier; cannot be combined with `hooks.register`.
+   * wrong password. Needs `features.emailVerification`, `features.passwordReset` and
+   * `emailVerification.blockUnverifiedLogin`, and `email` as the identifier; cannot be combined with `hooks.register`.
    *
    * @default false
    * @env SVC_REGISTER_CONCEAL_EXISTING

@@ -36,12 +36,6 @@ export interface LinkMail extends NoticeMail {
   minutes: number;
 }
 
-/** The data of the mail to the owner of an account when a registration contained its email. */
-export interface ExistingAccountMail extends NoticeMail {
-  /** Whether `features.passwordReset` is on, so that a user who cannot sign in can reset the password. */
-  canReset: boolean;
-}
-
 /** A mail without its recipient. */
 export type MailContent = Omit<Mail, 'to'>;
 
@@ -51,11 +45,8 @@ export type MailTemplate<Data extends NoticeMail = LinkMail> = (mail: Data) => M
 export interface MailTemplates {
   passwordReset: MailTemplate;
   emailVerification: MailTemplate;
-  /**
-   * To the owner of a verified address when a registration contained it: see `registration.concealExisting`. The owner of
-   * an address that is not verified gets `emailVerification`.
-   */
-  existingAccount: MailTemplate<ExistingAccountMail>;
+  /** To the owner of an address when a registration contained it: see `registration.concealExisting`. */
+  existingAccount: MailTemplate<NoticeMail>;
 }
 
 export type MailKind = keyof MailTemplates;
@@ -80,11 +71,11 @@ ${url}
 If you have no account at ${appName}, ignore this mail.
 `,
   }),
-  existingAccount: ({ appName, canReset }) => ({
+  existingAccount: ({ appName }) => ({
     subject: `You already have an account at ${appName}`,
     text: `Someone tried to register at ${appName} with this email address, which already has an account.
 
-If it was you, sign in.${canReset ? ' If you cannot sign in, reset the password.' : ''}
+If it was you, sign in. If you cannot sign in, reset the password.
 
 If it was not you, ignore this mail: nothing has changed.
 `,
