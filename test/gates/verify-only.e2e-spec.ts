@@ -1,5 +1,13 @@
 import { Controller, Get, type INestApplication, Module } from '@nestjs/common';
-import { Auth, AuthModule, type AuthModuleOptions, Authenticated, type Caller, CurrentCaller } from '@svc/auth';
+import {
+  Auth,
+  AuthModule,
+  type AuthModuleOptions,
+  Authenticated,
+  type Caller,
+  CurrentCaller,
+  RequireConfirmation,
+} from '@svc/auth';
 import request from 'supertest';
 import { redisCache } from '../../apps/sample/src/redis-cache';
 import { startHost } from '../support/adapter';
@@ -10,6 +18,7 @@ import { publicKey, startIssuer } from '../support/issuer';
 import { RedisServer } from '../support/redis';
 import { eventually } from '../support/eventually';
 import { describeWithOwnRedis } from '../support/with-redis';
+import { PASSWORD } from '../support/user-entities';
 import { SubjectProvider } from '../support/verifying-service';
 
 /** Far above the time of a refusal, and far below the time limit of a test. */
@@ -21,6 +30,13 @@ class Reports {
   @Authenticated()
   list(@CurrentCaller() { userId, user }: Caller) {
     return { userId, user };
+  }
+
+  @Get('reports/confirmed')
+  @Authenticated()
+  @RequireConfirmation()
+  confirmed(@CurrentCaller() { userId }: Caller) {
+    return { userId };
   }
 }
 
@@ -73,6 +89,18 @@ describeWithOwnRedis('a verifying service', () => {
     expect(body).toEqual({ userId: '1', user: { id: '1' } });
     await issuer.call('post', '/auth/logout', token).expect(204);
     await reports(token).expect(401);
+  });
+
+  it('accepts a confirmation of the issuer, of the same session only, although it stores no hashes', async () => {
+    const [one, other] = [await issuer.session(), await issuer.session()];
+    const { body } = await issuer.call('post', '/auth/confirm-password', one.access_token).send({ password: PASSWORD });
+    const confirmed = (token: string, confirmation?: string) => {
+      const call = request(service.getHttpServer()).get('/reports/confirmed').set('Authorization', `Bearer ${token}`);
+      return confirmation ? call.set('X-Svc-Confirmation', confirmation) : call;
+    };
+    await confirmed(one.access_token).expect(423);
+    await confirmed(one.access_token, body.confirmation_token).expect(200);
+    await confirmed(other.access_token, body.confirmation_token).expect(423);
   });
 
   it('accepts no token after Redis has lost the denylist, until the issuer has rebuilt it', async () => {

@@ -138,14 +138,7 @@ export { WrongCredentials } from './features/login/credentials';
 // Ports
 export { type Mail, Mailer } from './foundation/ports/mail';
 export { nodemailerMailer } from './features/mail/nodemailer-mailer';
-export type {
-  LinkMail,
-  MailContent,
-  MailKind,
-  MailTemplate,
-  MailTemplates,
-  NoticeMail,
-} from './foundation/ports/mail';
+export type { LinkMail, MailContent, MailKind, MailTemplate, MailTemplates, NoticeMail } from './foundation/ports/mail';
 export { type PresentedRequest, Presenter, type RegisteredBody, type TokenBody } from './foundation/ports/presenter';
 export { BreachedPasswords } from './foundation/ports/passwords';
 export { PwnedPasswords } from './identity/password/pwned-passwords';

@@ -5,6 +5,7 @@ import { isMissing } from '../../foundation/platform/database';
 import { Realm } from '../../foundation/realm/realm';
 import type { Caller } from '../../identity/tokens/caller';
 import type { PurposeClaims } from '../../identity/tokens/purpose-token.policy';
+import { Keyring } from '../../identity/tokens/keyring';
 import { CONFIRMATION, PurposeTokens, fingerprintFor } from '../../identity/tokens/purpose-tokens';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { PasskeyFactor } from '../login-challenge/second-factors';
@@ -27,6 +28,7 @@ export class Confirmations {
     private readonly passkeys: PasskeyFactor,
     private readonly pinnedSessions: PinnedSessions,
     private readonly signIns: SignIns,
+    private readonly keyring: Keyring,
     private readonly realm: Realm,
     private readonly clock: Clock,
   ) {}
@@ -63,9 +65,14 @@ export class Confirmations {
       : new ConfirmationOfAnotherSession(confirm, methods);
   }
 
-  /** Whether the stored password hash is still the one at mint. A change by code of the host ends the token, too. */
+  /**
+   * Whether the stored password hash is still the one at mint. A change by code of the host ends the token, too. A service
+   * that only verifies and stores no hashes cannot know it: there the token ends with its session or its life.
+   */
   private async isCurrent({ sub, jti, fpr }: PurposeClaims): Promise<boolean> {
-    return fpr !== undefined && fpr === fingerprintFor(jti, await this.users.passwordHashOf(sub));
+    const stored = await this.users.passwordHashOf(sub);
+    if (stored === null && !this.keyring.canSign) return true;
+    return fpr !== undefined && fpr === fingerprintFor(jti, stored);
   }
 
   private async hasJustSignedIn(caller: Caller): Promise<boolean> {
