@@ -136,7 +136,7 @@ describe('a registration that conceals existing accounts', () => {
     for (const answer of answers) expect(shape(answer)).toEqual(shape(answers[0]!));
     expect(answers[0]!.status).toBe(202);
     expect(await rows()).toHaveLength(1);
-    expect(await mailed(2)).toEqual(Array(2).fill(`${NEW}: Confirm your email`));
+    expect(await mailed(2)).toEqual([`${NEW}: Confirm your email`, `${NEW}: You already have`]);
   });
 
   it('does not show an address by a conflict in another unique column', async () => {
