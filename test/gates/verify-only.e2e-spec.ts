@@ -91,16 +91,18 @@ describeWithOwnRedis('a verifying service', () => {
     await reports(token).expect(401);
   });
 
-  it('accepts a confirmation of the issuer, of the same session only, although it stores no hashes', async () => {
+  it('with the audiences of the issuer accepts its confirmations, of the same session only, although it stores no hashes', async () => {
+    const same = await startService({ audience: ['https://api.example.com', 'https://reports.example.com'] });
     const [one, other] = [await issuer.session(), await issuer.session()];
     const { body } = await issuer.call('post', '/auth/confirm-password', one.access_token).send({ password: PASSWORD });
     const confirmed = (token: string, confirmation?: string) => {
-      const call = request(service.getHttpServer()).get('/reports/confirmed').set('Authorization', `Bearer ${token}`);
+      const call = request(same.getHttpServer()).get('/reports/confirmed').set('Authorization', `Bearer ${token}`);
       return confirmation ? call.set('X-Svc-Confirmation', confirmation) : call;
     };
     await confirmed(one.access_token).expect(423);
     await confirmed(one.access_token, body.confirmation_token).expect(200);
     await confirmed(other.access_token, body.confirmation_token).expect(423);
+    await same.close();
   });
 
   it('accepts no token after Redis has lost the denylist, until the issuer has rebuilt it', async () => {

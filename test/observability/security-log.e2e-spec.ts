@@ -1,12 +1,5 @@
 import { ForbiddenException, type LoggerService } from '@nestjs/common';
-import {
-  AccountDeleting,
-  HasherBusy,
-  PasswordHasher,
-  type SecurityLine,
-  SecurityStore,
-  StoreUnavailable,
-} from '@svc/auth';
+import { HasherBusy, PasswordHasher, type SecurityLine, SecurityStore, StoreUnavailable } from '@svc/auth';
 import { randomUUID } from 'node:crypto';
 import { TestApp, claimsOf } from '../support/app';
 import { randomAddress, startRateLimited } from '../support/rate-limited-host';
@@ -15,7 +8,6 @@ import { API_URL, linkIn, member } from '../support/members';
 import { forge } from '../support/forge';
 import { ORIGIN, PasskeyApp } from '../support/passkeys';
 import { PASSWORD } from '../support/user-entities';
-import { PausePoint } from '../support/pause-point';
 import { confirmationTokenOf } from '../support/step-up';
 import { ALL_REASONS, LoggingApp, SecurityLines, reasonsIn } from '../support/security-lines';
 import { SoftAuthenticator } from '@svc/auth/testing';
@@ -214,23 +206,26 @@ describe('the security log records that', () => {
   });
 
   it('an account was not deleted while two others were', async () => {
-    const atWork = new PausePoint();
-    t.on(AccountDeleting, () => atWork.pass());
     const own = await app.confirmed();
     const others: Promise<number>[] = [];
+    const lock = t.database.createQueryRunner();
+    await lock.startTransaction();
     for (const email of ['bob@example.com', 'eve@example.com']) {
       await member(t, email, { emailVerifiedAt: new Date() });
       const { access_token: token } = await t.session(email);
       const other = { token, proof: await confirmationTokenOf(t, token) };
+      await lock.query('SELECT 1 FROM members WHERE email = $1 FOR UPDATE', [email]);
       others.push(app.call('delete', '/auth/account', other).then(({ status }) => status));
     }
-    await eventually(async () => atWork.arrivals === 2);
+    const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+    await eventually(async () => (await t.database.query(waiting)).length === 2);
     expect(await log.lineOf(() => app.call('delete', '/auth/account', own), 503)).toMatchObject({
       event: 'auth.account_delete.failed',
       reason: 'deletion_busy',
       user_id: app.id,
     });
-    atWork.resume();
+    await lock.rollbackTransaction();
+    await lock.release();
     expect(await Promise.all(others)).toEqual([204, 204]);
   });
 

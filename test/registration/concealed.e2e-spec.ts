@@ -1,7 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { type AuthModuleOptions, PasswordHasher, Presenter, Registered, type TokenBody } from '@svc/auth';
 import type { Response } from 'supertest';
-import { LockRelease } from '../../libs/auth/src/request/lockout/lock-release';
 import { CompleteProvider } from '../support/incomplete-users';
 import { WAITING, hangingMails, linkIn, member, membersForFile, startMembers } from '../support/members';
 import { requestStatements } from '../support/request-statements';
@@ -238,15 +237,6 @@ describe.each<[string, number, Partial<AuthModuleOptions>]>([
       .expect(200);
     expect(await counted()).toEqual([]);
     await t.login(unverified, password).expect(200);
-  });
-
-  it('can be released by an operator while the account is not verified', async () => {
-    for (let i = 0; i < 5; i++) await t.login(unverified, 'wrong').expect(422);
-    if (!isLock) return;
-    const release = t.app.get(LockRelease, { strict: false, each: true }) as unknown as LockRelease[];
-    expect(await release.at(-1)!.release('login', unverified)).toEqual([
-      { purpose: 'login', subject: `idn:${unverified}` },
-    ]);
   });
 });
 

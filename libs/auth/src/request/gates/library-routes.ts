@@ -101,7 +101,7 @@ export const belowAny = (paths: readonly string[], prefix: string): RegExp =>
   new RegExp(`^/${prefix && `(?:${literal(prefix)}/)?`}(?:${paths.map(literal).join('|')})(?:[/?#]|$)`, 'i');
 
 /** A request target that is a path without an encoded character. */
-export const isPlain = /^\/[^%]*$/;
+export const isWithoutEncoding = /^\/[^%]*$/;
 
 /**
  * Matches like a router: without case, with or without a final slash. Hosts can exclude paths from the prefix. The router

@@ -14,7 +14,7 @@ import { RequestObserver, operationOf } from '../gates/request-log';
 import { ApplicationConfig, HttpAdapterHost, MetadataScanner, ModulesContainer } from '@nestjs/core';
 import { trimSlashes } from '../../foundation/config/resolve-options';
 import { Realm, Realms } from '../../foundation/realm/realm';
-import { belowAny, isPlain, libraryRoutes, pathOf } from '../gates/library-routes';
+import { belowAny, isWithoutEncoding, libraryRoutes, pathOf } from '../gates/library-routes';
 import { OriginGate } from '../gates/origin.gate';
 import { requires } from '../gates/route-guard';
 import type { TokenBody } from '../../foundation/ports/presenter';
@@ -222,7 +222,7 @@ export class ResponseProtection {
     // A guard without a path has its routes beside those of the host.
     const isAmongOthers = !paths.every(Boolean);
     const protect = (request: IncomingMessage, response: ServerResponse, target: string): void => {
-      const path = isPlain.test(target) ? target.split('?', 1)[0]! : pathOf(target);
+      const path = isWithoutEncoding.test(target) ? target.split('?', 1)[0]! : pathOf(target);
       if (isRoute.test(path)) protectResponse(request, response);
       else if (!isAmongOthers) protectRefusal(response);
     };
@@ -241,7 +241,7 @@ export class ResponseProtection {
       const isBelow = isAmongOthers ? /^/ : belowAny(paths, prefix);
       const hook = ({ raw }: { raw: IncomingMessage }, reply: { raw: ServerResponse }, done: () => void): void => {
         const { url = '' } = raw;
-        if (isBelow.test(isPlain.test(url) ? url : pathOf(url))) protect(raw, reply.raw, url);
+        if (isBelow.test(isWithoutEncoding.test(url) ? url : pathOf(url))) protect(raw, reply.raw, url);
         done();
       };
       adapter.getInstance<{ addHook(name: string, hook: unknown): void }>().addHook('onRequest', hook);

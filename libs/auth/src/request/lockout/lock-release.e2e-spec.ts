@@ -1,0 +1,20 @@
+import { member, startMembers } from '../../../../../test/support/members';
+import { LockRelease } from './lock-release';
+
+const UNVERIFIED = 'unverified@example.com';
+
+describe('the release of a lock', () => {
+  it('finds the counter of an account that registration.concealExisting conceals', async () => {
+    const { t } = await startMembers({
+      features: { passwordReset: true, lockout: true },
+      registration: { concealExisting: true },
+      emailVerification: { blockUnverifiedLogin: true },
+    });
+    await member(t, UNVERIFIED);
+    for (let i = 0; i < 3; i++) await t.login(UNVERIFIED, 'wrong').expect(422);
+    const releases = t.app.get(LockRelease, { strict: false, each: true }) as unknown as LockRelease[];
+    const released = await Promise.all(releases.map((each) => each.release('login', UNVERIFIED)));
+    expect(released.flat()).toEqual([{ purpose: 'login', subject: `idn:${UNVERIFIED}` }]);
+    await t.stop();
+  });
+});
