@@ -109,15 +109,6 @@ describe('the module refuses to start', () => {
       /^emailVerification\.blockUnverifiedLogin is on, but .*guard "api".*emailVerifiedAt.*or turn it off\.$/,
     ],
     [
-      'with a block that an extra guard inherits, whose users have no known state',
-      {
-        ...members,
-        emailVerification: { blockUnverifiedLogin: true },
-        guards: { admin: { emailVerification: undefined } },
-      },
-      /guard "admin".*set guards\.admin\.emailVerification\.blockUnverifiedLogin to false/,
-    ],
-    [
       'with a block and a provider that does not know the state',
       {
         users: { provider: IdentifierProvider },

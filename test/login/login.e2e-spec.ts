@@ -1,3 +1,4 @@
+import { Logger } from '@nestjs/common';
 import type { Response } from 'supertest';
 import { PasswordHasher } from '@svc/auth';
 import { TestApp, claimsOf } from '../support/app';
@@ -220,6 +221,22 @@ describe('a user whose email is not verified', () => {
     await member(t, ADA, { emailVerifiedAt: new Date() });
     for (const users of userProvidersOf(t)) jest.spyOn(users, 'isEmailVerified').mockReturnValue(null);
     await t.login(ADA).expect(403);
+    await t.stop();
+  });
+
+  it('can sign in at an extra guard whose users have no such state, which is logged at boot', async () => {
+    const warned = jest.spyOn(Logger.prototype, 'warn').mockImplementation();
+    const t = await TestApp.start({
+      options: { users: { entity: Member }, emailVerification: { blockUnverifiedLogin: true } },
+    });
+    expect(warned.mock.calls.flat()).toContainEqual(
+      expect.stringMatching(
+        /^guards\.admin\.emailVerification\.blockUnverifiedLogin is on, .* It has no effect there\.$/,
+      ),
+    );
+    warned.mockRestore();
+    await t.person('root@example.com', 'admin');
+    await t.http.post('/admin/auth/login').send({ email: 'root@example.com', password: PASSWORD }).expect(200);
     await t.stop();
   });
 

@@ -101,8 +101,6 @@ export const hostOptions = ({ guards = {}, ...options }: Partial<AuthModuleOptio
       path: 'admin/auth',
       audience: ADMIN_AUDIENCE,
       users: { entity: Operator },
-      // Operators have no column for a verified email.
-      emailVerification: { blockUnverifiedLogin: false },
       ...guards.admin,
     },
   },

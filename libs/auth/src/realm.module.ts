@@ -16,7 +16,7 @@ import { TypeormUserProvider } from './identity/users/typeorm-user-provider';
 import { Presenter } from './foundation/ports/presenter';
 import { UserProvider } from './foundation/ports/user-provider';
 import { TimedUserProvider } from './identity/users/timed-user-provider';
-import { userProviderErrors, userProviderWarnings, blockErrors } from './identity/users/provider-checks';
+import { userProviderErrors, userProviderWarnings } from './identity/users/provider-checks';
 
 /** The part of the module structure that concerns one realm. */
 export interface RealmStructure extends GuardStructure {
@@ -43,8 +43,8 @@ export class RealmModule implements NestModule {
     const { options } = realm;
     // A service without routes may only verify tokens, with the environment of an issuer. Its server calls are checked.
     if (config.routes) {
-      // The features of an extra guard are checked at their first server call. Its logins have routes.
-      const problems = options.isDefault ? userProviderErrors(users, options) : blockErrors(users, options);
+      // The features of an extra guard are checked at their first server call.
+      const problems = options.isDefault ? userProviderErrors(users, options) : [];
       if (problems.length) throw new AuthConfigError(problems.join('\n'));
       for (const text of userProviderWarnings(users, options)) new Logger('Auth').warn(text);
     }

@@ -3,6 +3,7 @@ import { AuthEvents } from '../../foundation/platform/auth-events';
 import type { Reason } from '../../foundation/platform/catalogue';
 import { callHost } from '../../foundation/platform/deadline';
 import { UserProvider } from '../../foundation/ports/user-provider';
+import { blocksUnverified } from '../../identity/users/provider-checks';
 import { TimedUserProvider } from '../../identity/users/timed-user-provider';
 import { Realm } from '../../foundation/realm/realm';
 import { clientInfo } from '../../request/http/client-info';
@@ -54,15 +55,18 @@ export class UnverifiedLogin extends AuthException {
 /** Refuses logins of users without a verified email when `emailVerification.blockUnverifiedLogin` is on. */
 @Injectable()
 export class UnverifiedBlock {
+  private readonly isOn: boolean;
+
   constructor(
     private readonly users: UserProvider,
     private readonly realm: Realm,
-  ) {}
+  ) {
+    this.isOn = blocksUnverified(users, realm.options);
+  }
 
   /** Whether the user has to verify the email first. A state that is not known is no proof. */
   isBlocked(user: object): boolean {
-    const { blockUnverifiedLogin } = this.realm.options.emailVerification;
-    return blockUnverifiedLogin && this.users.isEmailVerified(user) !== true;
+    return this.isOn && this.users.isEmailVerified(user) !== true;
   }
 
   /**

@@ -580,8 +580,9 @@ export interface EmailVerificationOptions {
   expire?: number;
 
   /**
-   * Refuses sessions to users without a verified email, also to those of unknown state. The users of the guard need such a
-   * state: a column `emailVerifiedAt`, or `UserProvider.isEmailVerified`.
+   * Refuses sessions to users without a verified email, also to those of unknown state. The users of the default guard need
+   * such a state: a column `emailVerifiedAt`, or `UserProvider.isEmailVerified`. An extra guard inherits the option; it has
+   * no effect if its users have no such state.
    *
    * @default false
    * @env SVC_VERIFY_BLOCK_LOGIN

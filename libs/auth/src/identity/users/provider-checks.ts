@@ -12,27 +12,30 @@ const unknownEmails = (option: string, guard: string, off: string): string =>
   `${option} is on, but it is not known which users of the guard "${guard}" have a verified email. Give the entity a ` +
   `column emailVerifiedAt (timestamptz, nullable), implement isEmailVerified in your UserProvider, or ${off}.`;
 
-/** Why `emailVerification.blockUnverifiedLogin` of a guard, which an extra guard inherits, would refuse every user. */
-export function blockErrors(
-  users: UserProvider,
-  { guard, isDefault, emailVerification, nameOf }: GuardConfig,
-): string[] {
-  if (!emailVerification.blockUnverifiedLogin || knowsVerifiedEmails(users)) return [];
-  const option = 'emailVerification.blockUnverifiedLogin';
-  const off = isDefault ? 'turn it off' : `set guards.${guard}.${option} to false`;
-  return [unknownEmails(nameOf(option), guard, off)];
-}
+/**
+ * Whether a guard refuses logins of unverified users. An extra guard inherits the option. It has no routes that verify an
+ * email, so the option has no effect there where the state is not known.
+ */
+export const blocksUnverified = (users: UserProvider, { isDefault, emailVerification }: GuardConfig): boolean =>
+  emailVerification.blockUnverifiedLogin && (isDefault || knowsVerifiedEmails(users));
 
 /** What the library cannot check, and the host should: each with its correction. */
-export function userProviderWarnings(users: UserProvider, { guard, username }: GuardConfig): string[] {
+export function userProviderWarnings(users: UserProvider, options: GuardConfig): string[] {
+  const { guard, username, emailVerification } = options;
   const isOwn = (method: 'findByIdentifier' | 'comparedForm'): boolean =>
     [UserProvider, TypeormUserProvider].every(({ prototype }) => users[method] !== prototype[method]);
-  if (username === 'email' || !isOwn('findByIdentifier') || isOwn('comparedForm')) return [];
-  return [
-    `The UserProvider of the guard "${guard}" has no comparedForm, so each spelling of an unknown ${username} has its own ` +
-      'counter of failed logins. If findByIdentifier ignores case, these counters show which accounts exist. Implement ' +
-      'comparedForm, to return the form that findByIdentifier compares.',
+  const hasForm = username === 'email' || !isOwn('findByIdentifier') || isOwn('comparedForm');
+  const option = 'emailVerification.blockUnverifiedLogin';
+  const isUnblocked = emailVerification.blockUnverifiedLogin && !blocksUnverified(users, options);
+  const texts = [
+    isUnblocked &&
+      `${unknownEmails(`guards.${guard}.${option}`, guard, 'set it to false at this guard')} It has no effect there.`,
+    !hasForm &&
+      `The UserProvider of the guard "${guard}" has no comparedForm, so each spelling of an unknown ${username} has its own ` +
+        'counter of failed logins. If findByIdentifier ignores case, these counters show which accounts exist. Implement ' +
+        'comparedForm, to return the form that findByIdentifier compares.',
   ];
+  return texts.filter((text): text is string => typeof text === 'string');
 }
 
 /** The configuration errors of a user provider for the enabled features of a guard, each with its correction. */
@@ -56,7 +59,10 @@ export function userProviderErrors(users: UserProvider, options: GuardConfig): s
     features.emailVerification &&
       !knowsVerifiedEmails(users) &&
       unknownEmails('features.emailVerification', guard, 'turn the feature off'),
-    ...blockErrors(users, options),
+    options.isDefault &&
+      options.emailVerification.blockUnverifiedLogin &&
+      !knowsVerifiedEmails(users) &&
+      unknownEmails('emailVerification.blockUnverifiedLogin', guard, 'turn it off'),
     features.registration && concealed(users, options),
     features.registration && (hooks.register ? registered(users, implement) : created(users, guard)),
     features.registration && shared(users, 'identifier', 'features.registration'),
