@@ -150,7 +150,9 @@ describe('a user without a password', () => {
         return (await call.send({ password, password_confirmation: password })).status;
       }),
     );
-    expect(statuses.toSorted()).toEqual([200, 422, 422]);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(1);
+    // 423: the confirmation has ended with the first password, before the request was checked.
+    expect(statuses.filter((status) => ![200, 422, 423].includes(status))).toEqual([]);
     await t.login(ADA, passwords[statuses.indexOf(200)]).expect(200);
   });
 

@@ -1,3 +1,4 @@
+import { onFastify } from '../support/adapter';
 import { Session } from 'node:inspector/promises';
 import { join } from 'node:path';
 import { ADA } from '../support/step-up';
@@ -58,7 +59,8 @@ describe('the number of files that run in one request', () => {
     ],
     [
       'a guarded request',
-      22,
+      // On Fastify a hook compares the path of every request, because a hook of a route would not see unknown paths.
+      onFastify ? 23 : 22,
       async () => {
         const { access_token } = await t.session(ADA);
         return async () => t.get('/private', access_token);
