@@ -4,7 +4,7 @@ import type { DataSource, EntityManager } from 'typeorm';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { Database } from '../../foundation/platform/database';
 import { HOST_TIMEOUT_MS, callHost } from '../../foundation/platform/deadline';
-import { AuthException, Unauthenticated } from '../../foundation/platform/errors';
+import { ServerBusy, Unauthenticated } from '../../foundation/platform/errors';
 import { unitOfWork } from '../../foundation/platform/host-transaction';
 import { Places } from '../../foundation/platform/sweep';
 import { UserProvider } from '../../foundation/ports/user-provider';
@@ -18,13 +18,9 @@ import { AccountDeleted, AccountDeleting } from './account.events';
 const RETRY_AFTER_SECONDS = 5;
 
 /** Other accounts are being deleted, and a second was not enough: 503 with `Retry-After`. Nothing has ended. */
-export class DeletionBusy extends AuthException {
+export class DeletionBusy extends ServerBusy {
   constructor(seconds = RETRY_AFTER_SECONDS) {
-    super('deletion_busy', {
-      status: 503,
-      text: { key: 'server.busy', params: { seconds } },
-      headers: { 'Retry-After': String(seconds) },
-    });
+    super('deletion_busy', seconds);
   }
 }
 

@@ -134,3 +134,15 @@ export class StoreUnavailable extends AuthException {
 export class AuthConfigError extends Error {
   override readonly name = 'AuthConfigError';
 }
+
+/** The process has no free place for the work now: 503 with `Retry-After`. */
+export abstract class ServerBusy extends AuthException {
+  /** @param seconds after which the client may try again */
+  constructor(code: Reason, seconds: number) {
+    super(code, {
+      status: 503,
+      text: { key: 'server.busy', params: { seconds } },
+      headers: { 'Retry-After': String(seconds) },
+    });
+  }
+}

@@ -2,19 +2,15 @@ import { Logger } from '@nestjs/common';
 import type { AuthConfig } from '../../foundation/config/auth-config';
 import { telemetry } from '../../foundation/observability/telemetry';
 import { RequestScope } from '../../foundation/platform/deadline';
-import { AuthException } from '../../foundation/platform/errors';
+import { ServerBusy } from '../../foundation/platform/errors';
 import { type FairShareEntry, RecentUse, compared, lastOf, nextOf } from './fair-share.policy';
 
 const RETRY_AFTER_SECONDS = 2;
 
 /** Too many password hashes are waiting: 503 with `Retry-After`. */
-export class HasherBusy extends AuthException {
+export class HasherBusy extends ServerBusy {
   constructor(seconds = RETRY_AFTER_SECONDS) {
-    super('hasher_busy', {
-      status: 503,
-      text: { key: 'server.busy', params: { seconds } },
-      headers: { 'Retry-After': String(seconds) },
-    });
+    super('hasher_busy', seconds);
   }
 }
 
