@@ -34,8 +34,8 @@ module.exports = {
   testTimeout: 60_000,
   // Replaces a worker whose memory has grown because of leaks in test files.
   workerIdleMemoryLimit: '1GB',
-  // One more than there are processors: tests wait for stores, timeouts and processes a third of the time.
-  maxWorkers: availableParallelism() + 1,
+  // Two more than there are processors: tests wait for stores, timeouts and processes a third of the time.
+  maxWorkers: availableParallelism() + 2,
   projects: [
     { ...base, displayName: 'unit', testMatch: ['<rootDir>/libs/**/*.spec.ts'] },
     { ...onStores, displayName: 'e2e', testMatch: ['<rootDir>/{libs,test}/**/*.e2e-spec.ts'] },

@@ -1,8 +1,19 @@
+const { AsyncLocalStorage } = require('node:async_hooks');
 const { LegacyFakeTimers, ModernFakeTimers } = require('@jest/fake-timers');
 const { ModuleMocker } = require('jest-mock');
 
 const describeGlobals = () =>
   new Map(Reflect.ownKeys(globalThis).map((key) => [key, Object.getOwnPropertyDescriptor(globalThis, key)]));
+
+/** The storages in use. Each one costs time at every promise of the process until it is disabled. */
+const storages = new Set();
+for (const method of ['run', 'enterWith']) {
+  const original = AsyncLocalStorage.prototype[method];
+  AsyncLocalStorage.prototype[method] = function (...args) {
+    storages.add(this);
+    return original.apply(this, args);
+  };
+}
 
 /** Runs test files in the realm of the process (see {@link NodeRuntime}) and restores its globals afterwards. */
 module.exports = class ProcessEnvironment {
@@ -29,6 +40,8 @@ module.exports = class ProcessEnvironment {
       if (configurable && !this.globals.has(key)) delete globalThis[key];
     for (const [key, descriptor] of this.globals)
       if (descriptor.configurable) Object.defineProperty(globalThis, key, descriptor);
+    for (const storage of storages) storage.disable();
+    storages.clear();
     for (const name of Object.keys(process.env)) if (!(name in this.variables)) delete process.env[name];
     Object.assign(process.env, this.variables);
     process.chdir(this.directory);
