@@ -10,7 +10,7 @@ import { TokenPolling } from '../support/token-polling';
 import { describeWithOwnRedis } from '../support/with-redis';
 
 /** The numbers of ended and of live sessions. */
-const [ENDED, LIVE] = [rounds(100), 5];
+const [ENDED, LIVE] = [rounds(30), 5];
 const BOB = 'bob@example.com';
 
 /** Two issuing nodes and a verifying service on one Redis. */
