@@ -64,7 +64,16 @@ const GROUPS: readonly (readonly [title: string, ...options: string[]])[] = [
   ['Email verification', 'features.emailVerification', 'emailVerification'],
   ['Account', 'features.accountDeletion', 'hooks.deleteUser'],
   ['Mail and messages', 'mail', 'messages'],
-  ['Stores and timeouts', 'cache', 'stores', 'denylistStore', 'keyPrefix', 'storeTimeoutMs', 'retention'],
+  [
+    'Stores and timeouts',
+    'cache',
+    'stores',
+    'denylistStore',
+    'keyPrefix',
+    'storeTimeoutMs',
+    'preparedStatements',
+    'retention',
+  ],
   ['Observability', 'securityLog'],
 ];
 

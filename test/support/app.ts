@@ -44,6 +44,8 @@ export interface TestAppOptions {
   tables?: string;
   /** Connection pool options that replace those of the test host. */
   pool?: object;
+  /** URL of a read replica of the data source. */
+  replicaUrl?: string;
 }
 
 /** The keys that record that no data was lost. An application writes them when it starts, so a reset keeps them. */
@@ -100,6 +102,7 @@ export class TestApp {
     fastify,
     tables,
     pool,
+    replicaUrl,
   }: TestAppOptions): Promise<void> {
     const database = databaseUrl ? { url: databaseUrl, drop: async () => undefined } : await createDatabase();
     this.cleanUp.unshift(database.drop);
@@ -108,7 +111,7 @@ export class TestApp {
     this.cleanUp.unshift(async () => redis?.client.disconnect());
     const testing = await Test.createTestingModule({
       imports: [
-        HostModule.with(database.url, { cache: redis?.cache, ...options }, controllers, entities, pool),
+        HostModule.with(database.url, { cache: redis?.cache, ...options }, controllers, entities, pool, replicaUrl),
         ...imports,
       ],
     })

@@ -115,13 +115,16 @@ export class HostModule {
     controllers: Type[] = [HostController, MixedController],
     entities: Type[] = [],
     pool: object = {},
+    replicaUrl?: string,
   ): DynamicModule {
     return {
       module: HostModule,
       imports: [
         TypeOrmModule.forRoot({
           type: 'postgres',
-          url: databaseUrl,
+          ...(replicaUrl
+            ? { replication: { master: { url: databaseUrl }, slaves: [{ url: replicaUrl }] } }
+            : { url: databaseUrl }),
           entities: [...authEntities, Person, Operator, Member, ...entities],
           installExtensions: false,
           extra: { max: 20, ...pool },

@@ -50,7 +50,7 @@ export class AuthCoreModule {
         provide: Database,
         inject: [AUTH_CONFIG, { token: getDataSourceToken(structure.dataSource), optional: true }],
         useFactory: (config: AuthConfig, source?: DataSource) =>
-          new Database(onPostgres(source, needsDatabase(config)), config.storeTimeoutMs),
+          new Database(onPostgres(source, needsDatabase(config)), config.storeTimeoutMs, config.preparedStatements),
       },
       {
         provide: SecurityStore,

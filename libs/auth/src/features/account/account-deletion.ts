@@ -2,7 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource, EntityManager } from 'typeorm';
 import { AuthEvents } from '../../foundation/platform/auth-events';
-import { Database } from '../../foundation/platform/database';
+import { Database, repeatOnConflict } from '../../foundation/platform/database';
 import { HOST_TIMEOUT_MS, callHost } from '../../foundation/platform/deadline';
 import { ServerBusy, Unauthenticated } from '../../foundation/platform/errors';
 import { unitOfWork } from '../../foundation/platform/host-transaction';
@@ -157,21 +157,30 @@ export class AccountDeletion {
 
   private eraseRows(user: object, account: DeletedAccount, session: string | null): Promise<boolean> {
     // The host may have many rows to delete.
-    return unitOfWork(this.database.source, HOST_TIMEOUT_MS, async (manager) => {
-      const sql = <Row>(text: string, params?: unknown[]): Promise<Row[]> => manager.query(text, params);
-      const { userId } = account;
-      if (!(await this.rows.take(sql, account))) throw new Unauthenticated(true);
-      // If another process has erased the account in the meantime, it has erased this session too. Of two concurrent
-      // deletions, the one whose session ended last has erased the session row of the other one.
-      if (session !== null && !(await this.sessions.belongsTo(userId, session, sql))) throw new Unauthenticated(true);
-      // First: a statement that inserts a row for the user locks the user before the row. The same order here avoids
-      // deadlocks, and a row that was inserted before is deleted below.
-      const isDisposed = await this.dispose(user, userId, manager);
-      await this.rows.erase(sql, account);
-      // Last: a concurrent request does not wait for these row locks; it is refused because its session has ended.
-      await this.sessions.eraseEnded(userId, sql);
-      return isDisposed;
-    });
+    const inTransaction = (): Promise<boolean> =>
+      unitOfWork(this.database.source, HOST_TIMEOUT_MS, async (manager) => {
+        const sql = <Row>(text: string, params?: unknown[]): Promise<Row[]> => manager.query(text, params);
+        const { userId } = account;
+        if (!(await this.rows.take(sql, account))) throw new Unauthenticated(true);
+        // If another process has erased the account in the meantime, it has erased this session too. Of two concurrent
+        // deletions, the one whose session ended last has erased the session row of the other one.
+        if (session !== null && !(await this.sessions.belongsTo(userId, session, sql))) throw new Unauthenticated(true);
+        // First: a statement that inserts a row for the user locks the user before the row. The same order here avoids
+        // deadlocks, and a row that was inserted before is deleted below.
+        const isDisposed = await this.dispose(user, userId, manager);
+        await this.rows.erase(sql, account);
+        // Last: a concurrent request does not wait for these row locks; it is refused because its session has ended.
+        await this.sessions.eraseEnded(userId, sql);
+        return isDisposed;
+      });
+    // The client cannot repeat the request, because its session has ended.
+    return this.callsHost ? inTransaction() : repeatOnConflict(HOST_TIMEOUT_MS, inTransaction);
+  }
+
+  /** Whether the transaction runs code of the host, which must not run twice. */
+  private get callsHost(): boolean {
+    const { hooks, users } = this.realm.options;
+    return !!hooks.deleteUser || !users?.entity || this.database.callsHost(users.entity);
   }
 
   /** Deletes the user, and returns whether it existed. */

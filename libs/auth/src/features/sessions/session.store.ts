@@ -277,13 +277,8 @@ export class SessionStore {
     statement: 'exchangeOne' | 'exchangeJoined',
   ): Promise<(number | null)[]> {
     const changes = JSON.stringify(exchanges.map((exchange, n) => ({ n, ...exchange })));
-    const rows = await this.database
-      .query<{ n: number; holders: number }>(this.statements()[statement], [
-        changes,
-        this.realm.guard,
-        this.clock.offset,
-      ])
-      .catch(nothingOnConflict);
+    const values = [changes, this.realm.guard, this.clock.offset];
+    const rows = await this.database.query<{ n: number; holders: number }>(this.statements()[statement], values);
     const made = new Map(rows.map(({ n, holders }) => [n, holders]));
     return exchanges.map((_, n) => made.get(n) ?? null);
   }
@@ -303,9 +298,3 @@ interface Exchange extends RecentChange {
 }
 
 const FOREIGN: EndedRow = { id: '', userId: '', amr: [], ip: null, userAgent: null };
-
-/** With the isolation level REPEATABLE READ as default, a concurrently changed row causes an error instead of no row. */
-function nothingOnConflict(error: { cause?: { code?: unknown } }): [] {
-  if (error.cause?.code === '40001') return [];
-  throw error;
-}

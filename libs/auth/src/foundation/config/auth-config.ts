@@ -110,6 +110,7 @@ export interface AuthConfig {
   readonly retention: Readonly<Required<RetentionOptions>>;
   readonly securityLog: Readonly<Required<Omit<SecurityLogOptions, 'sink'>> & Pick<SecurityLogOptions, 'sink'>>;
   readonly storeTimeoutMs: number;
+  readonly preparedStatements: boolean;
   readonly requestOf: AuthModuleOptions['requestOf'];
   readonly keyPrefix: string;
   /** The store that the host configured; undefined means the memory of this process. */

@@ -1142,6 +1142,17 @@ export interface SharedValues {
   storeTimeoutMs?: number;
 
   /**
+   * Whether statements are prepared by name on a connection to PostgreSQL, which saves their planning. Set it to false
+   * behind a connection pooler in transaction mode that does not support prepared statements, such as PgBouncer before
+   * 1.21. Without this option the library detects such a pooler by the first error, sends the statement again, and
+   * prepares no further one; the server logs these errors.
+   *
+   * @default true
+   * @env SVC_PREPARED_STATEMENTS
+   */
+  preparedStatements?: boolean;
+
+  /**
    * Returns the request of a guarded call that is not HTTP, as `headers` and `ip`, if the execution context holds it in
    * a place where the guards do not look: see docs/guards.md. With null or undefined, the guards look in the usual
    * places. It is called for every guarded call.

@@ -52,6 +52,7 @@ export const DEFAULTS = {
   retention: { schedule: '23 3 * * *', lockoutDays: 30 },
   securityLog: { enabled: true, maxPerMinute: 60 },
   storeTimeoutMs: 800,
+  preparedStatements: true,
   denylistStore: null,
 } satisfies AuthModuleOptions;
 

@@ -78,6 +78,7 @@ export const VARIABLES: ReadonlyArray<readonly [name: string, option: string, pa
   ['PASSKEY_REQUIRED', 'passkeys.required', flag],
   ['DENYLIST_STORE', 'denylistStore', text],
   ['STORE_TIMEOUT', 'storeTimeoutMs', number],
+  ['PREPARED_STATEMENTS', 'preparedStatements', flag],
   ['KEY_PREFIX', 'keyPrefix', text],
   ['COOKIE_MODE', 'cookieMode', flag],
   ['COOKIE_SECURE', 'cookie.secure', flag],

@@ -1,7 +1,8 @@
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource, EntityManager, EntityTarget, ObjectLiteral, QueryRunner } from 'typeorm';
 import { AuthConfigError, StoreUnavailable } from './errors';
-import { withTimeout } from './deadline';
-import { connect } from 'node:net';
+import { currentDeadline, withTimeout } from './deadline';
 import { sha256 } from './crypto';
 
 interface Client extends PreparingClient, CancellableClient {
@@ -64,18 +65,68 @@ export function onPostgres(source: DataSource | undefined, isNeeded: boolean): D
   );
 }
 
+/** The parts of an error of node-postgres, of TypeORM around it, and of `StoreUnavailable` around either. */
+interface SqlError {
+  readonly code?: unknown;
+  readonly message?: string;
+  readonly driverError?: unknown;
+  readonly cause?: unknown;
+}
+
+/** Whether the error, or one that it wraps, has a property. */
+const someError = (error: unknown, has: (error: SqlError) => boolean): boolean => {
+  if (typeof error !== 'object' || error === null) return false;
+  const { driverError, cause } = error as SqlError;
+  return has(error) || someError(driverError, has) || someError(cause, has);
+};
+
 /**
- * Runs the statements of the library on PostgreSQL.
+ * Whether PostgreSQL has rolled work back because of other work at the same time: a serialization failure (40001) or a
+ * deadlock (40P01). Nothing of it is committed, and the same work can succeed at once.
+ */
+const isConflict = (error: unknown): boolean => someError(error, ({ code }) => code === '40001' || code === '40P01');
+
+/** SQLSTATE 25006. After a failover, the address of a connection may belong to a server that is not the primary. */
+const isReadOnly = (error: unknown): boolean => someError(error, ({ code }) => code === '25006');
+
+/** The error of PgBouncer to the first statement of a transaction. It has the SQLSTATE 08P01, as all its errors. */
+const isStatementPooling = (error: unknown): boolean =>
+  someError(error, ({ message }) => /statement pooling/i.test(message ?? ''));
+
+/** Longest pause before the first repetition after a conflict, and before each later one, in milliseconds. */
+const [FIRST_PAUSE_MS, LAST_PAUSE_MS] = [5, 80];
+
+/**
+ * Repeats an attempt that PostgreSQL has rolled back because of a conflict, with growing random pauses, within `ms` less
+ * the time that the request has already waited. Every other error is passed on.
+ *
+ * @param attempt has no effect outside the database that must not be repeated, and runs no code of the host
+ */
+export async function repeatOnConflict<T>(ms: number, attempt: () => Promise<T>): Promise<T> {
+  const end = performance.now() + (currentDeadline()?.left(ms) ?? ms);
+  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LAST_PAUSE_MS)) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!isConflict(error) || performance.now() >= end) throw error;
+    }
+    // A pause counts as a wait for the store.
+    await withTimeout('PostgreSQL', ms, sleep(Math.random() * pause));
+  }
+}
+
+/**
+ * Runs the statements of the library on PostgreSQL, on the primary.
  *
  * Statements are plain SQL, because their locks, snapshots and clock reads matter. Here the error of an unreachable
- * database becomes `StoreUnavailable`.
+ * database becomes `StoreUnavailable`, and work that PostgreSQL has rolled back because of a conflict is repeated.
  */
 export class Database {
-  private prepares = true;
-
+  /** @param prepares whether statements are prepared by name; until a prepared statement has failed */
   constructor(
     private readonly dataSource: DataSource | undefined,
     private readonly timeoutMs: number,
+    private prepares = true,
   ) {}
 
   /** The DataSource of the host. @throws AuthConfigError when the host has none */
@@ -101,19 +152,24 @@ export class Database {
   /** Runs one statement on a connection of the pool. */
   query: Sql = (statement, params = []) => this.connected(({ sql }) => sql(statement, params));
 
-  /** Runs `work` with an entity manager on one connection, for the tables of the host. */
-  withManager<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    return this.connected(({ manager }) => work(manager));
+  /**
+   * Runs `work` with an entity manager on one connection, for the tables of the host.
+   *
+   * @param work as for {@link transaction}
+   */
+  withManager<T>(work: (manager: EntityManager) => Promise<T>, once = false): Promise<T> {
+    return this.connected(({ manager }) => work(manager), once);
   }
 
   /**
-   * Runs `work` in one transaction on one connection. An error rolls the transaction back. `work` may run a second time
-   * after a rollback, when a prepared statement has become invalid.
+   * Runs `work` in one transaction on one connection. An error rolls the transaction back. After a rollback `work` may run
+   * again: because of a conflict with other transactions, or once because a prepared statement has become invalid.
    *
    * @param work receives a function that runs statements in the transaction, and its entity manager for the tables of
-   * the host
+   * the host. Its effects outside the transaction can be repeated
+   * @param once whether `work` runs exactly once, because it may call code of the host: see {@link callsHost}
    */
-  transaction<T>(work: (sql: Sql, manager: EntityManager) => Promise<T>): Promise<T> {
+  transaction<T>(work: (sql: Sql, manager: EntityManager) => Promise<T>, once = false): Promise<T> {
     return this.connected(async ({ client, sql, manager, throwIfOver }) => {
       // The statement timeout releases the connection when a lock or a slow server exceeds the deadline.
       // READ COMMITTED, whatever the default of the host: a statement that waited for a lock reads the committed rows.
@@ -128,10 +184,35 @@ export class Database {
         await client.query('ROLLBACK').catch(() => client.end());
         throw error;
       }
-    });
+    }, once);
   }
 
-  private async connected<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+  /** Whether TypeORM calls code of the host when an entity changes: a listener of the entity, or any subscriber. */
+  callsHost(entity: EntityTarget<ObjectLiteral>): boolean {
+    return this.source.getMetadata(entity).listeners.length > 0 || this.source.subscribers.length > 0;
+  }
+
+  /** Whether the statements of a transaction run in one transaction of the server. Not behind a pooler of statements. */
+  async hasTransactions(): Promise<boolean> {
+    // Constant within a transaction, and different in two transactions of one statement each.
+    const statement = 'SELECT transaction_timestamp()::text AS begin';
+    try {
+      return await this.transaction(async (sql) => {
+        const [[first], [second]] = [await sql(statement), await sql(statement)];
+        return first!.begin === second!.begin;
+      });
+    } catch (error) {
+      if (isStatementPooling(error)) return false;
+      throw error;
+    }
+  }
+
+  private connected<T>(work: (connection: Connection) => Promise<T>, once = false): Promise<T> {
+    // Without named statements, because a prepared statement that has become invalid needs a second run.
+    return once ? this.attempt(work, false) : repeatOnConflict(this.timeoutMs, () => this.prepared(work));
+  }
+
+  private async prepared<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     const { prepares } = this;
     try {
       return await this.attempt(work, prepares);
@@ -157,27 +238,37 @@ export class Database {
       const client: Client = await runner.connect();
       throwIfOver();
       held = client;
-      return work({
-        client,
-        throwIfOver,
-        manager: runner.manager,
-        sql: this.statementsOn(runner, client, throwIfOver, prepares),
-      });
+      const { manager } = runner;
+      try {
+        return await work({
+          client,
+          throwIfOver,
+          manager,
+          sql: this.statementsOn(runner, client, throwIfOver, prepares),
+        });
+      } catch (error) {
+        // The pool opens a new connection in its place, which may reach the new primary.
+        if (isReadOnly(error)) void client.end().catch(() => undefined);
+        throw error;
+      }
     };
-    const release = (): Promise<void> => {
+    let closing: Promise<void> | undefined;
+    const release = async (): Promise<void> => {
       held = undefined;
-      return runner.release().catch(() => undefined);
+      // The pool must not reuse a connection that is being closed.
+      await closing;
+      await runner.release().catch(() => undefined);
     };
     try {
       return await withTimeout('PostgreSQL', this.timeoutMs, run().finally(release));
     } finally {
       isOver = true;
       // `statement_timeout` ends statements of a reachable server before this timer fires.
-      if (held) setTimeout(() => held && cancelAndClose(held), this.timeoutMs).unref();
+      if (held) setTimeout(() => held && (closing = cancelAndClose(held)), this.timeoutMs).unref();
     }
   }
 
-  /** Prepares every statement, because the planning of a join with a lock costs more than its execution. */
+  /** Prepares statements by name, because the planning of a join with a lock costs more than its execution. */
   private statementsOn(runner: QueryRunner, client: Client, throwIfOver: () => void, prepares: boolean): Sql {
     return async <Row>(text: string, values: unknown[] = []) => {
       throwIfOver();
@@ -220,24 +311,32 @@ export interface CancellableClient {
 /** PostgreSQL's CancelRequest (protocol 3.0, "Canceling Requests in Progress"). */
 const CANCEL_CODE = 80877102;
 
-/** Timeout of the cancel request in milliseconds. No request waits for it. */
+/** Timeout of the cancel request in milliseconds, after which the connection is closed. No request waits for it. */
 const CANCEL_TIMEOUT_MS = 1000;
 
 /**
  * Closes a connection on which a statement was not answered, so that the pool opens a new one: the server may be
- * unreachable without an error on the connection. If the server is reachable, it cancels the statement. Otherwise the
- * statement would wait until its lock is released, and so would the statement of every later connection.
+ * unreachable without an error on the connection. If the server is reachable, it cancels the statement first. Otherwise
+ * the statement would wait until its lock is released, and so would the statement of every later connection. A pooler
+ * cancels only the statement of a connection that is still open.
  */
-export function cancelAndClose(client: CancellableClient): void {
-  const { host, port, processID, secretKey } = client;
+export async function cancelAndClose(client: CancellableClient): Promise<void> {
+  await cancel(client);
   void client.end().catch(() => undefined);
-  if (!host || !port || typeof processID !== 'number' || typeof secretKey !== 'number') return;
+}
+
+function cancel({ host, port, processID, secretKey }: CancellableClient): Promise<void> {
+  if (!host || !port || typeof processID !== 'number' || typeof secretKey !== 'number') return Promise.resolve();
   const request = Buffer.alloc(16);
   [16, CANCEL_CODE, processID, secretKey].forEach((value, i) => request.writeInt32BE(value, i * 4));
   const socket = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host);
-  socket.on('error', () => undefined).setTimeout(CANCEL_TIMEOUT_MS, () => socket.destroy());
-  socket.end(request);
+  return new Promise((resolve) => {
+    socket.on('error', () => undefined).on('close', () => resolve());
+    socket.setTimeout(CANCEL_TIMEOUT_MS, () => socket.destroy()).resume();
+    socket.end(request);
+  });
 }
+
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Whether a text is a UUID in its usual form (RFC 9562 §4), in either case. */

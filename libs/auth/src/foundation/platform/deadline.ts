@@ -82,13 +82,15 @@ export class RequestScope {
   }
 }
 
-const NETWORK = /^(ECONN|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_|EHOST|ENET)/;
-// SQLSTATE classes 08 (connection), 53 (resources), 57P (operator intervention), 58 (system), 25006 (read-only),
-// 25P03 and 25P04 (transaction timeout), 55000 (the database accepts no connections), 40001, 40P01, 55P03 and 57014
-// (serialization failure, deadlock, lock not available, statement cancelled: the client may retry).
-const SQLSTATE = /^(08|53|57P|58|25006|25P0[34]|55000|40001|40P01|55P03|57014)/;
+const NETWORK = /^(ECONN|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_|EHOST|ENET|EADDRNOTAVAIL)/;
+// SQLSTATE classes 08 (connection; PgBouncer gives 08P01 to its own errors), 53 (resources), 57P (operator intervention),
+// 58 (system), 25006 (read-only), 25P03 and 25P04 (transaction timeout), 55000 (the database accepts no connections),
+// 40001, 40003, 40P01, 55P03 and 57014 (serialization failure, unknown result, deadlock, lock not available, statement
+// cancelled: the client may retry).
+const SQLSTATE = /^(08|53|57P|58|25006|25P0[34]|55000|4000[13]|40P01|55P03|57014)/;
+// Errors of node-postgres, its pool and TypeORM, which have no code.
 const PG_POOL =
-  /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|not queryable|Query read timeout|[Qq]uery runner (was )?already released|Driver not Connected/;
+  /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|not queryable|Query read timeout|error establishing an SSL connection|a pool after calling end|[Qq]uery runner (was )?already released|Driver not Connected/;
 
 /** Whether an error means that a store was not available. False for an error that is the answer of a store. */
 export function isUnavailable(error: unknown): boolean {

@@ -1,4 +1,12 @@
-import { type DataSource, type EntityMetadata, In, type ObjectLiteral, type Repository } from 'typeorm';
+import {
+  type DataSource,
+  type EntityManager,
+  type EntityMetadata,
+  type FindOptionsWhere,
+  In,
+  type ObjectLiteral,
+  type Repository,
+} from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import { batchPerTick } from '../../foundation/platform/batching';
 import { type Database, type Sql, quoted, quotedPath } from '../../foundation/platform/database';
@@ -192,7 +200,7 @@ export const isPlain = (source: DataSource, metadata: EntityMetadata): boolean =
 
 const HASH = 'svc_hash';
 
-/** Reads users of one entity with their password hashes. Queries go to the primary and bypass caches. */
+/** Reads users of one entity, also with their password hashes. Queries go to the primary and bypass caches. */
 export class CredentialRows<User extends ObjectLiteral> {
   private readonly metadata: EntityMetadata;
   private readonly read: (property: string, values: readonly string[]) => Promise<StoredCredentials<User>[]>;
@@ -203,6 +211,11 @@ export class CredentialRows<User extends ObjectLiteral> {
   ) {
     this.metadata = repository.metadata;
     this.read = isPlain(database.source, this.metadata) ? this.byStatement() : this.byQuery;
+  }
+
+  /** The users that meet one of the conditions, without their password hashes. */
+  entities(where: FindOptionsWhere<User>[]): Promise<User[]> {
+    return this.database.withManager((manager) => this.selection(manager, where).getMany());
   }
 
   /** The users whose `property` has one of these values. */
@@ -238,21 +251,22 @@ export class CredentialRows<User extends ObjectLiteral> {
     property: string,
     values: readonly string[],
   ): Promise<StoredCredentials<User>[]> => {
+    // As in the statement: an empty text names no user, and the query fails for no type of ids.
+    const where = values.map((value) => ({ [property]: value === '' ? In([]) : value })) as FindOptionsWhere<User>[];
     const users = await this.database.withManager((manager) =>
-      manager
-        .createQueryBuilder(this.repository.target, 'u')
-        .addSelect('u.passwordHash')
-        .setFindOptions({
-          // As in the statement: an empty text names no user, and the query fails for no type of ids.
-          where: values.map((value) => ({ [property]: value === '' ? In([]) : value })) as never,
-          loadEagerRelations: true,
-        })
-        .cache(false)
-        .getMany(),
+      this.selection(manager, where).addSelect('u.passwordHash').getMany(),
     );
     return users.map((user) => ({
       user,
       passwordHash: (user as { passwordHash?: string | null }).passwordHash ?? null,
     }));
   };
+
+  /** Uses the connection of the manager. A repository would read a replica where the data source has replicas. */
+  private selection(manager: EntityManager, where: FindOptionsWhere<User>[]) {
+    return manager
+      .createQueryBuilder(this.repository.target, 'u')
+      .setFindOptions({ where, loadEagerRelations: true })
+      .cache(false);
+  }
 }

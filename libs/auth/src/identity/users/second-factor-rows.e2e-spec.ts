@@ -83,6 +83,20 @@ describe('the second factors of an entity`s users', () => {
   const create = async (entity: new () => object, email: string): Promise<string> =>
     String(((await source.getRepository(entity).save({ email })) as unknown as { id: unknown }).id);
 
+  it('belong to users who are also read from the database and not from the query cache, with a listener or without', async () => {
+    for (const [entity, table] of [
+      [Member, 'crm."Members"'],
+      [Plain, 'plain'],
+    ] as const) {
+      const users = usersOf(entity);
+      const id = await create(entity, 'cached@example.com');
+      const read = async () => [await users.findById(id), await users.findByEmail('cached@example.com')];
+      expect(await read()).toEqual([expect.any(entity), expect.any(entity)]);
+      await source.query(`DELETE FROM ${table} WHERE id = $1`, [id]);
+      expect(await read()).toEqual([null, null]);
+    }
+  });
+
   it.each([
     [Member, true],
     [Own, true],

@@ -36,8 +36,9 @@ export class TypeOrmAccounts<User extends ObjectLiteral> {
     const values = { [this.username]: identifier, passwordHash, name } as unknown as User;
     try {
       // After a 503 the row must not be committed later: a retry of the client would find the identifier taken.
-      return await this.database.transaction((_, manager) =>
-        manager.save(this.repository.create(values), { transaction: false }),
+      return await this.database.transaction(
+        (_, manager) => manager.save(this.repository.create(values), { transaction: false }),
+        this.callsHost,
       );
     } catch (error) {
       // A conflict on another unique column is an error: the user cannot choose that value.
@@ -63,17 +64,17 @@ export class TypeOrmAccounts<User extends ObjectLiteral> {
 
   /** The database's time. */
   async currentMark(): Promise<string> {
-    const [row] = await this.repository.query(
+    const [row] = await this.database.query<{ mark: string }>(
       `SELECT to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS mark`,
     );
-    return row.mark;
+    return row!.mark;
   }
 
   /** Whether a row was created at or after the mark. Updates do not change the creation date. */
   async wasCreatedSince(id: string, mark: string): Promise<boolean> {
     const { createDateColumn, primaryColumns, tablePath } = this.repository.metadata;
     const { databaseName, precision } = createDateColumn!;
-    const [row] = await this.repository.query(
+    const [row] = await this.database.query<{ newer: boolean }>(
       // The mark is rounded to the precision of the column.
       `SELECT ${quoted(databaseName)} >= $2::timestamptz(${precision ?? 6}) AS newer
          FROM ${quotedPath(tablePath)} WHERE ${quoted(primaryColumns[0]!.databaseName)} = $1`,
@@ -84,14 +85,20 @@ export class TypeOrmAccounts<User extends ObjectLiteral> {
 
   async markVerified(where: FindOptionsWhere<User>, email: string, at: Date): Promise<boolean> {
     const unverified = { ...where, [this.email]: email, emailVerifiedAt: IsNull() };
-    const { affected } = await this.repository.update(unverified, { emailVerifiedAt: at } as never);
-    return affected === 1;
+    return this.database.withManager(async (manager) => {
+      const { affected } = await manager.update(this.repository.target, unverified, { emailVerifiedAt: at } as never);
+      return affected === 1;
+    }, this.callsHost);
   }
 
   /** Deletes the row permanently, also for an entity with a `@DeleteDateColumn`. */
   async delete(where: FindOptionsWhere<User>, manager: EntityManager): Promise<boolean> {
     const { affected } = await manager.delete(this.repository.target, where);
     return affected === 1;
+  }
+
+  private get callsHost(): boolean {
+    return this.database.callsHost(this.repository.target);
   }
 
   /** Whether a row has the identifier. Soft-deleted rows count. */

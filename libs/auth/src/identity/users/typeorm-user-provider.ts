@@ -129,10 +129,9 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
     return found && this.idOf(found.user as User) === id ? (found as { user: User; ended: boolean }) : null;
   }
 
-  /** Reads the primary. The repository would read a replica where the data source has replicas. */
   private async findEntity(id: string): Promise<FoundCaller | null> {
-    const user = await this.database.withManager((manager) => manager.findOneBy(this.repository.target, this.byId(id)));
-    return user && { user, ended: false };
+    const [user] = await this.credentials.entities([this.byId(id)]);
+    return user ? { user, ended: false } : null;
   }
 
   async findByIdentifier(identifier: string): Promise<StoredCredentials<User> | null> {
@@ -180,9 +179,7 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
     if (email.includes('\0')) return null;
     const property = this.accounts.email;
     const where = spellings(property, email).map((value) => ({ [property]: value }) as FindOptionsWhere<User>);
-    const users = await this.database
-      .withManager((manager) => manager.findBy(this.repository.target, where))
-      .catch(nullIfNotOfType);
+    const users = await this.credentials.entities(where).catch(nullIfNotOfType);
     return users?.find((user) => this.textOf(user, property) === email) ?? users?.[0] ?? null;
   }
 
@@ -270,11 +267,11 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
 
   async savePasswordHash(id: string, passwordHash: string, replacing?: string | null): Promise<boolean> {
     const current = replacing === undefined ? {} : { passwordHash: replacing ?? IsNull() };
+    const where = { ...this.byId(id), ...current };
     // The transaction rolls back after the timeout, so a change that was answered with 503 is not committed later.
     return this.database.transaction(async (_, manager) => {
-      const where = { ...this.byId(id), ...current };
       return (await manager.update(this.metadata.target, where, { passwordHash } as never)).affected === 1;
-    });
+    }, this.database.callsHost(this.metadata.target));
   }
 
   /**
@@ -290,7 +287,7 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
   /** Which ids have a row. Soft-deleted rows count. */
   private async haveRows(ids: string[]): Promise<boolean[]> {
     const id = quoted(this.metadata.primaryColumns[0]!.databaseName);
-    const rows: { id: string }[] = await this.repository.query(
+    const rows = await this.database.query<{ id: string }>(
       `SELECT ${id}::text AS id FROM ${quotedPath(this.metadata.tablePath)} WHERE ${id} = ANY($1)`,
       [ids],
     );

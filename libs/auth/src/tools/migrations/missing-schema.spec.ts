@@ -12,8 +12,10 @@ const COLUMN = { entityMetadata: { tablePath: 'svc_rows' }, databaseName: 'id', 
 
 describe('the check of the tables at boot', () => {
   const query = jest.fn();
+  const hasTransactions = jest.fn();
   const database = {
     query,
+    hasTransactions,
     hasEntity: () => true,
     source: { getMetadata: () => ({ columns: [COLUMN] }) },
   } as unknown as Database;
@@ -26,6 +28,7 @@ describe('the check of the tables at boot', () => {
     warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
     error = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
     query.mockReset();
+    hasTransactions.mockReset().mockResolvedValue(true);
     const config: AuthConfig = resolveOptions({ secret: 'x' });
     check = new SchemaCheck(database, new Realms(), config, { httpAdapter: {} as never }, [Row]);
   });
@@ -53,6 +56,19 @@ describe('the check of the tables at boot', () => {
     await jest.advanceTimersByTimeAsync(60_000);
     expect(error).not.toHaveBeenCalled();
     expect(query).toHaveBeenCalledTimes(2);
+  });
+
+  it('refuses a pooler of statements, and logs it as an error if the database answers only later', async () => {
+    hasTransactions.mockResolvedValue(false);
+    await expect(check.onApplicationBootstrap()).rejects.toMatchObject({
+      name: 'AuthConfigError',
+      message: expect.stringMatching(/pools statements.*Set pool_mode = transaction/),
+    });
+    expect(query).not.toHaveBeenCalled();
+    hasTransactions.mockRejectedValueOnce(new StoreUnavailable('PostgreSQL'));
+    await check.onApplicationBootstrap();
+    await jest.advanceTimersByTimeAsync(60_000);
+    expect(error.mock.calls).toEqual([[expect.stringContaining('pools statements')]]);
   });
 
   it('is not repeated after the end of the application', async () => {

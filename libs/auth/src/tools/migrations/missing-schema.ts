@@ -102,12 +102,17 @@ export function mayIssue(
   return canSign && entities.some((entity) => database.hasEntity(entity));
 }
 
+const STATEMENT_POOLING =
+  'The data source is connected through a connection pooler that pools statements. It allows no transactions, so no user ' +
+  'could log in. Set pool_mode = transaction in PgBouncer, or connect to PostgreSQL directly.';
+
 /** Milliseconds between two checks while the database does not answer. */
 const REPEAT_MS = 1000;
 
 /**
- * Checks the tables of the library and of its users when the application starts, after the `onModuleInit` of the host, which
- * may run migrations. Without them, logins, sign-outs and erasures fail later, one by one.
+ * Checks when the application starts whether PostgreSQL runs transactions, and has the tables of the library and of its
+ * users. After the `onModuleInit` of the host, which may run migrations. Without them, logins, sign-outs and erasures fail
+ * later, one by one.
  *
  * An application with routes and without everything does not start. One without an HTTP server starts with a warning,
  * because it may be the one that runs the migrations; so does one with `routes: false`, because a service that only verifies
@@ -169,6 +174,7 @@ export class SchemaCheck implements OnApplicationBootstrap, OnModuleDestroy {
       users?.entity ? userColumns(database, users.entity, username) : [],
     );
     try {
+      if (!(await database.hasTransactions())) return STATEMENT_POOLING;
       const missing = await missingColumns(database, [...libraryColumns(database, entities), ...ofUsers]);
       return missing.length ? descriptionOf(missing) : null;
     } catch (error) {

@@ -1,0 +1,10 @@
+// The flows on every engine, and the kill matrix: `npm run test:engines`, one file at a time.
+const { projects, ...shared } = require('./jest.config.cjs');
+const alone = projects.find(({ displayName }) => displayName === 'alone');
+
+/** @type {import('jest').Config} */
+module.exports = {
+  ...shared,
+  testTimeout: 600_000,
+  projects: [{ ...alone, displayName: 'engines', testMatch: ['<rootDir>/{libs,test}/**/*.engine-spec.ts'] }],
+};
