@@ -126,21 +126,21 @@ describeWithPgBouncer('an application behind PgBouncer', () => {
       await start({ storeTimeoutMs: 300 });
       await t.person(ADA);
       const live = await t.session();
-      const other = new Client({ connectionString: database.url });
-      await other.connect();
-      await other.query('BEGIN; SELECT 1 FROM svc_sessions FOR UPDATE');
+      const [other, observer] = [database.url, database.url].map((url) => new Client({ connectionString: url }));
+      await Promise.all([other!.connect(), observer!.connect()]);
+      await other!.query('BEGIN; SELECT 1 FROM svc_sessions FOR UPDATE');
       const waiting = async (): Promise<number> =>
         (
-          await other.query(`SELECT count(*)::int AS n FROM pg_stat_activity
-                              WHERE datname = current_database() AND wait_event_type = 'Lock'`)
+          await observer!.query(`SELECT count(*)::int AS n FROM pg_stat_activity
+                                  WHERE datname = current_database() AND wait_event_type = 'Lock'`)
         ).rows[0].n;
       const refused = t.refresh(live.refresh_token).then(({ status }) => status);
       await eventually(async () => (await waiting()) > 0);
       expect(await refused).toBe(503);
       // While the row is still locked.
       await eventually(async () => (await waiting()) === 0);
-      await other.query('ROLLBACK');
-      await other.end();
+      await other!.query('ROLLBACK');
+      await Promise.all([other!.end(), observer!.end()]);
       await eventually(async () => (await t.refresh(live.refresh_token)).status === 200);
     });
 
@@ -206,7 +206,7 @@ describeWithPgBouncer('an application behind PgBouncer', () => {
       const postgres = await PostgresServer.start();
       stops.push(() => postgres.remove());
       await startPooler({ target: postgres.url, settings: { server_login_retry: '1' } });
-      await start();
+      await start({ storeTimeoutMs: 1000 });
       await t.person(ADA);
       const live = await t.session();
       for (const crash of [false, true]) {

@@ -177,6 +177,27 @@ describe('an application on a database with special settings', () => {
     return { t, stop };
   }
 
+  it('replaces connections that stay read-only, as those to a former primary', async () => {
+    const { url, drop } = await createDatabase();
+    const name = new URL(url).pathname.slice(1);
+    // The pool itself keeps its connections.
+    const t = await TestApp.start({ databaseUrl: url, pool: { max: 2, idleTimeoutMillis: 0 } });
+    await t.person(ADA);
+    const live = await t.session();
+    await onServer(
+      `ALTER DATABASE ${name} SET default_transaction_read_only = on`,
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`,
+    );
+    await eventually(async () => (await t.get('/private', live.access_token)).status === 200);
+    await Promise.all(Array.from({ length: 4 }, () => t.login(ADA).expect(503)));
+    // Only for connections that are opened from now on.
+    await onServer(`ALTER DATABASE ${name} RESET default_transaction_read_only`);
+    await recovered(t, live);
+    await t.login(ADA).expect(200);
+    await t.stop();
+    await drop();
+  });
+
   it('refreshes concurrently at any default isolation level', async () => {
     const { t, stop } = await startWith("default_transaction_isolation = 'serializable'");
     const { refresh_token: token } = await t.session();

@@ -1144,7 +1144,7 @@ export interface SharedValues {
   /**
    * Whether statements are prepared by name on a connection to PostgreSQL, which saves their planning. Set it to false
    * behind a connection pooler in transaction mode that does not support prepared statements, such as PgBouncer before
-   * 1.21. Without this option the library detects such a pooler by the first error, sends the statement again, and
+   * 1.21. If it is true, the library detects such a pooler by the first error, sends the statement again, and
    * prepares no further one; the server logs these errors.
    *
    * @default true

@@ -86,6 +86,7 @@ const EXPECTED: Record<string, string> = {
   SVC_JWKS_URL: 'keys.jwks',
   SVC_PASSKEY_REQUIRED: 'passkeys.required',
   SVC_STORE_TIMEOUT: 'storeTimeoutMs',
+  SVC_PREPARED_STATEMENTS: 'preparedStatements',
   SVC_SESSIONS_MAX_PER_USER: 'sessions.maxPerUser',
   SVC_PASSKEY_MAX_PER_USER: 'passkeys.maxPerUser',
   SVC_ARGON2_MEMORY: 'hashing.memoryCost',

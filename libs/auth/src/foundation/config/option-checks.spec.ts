@@ -111,8 +111,9 @@ describe('the check of options', () => {
     ]) {
       const given = merge({ features: { registration: true } }, set(option, value));
       expect(errors(given)).toEqual([]);
+      const isOfModule = option.startsWith('securityLog.') || option === 'preparedStatements';
       const { guards, ...module } = resolveOptions({ ...given, guards: { admin: set(option, value) } });
-      const resolved = option.startsWith('securityLog.') ? [module] : guards;
+      const resolved = isOfModule ? [module] : guards;
       expect(resolved.map(valueIn)).toEqual(resolved.map(() => expected));
     }
   });

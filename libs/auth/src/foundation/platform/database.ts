@@ -333,7 +333,8 @@ function cancel({ host, port, processID, secretKey }: CancellableClient): Promis
   return new Promise((resolve) => {
     socket.on('error', () => undefined).on('close', () => resolve());
     socket.setTimeout(CANCEL_TIMEOUT_MS, () => socket.destroy()).resume();
-    socket.end(request);
+    // The server closes the connection. A pooler forgets the request of a client that closes it first.
+    socket.write(request);
   });
 }
 
