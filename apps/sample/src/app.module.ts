@@ -26,7 +26,11 @@ export class AppModule {
     return {
       module: AppModule,
       imports: [
-        TypeOrmModule.forRoot({ ...dataSourceOptions(databaseUrl), migrationsRun: true, retryAttempts }),
+        TypeOrmModule.forRoot({
+          ...dataSourceOptions(databaseUrl),
+          migrationsRun: environment.migrationsRun,
+          retryAttempts,
+        }),
         TypeOrmModule.forFeature([User, Admin, Order]),
         TerminusModule,
         AuthModule.forRootAsync(auth),

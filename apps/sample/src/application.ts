@@ -3,6 +3,7 @@ import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { SwaggerModule } from '@nestjs/swagger';
 import { apiDocument } from './api-document';
+import { prepareConnections } from './connections';
 import { createDemoAccounts } from './dev/demo-accounts';
 import { DevModule } from './dev/dev.module';
 import { isProduction } from './dev/development';
@@ -19,14 +20,18 @@ export async function startApplication(
   const module = DevModule.forEnvironment(environment, database.url);
   const app = await NestFactory.create<NestExpressApplication>(module, options);
   app.disable('x-powered-by');
+  // Without a proxy, a client could choose its address for the rate limits.
+  app.set('trust proxy', environment.trustProxy);
   if (!isProduction()) SwaggerModule.setup('docs', app, () => apiDocument(app));
   const { host, port, development } = environment;
   if (development.seedDemo) {
     await createDemoAccounts(app);
     new Logger('Sample').log('demo accounts are ready');
   }
+  const closeConnections = prepareConnections(app.getHttpServer());
   await (host ? app.listen(port, host) : app.listen(port));
   return async () => {
+    closeConnections();
     await app.close();
     await database.stop();
   };

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { type Mailer, nodemailerMailer } from '@svc/auth';
-import { type Development, readDevelopment } from './dev/development';
+import { type Development, readDevelopment, isSwitchedOn } from './dev/development';
 
 /** The settings of the sample. The library reads its `SVC_*` variables itself: see `auth.options.ts`. */
 export interface Environment {
@@ -9,7 +9,11 @@ export interface Environment {
   host: string | undefined;
   /** The public URL of the server. Links in mails begin with it. */
   url: string;
+  /** The number of proxies in front of the server that set `X-Forwarded-For`. 0: the header has no effect. */
+  trustProxy: number;
   databaseUrl: string | undefined;
+  /** Whether the application runs the migrations at its start, which is for a single instance. */
+  migrationsRun: boolean;
   redisUrl: string | undefined;
   mailer: Mailer | undefined;
   /** Settings for development only. */
@@ -20,18 +24,23 @@ export interface Environment {
 export function readEnvironment(env = process.env, args: readonly string[] = process.argv): Environment {
   if (existsSync('.env')) process.loadEnvFile();
   const development = readDevelopment(env, args);
-  const { HOST, PORT, PUBLIC_URL, DATABASE_URL, REDIS_URL, SMTP_URL, MAIL_FROM } = env;
+  const { HOST, PORT, PUBLIC_URL, TRUST_PROXY, DATABASE_URL, MIGRATIONS_RUN, REDIS_URL, SMTP_URL, MAIL_FROM } = env;
   // Links in mails begin with it: a guess, for example from the Host header, would let a client choose their target.
   if (!PUBLIC_URL) {
     throw new Error(
       'PUBLIC_URL is missing. Set it to where this server is reached, such as https://orders.example.com.',
     );
   }
+  if (!/^\d*$/.test(TRUST_PROXY ?? '')) {
+    throw new Error(`TRUST_PROXY is "${TRUST_PROXY}". Set it to the number of proxies in front of this server.`);
+  }
   return {
     host: HOST || undefined,
     port: Number(PORT || 3000),
     url: PUBLIC_URL,
+    trustProxy: Number(TRUST_PROXY || 0),
     databaseUrl: DATABASE_URL || undefined,
+    migrationsRun: isSwitchedOn(MIGRATIONS_RUN, true),
     redisUrl: REDIS_URL || undefined,
     mailer: SMTP_URL ? nodemailerMailer(SMTP_URL, MAIL_FROM || 'Sample <no-reply@example.com>') : development.mailbox,
     development,

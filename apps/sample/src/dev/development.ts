@@ -24,6 +24,10 @@ const LOOPBACK = ['localhost', '127.0.0.1', '::1'];
 export const isProduction = ({ NODE_ENV }: Env = process.env): boolean =>
   ['production', 'prod'].includes(NODE_ENV?.trim().toLowerCase() ?? '');
 
+/** Reads a switch of the environment. */
+export const isSwitchedOn = (value: string | undefined, byDefault: boolean): boolean =>
+  value === undefined ? byDefault : !['', '0', 'false', 'off', 'no'].includes(value);
+
 /** Reads the settings of development. Outside production, it also sets the variables of `env` that are missing. */
 export function readDevelopment(env: Env, args: readonly string[]): Development {
   const isDevelopment = !isProduction(env);
@@ -34,7 +38,7 @@ export function readDevelopment(env: Env, args: readonly string[]): Development 
   const showsMails = !env.SMTP_URL && isDevelopment && isRequested && LOOPBACK.includes(env.HOST ?? '');
   return {
     dataDir,
-    seedDemo: env.SEED_DEMO === undefined ? isDevelopment : !['', '0', 'false', 'off', 'no'].includes(env.SEED_DEMO),
+    seedDemo: isSwitchedOn(env.SEED_DEMO, isDevelopment),
     mailbox: showsMails ? new Mailbox() : undefined,
   };
 }

@@ -9,7 +9,16 @@ export class HealthController {
     private readonly auth: AuthHealth,
   ) {}
 
-  /** Answers 200 when every dependency works, 503 when one fails. */
+  /**
+   * For liveness: answers 200 while the process answers requests. It checks no dependency, because a restart of the
+   * process repairs none.
+   */
+  @Get('live')
+  live(): { status: 'ok' } {
+    return { status: 'ok' };
+  }
+
+  /** For readiness: answers 200 when every dependency works, 503 when one fails. */
   @Get()
   @HealthCheck()
   check() {
