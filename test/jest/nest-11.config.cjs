@@ -11,6 +11,6 @@ module.exports = {
     .map((project) => ({
       ...project,
       displayName: `${project.displayName} on Nest 11`,
-      testPathIgnorePatterns: ['<rootDir>/test/(sample|package|docs|surface)/'],
+      testPathIgnorePatterns: ['<rootDir>/test/(sample|package|deploy|docs|surface)/'],
     })),
 };

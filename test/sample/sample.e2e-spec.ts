@@ -338,6 +338,7 @@ describeWithRedis('the sample, configured by environment alone', () => {
         /passwordReset\.frontendUrl \(SVC_RESET_URL\).*in production, mailed links must use https/,
       ],
       ['a short secret', { SVC_SECRET: 'short' }, /secret has 40 bits/],
+      ['a number of proxies that is none', { TRUST_PROXY: 'all' }, /^TRUST_PROXY is "all"\. Set it to the number of/],
       ['a number that is none', { SVC_GRACE: 'many' }, /^graceSeconds \(SVC_GRACE\) is "many"\. Use a whole number of/],
       [
         'the example issuer in production',
