@@ -1,6 +1,6 @@
 import { TestApp } from '../support/app';
 import { eventually } from '../support/eventually';
-import { HealthModule, UP, down, healthOf, isUp } from '../support/health';
+import { HealthModule, UP, down, isUp, newHealthOf } from '../support/health';
 import { RedisServer } from '../support/redis';
 import { describeWithOwnRedis } from '../support/with-redis';
 
@@ -11,18 +11,22 @@ describeWithOwnRedis('the health of the security store', () => {
   beforeAll(async () => {
     redis = await RedisServer.start();
     t = await TestApp.start({ redisUrl: redis.url, imports: [HealthModule] });
+    await t.person('ada@example.com');
   });
   afterAll(async () => {
     await t.stop();
     await redis.stop();
   });
 
-  const DOWN = { status: 503, details: { ...UP, auth_store: down('unreachable') } };
+  const downAt = (reason: string, step: string) => ({
+    status: 503,
+    details: { ...UP, auth_store: down(reason, step) },
+  });
 
   it('is down while Redis is stopped, and up again afterwards', async () => {
-    expect(await healthOf(t)).toEqual({ status: 200, details: UP });
+    expect(await newHealthOf(t)).toEqual({ status: 200, details: UP });
     await redis.stop();
-    expect(await healthOf(t)).toEqual(DOWN);
+    expect(await newHealthOf(t)).toEqual(downAt('unreachable', 'read'));
     await redis.start();
     await eventually(() => isUp(t));
   });
@@ -30,17 +34,49 @@ describeWithOwnRedis('the health of the security store', () => {
   it('is down within the timeout while Redis hangs', async () => {
     redis.freeze();
     const start = performance.now();
-    expect(await healthOf(t)).toEqual(DOWN);
+    expect(await newHealthOf(t)).toEqual(downAt('unreachable', 'read'));
     // One second for the concurrent checks, and a margin for a busy machine.
     expect(performance.now() - start).toBeLessThan(2500);
     redis.thaw();
     await eventually(() => isUp(t));
   });
 
-  it('is down while Redis refuses writes, even if it answers reads', async () => {
-    await redis.command('CONFIG', 'SET', 'min-replicas-to-write', '1');
-    expect(await healthOf(t)).toEqual(DOWN);
-    await redis.command('CONFIG', 'SET', 'min-replicas-to-write', '0');
-    await eventually(() => isUp(t));
+  it.each<[what: string, step: string, damage: string[], repair: string[]]>([
+    [
+      'has too few replicas to write',
+      'write',
+      ['CONFIG', 'SET', 'min-replicas-to-write', '1'],
+      ['CONFIG', 'SET', 'min-replicas-to-write', '0'],
+    ],
+    ['has no memory left', 'write', ['CONFIG', 'SET', 'maxmemory', '1'], ['CONFIG', 'SET', 'maxmemory', '0']],
+    ['has become a replica', 'write', ['REPLICAOF', '127.0.0.1', '1'], ['REPLICAOF', 'NO', 'ONE']],
+    ['allows no script', 'script', ['ACL', 'SETUSER', 'default', '-eval'], ['ACL', 'SETUSER', 'default', '+eval']],
+    [
+      'allows no read of several keys',
+      'read',
+      ['ACL', 'SETUSER', 'default', '-mget'],
+      ['ACL', 'SETUSER', 'default', '+mget'],
+    ],
+  ])(
+    'is down at its step while Redis %s, as logins are, and up at once afterwards',
+    async (_, step, damage, repair) => {
+      await eventually(() => isUp(t));
+      await redis.command(...damage);
+      try {
+        expect(await newHealthOf(t)).toEqual(downAt('failed', step));
+        const { access_token: token } = (await t.login('ada@example.com')).body;
+        // A login itself reads no two keys: the request with its token does.
+        expect(token === undefined || (await t.get('/private', token)).status === 503).toBe(true);
+      } finally {
+        await redis.command(...repair);
+      }
+      expect(await newHealthOf(t)).toEqual({ status: 200, details: UP });
+    },
+  );
+
+  it('leaves no key in Redis, also after a failed step', async () => {
+    expect(await redis.command('KEYS', '*svc:health*')).toBe('');
+    await newHealthOf(t);
+    expect(await redis.command('KEYS', '*svc:health*')).toBe('');
   });
 });

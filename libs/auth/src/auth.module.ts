@@ -15,6 +15,7 @@ import { VerifiedEmailGuard } from './features/email-verification/require-verifi
 import { AuthHealth } from './tools/health/auth-health';
 import { refuseRoutes } from './request/gates/boot-check';
 import { AuthConfigError } from './foundation/platform/errors';
+import { Clock } from './foundation/platform/clock';
 import { Database } from './foundation/platform/database';
 import { SecurityStore } from './foundation/security-store/security-store';
 import { UnreadableRequests } from './request/http/parser-errors';
@@ -85,9 +86,9 @@ export class AuthModule implements NestModule, OnModuleInit {
 
 const HEALTH: FactoryProvider<AuthHealth> = {
   provide: AuthHealth,
-  inject: [Database, SecurityStore, Realms, AUTH_CONFIG],
-  useFactory: (database: Database, store: SecurityStore, realms: Realms, config: AuthConfig) =>
-    new AuthHealth(database, store, realms, config, authEntities),
+  inject: [Database, SecurityStore, Realms, AUTH_CONFIG, Clock],
+  useFactory: (database: Database, store: SecurityStore, realms: Realms, config: AuthConfig, clock: Clock) =>
+    new AuthHealth(database, store, realms, config, authEntities, clock),
 };
 
 const SCHEMA_CHECK: FactoryProvider<SchemaCheck> = {

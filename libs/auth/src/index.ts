@@ -22,7 +22,13 @@ export type { ExportedAccount } from './features/account/account-export';
 export type { PasskeyList } from './features/passkeys/passkey.entity';
 export { type CallSource, type Flow, ServerRequest } from './request/http/server-call';
 export { AuthEvents } from './foundation/platform/auth-events';
-export { AuthHealth, type HealthFault, type HealthResult, type HealthWarning } from './tools/health/auth-health';
+export {
+  AuthHealth,
+  type HealthFault,
+  type HealthResult,
+  type HealthStep,
+  type HealthWarning,
+} from './tools/health/auth-health';
 export { Clock } from './foundation/platform/clock';
 export { type Enrolment, TwoFactor } from './features/two-factor/two-factor';
 export type { ImportedFactor } from './features/two-factor/imported-factor';

@@ -2,10 +2,13 @@ import { Logger } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import type { EntityTarget, ObjectLiteral } from 'typeorm';
 import { type AuthConfig, needsDatabase } from '../../foundation/config/auth-config';
-import { Database } from '../../foundation/platform/database';
-import { withTimeout, isInconclusive } from '../../foundation/platform/deadline';
+import type { Clock } from '../../foundation/platform/clock';
+import { Database, isMissing } from '../../foundation/platform/database';
+import { RequestScope, isInconclusive, withTimeout } from '../../foundation/platform/deadline';
 import { Realms } from '../../foundation/realm/realm';
 import { SecurityStore } from '../../foundation/security-store/security-store';
+import { Denylist } from '../../identity/denylist/denylist';
+import { Session } from '../../identity/denylist/session.entity';
 import { signJws, verifyJws } from '../../identity/tokens/jws';
 import { Keyring } from '../../identity/tokens/keyring';
 import { SecondFactors } from '../../features/two-factor/stored-factors';
@@ -31,25 +34,54 @@ const TIMEOUT_MS = 1000;
 /** Seconds after which a probe expires that an interrupted check did not remove. */
 const PROBE_TTL = 10;
 
-/** Why a check is down: `unreachable` within a second, `failed` with an unexpected result, or migrations are `pending`. */
+/** Milliseconds for which a check that is up is not repeated, however many requests arrive. */
+const REPEAT_AFTER_MS = 1000;
+
+/**
+ * Why a check is down: a store did not answer within a second (`unreachable`), something answered with an error or a wrong
+ * result (`failed`), or it waits for something else (`pending`): `auth_migrations` and `auth_postgres` for a migration,
+ * `auth_store` of a service that only verifies for an issuing node.
+ */
 export type HealthFault = 'unreachable' | 'failed' | 'pending';
+
+/** The step of a check of PostgreSQL or the security store at which it failed. */
+export type HealthStep = 'read' | 'write' | 'script' | 'transaction' | 'commit';
 
 /** What a check reports although it is up: a confirmed second factor is `unusable`. */
 export type HealthWarning = 'unusable';
 
+/** The result of one check. */
+interface Verdict {
+  status: 'up' | 'down';
+  reason?: HealthFault;
+  step?: HealthStep;
+  warning?: HealthWarning;
+}
+
 /**
- * The result of an indicator of `@nestjs/terminus`. It contains no details, because health routes are often public.
+ * The result of an indicator of `@nestjs/terminus`. It contains no other details, because health routes are often public.
  *
  * @publicApi
  */
-export type HealthResult<Key extends string = string> = Record<
-  Key,
-  { status: 'up' | 'down'; reason?: HealthFault; warning?: HealthWarning }
->;
+export type HealthResult<Key extends string = string> = Record<Key, Verdict>;
+
+/** A fault that is not the error of a store. The message is for the log. */
+class Fault extends Error {
+  constructor(
+    readonly reason: HealthFault,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** Performs the steps of a check, and names each step before it begins. */
+type Check = (begin: (step: HealthStep) => void) => Promise<void>;
 
 /**
- * Checks the dependencies of the library, for the host's health route. Each check ends within a second. It resolves to
- * a result for every fault and never rejects.
+ * Checks the dependencies of the library, for the host's health route: it performs the operations that a login needs. Each
+ * check ends within a second. It resolves to a result for every fault and never rejects. Calls during a check share its
+ * result, and so do calls within a second after a check that was up. A check that was down is repeated at once.
  *
  * @example
  * constructor(private readonly health: HealthCheckService, private readonly auth: AuthHealth) {}
@@ -59,6 +91,8 @@ export type HealthResult<Key extends string = string> = Record<
  */
 export class AuthHealth {
   private readonly logger = new Logger('Auth');
+  private readonly checks = new Map<string, { verdict: Promise<Verdict>; until: number }>();
+  private readonly logged = new Map<string, string>();
 
   constructor(
     private readonly database: Database,
@@ -66,6 +100,7 @@ export class AuthHealth {
     private readonly realms: Realms,
     private readonly config: AuthConfig,
     private readonly entities: readonly EntityTarget<ObjectLiteral>[],
+    private readonly clock: Clock,
   ) {}
 
   /**
@@ -73,44 +108,63 @@ export class AuthHealth {
    * no `users.entity`.
    */
   indicators(): (() => Promise<HealthResult>)[] {
-    const { database, realms, config, entities } = this;
-    const postgres = needsDatabase(config) ? [() => this.postgres()] : [];
+    const postgres = needsDatabase(this.config) ? [() => this.postgres()] : [];
     const always = [() => this.securityStore(), () => this.keys()];
-    if (!mayIssue(database, realms, config, entities)) return [...postgres, ...always];
+    if (!this.mayIssue) return [...postgres, ...always];
     const secondFactors = this.factors.length > 0 ? [() => this.secondFactors()] : [];
     return [...postgres, () => this.migrations(), ...always, ...secondFactors];
   }
 
-  /** Whether PostgreSQL answers. */
+  /**
+   * Whether PostgreSQL answers a prepared statement, and commits a transaction that inserts and deletes a session. So a
+   * standby, a pooler that has no transactions, a full disk and missing rights are down. A service that only verifies writes
+   * nothing.
+   */
   postgres<Key extends string = 'auth_postgres'>(key = 'auth_postgres' as Key): Promise<HealthResult<Key>> {
-    return this.judged(key, async () => {
+    return this.judged('postgres', key, async (begin) => {
+      begin('read');
       await this.database.query('SELECT 1');
-      return null;
+      if (this.mayIssue) await this.write(begin);
     });
   }
 
-  /** Whether the security store writes a value and returns it. A read-only replica is down. */
+  /**
+   * Whether the security store reads the two keys of an access token at once, writes a value and returns it, and counts an
+   * attempt under two limits by its scripts. The probes have random keys, which the check removes. In a service that only
+   * verifies, also whether the store holds all denials: otherwise the service refuses every token.
+   */
   securityStore<Key extends string = 'auth_store'>(key = 'auth_store' as Key): Promise<HealthResult<Key>> {
-    return this.judged(key, async () => {
+    return this.judged('store', key, async (begin) => {
       const probe = `svc:health:${randomUUID()}`;
+      begin('read');
+      await this.readDenials();
+      begin('write');
       await this.store.add(probe, 'up', PROBE_TTL);
-      return (await this.store.take(probe)) === 'up' ? null : 'failed';
+      if ((await this.store.take(probe)) !== 'up')
+        throw new Fault('failed', 'The store did not return what it stored.');
+      begin('script');
+      const limits = ['a', 'b'].map((name) => ({ key: `${probe}:${name}`, max: 1, seconds: PROBE_TTL }));
+      const { admitted } = await this.store.count(limits, true);
+      await this.store.settle(limits, 'undone');
+      if (!admitted) throw new Fault('failed', 'The store refused the first attempt under a limit.');
     });
   }
 
   /** Whether the keys of every guard verify what they sign. A guard that only verifies needs at least one key. */
   keys<Key extends string = 'auth_keys'>(key = 'auth_keys' as Key): Promise<HealthResult<Key>> {
-    return this.judged(key, async () => {
+    return this.judged('keys', key, async () => {
       const proved = await Promise.all(this.realms.all.map((scope) => provesItself(scope.get(Keyring))));
-      return proved.every(Boolean) ? null : 'failed';
+      const guards = this.realms.all.filter((_, i) => !proved[i]).map(({ realm }) => realm.guard);
+      if (guards.length) throw new Fault('failed', `Guards whose keys do not verify: ${guards.join(', ')}.`);
     });
   }
 
   /** Whether the tables of the library have every column of its entities. `pending`: run the migrations. */
   migrations<Key extends string = 'auth_migrations'>(key = 'auth_migrations' as Key): Promise<HealthResult<Key>> {
-    return this.judged(key, async () => {
+    return this.judged('migrations', key, async () => {
       const missing = await missingColumns(this.database, libraryColumns(this.database, this.entities));
-      return missing.length ? 'pending' : null;
+      const names = missing.map(({ table, column, isTable }) => (isTable ? table : `${table}.${column}`));
+      if (missing.length) throw new Fault('pending', `Missing: ${[...new Set(names)].join(', ')}.`);
     });
   }
 
@@ -133,18 +187,92 @@ export class AuthHealth {
       .map((scope) => scope.get(SecondFactors));
   }
 
-  private async judged<Key extends string>(
-    key: Key,
-    check: () => Promise<HealthFault | null>,
-  ): Promise<HealthResult<Key>> {
-    const fault = await withTimeout('The health check', TIMEOUT_MS, check()).catch((error) => this.faultOf(key, error));
-    return { [key]: fault ? { status: 'down', reason: fault } : { status: 'up' } } as HealthResult<Key>;
+  private get mayIssue(): boolean {
+    return mayIssue(this.database, this.realms, this.config, this.entities);
   }
 
-  private faultOf(key: string, error: unknown): HealthFault {
-    if (isInconclusive(error)) return 'unreachable';
-    // The error is only logged, because a driver's message may contain hosts and users.
-    this.logger.error(`the health check ${key} failed`, (error as Error)?.stack);
-    return 'failed';
+  /**
+   * Commits a transaction that leaves nothing: the row is deleted before another transaction can see it. Its id is random,
+   * so it waits for no other row, and no other row waits for it.
+   */
+  private async write(begin: (step: HealthStep) => void): Promise<void> {
+    const [id, sessions] = [randomUUID(), this.database.table(Session)];
+    begin('transaction');
+    await this.database.transaction(async (sql) => {
+      begin('write');
+      await sql(
+        `INSERT INTO ${sessions} (id, guard, user_id, salt, auth_time, expires_at, revoked_at, last_used_at, created_at)
+         SELECT $1, $2, '', '', now, now, now, now, now FROM (SELECT clock_timestamp() AS now) moment`,
+        [id, this.realms.default.realm.guard],
+      );
+      await sql(`DELETE FROM ${sessions} WHERE id = $1`, [id]);
+      begin('commit');
+    });
   }
+
+  /** Reads the keys of an access token as a guarded request does. */
+  private async readDenials(): Promise<void> {
+    const scope = this.realms.all.find(({ realm }) => realm.options.features.denylist);
+    const stored = await scope?.get(Denylist).read({ jti: randomUUID(), fid: randomUUID() });
+    // Without the table of sessions, a token is accepted only if the store certainly holds all denials.
+    const reliesOnStore = !this.config.routes && !this.database.hasEntity(Session);
+    if (stored && !stored.complete && reliesOnStore)
+      throw new Fault('pending', 'No issuing node has marked the denylist in the store as complete.');
+  }
+
+  private async judged<Key extends string>(name: string, key: Key, check: Check): Promise<HealthResult<Key>> {
+    let shared = this.checks.get(name);
+    if (!shared || shared.until <= this.clock.monotonic()) {
+      shared = { verdict: RequestScope.detached(() => this.judge(key, check)), until: Infinity };
+      this.checks.set(name, shared);
+      const { status } = await shared.verdict;
+      shared.until = status === 'up' ? this.clock.monotonic() + REPEAT_AFTER_MS : -Infinity;
+    }
+    return { [key]: { ...(await shared.verdict) } } as HealthResult<Key>;
+  }
+
+  private async judge(key: string, check: Check): Promise<Verdict> {
+    let step: HealthStep | undefined;
+    try {
+      await withTimeout(
+        'The checked service',
+        TIMEOUT_MS,
+        check((next) => (step = next)),
+      );
+      this.logged.delete(key);
+      return { status: 'up' };
+    } catch (error) {
+      const verdict: Verdict = { status: 'down', reason: reasonOf(error), ...(step && { step }) };
+      this.log(key, verdict, error);
+      return verdict;
+    }
+  }
+
+  /**
+   * Logs a fault once, until the check is up again or the fault is another one. Only the log has the text of the error,
+   * which may contain hosts and users.
+   */
+  private log(key: string, { reason, step }: Verdict, error: unknown): void {
+    const { message, cause, stack } = error as Error & { cause?: Error };
+    const place = step ? `${reason}, step ${step}` : reason;
+    const line = `The health check ${key} is down (${place}). ${cause?.message || message}`;
+    if (this.logged.get(key) === line) return;
+    this.logged.set(key, line);
+    const isExpected = error instanceof Fault || isInconclusive(error) || isMissing(error);
+    this.logger.error(line, isExpected ? undefined : stack);
+  }
+}
+
+/** The first word of an error that Redis sends: `READONLY`, `OOM`, `NOPERM`. Errors of its client begin in another way. */
+const REDIS_REFUSAL = /^[A-Z]{2,} /;
+
+/** 25006 read-only; 08P01, 0A000 refused by a pooler; 53100, 53200, 53400 no disk, no memory, a limit. */
+const SQL_REFUSAL = /^(25006|08P01|0A000|53[124]00)$/;
+
+function reasonOf(error: unknown): HealthFault {
+  if (error instanceof Fault) return error.reason;
+  if (isMissing(error)) return 'pending';
+  if (!isInconclusive(error)) return 'failed';
+  const { code, message = '' } = ((error as Error).cause ?? {}) as { code?: string; message?: string };
+  return REDIS_REFUSAL.test(message) || SQL_REFUSAL.test(code ?? '') ? 'failed' : 'unreachable';
 }
