@@ -152,7 +152,7 @@ const KINDS: readonly [kind: string, text: RegExp, indexes: readonly string[]][]
   ['lockUser', /pg_advisory_xact_lock/, []],
   ['insert', /^\s*INSERT INTO \S*svc_sessions/, []],
   ['cap', /surplus AS MATERIALIZED/, ['svc_sessions_live', 'svc_sessions_pkey']],
-  ['endOne', /noted AS \(/, ['svc_sessions_pkey']],
+  ['endOne', /^\s*UPDATE \S*svc_sessions" s SET revoked_at = clock_timestamp/, ['svc_sessions_pkey']],
   ['erasePage', /user_id = '', salt = ''/, ['svc_sessions_live', 'svc_sessions_ended', 'svc_sessions_pkey']],
   ['endPage', /page AS MATERIALIZED/, ['svc_sessions_live', 'svc_sessions_pkey']],
   ['isPinned', /scope IS NOT NULL/, ['svc_sessions_pkey']],

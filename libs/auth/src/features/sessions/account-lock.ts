@@ -22,7 +22,8 @@ export class AccountLock {
     add: (sql: Sql) => Promise<T>,
   ): Promise<T> {
     return this.exclusive(userId, async (sql) => {
-      // A separate statement, which sees what was committed while the lock was awaited.
+      // A separate statement, which sees what was committed while the lock was awaited. It also locks the session: its end
+      // waits for this transaction, so the removal that follows the end finds what is added here.
       if (!(await this.sessions.isAlive(familyId, sql)))
         throw new Unauthenticated(true).withReason('revoked_token', userId);
       return add(sql);

@@ -95,6 +95,8 @@ export function sessionStatements(database: Database, hasUser: string | null) {
       FROM ${few('SELECT value::uuid AS id FROM json_array_elements_text($1::json)')} a,
            LATERAL (SELECT * FROM ${sessions} one WHERE one.id = a.id AND one.guard = $2 LIMIT 1) s`;
 
+  const ended = `SELECT revoked_at IS NOT NULL AS ended FROM ${sessions} WHERE id = $1 AND guard = $2`;
+
   return {
     find: find('NULL::boolean'),
     findWithUser: find(hasUser ?? 'NULL::boolean'),
@@ -125,16 +127,13 @@ export function sessionStatements(database: Database, hasUser: string | null) {
       RETURNING ${ROW}`,
     discard: `DELETE FROM ${sessions} WHERE id = $1 AND guard = $2`,
     endOne: `
-      WITH moment AS MATERIALIZED (SELECT ${now('$3')} AS now),
-           ended AS (
-             UPDATE ${sessions} s SET revoked_at = moment.now FROM moment
-              WHERE s.id = $1 AND s.guard = $2 AND s.revoked_at IS NULL RETURNING ${ROW}),
-           noted AS (
-             INSERT INTO ${sessions} AS s (id, guard, user_id, salt, auth_time, expires_at, revoked_at, last_used_at, created_at)
-             SELECT $1, $2, '', '', now, now, now, now, now FROM moment
-              WHERE NOT EXISTS (SELECT 1 FROM ${sessions} WHERE id = $1)
-             ON CONFLICT (id) DO NOTHING RETURNING ${ROW})
-      SELECT * FROM ended UNION ALL SELECT * FROM noted`,
+      UPDATE ${sessions} s SET revoked_at = ${now('$3')}
+       WHERE s.id = $1 AND s.guard = $2 AND s.revoked_at IS NULL RETURNING ${ROW}`,
+    // Not in one statement with endOne: distributed databases do not modify a table twice in one statement.
+    noteEnd: `
+      INSERT INTO ${sessions} AS s (id, guard, user_id, salt, auth_time, expires_at, revoked_at, last_used_at, created_at)
+      SELECT $1, $2, '', '', now, now, now, now, now FROM (SELECT ${now('$3')} AS now) moment
+      ON CONFLICT (id) DO NOTHING RETURNING ${ROW}`,
     endPage: paged(
       `(SELECT id, created_at FROM ${sessions}
          WHERE guard = $1 AND user_id = $5 AND revoked_at IS NULL AND id IS DISTINCT FROM $6::uuid
@@ -171,7 +170,9 @@ export function sessionStatements(database: Database, hasUser: string | null) {
         SELECT id FROM ${sessions} WHERE guard = $1 AND user_id = $2 AND revoked_at IS NOT NULL ORDER BY id FOR UPDATE)
       UPDATE ${sessions} s SET ${erased('s.revoked_at')} WHERE s.id = ANY(ARRAY(SELECT id FROM locked))`,
     isOf: `SELECT 1 FROM ${sessions} WHERE id = $1 AND guard = $2 AND user_id = $3`,
-    hasEnded: `SELECT 1 FROM ${sessions} WHERE id = $1 AND guard = $2 AND revoked_at IS NOT NULL`,
+    hasEnded: ended,
+    // An end of the session waits until the transaction is over, also where an advisory lock has no effect.
+    hasEndedLocked: `${ended} FOR SHARE`,
     isPinned: `SELECT 1 FROM ${sessions} WHERE id = $1 AND guard = $2 AND scope IS NOT NULL`,
   };
 }

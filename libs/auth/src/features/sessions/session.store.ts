@@ -160,7 +160,10 @@ export class SessionStore {
   end(familyId: string, beforeCommit: BeforeCommit): Promise<EndedRow | 'foreign' | null> {
     return this.database.transaction(async (sql) => {
       const values = [familyId, this.realm.guard, this.clock.offset];
-      const [row] = isUuid(familyId) ? await sql<EndedRow>(this.statements().endOne, values) : [FOREIGN];
+      const { endOne, noteEnd } = this.statements();
+      const row = isUuid(familyId)
+        ? ((await sql<EndedRow>(endOne, values))[0] ?? (await sql<EndedRow>(noteEnd, values))[0])
+        : FOREIGN;
       // Without a row, the session belongs to another guard, or has ended: it is not denied here.
       if (row) await beforeCommit([familyId]);
       return row?.userId === '' ? 'foreign' : (row ?? null);
@@ -209,10 +212,19 @@ export class SessionStore {
     return (await sql(this.statements().isOf, [familyId, this.realm.guard, userId])).length > 0;
   }
 
-  /** Whether a session has ended. False for a co-issuer's session without a row. */
-  async hasEnded(familyId: string, sql: Sql = this.database.query): Promise<boolean> {
+  /**
+   * Whether a session has ended. False for a co-issuer's session without a row.
+   *
+   * @param sql a transaction: the session does not end before it is over
+   */
+  async hasEnded(familyId: string, sql?: Sql): Promise<boolean> {
     if (!isUuid(familyId)) return false;
-    return (await sql(this.statements().hasEnded, [familyId, this.realm.guard])).length > 0;
+    const { hasEnded, hasEndedLocked } = this.statements();
+    const values = [familyId, this.realm.guard];
+    const [row] = await (sql
+      ? sql<{ ended: boolean }>(hasEndedLocked, values)
+      : this.database.query<{ ended: boolean }>(hasEnded, values));
+    return row?.ended === true;
   }
 
   /** False in a service that only verifies tokens and has no table of sessions. */

@@ -1,8 +1,9 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, Logger } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { batchPerTick } from '../../foundation/platform/batching';
 import { Clock } from '../../foundation/platform/clock';
 import { Database, isMissingTable, isUuid } from '../../foundation/platform/database';
+import { isInconclusive } from '../../foundation/platform/deadline';
 import { once } from '../../foundation/platform/sweep';
 import { Session } from './session.entity';
 
@@ -32,6 +33,10 @@ export interface Timeline {
 export class EndedSessions {
   private readonly statements = once(() => statementsOn(this.database));
   private readonly lookUp = batchPerTick<boolean | null>((ids) => this.includes(ids));
+  private readonly logger = new Logger('Auth');
+  /** False on an engine that has no function to tell a standby from a primary. */
+  private knowsStandbys = true;
+  private isWarned = false;
 
   constructor(
     private readonly database: Database,
@@ -82,23 +87,42 @@ export class EndedSessions {
 
   /**
    * The database and its timeline. The timeline changes when a standby is promoted, which may lack the last commits.
-   * Null for an engine without a timeline.
+   * Null for an engine without a timeline, or one that does not report it to the role: the log has a warning.
    */
   async timeline(): Promise<Timeline | null> {
     try {
       const [row] = await this.database.query<Timeline>(this.statements().timeline);
       return row ?? null;
     } catch (error) {
-      // 42883: no such function; 42501: not allowed; 0A000: not supported.
-      if (['42883', '42501', '0A000'].includes(String((error as { code?: unknown }).code))) return null;
-      throw error;
+      if (isInconclusive(error)) throw error;
+      this.warnOfNoTimeline(error as Error);
+      return null;
     }
   }
 
   private async includes(ids: string[]): Promise<(boolean | null)[]> {
-    const rows = await this.unlessMissing<{ id: string; ended: boolean | null }>(this.statements().ended, [ids]);
-    const known = new Map(rows?.map(({ id, ended }) => [id, ended]));
+    const { ended, endedAnywhere } = this.statements();
+    const read = (statement: string) => this.unlessMissing<{ id: string; ended: boolean | null }>(statement, [ids]);
+    const rows = await (this.knowsStandbys
+      ? read(ended).catch(async (error: { code?: unknown }) => {
+          // 42883: no such function, on an engine without standbys.
+          if (error.code !== '42883') throw error;
+          const found = await read(endedAnywhere);
+          this.knowsStandbys = false;
+          return found;
+        })
+      : read(endedAnywhere));
+    const known = new Map(rows?.map((row) => [row.id, row.ended]));
     return ids.map((id) => known.get(id.toLowerCase()) ?? null);
+  }
+
+  private warnOfNoTimeline({ message }: Error): void {
+    if (this.isWarned) return;
+    this.isWarned = true;
+    this.logger.warn(
+      `The database does not report its timeline (${message}). After a failover that loses commits, the ends of sessions ` +
+        'that only Redis still knows are not written back. Until they leave Redis, it still denies these sessions.',
+    );
   }
 
   private async isEmpty(): Promise<boolean | null> {
@@ -122,13 +146,15 @@ export const endedAmong = (database: Database, parameter: string): string =>
 
 function statementsOn(database: Database) {
   const sessions = database.table(Session);
+  const ended = (verdict: string): string =>
+    `SELECT id, ${verdict} AS ended FROM ${sessions} WHERE id = ANY($1::uuid[])`;
   // Constant within a statement, so that PostgreSQL can use it as an index bound.
   const now = 'statement_timestamp() + $1::interval';
   return {
     any: `SELECT 1 FROM ${sessions} WHERE user_id <> '' LIMIT 1`,
     // The data of a standby may be old: an end is reliable, a live session is not.
-    ended: `SELECT id, CASE WHEN revoked_at IS NOT NULL THEN true WHEN NOT pg_is_in_recovery() THEN false END AS ended
-              FROM ${sessions} WHERE id = ANY($1::uuid[])`,
+    ended: ended('CASE WHEN revoked_at IS NOT NULL THEN true WHEN NOT pg_is_in_recovery() THEN false END'),
+    endedAnywhere: ended('revoked_at IS NOT NULL'),
     since: `SELECT id, revoked_at::text AS "revokedAt",
                    extract(epoch FROM revoked_at - (${now}) + $2::float8 * interval '1 second')::float8 AS seconds
               FROM ${sessions}

@@ -1,6 +1,8 @@
+import { Logger } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { LEASE, deniedKey, storeEnded } from '../../../../../test/support/denylist-state';
 import { describeWithOwnRedis } from '../../../../../test/support/with-redis';
+import { Database } from '../../foundation/platform/database';
 import { BATCH, Nodes } from './nodes.testkit';
 
 describeWithOwnRedis('the denylist monitor after a failover of PostgreSQL', () => {
@@ -97,4 +99,31 @@ describeWithOwnRedis('the denylist monitor after a failover of PostgreSQL', () =
     expect(await isComplete()).toBe(true);
     expect(await nodes.endedIds()).toEqual([]);
   });
+
+  it.each(['pg_control_system', 'pg_is_in_recovery'])(
+    'warns once on an engine without %s, marks the store complete, and still reads which sessions have ended',
+    async (missing) => {
+      const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+      const database = t.app.get(Database);
+      const query = database.query;
+      database.query = async (text, values) => {
+        if (text.includes(missing)) throw Object.assign(new Error(`no function ${missing}`), { code: '42883' });
+        return query(text, values);
+      };
+      try {
+        const [live] = await nodes.storeLive();
+        const [over] = await storeEnded(t.database, 1);
+        const { monitor, ended, isComplete } = await nodes.start();
+        for (let i = 0; i < 3; i++) await monitor.look();
+        expect(await isComplete()).toBe(true);
+        expect([await ended.has(live!), await ended.has(over!), await ended.has(live!)]).toEqual([false, true, false]);
+        const lines = warn.mock.calls.map(([line]) => String(line)).filter((line) => line.includes('timeline'));
+        expect(lines[0]).toContain(`does not report its timeline (no function ${missing})`);
+        // The test host is another node with its own warning.
+        expect(lines.length).toBeLessThanOrEqual(2);
+      } finally {
+        database.query = query;
+      }
+    },
+  );
 });
