@@ -132,7 +132,9 @@ describe('the health of PostgreSQL', () => {
     const results = await Promise.all(Array.from({ length: 100 }, () => healthOf(t)));
     stop();
     expect(new Set(results.map(({ status }) => status))).toEqual(new Set([200]));
-    const kinds = statements.map(({ text }) => text.trim().slice(0, 20));
+    // The node reads its timeline once a second.
+    const sent = statements.filter(({ text }) => !text.includes('pg_control_system'));
+    const kinds = sent.map(({ text }) => text.trim().slice(0, 20));
     expect(kinds.toSorted()).toEqual([
       'DELETE FROM "svc_ses',
       'INSERT INTO "svc_ses',
