@@ -17,8 +17,10 @@ export interface Access {
 /** A plan for the given values or a generic one. PostgreSQL uses the latter if a prepared statement runs often. */
 export type PlanKind = 'custom' | 'generic';
 
-/** Records every statement of this process that reads or writes rows, below TypeORM and the pool. */
-export function recordStatements(): { statements: Statement[]; stop: () => void } {
+const OF_ROWS = /^\s*(SELECT|INSERT|UPDATE|DELETE|WITH)\b/i;
+
+/** Records the statements of this process that match, below TypeORM and the pool; by default those that read or write rows. */
+export function recordStatements(wanted = OF_ROWS): { statements: Statement[]; stop: () => void } {
   const statements: Statement[] = [];
   const { prototype } = Client as unknown as { prototype: { query(...args: unknown[]): unknown } };
   const { query } = prototype;
@@ -26,7 +28,7 @@ export function recordStatements(): { statements: Statement[]; stop: () => void 
     const [first, second] = args as [string | Partial<Statement>, unknown];
     const { text = '', values = [] } =
       typeof first === 'string' ? { text: first, values: Array.isArray(second) ? second : [] } : first;
-    if (/^\s*(SELECT|INSERT|UPDATE|DELETE|WITH)\b/i.test(text)) statements.push({ text, values });
+    if (wanted.test(text)) statements.push({ text, values });
     return query.apply(this, args);
   };
   return { statements, stop: () => void (prototype.query = query) };

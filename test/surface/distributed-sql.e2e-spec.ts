@@ -1,0 +1,337 @@
+import { AuthHealth, Pruning } from '@svc/auth';
+import { SoftAuthenticator } from '@svc/auth/testing';
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { redisCache } from '../../apps/sample/src/redis-cache';
+import { TestApp } from '../support/app';
+import { eventually } from '../support/eventually';
+import { API_URL, type Mailbox, RESET_URL, linkIn, member, startMembers } from '../support/members';
+import { ORIGIN, PASSKEYS, PasskeyApp, storePasskey } from '../support/passkeys';
+import { recordStatements } from '../support/query-plans';
+import { type StatementKeys, loadParser, statementKeys } from '../support/statement-keys';
+import { ADA, CONFIRMATION_HEADER, confirmationTokenOf } from '../support/step-up';
+import { asConfirmed, codeOf, completeChallenge, enrol, startChallenge } from '../support/two-factor';
+import { PASSWORD } from '../support/user-entities';
+import { SubjectProvider } from '../support/verifying-service';
+import { describeWithRedis, sharedRedisUrl } from '../support/with-redis';
+
+/** The columns by which the rows of a table are found. Each alternative determines all rows that a statement means. */
+const KEYS: Record<string, readonly (readonly string[])[]> = {
+  svc_sessions: [['id'], ['guard', 'user_id']],
+  svc_passkeys: [['credential_id'], ['guard', 'user_id']],
+  svc_password_resets: [['guard', 'user_id']],
+  svc_lockouts: [
+    ['guard', 'purpose', 'subject'],
+    ['guard', 'subject'],
+  ],
+  members: [['id'], ['email']],
+};
+
+/** Statements by their names on the page: a pattern of their text, in which each space stands for white space. */
+const STATEMENTS: Record<string, RegExp> = {
+  findSession: /NULL::boolean AS "hasUser"/,
+  findSessionAndUser: /CASE WHEN .* END AS "hasUser"/,
+  rotateShared: /FOR UPDATE SKIP LOCKED\) f\) UPDATE "svc_sessions"/,
+  rotateOne: /FOR UPDATE \) f\) UPDATE "svc_sessions"/,
+  insertSession: /^INSERT INTO "svc_sessions" .* AS kept/,
+  capSessions: /surplus AS MATERIALIZED/,
+  endSession: /^UPDATE "svc_sessions" s SET revoked_at = clock_timestamp\(\) .* WHERE s.id = \$1/,
+  noteForeignEnd: /^INSERT INTO "svc_sessions" AS s/,
+  endSessionsOfUser: /page AS MATERIALIZED .* ORDER BY created_at DESC/,
+  endSessionsOfGuard: /page AS MATERIALIZED .* ORDER BY user_id, created_at/,
+  eraseSessions: /page AS MATERIALIZED .* user_id = '', salt = ''/,
+  eraseEndedSessions: /^WITH locked AS .* user_id = '', salt = ''/,
+  isOwnSession: /^SELECT 1 FROM "svc_sessions" WHERE id = \$1 AND guard = \$2 AND user_id = \$3$/,
+  hasEnded: /^SELECT revoked_at IS NOT NULL AS ended FROM "svc_sessions" WHERE id = \$1 AND guard = \$2$/,
+  hasEndedLocked: /^SELECT revoked_at IS NOT NULL AS ended .* FOR SHARE$/,
+  isPinned: /^SELECT 1 FROM "svc_sessions" .* scope IS NOT NULL/,
+  listSessions: /ORDER BY id::text = /,
+  exportSessions: /recent\[cardinality\(recent\)\]/,
+  readEnded: /pg_is_in_recovery\(\) THEN false END AS ended/,
+  endsSince: /revoked_at::text AS "revokedAt"/,
+  writeBackEnds: /^UPDATE "svc_sessions" SET revoked_at = statement_timestamp/,
+  pruneSessions: /^DELETE FROM "svc_sessions" WHERE id = ANY/,
+  readCaller: /AS svc_ended/,
+  readUser: /AS svc_key FROM "members" WHERE "id" = ANY\(\$1\)/,
+  readCredentials: /AS svc_hash FROM "members"/,
+  readSecondFactor: /^SELECT "two_factor_secret"::text AS secret/,
+  findByEmail: /FROM "members" "Member" WHERE/,
+  existingUsers: /^SELECT "id"::text AS id FROM "members"/,
+  isTaken: /FROM "members" "u" WHERE/,
+  createUser: /^INSERT INTO "members"/,
+  changeUser: /^UPDATE "members" SET/,
+  deleteUser: /^DELETE FROM "members"/,
+  readLock: /^SELECT extract\(epoch FROM locked_at\)/,
+  countFailure: /^INSERT INTO "svc_lockouts"/,
+  removeLocks: /^DELETE FROM "svc_lockouts" .* unnest/,
+  eraseLocks: /^DELETE FROM "svc_lockouts" WHERE guard = \$1 AND subject = ANY/,
+  pruneLockouts: /^WITH moment AS .* \(DELETE FROM "svc_lockouts"/,
+  issueReset: /^INSERT INTO "svc_password_resets"/,
+  redeemReset: /^UPDATE "svc_password_resets" SET token_hash = 'used:'/,
+  removeResets: /^DELETE FROM "svc_password_resets" WHERE guard = \$1 AND user_id = \$2$/,
+  pruneResets: /^WITH .* \(DELETE FROM "svc_password_resets"/,
+  addPasskey: /^INSERT INTO "svc_passkeys"/,
+  findPasskey: /^SELECT user_id AS "userId", public_key/,
+  lockPasskey: /^SELECT sign_count::float8 .* FOR UPDATE$/,
+  touchPasskey: /^UPDATE "svc_passkeys" SET sign_count/,
+  listPasskeys: /^SELECT credential_id AS id, name/,
+  hasPasskeys: /^SELECT 1 FROM "svc_passkeys" WHERE guard = \$1 AND user_id = \$2 LIMIT 1$/,
+  renamePasskey: /^UPDATE "svc_passkeys" SET name/,
+  passkeyExists: /^SELECT 1 FROM "svc_passkeys" .* FOR KEY SHARE$/,
+  removePasskey: /^DELETE FROM "svc_passkeys" WHERE credential_id = \$1/,
+  removePasskeysOfUser: /^DELETE FROM "svc_passkeys" WHERE guard = \$1 AND user_id = \$2/,
+  pagePasskeys: /^SELECT credential_id AS id, user_id AS "userId"/,
+  removeOrphans: /^DELETE FROM "svc_passkeys" WHERE credential_id IN \(/,
+  probeInsert:
+    /^INSERT INTO "svc_sessions" \(id, guard, user_id, salt, auth_time, expires_at, revoked_at, .* AS now\) moment$/,
+  probeDelete: /^DELETE FROM "svc_sessions" WHERE id = \$1$/,
+  lockUntilCommit: /^SELECT pg_advisory_xact_lock/,
+  tryLock: /^SELECT pg_try_advisory_xact_lock/,
+  readTimeline: /FROM pg_control_system\(\)$/,
+  imitateCreation: /pg_logical_emit_message/,
+  probe: /^SELECT 1$/,
+  tableExists: /^SELECT count\(\*\)::int AS known FROM pg_attribute/,
+  missingColumns: /to_regclass\(relation\) IS NULL AS "isTable"/,
+  canLockUsers: /^SELECT 1 FROM pg_class/,
+};
+
+/** Statements of the driver, of TypeORM, of transactions, and of the tests. */
+const OF_OTHERS =
+  /^(BEGIN|START TRANSACTION|COMMIT|ROLLBACK|SET LOCAL|SET TRANSACTION|SHOW |SELECT version|SELECT \* FROM current_schema|CREATE |DROP )|svc_test_|pg_terminate_backend|string_agg\(item|^INSERT INTO svc_passkeys/i;
+
+/** What breaks the rule of the page, in the words of the parser. The page states why it stays. */
+const EXCEPTIONS: Record<string, readonly string[]> = {
+  readCaller: ['members and svc_sessions in one statement'],
+  findSessionAndUser: ['members and svc_sessions in one statement'],
+  issueReset: ['members and svc_password_resets in one statement'],
+  addPasskey: ['members and svc_passkeys in one statement'],
+  endSessionsOfGuard: ['svc_sessions in every shard'],
+  endsSince: ['svc_sessions in every shard'],
+  pruneSessions: ['svc_sessions in every shard'],
+  pruneLockouts: ['svc_lockouts in every shard'],
+  pruneResets: ['svc_password_resets in every shard'],
+  pagePasskeys: ['svc_passkeys in every shard'],
+  isTaken: ['members in every shard'],
+};
+
+const flat = (text: string): string => text.replace(/\s+/g, ' ').trim();
+const namesOf = (text: string): string[] =>
+  Object.entries(STATEMENTS).flatMap(([name, pattern]) => (pattern.test(flat(text)) ? name : []));
+const judged = (text: string): StatementKeys => statementKeys(text, (table) => KEYS[table]);
+
+/** The keys in the words of the page. */
+function keysIn(statements: readonly StatementKeys[]): string {
+  const accesses = statements.flatMap(({ accesses: all }) => all);
+  const ofTable = (table: string): string => {
+    const keys = new Set(accesses.flatMap((access) => (access.table === table ? [access.by] : [])));
+    const known = [...keys].filter((by) => by !== null).toSorted();
+    const words = [...known.map((by) => `by ${by}`), ...(keys.has(null) ? ['in every shard'] : [])];
+    return `\`${table}\` ${words.join(' and ')}`;
+  };
+  const tables = [...new Set(accesses.map(({ table }) => table))].toSorted();
+  return tables.map(ofTable).join(', ') || 'no table';
+}
+
+/** The column "Rows by" of the page, by the name of the statement. */
+function keysOnPage(): Record<string, string> {
+  const page = readFileSync('docs/distributed-sql.md', 'utf8');
+  const table = page.slice(page.indexOf('## Statements\n'), page.indexOf('### Notes'));
+  const rows = table.split('\n').filter((line) => line.startsWith('| `'));
+  const cells = rows.map((row) => row.split('|').map((cell) => cell.trim()));
+  return Object.fromEntries(
+    cells.flatMap(([, names, , keys]) => [...names!.matchAll(/`(\w+)`/g)].map(([, name]) => [name, keys])),
+  );
+}
+
+describeWithRedis('the statements of the library', () => {
+  let texts: string[];
+  let byName: Record<string, StatementKeys[]>;
+
+  beforeAll(async () => {
+    await loadParser();
+    const { statements, stop } = recordStatements(/^/);
+    await everyFlow().finally(stop);
+    texts = [...new Set(statements.map(({ text }) => text))].filter((text) => !OF_OTHERS.test(text.trim()));
+    byName = {};
+    for (const text of texts) for (const name of namesOf(text)) (byName[name] ??= []).push(judged(text));
+  });
+
+  it('are those on the page, each with one name', () => {
+    expect(texts.map((text) => [namesOf(text).length, text]).filter(([count]) => count !== 1)).toEqual([]);
+    expect(Object.keys(byName).toSorted()).toEqual(Object.keys(STATEMENTS).toSorted());
+  });
+
+  it('find their rows by the keys on the page', () => {
+    expect(Object.fromEntries(Object.entries(byName).map(([name, all]) => [name, keysIn(all)]))).toEqual(keysOnPage());
+  });
+
+  it('use one table by a key of its own, modify it once and hold no lock beyond a transaction, with named exceptions', () => {
+    const flaws = Object.entries(byName).map(([name, all]) => [
+      name,
+      [...new Set(all.flatMap((one) => one.flaws))].toSorted(),
+    ]);
+    expect(Object.fromEntries(flaws.filter(([, found]) => found!.length > 0))).toEqual(EXCEPTIONS);
+  });
+
+  it('take advisory locks in the two statements on the page only', () => {
+    const locking = Object.keys(byName).filter((name) => byName[name]!.some(({ locks }) => locks.length > 0));
+    expect(locking.toSorted()).toEqual(['lockUntilCommit', 'tryLock']);
+  });
+});
+
+describe('the parser finds in a statement', () => {
+  beforeAll(loadParser);
+
+  it.each([
+    ['SELECT 1 FROM svc_sessions WHERE guard = $1 AND revoked_at IS NULL', ['svc_sessions in every shard']],
+    ['SELECT 1 FROM svc_sessions WHERE id = $1 OR guard = $2', ['svc_sessions in every shard']],
+    ['SELECT 1 FROM svc_sessions s WHERE s.id = s.user_id::uuid', ['svc_sessions in every shard']],
+    ['SELECT 1 FROM svc_sessions WHERE id > $1', ['svc_sessions in every shard']],
+    ['DELETE FROM svc_sessions WHERE id IN (SELECT id FROM svc_sessions)', ['svc_sessions in every shard']],
+    [
+      'SELECT (SELECT count(*) FROM svc_sessions) FROM members WHERE id = $1',
+      ['svc_sessions in every shard', 'members and svc_sessions in one statement'],
+    ],
+    [
+      'SELECT 1 FROM members m JOIN svc_sessions s ON s.user_id = m.id AND s.guard = $2 WHERE m.id = $1',
+      ['members and svc_sessions in one statement'],
+    ],
+    ['LOCK TABLE svc_sessions IN SHARE MODE', ['LOCK TABLE']],
+    ['SELECT pg_advisory_lock(1)', ['pg_advisory_lock: held beyond the transaction']],
+    [
+      'WITH a AS (INSERT INTO svc_sessions (id) VALUES ($1)), b AS (INSERT INTO svc_passkeys (credential_id) VALUES ($2)) SELECT 1',
+      ['two inserts', 'svc_passkeys and svc_sessions in one statement'],
+    ],
+    [
+      'WITH a AS (UPDATE svc_sessions SET ip = $2 WHERE id = $1 RETURNING id) INSERT INTO svc_sessions (id) SELECT id FROM a',
+      ['one table is modified twice'],
+    ],
+    ['SELECT 1 FROM svc_sessions WHERE id = ANY($1::uuid[])', []],
+    ['SELECT 1 FROM svc_sessions WHERE (id = $1 OR id = $2) AND guard = $3', []],
+    ['UPDATE svc_sessions s SET ip = NULL FROM unnest($1::uuid[]) a (id) WHERE s.id = a.id', []],
+    ['DELETE FROM svc_lockouts WHERE guard = $1 AND (purpose, subject) IN (SELECT * FROM unnest($2, $3))', []],
+    ['BEGIN; SET LOCAL statement_timeout = 1', []],
+  ])('%s: %j', (text, flaws) => {
+    expect(judged(text).flaws).toEqual(flaws);
+  });
+});
+
+/** Requires that a request succeeds. */
+async function ok<Answer extends { status: number }>(call: PromiseLike<Answer>): Promise<Answer> {
+  const answer = await call;
+  expect(answer.status).toBeLessThan(300);
+  return answer;
+}
+
+/** Refuses an email that another account has in capitals, so that a registration has to find out which value is taken. */
+const WITHOUT_CASE = 'CREATE UNIQUE INDEX members_email_without_case ON members (lower(email))';
+const FEATURES = { lockout: true, twoFactor: true, passkeys: true };
+const BOB = 'bob@example.com';
+
+/** Uses the routes and calls of the library that send statements. */
+async function everyFlow(): Promise<void> {
+  const { t, mailbox } = await startMembers({ ...PASSKEYS, features: FEATURES }, { tables: WITHOUT_CASE });
+  const id = await member(t, ADA);
+  await ofSessions(t, id);
+  await ofAccounts(t, mailbox);
+  await ofFactors(t);
+  await ofMaintenance(t);
+  await t.stop();
+  await ofConcealedRegistration();
+  await ofUsersElsewhere();
+}
+
+async function ofSessions(t: TestApp, id: string): Promise<void> {
+  await t.login(ADA, 'wrong').expect(422);
+  await t.login('nobody@example.com').expect(422);
+  const tokens = await t.session();
+  await ok(t.get('/private', tokens.access_token));
+  await ok(t.refresh(tokens.refresh_token));
+  await ok(t.refresh(tokens.refresh_token));
+  const other = await t.session();
+  const { body } = await ok(t.get('/auth/sessions', other.access_token));
+  const { id: ended } = body.data.find((one: { current: boolean }) => !one.current);
+  await ok(t.call('delete', `/auth/sessions/${ended}`, other.access_token));
+  await ok(t.call('delete', '/auth/sessions/others', other.access_token));
+  await ok(t.call('post', '/auth/logout', other.access_token));
+  await ok(t.call('delete', '/auth/sessions', (await t.session()).access_token));
+  await t.auth.startSession(id, {}, ['a']);
+  await t.auth.revoke(randomUUID());
+  await t.auth.revokeAll(id);
+  await t.auth.revokeEverything();
+}
+
+async function ofAccounts(t: TestApp, mailbox: Mailbox): Promise<void> {
+  const passwords = { password: PASSWORD, password_confirmation: PASSWORD };
+  const form = { name: 'Bob', email: BOB, ...passwords };
+  const { access_token: token } = (await ok(t.http.post('/auth/register').send(form))).body;
+  await t.http.post('/auth/register').send(form).expect(422);
+  await member(t, 'Eve@example.com');
+  const taken = { ...form, email: 'eve@example.com' };
+  await t.http.post('/auth/register').send(taken).expect(422);
+  const { href } = linkIn(await mailbox.to(BOB));
+  await ok(t.http.get(href.replace(API_URL, '')));
+  const next = { current_password: PASSWORD, password: `${PASSWORD}2`, password_confirmation: `${PASSWORD}2` };
+  await ok(t.call('post', '/auth/password', token).send(next));
+  await ok(t.http.post('/auth/forgot-password').send({ email: BOB }));
+  const mailed = () => mailbox.mails.find(({ text }) => text.includes(RESET_URL));
+  await eventually(async () => mailed() !== undefined);
+  const reset = linkIn(mailed()!).searchParams.get('token');
+  await ok(t.http.post('/auth/reset-password').send({ token: reset, email: BOB, ...passwords }));
+  const { access_token: last } = await t.session(BOB);
+  const proof = await confirmationTokenOf(t, last);
+  await ok(t.get('/auth/account/export', last).set(CONFIRMATION_HEADER, proof));
+  await ok(asConfirmed(t, 'delete', '/auth/account', last, proof));
+}
+
+async function ofFactors(t: TestApp): Promise<void> {
+  const { secret, recoveryCodes, token, proof } = await enrol(t);
+  await ok(t.get('/auth/two-factor/recovery-codes', token));
+  const challenge = (): Promise<string> => startChallenge(t);
+  await ok(completeChallenge(t, { challenge_token: await challenge(), code: codeOf(t, secret) }));
+  await ok(completeChallenge(t, { challenge_token: await challenge(), recovery_code: recoveryCodes[0] }));
+  await ok(asConfirmed(t, 'delete', '/auth/two-factor', token, proof));
+  const passkeys = new PasskeyApp(t);
+  const authenticator = new SoftAuthenticator(ORIGIN);
+  const user = await passkeys.confirmed();
+  const id = await passkeys.enrol(user, authenticator);
+  await passkeys.signIn(authenticator);
+  await ok(passkeys.call('get', 'passkeys', user));
+  await ok(passkeys.call('patch', `passkeys/${id}`, user).send({ name: 'key' }));
+  const answer = await passkeys.answer(authenticator);
+  await ok(t.call('post', '/auth/confirm-passkey', user.access_token).send(answer));
+  await ok(passkeys.call('delete', `passkeys/${id}`, user));
+}
+
+async function ofMaintenance(t: TestApp): Promise<void> {
+  await storePasskey(t, 'orphan', randomUUID());
+  await t.app.get(Pruning).runUnlessActive();
+  const checks = t.app.get(AuthHealth).indicators();
+  await Promise.all(checks.map((check) => check()));
+  const { client } = await redisCache(sharedRedisUrl()!);
+  await ok(t.call('post', '/auth/logout', (await t.session()).access_token));
+  // Another timeline, and a store without its random key: the node repairs both.
+  const [timeline] = await client.keys('*svc:db:*');
+  await client.set(timeline!, 'another');
+  await client.del(await client.keys('*svc:store'));
+  await eventually(async () => (await client.get(timeline!)) !== 'another');
+  await client.disconnect();
+}
+
+async function ofConcealedRegistration(): Promise<void> {
+  const options = { registration: { concealExisting: true }, emailVerification: { blockUnverifiedLogin: true } };
+  const { t } = await startMembers(options);
+  await member(t, ADA);
+  const form = { name: 'Ada', email: ADA, password: PASSWORD, password_confirmation: PASSWORD };
+  await ok(t.http.post('/auth/register').send(form));
+  await t.stop();
+}
+
+async function ofUsersElsewhere(): Promise<void> {
+  const features = { accountDeletion: false };
+  const t = await TestApp.start({ options: { users: { provider: SubjectProvider }, features } });
+  const { accessToken, refreshToken } = await t.auth.startSession('7');
+  await ok(t.get('/private', accessToken));
+  await ok(t.refresh(refreshToken));
+  await t.stop();
+}
