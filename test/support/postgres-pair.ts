@@ -1,7 +1,8 @@
-import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFile, spawnSync } from 'node:child_process';
+import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../apps/sample/src/dev/embedded-postgres';
 import { prepareDatabase } from './database';
@@ -18,6 +19,9 @@ const SETTINGS = {
 
 /** A primary and a streaming standby for one test, with the tables of the tests. Replication is asynchronous. */
 export class PostgresPair {
+  /** The directories of the two servers. */
+  private names = { primary: 'primary', standby: 'standby' };
+
   private constructor(
     private readonly directory: string,
     private primary: EmbeddedPostgres,
@@ -77,18 +81,54 @@ export class PostgresPair {
   }
 
   async startStandby(): Promise<void> {
-    this.standby = await startEmbeddedPostgres(join(this.directory, 'standby'), standbySettings(this.replication));
+    this.standby = await startEmbeddedPostgres(
+      join(this.directory, this.names.standby),
+      standbySettings(this.replication),
+    );
   }
 
-  /** Kills the primary, promotes the standby with the data that it has, and forwards the address to it. */
-  async failOver(): Promise<void> {
-    const [pid] = readFileSync(join(this.directory, 'primary', 'postmaster.pid'), 'utf8').split('\n');
+  /**
+   * Kills the primary, promotes the standby with the data that it has, and forwards the address to it.
+   *
+   * @param meanwhile runs while there is no primary
+   * @param isEarly whether the address is forwarded before the promotion: meanwhile the server is read-only
+   */
+  async failOver(meanwhile: () => Promise<unknown> = async () => undefined, isEarly = false): Promise<void> {
+    const [pid] = readFileSync(join(this.directory, this.names.primary, 'postmaster.pid'), 'utf8').split('\n');
     const stopped = this.primary.stop();
     process.kill(Number(pid), 'SIGQUIT');
     await stopped;
+    if (isEarly) this.address.target = portOf(this.standby);
+    await meanwhile();
     await query(this.standby, 'SELECT pg_promote(true)');
     this.address.target = portOf(this.standby);
-    this.address.cut();
+    // The connections of an early address reach the primary now.
+    if (!isEarly) this.address.cut();
+  }
+
+  /** After {@link failOver}: replaces the killed server by a standby of the new primary, also under load. */
+  async replaceStandby(): Promise<void> {
+    this.names = { primary: this.names.standby, standby: this.names.primary };
+    this.primary = this.standby;
+    const { primary, standby } = this.names;
+    rmSync(join(this.directory, standby), { recursive: true });
+    const client = new Client({ connectionString: this.primary.url });
+    await client.connect();
+    await client.query("SELECT pg_backup_start('standby', true)");
+    // Files that the server deletes during the copy are not needed.
+    await promisify(execFile)('cp', ['-a', primary, standby], { cwd: this.directory }).catch(() => undefined);
+    const { rows } = await client.query('SELECT labelfile FROM pg_backup_stop(false)');
+    await client.end();
+    const directory = join(this.directory, standby);
+    rmSync(join(directory, 'postmaster.pid'));
+    const { uid, gid } = statSync(directory);
+    const label = join(directory, 'backup_label');
+    writeFileSync(label, rows[0].labelfile);
+    chownSync(label, uid, gid);
+    writeFileSync(join(directory, 'standby.signal'), '');
+    this.replication.heal();
+    this.replication.target = portOf(this.primary);
+    await this.startStandby();
   }
 
   async remove(): Promise<void> {

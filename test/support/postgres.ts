@@ -10,19 +10,21 @@ export class PostgresServer {
   private constructor(
     private readonly directory: string,
     private readonly settings: Record<string, string>,
+    private readonly bin: string | undefined,
     private running: EmbeddedPostgres,
     /** Forwards to the server under one address. The port of the server changes with every start. */
     readonly proxy: TcpProxy,
   ) {}
 
-  static async start(settings: Record<string, string> = {}): Promise<PostgresServer> {
+  /** @param bin the folder of the binaries of another version */
+  static async start(settings: Record<string, string> = {}, bin?: string): Promise<PostgresServer> {
     const directory = mkdtempSync(join(tmpdir(), 'svc-test-own-'));
     chmodSync(directory, 0o711);
     // Committed data must survive a crash of the server, not of the machine.
     const all = { fsync: 'off', max_connections: '100', ...settings };
-    const running = await startEmbeddedPostgres(join(directory, 'data'), all);
+    const running = await startEmbeddedPostgres(join(directory, 'data'), all, bin);
     await prepareDatabase(running.url);
-    return new PostgresServer(directory, all, running, await TcpProxy.to(portOf(running)));
+    return new PostgresServer(directory, all, bin, running, await TcpProxy.to(portOf(running)));
   }
 
   get url(): string {
@@ -43,7 +45,7 @@ export class PostgresServer {
   }
 
   async startAgain(): Promise<void> {
-    this.running = await startEmbeddedPostgres(join(this.directory, 'data'), this.settings);
+    this.running = await startEmbeddedPostgres(join(this.directory, 'data'), this.settings, this.bin);
     this.proxy.target = portOf(this.running);
   }
 

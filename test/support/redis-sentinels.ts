@@ -78,13 +78,27 @@ export class RedisSentinels {
     await master.command('CLIENT', 'KILL', 'TYPE', 'replica');
   }
 
-  /** Promotes the replica. The master is killed before, or it keeps running and is demoted. */
-  async failover(kill: boolean): Promise<void> {
+  /**
+   * Promotes the replica. The master is killed before, or it keeps running and is demoted.
+   *
+   * @param meanwhile runs while there is no master
+   */
+  async failover(kill: boolean, meanwhile: () => Promise<unknown> = async () => undefined): Promise<void> {
     const [old, promoted] = [await this.master(), await this.other()];
     if (kill) await old.stop();
+    await meanwhile();
     // The sentinels refuse a failover if they have not heard from the replica for some seconds.
     await eventually(async () => (await this.ask(0, 'failover', NAME).catch(() => null)) !== null);
     await eventually(() => this.agree({ port: String(promoted.port) }));
+  }
+
+  /** After {@link failover} with a killed master: starts the killed server as the replica of the new master. */
+  async replaceReplica(): Promise<void> {
+    const [master, old] = [await this.master(), await this.other()];
+    await old.start();
+    // The sentinels would do this some seconds later.
+    await old.command('REPLICAOF', '127.0.0.1', String(master.port));
+    await this.awaitReplication();
   }
 
   async stop(): Promise<void> {

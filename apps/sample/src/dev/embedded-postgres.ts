@@ -19,12 +19,14 @@ const UNPRIVILEGED_ID = 65534;
  *
  * @param dataDir where the data is kept between starts
  * @param settings server settings, such as `{ fsync: 'off' }`
+ * @param bin the folder of other binaries, such as those of another version
  */
 export async function startEmbeddedPostgres(
   dataDir: string,
   settings: Record<string, string> = {},
+  bin?: string,
 ): Promise<EmbeddedPostgres> {
-  const place = locate(resolve(dataDir));
+  const place = { ...locate(resolve(dataDir)), ...(bin && { bin }) };
   initialize(place);
   const running = runningPort(place.dataDir);
   if (running) return { url: urlOf(running), stop: async () => undefined };

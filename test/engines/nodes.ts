@@ -1,0 +1,141 @@
+import type { AuthModuleOptions } from '@svc/auth';
+import { randomUUID } from 'node:crypto';
+import { TestApp, type Tokens } from '../support/app';
+import { Mailbox, member, memberOptions } from '../support/members';
+import { PASSKEYS } from '../support/passkeys';
+import { type Answer, send } from '../support/processes';
+import { CONFIRMATION_HEADER } from '../support/step-up';
+import { PASSWORD } from '../support/user-entities';
+import type { RunningEngine, StoreConnection } from './engine';
+
+/** A request to a node. */
+export interface Call {
+  method?: 'GET' | 'POST' | 'DELETE';
+  path: string;
+  body?: object;
+  token?: string;
+  /** A confirmation token. */
+  proof?: string;
+}
+
+/** An application instance on the stores of an engine. */
+export class Node {
+  private constructor(
+    readonly name: string,
+    readonly t: TestApp,
+    private readonly url: string,
+    private readonly store: StoreConnection,
+  ) {}
+
+  static async start(name: string, engine: RunningEngine, options: Partial<AuthModuleOptions>): Promise<Node> {
+    const store = await engine.connect();
+    const all = { ...options, ...engine.options, cache: store.cache as never };
+    const t = await TestApp.start({
+      databaseUrl: engine.databaseUrl,
+      // The engine has its own connection.
+      redisUrl: '',
+      behindProxy: true,
+      options: all,
+    });
+    return new Node(name, t, await t.app.getUrl(), store);
+  }
+
+  /** @param client the address of the client, which counts for rate limits */
+  send({ method = 'POST', path, body, token, proof }: Call, client = '10.0.0.1'): Promise<Answer> {
+    return send(this.url + path, method, body, token, { 'X-Forwarded-For': client, [CONFIRMATION_HEADER]: proof });
+  }
+
+  async stop(): Promise<void> {
+    await this.t.stop();
+    await this.store.close();
+  }
+}
+
+/** Two application instances on the stores of one engine. */
+export class TwoNodes {
+  readonly mailbox = new Mailbox();
+  private engine?: RunningEngine;
+  private both: Node[] = [];
+
+  /** @param options options of both nodes */
+  async start(engine: RunningEngine, options: Partial<AuthModuleOptions>): Promise<void> {
+    this.engine = engine;
+    const features = { twoFactor: true, passkeys: true, lockout: true, ...options.features };
+    const all = memberOptions(this.mailbox, { passkeys: PASSKEYS.passkeys!, ...options, features });
+    for (const name of ['A', 'B']) this.both.push(await Node.start(name, engine, all));
+  }
+
+  get a(): Node {
+    return this.both[0]!;
+  }
+
+  get b(): Node {
+    return this.both[1]!;
+  }
+
+  get all(): readonly Node[] {
+    return this.both;
+  }
+
+  /** Moves the clocks of both nodes. */
+  advance(seconds: number): void {
+    for (const { t } of this.both) t.clock.advance(seconds);
+  }
+
+  async stop(): Promise<void> {
+    for (const node of this.both.splice(0)) await node.stop();
+    await this.engine?.stop();
+  }
+}
+
+let clients = 0;
+
+/** An account and the address of its client, which no other account has. */
+export class Account {
+  readonly email = `${randomUUID()}@example.com`;
+  readonly address = `10.1.${++clients >> 8}.${clients & 255}`;
+  password = PASSWORD;
+
+  /** Creates an account in the database. */
+  static async create(nodes: TwoNodes): Promise<Account> {
+    const account = new Account();
+    await member(nodes.a.t, account.email);
+    return account;
+  }
+
+  /** @returns the answer, whatever its status */
+  ask(node: Node, call: Call): Promise<Answer> {
+    return node.send(call, this.address);
+  }
+
+  /** @throws if the status is not the expected one */
+  async call(node: Node, status: number, call: Call): Promise<Answer['body']> {
+    const answer = await this.ask(node, call);
+    expect({ ...call, status: answer.status, body: answer.body }).toMatchObject({ status });
+    return answer.body;
+  }
+
+  login(node: Node, status = 200, password = this.password): Promise<Answer['body']> {
+    return this.call(node, status, { path: '/auth/login', body: { email: this.email, password } });
+  }
+
+  async session(node: Node): Promise<Tokens> {
+    return (await this.login(node)) as unknown as Tokens;
+  }
+
+  guarded(node: Node, token: string, status = 200): Promise<Answer['body']> {
+    return this.call(node, status, { method: 'GET', path: '/private', token });
+  }
+
+  async refresh(node: Node, token: string, status = 200): Promise<Tokens> {
+    return (await this.call(node, status, refreshOf(token))) as unknown as Tokens;
+  }
+
+  /** A confirmation token for the session of `token`. */
+  async confirm(node: Node, token: string): Promise<string> {
+    const call: Call = { path: '/auth/confirm-password', body: { password: this.password }, token };
+    return (await this.call(node, 200, call)).confirmation_token!;
+  }
+}
+
+export const refreshOf = (token: string): Call => ({ path: '/auth/refresh', body: { refresh_token: token } });
