@@ -1,6 +1,6 @@
-import { AccountDeleted, SessionEnded, SessionStarted } from '@svc/auth';
+import { AccountDeleted, SessionEnded, SessionStarted, UserProvider } from '@svc/auth';
 import { Client } from 'pg';
-import type { EntitySubscriberInterface } from 'typeorm';
+import { DataSource, type EntityManager, type EntitySubscriberInterface } from 'typeorm';
 import { claimsOf } from '../support/app';
 import { eventually } from '../support/eventually';
 import { type Conflicts, causeConflicts } from '../support/failing-statements';
@@ -173,6 +173,52 @@ describe('a deletion of an account with hooks.deleteUser', () => {
     await t.call('delete', '/auth/account', token).set('X-Svc-Confirmation', proof).expect(503);
     await conflicts.end();
     expect(deleteUser).toHaveBeenCalledTimes(1);
+    await t.login(ADA).expect(200);
+  });
+});
+
+/** A user provider of the host on the table of an entity. */
+class Members extends UserProvider<Member> {
+  deletions = 0;
+
+  constructor(private readonly source: DataSource) {
+    super();
+  }
+
+  findById = (id: string) => this.source.getRepository(Member).findOneBy({ id });
+  findByIdentifier = async (email: string) => {
+    const user = await this.source.getRepository(Member).findOneBy({ email });
+    return user && { user, passwordHash: await this.passwordHashOf(user.id) };
+  };
+  passwordHashOf = async (id: string): Promise<string | null> => {
+    const [row] = await this.source.query('SELECT password_hash FROM members WHERE id = $1', [id]);
+    return row?.password_hash ?? null;
+  };
+  savePasswordHash = async () => undefined;
+  idOf = ({ id }: Member) => id;
+  override identifierOf = ({ email }: Member) => email;
+  override comparedForm = (identifier: string) => identifier;
+  override deletesAccounts = () => true;
+  override async delete(id: string, manager: EntityManager): Promise<boolean> {
+    this.deletions++;
+    return (await manager.delete(Member, id)).affected === 1;
+  }
+}
+
+describe('a deletion of an account by a user provider of the host', () => {
+  const features = { registration: false, passwordReset: false, emailVerification: false };
+  let members: Members;
+  const provider = { inject: [DataSource], useFactory: (source: DataSource) => (members = new Members(source)) };
+  const { t } = membersForFile({ users: { entity: Member, provider }, features });
+
+  it('runs once, also if the option users has an entity and PostgreSQL rolls it back because of a conflict', async () => {
+    await member(t, ADA);
+    const { access_token: token } = await t.session();
+    const proof = await confirmationTokenOf(t, token);
+    const conflicts = await causeConflicts(t, 1, 'DELETE ON members');
+    await t.call('delete', '/auth/account', token).set('X-Svc-Confirmation', proof).expect(503);
+    await conflicts.end();
+    expect(members.deletions).toBe(1);
     await t.login(ADA).expect(200);
   });
 });

@@ -205,6 +205,17 @@ describe('an application with routes of its own', () => {
     await t.stop();
   });
 
+  it('is up while its database is read-only, as for a service that may not write', async () => {
+    const t = await TestApp.start({ options: { routes: false }, imports: [HealthModule] });
+    await t.database.query(`
+      CREATE FUNCTION svc_test_refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        RAISE 'cannot execute INSERT in a read-only transaction' USING ERRCODE = 'read_only_sql_transaction';
+      END $$;
+      CREATE TRIGGER svc_test_refuse BEFORE INSERT ON svc_sessions FOR EACH STATEMENT EXECUTE FUNCTION svc_test_refuse()`);
+    expect(await newHealthOf(t)).toEqual({ status: 200, details: UP });
+    await t.stop();
+  });
+
   it('that cannot sign, and so only verifies, checks its database and not its tables', async () => {
     const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const keys = { active: 'k1', public: { k1: String(publicKey.export({ type: 'spki', format: 'pem' })) } };

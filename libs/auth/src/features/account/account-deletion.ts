@@ -180,7 +180,7 @@ export class AccountDeletion {
   /** Whether the transaction runs code of the host, which must not run twice. */
   private get callsHost(): boolean {
     const { hooks, users } = this.realm.options;
-    return !!hooks.deleteUser || !users?.entity || this.database.callsHost(users.entity);
+    return !!hooks.deleteUser || !!users?.provider || !users?.entity || this.database.callsHost(users.entity);
   }
 
   /** Deletes the user, and returns whether it existed. */

@@ -73,11 +73,11 @@ interface SqlError {
   readonly cause?: unknown;
 }
 
-/** Whether the error, or one that it wraps, has a property. */
-const someError = (error: unknown, has: (error: SqlError) => boolean): boolean => {
-  if (typeof error !== 'object' || error === null) return false;
+/** Whether the error, or one that it wraps, has a property. `depth` ends a cycle of causes. */
+const someError = (error: unknown, has: (error: SqlError) => boolean, depth = 5): boolean => {
+  if (typeof error !== 'object' || error === null || depth === 0) return false;
   const { driverError, cause } = error as SqlError;
-  return has(error) || someError(driverError, has) || someError(cause, has);
+  return has(error) || someError(driverError, has, depth - 1) || someError(cause, has, depth - 1);
 };
 
 /**
@@ -311,8 +311,11 @@ export interface CancellableClient {
 /** PostgreSQL's CancelRequest (protocol 3.0, "Canceling Requests in Progress"). */
 const CANCEL_CODE = 80877102;
 
-/** Timeout of the cancel request in milliseconds, after which the connection is closed. No request waits for it. */
-const CANCEL_TIMEOUT_MS = 1000;
+/**
+ * Timeout of the cancel request in milliseconds, after which the connection is closed. No request waits for it, but the
+ * connection keeps its place in the pool.
+ */
+const CANCEL_TIMEOUT_MS = 250;
 
 /**
  * Closes a connection on which a statement was not answered, so that the pool opens a new one: the server may be

@@ -95,8 +95,19 @@ export class EndedSessions {
       return row ?? null;
     } catch (error) {
       if (isInconclusive(error)) throw error;
+      if (await this.isStandby()) return { database: '', timeline: '', isStandby: true };
       this.warnOfNoTimeline(error as Error);
       return null;
+    }
+  }
+
+  private async isStandby(): Promise<boolean> {
+    try {
+      const [row] = await this.database.query<{ is: boolean }>('SELECT pg_is_in_recovery() AS is');
+      return row?.is === true;
+    } catch (error) {
+      if (isMissingFunction(error)) return false;
+      throw error;
     }
   }
 
@@ -104,9 +115,8 @@ export class EndedSessions {
     const { ended, endedAnywhere } = this.statements();
     const read = (statement: string) => this.unlessMissing<{ id: string; ended: boolean | null }>(statement, [ids]);
     const rows = await (this.knowsStandbys
-      ? read(ended).catch(async (error: { code?: unknown }) => {
-          // 42883: no such function, on an engine without standbys.
-          if (error.code !== '42883') throw error;
+      ? read(ended).catch(async (error: unknown) => {
+          if (!isMissingFunction(error)) throw error;
           const found = await read(endedAnywhere);
           this.knowsStandbys = false;
           return found;
@@ -139,6 +149,9 @@ export class EndedSessions {
     }
   }
 }
+
+/** 42883: no such function, on an engine without standbys. */
+const isMissingFunction = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === '42883';
 
 /** A sub-select of the ended sessions among the ids of a parameter. */
 export const endedAmong = (database: Database, parameter: string): string =>

@@ -90,6 +90,24 @@ describeWithOwnRedis('the denylist monitor after a failover of PostgreSQL', () =
     expect(await nodes.endedIds()).toHaveLength(11);
   });
 
+  it('does nothing on a standby that does not report its timeline', async () => {
+    const { monitor, isComplete } = await nodes.start();
+    const database = t.app.get(Database);
+    const query = database.query;
+    database.query = async (text, values) => {
+      if (text.includes('pg_control_system')) throw Object.assign(new Error('permission denied'), { code: '42501' });
+      return text === 'SELECT pg_is_in_recovery() AS is' ? ([{ is: true }] as never) : query(text, values);
+    };
+    try {
+      await monitor.look();
+      expect(await isComplete()).toBe(false);
+    } finally {
+      database.query = query;
+    }
+    await monitor.look();
+    expect(await isComplete()).toBe(true);
+  });
+
   it('marks the store complete if PostgreSQL reports no timeline, and ends no session', async () => {
     const lost = await nodes.storeLive();
     await deny(lost);

@@ -215,7 +215,7 @@ export class CredentialRows<User extends ObjectLiteral> {
 
   /** The users that meet one of the conditions, without their password hashes. */
   entities(where: FindOptionsWhere<User>[]): Promise<User[]> {
-    return this.database.withManager((manager) => this.selection(manager, where).getMany());
+    return this.database.withManager((manager) => this.selection(manager, where).getMany(), this.callsHost);
   }
 
   /** The users whose `property` has one of these values. */
@@ -253,14 +253,20 @@ export class CredentialRows<User extends ObjectLiteral> {
   ): Promise<StoredCredentials<User>[]> => {
     // As in the statement: an empty text names no user, and the query fails for no type of ids.
     const where = values.map((value) => ({ [property]: value === '' ? In([]) : value })) as FindOptionsWhere<User>[];
-    const users = await this.database.withManager((manager) =>
-      this.selection(manager, where).addSelect('u.passwordHash').getMany(),
+    const users = await this.database.withManager(
+      (manager) => this.selection(manager, where).addSelect('u.passwordHash').getMany(),
+      this.callsHost,
     );
     return users.map((user) => ({
       user,
       passwordHash: (user as { passwordHash?: string | null }).passwordHash ?? null,
     }));
   };
+
+  /** TypeORM calls the `@AfterLoad` listeners of the host. */
+  private get callsHost(): boolean {
+    return this.database.callsHost(this.repository.target);
+  }
 
   /** Uses the connection of the manager. A repository would read a replica where the data source has replicas. */
   private selection(manager: EntityManager, where: FindOptionsWhere<User>[]) {

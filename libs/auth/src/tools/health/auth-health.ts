@@ -110,21 +110,21 @@ export class AuthHealth {
   indicators(): (() => Promise<HealthResult>)[] {
     const postgres = needsDatabase(this.config) ? [() => this.postgres()] : [];
     const always = [() => this.securityStore(), () => this.keys()];
-    if (!this.mayIssue) return [...postgres, ...always];
+    if (!mayIssue(this.database, this.realms, this.config, this.entities)) return [...postgres, ...always];
     const secondFactors = this.factors.length > 0 ? [() => this.secondFactors()] : [];
     return [...postgres, () => this.migrations(), ...always, ...secondFactors];
   }
 
   /**
    * Whether PostgreSQL answers a prepared statement, and commits a transaction that inserts and deletes a session. So a
-   * standby, a pooler that has no transactions, a full disk and missing rights are down. A service that only verifies writes
-   * nothing.
+   * standby, a pooler that has no transactions, a full disk and missing rights are down. With `routes: false`, nothing is
+   * written: a service that only verifies may have no right to write.
    */
   postgres<Key extends string = 'auth_postgres'>(key = 'auth_postgres' as Key): Promise<HealthResult<Key>> {
     return this.judged('postgres', key, async (begin) => {
       begin('read');
       await this.database.query('SELECT 1');
-      if (this.mayIssue) await this.write(begin);
+      if (this.config.routes) await this.write(begin);
     });
   }
 
@@ -187,10 +187,6 @@ export class AuthHealth {
       .map((scope) => scope.get(SecondFactors));
   }
 
-  private get mayIssue(): boolean {
-    return mayIssue(this.database, this.realms, this.config, this.entities);
-  }
-
   /**
    * Commits a transaction that leaves nothing: the row is deleted before another transaction can see it. Its id is random,
    * so it waits for no other row, and no other row waits for it.
@@ -225,8 +221,11 @@ export class AuthHealth {
     if (!shared || shared.until <= this.clock.monotonic()) {
       shared = { verdict: RequestScope.detached(() => this.judge(key, check)), until: Infinity };
       this.checks.set(name, shared);
-      const { status } = await shared.verdict;
-      shared.until = status === 'up' ? this.clock.monotonic() + REPEAT_AFTER_MS : -Infinity;
+      shared.until = await shared.verdict.then(
+        ({ status }) => (status === 'up' ? this.clock.monotonic() + REPEAT_AFTER_MS : -Infinity),
+        // The logger of the host failed.
+        () => -Infinity,
+      );
     }
     return { [key]: { ...(await shared.verdict) } } as HealthResult<Key>;
   }
@@ -253,7 +252,7 @@ export class AuthHealth {
    * which may contain hosts and users.
    */
   private log(key: string, { reason, step }: Verdict, error: unknown): void {
-    const { message, cause, stack } = error as Error & { cause?: Error };
+    const { message, cause, stack } = Object(error) as Error & { cause?: Error };
     const place = step ? `${reason}, step ${step}` : reason;
     const line = `The health check ${key} is down (${place}). ${cause?.message || message}`;
     if (this.logged.get(key) === line) return;
