@@ -9,9 +9,9 @@ import { redisCache } from '../../apps/sample/src/redis-cache';
 
 export type RedisClient = Awaited<ReturnType<typeof redisCache>>['client'];
 
-/** The Redis server binary of this machine, if there is one. */
-export const redisBinary = ['redis-server', 'valkey-server'].find(
-  (name) => spawnSync(name, ['--version']).status === 0,
+/** The server binary of `TEST_REDIS_BINARY`, or of this machine, if there is one: Redis or Valkey. */
+export const redisBinary = [process.env.TEST_REDIS_BINARY ?? '', 'redis-server', 'valkey-server'].find(
+  (name) => name && spawnSync(name, ['--version']).status === 0,
 );
 
 /** A Redis server for one test. It can be stopped, frozen and started again. */
@@ -32,6 +32,11 @@ export class RedisServer {
 
   get url(): string {
     return `redis://127.0.0.1:${this.port}`;
+  }
+
+  /** An interrupted run may have ended the server with its process group. */
+  get isRunning(): boolean {
+    return this.process !== undefined && this.process.exitCode === null && !this.process.signalCode;
   }
 
   private get file(): string {
@@ -76,8 +81,7 @@ export class RedisServer {
   }
 
   async stop(): Promise<void> {
-    // An interrupted run may have ended the server with its process group.
-    if (!this.process || this.process.exitCode !== null || this.process.signalCode) return;
+    if (!this.isRunning) return;
     const stopped = new Promise((resolve) => this.process?.once('exit', resolve));
     this.process?.kill('SIGCONT');
     this.process?.kill('SIGKILL');
