@@ -106,14 +106,14 @@ describe('the option cache', () => {
       /^cache has a Redis client that could not be connected within 5 seconds\./,
     ],
     [
-      'a cluster client of node-redis 4',
+      'a cluster object of node-redis 4 that was never connected',
       () => createCluster({ rootNodes: [{ url: URL_OF_REDIS }] }),
-      /^cache is a client of Redis Cluster, which is not supported/,
+      /^cache is a Redis client that is not connected/,
     ],
     [
-      'a cluster client of node-redis 5',
+      'a cluster object of node-redis 5 that was never connected',
       () => createCluster5({ rootNodes: [{ url: URL_OF_REDIS }] }),
-      /^cache is a client of Redis Cluster, which is not supported/,
+      /^cache is a Redis client that is not connected/,
     ],
     ['a client of ioredis', () => new IoRedis(), /^cache is a client of ioredis/],
     ['a cache on ioredis', () => ({ store: { client: new IoRedis() } }), /^cache is a client of ioredis/],

@@ -21,6 +21,7 @@ export { HealthCheck, HealthCheckService } from '@nestjs/terminus';
 export { ThrottlerGuard, ThrottlerModule } from '@nestjs/throttler';
 export { TypeOrmModule } from '@nestjs/typeorm';
 export { redisStore } from 'cache-manager-redis-yet';
+export { createCluster } from '@redis/client';
 export { Column, DataSource, type DataSourceOptions, Entity, PrimaryGeneratedColumn } from 'typeorm';
 
 @Entity('users')

@@ -1105,8 +1105,8 @@ export interface SharedValues {
   securityLog?: SecurityLogOptions;
 
   /**
-   * The store of revocations: a cache-manager cache on Redis, a connected node-redis client, or a {@link SecurityStore}. All
-   * nodes must share it; it must be persistent and must not evict keys.
+   * The store of revocations: a cache-manager cache on Redis, a connected object of node-redis (`createClient`,
+   * `createSentinel` or `createCluster`), or a {@link SecurityStore}. All nodes must share it; it must be persistent and must not evict keys.
    *
    * @default this process's memory, which production refuses
    */

@@ -24,6 +24,25 @@ export interface RedisSentinel {
    */
   _execute<T>(isReadonly: boolean, command: (client: RedisClient) => Promise<T>): Promise<T>;
   on(event: 'error', listener: (error: Error | string) => void): unknown;
+  /** Emitted when the sentinels report other servers. */
+  on(event: 'topology-change', listener: () => void): unknown;
+}
+
+/** A node of a cluster object, as the object lists it. */
+export interface RedisClusterNode {
+  readonly address: string;
+  /** Whether its client reads from a replica. */
+  readonly readonly: boolean;
+}
+
+/** A cluster object of node-redis 4 or 5 (`createCluster`). Commands are sent with the clients of its nodes only. */
+export interface RedisCluster extends RedisClient {
+  readonly isOpen: boolean;
+  readonly masters: readonly RedisClusterNode[];
+  readonly nodeByAddress: ReadonlyMap<string, RedisClusterNode>;
+  getSlotMaster(slot: number): unknown;
+  /** The client of a node. A node that is not in the list of the cluster gets a new one, with the options of the cluster. */
+  nodeClient(node: RedisClusterNode): RedisClient | Promise<RedisClient>;
 }
 
 /** A pool of node-redis 5 (`createClientPool`). */
@@ -31,13 +50,16 @@ interface RedisPool extends RedisClient {
   execute<T>(command: (client: RedisClient) => Promise<T>): Promise<T>;
 }
 
-export type RedisSource = RedisClient | RedisSentinel;
+export type RedisSource = RedisClient | RedisCluster | RedisSentinel;
 
 const isRedisSource = (value: unknown): value is RedisSource =>
   typeof (value as { sendCommand?: unknown } | null)?.sendCommand === 'function';
 
 export const isSentinel = (source: RedisSource): source is RedisSentinel =>
   typeof (source as Partial<RedisSentinel>).getSentinelNode === 'function';
+
+export const isCluster = (source: RedisSource): source is RedisCluster =>
+  typeof (source as Partial<RedisCluster>).getSlotMaster === 'function';
 
 const isPool = (source: RedisSource): source is RedisPool =>
   typeof (source as Partial<RedisPool>).execute === 'function';
@@ -55,7 +77,7 @@ export function onMaster<T>(source: RedisSource, command: (client: RedisClient) 
  * Finds the node-redis client below a cache-manager cache: version 5 (`cache.store.client`), version 6
  * and 7 with `@keyv/redis` (`cache.stores[i].store.client`) or with `KeyvAdapter` around
  * cache-manager-redis-yet (`cache.stores[i].store._cache.client`). A client itself is returned as it is.
- * A client is one of node-redis 4 or 5, or a sentinel object of node-redis 5.
+ * A client is one of node-redis 4 or 5, a cluster object of both, or a sentinel object of node-redis 5.
  *
  * cache-manager has no atomic operations. From version 7 it returns `undefined` for a read error, so that revoked
  * tokens would be accepted. Therefore the library uses the client below the cache.
@@ -84,9 +106,6 @@ export function clientProblem(source: unknown, client: unknown): string | undefi
   if (has(source, 'then')) return `is a promise. Await it: set it to ${CONNECTED}.`;
   if (has(client, 'defineCommand'))
     return `is a client of ioredis, whose commands are different. Set it to ${CONNECTED}.`;
-  if (has(client, 'getSlotMaster')) {
-    return `is a client of Redis Cluster, which is not supported. Set it to ${CONNECTED}, or to a sentinel object.`;
-  }
   return undefined;
 }
 

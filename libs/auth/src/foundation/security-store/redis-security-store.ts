@@ -1,7 +1,15 @@
 import { Logger } from '@nestjs/common';
 import { withTimeout } from '../platform/deadline';
 import { StoreUnavailable } from '../platform/errors';
-import { Liveness, type RedisClient, type RedisSource, mendReplyParser, onMaster, ServerNames } from './redis-client';
+import {
+  Liveness,
+  type RedisClient,
+  type RedisSource,
+  isSentinel,
+  mendReplyParser,
+  onMaster,
+  ServerNames,
+} from './redis-client';
 import { type Bucket, type Limit, type AttemptOutcome, SecurityStore, type Tally } from './security-store';
 
 /**
@@ -78,6 +86,21 @@ for i, key in ipairs(KEYS) do
   if n + p == 0 then redis.call('DEL', key) end
 end`;
 
+/**
+ * KEYS counter; ARGV field, and the remaining time of its window in ms when the attempt was counted. Takes the attempt back
+ * unless that window has ended: in a later window more time remains. Returns n, p, ms left.
+ */
+export const UNCOUNT = `${READ}
+local left = redis.call('PTTL', KEYS[1])
+if left >= 0 and left <= tonumber(ARGV[2]) then
+  local n, p = read(KEYS[1])
+  if (ARGV[1] == 'n' and n or p) > 0 then
+    if n + p == 1 then redis.call('DEL', KEYS[1]) else redis.call('HINCRBY', KEYS[1], ARGV[1], -1) end
+  end
+end
+local n, p = read(KEYS[1])
+return { n, p, math.max(redis.call('PTTL', KEYS[1]), 0) }`;
+
 const ms = (seconds: number): string => String(Math.ceil(seconds * 1000));
 
 export const countArguments = (limits: readonly Limit[], pending: boolean): string[] => [
@@ -125,10 +148,17 @@ export class RedisSecurityStore extends SecurityStore {
     client.on('error', (error: Error | string) => {
       this.logger.warn(`Redis: ${typeof error === 'string' ? error : error.message}`);
     });
+    // Another master may have answered since, on a connection that stays open.
+    if (isSentinel(client)) client.on('topology-change', () => this.servers.forget());
   }
 
   override get instance(): string | null {
     return this.servers.common;
+  }
+
+  /** One server stores every key. */
+  override slotTag(): string {
+    return '';
   }
 
   override async identify(): Promise<void> {
@@ -178,11 +208,18 @@ export class RedisSecurityStore extends SecurityStore {
   async count(limits: readonly Limit[], pending = false): Promise<Tally> {
     const answer = await this.script(COUNT, limits, countArguments(limits, pending));
     const [admitted, ...counters] = answer as number[];
-    const bucket = (at: number): Bucket => {
-      const [counted = 0, pendingNow = 0, left = 0] = counters.slice(at * 3);
-      return { counted, pending: pendingNow, secondsLeft: left / 1000 };
-    };
-    return { admitted: admitted === 1, buckets: limits.map((_, at) => bucket(at)) };
+    return { admitted: admitted === 1, buckets: limits.map((_, at) => bucketIn(counters.slice(at * 3))) };
+  }
+
+  /** Takes back an attempt that {@link count} counted and returned with this bucket. Returns the counter without it. */
+  async uncount({ key }: Limit, pending: boolean, { secondsLeft }: Bucket): Promise<Bucket> {
+    const field = pending ? 'p' : 'n';
+    return bucketIn((await this.send('EVAL', UNCOUNT, '1', this.prefix + key, field, ms(secondsLeft))) as number[]);
+  }
+
+  /** The slots of the cluster, as this server knows them: the reply to `CLUSTER SLOTS`. */
+  clusterSlots(): Promise<unknown> {
+    return this.send('CLUSTER', 'SLOTS');
   }
 
   async settle(limits: readonly Limit[], attemptOutcome: AttemptOutcome): Promise<void> {
@@ -234,5 +271,11 @@ export class RedisSecurityStore extends SecurityStore {
     }
   }
 }
+
+const bucketIn = ([counted = 0, pending = 0, left = 0]: readonly number[]): Bucket => ({
+  counted,
+  pending,
+  secondsLeft: left / 1000,
+});
 
 const milliseconds = (seconds: number): string => String(Math.ceil(seconds * 1000));

@@ -1,6 +1,10 @@
+import { sha256 } from '../platform/crypto';
+
 /** A counter of attempts and its limit. */
 export interface Limit {
   readonly key: string;
+  /** Counters with the same group, such as those of one account, are stored on one server of a sharded store. */
+  readonly group?: string;
   /** Maximum number of attempts in a window. */
   readonly max: number;
   /** Length of the window in seconds. It begins with the first counted attempt. */
@@ -36,6 +40,8 @@ export type AttemptOutcome = 'failed' | 'succeeded' | 'undone';
  */
 export const UNNAMED = '?';
 
+const ONE_TAG = [''] as const;
+
 /**
  * Stores shared, short-lived security state: denylist, counters, used codes, ceremonies.
  *
@@ -70,12 +76,29 @@ export abstract class SecurityStore {
   }
 
   /**
+   * Texts that place keys in a sharded store: keys that contain the same tag are on one server, and are lost together.
+   * All tags have the same length. A store that is not sharded has one tag, which is empty.
+   */
+  get slotTags(): readonly string[] {
+    return ONE_TAG;
+  }
+
+  /** The tag for the keys of one session or one user: always the same tag for an id. */
+  slotTag(id: string): string {
+    const { slotTags } = this;
+    return slotTags[slotTags.length === 1 ? 0 : parseInt(sha256(id).slice(0, 8), 16) % slotTags.length]!;
+  }
+
+  /**
    * All keys that begin with `prefix`, in pages. A key that is written or expires during the scan may be missing. A key
    * may occur twice. The pages come from one server only if {@link instance} is not null and the same before and after.
    */
   abstract scan(prefix: string): AsyncIterable<string[]>;
 
-  /** The values of `keys` in the same order, in one round trip; null for a key without a value. */
+  /**
+   * The values of `keys` in the same order, in one round trip; null for a key without a value. Keys with the same slot tag
+   * are read at one moment, or one after the other in their order.
+   */
   abstract getMany(keys: readonly string[]): Promise<(string | null)[]>;
 
   /** Writes `value` under every key, in one round trip. Throws unless all values were written. */
@@ -91,7 +114,9 @@ export abstract class SecurityStore {
   abstract advance(key: string, to: number, ttlSeconds: number): Promise<boolean>;
 
   /**
-   * Counts an attempt under every limit, or under no limit if one is exhausted. One atomic operation.
+   * Counts an attempt under every limit, or under no limit if one is exhausted. One atomic operation; in a sharded store
+   * one for each server, and the attempt is taken back where it was counted if another server refuses it. No limit ever
+   * admits more than its maximum. If the process ends in between, the attempt may stay counted.
    *
    * @param pending the attempt counts toward the maximum until {@link settle} ends it, so that at most `max` attempts
    * run at the same time. An attempt that is never settled, for example because this call throws after the store has
@@ -100,6 +125,6 @@ export abstract class SecurityStore {
    */
   abstract count(limits: readonly Limit[], pending?: boolean): Promise<Tally>;
 
-  /** Ends a pending attempt under every limit that counted it. One atomic operation. */
+  /** Ends a pending attempt under every limit that counted it. One atomic operation for each server. */
   abstract settle(limits: readonly Limit[], attemptOutcome: AttemptOutcome): Promise<void>;
 }

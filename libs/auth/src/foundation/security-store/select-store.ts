@@ -1,9 +1,10 @@
 import { Logger } from '@nestjs/common';
 import { AuthConfigError } from '../platform/errors';
 import type { Clock } from '../platform/clock';
+import { RedisClusterStore } from './redis-cluster-store';
 import { evictionProblem, RedisSecurityStore } from './redis-security-store';
 import { MemorySecurityStore } from './memory-security-store';
-import { clientProblem, connectionProblem, redisClientOf } from './redis-client';
+import { clientProblem, connectionProblem, isCluster, redisClientOf } from './redis-client';
 import { SecurityStore } from './security-store';
 
 /** The options of the host for its store. */
@@ -24,7 +25,8 @@ interface StoreChoice {
 export async function selectStore(choice: StoreChoice, clock: Clock, production: boolean): Promise<SecurityStore> {
   const { store: source } = choice;
   const store = await storeOf(choice, clock);
-  if (production && store instanceof RedisSecurityStore) await refuseEviction(store);
+  const isRedis = store instanceof RedisSecurityStore || store instanceof RedisClusterStore;
+  if (production && isRedis) await refuseEviction(store);
   if (store.shared) return store;
   const problem = source
     ? 'cache is not a shared store: its data is in the memory of this process, or is not stored'
@@ -39,7 +41,7 @@ export async function selectStore(choice: StoreChoice, clock: Clock, production:
 }
 
 /** The library detects the loss of all data, but not the loss of single entries. */
-async function refuseEviction(redis: RedisSecurityStore): Promise<void> {
+async function refuseEviction(redis: RedisSecurityStore | RedisClusterStore): Promise<void> {
   const policy = await redis.evictionPolicy();
   const problem = evictionProblem(policy);
   if (problem && policy !== null) throw new AuthConfigError(problem);
@@ -51,5 +53,8 @@ async function storeOf({ store, storeTimeoutMs, keyPrefix }: StoreChoice, clock:
   const client = redisClientOf(store);
   const problem = clientProblem(store, client) ?? (await connectionProblem(store, client));
   if (problem) throw new AuthConfigError(`cache ${problem}`);
-  return client ? new RedisSecurityStore(client, storeTimeoutMs, keyPrefix) : new MemorySecurityStore(clock);
+  if (!client) return new MemorySecurityStore(clock);
+  return isCluster(client)
+    ? new RedisClusterStore(client, storeTimeoutMs, keyPrefix)
+    : new RedisSecurityStore(client, storeTimeoutMs, keyPrefix);
 }

@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { type RedisClient, ServerName, ServerNames } from './redis-client';
+import { RedisSecurityStore } from './redis-security-store';
 import { UNNAMED } from './security-store';
 
 /** A client whose replies are set by the test. */
@@ -132,5 +133,25 @@ describe('the name of the server behind several connections', () => {
     expect(names.common).toBe('old');
     clients[0].isOpen = false;
     expect(names.common).toBeNull();
+  });
+});
+
+describe('the name of the server behind a sentinel object', () => {
+  it('is unknown after a change of the topology until the master answers again', async () => {
+    const client = new FakeClient();
+    const sentinel = Object.assign(new EventEmitter(), {
+      isReady: true,
+      getSentinelNode: () => undefined,
+      sendCommand: () => client.sendCommand(),
+      _execute: <T>(_: boolean, command: (one: RedisClient) => Promise<T>) => command(client),
+    });
+    const store = new RedisSecurityStore(sentinel as never, 1000);
+    void store.getMany(['k']);
+    await client.answer('run_id:old');
+    expect(store.instance).toBe('old');
+    sentinel.emit('topology-change', { type: 'MASTER_CHANGE' });
+    expect(store.instance).toBeNull();
+    await client.answer('run_id:old\r\nmaster_replid:new');
+    expect(store.instance).toBe('old:new');
   });
 });

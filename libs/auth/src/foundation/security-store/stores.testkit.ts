@@ -2,10 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { createClient } from 'redis-5';
 import { redisCache } from '../../../../../apps/sample/src/redis-cache';
 import { MemorySecurityStore } from './memory-security-store';
-import { redisClientOf } from './redis-client';
+import { type RedisCluster as ClusterObject, redisClientOf } from './redis-client';
+import { RedisClusterStore } from './redis-cluster-store';
 import { RedisSecurityStore } from './redis-security-store';
 import type { Bucket, Limit, AttemptOutcome, SecurityStore, Tally } from './security-store';
 import { MovableClock } from '../../../../../test/support/app';
+import type { RedisCluster } from '../../../../../test/support/redis-cluster';
 import { RedisSentinels } from '../../../../../test/support/redis-sentinels';
 import { describeWithOwnRedis, describeWithRedis, sharedRedisUrl } from '../../../../../test/support/with-redis';
 
@@ -60,8 +62,9 @@ const onRedis = (
   source: unknown,
   send: (words: string[]) => Promise<unknown>,
   close: () => Promise<unknown>,
+  store: SecurityStore = new RedisSecurityStore(redisClientOf(source)!, timeoutMs),
 ): TestedStore => ({
-  store: new RedisSecurityStore(redisClientOf(source)!, timeoutMs),
+  store,
   async expectToLive(key, seconds) {
     expectLeft(Number(await send(['PTTL', key])) / 1000, seconds);
   },
@@ -124,6 +127,20 @@ export async function throughSentinel(
     (words) => sentinel.sendCommand(false, words),
     () => sentinel.destroy() as unknown as Promise<void>,
   );
+}
+
+/** A cluster object of node-redis 4 or 5. */
+export async function throughCluster(
+  cluster: RedisCluster,
+  version: 4 | 5,
+  storeTimeoutMs = ANSWER_MS,
+): Promise<TestedStore> {
+  const client = await cluster.connect(version);
+  const source = redisClientOf(client);
+  expect(source).toBe(client);
+  const send = (words: string[]) => client.sendCommand(words[1], false, words);
+  const store = new RedisClusterStore(source as ClusterObject, storeTimeoutMs);
+  return onRedis(client, send, () => client.disconnect(), store);
 }
 
 /** Makes a sentinel object send read-only commands to a replica. */

@@ -22,16 +22,18 @@ interface Commits {
   readonly timeline: string;
 }
 
+/** Current continuity ids of the store by slot tag. */
+type Continuity = ReadonlyMap<string, string>;
+
 interface Losses {
-  /** Current continuity id of the store. */
-  readonly continuity: string;
-  /** Whether the store may have lost denials. */
-  readonly denials: boolean;
+  readonly continuity: Continuity;
+  /** The slot tags whose denials the store may have lost. */
+  readonly tags: ReadonlySet<string>;
   /** Null if PostgreSQL has lost no commits. */
   readonly commits: Commits | null;
 }
 
-const isLost = ({ denials, commits }: Losses): boolean => denials || commits !== null;
+const isLost = ({ tags, commits }: Losses): boolean => tags.size > 0 || commits !== null;
 
 /**
  * Keeps the ended sessions in Redis and PostgreSQL consistent. Once a second an issuing node checks whether one of them
@@ -104,8 +106,8 @@ export class DenylistMonitor implements OnApplicationBootstrap, OnModuleDestroy 
     if (!isLost(await this.losses()) || !(await this.store.add(LEASE, this.node, LEASE_SECONDS))) return;
     try {
       // Checked again under the lease: another node may have just finished the repair.
-      const { continuity, denials, commits } = await this.losses();
-      if (denials) await this.repairStore(continuity);
+      const { continuity, tags, commits } = await this.losses();
+      if (tags.size) await this.repairStore(continuity, tags);
       if (commits) await this.repairDatabase(commits, continuity);
     } finally {
       await this.store.take(LEASE).catch(() => undefined);
@@ -113,45 +115,56 @@ export class DenylistMonitor implements OnApplicationBootstrap, OnModuleDestroy 
   }
 
   private async losses(): Promise<Losses> {
-    const continuity = await this.continuity.current();
+    const read = async (tag: string) => [tag, await this.continuity.readCurrent([COMPLETE + tag], tag)] as const;
+    const marks = await Promise.all(this.store.slotTags.map(read));
+    const continuity = new Map(marks.map(([tag, mark]) => [tag, mark.continuity]));
     const database = await this.ended.timeline();
-    const key = `svc:db:${database?.database}`;
-    const [complete, storedTimeline] = await this.store.getMany([COMPLETE, key]);
     // A standby is no source for a repair: it may have fewer ends than the store.
-    if (database?.isStandby) return { continuity, denials: false, commits: null };
-    const commits = database && storedTimeline !== database.timeline ? { key, timeline: database.timeline } : null;
-    return { continuity, denials: complete !== continuity, commits };
+    if (database?.isStandby) return { continuity, tags: new Set(), commits: null };
+    const tags = new Set(marks.filter(([, mark]) => mark.values[0] !== mark.continuity).map(([tag]) => tag));
+    if (!database) return { continuity, tags, commits: null };
+    const { timeline } = database;
+    const key = `svc:db:${database.database}`;
+    const [stored] = await this.store.getMany([key]);
+    return { continuity, tags, commits: stored === timeline ? null : { key, timeline } };
   }
 
-  /** Writes every denial to the store. `continuity` was read before PostgreSQL, so that a later loss changes the id. */
-  private async repairStore(continuity: string): Promise<void> {
+  /**
+   * Writes the denials with these slot tags to the store. The continuity ids were read before PostgreSQL, so that a later
+   * loss changes them.
+   */
+  private async repairStore(continuity: Continuity, tags: ReadonlySet<string>): Promise<void> {
     let [last, written]: [EndedSince | undefined, number] = [undefined, 0];
     for (;;) {
       const batch: EndedSince[] = await this.ended.since(this.life, last);
       last = batch.at(-1);
       if (!last) break;
+      const lost = batch.filter(({ id }) => tags.has(this.store.slotTag(id)));
       // The last entry of a batch has the longest remaining life. A longer denial of the others is harmless.
       await this.store.setMany(
-        batch.map(({ id }) => familyKey(id)),
+        lost.map(({ id }) => familyKey(id, this.store)),
         'true',
         Math.max(1, last.seconds),
       );
-      written += batch.length;
+      written += lost.length;
       await this.renewLease();
     }
-    await this.store.setMany([COMPLETE], continuity, YEAR);
+    await Promise.all([...tags].map((tag) => this.store.setMany([COMPLETE + tag], continuity.get(tag)!, YEAR)));
     if (written)
       this.logger.log(`The denylist in the store was incomplete. ${written} ended sessions were written to it.`);
   }
 
-  private async repairDatabase({ key, timeline }: Commits, continuity: string): Promise<void> {
+  private async repairDatabase({ key, timeline }: Commits, continuity: Continuity): Promise<void> {
     let ended = 0;
+    const idAt = FAMILY_KEYS.length + this.store.slotTags[0]!.length;
     for await (const keys of this.store.scan(FAMILY_KEYS)) {
-      ended += await this.ended.end(keys.map((familyEntry) => familyEntry.slice(FAMILY_KEYS.length)));
+      ended += await this.ended.end(keys.map((entry) => entry.slice(idAt)));
       await this.renewLease();
     }
     // If the store lost data during the scan, the scan may be incomplete. The next check repeats it.
-    const isComplete = (await this.continuity.read([])).continuity === continuity;
+    const isKept = async ([tag, id]: [string, string]): Promise<boolean> =>
+      (await this.continuity.read([], tag)).continuity === id;
+    const isComplete = (await Promise.all([...continuity].map(isKept))).every(Boolean);
     if (isComplete) await this.store.setMany([key], timeline, YEAR);
     if (ended) this.logger.warn(`PostgreSQL had lost the end of ${ended} sessions, which the store still denied.`);
   }

@@ -10,6 +10,7 @@ import { StoreUnavailable } from '../../foundation/platform/errors';
 import type { Realm } from '../../foundation/realm/realm';
 import { redisClientOf } from '../../foundation/security-store/redis-client';
 import { RedisSecurityStore } from '../../foundation/security-store/redis-security-store';
+import { currentOf } from './nodes.testkit';
 import { StoreContinuity } from './store-continuity';
 import { NoDenylist, StoredDenylist } from './denylist';
 
@@ -56,7 +57,7 @@ describeWithOwnRedis('the denylist in Redis', () => {
     });
 
     it('is not written again after the commit if no data was lost', async () => {
-      await continuity.current();
+      await currentOf(continuity);
       const id = randomUUID();
       const confirm = await denylist(true).deny([id]);
       await operator.del(deniedKey(id));
@@ -68,10 +69,10 @@ describeWithOwnRedis('the denylist in Redis', () => {
       ['was emptied', () => redis.flush()],
       [
         'was emptied, and another process has begun to fill it',
-        async () => (await redis.flush(), await continuity.current()),
+        async () => (await redis.flush(), await currentOf(continuity)),
       ],
     ])('is written again after the commit if it %s in between', async (_, lose) => {
-      await continuity.current();
+      await currentOf(continuity);
       const id = randomUUID();
       const confirm = await denylist(true).deny([id]);
       await lose();
@@ -98,12 +99,12 @@ describeWithOwnRedis('the denylist in Redis', () => {
 
   describe('that a service without PostgreSQL reads', () => {
     it.each<[what: string, mark: () => Promise<unknown>, complete: boolean]>([
-      ['marked complete', async () => store.setMany([COMPLETE], await continuity.current(), 60), true],
-      ['not marked', () => continuity.current(), false],
+      ['marked complete', async () => store.setMany([COMPLETE], await currentOf(continuity), 60), true],
+      ['not marked', () => currentOf(continuity), false],
       [
         'marked with another continuity',
         async () => {
-          await continuity.current();
+          await currentOf(continuity);
           await store.setMany([COMPLETE], 'f'.repeat(32), 60);
         },
         false,
@@ -124,7 +125,7 @@ describeWithOwnRedis('the denylist in Redis', () => {
     });
 
     it('is not complete while its server is unknown', async () => {
-      await store.setMany([COMPLETE], await continuity.current(), 60);
+      await store.setMany([COMPLETE], await currentOf(continuity), 60);
       const denials = denylist(false);
       expect(await denials.read({ fid: randomUUID() })).toEqual({ denied: false, complete: true });
       jest.spyOn(store, 'instance', 'get').mockReturnValue(null);

@@ -52,7 +52,7 @@ export abstract class Denylist {
 /** Keeps denials in the security store. */
 @Injectable()
 export class StoredDenylist extends Denylist {
-  private readonly family = batchPerTick((ids) => this.store.getMany(ids.map(familyKey)));
+  private readonly family = batchPerTick((ids) => this.store.getMany(ids.map((id) => familyKey(id, this.store))));
 
   constructor(
     private readonly store: SecurityStore,
@@ -69,28 +69,35 @@ export class StoredDenylist extends Denylist {
 
   async deny(familyIds: readonly string[]): Promise<() => Promise<void>> {
     if (!familyIds.length) return async () => undefined;
-    const write = (): Promise<void> => this.store.setMany(familyIds.map(familyKey), 'true', this.lifetime);
-    const [{ continuity: before }] = await Promise.all([this.continuity.read([]), write()]);
+    const keys = familyIds.map((id) => familyKey(id, this.store));
+    const write = (): Promise<void> => this.store.setMany(keys, 'true', this.lifetime);
+    const tags = [...new Set(familyIds.map((id) => familyTag(id, this.store)))];
+    const read = (): Promise<(string | null)[]> =>
+      Promise.all(tags.map(async (tag) => (await this.continuity.read([], tag)).continuity));
+    const [before] = await Promise.all([read(), write()]);
     return async () => {
-      const { continuity } = await this.continuity.read([]);
-      if (before === null || continuity !== before) await write();
+      const after = await read();
+      if (before.some((id, i) => id === null || id !== after[i])) await write();
     };
   }
 
   async denyToken(jti: unknown): Promise<boolean> {
     if (!isId(jti)) return false;
-    await this.store.setMany([tokenKey(jti)], 'true', this.lifetime);
+    await this.store.setMany([tokenKey(jti, this.store.slotTag(jti))], 'true', this.lifetime);
     return true;
   }
 
   async read({ jti, fid }: { jti?: unknown; fid?: unknown }): Promise<StoredDenial> {
-    const keys = [isId(jti) ? tokenKey(jti) : '', isId(fid) ? familyKey(fid) : ''].filter(Boolean);
+    // A token is denied by itself only if it has no session. So the keys have the tag of the session if there is one.
+    const session = isId(fid) ? familyName(fid) : '';
+    const tag = this.store.slotTag(session || (isId(jti) ? jti : ''));
+    const keys = [isId(jti) ? tokenKey(jti, tag) : '', session && FAMILY_KEYS + tag + session].filter(Boolean);
     // An issuing node also reads PostgreSQL, so lost entries of the store are irrelevant there.
     if (this.config.routes) {
       const entries = keys.length ? await this.store.getMany(keys) : [];
       return { denied: entries.some((entry) => entry !== null), complete: false };
     }
-    const { values, continuity } = await this.continuity.read([COMPLETE, ...keys]);
+    const { values, continuity } = await this.continuity.read([COMPLETE + tag, ...keys], tag);
     const [complete, ...entries] = values;
     const isComplete = complete !== null && complete === continuity && this.store.instance !== UNNAMED;
     return { denied: entries.some((entry) => entry !== null), complete: isComplete };
@@ -138,15 +145,26 @@ export const longestLife = ({ accessTtl, leeway }: { accessTtl: number; leeway: 
 /** Prefix of the key of every denied session. */
 export const FAMILY_KEYS = 'svc:dl:fid:';
 
+type Tags = Pick<SecurityStore, 'slotTag'>;
+
 /**
- * The key under which a session is denied. A co-issuer may write UUIDs in upper case, and may use any text as the id of
- * its own sessions.
+ * The id of a session in its key. A co-issuer may write UUIDs in upper case, and may use any text as the id of its own
+ * sessions.
  */
-export const familyKey = (familyId: string): string =>
-  FAMILY_KEYS + (PLAIN.test(familyId) ? canonicalId(familyId) : `sha256:${sha256(familyId)}`);
+const familyName = (familyId: string): string =>
+  PLAIN.test(familyId) ? canonicalId(familyId) : `sha256:${sha256(familyId)}`;
+
+/** The slot tag of a session's keys. */
+const familyTag = (familyId: string, store: Tags): string => store.slotTag(familyName(familyId));
+
+/** The key under which a session is denied. */
+export function familyKey(familyId: string, store: Tags): string {
+  const name = familyName(familyId);
+  return FAMILY_KEYS + store.slotTag(name) + name;
+}
 
 /** The key of one token, by its `jti`. */
-export const tokenKey = (id: string): string => `svc:dl:jti:${id}`;
+export const tokenKey = (id: string, tag: string): string => `svc:dl:jti:${tag}${id}`;
 
-/** Key of the continuity id with which the store holds every denial. */
+/** Key of the continuity id with which the store holds every denial; one for each slot tag. */
 export const COMPLETE = 'svc:dl:complete';

@@ -18,6 +18,10 @@ import { StoreContinuity } from './store-continuity';
 /** Number of sessions in one batch. */
 export const BATCH = 1000;
 
+/** The current continuity id of a store that is not sharded. */
+export const currentOf = async (continuity: StoreContinuity): Promise<string> =>
+  (await continuity.readCurrent([], '')).continuity;
+
 /** A node whose monitor checks the denylist when the test calls it. */
 export interface Node {
   store: SecurityStore;
@@ -68,7 +72,7 @@ export class Nodes {
     const continuity = new StoreContinuity(store, config);
     const ended = new EndedSessions(this.t.app.get(Database), this.t.app.get(Clock), config);
     const isComplete = async (): Promise<boolean> => {
-      const { values, continuity: id } = await continuity.read([COMPLETE]);
+      const { values, continuity: id } = await continuity.read([COMPLETE], '');
       return id !== null && values[0] === id;
     };
     return { store, ended, monitor: new DenylistMonitor(store, continuity, ended, config), isComplete };

@@ -11,6 +11,7 @@ import { MemorySecurityStore } from '../../foundation/security-store/memory-secu
 import { redisClientOf } from '../../foundation/security-store/redis-client';
 import { RedisSecurityStore } from '../../foundation/security-store/redis-security-store';
 import type { SecurityStore } from '../../foundation/security-store/security-store';
+import { currentOf } from './nodes.testkit';
 import { StoreContinuity } from './store-continuity';
 
 const TIMEOUT_MS = 5000;
@@ -47,11 +48,11 @@ describeWithOwnRedis('the continuity of a Redis', () => {
 
   it('is unknown before the first call of current, and then the same for every node', async () => {
     const [one, other] = [await node(), await node()];
-    expect(await one.continuity.read([])).toEqual({ values: [], continuity: null });
-    const id = await one.continuity.current();
+    expect(await one.continuity.read([], '')).toEqual({ values: [], continuity: null });
+    const id = await currentOf(one.continuity);
     for (const { continuity } of [one, other, one]) {
-      expect(await continuity.current()).toBe(id);
-      expect(await continuity.read([])).toEqual({ values: [], continuity: id });
+      expect(await currentOf(continuity)).toBe(id);
+      expect(await continuity.read([], '')).toEqual({ values: [], continuity: id });
     }
   });
 
@@ -59,7 +60,7 @@ describeWithOwnRedis('the continuity of a Redis', () => {
     const nodes = await Promise.all(Array.from({ length: 5 }, () => node()));
     for (let round = 0; round < 20; round++) {
       await redis.flush();
-      const ids = await Promise.all(nodes.flatMap(({ continuity }) => [continuity.current(), continuity.current()]));
+      const ids = await Promise.all(nodes.flatMap(({ continuity }) => [currentOf(continuity), currentOf(continuity)]));
       expect(new Set(ids).size).toBe(1);
     }
   });
@@ -68,24 +69,27 @@ describeWithOwnRedis('the continuity of a Redis', () => {
     const { store, continuity } = await node();
     await store.setMany(['a'], 'first', 60);
     await store.setMany(['b'], 'second', 60);
-    const id = await continuity.current();
-    expect(await continuity.read(['b', 'none', 'a'])).toEqual({ values: ['second', null, 'first'], continuity: id });
+    const id = await currentOf(continuity);
+    expect(await continuity.read(['b', 'none', 'a'], '')).toEqual({
+      values: ['second', null, 'first'],
+      continuity: id,
+    });
   });
 
   it('changes with every flush', async () => {
     const { continuity } = await node();
     const ids: (string | null)[] = [];
     for (let round = 0; round < 3; round++) {
-      ids.push(await continuity.current());
+      ids.push(await currentOf(continuity));
       await redis.flush();
-      expect((await continuity.read([])).continuity).toBeNull();
+      expect((await continuity.read([], '')).continuity).toBeNull();
     }
     expect(new Set(ids).size).toBe(3);
   });
 
   it('is different for another process with the same data', async () => {
     const { store, continuity } = await node(address.through(redis.url));
-    const id = await continuity.current();
+    const id = await currentOf(continuity);
     const copy = await RedisServer.start('--replicaof', '127.0.0.1', String(redis.port));
     const { client } = await redisCache(copy.url);
     await eventually(async () => (await client.exists('svc:store')) === 1);
@@ -98,7 +102,7 @@ describeWithOwnRedis('the continuity of a Redis', () => {
         () => false,
       ),
     );
-    expect(await continuity.current()).not.toBe(id);
+    expect(await currentOf(continuity)).not.toBe(id);
     expect(await store.getMany(['svc:store'])).not.toEqual([null]);
     await client.disconnect();
     await copy.stop();
@@ -106,7 +110,7 @@ describeWithOwnRedis('the continuity of a Redis', () => {
 
   it('is unknown at a replica, which may have older data, and current() rejects', async () => {
     const primary = await RedisServer.start();
-    await (await node(primary.url)).continuity.current();
+    await currentOf((await node(primary.url)).continuity);
     const replica = await RedisServer.start('--replicaof', '127.0.0.1', String(primary.port));
     const { client } = await redisCache(replica.url);
     clients.push(client);
@@ -114,15 +118,15 @@ describeWithOwnRedis('the continuity of a Redis', () => {
     const store = new RedisSecurityStore(redisClientOf(client)!, TIMEOUT_MS);
     await store.identify();
     const continuity = continuityOf(store);
-    expect((await continuity.read([])).continuity).toBeNull();
-    await expect(continuity.current()).rejects.toBeInstanceOf(StoreUnavailable);
+    expect((await continuity.read([], '')).continuity).toBeNull();
+    await expect(currentOf(continuity)).rejects.toBeInstanceOf(StoreUnavailable);
     await primary.stop();
     await replica.stop();
   });
 
   it('does not contain the name of the server', async () => {
     const { store, continuity } = await node();
-    const id = await continuity.current();
+    const id = await currentOf(continuity);
     expect(id).toMatch(/^[0-9a-f]{32}$/);
     expect(store.instance!.split(':').some((part) => part.includes(id) || id.includes(part))).toBe(false);
   });
@@ -149,9 +153,9 @@ describe('the continuity of any store', () => {
     const store = new ChangingServerStore(new MovableClock());
     await store.setMany([nonce], randomUUID(), 60);
     const continuity = continuityOf(store);
-    expect((await continuity.read([])).continuity).not.toBeNull();
+    expect((await continuity.read([], '')).continuity).not.toBeNull();
     store.names = names;
-    expect((await continuity.read([])).continuity).toBeNull();
+    expect((await continuity.read([], '')).continuity).toBeNull();
   });
 
   it('depends on both the random key and the server', async () => {
@@ -162,7 +166,7 @@ describe('the continuity of any store', () => {
       for (const value of ['1', '2']) {
         store.names = [server];
         await store.setMany([nonce], value, 60);
-        continuities.add(await continuity.current());
+        continuities.add(await currentOf(continuity));
       }
     }
     expect(continuities.size).toBe(6);
@@ -171,6 +175,6 @@ describe('the continuity of any store', () => {
   it('causes StoreUnavailable within the time limit if the server never reports its name', async () => {
     const store = new ChangingServerStore(new MovableClock());
     store.names = [null];
-    await expect(continuityOf(store, 100).current()).rejects.toBeInstanceOf(StoreUnavailable);
+    await expect(currentOf(continuityOf(store, 100))).rejects.toBeInstanceOf(StoreUnavailable);
   });
 });

@@ -6,7 +6,7 @@ import { sha256 } from '../../foundation/platform/crypto';
 import { withTimeout } from '../../foundation/platform/deadline';
 import { SecurityStore } from '../../foundation/security-store/security-store';
 
-/** Key of a random value that stays in the store until the store is emptied. */
+/** Key of a random value that stays in the store until the store is emptied; one for each slot tag. */
 const NONCE = 'svc:store';
 
 /** Seconds. If the nonce expires, the store is treated like one that was emptied. */
@@ -25,46 +25,55 @@ export interface ContinuousRead {
  */
 @Injectable()
 export class StoreContinuity {
-  private known = { source: '', id: '' };
+  /** The last id by slot tag. */
+  private readonly known = new Map<string, { source: string; id: string }>();
 
   constructor(
     private readonly store: SecurityStore,
     @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
   ) {}
 
-  /** Reads keys and the id in one round trip. @throws StoreUnavailable */
-  async read(keys: readonly string[]): Promise<ContinuousRead> {
+  /**
+   * Reads keys and the id in one round trip.
+   *
+   * @param tag the slot tag of the keys. The id is that of the keys with this tag
+   * @throws StoreUnavailable
+   */
+  async read(keys: readonly string[], tag: string): Promise<ContinuousRead> {
     const before = this.store.instance;
-    const values = await this.store.getMany([...keys, NONCE]);
+    // The random value is last: a store that moves the keys to another server reads them in this order.
+    const values = await this.store.getMany([...keys, NONCE + tag]);
     const nonce = values[keys.length] ?? null;
     const isKnown = nonce !== null && before !== null && before === this.store.instance;
-    return { values: values.slice(0, keys.length), continuity: isKnown ? this.idOf(before, nonce) : null };
+    return { values: values.slice(0, keys.length), continuity: isKnown ? this.idOf(before, nonce, tag) : null };
   }
 
-  /** The current id. Creates the random key if it is missing. @throws StoreUnavailable if there is no id in time */
-  async current(): Promise<string> {
-    return (await this.readCurrent([])).continuity;
-  }
-
-  /** Reads keys together with the current id. Throws as {@link current} does. */
-  readCurrent(keys: readonly string[]): Promise<ContinuousRead & { continuity: string }> {
-    return withTimeout('The store', this.config.storeTimeoutMs, this.find(keys));
+  /**
+   * Reads keys together with the current id. Creates the random value if it is missing.
+   *
+   * @throws StoreUnavailable if there is no id in time
+   */
+  readCurrent(keys: readonly string[], tag: string): Promise<ContinuousRead & { continuity: string }> {
+    return withTimeout('The store', this.config.storeTimeoutMs, this.find(keys, tag));
   }
 
   /** The id is hashed, because login challenges contain it. */
-  private idOf(instance: string, nonce: string): string {
+  private idOf(instance: string, nonce: string, tag: string): string {
     const source = `${instance}:${nonce}`;
-    if (source !== this.known.source) this.known = { source, id: sha256(source).slice(0, 32) };
-    return this.known.id;
+    const known = this.known.get(tag);
+    if (known?.source === source) return known.id;
+    const id = sha256(source).slice(0, 32);
+    this.known.set(tag, { source, id });
+    return id;
   }
 
-  private async find(keys: readonly string[]): Promise<ContinuousRead & { continuity: string }> {
+  private async find(keys: readonly string[], tag: string): Promise<ContinuousRead & { continuity: string }> {
     const end = performance.now() + this.config.storeTimeoutMs;
     for (;;) {
-      const { values, continuity } = await this.read(keys);
+      const { values, continuity } = await this.read(keys, tag);
       if (continuity !== null) return { values, continuity };
       if (performance.now() > end) throw new StoreUnavailable('The store');
-      await this.store.add(NONCE, randomUUID(), YEAR);
+      await this.store.add(NONCE + tag, randomUUID(), YEAR);
       if (this.store.instance === null) await this.store.identify();
     }
   }

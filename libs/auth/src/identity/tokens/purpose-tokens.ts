@@ -68,7 +68,10 @@ export class PurposeTokens {
 
   /** Claims of a challenge: the state of the store, and the ends that it contains. */
   private async state(userId: string): Promise<Pick<PurposeClaims, 'sto' | 'epo'>> {
-    const { values, continuity: sto } = await this.continuity.readCurrent(this.endKeys(userId));
+    const { values, continuity: sto } = await this.continuity.readCurrent(
+      this.endKeys(userId),
+      this.store.slotTag(userId),
+    );
     const epo = epochOf(values);
     return { sto, ...(epo !== undefined && { epo }) };
   }
@@ -85,9 +88,9 @@ export class PurposeTokens {
     if (!hasSoundClaims(jws.claims, ids)) return null;
     if (!isPurposeToken(jws.header, jws.claims, expected, this.clock.seconds())) return null;
     // Spent tokens are checked even while `features.denylist` is off.
-    const { jti, sub } = jws.claims;
+    const { sub } = jws.claims;
     const ends = purpose === LOGIN_CHALLENGE ? this.endKeys(sub) : [];
-    return (await this.isOutstanding(jws.claims, [tokenKey(jti)], ends)) ? jws.claims : null;
+    return (await this.isOutstanding(jws.claims, [this.usedKey(jws.claims)], ends)) ? jws.claims : null;
   }
 
   /**
@@ -101,7 +104,7 @@ export class PurposeTokens {
     absent: readonly string[] = [],
     ends = this.endKeys(sub),
   ): Promise<boolean> {
-    const { values, continuity } = await this.continuity.read([...ends, ...absent]);
+    const { values, continuity } = await this.continuity.read([...ends, ...absent], this.store.slotTag(sub));
     const isAbsent = values.slice(ends.length).every((value) => value === null);
     return isAbsent && (sto === undefined || sto === continuity) && isOfEpoch(epo, values.slice(0, ends.length));
   }
@@ -114,32 +117,45 @@ export class PurposeTokens {
    */
   async endChallenges(userId?: string): Promise<void> {
     const seconds = this.lifetimeOf(LOGIN_CHALLENGE) + this.realm.options.leeway + CLOCK_MARGIN;
-    await this.store.setMany([this.endKey(userId)], randomUUID(), seconds);
+    // A challenge is read with the keys of its user's slot tag only.
+    const tags = userId === undefined ? this.store.slotTags : [this.store.slotTag(userId)];
+    await this.store.setMany(
+      tags.map((tag) => this.endKey(tag, userId)),
+      randomUUID(),
+      seconds,
+    );
   }
 
   /**
    * Marks a token as spent. False if it was spent before, or if the store may have lost that fact. Of concurrent calls,
    * at most one returns true.
    */
-  async spend({ jti, exp, sto }: PurposeClaims): Promise<boolean> {
+  async spend(claims: PurposeClaims): Promise<boolean> {
+    const { sub, exp, sto } = claims;
     const remaining = exp - this.clock.seconds() + this.realm.options.leeway;
-    if (!(await this.store.add(tokenKey(jti), 'true', Math.max(1, remaining) + CLOCK_MARGIN))) return false;
+    if (!(await this.store.add(this.usedKey(claims), 'true', Math.max(1, remaining) + CLOCK_MARGIN))) return false;
     // Checked again: the store may have lost its data, including spent tokens, since the token was verified.
-    return sto === undefined || sto === (await this.continuity.read([])).continuity;
+    return sto === undefined || sto === (await this.continuity.read([], this.store.slotTag(sub))).continuity;
   }
 
   /** Reverts {@link spend}. */
-  async restore({ jti }: PurposeClaims): Promise<void> {
-    await this.store.take(tokenKey(jti));
+  async restore(claims: PurposeClaims): Promise<void> {
+    await this.store.take(this.usedKey(claims));
+  }
+
+  /** The key of a used token. All keys of a user's tokens have one slot tag, so that they are read together. */
+  private usedKey({ jti, sub }: PurposeClaims): string {
+    return tokenKey(jti, this.store.slotTag(sub));
   }
 
   /** The keys of the latest ends: for the user, and for all users of the guard. */
   private endKeys(userId: string): string[] {
-    return [this.endKey(userId), this.endKey()];
+    const tag = this.store.slotTag(userId);
+    return [this.endKey(tag, userId), this.endKey(tag)];
   }
 
-  private endKey(userId?: string): string {
-    const guard = `svc:end:${LOGIN_CHALLENGE}:${this.realm.guard}`;
+  private endKey(tag: string, userId?: string): string {
+    const guard = `svc:end:${tag}${LOGIN_CHALLENGE}:${this.realm.guard}`;
     return userId === undefined ? guard : `${guard}:${userId}`;
   }
 

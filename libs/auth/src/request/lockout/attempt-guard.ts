@@ -101,7 +101,11 @@ export class FailureLimits {
     const { maxAttempts, accountMaxAttempts, decaySeconds } = options.rateLimits.login;
     const byClient = { key: `${guard}|${subject}|${this.clients.addressOf(request)}`, maxAttempts, decaySeconds };
     const byAccount = { key: `acct|${guard}|${subject}`, maxAttempts: accountMaxAttempts, decaySeconds };
-    return [limit('login-failures', byClient), ...(subject ? [limit('account-failures', byAccount)] : [])];
+    const group = `${guard}|${subject}`;
+    return [
+      limit('login-failures', byClient, group),
+      ...(subject ? [limit('account-failures', byAccount, group)] : []),
+    ];
   }
 
   /** Limits for failed second factors of one account. */

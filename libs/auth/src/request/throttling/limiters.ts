@@ -85,14 +85,18 @@ export class Limiters {
 const named = (rule: LimitRule, client: string): LimitRule =>
   typeof rule.key === 'string' && rule.key ? rule : { ...rule, key: `ip|${client}` };
 
-/** Converts a rule to a limit for the store. The key is hashed: the store contains no addresses and no identifiers. */
-export function limit(name: string, { key, maxAttempts, decaySeconds }: LimitRule): Limit {
+/**
+ * Converts a rule to a limit for the store. The key is hashed: the store contains no addresses and no identifiers.
+ *
+ * @param group see {@link Limit.group}
+ */
+export function limit(name: string, { key, maxAttempts, decaySeconds }: LimitRule, group?: string): Limit {
   if (!(maxAttempts >= 1 && maxAttempts < Infinity && decaySeconds >= 1 && decaySeconds <= LONGEST_WINDOW)) {
     throw new AuthConfigError(
       `The rate limiter "${name}" must return a maxAttempts of at least 1 and a decaySeconds from 1 to ${LONGEST_WINDOW}.`,
     );
   }
-  return { key: `svc:rl:${name}:${sha256(key)}`, max: maxAttempts, seconds: decaySeconds };
+  return { key: `svc:rl:${name}:${sha256(key)}`, group, max: maxAttempts, seconds: decaySeconds };
 }
 
 /** The limiter names that decorators add to routes. */
