@@ -14,6 +14,8 @@ export interface StoreConnection {
 /** The stores of a deployment while they run. */
 export interface RunningEngine {
   databaseUrl: string;
+  /** URL of a read replica of the data source. */
+  replicaUrl?: string;
   connect(): Promise<StoreConnection>;
   /** What this engine needs in the configuration of every node. */
   options?: Partial<AuthModuleOptions>;

@@ -32,6 +32,7 @@ export class Node {
     const all = { ...options, ...engine.options, cache: store.cache as never };
     const t = await TestApp.start({
       databaseUrl: engine.databaseUrl,
+      ...(engine.replicaUrl && { replicaUrl: engine.replicaUrl }),
       // The engine has its own connection.
       redisUrl: '',
       behindProxy: true,
