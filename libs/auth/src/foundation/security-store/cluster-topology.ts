@@ -172,7 +172,12 @@ export class ClusterTopology {
     const view = commonView(views.filter((one) => one !== undefined));
     if (view && view.text !== this.view) this.apply(view);
     await this.open(this.addresses);
-    for (const address of this.visited) if (!this.nodes.get(address)?.isReady) this.visited.delete(address);
+    for (const address of this.visited) {
+      const node = this.nodes.get(address);
+      // A node without a name is no master any more. It is added again when it is asked for a key.
+      const isMaster = node?.isReady && node.store.instance !== null;
+      if (!isMaster || this.addresses.includes(address)) this.visited.delete(address);
+    }
     for (const [address, node] of this.nodes) {
       if (this.used.includes(address)) continue;
       node.close();

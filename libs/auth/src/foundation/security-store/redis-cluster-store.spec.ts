@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { EventEmitter } from 'node:events';
 import { eventually } from '../../../../../test/support/eventually';
-import { StoreUnavailable } from '../platform/errors';
+import { AuthConfigError, StoreUnavailable } from '../platform/errors';
 import { slotOf } from './cluster-topology';
 import type { RedisClient, RedisCluster, RedisClusterNode } from './redis-client';
 import { RedisClusterStore } from './redis-cluster-store';
@@ -181,6 +181,20 @@ describe('the store on a cluster object', () => {
     expect(store.instance).toBe([A, B, C].join());
   });
 
+  it('forgets a new master that has become a replica, also while its connection stays open', async () => {
+    const key = keyIn(0);
+    cluster.add(D).values.set(key, 'imported');
+    cluster.at(0).replies.set('MGET', refusal(`ASK ${slotOf(key)} ${D}`));
+    await store.getMany([key]);
+    await eventually(async () => store.instance === [A, B, C, D].join());
+    cluster.at(3).replies.set('INFO', 'role:slave');
+    cluster.at(0).replies.clear();
+    await eventually(async () => {
+      await store.identify();
+      return store.instance === [A, B, C].join();
+    });
+  });
+
   it('reads the keys of a slot that moves one after the other, in their order', async () => {
     const tag = store.slotTag('a session');
     const keys = ['complete', 'fid', 'nonce'].map((name) => `${name}${tag}`);
@@ -241,5 +255,13 @@ describe('the store on a cluster object', () => {
     cluster.isOpen = false;
     await eventually(async () => !cluster.at(3).isOpen);
     expect([0, 1, 2].map((i) => cluster.at(i).isOpen)).toEqual([true, true, true]);
+  });
+
+  it.each(['app:', '{app}:', 'app}:', 'a{b}c{'])('accepts the key prefix "%s"', (prefix) => {
+    expect(() => new RedisClusterStore(cluster as unknown as RedisCluster, 500, prefix)).not.toThrow();
+  });
+
+  it.each(['shop{eu:', 'x{}', '{'])('refuses the key prefix "%s", which divides the keys of one session', (prefix) => {
+    expect(() => new RedisClusterStore(cluster as unknown as RedisCluster, 500, prefix)).toThrow(AuthConfigError);
   });
 });

@@ -1,5 +1,5 @@
 import { RequestScope, withTimeout } from '../platform/deadline';
-import { StoreUnavailable } from '../platform/errors';
+import { AuthConfigError, StoreUnavailable } from '../platform/errors';
 import { ClusterTopology, slotOf } from './cluster-topology';
 import type { RedisCluster } from './redis-client';
 import { RedisSecurityStore } from './redis-security-store';
@@ -34,6 +34,8 @@ export class RedisClusterStore extends SecurityStore {
   /**
    * @param timeoutMs longest wait for a reply in milliseconds
    * @param prefix prefix of every key
+   * @throws AuthConfigError for a prefix with which the keys of one group are not in one slot: a loss of the denials of a
+   * group could not be detected
    */
   constructor(
     cluster: RedisCluster,
@@ -41,6 +43,12 @@ export class RedisClusterStore extends SecurityStore {
     private readonly prefix = '',
   ) {
     super();
+    if (slotOf(`${prefix}a${TAGS[0]}`) !== slotOf(`${prefix}b${TAGS[0]}`)) {
+      throw new AuthConfigError(
+        'keyPrefix has a brace that divides the keys of one session over the masters of Redis Cluster. Remove the brace, ' +
+          'or write a whole hash tag, such as {app}:.',
+      );
+    }
     this.topology = new ClusterTopology(
       cluster,
       timeoutMs,

@@ -115,6 +115,8 @@ export class DenylistMonitor implements OnApplicationBootstrap, OnModuleDestroy 
   }
 
   private async losses(): Promise<Losses> {
+    // One read for each slot tag would wait for the name.
+    if (this.store.instance === null) throw new StoreUnavailable('The store');
     const read = async (tag: string) => [tag, await this.continuity.readCurrent([COMPLETE + tag], tag)] as const;
     const marks = await Promise.all(this.store.slotTags.map(read));
     const continuity = new Map(marks.map(([tag, mark]) => [tag, mark.continuity]));

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { StoreUnavailable } from '../../foundation/platform/errors';
 import { sha256 } from '../../foundation/platform/crypto';
@@ -12,11 +13,16 @@ const NONCE = 'svc:store';
 /** Seconds. If the nonce expires, the store is treated like one that was emptied. */
 const YEAR = 31_536_000;
 
+/** Milliseconds between two reads while the store has no name, as during a failover. */
+const PAUSE_MS = 25;
+
 /** Values of the store, and the continuity id with which they were read. */
 export interface ContinuousRead {
   readonly values: readonly (string | null)[];
   /** The store lost no data between two reads with the same id. Null while the id is unknown. */
   readonly continuity: string | null;
+  /** Whether the id is unknown because the server that answered is: a loss is possible, but not certain. */
+  readonly isUncertain: boolean;
 }
 
 /**
@@ -44,8 +50,9 @@ export class StoreContinuity {
     // The random value is last: a store that moves the keys to another server reads them in this order.
     const values = await this.store.getMany([...keys, NONCE + tag]);
     const nonce = values[keys.length] ?? null;
-    const isKnown = nonce !== null && before !== null && before === this.store.instance;
-    return { values: values.slice(0, keys.length), continuity: isKnown ? this.idOf(before, nonce, tag) : null };
+    const server = before === this.store.instance ? before : null;
+    const continuity = nonce !== null && server !== null ? this.idOf(server, nonce, tag) : null;
+    return { values: values.slice(0, keys.length), continuity, isUncertain: nonce !== null && server === null };
   }
 
   /**
@@ -69,12 +76,13 @@ export class StoreContinuity {
 
   private async find(keys: readonly string[], tag: string): Promise<ContinuousRead & { continuity: string }> {
     const end = performance.now() + this.config.storeTimeoutMs;
-    for (;;) {
-      const { values, continuity } = await this.read(keys, tag);
-      if (continuity !== null) return { values, continuity };
+    for (let attempt = 0; ; attempt++) {
+      const { continuity, ...read } = await this.read(keys, tag);
+      if (continuity !== null) return { ...read, continuity };
       if (performance.now() > end) throw new StoreUnavailable('The store');
       await this.store.add(NONCE + tag, randomUUID(), YEAR);
       if (this.store.instance === null) await this.store.identify();
+      if (attempt > 0) await sleep(PAUSE_MS);
     }
   }
 }

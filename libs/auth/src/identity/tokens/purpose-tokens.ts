@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { Clock } from '../../foundation/platform/clock';
 import { sha256 } from '../../foundation/platform/crypto';
+import { StoreUnavailable } from '../../foundation/platform/errors';
 import { Realm } from '../../foundation/realm/realm';
 import { SecurityStore } from '../../foundation/security-store/security-store';
 import { CLOCK_MARGIN, tokenKey } from '../denylist/denylist';
@@ -104,7 +105,11 @@ export class PurposeTokens {
     absent: readonly string[] = [],
     ends = this.endKeys(sub),
   ): Promise<boolean> {
-    const { values, continuity } = await this.continuity.read([...ends, ...absent], this.store.slotTag(sub));
+    const { values, continuity, isUncertain } = await this.continuity.read(
+      [...ends, ...absent],
+      this.store.slotTag(sub),
+    );
+    if (sto !== undefined && isUncertain) throw new StoreUnavailable('The store');
     const isAbsent = values.slice(ends.length).every((value) => value === null);
     return isAbsent && (sto === undefined || sto === continuity) && isOfEpoch(epo, values.slice(0, ends.length));
   }
@@ -127,7 +132,7 @@ export class PurposeTokens {
   }
 
   /**
-   * Marks a token as spent. False if it was spent before, or if the store may have lost that fact. Of concurrent calls,
+   * Marks a token as spent. False if it was spent before, or if the store has lost that fact. Of concurrent calls,
    * at most one returns true.
    */
   async spend(claims: PurposeClaims): Promise<boolean> {
@@ -135,7 +140,11 @@ export class PurposeTokens {
     const remaining = exp - this.clock.seconds() + this.realm.options.leeway;
     if (!(await this.store.add(this.usedKey(claims), 'true', Math.max(1, remaining) + CLOCK_MARGIN))) return false;
     // Checked again: the store may have lost its data, including spent tokens, since the token was verified.
-    return sto === undefined || sto === (await this.continuity.read([], this.store.slotTag(sub))).continuity;
+    if (sto === undefined) return true;
+    const { continuity, isUncertain } = await this.continuity.read([], this.store.slotTag(sub));
+    if (!isUncertain) return sto === continuity;
+    await this.restore(claims).catch(() => undefined);
+    throw new StoreUnavailable('The store');
   }
 
   /** Reverts {@link spend}. */
