@@ -4,6 +4,7 @@ import { Entity, PrimaryColumn } from 'typeorm';
 import { TestApp } from '../support/app';
 import { memberOptions, Mailbox, member } from '../support/members';
 import { ORIGIN, PasskeyApp } from '../support/passkeys';
+import { recordStatements, shareOfIndexRead } from '../support/query-plans';
 import { codeOf, completeChallenge, enrol, startChallenge } from '../support/two-factor';
 import { ADA, Member, PASSWORD } from '../support/user-entities';
 
@@ -303,5 +304,18 @@ describe('auth.revokeEverything()', () => {
     await t.get('/staff', staff.access_token).expect(200);
     await t.refresh(staff.refresh_token, 'admin').expect(200);
     expect(await t.auth.revokeEverything()).toBe(0);
+  });
+
+  it('does not read the sessions of earlier pages again', async () => {
+    await t.database.query(`
+      INSERT INTO svc_sessions (id, guard, user_id, salt, auth_time, expires_at, last_used_at, created_at)
+      SELECT gen_random_uuid(), 'api', n::text, '', now(), now() + interval '1 day', now(), now()
+        FROM generate_series(1, 20010) n`);
+    await t.database.query('ANALYZE svc_sessions');
+    const { statements, stop } = recordStatements();
+    expect(await t.auth.revokeEverything()).toBe(20_010);
+    stop();
+    const last = statements.findLast(({ text }) => text.includes('SET revoked_at'))!;
+    expect(await shareOfIndexRead(t.databaseUrl, last, 'svc_sessions_live')).toBeLessThan(0.25);
   });
 });

@@ -49,6 +49,29 @@ export async function measureAccesses(client: Client, statement: Statement, kind
   }
 }
 
+/**
+ * Runs a statement and rolls it back.
+ *
+ * @returns the blocks that its scans of an index read, as a share of the blocks of the index. Above 1 if they also read rows
+ */
+export async function shareOfIndexRead(connectionString: string, statement: Statement, index: string): Promise<number> {
+  const client = new Client({ connectionString });
+  await client.connect();
+  try {
+    await client.query('BEGIN');
+    const plans = await explained(client, statement, 'generic', 'ANALYZE, BUFFERS, FORMAT JSON');
+    const scans = plans.flatMap(nodesIn).filter((node) => node['Index Name'] === index);
+    if (!scans.length) throw new Error(`the statement does not use ${index}`);
+    const blocks = scans.flatMap((node) => [node['Shared Hit Blocks'] ?? 0, node['Shared Read Blocks'] ?? 0]);
+    const { rows } = await client.query('SELECT (pg_relation_size($1) / 8192)::int AS blocks', [index]);
+    return blocks.reduce((sum, count) => sum + count, 0) / rows[0].blocks;
+  } finally {
+    await client.end();
+  }
+}
+
+const nodesIn = (node: Node): Node[] => [node, ...(node.Plans ?? []).flatMap(nodesIn)];
+
 async function explained(
   client: Client,
   { text, values }: Statement,
@@ -74,6 +97,8 @@ interface Node {
   'Actual Loops'?: number;
   'Rows Removed by Filter'?: number;
   'Rows Removed by Index Recheck'?: number;
+  'Shared Hit Blocks'?: number;
+  'Shared Read Blocks'?: number;
   Plans?: Node[];
 }
 

@@ -10,7 +10,7 @@ import { SessionEnded } from './sessions.events';
 import type { EndedRow } from './session.store';
 
 /** Maximum number of rows that one statement deletes. */
-const BATCH = 250;
+export const PRUNED_BATCH = 250;
 
 /**
  * Deletes the sessions of all guards whose deadline has passed and whose last access token has expired. A revoked session
@@ -60,6 +60,6 @@ const statementOn = (sessions: string): string => `
     SELECT id FROM ${sessions}
      WHERE expires_at < statement_timestamp() + $1::interval AND expires_at >= $2::timestamptz
        AND least(expires_at, last_used_at) < statement_timestamp() + $1::interval - $3::float8 * interval '1 second'
-     ORDER BY expires_at LIMIT ${BATCH} FOR UPDATE SKIP LOCKED))
+     ORDER BY expires_at LIMIT ${PRUNED_BATCH} FOR UPDATE SKIP LOCKED))
   RETURNING id, guard, user_id AS "userId", amr, ip, user_agent AS "userAgent", revoked_at IS NOT NULL AS revoked,
             to_char(expires_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS deadline`;

@@ -67,12 +67,13 @@ export function sessionStatements(database: Database, hasUser: string | null) {
 
   /**
    * Makes a statement that changes a page of sessions. $1 guard, $2 offset; the other parameters are those of `page`. One
-   * result row has the size of the page and its last session; the other rows are the sessions that were live.
+   * result row has the size of the page and its last session, the first one in the order `last`; the other rows are the
+   * sessions that were live.
    *
    * Rows are looked up by an array of ids, not by a join. With outdated statistics, the planner may scan the whole table:
    * once for an array, but once for each row of a join.
    */
-  const paged = (page: string, set: string, which: string): string => `
+  const paged = (page: string, set: string, which: string, last = 'created_at, id'): string => `
     WITH moment AS MATERIALIZED (SELECT ${now('$2')} AS now),
          page AS MATERIALIZED (${page}),
          locked AS MATERIALIZED (
@@ -81,9 +82,9 @@ export function sessionStatements(database: Database, hasUser: string | null) {
          changed AS (
            UPDATE ${sessions} s SET ${set} FROM moment WHERE s.id = ANY(ARRAY(SELECT id FROM locked WHERE ${which})))
     SELECT * FROM (
-      SELECT id, '' AS "userId", '{}'::text[] AS amr, NULL AS ip, NULL AS "userAgent",
+      SELECT id, user_id AS "userId", '{}'::text[] AS amr, NULL AS ip, NULL AS "userAgent",
              (SELECT count(*)::int FROM page) AS size, created_at::text AS "createdAt"
-        FROM page ORDER BY created_at, id LIMIT 1) AS summary
+        FROM page ORDER BY ${last} LIMIT 1) AS summary
     UNION ALL SELECT id, "userId", amr, ip, "userAgent", 0, '' FROM locked WHERE live`;
 
   const find = (existence: string): string => `
@@ -135,29 +136,32 @@ export function sessionStatements(database: Database, hasUser: string | null) {
       SELECT $1, $2, '', '', now, now, now, now, now FROM (SELECT ${now('$3')} AS now) moment
       ON CONFLICT (id) DO NOTHING RETURNING ${ROW}`,
     endPage: paged(
-      `(SELECT id, created_at FROM ${sessions}
+      `(SELECT id, user_id, created_at FROM ${sessions}
          WHERE guard = $1 AND user_id = $5 AND revoked_at IS NULL AND id IS DISTINCT FROM $6::uuid
            AND (created_at, id) < ($3::timestamptz, $4::uuid)
          ORDER BY created_at DESC, id DESC LIMIT ${PAGE})
        UNION ALL
-       SELECT id, created_at FROM ${sessions} WHERE id = $7::uuid AND guard = $1 AND user_id = $5 AND revoked_at IS NULL
+       SELECT id, user_id, created_at FROM ${sessions} WHERE id = $7::uuid AND guard = $1 AND user_id = $5 AND revoked_at IS NULL
        LIMIT ${PAGE}`,
       'revoked_at = moment.now',
       'live',
     ),
-    // Each page begins at the start of the index, which ended sessions leave. So an interrupted call can be repeated.
+    // Each page begins after the previous one. From the start of the index it would read the entries of all sessions that
+    // have ended before, which remain there until a vacuum.
     endPageOfGuard: paged(
-      `SELECT id, created_at FROM ${sessions} WHERE guard = $1 AND revoked_at IS NULL
+      `SELECT id, user_id, created_at FROM ${sessions}
+        WHERE guard = $1 AND revoked_at IS NULL AND (user_id, created_at, id) > ($3, $4::timestamptz, $5::uuid)
         ORDER BY user_id, created_at, id LIMIT ${PAGE}`,
       'revoked_at = moment.now',
       'live',
+      'user_id DESC, created_at DESC, id DESC',
     ),
     erasePage: paged(
-      `(SELECT id, created_at FROM ${sessions}
+      `(SELECT id, user_id, created_at FROM ${sessions}
          WHERE guard = $1 AND user_id = $5 AND revoked_at IS NULL AND (created_at, id) < ($3::timestamptz, $4::uuid)
          LIMIT ${PAGE})
        UNION ALL
-       (SELECT id, created_at FROM ${sessions}
+       (SELECT id, user_id, created_at FROM ${sessions}
          WHERE guard = $1 AND user_id = $5 AND revoked_at IS NOT NULL
            AND ($6::uuid IS NULL OR revoked_at < (SELECT revoked_at FROM ${sessions} WHERE id = $6::uuid))
          LIMIT ${PAGE})

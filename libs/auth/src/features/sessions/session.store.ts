@@ -52,13 +52,15 @@ export interface EndedPage {
   readonly next: PageStart | null;
 }
 
-/** The position after a session in the order in which sessions are ended: the newest first. */
+/** The position after a session in the order in which sessions are ended: the newest of a user first. */
 export interface PageStart {
+  readonly userId: string;
   readonly createdAt: string;
   readonly id: string;
 }
 
-const FIRST_PAGE: PageStart = { createdAt: 'infinity', id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' };
+const FIRST_OF_USER = { createdAt: 'infinity', id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' };
+const FIRST_OF_GUARD: PageStart = { userId: '', createdAt: '-infinity', id: '00000000-0000-0000-0000-000000000000' };
 
 /** Work before the commit of the transaction, with the ids of the sessions that it ended. */
 type BeforeCommit = (familyIds: string[]) => Promise<void>;
@@ -182,14 +184,15 @@ export class SessionStore {
     start: PageStart | null,
     beforeCommit: BeforeCommit,
   ): Promise<EndedPage> {
-    const { createdAt, id } = start ?? FIRST_PAGE;
+    const { createdAt, id } = start ?? FIRST_OF_USER;
     const values = [createdAt, id, userId, except ?? own ?? null, own ?? null];
     return this.paged(this.statements().endPage, values, beforeCommit);
   }
 
-  /** Ends a page of the guard's live sessions and commits. The page after it begins with those that are live then. */
-  endPageOfGuard(beforeCommit: BeforeCommit): Promise<EndedPage> {
-    return this.paged(this.statements().endPageOfGuard, [], beforeCommit);
+  /** Ends a page of the guard's live sessions, in the order of their users, and commits. */
+  endPageOfGuard(start: PageStart | null, beforeCommit: BeforeCommit): Promise<EndedPage> {
+    const { userId, createdAt, id } = start ?? FIRST_OF_GUARD;
+    return this.paged(this.statements().endPageOfGuard, [userId, createdAt, id], beforeCommit);
   }
 
   /**
@@ -198,7 +201,7 @@ export class SessionStore {
    * @param until an ended session: this session and those that ended later are not erased
    */
   erasePage(userId: string, until: string | null, beforeCommit: BeforeCommit): Promise<EndedPage> {
-    const { createdAt, id } = FIRST_PAGE;
+    const { createdAt, id } = FIRST_OF_USER;
     return this.paged(this.statements().erasePage, [createdAt, id, userId, until], beforeCommit);
   }
 

@@ -265,8 +265,8 @@ export class Sessions {
   async endEverything(reason: SessionEndReason): Promise<number> {
     const throwUnrecorded = await this.endChallenges(reason);
     let count = 0;
-    const page = async (_: unknown, deny: Deny): Promise<EndedPage> => {
-      const ended = await this.store.endPageOfGuard(deny);
+    const page = async (start: PageStart | null, deny: Deny): Promise<EndedPage> => {
+      const ended = await this.store.endPageOfGuard(start, deny);
       count += ended.ended.length;
       return ended;
     };

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isMissingTable } from './database';
 
 /** The pause after a page, as a multiple of the duration of the page. It leaves capacity for requests. */
-const REST = 2;
+export const SWEEP_REST = 2;
 
 /** The result of one page of a sweep. */
 export interface SweptPage<Place> {
@@ -30,7 +30,7 @@ export async function sweep<Place>(
       const swept: SweptPage<Place> = await page(from);
       removed += swept.removed;
       from = swept.next;
-      if (from !== null) await sleep(REST * (performance.now() - start), undefined, { ref: false });
+      if (from !== null) await sleep(SWEEP_REST * (performance.now() - start), undefined, { ref: false });
     }
   } catch (error) {
     if (!isAbsent(error)) throw error;

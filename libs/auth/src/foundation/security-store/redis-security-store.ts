@@ -177,7 +177,7 @@ export class RedisSecurityStore extends SecurityStore {
     do {
       const page = await this.send('SCAN', cursor, 'MATCH', pattern, 'COUNT', '1000');
       const [next, keys] = page as [string, string[]];
-      if (keys.length > 0) yield keys.map((key) => key.slice(this.prefix.length));
+      yield keys.map((key) => key.slice(this.prefix.length));
       cursor = next;
     } while (cursor !== '0');
   }

@@ -90,7 +90,8 @@ export abstract class SecurityStore {
   }
 
   /**
-   * All keys that begin with `prefix`, in pages. A key that is written or expires during the scan may be missing. A key
+   * All keys that begin with `prefix`, in pages, some of which may be empty: the caller can work between two requests to
+   * the store, however many other keys there are. A key that is written or expires during the scan may be missing. A key
    * may occur twice. The pages come from one server only if {@link instance} is not null and the same before and after.
    */
   abstract scan(prefix: string): AsyncIterable<string[]>;

@@ -8,6 +8,7 @@ import {
   storeEnded,
 } from '../../../../../test/support/denylist-state';
 import { eventually } from '../../../../../test/support/eventually';
+import { recordStatements, shareOfIndexRead } from '../../../../../test/support/query-plans';
 import { describeWithOwnRedis } from '../../../../../test/support/with-redis';
 import { BATCH, Nodes, keysOf } from './nodes.testkit';
 
@@ -63,6 +64,20 @@ describeWithOwnRedis('the monitor of the denylist', () => {
       await t.database.query('UPDATE svc_sessions SET revoked_at = now()');
       await (await nodes.start()).monitor.look();
       expect(await nodes.denied()).toEqual(keysOf(ids));
+    });
+
+    it('does not read the earlier batches again with each batch', async () => {
+      await storeEnded(t.database, 20 * BATCH);
+      await t.database.query('VACUUM ANALYZE svc_sessions');
+      const { statements, stop } = recordStatements();
+      await (await nodes.start()).monitor.look();
+      stop();
+      const batches = statements.filter(({ text }) => READS_BATCH.test(text));
+      expect(batches).toHaveLength(21);
+      const shares = [batches.at(0)!, batches.at(-2)!].map((batch) =>
+        shareOfIndexRead(t.databaseUrl, batch, 'svc_sessions_revoked'),
+      );
+      for (const share of await Promise.all(shares)) expect(share).toBeLessThan(0.25);
     });
 
     it('reads the ended sessions only once, also when several nodes check the store', async () => {

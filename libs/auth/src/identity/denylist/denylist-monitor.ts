@@ -9,11 +9,12 @@ import { COMPLETE, FAMILY_KEYS, familyKey, longestLife } from './denylist';
 import { type EndedSince, EndedSessions } from './ended-sessions';
 import { StoreContinuity } from './store-continuity';
 
-const LOOK_MS = 1000;
-const LEASE = 'svc:dl:lease';
+/** Milliseconds between two checks. */
+export const LOOK_MS = 1000;
+export const LEASE = 'svc:dl:lease';
 
 /** Seconds after which another node can take the lease of a node that stopped. */
-const LEASE_SECONDS = 5;
+export const LEASE_SECONDS = 5;
 const YEAR = 31_536_000;
 
 /** The timeline of PostgreSQL and the key under which to store it after the lost commits are repaired. */

@@ -8,7 +8,7 @@ import { once } from '../../foundation/platform/sweep';
 import { Session } from './session.entity';
 
 /** Maximum number of rows that one statement reads or changes. */
-const BATCH = 1000;
+export const ENDED_BATCH = 1000;
 
 /** A session that was ended a short time ago. */
 export interface EndedSince {
@@ -78,8 +78,8 @@ export class EndedSessions {
   async end(ids: readonly string[]): Promise<number> {
     const uuids = ids.filter(isUuid);
     let ended = 0;
-    for (let from = 0; from < uuids.length; from += BATCH) {
-      const batch = [this.clock.offset, uuids.slice(from, from + BATCH)];
+    for (let from = 0; from < uuids.length; from += ENDED_BATCH) {
+      const batch = [this.clock.offset, uuids.slice(from, from + ENDED_BATCH)];
       ended += (await this.database.query(this.statements().end, batch)).length;
     }
     return ended;
@@ -168,12 +168,13 @@ function statementsOn(database: Database) {
     // The data of a standby may be old: an end is reliable, a live session is not.
     ended: ended('CASE WHEN revoked_at IS NOT NULL THEN true WHEN NOT pg_is_in_recovery() THEN false END'),
     endedAnywhere: ended('revoked_at IS NOT NULL'),
+    // One bound: with two, PostgreSQL starts at the first one, and every batch would read all batches before it.
     since: `SELECT id, revoked_at::text AS "revokedAt",
                    extract(epoch FROM revoked_at - (${now}) + $2::float8 * interval '1 second')::float8 AS seconds
               FROM ${sessions}
-             WHERE revoked_at > ${now} - $2::float8 * interval '1 second'
-               AND (revoked_at, id) > ($3::timestamptz, $4::uuid)
-             ORDER BY revoked_at, id LIMIT ${BATCH}`,
+             WHERE revoked_at IS NOT NULL
+               AND (revoked_at, id) > (greatest($3::timestamptz, ${now} - $2::float8 * interval '1 second'), $4::uuid)
+             ORDER BY revoked_at, id LIMIT ${ENDED_BATCH}`,
     // Rows are locked in the same order as when all sessions of a user are ended, to avoid deadlocks.
     // An array and not a join: see `paged` in session.sql.ts.
     end: `UPDATE ${sessions} SET revoked_at = ${now} WHERE id = ANY(ARRAY(

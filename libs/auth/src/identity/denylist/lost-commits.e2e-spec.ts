@@ -52,6 +52,17 @@ describeWithOwnRedis('the denylist monitor after a failover of PostgreSQL', () =
     expect(await nodes.endedIds()).toHaveLength(lost.length);
   });
 
+  it('renews the lease also while it reads only keys of others', async () => {
+    const others = Array.from({ length: 5000 }, (_, i) => nodes.client.set(`host:${i}`, 'x'));
+    await Promise.all([...others, deny(await nodes.storeLive())]);
+    const { monitor, store } = await nodes.start();
+    const written = jest.spyOn(store, 'setMany');
+    await monitor.look();
+    const renewals = written.mock.calls.filter(([[key]]) => key === LEASE);
+    // Redis reads about a thousand keys at a time.
+    expect(renewals.length).toBeGreaterThanOrEqual(4);
+  });
+
   it('waits for the node with the lease, and does not record the timeline if Redis was emptied during the scan', async () => {
     const lost = await nodes.storeLive();
     await deny(lost);
