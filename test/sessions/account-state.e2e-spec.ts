@@ -1,4 +1,11 @@
-import { SessionEnded, SignInRefused, Unauthenticated, withAuthColumns } from '@svc/auth';
+import {
+  SecurityStore,
+  SessionEnded,
+  SignInRefused,
+  StoreUnavailable,
+  Unauthenticated,
+  withAuthColumns,
+} from '@svc/auth';
 import { SoftAuthenticator, totpCode } from '@svc/auth/testing';
 import { Entity, PrimaryColumn } from 'typeorm';
 import { TestApp } from '../support/app';
@@ -304,6 +311,31 @@ describe('auth.revokeEverything()', () => {
     await t.get('/staff', staff.access_token).expect(200);
     await t.refresh(staff.refresh_token, 'admin').expect(200);
     expect(await t.auth.revokeEverything()).toBe(0);
+  });
+
+  it('continues when a store is available again', async () => {
+    await t.database.query(`
+      INSERT INTO svc_sessions (id, guard, user_id, salt, auth_time, expires_at, last_used_at, created_at)
+      SELECT gen_random_uuid(), 'api', n::text, '', now(), now() + interval '1 day', now(), now()
+        FROM generate_series(1, 1001) n`);
+    const store = t.app.get(SecurityStore);
+    const setMany = store.setMany.bind(store);
+    let pages = 0;
+    jest.spyOn(store, 'setMany').mockImplementation(async (keys, ...rest) => {
+      if (keys.length > 1 && ++pages === 2) throw new StoreUnavailable('Redis');
+      return setMany(keys, ...rest);
+    });
+    expect(await t.auth.revokeEverything()).toBe(1001);
+    jest.restoreAllMocks();
+    expect(await t.database.query('SELECT 1 FROM svc_sessions WHERE revoked_at IS NULL')).toEqual([]);
+  });
+
+  it('fails at once if a store is unavailable from the start', async () => {
+    await t.person(ADA);
+    await t.session();
+    jest.spyOn(t.app.get(SecurityStore), 'setMany').mockRejectedValue(new StoreUnavailable('Redis'));
+    await expect(t.auth.revokeEverything()).rejects.toBeInstanceOf(StoreUnavailable);
+    jest.restoreAllMocks();
   });
 
   it('does not read the sessions of earlier pages again', async () => {

@@ -110,10 +110,11 @@ export class Auth {
   }
 
   /**
-   * Ends every session of this guard, of all users, in pages. A session that starts during the call may remain.
+   * Ends every session of this guard, of all users, in pages. A session that starts during the call may remain. While a
+   * store is unavailable, the call waits up to half a minute before it continues.
    *
    * @returns the number of sessions that the call ended
-   * @throws StoreUnavailable; the sessions that were ended before the error stay ended, so the call can be repeated
+   * @throws StoreUnavailable, at once if the first page fails; the sessions that were ended before the error stay ended, so the call can be repeated
    */
   revokeEverything(): Promise<number> {
     return this.sessionService.endEverything('revoked');

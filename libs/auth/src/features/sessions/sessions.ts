@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { randomBytes, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { AuthEvents } from '../../foundation/platform/auth-events';
 import { type Sql, canonicalId, isUuid } from '../../foundation/platform/database';
 import { RequestScope, bestEffort } from '../../foundation/platform/deadline';
@@ -59,6 +60,13 @@ const SALT_BYTES = 32;
  * the limit is answered 503; a repeated request continues with the remaining sessions.
  */
 const ENDING_MS = 10_000;
+
+/**
+ * How often a page of a guard is tried again, and the pause before it in milliseconds. A guard can have hundreds of
+ * thousands of pages: a failover of a store would end such a call in the middle.
+ */
+const ENDING_RETRIES = 30;
+export const ENDING_PAUSE_MS = 1000;
 
 /** Denies the access tokens of sessions, before the commit of their end. */
 type Deny = (familyIds: string[]) => Promise<void>;
@@ -261,7 +269,10 @@ export class Sessions {
     }
   }
 
-  /** Ends every session of the guard, in committed pages and without a time limit. Returns the number of ended sessions. */
+  /**
+   * Ends every session of the guard, in committed pages and without a time limit. Returns the number of ended sessions. A
+   * page after the first one is tried again while a store is unavailable.
+   */
   async endEverything(reason: SessionEndReason): Promise<number> {
     const throwUnrecorded = await this.endChallenges(reason);
     let count = 0;
@@ -270,7 +281,7 @@ export class Sessions {
       count += ended.ended.length;
       return ended;
     };
-    await this.inPages(reason, page, Infinity);
+    await this.inPages(reason, page, Infinity, ENDING_RETRIES);
     throwUnrecorded();
     return count;
   }
@@ -305,6 +316,7 @@ export class Sessions {
     reason: SessionEndReason,
     page: (start: PageStart | null, deny: Deny) => Promise<EndedPage>,
     ms = ENDING_MS,
+    retries = 0,
   ): Promise<void> {
     const end = performance.now() + ms;
     let start: PageStart | null = null;
@@ -317,7 +329,7 @@ export class Sessions {
           return { result: next, ended };
         });
       // The first page uses the deadline of the request; each further page has its own store timeout.
-      start = await (from === null ? ending() : RequestScope.detached(ending));
+      start = await (from === null ? ending() : retried(() => RequestScope.detached(ending), retries));
     } while (start !== null);
   }
 
@@ -341,6 +353,17 @@ export class Sessions {
   /** Emits {@link SessionEnded}. */
   emitEnded({ id, userId, ip, userAgent, amr }: EndedRow, reason: SessionEndReason): void {
     this.events.emit(new SessionEnded(this.realm.guard, userId, id, { ip, userAgent }, amr, reason));
+  }
+}
+
+async function retried<T>(work: () => Promise<T>, retries: number): Promise<T> {
+  for (let left = retries; ; left--) {
+    try {
+      return await work();
+    } catch (error) {
+      if (left === 0 || !(error instanceof StoreUnavailable)) throw error;
+      await sleep(ENDING_PAUSE_MS);
+    }
   }
 }
 
