@@ -1,4 +1,4 @@
-// Compares two processes on one PostgreSQL and one Redis with one process.
+// Compares two and four processes on one PostgreSQL and one Redis with one process.
 import { RedisServer } from '../test/support/redis';
 import { PEOPLE } from './apps/serve';
 import { Cleanup } from './cleanup';
@@ -18,13 +18,13 @@ const WARM_UP_SECONDS = 2;
 
 async function main(cleanup: Cleanup): Promise<void> {
   const { rounds, seconds, connections } = readSettings({ BENCH_SECONDS: '3', ...process.env });
-  cleanup.deadline(300 + 10 * (rounds + 1) * (seconds + 5));
+  cleanup.deadline(300 + 12 * (rounds + 1) * (seconds + 5));
   const stores = await startStores(cleanup);
   const start = (before: Stores): Promise<Server> => Server.start('ours', before, cleanup, { BENCH_QUIET: '1' });
-  const servers = [await start(stores), await start(stores)];
+  const servers = [await start(stores), await start(stores), await start(stores), await start(stores)];
   const own = await ownStores(stores, cleanup);
   const stranger = await start(own);
-  const [one, other] = servers.map(({ url }) => new Client(url, 1)) as [Client, Client];
+  const [one, other] = servers.slice(0, 2).map(({ url }) => new Client(url, 1)) as [Client, Client];
   cleanup.add(() => [one, other].forEach((client) => client.close()));
   const crossed = await checkAcrossProcesses(one, other, await servers[0]!.sessions('', CROSSING_SESSIONS));
 
@@ -34,13 +34,18 @@ async function main(cleanup: Cleanup): Promise<void> {
   ];
   const behind: Record<Setting, Server[]> = {
     one: servers.slice(0, 1),
-    two: servers,
+    two: servers.slice(0, 2),
+    four: servers,
     apart: [servers[0]!, stranger],
   };
   const load = (to: (server: Server) => Load, setting: Setting, length: number) =>
     spreadLoad(behind[setting].map(to), { connections, seconds: length, stores: [stores, own] });
   for (const [, to] of kinds) for (const setting of SETTINGS) await load(to, setting, WARM_UP_SECONDS);
-  const scaled: Scaled[] = kinds.map(([name]) => ({ name, one: [], two: [], apart: [] }));
+  const scaled: Scaled[] = [];
+  for (const [name, to] of kinds) {
+    const alone = await spreadLoad([to(servers[0]!)], { connections: 1, seconds, stores: [stores] });
+    scaled.push({ name, alone, one: [], two: [], four: [], apart: [] });
+  }
   for (let round = 0; round < rounds; round++) {
     process.stderr.write(`round ${round + 1} of ${rounds}\n`);
     for (const [i, [, to]] of kinds.entries())

@@ -4,12 +4,12 @@ import { median } from '../statistics';
 import type { CrossProcessResult } from './cross-process';
 import type { SpreadSample } from './spread-load';
 
-/** One process, two that share their stores, and two that share only the machine. */
-export const SETTINGS = ['one', 'two', 'apart'] as const;
+/** One process, two and four that share their stores, and two that share only the machine. */
+export const SETTINGS = ['one', 'two', 'four', 'apart'] as const;
 export type Setting = (typeof SETTINGS)[number];
 
 /** The samples of one kind of request. */
-export type Scaled = Record<Setting, SpreadSample[]> & { name: string };
+export type Scaled = Record<Setting, SpreadSample[]> & { name: string; alone: SpreadSample };
 
 /** All measurements of one run. */
 export interface Processes {
@@ -20,7 +20,7 @@ export interface Processes {
   crossed: CrossProcessResult;
 }
 
-const NAMES: Record<Setting, string> = { one: '1', two: '2', apart: '2, nothing shared' };
+const NAMES: Record<Setting, string> = { one: '1', two: '2', four: '4', apart: '2, nothing shared' };
 
 const LEAST = 1.8;
 /** Two servers, PostgreSQL with as much work, Redis and the load generator: with fewer cores they compete. */
@@ -29,10 +29,10 @@ const PARTS = ['servers', 'postgres', 'redis', 'generator', 'total'] as const;
 
 /** The run as Markdown. */
 export const report = (processes: Processes): string =>
-  [heading(processes), costs(processes), ratios(processes), crossing(processes)].join('\n\n');
+  [heading(processes), costs(processes), calls(processes), ratios(processes), crossing(processes)].join('\n\n');
 
 const heading = ({ connections, seconds, version, scaled }: Processes): string =>
-  `${machine()}, PostgreSQL ${version}, which does not wait for its disk. One process is compared with two on one PostgreSQL and one Redis, and with two that have a database and a Redis each and share only the machine; ${connections} connections in total, ${scaled[0]!.one.length} interleaved rounds, ${seconds} s per sample, medians with minimum and maximum. Everything runs on this machine, including the load generator.`;
+  `${machine()}, PostgreSQL ${version}, which does not wait for its disk. One process is compared with two and four on one PostgreSQL and one Redis, and with two that have a database and a Redis each and share only the machine; ${connections} connections in total, ${scaled[0]!.one.length} interleaved rounds, ${seconds} s per sample, medians with minimum and maximum. Everything runs on this machine, including the load generator.`;
 
 const figures = (samples: SpreadSample[], field: keyof SpreadSample): number[] =>
   samples.map((sample) => sample[field]);
@@ -49,19 +49,36 @@ function costs({ scaled }: Processes): string {
   return table(['', 'processes', 'req/s', ...parts, 'cores busy'], rows);
 }
 
+/** The calls of a single request, and those of a request among many. */
+function calls({ scaled }: Processes): string {
+  const rows = scaled.flatMap(({ name, alone, ...settings }) => [
+    [name, '1, one request at a time', ...callsOf([alone])],
+    ...SETTINGS.map((setting) => [name, NAMES[setting], ...callsOf(settings[setting])]),
+  ]);
+  return `Requests that arrive in the same turn of the event loop of one process share a statement. The same connections over more processes share less:
+
+${table(['', 'processes', 'statements per request', 'Redis round trips per request', 'CPU µs/req: PostgreSQL', 'CPU µs/req: Redis'], rows)}`;
+}
+
+const callsOf = (samples: SpreadSample[]): string[] => [
+  ...(['statements', 'trips'] as const).map((field) => median(figures(samples, field)).toFixed(2)),
+  ...(['postgres', 'redis'] as const).map((field) => median(figures(samples, field)).toFixed(0)),
+];
+
 const busy = (samples: SpreadSample[]): number =>
   median(samples.map(({ total, perSecond }) => (total * perSecond) / 1e6));
 
 function ratios({ scaled }: Processes): string {
-  const rows = scaled.flatMap(({ name, one, two, apart }) => {
+  const rows = scaled.flatMap(({ name, one, two, four, apart }) => {
     const pairs = [
       ['2 over 1', two, one],
+      ['4 over 1', four, one],
       ['2 over 2 that share nothing', two, apart],
     ] as const;
     return pairs.map(([compared, samples, others]) => {
       const over = (field: keyof SpreadSample): number[] =>
         samples.map((sample, i) => sample[field] / others[i]![field]);
-      const bar = others === one ? verdict(median(over('perSecond')), two) : '';
+      const bar = samples === two && others === one ? verdict(median(over('perSecond')), two) : '';
       return [name, compared, spread(over('perSecond')), bar, spread(over('total'))];
     });
   });

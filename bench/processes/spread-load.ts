@@ -1,5 +1,6 @@
 import autocannon from 'autocannon';
 import { type Load, prepare, storesSpent } from '../load';
+import { redisInfo } from '../redis-info';
 import type { Stores } from '../stores';
 
 /** The result of a load that is spread over processes. Processor times in microseconds per request. */
@@ -13,6 +14,10 @@ export interface SpreadSample {
   generator: number;
   /** The total processor time of a request in all processes. */
   total: number;
+  /** SQL statements of a request: below one where requests share a statement. */
+  statements: number;
+  /** Round trips to Redis of a request. */
+  trips: number;
 }
 
 /** The load on all processes together. */
@@ -23,7 +28,15 @@ export interface SpreadLoadOptions {
   stores: Stores[];
 }
 
-type Spent = Record<'servers' | 'postgres' | 'redis' | 'generator', number>;
+type Spent = Record<'servers' | 'postgres' | 'redis' | 'generator' | 'statements' | 'trips', number>;
+
+/** The commands that the library sends. Redis also counts those inside its scripts, which are not sent. */
+const SENT = new Set(['mget', 'eval', 'set', 'getdel']);
+
+async function tripsTo({ redisUrl }: Stores): Promise<number> {
+  const { commands } = await redisInfo(redisUrl);
+  return Object.entries(commands).reduce((sum, [name, calls]) => (SENT.has(name) ? sum + calls : sum), 0);
+}
 
 async function spentBy(loads: Load[], stores: Stores[]): Promise<Spent> {
   const rested = await Promise.all(loads.map(({ server }) => server.rest()));
@@ -31,7 +44,9 @@ async function spentBy(loads: Load[], stores: Stores[]): Promise<Spent> {
   const redis = spent.reduce((sum, { redisMicros }) => sum + redisMicros, 0);
   const { user, system } = process.cpuUsage();
   const servers = rested.reduce((sum, { cpuMicros }) => sum + cpuMicros, 0);
-  return { servers, postgres: spent[0]!.postgresMicros ?? NaN, redis, generator: user + system };
+  const statements = rested.reduce((sum, one) => sum + one.statements, 0);
+  const trips = (await Promise.all(stores.map(tripsTo))).reduce((sum, of) => sum + of, 0);
+  return { servers, postgres: spent[0]!.postgresMicros ?? NaN, redis, generator: user + system, statements, trips };
 }
 
 /** Sends one kind of request to several processes at once, equally distributed. @throws if a response is not 2xx */
@@ -68,5 +83,7 @@ export async function spreadLoad(
     redis: cost('redis'),
     generator: cost('generator'),
     total,
+    statements: cost('statements'),
+    trips: cost('trips'),
   };
 }
