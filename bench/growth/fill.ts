@@ -12,6 +12,9 @@ const GENERATIONS = 7;
 const SESSIONS_EACH = 4;
 /** One of this many sessions has ended and waits for its deadline. */
 const ENDED = 10;
+/** A guard beside that of the requests. */
+export const APART = 'apart';
+export const OLDEST = 20;
 /** The number of rows that one statement inserts. */
 const CHUNK = 1_000_000;
 
@@ -56,8 +59,15 @@ const tokenOf = (n: number): string =>
  * some times, with random ids.
  *
  * @param maxTokens the maximum number of returned tokens
+ * @param apart the guard {@link APART} gets one of this many sessions. Their tokens are not returned, nor those of the oldest
+ * sessions, which a benchmark can let expire: one of {@link OLDEST}
  */
-export async function fill(sessions: number, maxTokens: number, { sizes, repetitions }: Crowds): Promise<Filled> {
+export async function fill(
+  sessions: number,
+  maxTokens: number,
+  { sizes, repetitions }: Crowds,
+  apart = Infinity,
+): Promise<Filled> {
   const { url } = await createDatabase();
   const source = await dataSourceOf(url).initialize();
   const owners = Math.max(1, Math.floor(sessions / SESSIONS_EACH));
@@ -68,7 +78,9 @@ export async function fill(sessions: number, maxTokens: number, { sizes, repetit
     .map((size, i): Crowd => ({ user: owners + 1 + i, numbers: draw(size) }));
   if (crowds.some(({ numbers }, i) => numbers.length < sizes[i % sizes.length]!))
     throw new Error(`the sessions of users with many do not fit into ${sessions}`);
-  const tokens = draw(maxTokens).map(tokenOf);
+  const tokens = draw(maxTokens)
+    .filter((n) => apart === Infinity || (n % apart !== 1 && n > sessions / OLDEST))
+    .map(tokenOf);
 
   const runner = source.createQueryRunner();
   // A crash loses only generated data: the fill does not wait for the disk, the measured requests do.
@@ -78,7 +90,7 @@ export async function fill(sessions: number, maxTokens: number, { sizes, repetit
      SELECT 'person-' || n || '@example.com', $1 FROM generate_series(1, ${users}) n`,
     [await digestOf(ADA.password)],
   );
-  await insertSessions(runner, sessions, owners, crowds);
+  await insertSessions(runner, sessions, owners, crowds, apart);
   await runner.release();
   await source.query('VACUUM (FREEZE, ANALYZE)');
   await source.query('CHECKPOINT');
@@ -94,7 +106,14 @@ export async function fill(sessions: number, maxTokens: number, { sizes, repetit
   };
 }
 
-async function insertSessions(runner: QueryRunner, sessions: number, owners: number, crowds: Crowd[]): Promise<void> {
+async function insertSessions(
+  runner: QueryRunner,
+  sessions: number,
+  owners: number,
+  crowds: Crowd[],
+  apart: number,
+): Promise<void> {
+  const guard = Number.isFinite(apart) ? `CASE n % ${apart} WHEN 1 THEN '${APART}' ELSE 'api' END` : "'api'";
   await runner.query('CREATE TEMPORARY TABLE crowd (n int PRIMARY KEY, user_id int NOT NULL)');
   await runner.query('INSERT INTO crowd SELECT * FROM unnest($1::int[], $2::int[])', [
     crowds.flatMap(({ numbers }) => numbers),
@@ -104,7 +123,7 @@ async function insertSessions(runner: QueryRunner, sessions: number, owners: num
     await runner.query(`
       INSERT INTO svc_sessions (id, guard, user_id, salt, amr, auth_time, generation, expires_at, revoked_at,
                                 last_used_at, ip, user_agent, created_at)
-      SELECT md5('session-' || n)::uuid, 'api', coalesce(c.user_id, 1 + n % ${owners})::text,
+      SELECT md5('session-' || n)::uuid, ${guard}, coalesce(c.user_id, 1 + n % ${owners})::text,
              sha256(('salt-' || n)::bytea), '{pwd}', began, n % ${GENERATIONS}, began + interval '30 days',
              CASE WHEN n % ${ENDED} = 0 THEN began + random() * (now() - began) END, now() - interval '1 hour', '203.0.113.7',
              'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0', began

@@ -33,11 +33,11 @@ export async function measureWrites(side: Deployment): Promise<Writes> {
     const { tokens } = side.filled;
     let measured = tokens.splice(0, Math.min(SESSIONS, Math.floor(tokens.length / 2)));
     const walOfEach = async (): Promise<number> => {
-      const before = await position(source);
+      const before = await walPosition(source);
       const next: string[] = [];
       for (const token of measured) next.push((await side.exchange(token)).next);
       measured = next;
-      return ((await position(source)) - before) / measured.length;
+      return ((await walPosition(source)) - before) / measured.length;
     };
     await source.query('CHECKPOINT');
     const wal = { first: await walOfEach(), next: await walOfEach() };
@@ -49,7 +49,7 @@ export async function measureWrites(side: Deployment): Promise<Writes> {
 }
 
 /** The bytes of WAL that the server has written since it was created. */
-async function position(source: DataSource): Promise<number> {
+export async function walPosition(source: DataSource): Promise<number> {
   const [{ bytes }] = await source.query<[{ bytes: number }]>(
     `SELECT (pg_current_wal_insert_lsn() - '0/0')::float8 AS bytes`,
   );
