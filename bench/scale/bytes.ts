@@ -119,13 +119,13 @@ export async function redisBytes(): Promise<Record<string, number>> {
   const kinds: Record<string, (keys: number[]) => Promise<unknown>> = {
     denial: (keys) =>
       store.setMany(
-        keys.map(() => familyKey(randomUUID())),
+        keys.map(() => familyKey(randomUUID(), store)),
         'true',
         LIFE,
       ),
     counter: (keys) =>
       Promise.all(keys.map((n) => store.count([limit('login', { key: `${n}`, maxAttempts: 5, decaySeconds: LIFE })]))),
-    challenge: (keys) => Promise.all(keys.map(() => store.add(tokenKey(randomUUID()), 'true', LIFE))),
+    challenge: (keys) => Promise.all(keys.map(() => store.add(tokenKey(randomUUID(), ''), 'true', LIFE))),
   };
   const bytes: Record<string, number> = {};
   for (const [kind, write] of Object.entries(kinds)) {
