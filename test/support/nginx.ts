@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from './eventually';
@@ -12,7 +12,7 @@ export const nginxBinary = ['nginx', '/usr/sbin/nginx'].find((name) => spawnSync
 export class Nginx {
   private constructor(
     private readonly process: ChildProcess,
-    private readonly logFile: string,
+    private readonly folder: string,
   ) {}
 
   /**
@@ -35,27 +35,31 @@ export class Nginx {
       readFileSync(file, 'utf8'),
     );
     writeFileSync(join(folder, 'nginx.conf'), text);
-    const logFile = join(folder, 'log');
-    const log = openSync(logFile, 'a');
+    const log = openSync(join(folder, 'log'), 'a');
     const args = ['-p', folder, '-c', join(folder, 'nginx.conf'), '-e', '/dev/stderr', '-g', 'daemon off;'];
-    const nginx = new Nginx(spawn(nginxBinary!, args, { stdio: ['ignore', log, log] }), logFile);
-    try {
-      await eventually(async () => nginx.process.exitCode !== null || (await isReady()));
-      if (nginx.process.exitCode === null) return nginx;
-    } catch {
-      await nginx.stop();
-    }
-    throw new Error(`nginx does not answer: ${nginx.log}`);
+    const nginx = new Nginx(spawn(nginxBinary!, args, { stdio: ['ignore', log, log] }), folder);
+    closeSync(log);
+    const answers = await eventually(async () => nginx.process.exitCode !== null || (await isReady())).then(
+      () => nginx.process.exitCode === null,
+      () => false,
+    );
+    if (answers) return nginx;
+    const failure = new Error(`nginx does not answer: ${nginx.log}`);
+    await nginx.stop();
+    throw failure;
   }
 
   /** Everything that it has logged: requests and errors. */
   get log(): string {
-    return readFileSync(this.logFile, 'utf8');
+    return readFileSync(join(this.folder, 'log'), 'utf8');
   }
 
+  /** Ends the server and removes its files. */
   async stop(): Promise<void> {
-    if (this.process.exitCode !== null) return;
-    this.process.kill('SIGTERM');
-    await once(this.process, 'exit');
+    if (this.process.exitCode === null) {
+      this.process.kill('SIGTERM');
+      await once(this.process, 'exit');
+    }
+    rmSync(this.folder, { recursive: true, force: true });
   }
 }
