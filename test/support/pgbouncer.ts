@@ -12,7 +12,7 @@ export const pgbouncerBinary = ['pgbouncer', '/usr/sbin/pgbouncer'].find(
   (name) => spawnSync(name, ['--version']).status === 0,
 );
 
-/** PgBouncer refuses to run as root, so root starts it as `nobody`. */
+/** PgBouncer refuses to run as root, so root starts it as a user without rights. */
 const UNPRIVILEGED_ID = 65534;
 
 export interface PgBouncerOptions {

@@ -55,9 +55,9 @@ const STATEMENTS: Record<string, RegExp> = {
   readUser: /AS svc_key FROM "members" WHERE "id" = ANY\(\$1\)/,
   readCredentials: /AS svc_hash FROM "members"/,
   readSecondFactor: /^SELECT "two_factor_secret"::text AS secret/,
-  findByEmail: /FROM "members" "Member" WHERE/,
+  findByEmail: /^SELECT "u"\."email" .* FROM "members" "u" WHERE/,
   existingUsers: /^SELECT "id"::text AS id FROM "members"/,
-  isTaken: /FROM "members" "u" WHERE/,
+  isTaken: /row_exists.* FROM "members" "u" WHERE/,
   createUser: /^INSERT INTO "members"/,
   changeUser: /^UPDATE "members" SET/,
   deleteUser: /^DELETE FROM "members"/,
@@ -90,6 +90,7 @@ const STATEMENTS: Record<string, RegExp> = {
   readTimeline: /FROM pg_control_system\(\)$/,
   imitateCreation: /pg_logical_emit_message/,
   probe: /^SELECT 1$/,
+  transactionTime: /^SELECT transaction_timestamp\(\)::text AS begin$/,
   tableExists: /^SELECT count\(\*\)::int AS known FROM pg_attribute/,
   missingColumns: /to_regclass\(relation\) IS NULL AS "isTable"/,
   canLockUsers: /^SELECT 1 FROM pg_class/,
@@ -244,7 +245,7 @@ async function everyFlow(): Promise<void> {
 
 async function ofSessions(t: TestApp, id: string): Promise<void> {
   await t.login(ADA, 'wrong').expect(422);
-  await t.login('nobody@example.com').expect(422);
+  await t.login('unknown@example.com').expect(422);
   const tokens = await t.session();
   await ok(t.get('/private', tokens.access_token));
   await ok(t.refresh(tokens.refresh_token));
@@ -311,7 +312,7 @@ async function ofMaintenance(t: TestApp): Promise<void> {
   const { client } = await redisCache(sharedRedisUrl()!);
   await ok(t.call('post', '/auth/logout', (await t.session()).access_token));
   // Another timeline, and a store without its random key: the node repairs both.
-  const [timeline] = await client.keys('*svc:db:*');
+  const [timeline] = await client.keys(`*svc:db:*:${new URL(t.databaseUrl).pathname.slice(1)}`);
   await client.set(timeline!, 'another');
   await client.del(await client.keys('*svc:store'));
   await eventually(async () => (await client.get(timeline!)) !== 'another');

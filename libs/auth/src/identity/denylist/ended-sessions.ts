@@ -34,7 +34,7 @@ export class EndedSessions {
   private readonly statements = once(() => statementsOn(this.database));
   private readonly lookUp = batchPerTick<boolean | null>((ids) => this.includes(ids));
   private readonly logger = new Logger('Auth');
-  /** False on an engine that has no function to tell a standby from a primary. */
+  /** False on an engine without a function that distinguishes a standby from a primary. */
   private knowsStandbys = true;
   private isWarned = false;
 
