@@ -18,7 +18,7 @@ import { messageOf } from './server';
 import { readSizes } from './settings';
 import { type Stores, startStores } from './stores';
 
-const SIZES = '100000,1000000,3000000';
+const SIZES = '100000,1000000';
 /** One session of this many belongs to the guard whose sessions are all ended. */
 const APART_EACH = 15;
 /** At most this many rows are pruned and written to the denylist. */
