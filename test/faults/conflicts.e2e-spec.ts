@@ -1,4 +1,5 @@
 import { AccountDeleted, SessionEnded, SessionStarted, UserProvider } from '@svc/auth';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { DataSource, type EntityManager, type EntitySubscriberInterface } from 'typeorm';
 import { claimsOf } from '../support/app';
@@ -149,10 +150,12 @@ describe('work that PostgreSQL rolls back at every attempt', () => {
     const { refresh_token: token } = await t.session();
     const conflicts = await causeConflicts(t, 1e9, 'UPDATE ON svc_sessions');
     await t.refresh(token).expect(503).expect('Retry-After', '1');
+    // The answer does not wait for the attempt that was running.
+    await t.calm();
     const attempts = await conflicts.attempts();
     expect(attempts).toBeGreaterThan(1);
-    await t.calm();
-    // No attempt follows the answer.
+    // Longer than the longest pause between two attempts.
+    await sleep(200);
     expect(await conflicts.attempts()).toBe(attempts);
     await conflicts.end();
     await t.refresh(token).expect(200);

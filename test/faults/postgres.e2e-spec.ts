@@ -55,7 +55,11 @@ describe('a PostgreSQL', () => {
     await other.query('BEGIN');
     await other.query('SELECT 1 FROM svc_sessions WHERE id = $1 FOR UPDATE', [claimsOf(live.access_token).fid]);
   };
-  const waiting = async (): Promise<number> => (await other.query(WAITING)).rows[0].n;
+  const waiting = async (): Promise<number> => {
+    // Within a transaction, PostgreSQL lists the connections of the first query only.
+    await other.query('SELECT pg_stat_clear_snapshot()');
+    return (await other.query(WAITING)).rows[0].n;
+  };
 
   it('that is unavailable is answered 503, and requests succeed after it has recovered', async () => {
     // Ends every connection and refuses new ones.
