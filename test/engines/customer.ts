@@ -228,10 +228,14 @@ export class Customer {
     const one = this.any();
     const call: Call = { method: 'DELETE', path: '/auth/sessions', token: one.access_token };
     if (await this.use(one, call, undefined, [204], true)) return this.endAll();
-    // The session of the request ended before the others did.
+    // An earlier request has ended the session, and perhaps others: a new session ends those that are left.
+    const others = this.live.filter((other) => other !== one && !other.isFragile);
     this.remember([one]);
+    this.live = [];
     await this.signIn();
-    if (this.live.length > 0) await this.logOutEverywhere();
+    if (this.live.length === 0) return;
+    await this.logOutEverywhere();
+    this.remember(others);
   }
 
   private async changePassword(): Promise<void> {

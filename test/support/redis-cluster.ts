@@ -246,10 +246,13 @@ export class RedisCluster {
   }
 
   private async master(pair: number): Promise<ClusterServer> {
-    for (const one of this.pairs[pair]!) {
-      if (one.isRunning && (await one.isMaster().catch(() => false))) return one;
-    }
-    throw new Error(`the pair ${pair} has no master`);
+    let found: ClusterServer | undefined;
+    // On a slow machine, the servers may promote a replica by themselves.
+    await eventually(async () => {
+      for (const one of this.pairs[pair]!) if (one.isRunning && (await one.isMaster().catch(() => false))) found = one;
+      return found !== undefined;
+    });
+    return found!;
   }
 
   private async settled(): Promise<void> {
