@@ -85,7 +85,11 @@ export class SessionStore {
     @Inject(AUTH_CONFIG) private readonly config: AuthConfig,
   ) {}
 
-  /** Reads a session on the primary, without a lock. Reads in the same turn of the event loop share one statement. */
+  /**
+   * Reads a session on the primary, without a lock. Reads in the same turn of the event loop share one statement.
+   *
+   * @throws StoreUnavailable also if the session is missing on a standby
+   */
   find(familyId: string): Promise<FoundSession | null> {
     return withTimeout('PostgreSQL', this.config.storeTimeoutMs, this.found(familyId));
   }
@@ -261,6 +265,9 @@ export class SessionStore {
       : read(find));
     const readAt = performance.now();
     const found = new Map(rows.map((row) => [row.familyId, { ...row, readAt }]));
+    const isMissing = ids.some((id) => !found.has(id));
+    // The session may have started a moment ago: a standby that is not promoted yet lacks the latest commits.
+    if (isMissing && (await this.database.isStandby())) throw new StoreUnavailable('PostgreSQL');
     return ids.map((id) => found.get(id) ?? null);
   }
 

@@ -31,6 +31,9 @@ export const isMissingTable = (error: unknown): boolean => (error as { code?: un
 export const isMissing = (error: unknown): boolean =>
   isMissingTable(error) || (error as { code?: unknown } | null)?.code === '42703';
 
+/** Whether a statement failed because a function does not exist (SQLSTATE 42883), as on an engine without standbys. */
+export const isMissingFunction = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === '42883';
+
 interface Pool {
   on(event: 'connect', listener: (client: { on(event: 'error', listener: () => void): void }) => void): void;
 }
@@ -122,6 +125,8 @@ export async function repeatOnConflict<T>(ms: number, attempt: () => Promise<T>)
  * database becomes `StoreUnavailable`, and work that PostgreSQL has rolled back because of a conflict is repeated.
  */
 export class Database {
+  private mayBeStandby = true;
+
   /** @param prepares whether statements are prepared by name; until a prepared statement has failed */
   constructor(
     private readonly dataSource: DataSource | undefined,
@@ -151,6 +156,19 @@ export class Database {
 
   /** Runs one statement on a connection of the pool. */
   query: Sql = (statement, params = []) => this.connected(({ sql }) => sql(statement, params));
+
+  /** Whether the server is a standby, whose data may be older than the primary's. False on an engine without standbys. */
+  async isStandby(): Promise<boolean> {
+    if (!this.mayBeStandby) return false;
+    try {
+      const [row] = await this.query<{ is: boolean }>('SELECT pg_is_in_recovery() AS is');
+      return row?.is === true;
+    } catch (error) {
+      if (!isMissingFunction(error)) throw error;
+      this.mayBeStandby = false;
+      return false;
+    }
+  }
 
   /**
    * Runs `work` with an entity manager on one connection, for the tables of the host.

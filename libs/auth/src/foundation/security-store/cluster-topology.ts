@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RequestScope } from '../platform/deadline';
+import { StoreUnavailable } from '../platform/errors';
 import type { RedisClient, RedisCluster } from './redis-client';
 import type { RedisSecurityStore } from './redis-security-store';
 
@@ -11,6 +12,9 @@ const VIEWS = 5;
 /** Shortest time between two refreshes after failed commands, and between two checks of a closed cluster object. */
 const PAUSE_MS = 100;
 const CLOSE_CHECK_MS = 250;
+
+/** How long the connection to a master without a slot in the view stays open after a key was last asked for there. */
+const IDLE_MS = 60_000;
 
 /** The slot of a key: CRC16 (XMODEM) of its hash tag, or of the whole key. */
 export function slotOf(key: string): number {
@@ -40,6 +44,9 @@ const askingClient = (client: RedisClient): RedisClient => ({
   on: () => undefined,
 });
 
+/** Makes the store of a client. An own client is one that is not a client of the cluster object. */
+type StoreOn = (client: RedisClient, isOwn: boolean) => RedisSecurityStore;
+
 /** A master of the cluster. */
 export class ClusterMaster {
   readonly store: RedisSecurityStore;
@@ -49,14 +56,14 @@ export class ClusterMaster {
     private readonly client: RedisClient,
     /** Whether the client is not one of the cluster object, which closes its own clients only. */
     readonly isOwn: boolean,
-    private readonly storeOn: (client: RedisClient) => RedisSecurityStore,
+    private readonly storeOn: StoreOn,
   ) {
-    this.store = storeOn(client);
+    this.store = storeOn(client, isOwn);
   }
 
   /** For keys of a slot that this master imports. */
   get asking(): RedisSecurityStore {
-    return (this.askingStore ??= this.storeOn(askingClient(this.client)));
+    return (this.askingStore ??= this.storeOn(askingClient(this.client), true));
   }
 
   get isOpen(): boolean {
@@ -86,6 +93,17 @@ export function viewIn(reply: unknown): View {
   return { ranges, text: JSON.stringify(ranges) };
 }
 
+/** The addresses of the masters to which the answering master moves slots, from its reply to `CLUSTER NODES`. */
+export function importersIn(reply: unknown): string[] {
+  const nodes = String(reply)
+    .split('\n')
+    .map((line) => line.split(' '));
+  const addresses = new Map(nodes.map(([id, address = '']) => [id, address.split('@')[0]!]));
+  const own = nodes.find(([, , flags]) => flags?.split(',').includes('myself')) ?? [];
+  const targets = own.map((word) => /^\[\d+->-(\w+)\]$/.exec(word)?.[1]);
+  return [...new Set(targets.filter((id) => id !== undefined).map((id) => addresses.get(id) ?? ''))];
+}
+
 /** The view that most masters have; undefined without a view. */
 export function commonView(views: readonly View[]): View | undefined {
   const votes = ({ text }: View): number => views.filter((view) => view.text === text).length;
@@ -103,28 +121,36 @@ export class ClusterTopology {
   version = 0;
   private readonly owners = Array.from<string | undefined>({ length: SLOTS });
   private addresses: readonly string[] = [];
-  /** Masters that imported a slot before they had one. */
-  private readonly visited = new Set<string>();
+  /** When an address outside the view was last used: the first masters, and those that a redirection named. */
+  private readonly redirected = new Map<string, number>();
   private view = '';
   private readonly nodes = new Map<string, ClusterMaster>();
   private readonly opening = new Map<string, Promise<void>>();
   private refreshing?: Promise<void>;
   private refreshedAt = -Infinity;
   private closing?: NodeJS.Timeout;
+  /** The options of the clients of the cluster object. */
+  private options?: NonNullable<RedisClient['options']>;
+  private maker?: RedisCluster;
 
   constructor(
     private readonly cluster: RedisCluster,
     private readonly timeoutMs: number,
-    private readonly storeOn: (client: RedisClient) => RedisSecurityStore,
+    private readonly storeOn: StoreOn,
   ) {
     // Without a listener, an error of a node ends the process. The stores of the nodes log it.
     cluster.on('error', () => undefined);
   }
 
-  /** All masters that store keys; null while one of them is not known. */
+  /** The masters of the slots; null while there is no connection to one of them. */
   get masters(): ClusterMaster[] | null {
-    const masters = this.used.map((address) => this.nodes.get(address));
+    const masters = this.addresses.map((address) => this.nodes.get(address));
     return masters.length && masters.every((node) => node !== undefined) ? masters : null;
+  }
+
+  /** Those masters of the slots to which there is a connection. */
+  get connected(): ClusterMaster[] {
+    return this.addresses.map((address) => this.nodes.get(address)).filter((node) => node !== undefined);
   }
 
   /** The master of a slot; undefined while it is not known. */
@@ -132,30 +158,39 @@ export class ClusterTopology {
     return this.nodes.get(this.owners[slot] ?? '');
   }
 
-  at(address: string): ClusterMaster | undefined {
+  /** The master of a slot after a refresh, and after the connection to it if it is a new one. */
+  async find(slot: number): Promise<ClusterMaster | undefined> {
+    if (this.isDue) await this.refresh();
+    const address = this.owners[slot];
+    if (address !== undefined) await this.openOne(address);
+    return this.masterOf(slot);
+  }
+
+  /** Connects to a master that a redirection named. A new one may have no slot in any view. */
+  async reach(address: string): Promise<ClusterMaster | undefined> {
+    this.redirected.set(address, performance.now());
+    await this.openOne(address);
     return this.nodes.get(address);
   }
 
-  /** A master that imports a slot. A new one has no slot yet, so no view contains it. */
-  async importer(address: string): Promise<ClusterMaster | undefined> {
-    if (!this.addresses.includes(address)) this.visited.add(address);
-    await this.open([address]);
-    return this.nodes.get(address);
-  }
-
-  /** Records that a slot is served by another known master. */
+  /** Records that a slot is served by another master. */
   move(slot: number, address: string): void {
     this.owners[slot] = address;
     this.view = '';
     this.version++;
+    // The other slots of the former master have a new master, too.
+    if (!this.addresses.includes(address)) this.suspect();
   }
 
   /** Refreshes soon, after a command that failed. */
   suspect(): void {
-    if (performance.now() - this.refreshedAt > PAUSE_MS) void this.refresh();
+    if (this.isDue) void this.refresh();
   }
 
-  /** Reads the slots from the masters, and connects to new masters. Concurrent calls share one refresh. Never rejects. */
+  /**
+   * Reads the slots from the masters, and begins to connect to new masters. Concurrent calls share one refresh. Never
+   * rejects.
+   */
   refresh(): Promise<void> {
     return (this.refreshing ??= RequestScope.detached(() => this.discover())
       .catch(() => undefined)
@@ -165,28 +200,64 @@ export class ClusterTopology {
       }));
   }
 
+  /** Refreshes, and connects to all masters. Does not wait longer than the timeout for a master that accepts no connection. */
+  async connect(): Promise<void> {
+    await this.refresh();
+    await this.open(this.addresses);
+  }
+
+  /**
+   * The masters that have keys: those of the slots, and those that import their first slot.
+   *
+   * @throws StoreUnavailable if one of them does not answer
+   */
+  async holders(): Promise<ClusterMaster[]> {
+    const { masters } = this;
+    if (!masters) throw new StoreUnavailable('Redis');
+    const importers = await Promise.all(masters.map(async ({ store }) => importersIn(await store.clusterNodes())));
+    const added = [...new Set(importers.flat())].filter((address) => !this.addresses.includes(address));
+    const others = await Promise.all(added.map((address) => this.reach(address)));
+    if (others.includes(undefined)) throw new StoreUnavailable('Redis');
+    return [...masters, ...others.filter((node) => node !== undefined)];
+  }
+
   private async discover(): Promise<void> {
-    if (!this.ready.length) await this.open(this.cluster.masters.map(({ address }) => address));
+    if (!this.cluster.isOpen) return;
+    const first = this.ready.length ? [] : this.firstAddresses();
+    await this.open(first);
     const asked = this.ready.toSorted(() => Math.random() - 0.5).slice(0, VIEWS);
     const views = await Promise.all(asked.map(({ store }) => store.clusterSlots().then(viewIn, () => undefined)));
     const view = commonView(views.filter((one) => one !== undefined));
     if (view && view.text !== this.view) this.apply(view);
-    await this.open(this.addresses);
-    for (const address of this.visited) {
-      const node = this.nodes.get(address);
-      // A node without a name is no master any more. It is added again when it is asked for a key.
-      const isMaster = node?.isReady && node.store.instance !== null;
-      if (!isMaster || this.addresses.includes(address)) this.visited.delete(address);
-    }
+    if (view) for (const address of first) this.redirected.delete(address);
+    for (const address of this.addresses) void this.openOne(address);
     for (const [address, node] of this.nodes) {
-      if (this.used.includes(address)) continue;
+      if (this.isUsed(address)) continue;
       node.close();
       this.nodes.delete(address);
     }
   }
 
-  private get used(): string[] {
-    return [...new Set([...this.addresses, ...this.visited])];
+  /** The masters that the cluster object knows. They are used until a view is known. */
+  private firstAddresses(): string[] {
+    const addresses = this.cluster.masters.map(({ address }) => address);
+    for (const address of addresses) this.redirected.set(address, performance.now());
+    return addresses;
+  }
+
+  private get isDue(): boolean {
+    return performance.now() - this.refreshedAt > PAUSE_MS;
+  }
+
+  private isUsed(address: string): boolean {
+    if (this.addresses.includes(address)) {
+      // A master that has slots is not used any more when it has lost them.
+      this.redirected.delete(address);
+      return true;
+    }
+    if (performance.now() - (this.redirected.get(address) ?? -Infinity) < IDLE_MS) return true;
+    this.redirected.delete(address);
+    return false;
   }
 
   private get ready(): ClusterMaster[] {
@@ -201,7 +272,6 @@ export class ClusterTopology {
     this.version++;
   }
 
-  /** Connects to masters. Does not wait longer than the timeout: a dead master may accept no connection. */
   private async open(addresses: readonly string[]): Promise<void> {
     const closed = addresses.filter((address) => !this.nodes.get(address)?.isOpen);
     if (!closed.length) return;
@@ -209,18 +279,25 @@ export class ClusterTopology {
     await Promise.race([opened, sleep(this.timeoutMs, undefined, { ref: false })]);
   }
 
+  /** Connects to a master. Never rejects. */
   private openOne(address: string): Promise<void> {
+    if (this.nodes.get(address)?.isOpen) return Promise.resolve();
     const known = this.opening.get(address);
     if (known) return known;
-    const opening = this.connect(address)
+    const opening = RequestScope.detached(() => this.connectTo(address))
       .catch(() => undefined)
       .finally(() => this.opening.delete(address));
     this.opening.set(address, opening);
     return opening;
   }
 
-  private async connect(address: string): Promise<void> {
+  private async connectTo(address: string): Promise<void> {
+    if (!this.cluster.isOpen) return;
     const node = (await this.sharedMaster(address)) ?? (await this.ownMaster(address));
+    if (!this.cluster.isOpen || !this.isUsed(address)) {
+      node.close();
+      return;
+    }
     this.nodes.set(address, node);
     // Queries the name of the server in the background.
     node.store.identify().catch(() => undefined);
@@ -232,16 +309,29 @@ export class ClusterTopology {
     // The client of a former replica would read old data if this master became a replica again.
     if (!node || node.readonly) return undefined;
     const client = await this.cluster.nodeClient(node);
+    this.options ??= client.options;
     return client.isOpen === false ? undefined : new ClusterMaster(client, false, this.storeOn);
   }
 
   private async ownMaster(address: string): Promise<ClusterMaster> {
+    if (!this.cluster.isOpen) throw new StoreUnavailable('Redis');
+    this.closing ??= setInterval(() => this.closeWithCluster(), CLOSE_CHECK_MS).unref();
     const colon = address.lastIndexOf(':');
     const [host, port] = [address.slice(0, colon), Number(address.slice(colon + 1))];
     const node = { address, host, port, readonly: false, client: undefined };
-    const client = await this.cluster.nodeClient(node);
-    this.closing ??= setInterval(() => this.closeWithCluster(), CLOSE_CHECK_MS).unref();
-    return new ClusterMaster(client, true, this.storeOn);
+    return new ClusterMaster(await this.makerOfClients().nodeClient(node), true, this.storeOn);
+  }
+
+  /**
+   * Makes clients with the options of the host. They make one attempt to connect, and the next refresh makes the next one:
+   * a client of node-redis that is still connecting cannot be closed, and would try without end.
+   */
+  private makerOfClients(): RedisCluster {
+    if (this.maker) return this.maker;
+    const socket = { ...this.options?.socket, reconnectStrategy: false };
+    this.maker = this.cluster.duplicate({ defaults: { ...this.options, socket, maintNotifications: 'disabled' } });
+    this.maker.on('error', () => undefined);
+    return this.maker;
   }
 
   /** node-redis 4 has no event for the end of a cluster object. */

@@ -6,6 +6,8 @@ import { UNNAMED } from './security-store';
 export interface RedisClient {
   readonly isOpen?: boolean;
   readonly isReady?: boolean;
+  /** The options with which it was created. */
+  readonly options?: { readonly socket?: object };
   connect?(): Promise<unknown>;
   disconnect?(): Promise<unknown>;
   sendCommand(args: readonly string[]): Promise<unknown>;
@@ -43,6 +45,8 @@ export interface RedisCluster extends RedisClient {
   getSlotMaster(slot: number): unknown;
   /** The client of a node. A node that is not in the list of the cluster gets a new one, with the options of the cluster. */
   nodeClient(node: RedisClusterNode): RedisClient | Promise<RedisClient>;
+  /** Another cluster object with the same options, except for these. */
+  duplicate(overrides: object): RedisCluster;
 }
 
 /** A pool of node-redis 5 (`createClientPool`). */
@@ -154,10 +158,14 @@ async function connects(client: RedisClient): Promise<boolean> {
 export class Liveness {
   private silentSince?: number;
 
-  /** @param maxSilenceMs longest time without any reply, in milliseconds */
+  /**
+   * @param maxSilenceMs longest time without any reply, in milliseconds
+   * @param mayConnect whether the client is connected again after it was disconnected
+   */
   constructor(
     private readonly client: RedisSource,
     private readonly maxSilenceMs: number,
+    private readonly mayConnect: () => boolean,
   ) {}
 
   /** Records when a reply arrives, also when the caller no longer waits for it. */
@@ -176,7 +184,7 @@ export class Liveness {
     // Pending commands are rejected. The `reconnectStrategy` of the host applies to the new connection.
     void client
       .disconnect?.()
-      .then(() => client.connect?.())
+      .then(() => (this.mayConnect() ? client.connect?.() : undefined))
       .catch(() => undefined);
   }
 }

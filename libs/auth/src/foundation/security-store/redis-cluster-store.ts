@@ -1,9 +1,17 @@
-import { RequestScope, withTimeout } from '../platform/deadline';
+import { bestEffort, currentDeadline, RequestScope, withTimeout } from '../platform/deadline';
 import { AuthConfigError, StoreUnavailable } from '../platform/errors';
-import { ClusterTopology, slotOf } from './cluster-topology';
+import { type ClusterMaster, ClusterTopology, slotOf } from './cluster-topology';
 import type { RedisCluster } from './redis-client';
 import { RedisSecurityStore } from './redis-security-store';
-import { type AttemptOutcome, type Bucket, type Limit, SecurityStore, type Tally, UNNAMED } from './security-store';
+import {
+  type AttemptOutcome,
+  type Bucket,
+  type InstanceRead,
+  type Limit,
+  SecurityStore,
+  type Tally,
+  UNNAMED,
+} from './security-store';
 
 /** Groups of keys. They are spread over the masters, and each group is in one slot. */
 const TAGS: readonly string[] = Array.from({ length: 256 }, (_, i) => `{svc-${i.toString(16).padStart(2, '0')}}`);
@@ -16,6 +24,19 @@ const replyOf = (error: unknown): string => String((error as { cause?: { message
 
 /** Whether a command with several keys was refused because their slot moves to another master. */
 const isSplit = (error: unknown): boolean => replyOf(error).startsWith('TRYAGAIN');
+
+/** An attempt that a counter has counted, and the time of the answer. */
+interface Taken {
+  readonly limit: Limit;
+  readonly bucket: Bucket;
+  readonly at: number;
+}
+
+/** A counter without one of its attempts. */
+function without({ counted, pending, secondsLeft }: Bucket, isPending: boolean): Bucket {
+  const rest = isPending ? { counted, pending: pending - 1 } : { counted: counted - 1, pending };
+  return { ...rest, secondsLeft: rest.counted + rest.pending > 0 ? secondsLeft : 0 };
+}
 
 /** The result of a counted attempt. */
 interface Counted {
@@ -52,7 +73,7 @@ export class RedisClusterStore extends SecurityStore {
     this.topology = new ClusterTopology(
       cluster,
       timeoutMs,
-      (client) => new RedisSecurityStore(client, timeoutMs, prefix),
+      (client, isOwn) => new RedisSecurityStore(client, timeoutMs, prefix, () => !isOwn && cluster.isOpen),
     );
   }
 
@@ -60,28 +81,30 @@ export class RedisClusterStore extends SecurityStore {
     return TAGS;
   }
 
-  /** The names of all masters: it changes with a restart or a promotion of any master, and when a master is added. */
+  /** The names of all masters. Each of them is the name of the store for the keys in its own slots only. */
   override get instance(): string | null {
     const names = this.topology.masters?.map(({ store }) => store.instance) ?? [null];
-    if (names.includes(null)) return null;
-    return names.includes(UNNAMED) ? UNNAMED : names.toSorted().join();
+    if (names.includes(UNNAMED)) return UNNAMED;
+    return names.includes(null) ? null : names.toSorted().join();
   }
 
+  /** Throws only if no master answers: one that does not answer concerns its own keys only. */
   override async identify(): Promise<void> {
-    await this.topology.refresh();
-    const { masters } = this.topology;
-    if (!masters) throw new StoreUnavailable('Redis');
-    await Promise.all(masters.map(({ store }) => store.identify()));
+    await this.topology.connect();
+    const asked = await Promise.allSettled(this.topology.connected.map(({ store }) => store.identify()));
+    if (!asked.some(({ status }) => status === 'fulfilled')) throw new StoreUnavailable('Redis');
   }
 
   async *scan(prefix: string): AsyncGenerator<string[]> {
-    await this.topology.refresh();
-    const { masters, version } = this.topology;
-    if (!masters) throw new StoreUnavailable('Redis');
+    const { topology } = this;
+    await topology.connect();
+    const { version } = topology;
+    const holders = await topology.holders();
     // Twice: a slot may move from a master that was not read yet to one that was.
-    for (const { store } of [...masters, ...masters]) yield* store.scan(prefix);
-    await this.topology.refresh();
-    if (version !== this.topology.version) throw new StoreUnavailable('Redis');
+    for (const { store } of [...holders, ...holders]) yield* store.scan(prefix);
+    await topology.refresh();
+    const isSame = (await topology.holders()).every((holder) => holders.includes(holder));
+    if (version !== topology.version || !isSame) throw new StoreUnavailable('Redis');
   }
 
   async getMany(keys: readonly string[]): Promise<(string | null)[]> {
@@ -89,10 +112,15 @@ export class RedisClusterStore extends SecurityStore {
     const groups = this.bySlot(keys.map((key, at) => ({ key, at })));
     const read = async (group: readonly { key: string; at: number }[]): Promise<void> => {
       const found = await this.readSlot(group.map(({ key }) => key));
-      group.forEach(({ at }, i) => (values[at] = found[i] ?? null));
+      group.forEach(({ at }, i) => (values[at] = found.values[i] ?? null));
     };
     await Promise.all(groups.map(read));
     return values;
+  }
+
+  override async getWithInstance(keys: readonly string[]): Promise<InstanceRead> {
+    const [group, ...others] = this.bySlot(keys.map((key) => ({ key })));
+    return group && !others.length ? this.readSlot(keys) : { values: await this.getMany(keys), instance: null };
   }
 
   async setMany(keys: readonly string[], value: string, ttlSeconds: number): Promise<void> {
@@ -126,51 +154,81 @@ export class RedisClusterStore extends SecurityStore {
     await Promise.all(this.bySlot(limits.map((limit) => this.placed(limit))).map(settleSlot));
   }
 
-  /** The first policy of a master that evicts keys, or `noeviction`; null when a master does not report it. */
+  /** The first policy of a master that evicts keys, or `noeviction`; null when a master is absent or does not report it. */
   async evictionPolicy(): Promise<string | null> {
-    await this.topology.refresh();
-    const masters = this.topology.masters ?? [];
-    const policies = await Promise.all(masters.map(({ store }) => store.evictionPolicy()));
+    await this.topology.connect();
+    const { connected, masters } = this.topology;
+    const policies = await Promise.all(connected.map(({ store }) => store.evictionPolicy()));
     const evicting = policies.find((policy) => policy !== null && policy !== 'noeviction');
-    return evicting ?? (policies.length && !policies.includes(null) ? 'noeviction' : null);
-  }
-
-  /** Reads keys of one slot. While the slot moves, the keys are read one after the other. */
-  private readSlot(keys: readonly string[]): Promise<(string | null)[]> {
-    return this.route(keys[0]!, (store) => store.getMany(keys)).catch(async (error: unknown) => {
-      if (keys.length === 1 || !isSplit(error)) throw error;
-      const values: (string | null)[] = [];
-      for (const key of keys) values.push(...(await this.readSlot([key])));
-      return values;
-    });
+    return evicting ?? (masters && !policies.includes(null) ? 'noeviction' : null);
   }
 
   /**
-   * Counts an attempt under the limits of every slot in parallel. If one slot refuses it or does not answer, the attempt is
-   * taken back in the others.
+   * Reads keys of one slot. While the slot moves, the keys are read one after the other, and those that have moved are read
+   * from the importing master. No server holds all of them then.
+   */
+  private async readSlot(keys: readonly string[]): Promise<InstanceRead> {
+    try {
+      return await this.route(keys[0]!, async (store, isImporting) => {
+        const read = await store.getWithInstance(keys);
+        return isImporting ? { ...read, instance: null } : read;
+      });
+    } catch (error) {
+      if (keys.length === 1 || !isSplit(error)) throw error;
+      const values: (string | null)[] = [];
+      for (const key of keys) values.push(...(await this.readSlot([key])).values);
+      return { values, instance: null };
+    }
+  }
+
+  /**
+   * Counts an attempt under the limits of one slot after the other, in their order. If one slot refuses it or does not
+   * answer, the attempt is not counted in the later ones, so that a client above its own limit uses up no other counter,
+   * and it is taken back in the earlier ones.
    */
   private async countAll(groups: readonly (readonly Limit[])[], pending: boolean): Promise<Counted> {
-    const results = await Promise.allSettled(groups.map((group) => this.countSlot(group, pending)));
-    const counted = results.filter((result) => result.status === 'fulfilled').map(({ value }) => value);
-    const buckets = new Map(counted.flatMap((one) => [...one.buckets]));
-    const failure = results.find((result) => result.status === 'rejected');
-    const admitted = !failure && counted.every((one) => one.admitted);
-    if (admitted) return { admitted, buckets };
-    const undone = RequestScope.detached(() =>
-      Promise.all(
-        counted
-          .filter((one) => one.admitted)
-          .flatMap((one) => [...one.buckets])
-          .map(async ([limit, bucket]) => {
-            const uncounted = this.route(limit.key, (store) => store.uncount(limit, pending, bucket));
-            // The attempt stays counted if this fails.
-            buckets.set(limit, await uncounted.catch(() => bucket));
-          }),
-      ),
-    );
-    if (failure) throw failure.reason;
-    await undone;
-    return { admitted, buckets };
+    const buckets = new Map<Limit, Bucket>();
+    const taken: Taken[] = [];
+    for (const [i, group] of groups.entries()) {
+      const one = await this.countSlot(group, pending).catch((error: unknown) => {
+        void this.takeBack(taken, pending);
+        throw error;
+      });
+      const at = performance.now();
+      for (const [limit, bucket] of one.buckets) {
+        buckets.set(limit, bucket);
+        taken.push({ limit, bucket, at });
+      }
+      if (one.admitted) continue;
+      const earlier = taken.slice(0, -one.buckets.size);
+      const undoing = this.takeBack(earlier, pending);
+      for (const { limit, bucket } of earlier) buckets.set(limit, without(bucket, pending));
+      for (const [limit, bucket] of await this.countersOf(groups.slice(i + 1))) buckets.set(limit, bucket);
+      await undoing;
+      return { admitted: false, buckets };
+    }
+    return { admitted: true, buckets };
+  }
+
+  /** Takes an attempt back where it was counted. It stays counted if this fails. Does not wait for a slot that hangs. */
+  private takeBack(taken: readonly Taken[], pending: boolean): Promise<void> {
+    const undo = async ({ limit, bucket, at }: Taken): Promise<unknown> =>
+      this.route(limit.key, async (store) => {
+        const secondsLeft = bucket.secondsLeft - (performance.now() - at) / 1000;
+        // Otherwise the attempt of another client in the next window would be taken back.
+        return secondsLeft > 0 ? store.uncount(limit, pending, { ...bucket, secondsLeft }) : undefined;
+      });
+    const undone = RequestScope.detached(() => Promise.all(taken.map(undo)));
+    return taken.length ? bestEffort('taking back a refused attempt', undone) : Promise.resolve();
+  }
+
+  /** Reads counters without counting: with the maximum 0, every attempt is refused. */
+  private async countersOf(groups: readonly (readonly Limit[])[]): Promise<[Limit, Bucket][]> {
+    const read = async (limit: Limit): Promise<[Limit, Bucket][]> => {
+      const { buckets } = await this.countSlot([{ ...limit, max: 0, blockSeconds: 0 }], false);
+      return [...buckets.values()].map((bucket) => [limit, bucket]);
+    };
+    return (await Promise.all(groups.flat().map(read))).flat();
   }
 
   private async countSlot(group: readonly Limit[], pending: boolean): Promise<Counted> {
@@ -206,36 +264,41 @@ export class RedisClusterStore extends SecurityStore {
     return slotOf(this.prefix + key);
   }
 
-  /** Runs a command on the master of a key, and follows redirections. */
-  private async route<T>(key: string, run: (store: RedisSecurityStore) => Promise<T>): Promise<T> {
+  /**
+   * Runs a command on the master of a key, and follows redirections. Its waits for a connection end with the store timeout.
+   *
+   * @param run its second parameter tells whether the master only imports the slot of the key
+   */
+  private async route<T>(
+    key: string,
+    run: (store: RedisSecurityStore, isImporting: boolean) => Promise<T>,
+  ): Promise<T> {
     const { topology } = this;
     const slot = this.slotOf(key);
     const end = performance.now() + this.timeoutMs;
-    let store = await this.storeOf(slot);
+    // The deadline of a request contains the time that has passed already.
+    const within = <R>(wait: Promise<R>): Promise<R> =>
+      withTimeout('Redis', currentDeadline() ? this.timeoutMs : Math.max(0, end - performance.now()), wait);
+    const found = (master: ClusterMaster | undefined): ClusterMaster => {
+      if (!master) throw new StoreUnavailable('Redis');
+      return master;
+    };
+    let { store } = topology.masterOf(slot) ?? found(await within(topology.find(slot)));
+    let isImporting = false;
     for (let redirections = 0; ; redirections++) {
       try {
-        return await run(store);
+        return await run(store, isImporting);
       } catch (error) {
         const [, kind, address = ''] = /^(MOVED|ASK) \d+ (\S+)/.exec(replyOf(error)) ?? [];
         if (!kind || redirections === REDIRECTIONS || performance.now() > end) {
           topology.suspect();
           throw error;
         }
-        // A master that is not known yet may be a promoted replica. Its name becomes a part of `instance`.
-        const importer = kind === 'ASK' ? await topology.importer(address) : undefined;
-        if (kind === 'MOVED' && topology.at(address)) topology.move(slot, address);
-        else if (!importer) await topology.refresh();
-        store = importer ? importer.asking : await this.storeOf(slot);
+        isImporting = kind === 'ASK';
+        if (!isImporting) topology.move(slot, address);
+        const master = found(await within(topology.reach(address)));
+        store = isImporting ? master.asking : master.store;
       }
     }
-  }
-
-  /** The store of a slot's master. It refuses commands while its client is not connected. */
-  private async storeOf(slot: number): Promise<RedisSecurityStore> {
-    const { topology } = this;
-    if (!topology.masterOf(slot)) await withTimeout('Redis', this.timeoutMs, topology.refresh());
-    const master = topology.masterOf(slot);
-    if (!master) throw new StoreUnavailable('Redis');
-    return master.store;
   }
 }

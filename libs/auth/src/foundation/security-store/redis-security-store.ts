@@ -130,11 +130,13 @@ export class RedisSecurityStore extends SecurityStore {
   /**
    * @param timeoutMs longest wait for a reply in milliseconds. node-redis has no timeout for a server that hangs
    * @param prefix prefix of every key
+   * @param mayConnect whether the store may replace a connection on which nothing is answered
    */
   constructor(
     private readonly client: RedisSource,
     private readonly timeoutMs: number,
     private readonly prefix = '',
+    mayConnect = (): boolean => true,
   ) {
     super();
     // node-redis 5 does not have `executeIsolated`.
@@ -143,7 +145,7 @@ export class RedisSecurityStore extends SecurityStore {
         'node-redis 4 may mix up replies after a connection breaks in the middle of a reply. Use node-redis 5.',
       );
     }
-    this.liveness = new Liveness(client, 2 * timeoutMs);
+    this.liveness = new Liveness(client, 2 * timeoutMs, mayConnect);
     // Without a listener, a lost connection ends the process. A sentinel object also emits strings.
     client.on('error', (error: Error | string) => {
       this.logger.warn(`Redis: ${typeof error === 'string' ? error : error.message}`);
@@ -220,6 +222,11 @@ export class RedisSecurityStore extends SecurityStore {
   /** The slots of the cluster, as this server knows them: the reply to `CLUSTER SLOTS`. */
   clusterSlots(): Promise<unknown> {
     return this.send('CLUSTER', 'SLOTS');
+  }
+
+  /** The nodes of the cluster, and the slots that this server moves: the reply to `CLUSTER NODES`. */
+  clusterNodes(): Promise<unknown> {
+    return this.send('CLUSTER', 'NODES');
   }
 
   async settle(limits: readonly Limit[], attemptOutcome: AttemptOutcome): Promise<void> {

@@ -31,6 +31,12 @@ export interface Tally {
   readonly buckets: readonly Bucket[];
 }
 
+/** Values, and the name of the server that answered; null if it is not known. */
+export interface InstanceRead {
+  readonly values: readonly (string | null)[];
+  readonly instance: string | null;
+}
+
 /** The end of a pending attempt: `failed` counts, `succeeded` empties the counter, `undone` has no effect. */
 export type AttemptOutcome = 'failed' | 'succeeded' | 'undone';
 
@@ -101,6 +107,16 @@ export abstract class SecurityStore {
    * are read at one moment, or one after the other in their order.
    */
   abstract getMany(keys: readonly string[]): Promise<(string | null)[]>;
+
+  /**
+   * The values of `keys` like {@link getMany}, with the name of the one server that answered: {@link instance} of the
+   * server of these keys, if it was the same before and after. Null while it is not known, and if several servers answered.
+   */
+  async getWithInstance(keys: readonly string[]): Promise<InstanceRead> {
+    const before = this.instance;
+    const values = await this.getMany(keys);
+    return { values, instance: before === this.instance ? before : null };
+  }
 
   /** Writes `value` under every key, in one round trip. Throws unless all values were written. */
   abstract setMany(keys: readonly string[], value: string, ttlSeconds: number): Promise<void>;

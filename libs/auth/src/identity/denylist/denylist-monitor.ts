@@ -55,6 +55,7 @@ export class DenylistMonitor implements OnApplicationBootstrap, OnModuleDestroy 
   private looking?: Promise<void>;
   private isClosing = false;
   private isWarned = false;
+  private hasLease = false;
 
   constructor(
     private readonly store: SecurityStore,
@@ -104,32 +105,55 @@ export class DenylistMonitor implements OnApplicationBootstrap, OnModuleDestroy 
   }
 
   private async repair(): Promise<void> {
-    if (!isLost(await this.losses()) || !(await this.store.add(LEASE, this.node, LEASE_SECONDS))) return;
+    if (!isLost(await this.losses()) || !(await this.takeLease())) return;
     try {
       // Checked again under the lease: another node may have just finished the repair.
       const { continuity, tags, commits } = await this.losses();
       if (tags.size) await this.repairStore(continuity, tags);
       if (commits) await this.repairDatabase(commits, continuity);
     } finally {
-      await this.store.take(LEASE).catch(() => undefined);
+      if (this.hasLease) await this.store.take(LEASE).catch(() => undefined);
     }
   }
 
+  /**
+   * A slot tag that cannot be read is left for the next check: its master is away, or its slot moves. The others do not
+   * wait for it.
+   */
   private async losses(): Promise<Losses> {
-    // One read for each slot tag would wait for the name.
-    if (this.store.instance === null) throw new StoreUnavailable('The store');
-    const read = async (tag: string) => [tag, await this.continuity.readCurrent([COMPLETE + tag], tag)] as const;
-    const marks = await Promise.all(this.store.slotTags.map(read));
-    const continuity = new Map(marks.map(([tag, mark]) => [tag, mark.continuity]));
+    const marks = await this.marks();
+    const continuity = new Map(marks.map(([tag, , id]) => [tag, id]));
+    if (!continuity.size) throw new StoreUnavailable('The store');
     const database = await this.ended.timeline();
     // A standby is no source for a repair: it may have fewer ends than the store.
     if (database?.isStandby) return { continuity, tags: new Set(), commits: null };
-    const tags = new Set(marks.filter(([, mark]) => mark.values[0] !== mark.continuity).map(([tag]) => tag));
-    if (!database) return { continuity, tags, commits: null };
+    const tags = new Set(marks.filter(([, mark, id]) => mark !== id).map(([tag]) => tag));
+    // The store is scanned for lost commits only if all its masters answer.
+    if (!database || continuity.size < this.store.slotTags.length) return { continuity, tags, commits: null };
     const { timeline } = database;
     const key = `svc:db:${database.database}`;
     const [stored] = await this.store.getMany([key]);
     return { continuity, tags, commits: stored === timeline ? null : { key, timeline } };
+  }
+
+  /** The mark and the current id of each slot tag that can be read. @throws if none can be read */
+  private async marks(): Promise<[tag: string, mark: string | null, id: string][]> {
+    const results = await Promise.allSettled(this.store.slotTags.map((tag) => this.markOf(tag)));
+    const failed = results.find((result) => result.status === 'rejected');
+    if (failed && results.every(({ status }) => status === 'rejected')) throw failed.reason;
+    const read = results.map((result) => (result.status === 'fulfilled' ? result.value : null));
+    return read.filter((one) => one !== null);
+  }
+
+  private async markOf(tag: string): Promise<[tag: string, mark: string | null, id: string] | null> {
+    const read = () => this.continuity.read([COMPLETE + tag], tag);
+    let found = await read();
+    if (found.continuity === null && !found.isUncertain) {
+      await this.continuity.begin(tag);
+      found = await read();
+    }
+    const { continuity, values } = found;
+    return continuity === null ? null : [tag, values[0] ?? null, continuity];
   }
 
   /**
@@ -172,9 +196,21 @@ export class DenylistMonitor implements OnApplicationBootstrap, OnModuleDestroy 
     if (ended) this.logger.warn(`PostgreSQL had lost the end of ${ended} sessions, which the store still denied.`);
   }
 
+  /** In a sharded store, a node repairs without the lease if the master of the lease does not answer. */
+  private async takeLease(): Promise<boolean> {
+    this.hasLease = true;
+    try {
+      return await this.store.add(LEASE, this.node, LEASE_SECONDS);
+    } catch (error) {
+      if (this.store.slotTags.length === 1) throw error;
+      this.hasLease = false;
+      return true;
+    }
+  }
+
   private async renewLease(): Promise<void> {
     if (this.isClosing) throw new StoreUnavailable('The store');
-    await this.store.setMany([LEASE], this.node, LEASE_SECONDS);
+    if (this.hasLease) await this.store.setMany([LEASE], this.node, LEASE_SECONDS);
   }
 
   /** Longest time in seconds for which an access token of any guard can be presented. */

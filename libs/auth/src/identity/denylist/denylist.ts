@@ -3,7 +3,7 @@ import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-confi
 import { batchPerTick } from '../../foundation/platform/batching';
 import { withTimeout } from '../../foundation/platform/deadline';
 import { Realm } from '../../foundation/realm/realm';
-import { SecurityStore, UNNAMED } from '../../foundation/security-store/security-store';
+import { SecurityStore } from '../../foundation/security-store/security-store';
 import { StoreContinuity } from './store-continuity';
 import { sha256 } from '../../foundation/platform/crypto';
 import { canonicalId } from '../../foundation/platform/database';
@@ -40,6 +40,9 @@ export abstract class Denylist {
 
   /** Reads the denials of a token and its session in one round trip. Skips empty ids. @throws StoreUnavailable */
   abstract read(ids: { jti?: unknown; fid?: unknown }): Promise<StoredDenial>;
+
+  /** Whether the store certainly holds every denial of every session. @throws StoreUnavailable */
+  abstract isComplete(): Promise<boolean>;
 
   /**
    * Whether a session is denied. Calls within one tick of the event loop share a round trip.
@@ -97,15 +100,25 @@ export class StoredDenylist extends Denylist {
       const entries = keys.length ? await this.store.getMany(keys) : [];
       return { denied: entries.some((entry) => entry !== null), complete: false };
     }
-    const { values, continuity } = await this.continuity.read([COMPLETE + tag, ...keys], tag);
-    const [complete, ...entries] = values;
-    const isComplete = complete !== null && complete === continuity && this.store.instance !== UNNAMED;
+    const { entries, isComplete } = await this.readMarked(keys, tag);
     return { denied: entries.some((entry) => entry !== null), complete: isComplete };
+  }
+
+  async isComplete(): Promise<boolean> {
+    const marks = await Promise.all(this.store.slotTags.map((tag) => this.readMarked([], tag)));
+    return marks.every(({ isComplete }) => isComplete);
   }
 
   async deniesFamily(familyId: string): Promise<boolean> {
     const asked = this.family(familyId);
     return (await withTimeout('The denylist', this.config.storeTimeoutMs, asked)) !== null;
+  }
+
+  /** Reads keys with a slot tag, and whether the store certainly holds every denial with this tag. */
+  private async readMarked(keys: readonly string[], tag: string) {
+    const { values, continuity, isUnnamed } = await this.continuity.read([COMPLETE + tag, ...keys], tag);
+    const [complete, ...entries] = values;
+    return { entries, isComplete: complete !== null && complete === continuity && !isUnnamed };
   }
 }
 
@@ -124,6 +137,10 @@ export class NoDenylist extends Denylist {
 
   async read(): Promise<StoredDenial> {
     return { denied: false, complete: true };
+  }
+
+  async isComplete(): Promise<boolean> {
+    return true;
   }
 
   async deniesFamily(): Promise<boolean> {

@@ -2,7 +2,7 @@ import { Inject, Injectable, Logger } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { batchPerTick } from '../../foundation/platform/batching';
 import { Clock } from '../../foundation/platform/clock';
-import { Database, isMissingTable, isUuid } from '../../foundation/platform/database';
+import { Database, isMissingFunction, isMissingTable, isUuid } from '../../foundation/platform/database';
 import { isInconclusive } from '../../foundation/platform/deadline';
 import { once } from '../../foundation/platform/sweep';
 import { Session } from './session.entity';
@@ -95,19 +95,9 @@ export class EndedSessions {
       return row ?? null;
     } catch (error) {
       if (isInconclusive(error)) throw error;
-      if (await this.isStandby()) return { database: '', timeline: '', isStandby: true };
+      if (await this.database.isStandby()) return { database: '', timeline: '', isStandby: true };
       this.warnOfNoTimeline(error as Error);
       return null;
-    }
-  }
-
-  private async isStandby(): Promise<boolean> {
-    try {
-      const [row] = await this.database.query<{ is: boolean }>('SELECT pg_is_in_recovery() AS is');
-      return row?.is === true;
-    } catch (error) {
-      if (isMissingFunction(error)) return false;
-      throw error;
     }
   }
 
@@ -149,9 +139,6 @@ export class EndedSessions {
     }
   }
 }
-
-/** 42883: no such function, on an engine without standbys. */
-const isMissingFunction = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === '42883';
 
 /** A sub-select of the ended sessions among the ids of a parameter. */
 export const endedAmong = (database: Database, parameter: string): string =>

@@ -5,7 +5,7 @@ import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-confi
 import { StoreUnavailable } from '../../foundation/platform/errors';
 import { sha256 } from '../../foundation/platform/crypto';
 import { withTimeout } from '../../foundation/platform/deadline';
-import { SecurityStore } from '../../foundation/security-store/security-store';
+import { SecurityStore, UNNAMED } from '../../foundation/security-store/security-store';
 
 /** Key of a random value that stays in the store until the store is emptied; one for each slot tag. */
 const NONCE = 'svc:store';
@@ -23,6 +23,8 @@ export interface ContinuousRead {
   readonly continuity: string | null;
   /** Whether the id is unknown because the server that answered is: a loss is possible, but not certain. */
   readonly isUncertain: boolean;
+  /** Whether the server that answered does not provide its name, so that a promoted replica has the same id. */
+  readonly isUnnamed: boolean;
 }
 
 /**
@@ -46,13 +48,15 @@ export class StoreContinuity {
    * @throws StoreUnavailable
    */
   async read(keys: readonly string[], tag: string): Promise<ContinuousRead> {
-    const before = this.store.instance;
     // The random value is last: a store that moves the keys to another server reads them in this order.
-    const values = await this.store.getMany([...keys, NONCE + tag]);
+    const { values, instance } = await this.store.getWithInstance([...keys, NONCE + tag]);
     const nonce = values[keys.length] ?? null;
-    const server = before === this.store.instance ? before : null;
-    const continuity = nonce !== null && server !== null ? this.idOf(server, nonce, tag) : null;
-    return { values: values.slice(0, keys.length), continuity, isUncertain: nonce !== null && server === null };
+    return {
+      values: values.slice(0, keys.length),
+      continuity: nonce !== null && instance !== null ? this.idOf(instance, nonce, tag) : null,
+      isUncertain: nonce !== null && instance === null,
+      isUnnamed: instance === UNNAMED,
+    };
   }
 
   /**
@@ -62,6 +66,11 @@ export class StoreContinuity {
    */
   readCurrent(keys: readonly string[], tag: string): Promise<ContinuousRead & { continuity: string }> {
     return withTimeout('The store', this.config.storeTimeoutMs, this.find(keys, tag));
+  }
+
+  /** Creates the random value of a tag if it is missing. @throws StoreUnavailable */
+  async begin(tag: string): Promise<void> {
+    await this.store.add(NONCE + tag, randomUUID(), YEAR);
   }
 
   /** The id is hashed, because login challenges contain it. */
@@ -80,8 +89,9 @@ export class StoreContinuity {
       const { continuity, ...read } = await this.read(keys, tag);
       if (continuity !== null) return { ...read, continuity };
       if (performance.now() > end) throw new StoreUnavailable('The store');
-      await this.store.add(NONCE + tag, randomUUID(), YEAR);
-      if (this.store.instance === null) await this.store.identify();
+      if (!read.isUncertain) await this.begin(tag);
+      // Not awaited: another master of a sharded store may not answer.
+      else if (attempt === 0) this.store.identify().catch(() => undefined);
       if (attempt > 0) await sleep(PAUSE_MS);
     }
   }
