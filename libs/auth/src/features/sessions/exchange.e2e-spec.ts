@@ -1,6 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { GRACE, ROTATION_TABLE, type Judged } from './rotation.testkit';
 import { refreshVerdict, recentChange } from './rotation.policy';
 import { type FoundSession, SessionStore } from './session.store';
+import { Database } from '../../foundation/platform/database';
+import { StoreUnavailable } from '../../foundation/platform/errors';
 import { Realms } from '../../foundation/realm/realm';
 import { TestApp, claimsOf } from '../../../../../test/support/app';
 
@@ -145,5 +148,56 @@ describe('refreshes in one shared statement', () => {
     expect(await storeOf().rotate(theirs, 0, true)).toBe(false);
     expect(await storeOf('admin').rotate(own, 0, false)).toBe(false);
     expect([(await rowOf(id)).generation, (await rowOf(staff)).generation]).toEqual([0, 0]);
+  });
+});
+
+describe('a session without a row', () => {
+  /** The server answers like a standby that has not replayed the latest commits, or like an engine without standbys. */
+  const onServer = async (reply: () => unknown[], work: () => Promise<void>): Promise<number> => {
+    const database = t.app.get(Database);
+    const { query } = database;
+    let asked = 0;
+    database.query = async (text, values) => {
+      if (text !== 'SELECT pg_is_in_recovery() AS is') return query(text, values);
+      asked++;
+      return reply() as never;
+    };
+    try {
+      await work();
+    } finally {
+      database.query = query;
+    }
+    return asked;
+  };
+
+  it('is unknown on a standby, so that its token stays valid', async () => {
+    const { refreshToken } = await t.auth.startSession(1);
+    const bytes = Buffer.from(refreshToken, 'base64url');
+    // A byte of the session id.
+    bytes[5]! ^= 1;
+    const missing = bytes.toString('base64url');
+    const asked = await onServer(
+      () => [{ is: true }],
+      async () => {
+        await expect(storeOf().find(randomUUID())).rejects.toBeInstanceOf(StoreUnavailable);
+        await t.refresh(missing).expect(503);
+        // A row is read without a further statement.
+        await t.refresh(refreshToken).expect(200);
+      },
+    );
+    expect(asked).toBe(2);
+  });
+
+  it('does not exist on a primary, and on an engine without standbys', async () => {
+    expect(await storeOf().find(randomUUID())).toBeNull();
+    const asked = await onServer(
+      () => {
+        throw Object.assign(new Error('no such function'), { code: '42883' });
+      },
+      async () => {
+        for (let i = 0; i < 3; i++) expect(await storeOf().find(randomUUID())).toBeNull();
+      },
+    );
+    expect(asked).toBe(1);
   });
 });

@@ -3,6 +3,7 @@ import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-confi
 import { batchPerTick } from '../../foundation/platform/batching';
 import { Clock } from '../../foundation/platform/clock';
 import { LOCK_UNTIL_COMMIT, Database, type Sql, isMissingTable, isUuid } from '../../foundation/platform/database';
+import { StoreUnavailable } from '../../foundation/platform/errors';
 import { once } from '../../foundation/platform/sweep';
 import { withTimeout, currentDeadline } from '../../foundation/platform/deadline';
 import { UserProvider } from '../../foundation/ports/user-provider';

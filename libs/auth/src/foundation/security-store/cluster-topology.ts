@@ -117,6 +117,8 @@ export function commonView(views: readonly View[]): View | undefined {
  * object would wait for it without end. Here the other masters are asked, after each failed command and once a second.
  */
 export class ClusterTopology {
+  /** Is called with each master after the connection to it. */
+  onConnected: (master: ClusterMaster) => void = () => undefined;
   /** Changes with every change of a slot's master. */
   version = 0;
   private readonly owners = Array.from<string | undefined>({ length: SLOTS });
@@ -301,6 +303,7 @@ export class ClusterTopology {
     this.nodes.set(address, node);
     // Queries the name of the server in the background.
     node.store.identify().catch(() => undefined);
+    this.onConnected(node);
   }
 
   /** A master with the client of the cluster object. */

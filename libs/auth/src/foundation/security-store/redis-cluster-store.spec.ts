@@ -1,8 +1,9 @@
 import { Logger } from '@nestjs/common';
 import { EventEmitter } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../../../../../test/support/eventually';
 import { AuthConfigError, StoreUnavailable } from '../platform/errors';
-import { slotOf } from './cluster-topology';
+import { importersIn, slotOf } from './cluster-topology';
 import type { RedisClient, RedisCluster, RedisClusterNode } from './redis-client';
 import { RedisClusterStore } from './redis-cluster-store';
 
@@ -12,6 +13,7 @@ type Words = readonly string[];
 class FakeMaster extends EventEmitter implements RedisClient {
   isOpen = true;
   isReady = true;
+  readonly options = { password: 'secret', socket: { host: 'a', port: 1, tls: false } };
   readonly sent: Words[] = [];
   readonly values = new Map<string, string>();
   /** The owners of the slots in its replies: the first slots belong to the first address, and so on. */
@@ -29,11 +31,13 @@ class FakeMaster extends EventEmitter implements RedisClient {
     for (const [start, reply] of this.replies) {
       if (!words.join(' ').startsWith(start)) continue;
       if (reply instanceof Error) throw reply;
-      return reply;
+      return typeof reply === 'function' ? reply(words) : reply;
     }
     if (name === 'INFO') return `role:master\r\nrun_id:${this.address}`;
     if (name === 'MGET') return args.map((key) => this.values.get(key) ?? null);
     if (name === 'SET') return void this.values.set(args[0]!, args[1]!);
+    if (name === 'SCAN') return ['0', [...this.values.keys()]];
+    if (words[1] === 'NODES') return `id ${this.address}@1 myself,master - 0 0 1 connected 0-5460`;
     if (name === 'CLUSTER') {
       const width = 16384 / this.view.length;
       return this.view.map((address, i) => {
@@ -87,7 +91,24 @@ class FakeCluster extends EventEmitter {
 
   getSlotMaster = (): unknown => undefined;
   nodeClient = async ({ address }: RedisClusterNode): Promise<RedisClient> => this.all.get(address)!;
+
+  /** The options of the clients that the library makes itself, and the addresses to which they connect. */
+  ownOptions: { defaults?: Record<string, unknown> } = {};
+  readonly dialed: string[] = [];
+  /** Replaces the connection of a client that the library makes. */
+  dial = async (address: string): Promise<RedisClient> => this.all.get(address)!;
+
+  duplicate(options: object): unknown {
+    this.ownOptions = options;
+    const nodeClient = ({ address }: RedisClusterNode) => {
+      this.dialed.push(address);
+      return this.dial(address);
+    };
+    return { on: () => undefined, nodeClient };
+  }
 }
+
+const never = new Promise<never>(() => undefined);
 
 /** A key in one of three thirds of the slots. */
 function keyIn(third: number, tag = ''): string {
@@ -134,6 +155,30 @@ describe('the store on a cluster object', () => {
     expect(store.instance).toBeNull();
   });
 
+  it('names the master that answered a read, also while another master is away', async () => {
+    await store.setMany([keyIn(0)], 'x', 60);
+    cluster.at(1).isReady = false;
+    cluster.at(1).emit('error', new Error('lost'));
+    expect(await store.getWithInstance([keyIn(0)])).toEqual({ values: ['x'], instance: A });
+    await store.identify();
+    expect(await store.getWithInstance([keyIn(2)])).toEqual({ values: [null], instance: C });
+    await expect(store.getWithInstance([keyIn(1)])).rejects.toBeInstanceOf(StoreUnavailable);
+  });
+
+  it('has no name for a read that two masters answered, or whose master changed its name', async () => {
+    expect(await store.getWithInstance([keyIn(0), keyIn(1)])).toEqual({ values: [null, null], instance: null });
+    cluster.at(0).replies.set('MGET', () => {
+      cluster.at(0).emit('error', new Error('lost'));
+      return ['x'];
+    });
+    expect(await store.getWithInstance([keyIn(0)])).toEqual({ values: ['x'], instance: null });
+  });
+
+  it('cannot be identified if no master answers', async () => {
+    for (const i of [0, 1, 2]) cluster.at(i).replies.set('INFO', refusal('LOADING'));
+    await expect(store.identify()).rejects.toBeInstanceOf(StoreUnavailable);
+  });
+
   it('follows a slot to another master', async () => {
     const key = keyIn(0);
     cluster.at(2).values.set(key, 'moved');
@@ -146,14 +191,14 @@ describe('the store on a cluster object', () => {
     expect(cluster.at(0).data).toHaveLength(asked);
   });
 
-  it('has another name when a slot moves to a master that was not known', async () => {
+  it('follows a slot to a master that was not known, which has its own name', async () => {
     const key = keyIn(0);
-    const { instance } = store;
     cluster.add(D).values.set(key, 'promoted');
     cluster.at(0).replies.set('MGET', refusal(`MOVED ${slotOf(key)} ${D}`));
     cluster.report(D, B, C);
     expect(await store.getMany([key])).toEqual(['promoted']);
-    expect(store.instance).not.toBe(instance);
+    await eventually(async () => (await store.getWithInstance([key])).instance === D);
+    expect((await store.getWithInstance([keyIn(1)])).instance).toBe(B);
     await eventually(async () => store.instance === [B, C, D].join());
   });
 
@@ -168,32 +213,20 @@ describe('the store on a cluster object', () => {
     expect(before).toEqual(reads.map(() => 'ASKING'));
   });
 
-  it('asks a new master that imports its first slot, and has another name from then on', async () => {
+  it('asks a new master that imports its first slot, and has no name for its answers', async () => {
     const key = keyIn(0);
+    const [tag] = [keyIn(0, 'other')];
     cluster.add(D).values.set(key, 'imported');
-    cluster.at(0).replies.set('MGET', refusal(`ASK ${slotOf(key)} ${D}`));
-    expect(await store.getMany([key])).toEqual(['imported']);
-    await eventually(async () => store.instance === [A, B, C, D].join());
-    await store.identify();
-    expect(store.instance).toBe([A, B, C, D].join());
-    cluster.at(3).isReady = false;
-    await store.identify();
-    expect(store.instance).toBe([A, B, C].join());
-  });
-
-  it('forgets a new master that has become a replica, also while its connection stays open', async () => {
-    const key = keyIn(0);
-    cluster.add(D).values.set(key, 'imported');
-    cluster.at(0).replies.set('MGET', refusal(`ASK ${slotOf(key)} ${D}`));
-    await store.getMany([key]);
-    await eventually(async () => store.instance === [A, B, C, D].join());
-    cluster.at(3).replies.set('INFO', 'role:slave');
-    cluster.at(0).replies.clear();
-    await store.identify();
-    // Before a refresh it is not certain whether the replica still serves a slot.
-    expect(store.instance).toBeNull();
-    await store.identify();
-    expect(store.instance).toBe([A, B, C].join());
+    cluster.at(0).replies.set(`MGET ${key}`, refusal(`ASK ${slotOf(key)} ${D}`));
+    const { instance } = store;
+    for (let i = 0; i < 3; i++) {
+      expect(await store.getWithInstance([key])).toEqual({ values: ['imported'], instance: null });
+      await store.identify();
+    }
+    // One connection is kept while keys are asked for there. It concerns no other key.
+    expect(cluster.dialed).toEqual([D]);
+    expect(store.instance).toBe(instance);
+    expect((await store.getWithInstance([tag])).instance).toBe(A);
   });
 
   it('reads the keys of a slot that moves one after the other, in their order', async () => {
@@ -204,7 +237,7 @@ describe('the store on a cluster object', () => {
       .find(({ address }) => address === [A, B, C][Math.floor(slotOf(tag) / (16384 / 3))])!;
     master.replies.set(`MGET ${keys.join(' ')}`, refusal('TRYAGAIN Multiple keys request during rehashing of slot'));
     master.values.set(keys[1]!, 'denied');
-    expect(await store.getMany(keys)).toEqual([null, 'denied', null]);
+    expect(await store.getWithInstance(keys)).toEqual({ values: [null, 'denied', null], instance: null });
     expect(master.data.slice(1)).toEqual(keys.map((key) => ['MGET', key]));
   });
 
@@ -256,6 +289,208 @@ describe('the store on a cluster object', () => {
     cluster.isOpen = false;
     await eventually(async () => !cluster.at(3).isOpen);
     expect([0, 1, 2].map((i) => cluster.at(i).isOpen)).toEqual([true, true, true]);
+  });
+
+  describe('that opens connections itself', () => {
+    beforeEach(async () => {
+      cluster.report(D, B, C);
+    });
+
+    it('uses the options of the host, and one attempt to connect', async () => {
+      cluster.add(D);
+      await store.identify();
+      const { defaults } = cluster.ownOptions;
+      expect(defaults).toMatchObject({ password: 'secret', socket: { tls: false, reconnectStrategy: false } });
+    });
+
+    it('closes one whose address has left the masters while it was connecting', async () => {
+      let connect = (_: RedisClient): void => undefined;
+      cluster.dial = () => new Promise((resolve) => (connect = resolve));
+      await store.identify();
+      cluster.report(A, B, C);
+      await store.identify();
+      const late = new FakeMaster(D);
+      connect(late);
+      await eventually(async () => !late.isOpen);
+      expect(store.instance).toBe([A, B, C].join());
+    });
+
+    it('closes one that connects after the cluster object was closed, and opens no other', async () => {
+      let connect = (_: RedisClient): void => undefined;
+      cluster.dial = () => new Promise((resolve) => (connect = resolve));
+      await store.identify();
+      cluster.isOpen = false;
+      const late = new FakeMaster(D);
+      connect(late);
+      await eventually(async () => !late.isOpen);
+      await expect(store.getMany([keyIn(0)])).rejects.toBeInstanceOf(StoreUnavailable);
+      await store.identify().catch(() => undefined);
+      await expect(store.getMany([keyIn(0)])).rejects.toBeInstanceOf(StoreUnavailable);
+      expect(cluster.dialed).toEqual([D]);
+    });
+
+    it('opens another one after a loss, at a refresh', async () => {
+      const lost = cluster.add(D);
+      await store.identify();
+      lost.isOpen = lost.isReady = false;
+      await expect(store.getMany([keyIn(0)])).rejects.toBeInstanceOf(StoreUnavailable);
+      const next = cluster.add(D);
+      next.view = [D, B, C];
+      await eventually(async () =>
+        store.getMany([keyIn(0)]).then(
+          () => true,
+          () => false,
+        ),
+      );
+      expect(next.data).toHaveLength(1);
+    });
+
+    it('does not make others wait for a master that accepts no connection', async () => {
+      cluster.dial = () => never;
+      await store.identify();
+      const [E, key] = ['10.0.0.5:5', keyIn(1)];
+      cluster.report(D, E, C);
+      cluster.add(E).view = [D, E, C];
+      cluster.dial = (address) => (address === E ? Promise.resolve(cluster.at(3)) : never);
+      cluster.at(1).isReady = false;
+      const started = performance.now();
+      await eventually(async () =>
+        store.getMany([key]).then(
+          () => true,
+          () => false,
+        ),
+      );
+      // Without the limit of one store timeout, which is the wait for the other master.
+      expect(performance.now() - started).toBeLessThan(500);
+    });
+  });
+
+  it('limits the wait for a master that a redirection names to the store timeout', async () => {
+    const key = keyIn(0);
+    cluster.dial = () => never;
+    for (const kind of ['MOVED', 'ASK']) {
+      cluster.at(0).replies.set('MGET', refusal(`${kind} ${slotOf(key)} ${D}`));
+      const started = performance.now();
+      await expect(store.getMany([key])).rejects.toBeInstanceOf(StoreUnavailable);
+      expect(performance.now() - started).toBeLessThan(2 * 500);
+      await store.identify();
+    }
+  });
+
+  describe('that counts an attempt in several slots', () => {
+    const limits = [0, 1, 2].map((third) => ({ key: keyIn(third), max: 5, seconds: 60 }));
+    const bucketOf = (counted: number) => [counted, 0, 60_000];
+    const counts = (i: number): Words[] => cluster.at(i).data.filter(([, , , , , field]) => field !== undefined);
+
+    beforeEach(() => {
+      for (const i of [0, 1, 2]) cluster.at(i).replies.set('EVAL', [1, ...bucketOf(1)]);
+    });
+
+    it('counts in none of the later slots after a refusal, and takes back the earlier ones', async () => {
+      const sent: string[] = [];
+      for (const [i, name] of ['first', 'second', 'third'].entries()) {
+        cluster.at(i).replies.set('EVAL', (words: Words) => {
+          const isUndo = words[1]!.includes('PTTL') && !words[1]!.includes('admitted');
+          const isRead = words.at(-3) === '0';
+          sent.push(`${isUndo ? 'undo' : isRead ? 'read' : 'count'} ${name}`);
+          if (isUndo) return [0, 0, 0];
+          return [i === 1 || isRead ? 0 : 1, ...bucketOf(i === 1 ? 5 : 3)];
+        });
+      }
+      expect(await store.count(limits)).toEqual({
+        admitted: false,
+        buckets: [
+          { counted: 2, pending: 0, secondsLeft: 60 },
+          { counted: 5, pending: 0, secondsLeft: 60 },
+          { counted: 3, pending: 0, secondsLeft: 60 },
+        ],
+      });
+      expect(sent.toSorted()).toEqual(['count first', 'count second', 'read third', 'undo first']);
+    });
+
+    it('does not wait for a slot that hangs when it takes an attempt back', async () => {
+      cluster.at(0).replies.set('EVAL', (words: Words) => (words.length > 6 ? [1, ...bucketOf(1)] : never));
+      cluster.at(1).replies.set('EVAL', [0, ...bucketOf(5)]);
+      const started = performance.now();
+      expect(await store.count(limits.slice(0, 2))).toMatchObject({ admitted: false, buckets: [{ counted: 0 }, {}] });
+      expect(performance.now() - started).toBeLessThan(500);
+    });
+
+    it('does not take back an attempt whose window has ended: it could be that of another client', async () => {
+      cluster.at(0).replies.set('EVAL', [1, 1, 0, 5]);
+      cluster.at(1).replies.set('EVAL', async () => {
+        await sleep(20);
+        return [0, ...bucketOf(5)];
+      });
+      await store.count(limits.slice(0, 2));
+      expect(counts(0)).toHaveLength(1);
+    });
+  });
+
+  describe('that is scanned', () => {
+    const all = async (): Promise<string[]> => {
+      const keys: string[] = [];
+      for await (const page of store.scan('')) keys.push(...page);
+      return [...new Set(keys)].toSorted();
+    };
+    const moving = `a ${A}@1 myself,master - 0 0 1 connected 0-5460 [7->-d]\nd ${D}@1,host master - 0 0 4 connected`;
+
+    it('reads the keys of a master that imports its first slot', async () => {
+      cluster.at(0).values.set('stays', 'x');
+      cluster.add(D).values.set('moved', 'x');
+      cluster.at(0).replies.set('CLUSTER NODES', moving);
+      expect(await all()).toEqual(['moved', 'stays']);
+    });
+
+    it('fails if a slot begins to move to another master meanwhile', async () => {
+      cluster.add(D).values.set('moved', 'x');
+      cluster.at(2).replies.set('SCAN', () => {
+        cluster.at(0).replies.set('CLUSTER NODES', moving);
+        return ['0', []];
+      });
+      await expect(all()).rejects.toBeInstanceOf(StoreUnavailable);
+    });
+
+    it('fails if a master is away', async () => {
+      cluster.report(D, B, C);
+      cluster.dial = () => never;
+      await expect(all()).rejects.toBeInstanceOf(StoreUnavailable);
+    });
+
+    it.each([
+      [moving, [D]],
+      [`a ${A}@1 myself,master - 0 0 1 connected 0-5460 [7-<-d]\nd ${D}@1 master - 0 0 4 connected`, []],
+      [`a ${A}@1 master - 0 0 1 connected 0-5460 [7->-d]\nd ${D}@1 myself,master - 0 0 4 connected`, []],
+      ['', []],
+    ])('reads from %j the importing masters %j', (reply, addresses) => {
+      expect(importersIn(reply)).toEqual(addresses);
+    });
+  });
+
+  describe('whose eviction policy is read', () => {
+    const policy = (i: number, text: string) => cluster.at(i).replies.set('CONFIG GET', ['maxmemory-policy', text]);
+
+    it('reports a master that evicts keys, also while another master is away', async () => {
+      for (const i of [0, 1, 2]) policy(i, 'noeviction');
+      expect(await store.evictionPolicy()).toBe('noeviction');
+      cluster.report(D, B, C);
+      cluster.dial = () => never;
+      expect(await store.evictionPolicy()).toBeNull();
+      policy(2, 'allkeys-lru');
+      expect(await store.evictionPolicy()).toBe('allkeys-lru');
+    });
+
+    it('logs that a master evicts keys, which was not there when the policy was read', async () => {
+      for (const i of [0, 1, 2]) policy(i, 'noeviction');
+      await store.evictionPolicy();
+      const errors = jest.spyOn(Logger.prototype, 'error').mockReturnValue();
+      cluster.add(D);
+      policy(3, 'allkeys-lru');
+      cluster.report(D, B, C);
+      await store.identify();
+      await eventually(async () => errors.mock.calls.length > 0);
+      expect(errors.mock.calls).toEqual([[expect.stringContaining('The maxmemory-policy of Redis is allkeys-lru')]]);
+    });
   });
 
   it.each(['app:', '{app}:', 'app}:', 'a{b}c{'])('accepts the key prefix "%s"', (prefix) => {

@@ -1,8 +1,9 @@
+import { Logger } from '@nestjs/common';
 import { bestEffort, currentDeadline, RequestScope, withTimeout } from '../platform/deadline';
 import { AuthConfigError, StoreUnavailable } from '../platform/errors';
 import { type ClusterMaster, ClusterTopology, slotOf } from './cluster-topology';
 import type { RedisCluster } from './redis-client';
-import { RedisSecurityStore } from './redis-security-store';
+import { evictionProblem, RedisSecurityStore } from './redis-security-store';
 import {
   type AttemptOutcome,
   type Bucket,
@@ -50,6 +51,7 @@ interface Counted {
  */
 export class RedisClusterStore extends SecurityStore {
   readonly shared = true;
+  private readonly logger = new Logger('Auth');
   private readonly topology: ClusterTopology;
 
   /**
@@ -154,13 +156,23 @@ export class RedisClusterStore extends SecurityStore {
     await Promise.all(this.bySlot(limits.map((limit) => this.placed(limit))).map(settleSlot));
   }
 
-  /** The first policy of a master that evicts keys, or `noeviction`; null when a master is absent or does not report it. */
+  /**
+   * The first policy of a master that evicts keys, or `noeviction`; null when a master is absent or does not report it.
+   * From then on the policy of each master that is connected later is checked, and an evicting one is logged.
+   */
   async evictionPolicy(): Promise<string | null> {
+    this.topology.onConnected = ({ store }) => void this.logEviction(store);
     await this.topology.connect();
     const { connected, masters } = this.topology;
     const policies = await Promise.all(connected.map(({ store }) => store.evictionPolicy()));
     const evicting = policies.find((policy) => policy !== null && policy !== 'noeviction');
     return evicting ?? (masters && !policies.includes(null) ? 'noeviction' : null);
+  }
+
+  private async logEviction(store: RedisSecurityStore): Promise<void> {
+    const policy = await store.evictionPolicy();
+    const problem = policy === null ? null : evictionProblem(policy);
+    if (problem) this.logger.error(problem);
   }
 
   /**
