@@ -161,8 +161,8 @@ export class RedisClusterStore extends SecurityStore {
    * From then on the policy of each master that is connected later is checked, and an evicting one is logged.
    */
   async evictionPolicy(): Promise<string | null> {
-    this.topology.onConnected = ({ store }) => void this.logEviction(store);
     await this.topology.connect();
+    this.topology.onConnected = ({ store }) => void this.logEviction(store);
     const { connected, masters } = this.topology;
     const policies = await Promise.all(connected.map(({ store }) => store.evictionPolicy()));
     const evicting = policies.find((policy) => policy !== null && policy !== 'noeviction');
