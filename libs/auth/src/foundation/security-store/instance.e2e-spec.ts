@@ -41,7 +41,8 @@ describeWithOwnRedis.each([
 
   it('does not change when only the connection breaks', async () => {
     const instance = await nameOf(store);
-    const reader = Reader.of(store, []);
+    await store.setMany(['k'], 'x', 600);
+    const reader = await Reader.of(store, ['k']);
     await redis.command('CLIENT', 'KILL', 'TYPE', 'normal');
     await eventually(async () => reader.unknown > 0);
     await reader.stop();
@@ -52,7 +53,7 @@ describeWithOwnRedis.each([
     for (let round = 0; round < 5; round++) {
       await store.setMany(['k'], 'x', 600);
       const instance = await nameOf(store);
-      const reader = Reader.of(store, ['k']);
+      const reader = await Reader.of(store, ['k']);
       await redis.stop();
       await redis.start();
       await eventually(async () => reader.misses > 0);

@@ -14,7 +14,7 @@ export async function nameOf(store: SecurityStore): Promise<string> {
 export class Reader {
   /** Number of answers in which a key was missing. */
   misses = 0;
-  /** Number of reads during which the server name was not known. */
+  /** Number of reads without an answer, or without the name of the server. */
   unknown = 0;
   /** Answers in which a key was missing although the name is that of the server with the keys. */
   readonly wrong: unknown[] = [];
@@ -30,8 +30,9 @@ export class Reader {
     this.done = Promise.all([this.read(), this.read(), this.read()]);
   }
 
-  static of(store: SecurityStore, keys: readonly string[]): Reader {
-    return new Reader(store, keys, store.instance);
+  static async of(store: SecurityStore, keys: readonly string[]): Promise<Reader> {
+    const { instance } = await store.getWithInstance(keys);
+    return new Reader(store, keys, instance);
   }
 
   async stop(): Promise<void> {
@@ -41,13 +42,11 @@ export class Reader {
 
   private async read(): Promise<void> {
     while (!this.isStopped) {
-      const before = this.store.instance;
-      if (before === null) this.unknown++;
-      const values = await this.store.getMany([...this.keys, 'absent']).catch(() => null);
-      const after = this.store.instance;
-      if (values?.slice(0, -1).some((value) => value === null)) {
+      const read = await this.store.getWithInstance(this.keys).catch(() => null);
+      if (!read?.instance) this.unknown++;
+      if (read?.values.includes(null)) {
         this.misses++;
-        if (before === this.server && after === this.server) this.wrong.push({ before, values, after });
+        if (read.instance === this.server) this.wrong.push(read);
       }
       // A refused read resolves in the same turn of the event loop.
       await new Promise(setImmediate);

@@ -136,7 +136,8 @@ describeWithOwnRedis('Redis Cluster', () => {
       const from = await cluster.pairOf(slot);
       const keys = Array.from({ length: 200 }, (_, i) => `moving:${tag}${i}`);
       await store.setMany(keys, 'x', 600);
-      const { instance } = store;
+      const { instance } = await store.getWithInstance([keys[0]!]);
+      expect(instance).not.toBeNull();
       const mixed = [keys[0]!, `absent:${tag}`, keys[199]!];
       const limits = ['a', 'b'].map((name) => ({ key: `${randomUUID()}:${name}${tag}`, max: 100, seconds: 600 }));
       await store.count([limits[0]!]);
@@ -157,6 +158,8 @@ describeWithOwnRedis('Redis Cluster', () => {
         expect(await store.add(`new:${tag}`, 'x', 60)).toBe(true);
         expect(await store.add(`new:${tag}`, 'y', 60)).toBe(false);
         expect(await store.take(`new:${tag}`)).toBe('x');
+        // One of the two masters holds a part of the keys only.
+        expect((await store.getWithInstance(mixed)).instance).toBeNull();
         expect((await allOf(store.scan(`moving:${tag}`))).toSorted()).toEqual(keys.toSorted());
       });
       const after = reads;
@@ -165,9 +168,9 @@ describeWithOwnRedis('Redis Cluster', () => {
       await reading;
       expect(await cluster.pairOf(slot)).toBe((from + 1) % 3);
       expect(await store.getMany(keys)).toEqual(keys.map(() => 'x'));
-      // No data was lost, so the name of the store is the same.
-      await store.identify();
-      expect(store.instance).toBe(instance);
+      // Another server has the keys now.
+      const { instance: target } = await store.getWithInstance([keys[0]!]);
+      expect([null, instance]).not.toContain(target);
       await cluster.moveSlot(slot, from);
     });
 
@@ -176,6 +179,8 @@ describeWithOwnRedis('Redis Cluster', () => {
       await store.setMany([lost, live], 'x', 600);
       await cluster.awaitReplication(0);
       const { instance } = store;
+      const { instance: named } = await store.getWithInstance([live]);
+      expect(named).not.toBeNull();
       await cluster.killMaster(0);
       let longest = 0;
       const refusals: unknown[] = [];
@@ -189,6 +194,8 @@ describeWithOwnRedis('Redis Cluster', () => {
       expect(longest).toBeLessThan(3 * STORE_TIMEOUT_MS);
       expect(store.instance).toBeNull();
       await cluster.awaitPromotion();
+      // The other masters did not change.
+      await eventually(async () => (await store.getWithInstance([live])).instance === named);
       const promoted = performance.now();
       await eventually(async () =>
         store.getMany([lost]).then(
@@ -207,7 +214,7 @@ describeWithOwnRedis('Redis Cluster', () => {
       await cluster.awaitReplication(2);
       await cluster.cutReplication(2);
       await store.setMany([key], 'x', 600);
-      const reader = Reader.of(store, [key]);
+      const reader = await Reader.of(store, [key]);
       await cluster.failover(2, true);
       await eventually(async () => reader.misses > 0);
       await reader.stop();

@@ -41,7 +41,7 @@ describeWithOwnRedis('the store on a sentinel object', () => {
     await sentinels.awaitReplication();
     await sentinels.cutReplication();
     await store.setMany(['lost'], 'x', 600);
-    const reader = Reader.of(store, ['lost']);
+    const reader = await Reader.of(store, ['lost']);
     await sentinels.failover(kill);
     await eventually(async () => reader.misses > 0);
     await reader.stop();
@@ -73,7 +73,7 @@ describeWithOwnRedis('the store on a sentinel object', () => {
     const { store: other } = reconnecting;
     const instance = await nameOf(other);
     await other.setMany(['lost'], 'x', 600);
-    const reader = Reader.of(other, ['lost']);
+    const reader = await Reader.of(other, ['lost']);
     const master = await sentinels.master();
     await master.stop();
     await master.start();
