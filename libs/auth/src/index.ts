@@ -157,6 +157,7 @@ export type { RegistrationField, RegistrationRules } from './foundation/config/r
 export { PasswordHasher } from './identity/password/password-hasher';
 export {
   type Bucket,
+  type InstanceRead,
   type Limit,
   type AttemptOutcome,
   SecurityStore,

@@ -93,7 +93,7 @@ export class FakeCluster extends EventEmitter {
   /** Replaces the connection of a client that the library makes. */
   dial = async (address: string): Promise<RedisClient> => this.all.get(address)!;
 
-  duplicate(options: object): unknown {
+  duplicate(options: { defaults?: Record<string, unknown> }): unknown {
     this.ownOptions = options;
     const nodeClient = ({ address }: RedisClusterNode) => {
       this.dialed.push(address);
