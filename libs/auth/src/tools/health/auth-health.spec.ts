@@ -1,7 +1,8 @@
 import { Logger } from '@nestjs/common';
-import type { GuardConfig } from '../../foundation/config/auth-config';
+import type { AuthConfig, GuardConfig } from '../../foundation/config/auth-config';
 import { Clock } from '../../foundation/platform/clock';
 import { Realm, RealmScope, Realms } from '../../foundation/realm/realm';
+import { MemorySecurityStore } from '../../foundation/security-store/memory-security-store';
 import { Keyring } from '../../identity/tokens/keyring';
 import { AuthHealth } from './auth-health';
 
@@ -44,5 +45,21 @@ describe('the health of the keys', () => {
     });
     expect(await health.keys()).toEqual(DOWN);
     expect(error).toHaveBeenCalledTimes(2);
+  });
+});
+
+describe('the health of the store of a service that only verifies', () => {
+  it('is pending while the denylist lacks any of its groups, whichever group is read', async () => {
+    jest.spyOn(Logger.prototype, 'error').mockReturnValue();
+    let isComplete = false;
+    const denylist = { read: async () => ({ denied: false, complete: true }), isComplete: async () => isComplete };
+    const realms = new Realms();
+    const realm = new Realm({ guard: 'api', features: { denylist: true } } as GuardConfig);
+    realms.add(new RealmScope(realm, { get: () => denylist } as never));
+    const [database, store] = [{ hasEntity: () => false } as never, new MemorySecurityStore(new Clock())];
+    const health = new AuthHealth(database, store, realms, { routes: false } as AuthConfig, [], new Clock());
+    expect(await health.securityStore()).toEqual({ auth_store: { status: 'down', reason: 'pending', step: 'read' } });
+    isComplete = true;
+    expect(await health.securityStore()).toEqual({ auth_store: { status: 'up' } });
   });
 });
