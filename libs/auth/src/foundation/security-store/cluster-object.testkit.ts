@@ -48,7 +48,18 @@ export class FakeMaster extends EventEmitter implements RedisClient {
     return this.sent.filter(([name]) => !['INFO', 'CLUSTER'].includes(name!));
   }
 
-  disconnect = async (): Promise<void> => void (this.isOpen = false);
+  /** The calls of `connect` and `disconnect`. */
+  readonly calls: string[] = [];
+
+  disconnect = async (): Promise<void> => {
+    this.calls.push('disconnect');
+    this.isOpen = false;
+  };
+
+  connect = async (): Promise<void> => {
+    this.calls.push('connect');
+    this.isOpen = true;
+  };
 }
 
 /** A cluster object. Its own list of masters never changes, as that of node-redis after the death of a master. */

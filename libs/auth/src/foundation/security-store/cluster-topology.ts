@@ -170,7 +170,7 @@ export class ClusterTopology {
 
   /** Connects to a master that a redirection named. A new one may have no slot in any view. */
   async reach(address: string): Promise<ClusterMaster | undefined> {
-    this.redirected.set(address, performance.now());
+    if (!this.addresses.includes(address)) this.redirected.set(address, performance.now());
     await this.openOne(address);
     return this.nodes.get(address);
   }
@@ -252,14 +252,11 @@ export class ClusterTopology {
   }
 
   private isUsed(address: string): boolean {
-    if (this.addresses.includes(address)) {
-      // A master that has slots is not used any more when it has lost them.
-      this.redirected.delete(address);
-      return true;
-    }
-    if (performance.now() - (this.redirected.get(address) ?? -Infinity) < IDLE_MS) return true;
-    this.redirected.delete(address);
-    return false;
+    const isIdle = performance.now() - (this.redirected.get(address) ?? -Infinity) > IDLE_MS;
+    // A master that has slots is not used any more when it has lost them.
+    const hasSlots = this.addresses.includes(address);
+    if (isIdle || hasSlots) this.redirected.delete(address);
+    return hasSlots || !isIdle;
   }
 
   private get ready(): ClusterMaster[] {

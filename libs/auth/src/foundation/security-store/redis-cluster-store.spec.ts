@@ -251,6 +251,22 @@ describe('the store on a cluster object', () => {
     });
   });
 
+  it.each([
+    ['replaces a connection without answers', true, ['disconnect', 'connect']],
+    ['does not connect again after the cluster object was closed', false, ['disconnect']],
+  ])('%s', async (_, isOpen, calls) => {
+    const quick = new RedisClusterStore(cluster as unknown as RedisCluster, 20);
+    await quick.identify();
+    cluster.at(0).replies.set('MGET', never);
+    cluster.isOpen = isOpen;
+    await eventually(async () => {
+      await quick.getMany([keyIn(0)]).catch(() => undefined);
+      return cluster.at(0).calls.length > 0;
+    });
+    await sleep(10);
+    expect(cluster.at(0).calls).toEqual(calls);
+  });
+
   it('limits the wait for a master that a redirection names to the store timeout', async () => {
     const key = keyIn(0);
     cluster.dial = () => never;
