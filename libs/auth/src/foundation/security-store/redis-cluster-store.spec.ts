@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../../../../../test/support/eventually';
 import { AuthConfigError, StoreUnavailable } from '../platform/errors';
 import { A, B, C, D, FakeCluster, FakeMaster, type Words, keyIn, never } from './cluster-object.testkit';
-import { importersIn, slotOf } from './cluster-topology';
+import { slotOf } from './cluster-topology';
 import type { RedisClient, RedisCluster } from './redis-client';
 import { RedisClusterStore } from './redis-cluster-store';
 
@@ -326,72 +326,6 @@ describe('the store on a cluster object', () => {
       });
       await store.count(limits.slice(0, 2));
       expect(cluster.at(0).data).toHaveLength(1);
-    });
-  });
-
-  describe('that is scanned', () => {
-    const all = async (): Promise<string[]> => {
-      const keys: string[] = [];
-      for await (const page of store.scan('')) keys.push(...page);
-      return [...new Set(keys)].toSorted();
-    };
-    const moving = `a ${A}@1 myself,master - 0 0 1 connected 0-5460 [7->-d]\nd ${D}@1,host master - 0 0 4 connected`;
-
-    it('reads the keys of a master that imports its first slot', async () => {
-      cluster.at(0).values.set('stays', 'x');
-      cluster.add(D).values.set('moved', 'x');
-      cluster.at(0).replies.set('CLUSTER NODES', moving);
-      expect(await all()).toEqual(['moved', 'stays']);
-    });
-
-    it('fails if a slot begins to move to another master meanwhile', async () => {
-      cluster.add(D).values.set('moved', 'x');
-      cluster.at(2).replies.set('SCAN', () => {
-        cluster.at(0).replies.set('CLUSTER NODES', moving);
-        return ['0', []];
-      });
-      await expect(all()).rejects.toBeInstanceOf(StoreUnavailable);
-    });
-
-    it('fails if a master is away', async () => {
-      cluster.report(D, B, C);
-      cluster.dial = () => never;
-      await expect(all()).rejects.toBeInstanceOf(StoreUnavailable);
-    });
-
-    it.each([
-      [moving, [D]],
-      [`a ${A}@1 myself,master - 0 0 1 connected 0-5460 [7-<-d]\nd ${D}@1 master - 0 0 4 connected`, []],
-      [`a ${A}@1 master - 0 0 1 connected 0-5460 [7->-d]\nd ${D}@1 myself,master - 0 0 4 connected`, []],
-      ['', []],
-    ])('reads from %j the importing masters %j', (reply, addresses) => {
-      expect(importersIn(reply)).toEqual(addresses);
-    });
-  });
-
-  describe('whose eviction policy is read', () => {
-    const policy = (i: number, text: string) => cluster.at(i).replies.set('CONFIG GET', ['maxmemory-policy', text]);
-
-    it('reports a master that evicts keys, also while another master is away', async () => {
-      for (const i of [0, 1, 2]) policy(i, 'noeviction');
-      expect(await store.evictionPolicy()).toBe('noeviction');
-      cluster.report(D, B, C);
-      cluster.dial = () => never;
-      expect(await store.evictionPolicy()).toBeNull();
-      policy(2, 'allkeys-lru');
-      expect(await store.evictionPolicy()).toBe('allkeys-lru');
-    });
-
-    it('logs that a master evicts keys, which was not there when the policy was read', async () => {
-      for (const i of [0, 1, 2]) policy(i, 'noeviction');
-      await store.evictionPolicy();
-      const errors = jest.spyOn(Logger.prototype, 'error').mockReturnValue();
-      cluster.add(D);
-      policy(3, 'allkeys-lru');
-      cluster.report(D, B, C);
-      await store.identify();
-      await eventually(async () => errors.mock.calls.length > 0);
-      expect(errors.mock.calls).toEqual([[expect.stringContaining('The maxmemory-policy of Redis is allkeys-lru')]]);
     });
   });
 
