@@ -65,6 +65,8 @@ export abstract class SecurityStore {
    * the same before and after a read, one process without a restart has answered the read. A process that takes over
    * the data of another process, for example as its replica, has another name.
    *
+   * In a sharded store it consists of the names of all servers; {@link getWithInstance} returns that of one server.
+   *
    * The name does not change when the store is emptied. A store without a server name returns the constant `''`. Such a
    * store may lose all its data, but never a part of it.
    */
@@ -132,8 +134,8 @@ export abstract class SecurityStore {
 
   /**
    * Counts an attempt under every limit, or under no limit if one is exhausted. One atomic operation; in a sharded store
-   * one for each server, and the attempt is taken back where it was counted if another server refuses it. No limit ever
-   * admits more than its maximum. If the process ends in between, the attempt may stay counted.
+   * one for each server, in the order of the limits, up to the first refusal: the attempt is then taken back where it was
+   * counted, and an exhausted counter of a later server is not closed (`blockSeconds`). No limit ever admits more than its maximum. If the process ends in between, the attempt may stay counted.
    *
    * @param pending the attempt counts toward the maximum until {@link settle} ends it, so that at most `max` attempts
    * run at the same time. An attempt that is never settled, for example because this call throws after the store has
