@@ -65,7 +65,12 @@ describe('a denylist on several servers', () => {
   beforeEach(() => {
     store = new ShardedStore(new MovableClock());
     timeline = null;
-    const ended = { isIssuer: async () => true, timeline: async () => timeline, since: async () => [], end: async () => 0 };
+    const ended = {
+      isIssuer: async () => true,
+      timeline: async () => timeline,
+      since: async () => [],
+      end: async () => 0,
+    };
     const continuity = new StoreContinuity(store, config);
     monitor = new DenylistMonitor(store, continuity, ended as unknown as EndedSessions, config);
     denylist = new StoredDenylist(store, continuity, {} as Realm, config);
