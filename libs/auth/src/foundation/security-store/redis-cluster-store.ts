@@ -234,13 +234,18 @@ export class RedisClusterStore extends SecurityStore {
     return taken.length ? bestEffort('taking back a refused attempt', undone) : Promise.resolve();
   }
 
-  /** Reads counters without counting: with the maximum 0, every attempt is refused. */
+  /** Reads counters without counting, and closes those that refuse the attempt: with the maximum 0, each of them does. */
   private async countersOf(groups: readonly (readonly Limit[])[]): Promise<[Limit, Bucket][]> {
-    const read = async (limit: Limit): Promise<[Limit, Bucket][]> => {
-      const { buckets } = await this.countSlot([{ ...limit, max: 0, blockSeconds: 0 }], false);
-      return [...buckets.values()].map((bucket) => [limit, bucket]);
+    const refuse = async (limit: Limit, blockSeconds: number): Promise<Bucket> => {
+      const { buckets } = await this.countSlot([{ ...limit, max: 0, blockSeconds }], false);
+      return [...buckets.values()][0]!;
     };
-    return (await Promise.all(groups.flat().map(read))).flat();
+    const read = async (limit: Limit): Promise<[Limit, Bucket]> => {
+      const bucket = await refuse(limit, 0);
+      const isExhausted = bucket.counted + bucket.pending >= limit.max;
+      return [limit, isExhausted && limit.blockSeconds ? await refuse(limit, limit.blockSeconds) : bucket];
+    };
+    return Promise.all(groups.flat().map(read));
   }
 
   private async countSlot(group: readonly Limit[], pending: boolean): Promise<Counted> {

@@ -135,8 +135,7 @@ export abstract class SecurityStore {
   /**
    * Counts an attempt under every limit, or under no limit if one is exhausted. One atomic operation; in a sharded store
    * one for each server, in the order of the limits, up to the first refusal: the attempt is then taken back where it was
-   * counted, and an exhausted counter of a later server is not closed (`blockSeconds`). No limit ever admits more than
-   * its maximum. If the process ends in between, the attempt may stay counted.
+   * counted. No limit ever admits more than its maximum. If the process ends in between, the attempt may stay counted.
    *
    * @param pending the attempt counts toward the maximum until {@link settle} ends it, so that at most `max` attempts
    * run at the same time. An attempt that is never settled, for example because this call throws after the store has
