@@ -335,5 +335,9 @@ async function ofUsersElsewhere(): Promise<void> {
   const { accessToken, refreshToken } = await t.auth.startSession('7');
   await ok(t.get('/private', accessToken));
   await ok(t.refresh(refreshToken));
+  // A token of a session without a row.
+  const bytes = Buffer.from(refreshToken, 'base64url');
+  bytes[5]! ^= 1;
+  await t.refresh(bytes.toString('base64url')).expect(401);
   await t.stop();
 }

@@ -291,7 +291,6 @@ export class ClusterTopology {
   }
 
   private async connectTo(address: string): Promise<void> {
-    if (!this.cluster.isOpen) return;
     const node = (await this.sharedMaster(address)) ?? (await this.ownMaster(address));
     if (!this.cluster.isOpen || !this.isUsed(address)) {
       node.close();
