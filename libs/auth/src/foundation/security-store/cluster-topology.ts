@@ -155,16 +155,16 @@ export class ClusterTopology {
     return this.addresses.map((address) => this.nodes.get(address)).filter((node) => node !== undefined);
   }
 
-  /** The master of a slot; undefined while it is not known. */
+  /** The master of a slot; undefined while it is not known, and without a client that connects to it. */
   masterOf(slot: number): ClusterMaster | undefined {
-    return this.nodes.get(this.owners[slot] ?? '');
+    const master = this.nodes.get(this.owners[slot] ?? '');
+    return master?.isOpen ? master : undefined;
   }
 
-  /** The master of a slot after a refresh, and after the connection to it if it is a new one. */
+  /** The master of a slot after a refresh, and after the attempt to connect to it that the refresh has begun. */
   async find(slot: number): Promise<ClusterMaster | undefined> {
     if (this.isDue) await this.refresh();
-    const address = this.owners[slot];
-    if (address !== undefined) await this.openOne(address);
+    await this.opening.get(this.owners[slot] ?? '');
     return this.masterOf(slot);
   }
 
