@@ -155,10 +155,10 @@ export class ClusterTopology {
     return this.addresses.map((address) => this.nodes.get(address)).filter((node) => node !== undefined);
   }
 
-  /** The master of a slot; undefined while it is not known, and without a client that connects to it. */
+  /** The master of a slot; undefined while it is not known, and while there is no connection to it. */
   masterOf(slot: number): ClusterMaster | undefined {
     const master = this.nodes.get(this.owners[slot] ?? '');
-    return master?.isOpen ? master : undefined;
+    return master?.isReady ? master : undefined;
   }
 
   /** The master of a slot after a refresh, and after the attempt to connect to it that the refresh has begun. */
@@ -292,13 +292,13 @@ export class ClusterTopology {
 
   private async connectTo(address: string): Promise<void> {
     const node = (await this.sharedMaster(address)) ?? (await this.ownMaster(address));
+    // Without the name of its server, the first reads would be uncertain.
+    await node.store.identify().catch(() => undefined);
     if (!this.cluster.isOpen || !this.isUsed(address)) {
       node.close();
       return;
     }
     this.nodes.set(address, node);
-    // Queries the name of the server in the background.
-    node.store.identify().catch(() => undefined);
     this.onConnected(node);
   }
 
