@@ -4,6 +4,7 @@ import { Deployment } from '../support/deployment';
 import { eventually } from '../support/eventually';
 import { type ClusterClient, RedisCluster } from '../support/redis-cluster';
 import { RACES_MS } from '../support/rounds';
+import type { TokenPolling } from '../support/token-polling';
 import { VerifyingService } from '../support/verifying-service';
 import { completeChallenge, enrol, startChallenge } from '../support/two-factor';
 import { describeWithOwnRedis } from '../support/with-redis';
@@ -53,11 +54,13 @@ describeWithOwnRedis('an application on Redis Cluster', () => {
     return { ended, live };
   };
 
+  const tagOf = (token: string): string => deployment.t.app.get(SecurityStore).slotTag(String(claimsOf(token).fid));
+
+  const slotOf = async (token: string): Promise<number> =>
+    Number(await cluster.command(0, 'CLUSTER', 'KEYSLOT', tagOf(token)));
+
   /** The pair of servers that stores the denial of a session. */
-  const pairOf = async (token: string): Promise<number> => {
-    const tag = deployment.t.app.get(SecurityStore).slotTag(String(claimsOf(token).fid));
-    return cluster.pairOf(Number(await cluster.command(0, 'CLUSTER', 'KEYSLOT', tag)));
-  };
+  const pairOf = async (token: string): Promise<number> => cluster.pairOf(await slotOf(token));
 
   /** A user with a second factor. */
   const enrolled = async (email: string): Promise<{ userId: string; recoveryCodes: string[] }> => {
@@ -105,7 +108,7 @@ describeWithOwnRedis('an application on Redis Cluster', () => {
     RACES_MS,
   );
 
-  it.each<[what: string, lose: () => Promise<unknown>]>([
+  it.each<[what: string, lose: (ended: string, watch: TokenPolling) => Promise<unknown>]>([
     ['one master is flushed', () => cluster.command(1, 'FLUSHALL')],
     [
       'one master is killed and its replica is promoted',
@@ -134,7 +137,34 @@ describeWithOwnRedis('an application on Redis Cluster', () => {
         await cluster.restore();
       },
     ],
-    ['a slot moves', () => cluster.moveSlot(8000, 0)],
+    [
+      'a slot with a denial moves',
+      async (ended, watch) => {
+        const pair = ((await pairOf(ended)) + 1) % 3;
+        await cluster.moveSlot(await slotOf(ended), pair, () => watch.rounds(1));
+      },
+    ],
+    [
+      'a slot begins to move, the other master loses the denials, and the move is cancelled',
+      async (ended, watch) => {
+        const [slot, pair, tag] = [await slotOf(ended), await pairOf(ended), tagOf(ended)];
+        const isMarked = () =>
+          cluster.command(pair, 'EXISTS', `svc:dl:complete${tag}`).then(
+            (count) => Number(count) === 1,
+            // ASK: a key that the master does not have any more.
+            () => false,
+          );
+        await cluster.cancelMove(
+          slot,
+          (pair + 1) % 3,
+          (key) => key.includes('dl:fid:'),
+          async () => {
+            await watch.rounds(1);
+            await eventually(async () => !(await isMarked()));
+          },
+        );
+      },
+    ],
   ])(
     'accepts no ended session while %s',
     async (what, lose) => {
@@ -145,7 +175,7 @@ describeWithOwnRedis('an application on Redis Cluster', () => {
       }
       await deployment.end(tokens.ended);
       await deployment.expectNoneAccepted(tokens, async (watch) => {
-        await lose();
+        await lose(tokens.ended[0]!, watch);
         await watch.rounds(1);
       });
     },
@@ -178,9 +208,11 @@ describeWithOwnRedis('an application on Redis Cluster', () => {
       await eventually(async () => (await cluster.command(leasePair, 'SET', LEASE, 'x', 'PX', 600_000, 'NX')) === 'OK');
       await lose(lost);
       const usual = (token: string): number => (ended.includes(token) ? 401 : 200);
-      // The connections of the service to the other masters may have been replaced.
-      const other = live.find((token) => pairs.get(token) !== lost)!;
-      await eventually(async () => (await deployment.service.status(other)) === 200);
+      // Connections may have been replaced: of the service to the other masters, and of the nodes to the promoted one.
+      const [other, own] = [false, true].map((isOwn) => live.find((token) => (pairs.get(token) === lost) === isOwn)!);
+      await eventually(async () => (await deployment.service.status(other!)) === 200);
+      for (const node of [deployment.t, deployment.other])
+        await eventually(async () => (await node.get('/private', own!)).status === 200);
       for (const [token, pair] of pairs) {
         // A replica that was promoted has the denials. A live session cannot be distinguished from one whose denial it lacks.
         const isKnown = pair !== lost || (what === 'replaced' && ended.includes(token));

@@ -209,6 +209,28 @@ export class RedisCluster {
 
   /** Moves a slot to the master of another pair with its keys, as `redis-cli --cluster reshard` does. */
   async moveSlot(slot: number, pair: number, halfway: () => Promise<unknown> = async () => undefined): Promise<void> {
+    const { source, target, keys, move, to } = await this.beginMove(slot, pair);
+    await move(keys.slice(0, keys.length / 2));
+    await halfway();
+    await move(await source.command<string[]>('CLUSTER', 'GETKEYSINSLOT', slot, 100_000));
+    for (const one of [target, source]) await one.command('CLUSTER', 'SETSLOT', slot, 'NODE', to);
+  }
+
+  /** Begins to move a slot. The importing master loses the keys that were moved, and the move is cancelled. */
+  async cancelMove(
+    slot: number,
+    pair: number,
+    isMoved: (key: string) => boolean,
+    halfway: () => Promise<unknown>,
+  ): Promise<void> {
+    const { source, target, keys, move } = await this.beginMove(slot, pair);
+    await move(keys.filter(isMoved));
+    await halfway();
+    await target.command('FLUSHALL');
+    for (const one of [target, source]) await one.command('CLUSTER', 'SETSLOT', slot, 'STABLE');
+  }
+
+  private async beginMove(slot: number, pair: number) {
     const [source, target] = [await this.master(await this.pairOf(slot)), await this.master(pair)];
     const [from, to] = [await source.id(), await target.id()];
     await target.command('CLUSTER', 'SETSLOT', slot, 'IMPORTING', from);
@@ -218,10 +240,7 @@ export class RedisCluster {
       moved.length
         ? source.command('MIGRATE', '127.0.0.1', target.port, '', 0, 5000, 'REPLACE', 'KEYS', ...moved)
         : Promise.resolve();
-    await move(keys.slice(0, keys.length / 2));
-    await halfway();
-    await move(await source.command<string[]>('CLUSTER', 'GETKEYSINSLOT', slot, 100_000));
-    for (const one of [target, source]) await one.command('CLUSTER', 'SETSLOT', slot, 'NODE', to);
+    return { source, target, keys, move, to };
   }
 
   /** The pair whose master serves a slot. */

@@ -88,7 +88,7 @@ const STATEMENTS: Record<string, RegExp> = {
   lockUntilCommit: /^SELECT pg_advisory_xact_lock/,
   tryLock: /^SELECT pg_try_advisory_xact_lock/,
   readTimeline: /FROM pg_control_system\(\)$/,
-  isStandby: /^SELECT pg_is_in_recovery\(\) AS is$/,
+  isFound: /^SELECT pg_is_in_recovery\(\) OR EXISTS/,
   imitateCreation: /pg_logical_emit_message/,
   probe: /^SELECT 1$/,
   transactionTime: /^SELECT transaction_timestamp\(\)::text AS begin$/,

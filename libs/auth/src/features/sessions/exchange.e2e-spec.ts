@@ -153,19 +153,24 @@ describe('refreshes in one shared statement', () => {
 
 describe('a session without a row', () => {
   /** The server answers like a standby that has not replayed the latest commits, or like an engine without standbys. */
-  const onServer = async (reply: () => unknown[], work: () => Promise<void>): Promise<number> => {
+  const onServer = async (
+    reply: (ask: () => Promise<unknown[]>) => unknown[] | Promise<unknown[]>,
+    work: () => Promise<void>,
+    find?: () => unknown[],
+  ): Promise<number> => {
     const database = t.app.get(Database);
     const { query } = database;
     let asked = 0;
     database.query = async (text, values) => {
-      if (text !== 'SELECT pg_is_in_recovery() AS is') return query(text, values);
+      if (find && text.includes('json_array_elements_text')) return find() as never;
+      if (!text.startsWith('SELECT pg_is_in_recovery()')) return query(text, values);
       asked++;
-      return reply() as never;
+      return (await reply(() => query(text, values))) as never;
     };
     try {
       await work();
     } finally {
-      database.query = query;
+      Object.assign(database, { query, mayBeStandby: true });
     }
     return asked;
   };
@@ -186,6 +191,16 @@ describe('a session without a row', () => {
       },
     );
     expect(asked).toBe(2);
+  });
+
+  it('is unknown if a standby lacked its row, which another server or a later moment has', async () => {
+    const { refreshToken } = await t.auth.startSession(1);
+    await onServer(
+      (ask) => ask(),
+      async () => void (await t.refresh(refreshToken).expect(503)),
+      () => [],
+    );
+    await t.refresh(refreshToken).expect(200);
   });
 
   it('does not exist on a primary, and on an engine without standbys', async () => {

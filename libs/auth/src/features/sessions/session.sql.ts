@@ -101,6 +101,7 @@ export function sessionStatements(database: Database, hasUser: string | null) {
   return {
     find: find('NULL::boolean'),
     findWithUser: find(hasUser ?? 'NULL::boolean'),
+    isFound: `EXISTS (SELECT FROM ${sessions} WHERE id = ANY($1::uuid[]) AND guard = $2)`,
     // Shared by several requests, so it does not wait for locks: one locked session would delay all others.
     exchangeJoined: exchange('SKIP LOCKED'),
     exchangeOne: exchange(''),

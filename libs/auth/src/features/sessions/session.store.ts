@@ -266,9 +266,12 @@ export class SessionStore {
       : read(find));
     const readAt = performance.now();
     const found = new Map(rows.map((row) => [row.familyId, { ...row, readAt }]));
-    const isMissing = ids.some((id) => !found.has(id));
-    // The session may have started a moment ago: a standby that is not promoted yet lacks the latest commits.
-    if (isMissing && (await this.database.isStandby())) throw new StoreUnavailable('PostgreSQL');
+    const missing = ids.filter((id) => !found.has(id));
+    // The session may have started a moment ago: a standby that is not promoted yet lacks the latest commits. It may be
+    // promoted by now, and another connection may reach another server. Then the session is found.
+    const isFound = this.statements().isFound;
+    if (missing.length && (await this.database.isStandby(isFound, [missing, this.realm.guard])))
+      throw new StoreUnavailable('PostgreSQL');
     return ids.map((id) => found.get(id) ?? null);
   }
 

@@ -157,11 +157,18 @@ export class Database {
   /** Runs one statement on a connection of the pool. */
   query: Sql = (statement, params = []) => this.connected(({ sql }) => sql(statement, params));
 
-  /** Whether the server is a standby, whose data may be older than the primary's. False on an engine without standbys. */
-  async isStandby(): Promise<boolean> {
+  /**
+   * Whether the server is a standby, whose data may be older than the primary's. False on an engine without standbys.
+   *
+   * @param or a condition that is true as well if earlier data was that of a standby, for the same moment
+   */
+  async isStandby(or?: string, params?: unknown[]): Promise<boolean> {
     if (!this.mayBeStandby) return false;
     try {
-      const [row] = await this.query<{ is: boolean }>('SELECT pg_is_in_recovery() AS is');
+      const [row] = await this.query<{ is: boolean }>(
+        `SELECT pg_is_in_recovery()${or ? ` OR ${or}` : ''} AS is`,
+        params,
+      );
       return row?.is === true;
     } catch (error) {
       if (!isMissingFunction(error)) throw error;

@@ -1,53 +1,140 @@
-import { commonView, slotOf, viewIn } from './cluster-topology';
+import { Logger } from '@nestjs/common';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from '../../../../../test/support/eventually';
+import { StoreUnavailable } from '../platform/errors';
+import { A, B, C, D, FakeCluster, FakeMaster, keyIn, never } from './cluster-object.testkit';
+import type { RedisClient, RedisCluster } from './redis-client';
+import { RedisClusterStore } from './redis-cluster-store';
 
-describe('the slot of a key', () => {
-  // Of the cluster specification of Redis, and computed by `CLUSTER KEYSLOT`.
-  it.each([
-    ['123456789', 12739],
-    ['', 0],
-    ['foo', 12182],
-    ['ключ 🔑', 10160],
-  ])('of %j is %d', (key, slot) => expect(slotOf(key)).toBe(slot));
+describe('a connection of the store on a cluster object', () => {
+  let cluster: FakeCluster;
+  let store: RedisClusterStore;
 
-  it.each([
-    ['{user1000}.following', 'user1000'],
-    ['foo{{bar}}zap', '{bar'],
-    ['foo{bar}{zap}', 'bar'],
-    ['svc:dl:fid:{svc-3f}{7}', 'svc-3f'],
-  ])('of %j is that of its hash tag %j', (key, tag) => expect(slotOf(key)).toBe(slotOf(tag)));
-
-  it.each([
-    ['foo{}{bar}', 8363],
-    ['foo{bar', 15278],
-    ['foo}bar{', 11073],
-  ])('of %j, which has no hash tag, is that of the whole key', (key, slot) => expect(slotOf(key)).toBe(slot));
-});
-
-describe('the view of the slots', () => {
-  const reply = (first: number) => [
-    [5461, 16383, ['127.0.0.1', 7002, 'id2'], ['127.0.0.1', 7003, 'id3']],
-    [0, 5460, ['127.0.0.1', first, 'id1', []]],
-  ];
-
-  it('contains the master of each range, in the order of the slots', () => {
-    expect(viewIn(reply(7001)).ranges).toEqual([
-      [0, 5460, '127.0.0.1:7001'],
-      [5461, 16383, '127.0.0.1:7002'],
-    ]);
+  beforeEach(async () => {
+    jest.spyOn(Logger.prototype, 'warn').mockReturnValue();
+    cluster = new FakeCluster(A, B, C);
+    store = new RedisClusterStore(cluster as unknown as RedisCluster, 500);
+    await store.identify();
   });
 
-  it('is equal for replies in another order', () => {
-    expect(viewIn(reply(7001).toReversed()).text).toBe(viewIn(reply(7001)).text);
+  describe('that opens connections itself', () => {
+    beforeEach(async () => {
+      cluster.report(D, B, C);
+    });
+
+    it('uses the options of the host, and one attempt to connect', async () => {
+      cluster.add(D);
+      await store.identify();
+      const { defaults } = cluster.ownOptions;
+      expect(defaults).toMatchObject({ password: 'secret', socket: { tls: false, reconnectStrategy: false } });
+    });
+
+    it('closes one whose address has left the masters while it was connecting', async () => {
+      let connect = (_: RedisClient): void => undefined;
+      cluster.dial = () => new Promise((resolve) => (connect = resolve));
+      await store.identify();
+      cluster.report(A, B, C);
+      await store.identify();
+      const late = new FakeMaster(D);
+      connect(late);
+      await eventually(async () => !late.isOpen);
+      expect(store.instance).toBe([A, B, C].join());
+    });
+
+    it('closes one that connects after the cluster object was closed, and opens no other', async () => {
+      let connect = (_: RedisClient): void => undefined;
+      cluster.dial = () => new Promise((resolve) => (connect = resolve));
+      await store.identify();
+      cluster.isOpen = false;
+      const late = new FakeMaster(D);
+      connect(late);
+      await eventually(async () => !late.isOpen);
+      await expect(store.getMany([keyIn(0)])).rejects.toBeInstanceOf(StoreUnavailable);
+      await store.identify().catch(() => undefined);
+      await expect(store.getMany([keyIn(0)])).rejects.toBeInstanceOf(StoreUnavailable);
+      expect(cluster.dialed).toEqual([D]);
+    });
+
+    it('opens another one after a loss, for the next command', async () => {
+      const lost = cluster.add(D);
+      await store.identify();
+      lost.isOpen = lost.isReady = false;
+      const next = cluster.add(D);
+      next.view = [D, B, C];
+      await sleep(120);
+      expect(await store.getMany([keyIn(0)])).toEqual([null]);
+      expect(next.data).toHaveLength(1);
+    });
+
+    it('waits longer after each failed attempt', async () => {
+      cluster.add(D);
+      cluster.dial = async () => Promise.reject(new Error('refused'));
+      await store.identify();
+      const started = performance.now();
+      while (performance.now() - started < 1000) {
+        await store.getMany([keyIn(0)]).catch(() => undefined);
+        await sleep(5);
+      }
+      // After 200, 400 and 800 ms, and not after each 100 ms.
+      expect(cluster.dialed.length).toBeGreaterThan(1);
+      expect(cluster.dialed.length).toBeLessThan(5);
+    });
+
+    it('does not make others wait for a master that accepts no connection', async () => {
+      cluster.dial = () => never;
+      await store.identify();
+      const [E, key] = ['10.0.0.5:5', keyIn(1)];
+      cluster.report(D, E, C);
+      cluster.add(E).view = [D, E, C];
+      cluster.dial = (address) => (address === E ? Promise.resolve(cluster.at(3)) : never);
+      cluster.at(1).isReady = false;
+      const started = performance.now();
+      await eventually(async () =>
+        store.getMany([key]).then(
+          () => true,
+          () => false,
+        ),
+      );
+      // Without the limit of one store timeout, which is the wait for the other master.
+      expect(performance.now() - started).toBeLessThan(500);
+    });
   });
 
-  it('is that of most masters, so that a master that is out of date has no effect', () => {
-    const [old, current] = [viewIn(reply(7001)), viewIn(reply(7009))];
-    for (const views of [
-      [old, current, current],
-      [current, old, current],
-    ]) {
-      expect(commonView(views)!.text).toBe(current.text);
+  it('uses the client of the cluster object with the same listeners when its server is a master again', async () => {
+    for (let i = 0; i < 3; i++) {
+      cluster.add(D);
+      cluster.report(D, B, C);
+      await store.identify();
+      cluster.report(A, B, C);
+      await store.identify();
     }
-    expect(commonView([])).toBeUndefined();
+    expect(['error', 'ready'].map((event) => cluster.at(0).listenerCount(event))).toEqual([2, 1]);
+    expect((await store.getWithInstance([keyIn(0)])).instance).toBe(A);
+  });
+
+  it('asks a server that has become a replica for its name less and less often', async () => {
+    const replica = cluster.at(0);
+    replica.replies.set('INFO', 'role:slave');
+    replica.emit('ready');
+    await sleep(1500);
+    const asked = replica.sent.filter(([name]) => name === 'INFO').length;
+    // After 100, 200, 400 and 800 ms, with two commands each, and not after each 100 ms.
+    expect(asked).toBeLessThan(2 * 8);
+  });
+
+  it.each([
+    ['replaces a connection without answers', true, ['disconnect', 'connect']],
+    ['does not connect again after the cluster object was closed', false, ['disconnect']],
+  ])('%s', async (_, isOpen, calls) => {
+    const quick = new RedisClusterStore(cluster as unknown as RedisCluster, 20);
+    await quick.identify();
+    cluster.at(0).replies.set('MGET', never);
+    cluster.isOpen = isOpen;
+    await eventually(async () => {
+      await quick.getMany([keyIn(0)]).catch(() => undefined);
+      return cluster.at(0).calls.length > 0;
+    });
+    await sleep(10);
+    expect(cluster.at(0).calls).toEqual(calls);
   });
 });

@@ -13,6 +13,9 @@ const VIEWS = 5;
 const PAUSE_MS = 100;
 const CLOSE_CHECK_MS = 250;
 
+/** Longest pause between two attempts to connect that fail, and the default `connectTimeout` of node-redis. */
+const [MAX_PAUSE_MS, CONNECT_TIMEOUT_MS] = [1000, 5000];
+
 /** How long the connection to a master without a slot in the view stays open after a key was last asked for there. */
 const IDLE_MS = 60_000;
 
@@ -41,6 +44,8 @@ const askingClient = (client: RedisClient): RedisClient => ({
     client.sendCommand(['ASKING']).catch(() => undefined);
     return client.sendCommand(args);
   },
+  connect: async () => client.connect?.(),
+  disconnect: async () => client.disconnect?.(),
   on: () => undefined,
 });
 
@@ -63,7 +68,7 @@ export class ClusterMaster {
 
   /** For keys of a slot that this master imports. */
   get asking(): RedisSecurityStore {
-    return (this.askingStore ??= this.storeOn(askingClient(this.client), true));
+    return (this.askingStore ??= this.storeOn(askingClient(this.client), this.isOwn));
   }
 
   get isOpen(): boolean {
@@ -93,12 +98,22 @@ export function viewIn(reply: unknown): View {
   return { ranges, text: JSON.stringify(ranges) };
 }
 
-/** The addresses of the masters to which the answering master moves slots, from its reply to `CLUSTER NODES`. */
-export function importersIn(reply: unknown): string[] {
+/**
+ * The addresses of the masters to which the answering master moves slots, from its reply to `CLUSTER NODES`.
+ *
+ * @param known addresses in the form of `CLUSTER SLOTS`, which may have host names instead of IP addresses
+ */
+export function importersIn(reply: unknown, known: readonly string[] = []): string[] {
   const nodes = String(reply)
     .split('\n')
     .map((line) => line.split(' '));
-  const addresses = new Map(nodes.map(([id, address = '']) => [id, address.split('@')[0]!]));
+  const addressOf = (node: string): string => {
+    // `ip:port@cport,hostname`; the last two parts can be missing.
+    const [, ip = '', port = '', host = ''] = /^(.*):(\d+)(?:@\d+)?(?:,([^,]*))?/.exec(node) ?? [];
+    const named = `${host}:${port}`;
+    return host && known.includes(named) ? named : `${ip}:${port}`;
+  };
+  const addresses = new Map(nodes.map(([id, node = '']) => [id, addressOf(node)]));
   const own = nodes.find(([, , flags]) => flags?.split(',').includes('myself')) ?? [];
   const targets = own.map((word) => /^\[\d+->-(\w+)\]$/.exec(word)?.[1]);
   return [...new Set(targets.filter((id) => id !== undefined).map((id) => addresses.get(id) ?? ''))];
@@ -128,12 +143,20 @@ export class ClusterTopology {
   private view = '';
   private readonly nodes = new Map<string, ClusterMaster>();
   private readonly opening = new Map<string, Promise<void>>();
+  /** The attempts to connect that failed, by address, since the last one that succeeded. */
+  private readonly failed = new Map<string, { times: number; at: number }>();
+  /** The masters with clients of the cluster object. A client can become that of a master again. */
+  private readonly shared = new WeakMap<RedisClient, ClusterMaster>();
+  /** Ends the attempts of own clients to connect. */
+  private readonly dialing = new Set<AbortController>();
   private refreshing?: Promise<void>;
   private refreshedAt = -Infinity;
   private closing?: NodeJS.Timeout;
   /** The options of the clients of the cluster object. */
   private options?: NonNullable<RedisClient['options']>;
   private maker?: RedisCluster;
+  /** Ends the attempt to connect that begins now. */
+  private signal?: AbortSignal;
 
   constructor(
     private readonly cluster: RedisCluster,
@@ -164,7 +187,7 @@ export class ClusterTopology {
   /** The master of a slot after a refresh, and after the attempt to connect to it that the refresh has begun. */
   async find(slot: number): Promise<ClusterMaster | undefined> {
     if (this.isDue) await this.refresh();
-    await this.opening.get(this.owners[slot] ?? '');
+    await this.openOne(this.owners[slot] ?? '');
     return this.masterOf(slot);
   }
 
@@ -216,7 +239,9 @@ export class ClusterTopology {
   async holders(): Promise<ClusterMaster[]> {
     const { masters } = this;
     if (!masters) throw new StoreUnavailable('Redis');
-    const importers = await Promise.all(masters.map(async ({ store }) => importersIn(await store.clusterNodes())));
+    const importers = await Promise.all(
+      masters.map(async ({ store }) => importersIn(await store.clusterNodes(), this.addresses)),
+    );
     const added = [...new Set(importers.flat())].filter((address) => !this.addresses.includes(address));
     const others = await Promise.all(added.map((address) => this.reach(address)));
     if (others.includes(undefined)) throw new StoreUnavailable('Redis');
@@ -233,6 +258,9 @@ export class ClusterTopology {
     if (view && view.text !== this.view) this.apply(view);
     if (view) for (const address of first) this.redirected.delete(address);
     for (const address of this.addresses) void this.openOne(address);
+    for (const address of [...this.redirected.keys(), ...this.failed.keys()]) {
+      if (!this.isUsed(address)) this.failed.delete(address);
+    }
     for (const [address, node] of this.nodes) {
       if (this.isUsed(address)) continue;
       node.close();
@@ -280,11 +308,16 @@ export class ClusterTopology {
 
   /** Connects to a master. Never rejects. */
   private openOne(address: string): Promise<void> {
-    if (this.nodes.get(address)?.isOpen) return Promise.resolve();
+    if (!address || this.nodes.get(address)?.isOpen) return Promise.resolve();
     const known = this.opening.get(address);
     if (known) return known;
+    const { times, at } = this.failed.get(address) ?? { times: 0, at: -Infinity };
+    if (performance.now() - at < Math.min(MAX_PAUSE_MS, PAUSE_MS * 2 ** times)) return Promise.resolve();
     const opening = RequestScope.detached(() => this.connectTo(address))
-      .catch(() => undefined)
+      .then(
+        () => void this.failed.delete(address),
+        () => void this.failed.set(address, { times: times + 1, at: performance.now() }),
+      )
       .finally(() => this.opening.delete(address));
     this.opening.set(address, opening);
     return opening;
@@ -309,16 +342,31 @@ export class ClusterTopology {
     if (!node || node.readonly) return undefined;
     const client = await this.cluster.nodeClient(node);
     this.options ??= client.options;
-    return client.isOpen === false ? undefined : new ClusterMaster(client, false, this.storeOn);
+    if (client.isOpen === false) return undefined;
+    const master = this.shared.get(client) ?? new ClusterMaster(client, false, this.storeOn);
+    this.shared.set(client, master);
+    return master;
   }
 
   private async ownMaster(address: string): Promise<ClusterMaster> {
-    if (!this.cluster.isOpen) throw new StoreUnavailable('Redis');
+    // Without the options of another client, this one would have no password and no TLS.
+    if (!this.cluster.isOpen || !this.options) throw new StoreUnavailable('Redis');
     this.closing ??= setInterval(() => this.closeWithCluster(), CLOSE_CHECK_MS).unref();
     const colon = address.lastIndexOf(':');
     const [host, port] = [address.slice(0, colon), Number(address.slice(colon + 1))];
     const node = { address, host, port, readonly: false, client: undefined };
-    return new ClusterMaster(await this.makerOfClients().nodeClient(node), true, this.storeOn);
+    // `connectTimeout` of node-redis ends with the TCP connection. A server that hangs accepts one and then never answers.
+    const attempt = new AbortController();
+    const { connectTimeout = CONNECT_TIMEOUT_MS } = (this.options.socket ?? {}) as { connectTimeout?: number };
+    const timer = setTimeout(() => attempt.abort(), connectTimeout + this.timeoutMs);
+    this.dialing.add(attempt);
+    try {
+      this.signal = attempt.signal;
+      return new ClusterMaster(await this.makerOfClients().nodeClient(node), true, this.storeOn);
+    } finally {
+      clearTimeout(timer);
+      this.dialing.delete(attempt);
+    }
   }
 
   /**
@@ -327,7 +375,15 @@ export class ClusterTopology {
    */
   private makerOfClients(): RedisCluster {
     if (this.maker) return this.maker;
-    const socket = { ...this.options?.socket, reconnectStrategy: false };
+    const signal = (): AbortSignal | undefined => this.signal;
+    const socket = {
+      ...this.options?.socket,
+      reconnectStrategy: false,
+      // node-redis copies the options for each client when it begins to connect.
+      get signal() {
+        return signal();
+      },
+    };
     this.maker = this.cluster.duplicate({ defaults: { ...this.options, socket, maintNotifications: 'disabled' } });
     this.maker.on('error', () => undefined);
     return this.maker;
@@ -338,6 +394,7 @@ export class ClusterTopology {
     if (this.cluster.isOpen) return;
     clearInterval(this.closing);
     this.closing = undefined;
+    for (const attempt of this.dialing) attempt.abort();
     for (const node of this.nodes.values()) node.close();
   }
 }

@@ -247,7 +247,8 @@ export function serverNameIn(info: string): string | null {
   return [field('run_id'), field('master_replid')].filter(Boolean).join(':');
 }
 
-const RETRY_MS = 100;
+/** Milliseconds before the first repetition of a query, and the longest pause, as for a connection to a replica. */
+const [RETRY_MS, MAX_RETRY_MS] = [100, 1000];
 
 /** The errors of a server that forbids or does not support `INFO`. */
 const REFUSED = /^(NOPERM|ERR)\b/;
@@ -292,9 +293,10 @@ export class ServerName {
     const { connection } = this;
     if (this.learning === connection) return;
     this.learning = connection;
-    while (this.connection === connection && this.name === null && this.client.isReady !== false) {
+    for (let pause = RETRY_MS; ; pause = Math.min(2 * pause, MAX_RETRY_MS)) {
+      if (this.connection !== connection || this.name !== null || this.client.isReady === false) break;
       await this.ask().catch(() => undefined);
-      if (this.name === null) await sleep(RETRY_MS, undefined, { ref: false });
+      if (this.name === null) await sleep(pause, undefined, { ref: false });
     }
     if (this.learning === connection) this.learning = undefined;
   }

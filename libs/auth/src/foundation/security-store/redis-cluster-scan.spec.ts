@@ -47,6 +47,21 @@ describe('the store on a cluster object', () => {
       await expect(all()).rejects.toBeInstanceOf(StoreUnavailable);
     });
 
+    it('logs once that it may not ask for the importing masters', async () => {
+      const warned = jest.spyOn(Logger.prototype, 'warn').mockReturnValue();
+      cluster
+        .at(1)
+        .replies.set('CLUSTER NODES', new Error("NOPERM User library has no permissions to run 'cluster|nodes'"));
+      for (let i = 0; i < 2; i++) await expect(all()).rejects.toBeInstanceOf(StoreUnavailable);
+      expect(warned.mock.calls).toEqual([[expect.stringContaining('Allow it for its user (ACL: +cluster|nodes)')]]);
+    });
+
+    it('knows an importing master by its host name, if the slots have host names', () => {
+      const reply = `a 10.0.0.1:1@1,one myself,master - 0 0 1 connected 0-9 [7->-d] [8->-e]\nd 10.0.0.4:4@1,four master -\ne ${C}@1, master -`;
+      expect(importersIn(reply, ['four:4'])).toEqual(['four:4', C]);
+      expect(importersIn(reply)).toEqual(['10.0.0.4:4', C]);
+    });
+
     it.each([
       [moving, [D]],
       [`a ${A}@1 myself,master - 0 0 1 connected 0-5460 [7-<-d]\nd ${D}@1 master - 0 0 4 connected`, []],

@@ -2,9 +2,9 @@ import { Logger } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../../../../../test/support/eventually';
 import { AuthConfigError, StoreUnavailable } from '../platform/errors';
-import { A, B, C, D, FakeCluster, FakeMaster, type Words, keyIn, never } from './cluster-object.testkit';
+import { A, B, C, D, FakeCluster, type Words, keyIn, never } from './cluster-object.testkit';
 import { slotOf } from './cluster-topology';
-import type { RedisClient, RedisCluster } from './redis-client';
+import type { RedisCluster } from './redis-client';
 import { RedisClusterStore } from './redis-cluster-store';
 
 describe('the store on a cluster object', () => {
@@ -108,7 +108,8 @@ describe('the store on a cluster object', () => {
     cluster.at(0).replies.set(`MGET ${key}`, refusal(`ASK ${slotOf(key)} ${D}`));
     const { instance } = store;
     for (let i = 0; i < 3; i++) {
-      expect(await store.getWithInstance([key])).toEqual({ values: ['imported'], instance: null });
+      const moving = { instance: null, isMoving: true };
+      expect(await store.getWithInstance([key])).toEqual({ values: ['imported'], ...moving });
       await store.identify();
     }
     // One connection is kept while keys are asked for there. It concerns no other key.
@@ -125,8 +126,12 @@ describe('the store on a cluster object', () => {
       .find(({ address }) => address === [A, B, C][Math.floor(slotOf(tag) / (16384 / 3))])!;
     master.replies.set(`MGET ${keys.join(' ')}`, refusal('TRYAGAIN Multiple keys request during rehashing of slot'));
     master.values.set(keys[1]!, 'denied');
-    expect(await store.getWithInstance(keys)).toEqual({ values: [null, 'denied', null], instance: null });
-    expect(master.data.slice(1)).toEqual(keys.map((key) => ['MGET', key]));
+    const moving = { instance: null, isMoving: true };
+    expect(await store.getWithInstance(keys)).toEqual({ values: [null, 'denied', null], ...moving });
+    expect(master.data.slice(1)).toEqual([...keys, `svc:absent${tag}`].map((key) => ['MGET', key]));
+    // Also while the master still has all of them: it refuses to read them together with a key that does not exist.
+    master.replies.set(`MGET ${keys[1]} svc:absent${tag}`, refusal('TRYAGAIN'));
+    expect(await store.getWithInstance([keys[1]!])).toEqual({ values: ['denied'], ...moving });
   });
 
   it('does not send a command to a master without a connection, and uses its promoted replica', async () => {
@@ -177,91 +182,6 @@ describe('the store on a cluster object', () => {
     cluster.isOpen = false;
     await eventually(async () => !cluster.at(3).isOpen);
     expect([0, 1, 2].map((i) => cluster.at(i).isOpen)).toEqual([true, true, true]);
-  });
-
-  describe('that opens connections itself', () => {
-    beforeEach(async () => {
-      cluster.report(D, B, C);
-    });
-
-    it('uses the options of the host, and one attempt to connect', async () => {
-      cluster.add(D);
-      await store.identify();
-      const { defaults } = cluster.ownOptions;
-      expect(defaults).toMatchObject({ password: 'secret', socket: { tls: false, reconnectStrategy: false } });
-    });
-
-    it('closes one whose address has left the masters while it was connecting', async () => {
-      let connect = (_: RedisClient): void => undefined;
-      cluster.dial = () => new Promise((resolve) => (connect = resolve));
-      await store.identify();
-      cluster.report(A, B, C);
-      await store.identify();
-      const late = new FakeMaster(D);
-      connect(late);
-      await eventually(async () => !late.isOpen);
-      expect(store.instance).toBe([A, B, C].join());
-    });
-
-    it('closes one that connects after the cluster object was closed, and opens no other', async () => {
-      let connect = (_: RedisClient): void => undefined;
-      cluster.dial = () => new Promise((resolve) => (connect = resolve));
-      await store.identify();
-      cluster.isOpen = false;
-      const late = new FakeMaster(D);
-      connect(late);
-      await eventually(async () => !late.isOpen);
-      await expect(store.getMany([keyIn(0)])).rejects.toBeInstanceOf(StoreUnavailable);
-      await store.identify().catch(() => undefined);
-      await expect(store.getMany([keyIn(0)])).rejects.toBeInstanceOf(StoreUnavailable);
-      expect(cluster.dialed).toEqual([D]);
-    });
-
-    it('opens another one after a loss, for the next command', async () => {
-      const lost = cluster.add(D);
-      await store.identify();
-      lost.isOpen = lost.isReady = false;
-      const next = cluster.add(D);
-      next.view = [D, B, C];
-      await sleep(120);
-      expect(await store.getMany([keyIn(0)])).toEqual([null]);
-      expect(next.data).toHaveLength(1);
-    });
-
-    it('does not make others wait for a master that accepts no connection', async () => {
-      cluster.dial = () => never;
-      await store.identify();
-      const [E, key] = ['10.0.0.5:5', keyIn(1)];
-      cluster.report(D, E, C);
-      cluster.add(E).view = [D, E, C];
-      cluster.dial = (address) => (address === E ? Promise.resolve(cluster.at(3)) : never);
-      cluster.at(1).isReady = false;
-      const started = performance.now();
-      await eventually(async () =>
-        store.getMany([key]).then(
-          () => true,
-          () => false,
-        ),
-      );
-      // Without the limit of one store timeout, which is the wait for the other master.
-      expect(performance.now() - started).toBeLessThan(500);
-    });
-  });
-
-  it.each([
-    ['replaces a connection without answers', true, ['disconnect', 'connect']],
-    ['does not connect again after the cluster object was closed', false, ['disconnect']],
-  ])('%s', async (_, isOpen, calls) => {
-    const quick = new RedisClusterStore(cluster as unknown as RedisCluster, 20);
-    await quick.identify();
-    cluster.at(0).replies.set('MGET', never);
-    cluster.isOpen = isOpen;
-    await eventually(async () => {
-      await quick.getMany([keyIn(0)]).catch(() => undefined);
-      return cluster.at(0).calls.length > 0;
-    });
-    await sleep(10);
-    expect(cluster.at(0).calls).toEqual(calls);
   });
 
   it('limits the wait for a master that a redirection names to the store timeout', async () => {

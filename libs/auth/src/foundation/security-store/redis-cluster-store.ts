@@ -17,6 +17,9 @@ import {
 /** Groups of keys. They are spread over the masters, and each group is in one slot. */
 const TAGS: readonly string[] = Array.from({ length: 256 }, (_, i) => `{svc-${i.toString(16).padStart(2, '0')}}`);
 
+/** A key that never exists. While its slot moves, a master refuses to read it together with keys that it still has. */
+const ABSENT = 'svc:absent';
+
 /** How often one command follows a redirection to another master. */
 const REDIRECTIONS = 5;
 
@@ -53,6 +56,7 @@ export class RedisClusterStore extends SecurityStore {
   readonly shared = true;
   private readonly logger = new Logger('Auth');
   private readonly topology: ClusterTopology;
+  private isWarned = false;
 
   /**
    * @param timeoutMs longest wait for a reply in milliseconds
@@ -101,12 +105,27 @@ export class RedisClusterStore extends SecurityStore {
     const { topology } = this;
     await topology.connect();
     const { version } = topology;
-    const holders = await topology.holders();
+    const holders = await this.holders();
     // Twice: a slot may move from a master that was not read yet to one that was.
     for (const { store } of [...holders, ...holders]) yield* store.scan(prefix);
     await topology.refresh();
-    const isSame = (await topology.holders()).every((holder) => holders.includes(holder));
+    const isSame = (await this.holders()).every((holder) => holders.includes(holder));
     if (version !== topology.version || !isSame) throw new StoreUnavailable('Redis');
+  }
+
+  private async holders(): Promise<ClusterMaster[]> {
+    try {
+      return await this.topology.holders();
+    } catch (error) {
+      if (!this.isWarned && replyOf(error).startsWith('NOPERM')) {
+        this.isWarned = true;
+        this.logger.warn(
+          'Redis refuses CLUSTER NODES. Allow it for its user (ACL: +cluster|nodes). Until then an end of a session that ' +
+            'PostgreSQL loses in a failover is not written back to it.',
+        );
+      }
+      throw error;
+    }
   }
 
   async getMany(keys: readonly string[]): Promise<(string | null)[]> {
@@ -122,7 +141,11 @@ export class RedisClusterStore extends SecurityStore {
 
   override async getWithInstance(keys: readonly string[]): Promise<InstanceRead> {
     const [group, ...others] = this.bySlot(keys.map((key) => ({ key })));
-    return group && !others.length ? this.readSlot(keys) : { values: await this.getMany(keys), instance: null };
+    if (!group || others.length) return { values: await this.getMany(keys), instance: null };
+    // Otherwise the move of a slot would not be noticed while the master still has these keys.
+    const tag = TAGS.find((one) => keys[0]!.includes(one));
+    const { values, ...read } = await this.readSlot(tag ? [...keys, ABSENT + tag] : keys);
+    return { ...read, values: values.slice(0, keys.length) };
   }
 
   async setMany(keys: readonly string[], value: string, ttlSeconds: number): Promise<void> {
@@ -183,13 +206,13 @@ export class RedisClusterStore extends SecurityStore {
     try {
       return await this.route(keys[0]!, async (store, isImporting) => {
         const read = await store.getWithInstance(keys);
-        return isImporting ? { ...read, instance: null } : read;
+        return isImporting ? { ...read, instance: null, isMoving: true } : read;
       });
     } catch (error) {
       if (keys.length === 1 || !isSplit(error)) throw error;
       const values: (string | null)[] = [];
       for (const key of keys) values.push(...(await this.readSlot([key])).values);
-      return { values, instance: null };
+      return { values, instance: null, isMoving: true };
     }
   }
 
@@ -304,7 +327,7 @@ export class RedisClusterStore extends SecurityStore {
     let isImporting = false;
     for (let redirections = 0; ; redirections++) {
       try {
-        return await run(store, isImporting);
+        return await within(run(store, isImporting));
       } catch (error) {
         const [, kind, address = ''] = /^(MOVED|ASK) \d+ (\S+)/.exec(replyOf(error)) ?? [];
         if (!kind || redirections === REDIRECTIONS || performance.now() > end) {

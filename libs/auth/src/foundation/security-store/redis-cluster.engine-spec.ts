@@ -1,10 +1,11 @@
 import { Logger } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { eventually } from '../../../../../test/support/eventually';
 import { RedisCluster } from '../../../../../test/support/redis-cluster';
 import { describeWithOwnRedis } from '../../../../../test/support/with-redis';
 import { StoreUnavailable } from '../platform/errors';
-import { slotOf } from './cluster-topology';
+import { type ClusterTopology, slotOf } from './cluster-topology';
 import { allOf, atomicWrites, contract } from './contract.testkit';
 import { counting, expectLikeMemory, windows, withoutBlock } from './counters.testkit';
 import { Reader, nameOf } from './instance.testkit';
@@ -173,6 +174,31 @@ describeWithOwnRedis('Redis Cluster', () => {
       const { instance: target } = await store.getWithInstance([keys[0]!]);
       expect([null, instance]).not.toContain(target);
       await cluster.moveSlot(slot, from);
+    });
+
+    it('ends an attempt to connect to a server that accepts connections and never answers', async () => {
+      const connections: Socket[] = [];
+      const silent = createServer((socket) => connections.push(socket.on('error', () => undefined).resume()));
+      await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+      const other = await throughCluster(cluster, version, STORE_TIMEOUT_MS);
+      await nameOf(other.store);
+      const { topology } = other.store as unknown as { topology: ClusterTopology };
+      const dial = () => topology.reach(`127.0.0.1:${(silent.address() as AddressInfo).port}`);
+      const isClosed = (i: number) => eventually(async () => connections[i]?.destroyed === true);
+      try {
+        expect(await dial()).toBeUndefined();
+        await isClosed(0);
+        // Also when the cluster object is closed in the middle of an attempt.
+        await eventually(async () => {
+          void dial();
+          return connections.length > 1;
+        });
+        await other.close();
+        await isClosed(1);
+      } finally {
+        for (const one of connections) one.destroy();
+        await new Promise((resolve) => silent.close(resolve));
+      }
     });
 
     it('refuses the keys of a killed master within the timeout, and serves them after the promotion', async () => {

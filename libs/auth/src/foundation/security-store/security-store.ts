@@ -35,6 +35,8 @@ export interface Tally {
 export interface InstanceRead {
   readonly values: readonly (string | null)[];
   readonly instance: string | null;
+  /** Whether the keys move to another server at present. Then no server certainly has all of them. */
+  readonly isMoving?: boolean;
 }
 
 /** The end of a pending attempt: `failed` counts, `succeeded` empties the counter, `undone` has no effect. */

@@ -152,7 +152,10 @@ export class DenylistMonitor implements OnApplicationBootstrap, OnModuleDestroy 
       await this.continuity.begin(tag);
       found = await read();
     }
-    const { continuity, values } = found;
+    const { continuity, values, isMoving } = found;
+    // The server to which the keys move can be lost before the end of the move. If the move is then cancelled, the former
+    // server has its name and its data as before, but not the keys that it has moved.
+    if (isMoving) await this.store.take(COMPLETE + tag);
     return continuity === null ? null : [tag, values[0] ?? null, continuity];
   }
 

@@ -16,6 +16,9 @@ export interface StoredDenial {
   readonly complete: boolean;
 }
 
+/** Sessions whose denials the store certainly holds. A sharded store can hold those of some sessions only. */
+export type Completeness = 'all' | 'some' | 'none';
+
 /** Stores the access tokens that are revoked before they expire. All guards share it: session and token ids are UUIDs. */
 export abstract class Denylist {
   /** Lifetime of a denial in seconds; 0 if nothing is denied. PostgreSQL is not read for ended sessions then. */
@@ -41,8 +44,8 @@ export abstract class Denylist {
   /** Reads the denials of a token and its session in one round trip. Skips empty ids. @throws StoreUnavailable */
   abstract read(ids: { jti?: unknown; fid?: unknown }): Promise<StoredDenial>;
 
-  /** Whether the store certainly holds every denial of every session. @throws StoreUnavailable */
-  abstract isComplete(): Promise<boolean>;
+  /** Of how many sessions the store certainly holds every denial. @throws StoreUnavailable if it is known of no group */
+  abstract completeness(): Promise<Completeness>;
 
   /**
    * Whether a session is denied. Calls within one tick of the event loop share a round trip.
@@ -104,13 +107,20 @@ export class StoredDenylist extends Denylist {
     return { denied: entries.some((entry) => entry !== null), complete: isComplete };
   }
 
-  async isComplete(): Promise<boolean> {
-    const marks = await Promise.all(this.store.slotTags.map((tag) => this.readMarked([], tag)));
-    return marks.every(({ isComplete }) => isComplete);
+  async completeness(): Promise<Completeness> {
+    const reads = await Promise.allSettled(this.store.slotTags.map((tag) => this.readMarked([], tag)));
+    const failed = reads.find((read) => read.status === 'rejected');
+    if (failed && reads.every(({ status }) => status === 'rejected')) throw failed.reason;
+    const complete = reads.filter((read) => read.status === 'fulfilled' && read.value.isComplete).length;
+    if (complete === reads.length) return 'all';
+    return complete > 0 ? 'some' : 'none';
   }
 
   async deniesFamily(familyId: string): Promise<boolean> {
-    const asked = this.family(familyId);
+    // In a sharded store, a batch would fail for every session in it if one server did not answer.
+    const isSharded = this.store.slotTags.length > 1;
+    const read = async () => (await this.store.getMany([familyKey(familyId, this.store)]))[0] ?? null;
+    const asked = isSharded ? read() : this.family(familyId);
     return (await withTimeout('The denylist', this.config.storeTimeoutMs, asked)) !== null;
   }
 
@@ -139,8 +149,8 @@ export class NoDenylist extends Denylist {
     return { denied: false, complete: true };
   }
 
-  async isComplete(): Promise<boolean> {
-    return true;
+  async completeness(): Promise<Completeness> {
+    return 'all';
   }
 
   async deniesFamily(): Promise<boolean> {

@@ -25,6 +25,8 @@ export interface ContinuousRead {
   readonly isUncertain: boolean;
   /** Whether the server that answered does not provide its name, so that a promoted replica has the same id. */
   readonly isUnnamed: boolean;
+  /** Whether the keys move to another server at present. */
+  readonly isMoving: boolean;
 }
 
 /**
@@ -49,13 +51,14 @@ export class StoreContinuity {
    */
   async read(keys: readonly string[], tag: string): Promise<ContinuousRead> {
     // The random value is last: a store that moves the keys to another server reads them in this order.
-    const { values, instance } = await this.store.getWithInstance([...keys, NONCE + tag]);
+    const { values, instance, isMoving = false } = await this.store.getWithInstance([...keys, NONCE + tag]);
     const nonce = values[keys.length] ?? null;
     return {
       values: values.slice(0, keys.length),
       continuity: nonce !== null && instance !== null ? this.idOf(instance, nonce, tag) : null,
       isUncertain: nonce !== null && instance === null,
       isUnnamed: instance === UNNAMED,
+      isMoving,
     };
   }
 

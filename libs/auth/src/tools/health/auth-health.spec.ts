@@ -1,6 +1,8 @@
 import { Logger } from '@nestjs/common';
 import type { AuthConfig, GuardConfig } from '../../foundation/config/auth-config';
+import { MovableClock } from '../../../../../test/support/app';
 import { Clock } from '../../foundation/platform/clock';
+import { StoreUnavailable } from '../../foundation/platform/errors';
 import { Realm, RealmScope, Realms } from '../../foundation/realm/realm';
 import { MemorySecurityStore } from '../../foundation/security-store/memory-security-store';
 import { Keyring } from '../../identity/tokens/keyring';
@@ -49,17 +51,43 @@ describe('the health of the keys', () => {
 });
 
 describe('the health of the store of a service that only verifies', () => {
-  it('is pending while the denylist lacks any of its groups, whichever group is read', async () => {
+  const clock = new MovableClock();
+  let completeness: () => Promise<string>;
+  let health: AuthHealth;
+  const later = (): void => clock.advance(1);
+
+  beforeEach(() => {
     jest.spyOn(Logger.prototype, 'error').mockReturnValue();
-    let isComplete = false;
-    const denylist = { read: async () => ({ denied: false, complete: true }), isComplete: async () => isComplete };
+    const denylist = { read: async () => ({ denied: false, complete: true }), completeness: () => completeness() };
     const realms = new Realms();
     const realm = new Realm({ guard: 'api', features: { denylist: true } } as GuardConfig);
     realms.add(new RealmScope(realm, { get: () => denylist } as never));
     const [database, store] = [{ hasEntity: () => false } as never, new MemorySecurityStore(new Clock())];
-    const health = new AuthHealth(database, store, realms, { routes: false } as AuthConfig, [], new Clock());
+    health = new AuthHealth(database, store, realms, { routes: false } as AuthConfig, [], clock);
+  });
+
+  it('is pending while the denylist is complete for no session, and up with a warning if it is for some', async () => {
+    completeness = async () => 'none';
     expect(await health.securityStore()).toEqual({ auth_store: { status: 'down', reason: 'pending', step: 'read' } });
-    isComplete = true;
+    later();
+    completeness = async () => 'some';
+    expect(await health.securityStore()).toEqual({ auth_store: { status: 'up', warning: 'incomplete' } });
+    later();
+    completeness = async () => 'all';
     expect(await health.securityStore()).toEqual({ auth_store: { status: 'up' } });
+  });
+
+  it('reads all groups once a second at most, also while it is down', async () => {
+    let reads = 0;
+    completeness = async () => {
+      reads++;
+      throw new StoreUnavailable('Redis');
+    };
+    const down = { auth_store: { status: 'down', reason: 'unreachable', step: 'read' } };
+    for (let i = 0; i < 5; i++) expect(await health.securityStore()).toEqual(down);
+    expect(reads).toBe(1);
+    later();
+    expect(await health.securityStore()).toEqual(down);
+    expect(reads).toBe(2);
   });
 });

@@ -7,7 +7,7 @@ import { Database, isMissing } from '../../foundation/platform/database';
 import { RequestScope, isInconclusive, withTimeout } from '../../foundation/platform/deadline';
 import { Realms } from '../../foundation/realm/realm';
 import { SecurityStore } from '../../foundation/security-store/security-store';
-import { Denylist } from '../../identity/denylist/denylist';
+import { type Completeness, Denylist } from '../../identity/denylist/denylist';
 import { Session } from '../../identity/denylist/session.entity';
 import { signJws, verifyJws } from '../../identity/tokens/jws';
 import { Keyring } from '../../identity/tokens/keyring';
@@ -47,8 +47,11 @@ export type HealthFault = 'unreachable' | 'failed' | 'pending';
 /** The step of a check of PostgreSQL or the security store at which it failed. */
 export type HealthStep = 'read' | 'write' | 'script' | 'transaction' | 'commit';
 
-/** What a check reports although it is up: a confirmed second factor is `unusable`. */
-export type HealthWarning = 'unusable';
+/**
+ * What a check reports although it is up: a confirmed second factor is `unusable`, or the denylist in a sharded store is
+ * `incomplete` for some sessions, which a service that only verifies refuses.
+ */
+export type HealthWarning = 'unusable' | 'incomplete';
 
 /** The result of one check. */
 interface Verdict {
@@ -75,8 +78,8 @@ class Fault extends Error {
   }
 }
 
-/** Performs the steps of a check, and names each step before it begins. */
-type Check = (begin: (step: HealthStep) => void) => Promise<void>;
+/** Performs the steps of a check, and names each step before it begins. Resolves to a warning, if there is one. */
+type Check = (begin: (step: HealthStep) => void) => Promise<HealthWarning | void>;
 
 /**
  * Checks the dependencies of the library, for the host's health route: it performs the operations that a login needs. Each
@@ -93,6 +96,7 @@ export class AuthHealth {
   private readonly logger = new Logger('Auth');
   private readonly checks = new Map<string, { verdict: Promise<Verdict>; until: number }>();
   private readonly logged = new Map<string, string>();
+  private readonly completeness = { of: Promise.resolve<Completeness>('all'), until: -Infinity };
 
   constructor(
     private readonly database: Database,
@@ -131,13 +135,14 @@ export class AuthHealth {
   /**
    * Whether the security store reads the two keys of an access token at once, writes a value and returns it, and counts an
    * attempt under two limits by its scripts. The probes have random keys, which the check removes. In a service that only
-   * verifies, also whether the store holds all denials: otherwise the service refuses every token.
+   * verifies, also whether the store holds all denials: otherwise the service refuses every token. If a sharded store holds
+   * those of some sessions only, the check is up with the warning `incomplete`.
    */
   securityStore<Key extends string = 'auth_store'>(key = 'auth_store' as Key): Promise<HealthResult<Key>> {
     return this.judged('store', key, async (begin) => {
       const probe = `svc:health:${randomUUID()}`;
       begin('read');
-      await this.readDenials();
+      const warning = await this.readDenials();
       begin('write');
       await this.store.add(probe, 'up', PROBE_TTL);
       if ((await this.store.take(probe)) !== 'up')
@@ -147,6 +152,7 @@ export class AuthHealth {
       const { admitted } = await this.store.count(limits, true);
       await this.store.settle(limits, 'undone');
       if (!admitted) throw new Fault('failed', 'The store refused the first attempt under a limit.');
+      return warning;
     });
   }
 
@@ -207,14 +213,23 @@ export class AuthHealth {
   }
 
   /** Reads the keys of an access token as a guarded request does. */
-  private async readDenials(): Promise<void> {
+  private async readDenials(): Promise<HealthWarning | undefined> {
     const scope = this.realms.all.find(({ realm }) => realm.options.features.denylist);
     const denylist = scope?.get(Denylist);
     await denylist?.read({ jti: randomUUID(), fid: randomUUID() });
     // Without the table of sessions, a token is accepted only if the store certainly holds all denials.
     const reliesOnStore = !this.config.routes && !this.database.hasEntity(Session);
-    if (denylist && reliesOnStore && !(await denylist.isComplete()))
+    if (!denylist || !reliesOnStore) return undefined;
+    // A sharded store is read once for each group of sessions: also a check that is down must not be repeated at once.
+    const known = this.completeness;
+    if (known.until <= this.clock.monotonic()) {
+      known.of = denylist.completeness();
+      known.until = this.clock.monotonic() + REPEAT_AFTER_MS;
+    }
+    const completeness = await known.of;
+    if (completeness === 'none')
       throw new Fault('pending', 'No issuing node has marked the denylist in the store as complete.');
+    return completeness === 'some' ? 'incomplete' : undefined;
   }
 
   private async judged<Key extends string>(name: string, key: Key, check: Check): Promise<HealthResult<Key>> {
@@ -234,13 +249,13 @@ export class AuthHealth {
   private async judge(key: string, check: Check): Promise<Verdict> {
     let step: HealthStep | undefined;
     try {
-      await withTimeout(
+      const warning = await withTimeout(
         'The checked service',
         TIMEOUT_MS,
         check((next) => (step = next)),
       );
       this.logged.delete(key);
-      return { status: 'up' };
+      return { status: 'up', ...(warning && { warning }) };
     } catch (error) {
       const verdict: Verdict = { status: 'down', reason: reasonOf(error), ...(step && { step }) };
       this.log(key, verdict, error);
