@@ -309,8 +309,7 @@ export class ClusterTopology {
   /** Connects to a master. Never rejects. */
   private openOne(address: string): Promise<void> {
     if (!address || this.nodes.get(address)?.isOpen) return Promise.resolve();
-    const known = this.opening.get(address);
-    if (known) return known;
+    if (this.opening.has(address)) return this.opening.get(address)!;
     const { times, at } = this.failed.get(address) ?? { times: 0, at: -Infinity };
     if (performance.now() - at < Math.min(MAX_PAUSE_MS, PAUSE_MS * 2 ** times)) return Promise.resolve();
     const opening = RequestScope.detached(() => this.connectTo(address))
@@ -343,9 +342,8 @@ export class ClusterTopology {
     const client = await this.cluster.nodeClient(node);
     this.options ??= client.options;
     if (client.isOpen === false) return undefined;
-    const master = this.shared.get(client) ?? new ClusterMaster(client, false, this.storeOn);
-    this.shared.set(client, master);
-    return master;
+    if (!this.shared.has(client)) this.shared.set(client, new ClusterMaster(client, false, this.storeOn));
+    return this.shared.get(client);
   }
 
   private async ownMaster(address: string): Promise<ClusterMaster> {

@@ -10,7 +10,7 @@ import {
   onMaster,
   ServerNames,
 } from './redis-client';
-import { type Bucket, type Limit, type AttemptOutcome, SecurityStore, type Tally } from './security-store';
+import { type Bucket, type Limit, type AttemptOutcome, ONE_TAG, SecurityStore, type Tally } from './security-store';
 
 /**
  * Reads the `maxmemory-policy` from a reply of Redis. The reply to `CONFIG GET` is a list in RESP2 and a map in RESP3,
@@ -159,6 +159,10 @@ export class RedisSecurityStore extends SecurityStore {
   }
 
   /** One server stores every key. */
+  override get slotTags(): readonly string[] {
+    return ONE_TAG;
+  }
+
   override slotTag(): string {
     return '';
   }

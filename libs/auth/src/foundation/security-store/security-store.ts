@@ -48,7 +48,8 @@ export type AttemptOutcome = 'failed' | 'succeeded' | 'undone';
  */
 export const UNNAMED = '?';
 
-const ONE_TAG = [''] as const;
+/** The slot tag of a store that is not sharded. */
+export const ONE_TAG = [''] as const;
 
 /**
  * Stores shared, short-lived security state: denylist, counters, used codes, ceremonies.

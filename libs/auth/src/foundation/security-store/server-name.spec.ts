@@ -79,10 +79,14 @@ describe('the name of the server behind a client', () => {
     jest.useFakeTimers({ doNotFake: ['setImmediate'] });
     const client = new FakeClient();
     const server = new ServerName(client);
-    for (const answer of [new Error('LOADING Redis is loading the dataset in memory'), 'role:slave\r\nrun_id:old']) {
+    const loading = new Error('LOADING Redis is loading the dataset in memory');
+    for (const [answer, pause] of [
+      [loading, 100],
+      ['role:slave\r\nrun_id:old', 200],
+    ] as const) {
       await client.answer(answer);
       expect(server.name).toBeNull();
-      await jest.advanceTimersByTimeAsync(100);
+      await jest.advanceTimersByTimeAsync(pause);
     }
     await client.answer('role:master\r\nrun_id:old');
     expect(server.name).toBe('old');
