@@ -1,0 +1,38 @@
+// Builds the client: `node libs/auth-client/build.mjs` writes `dist` with modules and types for bundlers, and one minified
+// module for pages without a bundler. With a file as argument, it writes the one module there, readable, and needs only
+// TypeScript.
+import { spawnSync } from 'node:child_process';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const dist = join(here, 'dist');
+const [, , file] = process.argv;
+
+rmSync(dist, { recursive: true, force: true });
+const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
+const { status } = spawnSync(process.execPath, [tsc, '-p', join(here, 'tsconfig.lib.json')], { stdio: 'inherit' });
+if (status !== 0) process.exit(status ?? 1);
+
+// In the order of their imports. No two of them declare the same name at the top level, so that they can be one module.
+const MODULES = ['errors', 'http', 'session', 'fetch', 'passkeys', 'client'];
+const text = MODULES.map((name) => readFileSync(join(dist, `${name}.js`), 'utf8'))
+  .join('\n')
+  .replaceAll(/^import .*\n/gm, '')
+  .replaceAll(/^export (?=(?:const|(?:async )?function|class) )/gm, '');
+const bundle = `${text}\nexport { AuthError, createAuthClient };\n`;
+
+if (file) {
+  writeFileSync(file, bundle);
+} else {
+  const { minify } = await import('@swc/core');
+  const { code } = await minify(bundle, {
+    module: true,
+    compress: { passes: 3, ecma: 2022 },
+    mangle: { topLevel: true },
+    format: { comments: false },
+  });
+  writeFileSync(join(dist, 'auth-client.min.js'), `${code}\n`);
+}

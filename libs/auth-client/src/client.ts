@@ -1,0 +1,149 @@
+import { AuthError } from './errors.js';
+import { authorizedFetch } from './fetch.js';
+import { TIMEOUT_MS, contentOf, jsonRequest, send, unreachable } from './http.js';
+import { openPasskeys, supportsPasskeys } from './passkeys.js';
+import { openSessions } from './session.js';
+import type {
+  AuthClient,
+  AuthClientOptions,
+  DeviceSession,
+  LoginChallenge,
+  PasskeyList,
+  Registration,
+  SignedOutEvent,
+} from './types.js';
+
+/** The body of routes that set a password: the user types it once. */
+const twice = (fields: Record<string, unknown>) => ({ password_confirmation: fields.password, ...fields });
+
+/**
+ * Opens the session of this browser. Create one client for each guard and page, and call {@link AuthClient.restore}.
+ *
+ * @param options the path of the routes, and where the refresh token is kept
+ */
+export function createAuthClient(options: AuthClientOptions = {}): AuthClient {
+  const { url = '/auth', refreshToken = 'cookie' } = options;
+  const sessions = openSessions(url, refreshToken);
+  const authorized = authorizedFetch(sessions, options, url);
+  const { signIn, restore, renew } = sessions;
+
+  const request = async <T>(method: string, target: string, body?: unknown, init?: RequestInit): Promise<T> => {
+    const response = await authorized.send(target, jsonRequest(method, body, init), TIMEOUT_MS).catch((error) => {
+      throw error instanceof AuthError || init?.signal?.aborted ? error : unreachable();
+    });
+    return contentOf<T>(response);
+  };
+  const isCookie = refreshToken === 'cookie';
+  const credentials = isCookie ? 'include' : 'omit';
+  /** A request of the signed-in user to a route of the guard. */
+  const call = <T = void>(method: string, path: string, body?: unknown): Promise<T> =>
+    request<T>(method, url + path, body, { credentials });
+  /** A request of nobody. */
+  const post = <T = void>(path: string, body?: unknown): Promise<T> => send<T>(url + path, 'POST', body, isCookie);
+
+  const passkeys = openPasskeys(() => post('/passkeys/login-options'));
+  const enter = async <T>(path: string, body: unknown): Promise<T | null> => {
+    passkeys.stop();
+    return signIn<T>(path, body) as Promise<T | null>;
+  };
+  const enterBy = async (path: string, body: unknown): Promise<void> => void (await enter(path, body));
+
+  /** Sends a request that ends the session, then forgets the session in all tabs. */
+  const leave = async (method: string, path: string, reason: SignedOutEvent['reason'] = 'logout'): Promise<void> => {
+    const ended = sessions.current;
+    await call(method, path);
+    await sessions.end(ended, reason);
+  };
+  const confirmBy = async (path: string, body: unknown): Promise<void> =>
+    authorized.keepConfirmation((await call<{ confirmation_token: string }>('POST', path, body)).confirmation_token);
+  const passkeyPath = (id: string) => `/passkeys/${encodeURIComponent(id)}`;
+
+  return {
+    get session() {
+      return sessions.current;
+    },
+    get supportsPasskeys() {
+      return supportsPasskeys();
+    },
+    on: sessions.on,
+    restore,
+    async renew() {
+      await renew(sessions.current);
+      return sessions.current;
+    },
+    accessToken: async () => (await sessions.fresh())?.token ?? null,
+    fetch: (input, init) => authorized.send(input, init),
+    request,
+    close() {
+      passkeys.stop();
+      sessions.close();
+    },
+
+    login: (fields) => enter<LoginChallenge>('/login', fields),
+    answerChallenge: ({ challenge_token }, factor) => enterBy('/two-factor-challenge', { challenge_token, ...factor }),
+    answerChallengeWithPasskey: async ({ challenge_token }) =>
+      enterBy('/two-factor-challenge', { challenge_token, ...(await passkeys.get()) }),
+    loginWithPasskey: async () => enterBy('/passkeys/login', await passkeys.get()),
+    async autofillPasskeys(signal) {
+      const proof = await passkeys.offer(signal);
+      if (proof) await enterBy('/passkeys/login', proof);
+      return !!proof;
+    },
+    register: (fields) => enter<LoginChallenge | Registration>('/register', twice(fields)),
+    async logout() {
+      const { current } = sessions;
+      await leave('POST', '/logout').catch((error: AuthError) => {
+        // The session had ended, or (409) the token belongs to none.
+        if (error.status !== 401 && error.status !== 409) throw error;
+        return sessions.end(current, 'logout');
+      });
+    },
+
+    forgotPassword: (email) => post('/forgot-password', { email }),
+    async resetPassword(fields) {
+      await post('/reset-password', twice(fields));
+      // It ends the sessions of the account: a renewal shows whether the one of this browser is among them.
+      if (sessions.current) await renew(sessions.current).catch(() => undefined);
+    },
+    changePassword: (fields) => call('POST', '/password', twice(fields)),
+    sendVerificationMail: () => call('POST', '/email/verification-notification'),
+
+    confirmPassword: (password) => confirmBy('/confirm-password', { password }),
+    confirmPasskey: async () => confirmBy('/confirm-passkey', await passkeys.get()),
+
+    enrolTwoFactor: () => call('POST', '/two-factor'),
+    confirmTwoFactor: (code) => call('POST', '/two-factor/confirm', { code }),
+    disableTwoFactor: () => call('DELETE', '/two-factor'),
+    countRecoveryCodes: () => call('GET', '/two-factor/recovery-codes'),
+    newRecoveryCodes: () => call('POST', '/two-factor/recovery-codes'),
+
+    async passkeys() {
+      const list = await call<PasskeyList>('GET', '/passkeys');
+      const { rp_id: rpId, user_handle: userId, all_accepted_credential_ids: allAcceptedCredentialIds } = list;
+      void globalThis.PublicKeyCredential?.signalAllAcceptedCredentials?.({
+        rpId,
+        userId,
+        allAcceptedCredentialIds,
+      }).catch(() => undefined);
+      return list;
+    },
+    async addPasskey(name) {
+      const credential = await passkeys.create(await call('POST', '/passkeys/registration-options'));
+      await call('POST', '/passkeys', { name, credential });
+    },
+    renamePasskey: (id, name) => call('PATCH', passkeyPath(id), { name }),
+    deletePasskey: (id) => call('DELETE', passkeyPath(id)),
+
+    sessions: async () => (await call<{ data: DeviceSession[] }>('GET', '/sessions')).data,
+    async endSession(id) {
+      const { current } = sessions;
+      await call('DELETE', `/sessions/${encodeURIComponent(id)}`);
+      if (current?.claims.fid === id) await sessions.end(current, 'logout');
+    },
+    endOtherSessions: () => call('DELETE', '/sessions/others'),
+    endAllSessions: () => leave('DELETE', '/sessions'),
+
+    exportAccount: () => call('GET', '/account/export'),
+    deleteAccount: () => leave('DELETE', '/account', 'deleted'),
+  };
+}

@@ -1,0 +1,88 @@
+import { AuthError } from './errors.js';
+import { pause, retryAfterOf } from './http.js';
+import type { Sessions } from './session.js';
+import type { AuthClientOptions, AuthSession } from './types.js';
+
+/** A longer wait is for the caller, who can show it. */
+const LONGEST_WAIT_S = 10;
+/** A 503 can come from a proxy after the server did its work, so only these requests are sent again. */
+const IDEMPOTENT = /^(GET|HEAD|OPTIONS|PUT|DELETE)$/;
+
+/** The result of `work`, unless the caller of the request aborts it before. */
+const unlessAborted = <T>(signal: AbortSignal, work: Promise<T>): Promise<T> =>
+  new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+
+/** RFC 9470: the request needs a recent confirmation of the user (step-up). */
+const needsConfirmation = ({ headers }: Response): boolean =>
+  !!headers.get('WWW-Authenticate')?.includes('insufficient_user_authentication');
+
+/** `fetch` with the access token and the confirmation token of the session. */
+export function authorizedFetch(sessions: Sessions, options: AuthClientOptions, url: string) {
+  const page = globalThis.location?.href;
+  const origins = [...(options.origins ?? []), new URL(url, page).origin, ...(page ? [new URL(page).origin] : [])];
+  const header = options.confirmationHeader ?? 'X-Svc-Confirmation';
+  const ask = options.confirm;
+  /** The confirmation token and the session that it belongs to. */
+  let confirmation: { token: string; fid: string } | undefined;
+  let question: Promise<boolean> | undefined;
+
+  const signedOut = () =>
+    new AuthError('Your session has ended. Please sign in again.', { status: 401, reason: 'signedOut' });
+
+  const confirmed = async (refused: typeof confirmation): Promise<void> => {
+    // Another request has been confirmed in the meantime.
+    if (confirmation !== refused) return;
+    confirmation = undefined;
+    question ??= ask!().finally(() => (question = undefined));
+    if (!(await question)) throw new AuthError('The request was not confirmed.', { status: 423, reason: 'cancelled' });
+  };
+
+  return {
+    /** Keeps a confirmation token for all requests of the current session, until the server refuses it. */
+    keepConfirmation(token: string): void {
+      confirmation = { token, fid: sessions.current!.claims.fid };
+    },
+
+    /** @param timeout of each attempt, in milliseconds; none by default */
+    async send(input: RequestInfo | URL, init?: RequestInit, timeout?: number): Promise<Response> {
+      const request = new Request(input, init);
+      const { origin } = new URL(request.url);
+      if (!origins.includes(origin)) throw new TypeError(`The access token is not sent to ${origin}: see \`origins\`.`);
+      const { signal } = request;
+      const repeated = new Set<string>();
+      const isFirst = (why: string) => !repeated.has(why) && repeated.add(why);
+      let subject: AuthSession | null | undefined;
+      for (;;) {
+        const session = await unlessAborted(signal, sessions.fresh());
+        subject ??= session;
+        // Another user may have signed in from another tab: the request is not sent as that user.
+        if (subject && subject.claims.sub !== session?.claims.sub) throw signedOut();
+        const used = confirmation?.fid === session?.claims.fid ? confirmation : undefined;
+        const headers = new Headers(request.headers);
+        if (session) headers.set('Authorization', `Bearer ${session.token}`);
+        if (used) headers.set(header, used.token);
+        const limits = timeout ? [signal, AbortSignal.timeout(timeout)] : [signal];
+        // A body can be read once: each attempt sends a copy.
+        const response = await fetch(request.clone(), { headers, signal: AbortSignal.any(limits) });
+        const { status } = response;
+        const wait = retryAfterOf(response);
+        if (session && status === 401 && isFirst('token')) await unlessAborted(signal, sessions.renew(session));
+        else if (session && ask && needsConfirmation(response) && isFirst('confirmation'))
+          await unlessAborted(signal, confirmed(used));
+        else if (
+          wait &&
+          wait <= LONGEST_WAIT_S &&
+          (status === 429 || (status === 503 && IDEMPOTENT.test(request.method))) &&
+          isFirst('wait')
+        )
+          await unlessAborted(signal, pause(wait * 1000));
+        else return response;
+      }
+    },
+  };
+}

@@ -1,0 +1,19 @@
+export { createAuthClient } from './client.js';
+export { AuthError, type AuthErrorReason } from './errors.js';
+export type {
+  AccessClaims,
+  AuthClient,
+  AuthClientEvents,
+  AuthClientOptions,
+  AuthSession,
+  DeviceSession,
+  LoginChallenge,
+  Passkey,
+  PasskeyList,
+  RefreshTokenPlace,
+  Registration,
+  SecondFactor,
+  SignedInEvent,
+  SignedOutEvent,
+  RenewedEvent,
+} from './types.js';

@@ -1,0 +1,226 @@
+import { AuthError } from './errors.js';
+import { pause, send, unreachable } from './http.js';
+import type { AccessClaims, AuthClientEvents, AuthSession, RefreshTokenPlace } from './types.js';
+
+const DAY_MS = 86_400_000;
+/** A token is renewed this long before it expires, or a fifth of its lifetime before, whichever is less. */
+const MARGIN_MS = 60_000;
+/** A request waits for the renewal of a token that expires so soon. */
+const SOON_MS = 5000;
+/** The wait after the first failed renewal; it doubles with each further one. */
+const RETRY_MS = 5000;
+const LONGEST_RETRY_MS = 60_000;
+/** The lock is held this long after a renewal, so that the other tabs receive the new token before one gets the lock. */
+const BROADCAST_MS = 50;
+
+interface Tokens {
+  access_token?: string;
+  refresh_token?: string;
+  expires_in: number;
+}
+
+type SignedInReason = AuthClientEvents['signedIn']['reason'];
+type SignedOutReason = AuthClientEvents['signedOut']['reason'];
+
+/** What tabs tell each other. It is never stored. */
+type Message = { session: AuthSession; reason: SignedInReason } | { ended: string; reason: SignedOutReason };
+
+/** Reads the claims without verifying the signature: only the server decides whether a token is valid. */
+function claimsOf(token: string): AccessClaims {
+  const text = atob(token.split('.')[1]!.replaceAll('-', '+').replaceAll('_', '/'));
+  return JSON.parse(new TextDecoder().decode(Uint8Array.from(text, (char) => char.charCodeAt(0))));
+}
+
+export type Sessions = ReturnType<typeof openSessions>;
+
+/** The session of this tab, which all tabs of the browser share unless the refresh token is in memory. */
+export function openSessions(url: string, place: RefreshTokenPlace) {
+  const isCookie = place === 'cookie';
+  const isShared = place !== 'memory';
+  const name = `svc-auth:${url}`;
+  const channel = isShared ? new BroadcastChannel(name) : null;
+  const events = new EventTarget();
+  const closed = new AbortController();
+
+  let current: AuthSession | null = null;
+  /** Whether there is a session to restore whose renewal has not succeeded yet. */
+  let isAwaited = false;
+  let failures = 0;
+  let timer: ReturnType<typeof setTimeout>;
+  let queue: Promise<unknown> = Promise.resolve();
+
+  /** The refresh token; in cookie mode a mark that there is a session. Of this tab, where there is no storage. */
+  let kept: string | null = null;
+  const stored = (): string | null => {
+    try {
+      return isShared ? localStorage.getItem(name) : kept;
+    } catch {
+      return kept;
+    }
+  };
+  const store = (value: string | null): void => {
+    kept = value;
+    try {
+      if (!isShared) return;
+      if (value) localStorage.setItem(name, value);
+      else localStorage.removeItem(name);
+    } catch {
+      // The browser refuses storage, or it is full: the session lasts as long as this page.
+    }
+  };
+
+  const emit = <K extends keyof AuthClientEvents>(event: K, detail: AuthClientEvents[K]) =>
+    events.dispatchEvent(new CustomEvent(event, { detail }));
+
+  /**
+   * Runs `work` while no other tab runs any (Web Locks). Calls must not be nested. Without Web Locks (no TLS, and not
+   * localhost), only the work of this tab takes turns, and the grace period of the server accepts two tabs at once.
+   */
+  const locked = <T>(work: () => Promise<T>): Promise<T> => {
+    if (isShared && globalThis.navigator?.locks) return navigator.locks.request(name, work) as Promise<T>;
+    const turn = queue.then(work);
+    queue = turn.catch(() => undefined);
+    return turn;
+  };
+
+  const margin = ({ lifetime }: AuthSession) => Math.min(MARGIN_MS, lifetime / 5);
+
+  /** At least a second, so that a lifetime of nothing causes no flood; at most what a timer of a browser can count. */
+  const schedule = (wait: number) => {
+    clearTimeout(timer);
+    if (!closed.signal.aborted) timer = setTimeout(check, Math.min(wait > 1000 ? wait : 1000, DAY_MS));
+  };
+
+  /** Renews the session if that is due. */
+  const check = () => {
+    if (!current && !isAwaited) return;
+    const left = current ? current.expiresAt - Date.now() - margin(current) : 0;
+    if (left > 0) schedule(left);
+    else renew(current).catch(() => undefined);
+  };
+
+  const use = (session: AuthSession, reason: SignedInReason, otherTab: boolean) => {
+    const isSame = current?.claims.fid === session.claims.fid;
+    current = session;
+    isAwaited = false;
+    failures = 0;
+    schedule(session.expiresAt - Date.now() - margin(session));
+    if (isSame) emit('renewed', { session, otherTab });
+    else emit('signedIn', { session, reason, otherTab });
+  };
+
+  /** Takes the tokens of an answer to a request that was sent at `sentAt`, and gives the access token to the other tabs. */
+  const take = ({ access_token: token, refresh_token, expires_in }: Tokens, sentAt: number, reason: SignedInReason) => {
+    const lifetime = expires_in * 1000;
+    // The clock of the server has no part in it: only differences of the local clock are used.
+    const session = { token: token!, claims: claimsOf(token!), lifetime, expiresAt: sentAt + lifetime };
+    store(isCookie ? '1' : refresh_token!);
+    // A BroadcastChannel reaches its own origin only and takes no target.
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin
+    channel?.postMessage({ session, reason } satisfies Message);
+    use(session, reason, false);
+  };
+
+  const drop = (reason: SignedOutReason, otherTab = false) => {
+    const session = current;
+    current = null;
+    isAwaited = false;
+    clearTimeout(timer);
+    if (!otherTab) {
+      store(null);
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin
+      if (session) channel?.postMessage({ ended: session.claims.fid, reason } satisfies Message);
+    }
+    if (session) emit('signedOut', { session, reason, otherTab });
+  };
+
+  /**
+   * Renews the session, unless `stale` is no longer the current one because another tab or call has renewed it.
+   *
+   * Only the answers 401 and 403 end the session. @throws AuthError for any other failure: the session continues
+   */
+  const renew = (stale: AuthSession | null): Promise<void> =>
+    locked(async () => {
+      if (current !== stale) return;
+      const token = stored();
+      // Another tab has signed out, and its message is on the way.
+      if (current && !token) return drop('logout', true);
+      if (!isCookie && !token) return;
+      const exchange = async () => {
+        const sentAt = Date.now();
+        const body = isCookie ? undefined : { refresh_token: token };
+        const answer = await send<Tokens>(`${url}/refresh`, 'POST', body, isCookie);
+        if (!answer?.access_token) throw unreachable();
+        take(answer, sentAt, 'restored');
+      };
+      try {
+        await exchange().catch(async (error: AuthError) => {
+          if (error.reason !== 'unreachable') throw error;
+          // The server may have rotated the token before the connection broke. Inside its grace period, the same token
+          // gets the same answer again.
+          await pause(1000);
+          return exchange();
+        });
+      } catch (error) {
+        const { status, retryAfter } = error as AuthError;
+        if (status === 401 || status === 403) return drop('ended');
+        const wait = Math.min(RETRY_MS * 2 ** failures++, LONGEST_RETRY_MS);
+        schedule(retryAfter ? retryAfter * 1000 : wait);
+        throw error;
+      }
+      if (channel) await pause(BROADCAST_MS);
+    });
+
+  channel?.addEventListener('message', ({ data }: MessageEvent<Message>) => {
+    if ('session' in data) use(data.session, data.reason, true);
+    else if (current?.claims.fid === data.ended) drop(data.reason, true);
+  });
+  // The timers of a tab do not run while the machine sleeps, or while the page is in the cache for the back button.
+  const { signal } = closed;
+  globalThis.document?.addEventListener('visibilitychange', () => document.hidden || check(), { signal });
+  for (const event of ['online', 'pageshow']) globalThis.window?.addEventListener(event, check, { signal });
+
+  return {
+    get current() {
+      return current;
+    },
+    on: <K extends keyof AuthClientEvents>(event: K, listener: (detail: AuthClientEvents[K]) => void) => {
+      const handle = (sent: Event) => listener((sent as CustomEvent<AuthClientEvents[K]>).detail);
+      events.addEventListener(event, handle);
+      return () => events.removeEventListener(event, handle);
+    },
+    renew,
+    async restore() {
+      if (!current && stored()) {
+        isAwaited = true;
+        await renew(null);
+      }
+      return current;
+    },
+    /** The session for the next request; a token that expires soon is renewed first. */
+    async fresh() {
+      const isDue = current ? current.expiresAt - Date.now() < Math.min(SOON_MS, current.lifetime / 10) : isAwaited;
+      if (isDue) await renew(current);
+      return current;
+    },
+    /** Sends a request that signs in. @returns null; or the answer, if it has no tokens */
+    signIn: <T>(path: string, body: unknown) =>
+      locked(async () => {
+        const sentAt = Date.now();
+        const answer = await send<Tokens & T>(url + path, 'POST', body, isCookie);
+        if (!answer?.access_token) return answer;
+        take(answer, sentAt, 'login');
+        return null;
+      }),
+    /** Forgets, in all tabs, a session that the server has ended. */
+    end: (ended: AuthSession | null, reason: SignedOutReason) =>
+      locked(async () => {
+        if (ended && current?.claims.fid === ended.claims.fid) drop(reason);
+      }),
+    close() {
+      closed.abort();
+      clearTimeout(timer);
+      channel?.close();
+    },
+  };
+}

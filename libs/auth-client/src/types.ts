@@ -1,0 +1,275 @@
+/**
+ * Where the refresh token is kept. It must fit the mode of the server (`cookieMode`).
+ *
+ * - `cookie` (cookie mode): in an `HttpOnly` cookie of the server, which no script can read. `localStorage` has only a mark
+ *   that there is a session. All tabs share the session, and it survives a restart of the browser.
+ * - `localStorage` (body mode): all tabs share the session, and it survives a restart. Every script of the origin can read
+ *   the token, and can use it elsewhere until the session ends.
+ * - `memory` (body mode): each tab has its own session, which ends for the page with a reload. A script can still steal the
+ *   token while the page is open.
+ */
+export type RefreshTokenPlace = 'cookie' | 'localStorage' | 'memory';
+
+/** The options of {@link createAuthClient}. */
+export interface AuthClientOptions {
+  /**
+   * The path or URL of the routes of a guard, without a slash at its end. Default: `/auth`. The tabs share one session for
+   * each value, so a page can have a client for each guard.
+   */
+  url?: string;
+  /** Default: `cookie`. */
+  refreshToken?: RefreshTokenPlace;
+  /**
+   * Asks the user to confirm the identity (step-up). It shows a dialog, calls {@link AuthClient.confirmPassword} or
+   * {@link AuthClient.confirmPasskey}, shows their errors, and resolves to true after one has succeeded; to false if the
+   * user cancels. Then the refused request is sent again, or is rejected with the reason `cancelled`. Requests that are
+   * refused at the same time share one question. Without it, the refusal (423) is returned.
+   */
+  confirm?: () => Promise<boolean>;
+  /** The header of the confirmation token: the server's `confirm.header`. Default: `X-Svc-Confirmation`. */
+  confirmationHeader?: string;
+  /**
+   * Further origins that get the access token, such as `https://api.example.com`. The origins of the page and of `url` get
+   * it always. {@link AuthClient.fetch} refuses all others: a token that is sent to another server is stolen.
+   */
+  origins?: readonly string[];
+}
+
+/** The claims of an access token. The client reads them without verifying the signature. */
+export interface AccessClaims {
+  /** The id of the user. */
+  sub: string;
+  /** The id of the session; the same in all its tokens. */
+  fid: string;
+  jti: string;
+  /** The authentication methods: `pwd`, `otp`, `webauthn`. */
+  amr?: string[];
+  /** When the user signed in, in unix seconds. */
+  auth_time?: number;
+  /** The abilities, separated by spaces. */
+  scope?: string;
+  [claim: string]: unknown;
+}
+
+/** The session of this tab, with its current access token. */
+export interface AuthSession {
+  /** The access token. It is in memory only: do not store it. */
+  readonly token: string;
+  readonly claims: AccessClaims;
+  /** When the token expires by the clock of this browser, in milliseconds since 1970. */
+  readonly expiresAt: number;
+  /** The lifetime of the token in milliseconds. */
+  readonly lifetime: number;
+}
+
+/** A user is signed in who was not, or another session replaces the current one. */
+export interface SignedInEvent {
+  session: AuthSession;
+  /** `login`: by a form, a passkey or a registration; `restored`: a session of an earlier page. */
+  reason: 'login' | 'restored';
+  /** Whether it happened in another tab. */
+  otherTab: boolean;
+}
+
+/** The session has a new access token. */
+export interface RenewedEvent {
+  session: AuthSession;
+  otherTab: boolean;
+}
+
+/** The session is over. */
+export interface SignedOutEvent {
+  /** The session as it was. */
+  session: AuthSession;
+  /**
+   * `logout`: the user signed out; `deleted`: the user deleted the account; `ended`: the server does not renew the session:
+   * it has expired or was ended elsewhere, or its refresh token was used twice.
+   */
+  reason: 'logout' | 'deleted' | 'ended';
+  otherTab: boolean;
+}
+
+/** The events of {@link AuthClient.on}. */
+export interface AuthClientEvents {
+  signedIn: SignedInEvent;
+  renewed: RenewedEvent;
+  signedOut: SignedOutEvent;
+}
+
+/** The password was correct, and a second factor is required. */
+export interface LoginChallenge {
+  two_factor: true;
+  challenge_token: string;
+  /** The factors of the user. */
+  methods: ('totp' | 'recovery_code' | 'passkey')[];
+}
+
+/** The account was created without a session: status 201, or 202 with `registration.concealExisting`. */
+export interface Registration {
+  two_factor?: undefined;
+  registered?: boolean;
+  /** Whether the user must open the link in the mail before the first sign-in. */
+  requires_verification?: boolean;
+}
+
+/** The answer to a login challenge: one of both. */
+export type SecondFactor = { code: string } | { recovery_code: string };
+
+/** A session in the list of the user's sessions. */
+export interface DeviceSession {
+  id: string;
+  /** ISO 8601. */
+  created_at: string;
+  /** ISO 8601. */
+  last_used_at: string;
+  ip: string | null;
+  user_agent: string | null;
+  label: string | null;
+  /** Whether it is the session of this client. */
+  current: boolean;
+}
+
+/** A passkey of the user. */
+export interface Passkey {
+  id: string;
+  name: string | null;
+  /** Unix seconds; null if it was never used. */
+  last_used_at: number | null;
+}
+
+/** The passkeys of the user, and what authenticators are told about them. */
+export interface PasskeyList {
+  passkeys: Passkey[];
+  rp_id: string;
+  user_handle: string;
+  all_accepted_credential_ids: string[];
+}
+
+/**
+ * The session of a browser with a server that uses `@svc/auth`.
+ *
+ * Bodies and answers have the fields of the routes (`docs/routes.md`). Every method rejects with an `AuthError` if the
+ * server refuses the request or does not answer; `AuthError.errors` has the messages of each field. Methods of passkeys also
+ * reject with the `DOMException` of the browser, such as `NotAllowedError` when the user cancels.
+ */
+export interface AuthClient {
+  /** The current session; null if no user is signed in. Each renewal replaces the object. */
+  readonly session: AuthSession | null;
+  /** Whether this browser supports passkeys in the format of the server. */
+  readonly supportsPasskeys: boolean;
+
+  /** Calls `listener` for an event of this or another tab. @returns a function that removes the listener */
+  on<K extends keyof AuthClientEvents>(event: K, listener: (detail: AuthClientEvents[K]) => void): () => void;
+  /**
+   * Restores the session of an earlier page or another tab. Call it once, when the page starts. It sends no request if the
+   * browser has no session. If it rejects, the session continues: the client tries again by itself.
+   *
+   * @returns the session, or null
+   */
+  restore(): Promise<AuthSession | null>;
+  /**
+   * Renews the session now, for example to get a changed ability, or after a redirect that has set the refresh cookie.
+   *
+   * @returns the session, or null if it has ended
+   */
+  renew(): Promise<AuthSession | null>;
+  /** A valid access token, for example for a WebSocket; null if no user is signed in. It is renewed first if necessary. */
+  accessToken(): Promise<string | null>;
+  /**
+   * `fetch` with the access token. It renews a token that expires or is refused (401), asks for a confirmation (423), and
+   * waits once for `Retry-After` if that is at most 10 seconds (429; 503 if the method is idempotent). It repeats the
+   * request once for each of these reasons, never as another user. Without a session, it sends the request without a token.
+   *
+   * @throws AuthError if the session cannot be renewed, has ended, or is not confirmed; TypeError for an origin that may
+   *   not get the token; whatever `fetch` throws
+   */
+  fetch(input: RequestInfo | URL, init?: RequestInit): Promise<Response>;
+  /**
+   * Sends JSON with {@link fetch}, with a timeout of 15 seconds for each attempt.
+   *
+   * @param url an URL, or a path of the page's origin
+   * @returns the JSON of the answer, or null if it has none
+   */
+  request<T = unknown>(method: string, url: string, body?: unknown, init?: RequestInit): Promise<T>;
+  /** Stops timers, listeners and messages. The session continues: another client or page can restore it. */
+  close(): void;
+
+  /**
+   * Signs in with a password.
+   *
+   * @param credentials `email` (or the configured login field) and `password`
+   * @returns null if the user is signed in; or the challenge for {@link answerChallenge}
+   */
+  login(credentials: Record<string, unknown>): Promise<LoginChallenge | null>;
+  /** Completes a login with a second factor. A wrong code leaves the challenge usable; an expired one is `errors.challenge_token`. */
+  answerChallenge(challenge: LoginChallenge, factor: SecondFactor): Promise<void>;
+  /** Completes a login with a passkey, if `challenge.methods` contains it. */
+  answerChallengeWithPasskey(challenge: LoginChallenge): Promise<void>;
+  /** Signs in with a passkey, without an identifier. Call it in a click. */
+  loginWithPasskey(): Promise<void>;
+  /**
+   * Offers passkeys in the suggestions of an `<input autocomplete="username webauthn">`, and signs in with the chosen one.
+   *
+   * @param signal ends the offer, for example when the form is removed. Any other method that signs in ends it, too
+   * @returns whether the user was signed in
+   */
+  autofillPasskeys(signal?: AbortSignal): Promise<boolean>;
+  /**
+   * Creates an account. `password_confirmation` is added.
+   *
+   * @returns null if the user is signed in; a challenge; or the answer without a session
+   */
+  register(fields: Record<string, unknown>): Promise<LoginChallenge | Registration | null>;
+  /**
+   * Ends the session on the server and in all tabs. If the server cannot be reached it rejects, and the user is still signed
+   * in.
+   */
+  logout(): Promise<void>;
+
+  /** Mails a link to reset the password. The answer does not show whether there is an account. */
+  forgotPassword(email: string): Promise<void>;
+  /** Sets a new password with the token of a mailed link, which ends the sessions of the user. Nobody is signed in. */
+  resetPassword(fields: { token: string; email: string; password: string }): Promise<void>;
+  /** Sets a new password and ends all other sessions. Without `current_password`: the first password of a user without one. */
+  changePassword(fields: { current_password?: string; password: string }): Promise<void>;
+  /** Mails another link that verifies the address. */
+  sendVerificationMail(): Promise<void>;
+
+  /** Confirms the identity with the password, for all further requests of this session until the confirmation expires. */
+  confirmPassword(password: string): Promise<void>;
+  /** Confirms the identity with a passkey. */
+  confirmPasskey(): Promise<void>;
+
+  /** Begins to set up an authenticator app. Asks for a confirmation. Show `otpauth_uri` as a QR code. */
+  enrolTwoFactor(): Promise<{ otpauth_uri: string; recovery_codes: string[] }>;
+  /** Switches the second factor on with a first code. */
+  confirmTwoFactor(code: string): Promise<void>;
+  /** Switches the second factor off. Asks for a confirmation. */
+  disableTwoFactor(): Promise<void>;
+  /** How many recovery codes are left. */
+  countRecoveryCodes(): Promise<{ remaining: number; total: number }>;
+  /** Replaces the recovery codes. Asks for a confirmation. */
+  newRecoveryCodes(): Promise<{ recovery_codes: string[] }>;
+
+  /** Lists the passkeys, and informs the browser, so that it no longer offers deleted ones. */
+  passkeys(): Promise<PasskeyList>;
+  /** Creates a passkey. Asks for a confirmation. Call it in a click. */
+  addPasskey(name?: string): Promise<void>;
+  /** Names a passkey. Asks for a confirmation. */
+  renamePasskey(id: string, name: string): Promise<void>;
+  /** Deletes a passkey. Asks for a confirmation. */
+  deletePasskey(id: string): Promise<void>;
+
+  /** Lists the live sessions of the user, 100 at most. */
+  sessions(): Promise<DeviceSession[]>;
+  /** Ends one session. If it is the current one, the user is signed out. */
+  endSession(id: string): Promise<void>;
+  endOtherSessions(): Promise<void>;
+  /** Ends every session of the user, including the current one. */
+  endAllSessions(): Promise<void>;
+
+  /** The data of the account. Asks for a confirmation. */
+  exportAccount(): Promise<Record<string, unknown>>;
+  /** Deletes the account. Asks for a confirmation. */
+  deleteAccount(): Promise<void>;
+}
