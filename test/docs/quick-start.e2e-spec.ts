@@ -12,10 +12,8 @@ import { describeWithOwnRedis } from '../support/with-redis';
 import { RedisServer } from '../support/redis';
 import { ROOT, blocksOf, fileOf } from './blocks';
 
-/** The files that `nest new` generates, with placeholders. */
-const TEMPLATE = join(ROOT, 'node_modules/@nestjs/schematics/dist/lib/application/files/ts');
-const generated = (file: string): string =>
-  readFileSync(join(TEMPLATE, file), 'utf8').replaceAll(/<% if \(observe\) \{ %>[\s\S]*?<% } %>/g, '');
+/** A file that `nest new` generates (`@nestjs/schematics` 12.0.6). */
+const generated = (file: string): string => readFileSync(join(__dirname, 'nest-new', `${file}.txt`), 'utf8');
 
 const page = blocksOf('docs/quick-start.md');
 const files = page.flatMap((block) => (fileOf(block) ? [{ file: fileOf(block)!, text: block.text }] : []));
@@ -40,10 +38,7 @@ function written({ file, text }: { file: string; text: string }): string[] {
 /** Compiles the page's files and the generated ones with the generated settings. */
 function build(): string {
   const folder = mkdtempSync(join(tmpdir(), 'svc-hello-'));
-  const { compilerOptions } = ts.parseConfigFileTextToJson(
-    'tsconfig.json',
-    generated('tsconfig.json').replace('<%= strict %>', 'true'),
-  ).config;
+  const { compilerOptions } = ts.parseConfigFileTextToJson('tsconfig.json', generated('tsconfig.json')).config;
   const { options } = ts.convertCompilerOptionsFromJson(compilerOptions, folder);
   for (const { file, text } of [...files, { file: 'src/main.ts', text: generated('src/main.ts') }]) {
     const target = join(folder, file.replace(/^src/, 'dist').replace(/ts$/, 'js'));

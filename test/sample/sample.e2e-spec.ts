@@ -17,17 +17,29 @@ const PUBLIC_URL = 'https://orders.example.com';
 const PRODUCTION = { NODE_ENV: 'production', PUBLIC_URL, SVC_ISSUER: PUBLIC_URL, SVC_AUDIENCE: PUBLIC_URL };
 const [FIRST, SECOND] = ['a horse with wings', 'another horse entirely'];
 
+/** A start writes this number of warnings, and a short text: no line for each module and route. */
+function isShort(log: string, warnings: number): void {
+  const lines = log.split('\n').filter((line) => line.trim() !== '');
+  expect(lines.filter((line) => line.includes('WARN'))).toHaveLength(warnings);
+  expect(lines.length - warnings).toBeLessThanOrEqual(8);
+}
+
 describe('the sample, as a process', () => {
   it('starts without settings: with an embedded PostgreSQL, demo users, and data that remains after its end', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'svc-data-'));
-    const first = await (await SampleProcess.launch({ DATA_DIR: dataDir })).ready();
-    expect(first.log).toMatch(/curl .*\/auth\/login/);
+    const first = await (await SampleProcess.launch({ DATA_DIR: dataDir, NODE_ENV: 'development' })).ready();
+    await eventually(async () => first.log.includes('Ctrl-C'));
     expect(first.log).not.toContain(readFileSync(join(dataDir, 'secret'), 'utf8'));
+    isShort(first.log, 1);
+    const shown = /^ {2}(\w[\w ]*\w) {2,}(\S+)/gm;
+    const addresses = Object.fromEntries([...first.log.matchAll(shown)].map(([, name, value]) => [name, value]));
+    expect(addresses).toMatchObject({ Customer: 'demo@example.com', Admin: 'root@example.com' });
+    for (const name of ['Page', 'API docs', 'Mailbox']) expect((await fetch(addresses[name]!)).status).toBe(200);
 
     const { status, body } = await first.login('demo@example.com');
     expect(status).toBe(200);
-    const shown: unknown = (await first.call('GET', '/user', undefined, body.access_token)).body;
-    expect(shown).toEqual({
+    const user: unknown = (await first.call('GET', '/user', undefined, body.access_token)).body;
+    expect(user).toEqual({
       data: {
         id: claimsOf(body.access_token!).sub,
         email_verified: true,
@@ -41,7 +53,8 @@ describe('the sample, as a process', () => {
     expect((await first.call('POST', '/orders', { item: 'tea' }, body.access_token)).status).toBe(201);
     expect(await first.stop()).toBe(0);
 
-    const second = await (await SampleProcess.launch({ DATA_DIR: dataDir })).ready();
+    const second = await (await SampleProcess.launch({ DATA_DIR: dataDir, LOG_LEVEL: 'log' })).ready();
+    expect(second.log).toMatch(/RouterExplorer.*\/auth\/login/);
     const orders = await second.call('GET', '/orders', undefined, body.access_token);
     expect(orders.body.data).toMatchObject([{ item: 'tea' }]);
     expect((await second.call('POST', '/auth/refresh', { refresh_token: body.refresh_token })).status).toBe(200);
@@ -57,6 +70,16 @@ describe('the sample, as a process', () => {
 });
 
 describeWithRedis('the sample, configured by environment alone', () => {
+  it('starts on Redis without a warning', async () => {
+    const database = await createEmptyDatabase();
+    const stores = { DATABASE_URL: database.url, REDIS_URL: sharedRedisUrl()!, SVC_KEY_PREFIX: `${randomUUID()}:` };
+    const sample = await (await SampleProcess.launch(stores)).ready();
+    await eventually(async () => sample.log.includes('Ctrl-C'));
+    isShort(sample.log, 0);
+    await sample.stop();
+    await database.drop();
+  }, 60_000);
+
   const host = SampleHost.forFile();
   let database: TestDatabase;
   let stores: Record<string, string>;
@@ -339,6 +362,11 @@ describeWithRedis('the sample, configured by environment alone', () => {
       ],
       ['a short secret', { SVC_SECRET: 'short' }, /secret has 40 bits/],
       ['a number of proxies that is none', { TRUST_PROXY: 'all' }, /^TRUST_PROXY is "all"\. Set it to the number of/],
+      [
+        'a level of the log that is none',
+        { LOG_LEVEL: 'loud' },
+        /^LOG_LEVEL is "loud"\. Set it to one of verbose, debug/,
+      ],
       ['a number that is none', { SVC_GRACE: 'many' }, /^graceSeconds \(SVC_GRACE\) is "many"\. Use a whole number of/],
       [
         'the example issuer in production',

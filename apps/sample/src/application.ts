@@ -1,4 +1,4 @@
-import { Logger, type NestApplicationOptions } from '@nestjs/common';
+import type { NestApplicationOptions } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { SwaggerModule } from '@nestjs/swagger';
@@ -24,10 +24,7 @@ export async function startApplication(
   app.set('trust proxy', environment.trustProxy);
   if (!isProduction()) SwaggerModule.setup('docs', app, () => apiDocument(app));
   const { host, port, development } = environment;
-  if (development.seedDemo) {
-    await createDemoAccounts(app);
-    new Logger('Sample').log('demo accounts are ready');
-  }
+  if (development.seedDemo) await createDemoAccounts(app);
   const closeConnections = prepareConnections(app.getHttpServer());
   await (host ? app.listen(port, host) : app.listen(port));
   return async () => {

@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs';
+import type { LoggerService } from '@nestjs/common';
 import { type Mailer, nodemailerMailer } from '@svc/auth';
 import { type Development, readDevelopment, isSwitchedOn } from './dev/development';
+import { sampleLogger } from './logger';
 
 /** The settings of the sample. The library reads its `SVC_*` variables itself: see `auth.options.ts`. */
 export interface Environment {
@@ -16,6 +18,7 @@ export interface Environment {
   migrationsRun: boolean;
   redisUrl: string | undefined;
   mailer: Mailer | undefined;
+  logger: LoggerService;
   /** Settings for development only. */
   development: Development;
 }
@@ -24,7 +27,18 @@ export interface Environment {
 export function readEnvironment(env = process.env, args: readonly string[] = process.argv): Environment {
   if (existsSync('.env')) process.loadEnvFile();
   const development = readDevelopment(env, args);
-  const { HOST, PORT, PUBLIC_URL, TRUST_PROXY, DATABASE_URL, MIGRATIONS_RUN, REDIS_URL, SMTP_URL, MAIL_FROM } = env;
+  const {
+    HOST,
+    PORT,
+    PUBLIC_URL,
+    TRUST_PROXY,
+    DATABASE_URL,
+    MIGRATIONS_RUN,
+    REDIS_URL,
+    SMTP_URL,
+    MAIL_FROM,
+    LOG_LEVEL,
+  } = env;
   // Links in mails begin with it: a guess, for example from the Host header, would let a client choose their target.
   if (!PUBLIC_URL) {
     throw new Error(
@@ -43,6 +57,7 @@ export function readEnvironment(env = process.env, args: readonly string[] = pro
     migrationsRun: isSwitchedOn(MIGRATIONS_RUN, true),
     redisUrl: REDIS_URL || undefined,
     mailer: SMTP_URL ? nodemailerMailer(SMTP_URL, MAIL_FROM || 'Sample <no-reply@example.com>') : development.mailbox,
+    logger: sampleLogger(LOG_LEVEL),
     development,
   };
 }

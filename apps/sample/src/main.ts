@@ -1,14 +1,16 @@
 import 'reflect-metadata';
 import { Logger } from '@nestjs/common';
 import { startApplication } from './application';
+import { isProduction } from './dev/development';
 import { stopWithParent } from './dev/stop-with-parent';
 import { welcome } from './dev/welcome';
 import { readEnvironment } from './environment';
 
 async function main(): Promise<void> {
   const environment = readEnvironment();
-  const stop = await startApplication(environment);
-  new Logger('Sample').log(welcome(environment));
+  const stop = await startApplication(environment, { logger: environment.logger });
+  if (isProduction()) new Logger('Sample').log(`listening on port ${environment.port}`);
+  else process.stdout.write(`${welcome(environment)}\n`);
 
   const shutDown = async (): Promise<void> => {
     await stop();

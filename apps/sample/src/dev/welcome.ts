@@ -1,21 +1,26 @@
 import type { Environment } from '../environment';
 import { DEMO } from './demo-accounts';
 
-/** The text of the log after the start: the address, and requests to try. */
-export function welcome({ port, development: { seedDemo, mailbox } }: Environment): string {
-  const url = `http://localhost:${port}`;
-  const listening = `listening on ${url}, with a page to try it\n`;
-  if (!seedDemo) return listening;
-  return `${listening}
-Try it:
-  curl -s ${url}/auth/login -H 'Content-Type: application/json' \\
-       -d '{"email":"${DEMO.user}","password":"${DEMO.password}"}'
+const STOP = 'LOG_LEVEL=log shows every line of the log. Ctrl-C stops the server.';
 
-  curl -s ${url}/user -H 'Authorization: Bearer ACCESS_TOKEN'
-  curl -s ${url}/auth/refresh -d refresh_token=REFRESH_TOKEN
-  curl -s -X POST ${url}/auth/logout -H 'Authorization: Bearer ACCESS_TOKEN'
-
-${mailbox ? `Mails are not sent, but shown at ${url}/mailbox.\n` : ''}
-The administrator ${DEMO.admin} (same password) signs in at ${url}/admin/auth/login.
-`;
+/** The text on the terminal after a start in development: where to look, and with which accounts. */
+export function welcome({ url, databaseUrl, redisUrl, development }: Environment): string {
+  const { seedDemo, mailbox, dataDir } = development;
+  const rows: [string, string, string?][] = [
+    ['Page', url, 'sign in, and see what a session goes through'],
+    ['API docs', `${url}/docs`],
+    ...(mailbox ? [['Mailbox', `${url}/mailbox`, 'mails are shown here, not sent'] as [string, string, string]] : []),
+    ...(seedDemo
+      ? ([
+          ['Customer', DEMO.user, `password ${DEMO.password}`],
+          ['Admin', DEMO.admin, 'same password, at /admin/auth/login'],
+        ] as [string, string, string][])
+      : []),
+    ['Stores', databaseUrl ? 'PostgreSQL' : `PostgreSQL in ${dataDir}`, redisUrl ? 'Redis' : 'no Redis: memory'],
+  ];
+  const width = Math.max(...rows.map(([, where]) => where.length));
+  const lines = rows.map(([name, where, note = '']) =>
+    `  ${name.padEnd(10)}${where.padEnd(width + 2)}${note}`.trimEnd(),
+  );
+  return ['', '  @svc/auth, the sample', '', ...lines, '', `  ${STOP}`, ''].join('\n');
 }
