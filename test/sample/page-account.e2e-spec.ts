@@ -61,6 +61,24 @@ describeWithBrowser('the page of the sample', () => {
           await tab.sees('Overview');
         },
       ],
+      [
+        'Overview, with the token opened',
+        async () => {
+          await tab.presses('Renew now');
+          await tab.lives('Renewed');
+          await tab.page.getByText('What is in the access token').click();
+        },
+      ],
+      [
+        'Orders, with refusals',
+        async () => {
+          await tab.goes('Orders');
+          await tab.presses('Order tea');
+          await tab.hears('Ordered: tea.');
+          await tab.presses('Try without a token');
+          await tab.page.getByText('401 Unauthorized').waitFor();
+        },
+      ],
       ['Sessions', () => tab.goes('Sessions')],
       ['Sessions, with a question', () => press('Sign out everywhere…')],
       [
@@ -85,8 +103,8 @@ describeWithBrowser('the page of the sample', () => {
         'Overview, with a message',
         async () => {
           await tab.goes('Overview');
-          await tab.presses('Refresh it now');
-          await tab.hears('Renewed.');
+          await tab.presses('Replay the old token');
+          await tab.hears('Renew first');
         },
       ],
     ])('is accessible in light and dark, and fits a phone: %s', async (_, show) => {
@@ -103,17 +121,18 @@ describeWithBrowser('the page of the sample', () => {
     it('focuses its heading, and has its name in the title', async () => {
       await tab.goes('Sessions');
       expect(await tab.page.evaluate('document.activeElement.textContent')).toBe('Sessions');
-      expect(await tab.page.title()).toBe('Sessions · Orders');
+      expect(await tab.page.title()).toBe('Sessions · @svc/auth');
       await tab.page.keyboard.press('Tab');
       const outline = await tab.page.evaluate<string>('getComputedStyle(document.activeElement).outlineStyle');
       expect(outline).toBe('solid');
     });
 
     it('has no animation for users who prefer reduced motion', async () => {
-      const properties = await tab.page.evaluate<string>(
-        "getComputedStyle(document.querySelector('main')).transitionDuration",
+      await tab.goes('Overview');
+      const styles = await tab.page.evaluate<string[]>(
+        "['main', '.events li'].map((name) => getComputedStyle(document.querySelector(name))).flatMap((style) => [style.transitionDuration, style.animationName])",
       );
-      expect(properties).toBe('0s');
+      expect(styles).toEqual(['0s', 'none', '0s', 'none']);
     });
 
     it('has fields for passwords, names and codes that password managers recognize', async () => {
@@ -175,7 +194,6 @@ describeWithBrowser('the page of the sample', () => {
       await tab.fills({ Name: 'Ada', Email: ADA, Password: 'password' });
       await tab.presses('Create the account');
       await tab.isRefused('This password is one of the most common ones.');
-      await tab.page.locator('.summary a').click();
       await tab.hasFocus(tab.field('Password'));
       expect(await tab.field('Password').getAttribute('aria-invalid')).toBe('true');
       await tab.field('Password').fill(FIRST);
@@ -184,13 +202,13 @@ describeWithBrowser('the page of the sample', () => {
       await tab.page.getByRole('heading', { name: 'Hello, Ada' }).waitFor();
     });
 
-    it('shows the claims and the remaining lifetime of its token, and refreshes it on request', async () => {
+    it('shows the claims and the remaining lifetime of its token, and renews it on request', async () => {
       const { jti, amr } = await tab.payload();
       expect(amr).toEqual(['pwd']);
       expect(JSON.parse(await tab.page.locator('#token-header').innerText())).toEqual({ alg: 'HS256', typ: 'at+jwt' });
       await tab.page.getByText(/^1[45]:\d\d left$/).waitFor();
-      await tab.presses('Refresh it now');
-      await tab.hears('Renewed.');
+      await tab.presses('Renew now');
+      await tab.lives('Renewed');
       expect((await tab.payload()).jti).not.toBe(jti);
     });
 
@@ -248,7 +266,7 @@ describeWithBrowser('the page of the sample', () => {
       await tab.hasFocus(tab.button('Sign out everywhere…'));
       await tab.presses('Sign out everywhere…');
       await tab.answers('Sign out everywhere');
-      await tab.hears('You are signed out everywhere.');
+      await tab.hears('You are signed out.');
     });
 
     it('refuses a wrong password, and does not show which addresses exist', async () => {
@@ -297,6 +315,20 @@ describeWithBrowser('the page of the sample', () => {
       const saved = await save;
       expect(saved.suggestedFilename()).toBe('account.json');
       expect(JSON.parse(await readFile(await saved.path(), 'utf8'))).toMatchObject({ account: { identifier: ADA } });
+    });
+
+    it('is asked for the password only, without a passkey, and gets the focus back after Escape', async () => {
+      await tab.signsOut();
+      await tab.signsIn(ADA, THIRD);
+      await tab.sees('Overview');
+      await tab.goes('Your data');
+      await tab.button('Download your data').focus();
+      await tab.page.keyboard.press('Enter');
+      await tab.dialog().waitFor();
+      expect(await tab.dialog().getByRole('button').allInnerTexts()).toEqual(['Show', 'Confirm', 'Cancel']);
+      await tab.page.keyboard.press('Escape');
+      await tab.dialog().waitFor({ state: 'detached' });
+      await tab.hasFocus(tab.button('Download your data'));
     });
 
     it('is not changed without a confirmation', async () => {

@@ -109,7 +109,9 @@ describeWithBrowser('the page of the sample', () => {
     });
 
     it('store no access token, and in cookie mode no refresh token', async () => {
-      expect(Object.keys(await stored())).toEqual([mode === 'body mode' ? 'refresh-token' : 'signed-in']);
+      expect(Object.keys(await stored())).toEqual(['svc-auth:/auth']);
+      const [kept] = Object.values(await stored());
+      expect(kept).toMatch(mode === 'body mode' ? /^[\w-]{71}$/ : /^1$/);
       const cookies = await person.cookies();
       expect(cookies).toMatchObject(mode === 'body mode' ? [] : [{ httpOnly: true, sameSite: 'Strict' }]);
       await tabs[0]!.page.reload();

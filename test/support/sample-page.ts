@@ -18,7 +18,7 @@ const UNREACHED_LIMITS = {
 };
 
 /** What a browser logs for responses that the tests expect. */
-const REFUSALS = /responded with a status of (401|422|423)/;
+const REFUSALS = /responded with a status of (401|403|422|423)/;
 
 /** The sample application, started as a developer starts it, and a browser that opens its page. */
 export class SampleVisit {
@@ -136,9 +136,23 @@ export class Tab {
     await this.page.getByRole('status').getByText(text).waitFor();
   }
 
-  /** Waits until a form shows why it was refused and the focus is at that message. */
+  /** Waits until a form shows, once, why it was refused, and the focus is at that message or at its field. */
   async isRefused(text: string): Promise<void> {
-    await this.page.locator('.summary:focus').getByText(text).waitFor();
+    await this.page.locator('.summary:focus, .field:has([aria-invalid]:focus) .error').getByText(text).waitFor();
+    expect(await this.page.getByText(text).count()).toBe(1);
+  }
+
+  /** The list of what happened to the session. */
+  readonly life = (): Locator => this.page.getByRole('log', { name: 'What happened to the session' });
+
+  /** Waits until the life of the session has this event. */
+  async lives(title: string): Promise<void> {
+    await this.life().getByRole('listitem').filter({ hasText: title }).first().waitFor();
+  }
+
+  /** The titles of the events, the newest first. */
+  lived(): Promise<string[]> {
+    return this.life().getByRole('listitem').locator('strong').allInnerTexts();
   }
 
   async hasFocus(element: Locator): Promise<void> {
@@ -196,6 +210,6 @@ export class Tab {
 
   /** The payload of the access token on the overview. */
   async payload(): Promise<{ jti: string; fid: string; amr: string[] }> {
-    return JSON.parse(await this.page.locator('#token-payload').innerText());
+    return JSON.parse((await this.page.locator('#token-payload').textContent())!);
   }
 }

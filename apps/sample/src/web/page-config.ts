@@ -1,16 +1,20 @@
 import { type FeatureOptions, authOptionsFromEnv } from '@svc/auth';
 import { DEMO } from '../dev/demo-accounts';
-import type { Development } from '../dev/development';
+import { type Development, isProduction } from '../dev/development';
 
 /** The settings that the page needs from the server, as JSON at `/web/config`. Every client can read them. */
 export class PageConfig {
   readonly appName: string;
   /** Whether the refresh token is in a cookie. Otherwise the page stores it. */
   readonly cookieMode: boolean;
+  /** How long an old refresh token is still accepted. */
+  readonly graceSeconds: number;
   readonly confirmationHeader: string;
   readonly features: Readonly<Record<string, boolean>>;
   /** The origins at which passkeys work. */
   readonly passkeyOrigins: readonly string[];
+  /** Whether the API is documented at `/docs`. */
+  readonly docs: boolean;
   /** Whether mails are shown at `/mailbox`. */
   readonly mailbox: boolean;
   /** An account to try the page with, in development only. */
@@ -20,9 +24,11 @@ export class PageConfig {
     const options = authOptionsFromEnv();
     this.appName = options.appName ?? 'Orders';
     this.cookieMode = options.cookieMode ?? false;
+    this.graceSeconds = Number(options.graceSeconds ?? 30);
     this.confirmationHeader = options.confirm?.header ?? 'X-Svc-Confirmation';
     this.features = { logoutAll: true, changePassword: true, accountDeletion: true, ...features };
     this.passkeyOrigins = options.passkeys?.origins ?? [];
+    this.docs = !isProduction();
     this.mailbox = mailbox !== undefined;
     this.demo = seedDemo && mailbox ? { email: DEMO.user, password: DEMO.password } : null;
   }

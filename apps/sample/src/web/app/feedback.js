@@ -1,7 +1,19 @@
 import { h } from './dom.js';
-import { Cancelled, textOf } from './client/errors.js';
 
 const SHOWN_MS = 8000;
+
+/** Messages for the errors of WebAuthn, by the name of the error. */
+const WEBAUTHN_MESSAGES = {
+  NotAllowedError: 'The passkey was not used: the request was cancelled, or took too long.',
+  InvalidStateError: 'This device already has a passkey for this account.',
+  SecurityError: 'Passkeys do not work at this address.',
+};
+
+/** The message of an error, to show to the user. */
+export const textOf = (error) => WEBAUTHN_MESSAGES[error.name] ?? error.message;
+
+/** Whether the user cancelled or is signed out: there is no message to show. */
+export const isSilent = ({ reason }) => reason === 'cancelled' || reason === 'signedOut';
 
 const [status, alert] = ['status', 'alert'].map((id) => document.getElementById(id));
 let timer;
@@ -29,7 +41,7 @@ export function say(text) {
 
 /** Shows an error until the user dismisses it or the next message replaces it. */
 export function complain(error) {
-  if (!(error instanceof Cancelled)) show(alert, textOf(error));
+  if (!isSilent(error)) show(alert, textOf(error));
 }
 
 /** A button that runs `work`, once at a time. An error of `work` is shown. */

@@ -1,17 +1,18 @@
 import { h, newId } from './dom.js';
-import { Cancelled, textOf } from './client/errors.js';
+import { isSilent, textOf } from './feedback.js';
 
 /**
- * A form. Errors of the API are shown at the fields and in a summary, which screen readers read.
+ * A form. Each error of the API is shown once: at its field, which gets the focus, or above the form.
  *
  * @param fields `{ name, label, hint?, ...attributes of the input }`
- * @param submit `{ label, work(values) }`; an error of `work` is shown
+ * @param submit `{ label, work(values), danger?, isSecond?, isWhole? }`; an error of `work` is shown. With `isWhole`,
+ *   it is shown above the form, because it is not about one field. With `isSecond`, another button is the first choice
  * @param more elements beside the button
  */
 export function form(fields, submit, ...more) {
   const summary = h('div', { class: 'summary', role: 'alert', tabindex: -1 });
   const rows = fields.map(field);
-  const button = h('button', { class: submit.danger ? 'danger' : 'primary' }, submit.label);
+  const button = h('button', { class: submit.danger ? 'danger' : submit.isSecond ? 'wide' : 'primary' }, submit.label);
   const element = h(
     'form',
     { method: 'post' },
@@ -30,7 +31,7 @@ export function form(fields, submit, ...more) {
     try {
       await submit.work(Object.fromEntries(new FormData(element)));
     } catch (error) {
-      if (!(error instanceof Cancelled)) refuse(error);
+      if (!isSilent(error)) refuse(error);
     } finally {
       busy = false;
       button.removeAttribute('aria-busy');
@@ -43,36 +44,16 @@ export function form(fields, submit, ...more) {
   }
 
   function refuse(error) {
-    const errors = error.errors ?? {};
-    for (const { name, show } of rows) show(errors[name]?.[0]);
-    const list = Object.entries(errors).map(([name, [text]]) =>
-      h(
-        'li',
-        {},
-        linked(
-          rows.find((row) => row.name === name),
-          text,
-        ),
-      ),
-    );
-    summary.replaceChildren(
-      h('strong', {}, 'That did not work.'),
-      list.length ? h('ul', {}, list) : h('p', {}, textOf(error)),
-    );
-    summary.focus();
+    const errors = Object.entries(error.errors ?? {});
+    const shown = submit.isWhole ? [] : errors.flatMap(([name]) => rows.find((row) => row.name === name) ?? []);
+    for (const row of shown) row.show(error.errors[row.name][0]);
+    const others = errors.filter(([name]) => !shown.some((row) => row.name === name)).map(([, [text]]) => text);
+    if (shown.length === 0 || others.length > 0)
+      summary.replaceChildren(...(others.length ? others : [textOf(error)]).map((text) => h('p', {}, text)));
+    (shown[0]?.input ?? summary).focus();
   }
 
   return element;
-}
-
-/** The text of an error, as a link to its field. */
-function linked(row, text) {
-  if (!row) return text;
-  const focus = (event) => {
-    event.preventDefault();
-    row.input.focus();
-  };
-  return h('a', { href: `#${row.input.id}`, onclick: focus }, text);
 }
 
 function field({ name, label, hint, type = 'text', ...attributes }) {
@@ -138,6 +119,3 @@ export const hiddenUsername = (email) =>
     tabindex: -1,
     'aria-hidden': 'true',
   });
-
-/** A new password in the format of the API. The user types it once. */
-export const twice = (password) => ({ password, password_confirmation: password });

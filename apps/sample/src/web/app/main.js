@@ -1,14 +1,17 @@
 import { takeLink } from './mailed-link.js';
+// It listens to the session before this module does.
+import { life } from './life.js';
 import './step-up.js';
-import { config, hasPasskeys } from './client/config.js';
-import * as session from './client/session.js';
+import { auth, hasPasskeys } from './auth.js';
+import { config } from './config.js';
 import { closeDialogs } from './dialog.js';
 import { h } from './dom.js';
 import { button, complain, say } from './feedback.js';
+import { intro } from './intro.js';
 import { address, present, register, show } from './router.js';
-import { signOut } from './sign-out.js';
 import { account } from './views/account.js';
 import { forgotPassword } from './views/forgot-password.js';
+import { orders } from './views/orders.js';
 import { overview } from './views/overview.js';
 import { passkeys } from './views/passkeys.js';
 import { password } from './views/password.js';
@@ -16,6 +19,7 @@ import { registration } from './views/registration.js';
 import { resetPassword } from './views/reset-password.js';
 import { sessions } from './views/sessions.js';
 import { signIn } from './views/sign-in.js';
+import { lastSession } from './views/token.js';
 import { twoFactor } from './views/two-factor.js';
 import { verified } from './views/verified.js';
 
@@ -24,6 +28,7 @@ const element = (id) => document.getElementById(id);
 
 const own = [
   ['/', 'Overview', 'in', overview],
+  ['/orders', 'Orders', 'in', orders],
   ['/sessions', 'Sessions', 'in', sessions],
   features.changePassword && ['/password', 'Password', 'in', password],
   features.twoFactor && ['/two-factor', 'Two-factor', 'in', twoFactor],
@@ -42,43 +47,62 @@ register([
 
 function drawFrame() {
   const here = address();
-  const signedIn = session.current() !== null;
+  const signedIn = auth.session !== null;
   const link = ([path, title]) => h('a', { href: `#${path}`, 'aria-current': path === here && 'page' }, title);
   element('nav').hidden = !signedIn;
   element('nav').replaceChildren(...own.map(link));
-  element('who').replaceChildren(...(signedIn ? [button('Sign out', signOut)] : []));
+  element('who').replaceChildren(...(signedIn ? [button('Sign out', () => auth.logout())] : []));
   document.body.classList.toggle('signed-in', signedIn);
 }
 
-const mode = config.cookieMode ? 'cookie mode' : 'body mode';
+let drawn = new AbortController();
+
+/** Beside the sign-in: what happened to the session that has ended, or what this page is. */
+function drawIntro() {
+  const isShown = address() === '/sign-in';
+  drawn.abort();
+  drawn = new AbortController();
+  element('intro').hidden = !isShown;
+  if (isShown) element('intro').replaceChildren(...(life().ended ? lastSession(drawn.signal) : intro()));
+  document.body.classList.toggle('arriving', isShown);
+  // On a narrow screen, an end that the user did not expect is explained before the form.
+  document.body.classList.toggle('surprised', life().events.at(-1)?.reason === 'ended');
+}
+
 element('foot').replaceChildren(
-  ...(config.mailbox ? [h('a', { href: '/mailbox' }, 'Mailbox of this development server')] : []),
-  h('span', {}, `Running in ${mode}`),
+  ...[
+    config.mailbox && h('a', { href: '/mailbox' }, 'Mailbox'),
+    config.docs && h('a', { href: '/docs' }, 'API docs'),
+    h('span', {}, `This server runs in ${config.cookieMode ? 'cookie' : 'body'} mode`),
+  ].filter(Boolean),
 );
-document.querySelector('.brand').textContent = config.appName;
 document.querySelector('.skip').addEventListener('click', (event) => {
   event.preventDefault();
   element('main').focus();
 });
 document.addEventListener('moved', drawFrame);
+document.addEventListener('moved', drawIntro);
 
-session.onChange(async (access, before, notice) => {
-  // A new token of the same user changes only the views that show the token.
-  if (access?.payload.sub === before?.payload.sub) return;
+auth.on('signedIn', () => {
   closeDialogs();
-  drawFrame();
+  show().catch(complain);
+});
+
+auth.on('signedOut', async ({ reason, otherTab }) => {
+  closeDialogs();
   await show();
-  if (!access && notice) say(notice);
+  if (reason === 'ended') say('Your session has ended. Please sign in again.');
+  else if (reason === 'deleted') say('Your account is deleted.');
+  else say(otherTab ? 'You were signed out.' : 'You are signed out.');
 });
 
 /** Restores the session. If the server does not respond, the user can try again. */
 async function start() {
   try {
-    await session.restore();
+    if (!(await auth.restore())) await show();
   } catch (error) {
-    return present('One moment', () => [h('p', { role: 'alert' }, error.message), button('Try again', start)]);
+    await present('One moment', () => [h('p', { role: 'alert' }, error.message), button('Try again', start)]);
   }
-  if (!session.current()) await show();
 }
 
 takeLink();

@@ -1,7 +1,6 @@
+import { auth } from './auth.js';
 import { h } from './dom.js';
-import { complain, quiet, button } from './feedback.js';
-import { Cancelled, textOf } from './client/errors.js';
-import * as session from './client/session.js';
+import { button, complain, isSilent, quiet, textOf } from './feedback.js';
 
 const main = document.getElementById('main');
 
@@ -27,9 +26,9 @@ export function go(path) {
 
 /** Shows the view of the address, or the home view if the address does not fit: signed in or signed out. */
 export function show() {
-  const home = session.current() ? '/' : '/sign-in';
+  const home = auth.session ? '/' : '/sign-in';
   const route = routes.get(address());
-  const fits = route && (route.access === 'any' || (route.access === 'in') === (session.current() !== null));
+  const fits = route && (route.access === 'any' || (route.access === 'in') === (auth.session !== null));
   if (!fits) {
     history.replaceState(null, '', `/#${home}`);
     return show();
@@ -50,13 +49,13 @@ export async function present(title, view) {
   try {
     nodes = await view(mine.signal);
   } catch (error) {
-    nodes = error instanceof Cancelled ? [] : [h('p', { role: 'alert' }, textOf(error)), button('Try again', show)];
+    nodes = isSilent(error) ? [] : [h('p', { role: 'alert' }, textOf(error)), button('Try again', show)];
   }
   // The user went to another view in the meantime.
   if (mine.signal.aborted) return;
   main.replaceChildren(heading, ...nodes.filter(Boolean));
   main.removeAttribute('aria-busy');
-  document.title = `${title} · ${document.querySelector('.brand').textContent}`;
+  document.title = `${title} · @svc/auth`;
   // Screen readers read a new page from its beginning.
   if (!isFirst) heading.focus();
   window.scrollTo(0, 0);

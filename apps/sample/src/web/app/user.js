@@ -1,5 +1,4 @@
-import { call } from './client/api.js';
-import * as session from './client/session.js';
+import { auth, hasPasskeys } from './auth.js';
 
 let known = null;
 
@@ -8,14 +7,18 @@ export const user = () => (known ??= fetchUser());
 
 async function fetchUser() {
   try {
-    return (await call('GET', 'user')).data;
+    return (await auth.request('GET', '/user')).data;
   } catch (error) {
     known = null;
     throw error;
   }
 }
 
+/** Whether the user can confirm or sign in with a passkey here. */
+export const hasPasskey = async () => hasPasskeys && (await auth.passkeys()).passkeys.length > 0;
+
 /** The next call of `user()` sends the request again. */
 export const changed = () => (known = null);
 
-session.onChange((access, before) => access?.payload.sub !== before?.payload.sub && changed());
+auth.on('signedIn', changed);
+auth.on('signedOut', changed);

@@ -1,19 +1,17 @@
-import { call } from '../client/api.js';
+import { auth } from '../auth.js';
 import { ask } from '../dialog.js';
 import { download, h } from '../dom.js';
 import { button, say } from '../feedback.js';
-import { leaveBy } from '../sign-out.js';
 
 async function exportAll() {
-  const all = await call('GET', 'auth/account/export');
+  const all = await auth.exportAccount();
   download('account.json', 'application/json', JSON.stringify(all, null, 2));
   say('Your data was saved as account.json.');
 }
 
 async function erase() {
   const text = 'Your account, your sessions and your orders are deleted immediately and permanently.';
-  if (await ask('Delete your account?', text, 'Delete it'))
-    await leaveBy('DELETE', 'auth/account', 'Your account is deleted.');
+  if (await ask('Delete your account?', text, 'Delete it')) await auth.deleteAccount();
 }
 
 export const account = () => [

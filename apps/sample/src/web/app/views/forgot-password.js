@@ -1,12 +1,12 @@
+import { auth } from '../auth.js';
 import { h } from '../dom.js';
 import { EMAIL, form } from '../form.js';
-import { request } from '../client/http.js';
 import { present } from '../router.js';
 import { mailboxHint } from './registration.js';
 
 export function forgotPassword() {
   const work = async ({ email }) => {
-    await request('POST', 'auth/forgot-password', { body: { email } });
+    await auth.forgotPassword(email);
     await present('Check your mail', () => sent(email));
   };
   return [

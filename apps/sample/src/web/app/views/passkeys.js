@@ -1,22 +1,20 @@
-import { call } from '../client/api.js';
+import { auth } from '../auth.js';
 import { ask } from '../dialog.js';
 import { h, time } from '../dom.js';
 import { button, say } from '../feedback.js';
 import { form } from '../form.js';
 import { part } from '../router.js';
-import { create, stopAutofill, signalAcceptedCredentials } from '../client/webauthn.js';
 
 const NAME = { name: 'name', label: 'Name', maxlength: 255, required: false, autocomplete: 'off' };
 
 export async function passkeys() {
   const list = await part('div', { 'aria-label': 'Your passkeys', role: 'group' }, async (again) => {
-    const listed = await call('GET', 'auth/passkeys');
-    void signalAcceptedCredentials(listed);
+    const { passkeys: listed } = await auth.passkeys();
     const done = async (text) => {
       await again();
       say(text);
     };
-    const rows = listed.passkeys.map((passkey) => row(passkey, done));
+    const rows = listed.map((passkey) => row(passkey, done));
     return [
       rows.length ? h('ul', { class: 'cards' }, rows) : h('p', {}, 'You have no passkeys yet.'),
       h(
@@ -32,9 +30,7 @@ export async function passkeys() {
 
 function adding(done) {
   const work = async ({ name }) => {
-    stopAutofill();
-    const credential = await create(await call('POST', 'auth/passkeys/registration-options'));
-    await call('POST', 'auth/passkeys', { name, credential });
+    await auth.addPasskey(name);
     await done('The passkey is added.');
   };
   return form([{ ...NAME, hint: 'A name by which you recognize it, such as “Laptop”.' }], {
@@ -49,12 +45,12 @@ function row({ id, name, last_used_at }, done) {
     const options = { danger: false, fields: [{ ...NAME, value: name ?? '' }] };
     const given = await ask('Rename the passkey', 'Enter a new name.', 'Rename', options);
     if (!given) return;
-    await call('PATCH', `auth/passkeys/${encodeURIComponent(id)}`, given);
+    await auth.renamePasskey(id, given.name);
     await done('The passkey is renamed.');
   };
   const remove = async () => {
     if (!(await ask(`Delete “${title}”?`, 'You cannot sign in with it any more.', 'Delete'))) return;
-    await call('DELETE', `auth/passkeys/${encodeURIComponent(id)}`);
+    await auth.deletePasskey(id);
     await done('The passkey is deleted.');
   };
   return h(

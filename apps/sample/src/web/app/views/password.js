@@ -1,7 +1,7 @@
-import { call } from '../client/api.js';
+import { auth } from '../auth.js';
 import { h } from '../dom.js';
 import { say } from '../feedback.js';
-import { NEW_PASSWORD, PASSWORD, form, hiddenUsername, twice } from '../form.js';
+import { NEW_PASSWORD, PASSWORD, form, hiddenUsername } from '../form.js';
 import { show } from '../router.js';
 import { user } from '../user.js';
 
@@ -9,15 +9,15 @@ const CURRENT = { ...PASSWORD, name: 'current_password', label: 'Current passwor
 
 export async function password() {
   const { email } = await user();
-  const work = async ({ current_password, password: newPassword }) => {
-    await call('POST', 'auth/password', { current_password, ...twice(newPassword) });
+  const work = async (fields) => {
+    await auth.changePassword(fields);
     await show();
     say('Your password is changed. All other sessions have ended.');
   };
   const change = form([CURRENT, NEW_PASSWORD], { label: 'Change the password', work });
   change.prepend(hiddenUsername(email));
   return [
-    h('p', { class: 'muted' }, 'All your other sessions end when you change it.'),
+    h('p', { class: 'muted' }, 'When you change it, all your other sessions end.'),
     h('section', { class: 'card', 'aria-label': 'Change' }, change),
   ];
 }

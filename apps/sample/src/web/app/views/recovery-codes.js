@@ -1,4 +1,4 @@
-import { config } from '../client/config.js';
+import { config } from '../config.js';
 import { download, h } from '../dom.js';
 import { button, say } from '../feedback.js';
 

@@ -1,6 +1,7 @@
-import { config } from '../client/config.js';
+import { auth } from '../auth.js';
+import { config } from '../config.js';
 import { h } from '../dom.js';
-import { EMAIL, NEW_PASSWORD, form, twice } from '../form.js';
+import { EMAIL, NEW_PASSWORD, form } from '../form.js';
 import { present } from '../router.js';
 import { enter } from './sign-in.js';
 
@@ -8,8 +9,8 @@ const NAME = { name: 'name', label: 'Name', autocomplete: 'name', maxlength: 255
 const FIELDS = [NAME, EMAIL, { ...NEW_PASSWORD, label: 'Password' }];
 
 export function registration() {
-  const work = async ({ name, email, password }) => {
-    const answer = await enter('auth/register', { name, email, ...twice(password) });
+  const work = async (fields) => {
+    const answer = await enter(auth.register(fields));
     if (answer?.registered) await present('Your account was created', () => created(answer));
   };
   return [

@@ -1,10 +1,9 @@
+import { auth } from '../auth.js';
 import { h } from '../dom.js';
 import { say } from '../feedback.js';
-import { NEW_PASSWORD, form, hiddenUsername, twice } from '../form.js';
-import { request } from '../client/http.js';
+import { NEW_PASSWORD, form, hiddenUsername } from '../form.js';
 import { forgetLink, resetLink } from '../mailed-link.js';
 import { go } from '../router.js';
-import * as session from '../client/session.js';
 
 export function resetPassword() {
   const link = resetLink();
@@ -20,10 +19,8 @@ export function resetPassword() {
     ];
   }
   const work = async ({ password }) => {
-    await request('POST', 'auth/reset-password', { body: { ...link, ...twice(password) } });
+    await auth.resetPassword({ ...link, password });
     forgetLink();
-    // The reset ends all sessions of the account. A refresh shows whether the session of this browser is one of them.
-    if (session.current()) await session.refresh(session.current());
     await go('/sign-in');
     say('Your password is changed. Sign in with the new one.');
   };

@@ -1,10 +1,8 @@
-import { hasPasskeys } from '../client/config.js';
+import { auth, hasPasskeys } from '../auth.js';
 import { h } from '../dom.js';
 import { button, complain } from '../feedback.js';
 import { form } from '../form.js';
 import { show } from '../router.js';
-import * as session from '../client/session.js';
-import { get } from '../client/webauthn.js';
 
 const CODE = {
   name: 'code',
@@ -23,11 +21,12 @@ const RECOVERY_CODE = {
   hint: 'One of the codes that you saved. Each code works once.',
 };
 
-/** Asks for the second factor of a login challenge. `methods` lists the factors of the user. */
-export function secondStep({ challenge_token, methods }) {
-  const answer = async (factor) => {
+/** Asks for the second factor of a login challenge, which lists the factors of the user. */
+export function secondStep(challenge) {
+  const { methods } = challenge;
+  const answer = async (sent) => {
     try {
-      await session.signIn('auth/two-factor-challenge', { challenge_token, ...factor });
+      await sent;
     } catch (error) {
       if (!error.errors?.challenge_token) throw error;
       await show();
@@ -36,9 +35,10 @@ export function secondStep({ challenge_token, methods }) {
   };
   const byPasskey = () => {
     const weight = methods[0] === 'passkey' ? 'wide primary' : 'wide';
-    return button('Use a passkey', async () => answer(await get()), { class: weight });
+    return button('Use a passkey', () => answer(auth.answerChallengeWithPasskey(challenge)), { class: weight });
   };
-  const by = (field) => form([field], { label: 'Continue', work: answer });
+  const by = (field) =>
+    form([field], { label: 'Continue', work: (factor) => answer(auth.answerChallenge(challenge, factor)) });
   const ways = {
     totp: () => by(CODE),
     recovery_code: () =>
@@ -49,7 +49,7 @@ export function secondStep({ challenge_token, methods }) {
   };
   const usable = methods.filter((method) => method !== 'passkey' || hasPasskeys);
   return [
-    h('p', { class: 'muted' }, 'Your password is correct. This account requires a second factor.'),
+    h('p', { class: 'muted' }, 'The password is right. Now show that it is you in a second way.'),
     ...usable.map((method) => ways[method]?.()),
     !usable.length &&
       h('p', { class: 'note' }, 'None of the second factors of this account works in this browser at this address.'),

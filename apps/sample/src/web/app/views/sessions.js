@@ -1,10 +1,9 @@
-import { call } from '../client/api.js';
-import { config } from '../client/config.js';
+import { auth } from '../auth.js';
+import { config } from '../config.js';
 import { ask } from '../dialog.js';
 import { h, time } from '../dom.js';
 import { button, say } from '../feedback.js';
 import { part } from '../router.js';
-import { leaveBy, signOut } from '../sign-out.js';
 
 const BROWSERS = ['Edg', 'OPR', 'Firefox', 'HeadlessChrome', 'Chrome', 'Safari', 'curl'];
 const SYSTEMS = ['Android', 'iPhone', 'iPad', 'Windows', 'Mac OS', 'Linux'];
@@ -23,15 +22,14 @@ function deviceOf(userAgent) {
 
 async function everywhere() {
   const text = 'All sessions end, including this one. You have to sign in again.';
-  if (await ask('Sign out everywhere?', text, 'Sign out everywhere'))
-    await leaveBy('DELETE', 'auth/sessions', 'You are signed out everywhere.');
+  if (await ask('Sign out everywhere?', text, 'Sign out everywhere')) await auth.endAllSessions();
 }
 
 export async function sessions() {
   const list = await part('div', { 'aria-label': 'Your sessions', role: 'group' }, async (again) => {
-    const { data } = await call('GET', 'auth/sessions');
+    const all = await auth.sessions();
     const others = async () => {
-      await call('DELETE', 'auth/sessions/others');
+      await auth.endOtherSessions();
       await again();
       say('All other sessions have ended.');
     };
@@ -39,12 +37,12 @@ export async function sessions() {
       h(
         'ul',
         { class: 'cards' },
-        data.map((session) => row(session, again)),
+        all.map((session) => row(session, again)),
       ),
       h(
         'p',
         { class: 'row' },
-        data.length > 1 && button('End all others', others),
+        all.length > 1 && button('End all others', others),
         config.features.logoutAll && button('Sign out everywhere…', everywhere, { class: 'danger' }),
       ),
     ];
@@ -53,7 +51,7 @@ export async function sessions() {
     h(
       'p',
       { class: 'muted' },
-      'The places where you are signed in. If you do not recognize a session, end it and change your password.',
+      'Where you are signed in. Is there one that you do not know? End it, and change your password.',
     ),
     list,
   ];
@@ -62,8 +60,8 @@ export async function sessions() {
 function row({ id, label, user_agent, ip, created_at, last_used_at, current }, again) {
   const name = label ?? deviceOf(user_agent);
   const end = async () => {
-    if (current) return signOut();
-    await call('DELETE', `auth/sessions/${id}`);
+    if (current) return auth.logout();
+    await auth.endSession(id);
     await again();
     say('The session has ended.');
   };

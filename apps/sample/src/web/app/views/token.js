@@ -1,53 +1,134 @@
-import { config } from '../client/config.js';
-import { h } from '../dom.js';
+import { auth } from '../auth.js';
+import { config } from '../config.js';
+import { h, time } from '../dom.js';
 import { button, say } from '../feedback.js';
-import { current, onChange, refresh } from '../client/session.js';
+import { graceLeft, replay } from '../life.js';
+import { timeline } from './timeline.js';
 
 const KEPT = config.cookieMode
-  ? 'The refresh token is in a cookie that no script can read. A malicious script in this page could act as you while the page is open, but it could only steal a short-lived access token.'
-  : 'The refresh token is in localStorage, so that all tabs share it. A malicious script in this page could steal it, and use it elsewhere until the session ends. Cookie mode (SVC_COOKIE_MODE=true) prevents that.';
+  ? 'This page has the access token in memory. The refresh token is in a cookie that no script can read: a malicious script could act as you while the page is open, but could steal only a short-lived access token.'
+  : 'This page has the access token in memory. The refresh token is in localStorage, where all tabs find it, and a malicious script would, too. Cookie mode (SVC_COOKIE_MODE=true) prevents that.';
 
-/** The access token and the time until it expires. It is refreshed automatically. */
-export function tokenCard(left) {
-  const [remaining, bar] = [
-    h('span', { class: 'remaining' }),
-    h('progress', { 'aria-label': 'Remaining lifetime of the access token' }),
-  ];
+/** What the claims of an access token mean. */
+const MEANINGS = {
+  sub: 'the user',
+  fid: 'the session, the same in all its tokens',
+  jti: 'this token',
+  scope: 'what it may do',
+  amr: 'how you signed in',
+  auth_time: 'when you signed in',
+  iat: 'issued',
+  nbf: 'not valid before',
+  exp: 'not valid after',
+  iss: 'who issued it',
+  aud: 'who accepts it',
+};
+const TIMES = ['auth_time', 'iat', 'nbf', 'exp'];
+
+const claim = ([name, value]) =>
+  h(
+    'div',
+    {},
+    h('dt', {}, h('code', {}, name), MEANINGS[name] && ` ${MEANINGS[name]}`),
+    h('dd', {}, TIMES.includes(name) ? time(value * 1000) : [value].flat().join(', ')),
+  );
+
+const headerOf = (token) => JSON.parse(atob(token.split('.')[0].replaceAll('-', '+').replaceAll('_', '/')));
+
+/** A button for something that is not always possible. When it is not, a press says why. */
+function offer(label, whyNot, work) {
+  const element = button(label, () => {
+    const why = whyNot();
+    return why ? say(why) : work();
+  });
+  return { element, update: () => element.setAttribute('aria-disabled', String(!!whyNot())) };
+}
+
+const seconds = (ms) => `${Math.ceil(ms / 1000)} s`;
+const FIRST = 'Renew first: that makes the refresh token an old one.';
+
+/** What the old refresh token is good for now. */
+function advice() {
+  const left = graceLeft();
+  if (left === null) return FIRST;
+  if (left > 0)
+    return `The old refresh token is still accepted for ${seconds(left)}: a client may have lost the answer.`;
+  return 'The old refresh token is no longer accepted. Whoever sends it now ends the session.';
+}
+
+/** The life of the session, and what the user can do to it. */
+export function sessionCard(left) {
+  const remaining = h('span', { class: 'remaining' });
+  const hint = h('p', { class: 'note' });
+  const claims = h('dl', { class: 'claims' });
   const [header, payload] = [h('pre', { id: 'token-header' }), h('pre', { id: 'token-payload' })];
 
+  const inTime = offer(
+    'Replay the old token',
+    () => (graceLeft() ? null : graceLeft() === null ? FIRST : 'It is too late for that. Renew, and be faster.'),
+    replay,
+  );
+  const tooLate = offer(
+    'Replay it too late',
+    () => (graceLeft() === null ? FIRST : graceLeft() && `Wait until the grace time is over: ${seconds(graceLeft())}.`),
+    replay,
+  );
+
   function count() {
-    const access = current();
-    if (!access) return;
-    const seconds = Math.max(0, Math.round((access.endsAt - Date.now()) / 1000));
-    remaining.textContent = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')} left`;
-    [bar.max, bar.value] = [access.life / 1000, seconds];
+    if (!auth.session) return;
+    const rest = Math.max(0, Math.round((auth.session.expiresAt - Date.now()) / 1000));
+    remaining.textContent = `${Math.floor(rest / 60)}:${String(rest % 60).padStart(2, '0')} left`;
+    hint.textContent = config.cookieMode
+      ? 'The refresh token is in a cookie that no script can read, so this page cannot replay an old one. In body mode it can.'
+      : advice();
+    for (const { update } of [inTime, tooLate]) update();
   }
   function draw() {
-    const access = current();
-    if (!access) return;
-    header.textContent = JSON.stringify(access.header, null, 2);
-    payload.textContent = JSON.stringify(access.payload, null, 2);
+    if (!auth.session) return;
+    header.textContent = JSON.stringify(headerOf(auth.session.token), null, 2);
+    payload.textContent = JSON.stringify(auth.session.claims, null, 2);
+    claims.replaceChildren(...Object.entries(auth.session.claims).map(claim));
     count();
   }
   draw();
-  onChange(draw, { signal: left });
+  left.addEventListener('abort', auth.on('renewed', draw));
   const ticking = setInterval(count, 1000);
   left.addEventListener('abort', () => clearInterval(ticking));
 
-  const renew = async () => {
-    await refresh(current());
-    if (current()) say('Renewed.');
-  };
   return h(
     'section',
-    { class: 'card', 'aria-labelledby': 'token-heading' },
-    h('div', { class: 'spread' }, h('h2', { id: 'token-heading' }, 'Access token'), remaining),
-    bar,
-    h('p', { class: 'muted' }, 'It is only in memory, and is refreshed automatically before it expires. ', KEPT),
-    h('h3', {}, 'Header'),
-    header,
-    h('h3', {}, 'Payload'),
-    payload,
-    button('Refresh it now', renew),
+    { class: 'card', 'aria-labelledby': 'life-heading' },
+    h(
+      'div',
+      { class: 'spread' },
+      h('h2', { id: 'life-heading' }, 'The life of your session'),
+      h('span', { class: 'muted' }, 'Access token: ', remaining),
+    ),
+    h(
+      'div',
+      { class: 'row' },
+      button('Renew now', () => auth.renew(), { class: 'primary' }),
+      !config.cookieMode && [inTime.element, tooLate.element],
+    ),
+    hint,
+    timeline(left),
+    h(
+      'details',
+      {},
+      h('summary', {}, 'What is in the access token'),
+      h(
+        'div',
+        { class: 'stack' },
+        claims,
+        h('p', { class: 'note' }, KEPT),
+        h('details', {}, h('summary', {}, 'As JSON'), h('div', { class: 'stack' }, header, payload)),
+      ),
+    ),
   );
 }
+
+/** The life of the session that has ended, for the view after it. */
+export const lastSession = (left) => [
+  h('h2', { id: 'intro-heading' }, 'What happened to your session'),
+  h('div', { class: 'card' }, timeline(left)),
+];

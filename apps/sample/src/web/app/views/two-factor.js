@@ -1,9 +1,8 @@
-import { call } from '../client/api.js';
+import { auth } from '../auth.js';
 import { ask } from '../dialog.js';
 import { h } from '../dom.js';
 import { button, say } from '../feedback.js';
 import { form } from '../form.js';
-import { qrCode } from '../qr-code.js';
 import { part } from '../router.js';
 import { changed, user } from '../user.js';
 import { recoveryCodes } from './recovery-codes.js';
@@ -35,7 +34,7 @@ export async function twoFactor() {
     h(
       'p',
       { class: 'muted' },
-      'You sign in with your password and a code from an app on your phone. The password alone is not enough.',
+      'With it, your password alone is not enough: to sign in you also enter a code from an app on your phone.',
     ),
     steps,
   ];
@@ -43,8 +42,10 @@ export async function twoFactor() {
 
 function disabled(to) {
   const enrol = async () => {
-    const answer = await call('POST', 'auth/two-factor');
-    await to((then) => enrolment(answer, then));
+    const answer = await auth.enrolTwoFactor();
+    // The module that draws QR codes is large, and most visits do not need it.
+    const { qrCode } = await import('../qr-code.js');
+    await to((then) => enrolment(answer, qrCode, then));
   };
   return [
     h(
@@ -56,10 +57,10 @@ function disabled(to) {
   ];
 }
 
-function enrolment({ otpauth_uri: uri, recovery_codes: codes }, to) {
+function enrolment({ otpauth_uri: uri, recovery_codes: codes }, qrCode, to) {
   const secret = new URL(uri).searchParams.get('secret');
   const work = async ({ code }) => {
-    await call('POST', 'auth/two-factor/confirm', { code });
+    await auth.confirmTwoFactor(code);
     await to(null);
     say('Two-factor authentication is on.');
   };
@@ -103,16 +104,16 @@ function numbered(codes) {
 }
 
 async function enabled(to) {
-  const { remaining, total } = await call('GET', 'auth/two-factor/recovery-codes');
+  const { remaining, total } = await auth.countRecoveryCodes();
   const renew = async () => {
     const text = 'The codes that you have now will not work any more.';
     if (!(await ask('New recovery codes?', text, 'Make new ones'))) return;
-    const { recovery_codes: codes } = await call('POST', 'auth/two-factor/recovery-codes');
+    const { recovery_codes: codes } = await auth.newRecoveryCodes();
     await to(async (then) => [recoveryCodes(codes), ...(await enabled(then))]);
   };
   const disable = async () => {
     if (!(await ask('Switch it off?', 'Your password alone will be enough to sign in.', 'Switch it off'))) return;
-    await call('DELETE', 'auth/two-factor');
+    await auth.disableTwoFactor();
     await to(null);
     say('Two-factor authentication is off.');
   };

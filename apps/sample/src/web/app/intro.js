@@ -1,0 +1,32 @@
+import { config } from './config.js';
+import { h } from './dom.js';
+
+/** What to try on this page: `[what, what then happens]`. */
+const TRIALS = [
+  ['Sign in with the demo account.', 'The page draws the life of your session while it happens.'],
+  !config.cookieMode && [
+    'Replay an old refresh token.',
+    `For ${config.graceSeconds} seconds that is harmless. Later it is theft, and the session ends.`,
+  ],
+  ['Open a second tab.', 'Both share the session, and only one of them renews it.'],
+  ['End a session from somewhere else.', 'Its next request is refused, however long its token would have lived.'],
+  ['Order tea with a token that may only read.', 'The server refuses, and says what the token lacks.'],
+].filter(Boolean);
+
+/** What this page is, for visitors who are not signed in. */
+export const intro = () => [
+  h('h2', { id: 'intro-heading' }, 'Token authentication for NestJS'),
+  h(
+    'p',
+    {},
+    'This page is an ordinary client of a server with ',
+    h('strong', {}, '@svc/auth'),
+    '. Nothing is simulated.',
+  ),
+  h('h3', {}, 'Try this'),
+  h(
+    'ol',
+    { class: 'trials' },
+    TRIALS.map(([what, then]) => h('li', {}, h('strong', {}, what), ' ', then)),
+  ),
+];

@@ -1,0 +1,113 @@
+import { auth, methodsOf, send } from './auth.js';
+import { config } from './config.js';
+
+/**
+ * The life of the session of this tab, which the page draws. It is in memory only, remains after the end of the session,
+ * and begins anew with the next session.
+ */
+
+/** How a session ended. The server does not say why it refuses to renew one. */
+const ENDS = {
+  logout: 'You signed out.',
+  deleted: 'The account was deleted.',
+  ended: 'The server does not renew it any more.',
+};
+const IN_TAB = ' in another tab';
+
+/** Where the client keeps the refresh token in body mode. Only this demonstration needs to know. */
+const refreshToken = () => (config.cookieMode ? null : localStorage.getItem('svc-auth:/auth'));
+
+const changes = new EventTarget();
+/** `{ at, kind, title, text }`, in order. `kind` is `started`, `renewed`, `replayed`, `reused`, `refused` or `ended`;
+ * an end has the `reason` of the client. */
+let events = [];
+/** When each refresh token was issued, in order. */
+let issued = [];
+/** When the access token expires. */
+let expiresAt = 0;
+/** The current refresh token, and `{ token, at }`: the one before it, and when it was replaced. Null in cookie mode. */
+let held = refreshToken();
+let old = null;
+
+/** The life of the session: `events`, `issued`, `expiresAt`, and `ended`, the time of its end or null. */
+export const life = () => ({
+  events,
+  issued,
+  expiresAt,
+  ended: events.find(({ kind }) => kind === 'ended')?.at ?? null,
+});
+
+/** Calls `listener` after each event. */
+export const onLife = (listener, options) => changes.addEventListener('change', listener, options);
+
+/** How long the server still accepts the old refresh token, in milliseconds: 0 when it does not; null if there is none. */
+export const graceLeft = () => old && Math.max(0, old.at + config.graceSeconds * 1000 - Date.now());
+
+function add(kind, title, text, { at = Date.now(), reason } = {}) {
+  events.push({ at, kind, title, text, reason });
+  changes.dispatchEvent(new Event('change'));
+}
+
+/** Remembers the refresh token that was replaced just now. */
+function replaced() {
+  const [before, now] = [held, refreshToken()];
+  if (before && before !== now) old = { token: before, at: Date.now() };
+  held = now;
+  issued.push(Date.now());
+}
+
+auth.on('signedIn', ({ session: { claims, expiresAt: end }, reason, otherTab }) => {
+  const start = Math.min((claims.auth_time ?? Infinity) * 1000, Date.now());
+  [events, issued, expiresAt, old] = [[], [start], end, null];
+  add('started', 'Signed in', `By ${methodsOf(claims)}${otherTab ? IN_TAB : ''}. This issued the first tokens.`, {
+    at: start,
+  });
+  if (reason !== 'restored') return void (held = refreshToken());
+  replaced();
+  add('renewed', 'Renewed', 'The page was opened again, and took up the session that this browser has.');
+});
+
+auth.on('renewed', ({ session, otherTab }) => {
+  expiresAt = session.expiresAt;
+  replaced();
+  add('renewed', 'Renewed', `${otherTab ? 'In another tab: a' : 'A'} new access token and a new refresh token.`);
+});
+
+auth.on('signedOut', ({ reason, otherTab }) => {
+  [held, old] = [null, null];
+  add('ended', 'Ended', reason === 'logout' && otherTab ? 'You signed out in another tab.' : ENDS[reason], { reason });
+});
+
+/**
+ * Sends the old refresh token again, as a client does that lost an answer, or as a thief.
+ *
+ * @throws Error if the server neither accepts nor refuses it
+ */
+export async function replay() {
+  const used = auth.session;
+  const { status, answer } = await send('POST', '/auth/refresh', { body: { refresh_token: old.token } });
+  if (status === 200) {
+    const isSame = answer.refresh_token === refreshToken();
+    const text = isSame
+      ? 'Perhaps the client lost the answer. It got the current refresh token again, and nothing else changed.'
+      : 'It got a refresh token.';
+    return add('replayed', 'Replayed in time', text);
+  }
+  if (status !== 401) throw new Error(answer.message);
+  add(
+    'reused',
+    'Replayed too late',
+    'Somebody else may have this token: the server took it for theft, and ended the session.',
+  );
+  await tryAccess(used);
+  // The current refresh token is refused, too, so the client ends the session in all tabs.
+  await auth.renew();
+}
+
+/** Shows that the access token of an ended session is refused although it has not expired. */
+async function tryAccess(session) {
+  const minutes = Math.max(0, Math.round((session.expiresAt - Date.now()) / 60_000));
+  const { status, answer } = await send('GET', '/user', { token: session.token });
+  if (status !== 401) return;
+  add('refused', 'Access token refused', `401: ${answer.message} It would have been good for ${minutes} more minutes.`);
+}

@@ -1,0 +1,121 @@
+import { auth, send } from '../auth.js';
+import { h, time } from '../dom.js';
+import { button, say } from '../feedback.js';
+import { part } from '../router.js';
+
+const STATUS = { 401: 'Unauthorized', 403: 'Forbidden', 429: 'Too many requests' };
+
+/** The tokens of the session for the read-only device, as long as this page is open. */
+let device = null;
+
+async function readOnlyToken() {
+  // The route asks for a confirmation: a token for another device is an important change.
+  device ??= (await auth.request('POST', '/user/tokens', { label: 'Read-only device', abilities: ['orders.read'] }))
+    .access_token;
+  return device;
+}
+
+/** What the server refuses: `run` sends the request, `why` explains the answer. */
+const REFUSALS = [
+  {
+    title: 'See the orders without signing in',
+    route: 'GET /orders',
+    gate: '@Authenticated()',
+    label: 'Try without a token',
+    run: () => send('GET', '/orders'),
+    why: () => 'There was no token. A wrong, expired or ended one gets the same answer: it gives no hint to a thief.',
+  },
+  {
+    title: 'Order with a token that may only read',
+    route: 'POST /orders',
+    gate: "@Abilities('orders.write')",
+    label: 'Try as a read-only device',
+    run: async () => send('POST', '/orders', { token: await readOnlyToken(), body: { item: 'tea' } }),
+    why: (status) =>
+      status === 403
+        ? 'This token has the ability orders.read only, for ever. Its session is in your list: end it there, and try again.'
+        : 'The session of this device has ended, so its token is worth nothing, although it has not expired.',
+    after: (status) => status === 401 && (device = null),
+  },
+  {
+    title: 'List all users',
+    route: 'GET /admin/users',
+    gate: "@Authenticated('admin')",
+    label: 'Try with your own token',
+    run: () => send('GET', '/admin/users', { token: auth.session.token }),
+    why: () =>
+      'Your token is fine, but not for this guard: administrators have their own accounts, tokens and sign-in.',
+  },
+];
+
+export async function orders() {
+  const { answer: menu } = await send('GET', '/orders/menu');
+  const list = await part('div', { 'aria-label': 'Your orders', role: 'group' }, async (again) => {
+    const { data } = await auth.request('GET', '/orders');
+    const place = async (item) => {
+      await auth.request('POST', '/orders', { item });
+      await again();
+      say(`Ordered: ${item}.`);
+    };
+    return [
+      h(
+        'div',
+        { class: 'row' },
+        menu.data.map((item) => button(`Order ${item}`, () => place(item))),
+      ),
+      data.length
+        ? h(
+            'ul',
+            { class: 'orders' },
+            data.toReversed().map((order) => row(order, again)),
+          )
+        : h('p', { class: 'muted' }, 'Nothing ordered yet.'),
+    ];
+  });
+  return [
+    h(
+      'section',
+      { class: 'card', 'aria-labelledby': 'yours-heading' },
+      h('h2', { id: 'yours-heading' }, 'Your orders'),
+      route('POST /orders', "@Abilities('orders.write')"),
+      h('p', { class: 'muted' }, `Your token may do this: it has the scope ${auth.session.claims.scope}.`),
+      list,
+    ),
+    h(
+      'section',
+      { class: 'card', 'aria-labelledby': 'refused-heading' },
+      h('h2', { id: 'refused-heading' }, 'Be refused'),
+      h('ul', { class: 'refusals' }, REFUSALS.map(refusal)),
+    ),
+  ];
+}
+
+const route = (name, gate) => h('p', { class: 'route' }, h('code', {}, name), ' ', h('code', { class: 'gate' }, gate));
+
+function row({ id, item, createdAt }, again) {
+  const cancelOrder = async () => {
+    await auth.request('DELETE', `/orders/${id}`);
+    await again();
+    say('The order is cancelled.');
+  };
+  return h(
+    'li',
+    { class: 'spread' },
+    h('div', {}, h('strong', {}, item), ' ', h('span', { class: 'muted' }, time(createdAt))),
+    button('Cancel', cancelOrder, { class: 'quiet', 'aria-label': `Cancel ${item}` }),
+  );
+}
+
+/** One request that is refused, and after it the answer and its reason. */
+function refusal({ title, route: name, gate, label, run, why, after }) {
+  const outcome = h('div', { role: 'status' });
+  const work = async () => {
+    const { status, answer } = await run();
+    after?.(status);
+    outcome.replaceChildren(
+      h('p', { class: 'answer' }, h('strong', {}, `${status} ${STATUS[status] ?? ''}`), ` ${answer.message}`),
+      h('p', { class: 'note' }, why(status)),
+    );
+  };
+  return h('li', {}, h('h3', {}, title), route(name, gate), button(label, work), outcome);
+}

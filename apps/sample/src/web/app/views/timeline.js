@@ -1,0 +1,119 @@
+import { config } from '../config.js';
+import { h, svg } from '../dom.js';
+import { life, onLife } from '../life.js';
+
+const SECOND = 1000;
+/** The drawing shows the last minutes, and at least one minute. */
+const [SHORTEST, LONGEST] = [60 * SECOND, 240 * SECOND];
+/** The drawing in percent of its width: its left edge, and the width of its time. */
+const [LEFT, WIDTH] = [2, 96];
+/** Marks that are closer than this, in percent, are drawn beside each other, at this distance in pixels. */
+const [CLOSE, BESIDE] = [2.5, 15];
+
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
+const clockTime = (at) => h('time', { datetime: new Date(at).toISOString() }, clock.format(at));
+
+/** Each kind has its own shape, so that nobody needs to tell colours apart. */
+const SHAPES = {
+  started: 'M-6 0a6 6 0 1 0 12 0a6 6 0 1 0-12 0z',
+  renewed: 'M-6 0a6 6 0 1 0 12 0a6 6 0 1 0-12 0zM-2.5 0a2.5 2.5 0 1 1 5 0a2.5 2.5 0 1 1-5 0z',
+  replayed: 'M0-7 7 0 0 7-7 0z',
+  reused: 'M0-7.5 7.5 6h-15z',
+  refused: 'M-5.5-5.5h11v11h-11z',
+  ended: 'M-6.5-4l2.5-2.5 4 4 4-4 2.5 2.5-4 4 4 4-2.5 2.5-4-4-4 4-2.5-2.5 4-4z',
+};
+
+const mark = (kind, place, beside = 0) =>
+  svg(
+    'svg',
+    { class: `mark ${kind}`, ...place },
+    svg('path', { d: SHAPES[kind], transform: beside && `translate(${beside})`, 'fill-rule': 'evenodd' }),
+  );
+
+/** The events as a list with times, which says all that the drawing shows. The newest is the first. */
+const list = ({ events }) =>
+  h(
+    'ol',
+    { class: 'events', reversed: true },
+    events
+      .toReversed()
+      .map(({ at, kind, title, text }) =>
+        h(
+          'li',
+          {},
+          mark(kind, { viewBox: '-8 -8 16 16', 'aria-hidden': 'true' }),
+          h('p', {}, h('strong', {}, title), ' ', clockTime(at), h('span', {}, text)),
+        ),
+      ),
+  );
+
+/** The session and what happened to it, its access token, and its refresh tokens, each with its grace time. */
+function drawing({ events, issued, expiresAt, ended }) {
+  const now = ended ?? Date.now();
+  const grace = config.cookieMode ? 0 : config.graceSeconds * SECOND;
+  const last = issued.at(-1);
+  const graceEnd = issued.length > 1 && !ended ? Math.min(last + grace, now + SHORTEST) : now;
+  const start = Math.max(events[0].at, now - LONGEST);
+  const end = Math.max(start + SHORTEST, graceEnd, now + (now - start) / 6);
+
+  const x = (at) => LEFT + (WIDTH * (Math.min(Math.max(at, start), end) - start)) / (end - start);
+  const bar = (kind, from, to, y, height) =>
+    x(to) > x(from) &&
+    svg('rect', {
+      class: kind,
+      x: `${x(from)}%`,
+      y,
+      width: `${x(to) - x(from)}%`,
+      height,
+      rx: Math.min(height / 2, 4),
+    });
+  const text = (y, content, props) => svg('text', { x: `${LEFT}%`, y, ...props }, content);
+
+  let [previous, beside] = [-Infinity, 0];
+  const marks = events
+    .filter(({ at }) => at >= start)
+    .map(({ at, kind }) => {
+      beside = x(at) - previous < CLOSE ? beside + BESIDE : 0;
+      previous = x(at);
+      return mark(kind, { x: `${x(at)}%`, y: 31, overflow: 'visible' }, beside);
+    });
+  const tokens = issued.map((from, i) => {
+    const to = issued[i + 1];
+    return [
+      bar(to || ended ? 'past' : 'token', from, to ?? now, 112, 16),
+      to && bar('grace', to, Math.min(to + grace, ended ?? Infinity), 131, 5),
+      x(to ?? now) - x(from) > 3 && text(124, String(i + 1), { class: 'number', x: `${x(from)}%`, dx: 7 }),
+    ];
+  });
+  return svg(
+    'svg',
+    { class: 'life', 'aria-hidden': 'true' },
+    text(16, 'Session'),
+    bar(ended ? 'past' : 'session', events[0].at, now, 27, 8),
+    text(60, ended ? 'Access token: refused after the end' : 'Access token'),
+    bar(ended ? 'past' : 'token', last, now, 70, 8),
+    bar(ended ? 'lost' : 'ahead', now, expiresAt, 70, 8),
+    text(102, grace ? 'Refresh tokens, with the grace time of each old one' : 'Refresh tokens'),
+    tokens.flat(),
+    svg('line', { class: 'now', x1: `${x(now)}%`, x2: `${x(now)}%`, y1: 22, y2: 140 }),
+    text(156, clock.format(start)),
+    x(now) > 20 && text(156, ended ? clock.format(now) : 'now', { x: `${x(now)}%`, 'text-anchor': 'middle' }),
+    marks,
+  );
+}
+
+/** The life of the session as a drawing and as a list. It follows what happens until the user leaves the view. */
+export function timeline(left) {
+  const picture = h('div', {});
+  const log = h('div', { role: 'log', 'aria-label': 'What happened to the session' });
+  const draw = () => picture.replaceChildren(drawing(life()));
+  const tell = () => {
+    log.replaceChildren(list(life()));
+    draw();
+  };
+  tell();
+  onLife(tell, { signal: left });
+  const ticking = setInterval(() => life().ended || draw(), SECOND);
+  left.addEventListener('abort', () => clearInterval(ticking));
+  return [picture, log];
+}

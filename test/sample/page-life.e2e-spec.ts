@@ -1,0 +1,272 @@
+import { findingsIn } from '../support/accessibility';
+import { describeWithBrowser } from '../support/browser';
+import { SampleVisit, type Tab } from '../support/sample-page';
+
+const IN_TIME = 'Replay the old token';
+const TOO_LATE = 'Replay it too late';
+
+describeWithBrowser('the page of the sample', () => {
+  const visit = SampleVisit.forFile();
+
+  const isOffered = async (tab: Tab, name: string) =>
+    (await tab.button(name).getAttribute('aria-disabled')) === 'false';
+  const demo = async (tab: Tab) => {
+    await tab.presses('Use the demo account');
+    await tab.sees('Overview');
+  };
+
+  describe('at the first visit', () => {
+    visit.forTests();
+    let tab: Tab;
+    let loaded: { url: string; status: number; bytes: number }[];
+    const lines: string[] = [];
+
+    beforeAll(async () => {
+      tab = await visit.tab();
+      tab.page.on('console', (message) => lines.push(message.text()));
+      loaded = [];
+      const bodies: Promise<unknown>[] = [];
+      tab.page.on('response', (response) => {
+        const [url, status] = [response.url(), response.status()];
+        bodies.push(response.body().then(({ length: bytes }) => loaded.push({ url, status, bytes })));
+      });
+      await tab.page.goto(visit.url);
+      await tab.sees('Sign in');
+      await tab.page.waitForLoadState('networkidle');
+      await Promise.all(bodies);
+    });
+
+    it('names the library, and says what to try', async () => {
+      expect(await tab.page.title()).toBe('Sign in · @svc/auth');
+      await tab.page.getByRole('banner').getByRole('link', { name: '@svc/auth' }).waitFor();
+      const trials = await tab.page.getByRole('complementary').getByRole('listitem').allInnerTexts();
+      expect(trials).toHaveLength(5);
+      expect(trials.join('\n')).toMatch(
+        /demo account[^]*Replay an old[^]*second tab[^]*End a session[^]*may only read/,
+      );
+    });
+
+    it('has the demo account as its first choice, also for the keyboard', async () => {
+      const buttons = await tab.page.locator('main').getByRole('button').allInnerTexts();
+      expect(buttons[0]).toBe('Use the demo account');
+      await tab.page.evaluate('document.body.focus()');
+      for (const _ of ['the skip link', 'the brand', 'the demo account']) await tab.page.keyboard.press('Tab');
+      await tab.hasFocus(tab.button('Use the demo account'));
+    });
+
+    it('is small, complete, and loads nothing twice, from elsewhere, or that only other views need', () => {
+      expect(loaded.filter(({ status, url }) => status !== 200 || !url.startsWith(visit.url))).toEqual([]);
+      const assets = loaded.filter(({ url }) => !url.includes('/auth/'));
+      expect(new Set(assets.map(({ url }) => url)).size).toBe(assets.length);
+      expect(assets.filter(({ url }) => url.includes('qr'))).toEqual([]);
+      // Without compression, which the sample leaves to a proxy.
+      expect(assets.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThan(100_000);
+    });
+
+    it('has the data that search engines and screen readers need, and logs nothing', async () => {
+      const { lang, description, viewport } = await tab.page.evaluate<Record<string, string>>(`({
+        lang: document.documentElement.lang,
+        description: document.querySelector('meta[name=description]').content,
+        viewport: document.querySelector('meta[name=viewport]').content,
+      })`);
+      expect([lang, viewport]).toEqual(['en', 'width=device-width, initial-scale=1']);
+      expect(description!.length).toBeGreaterThan(50);
+      expect(lines).toEqual([]);
+    });
+  });
+
+  describe('draws the life of the session', () => {
+    visit.forTests({ SVC_GRACE: '600' });
+    let tab: Tab;
+    beforeAll(async () => void (tab = await visit.tab()));
+
+    it('from its start', async () => {
+      await demo(tab);
+      expect(await tab.lived()).toEqual(['Signed in']);
+      const events = tab.life().getByRole('listitem');
+      await events.first().getByText('By password.').waitFor();
+      expect(await events.first().locator('time').getAttribute('datetime')).toMatch(/^20\d\d-.*Z$/);
+      // The drawing says nothing that the list does not say.
+      expect(await tab.page.locator('svg.life').getAttribute('aria-hidden')).toBe('true');
+    });
+
+    it('and explains what is not possible yet', async () => {
+      expect([await isOffered(tab, IN_TIME), await isOffered(tab, TOO_LATE)]).toEqual([false, false]);
+      for (const name of [IN_TIME, TOO_LATE]) {
+        await tab.presses(name);
+        await tab.hears('Renew first');
+        await tab.presses('Dismiss');
+      }
+    });
+
+    it('with its renewals', async () => {
+      await tab.presses('Renew now');
+      await tab.lives('Renewed');
+      expect([await isOffered(tab, IN_TIME), await isOffered(tab, TOO_LATE)]).toEqual([true, false]);
+      expect(await tab.page.locator('svg.life .grace').count()).toBe(1);
+      await tab.presses(TOO_LATE);
+      await tab.hears('Wait until the grace time is over');
+    });
+
+    it('with a replay in the grace time, which changes nothing', async () => {
+      const { jti } = await tab.payload();
+      await tab.presses(IN_TIME);
+      await tab.lives('Replayed in time');
+      await tab.life().getByText('It got the current refresh token again, and nothing else changed.').waitFor();
+      expect((await tab.payload()).jti).toBe(jti);
+      expect(await tab.lived()).toEqual(['Replayed in time', 'Renewed', 'Signed in']);
+      await tab.presses('Renew now');
+      await tab.page.locator('.events li:nth-child(4)').waitFor();
+      await tab.goes('Sessions');
+      await tab.page.getByText('this one').waitFor();
+      await tab.goes('Overview');
+    });
+
+    it('with a renewal in another tab', async () => {
+      const other = await visit.tab(tab.page.context());
+      await other.sees('Overview');
+      expect(await other.lived()).toEqual(['Renewed', 'Signed in']);
+      await other.life().getByText('The page was opened again').waitFor();
+      await tab.life().getByText('In another tab').waitFor();
+      // The other tab replaced the token with which it took up the session.
+      expect(await isOffered(other, IN_TIME)).toBe(true);
+      await other.page.close();
+      await tab.comesToFront();
+    });
+
+    it('until its end, and begins anew with the next one', async () => {
+      await tab.signsOut();
+      await tab.lives('Ended');
+      await tab.life().getByText('You signed out.').waitFor();
+      expect(await findingsIn(tab.page)).toEqual([]);
+      await demo(tab);
+      expect(await tab.lived()).toEqual(['Signed in']);
+    });
+  });
+
+  describe('lets the visitor be the thief', () => {
+    visit.forTests({ SVC_GRACE: '0' });
+
+    it('whose old refresh token ends the session in all tabs, and its access token immediately', async () => {
+      const tab = await visit.tab();
+      await demo(tab);
+      const other = await visit.tab(tab.page.context());
+      await other.sees('Overview');
+      await tab.comesToFront();
+      await tab.lives('Renewed');
+      expect([await isOffered(tab, IN_TIME), await isOffered(tab, TOO_LATE)]).toEqual([false, true]);
+      await tab.presses(IN_TIME);
+      await tab.hears('It is too late for that.');
+      await tab.presses(TOO_LATE);
+      await tab.sees('Sign in');
+      expect(await tab.lived()).toEqual(['Ended', 'Access token refused', 'Replayed too late', 'Renewed', 'Signed in']);
+      await tab
+        .life()
+        .getByText(/^401: .* It would have been good for 15 more minutes\.$/)
+        .waitFor();
+      await tab.hears('Your session has ended.');
+      expect(await findingsIn(tab.page)).toEqual([]);
+      await other.sees('Sign in');
+      expect(await tab.page.evaluate('localStorage.length')).toBe(0);
+    });
+  });
+
+  describe('offers what the time allows', () => {
+    visit.forTests({ SVC_GRACE: '30' });
+
+    it('and shows the answer of the server, not what it expects', async () => {
+      const person = await visit.person();
+      await person.clock.install();
+      const tab = await visit.tab(person);
+      await demo(tab);
+      await tab.presses('Renew now');
+      await tab.lives('Renewed');
+      expect([await isOffered(tab, IN_TIME), await isOffered(tab, TOO_LATE)]).toEqual([true, false]);
+      await person.clock.fastForward(31_000);
+      await tab.page.getByText('The old refresh token is no longer accepted.').waitFor();
+      expect([await isOffered(tab, IN_TIME), await isOffered(tab, TOO_LATE)]).toEqual([false, true]);
+      // Only the clock of the browser is late. For the server, this is the grace time.
+      await tab.presses(TOO_LATE);
+      await tab.page
+        .locator('.events li:first-child')
+        .getByText(/^Replayed/)
+        .waitFor();
+      expect((await tab.lived())[0]).toBe('Replayed in time');
+    });
+  });
+
+  describe('in cookie mode', () => {
+    visit.forTests({ SVC_COOKIE_MODE: 'true' });
+
+    it('offers no replay of a token that no script can read, and says why', async () => {
+      const tab = await visit.tab();
+      expect(await tab.page.getByRole('complementary').getByRole('listitem').count()).toBe(4);
+      await demo(tab);
+      await tab.presses('Renew now');
+      await tab.lives('Renewed');
+      expect(await tab.page.getByRole('button', { name: /^Replay/ }).count()).toBe(0);
+      await tab.page.getByText('in a cookie that no script can read, so this page cannot replay an old one').waitFor();
+    });
+  });
+
+  describe('has orders', () => {
+    visit.forTests();
+    let tab: Tab;
+    const rows = () => tab.page.getByRole('group', { name: 'Your orders' }).getByRole('listitem');
+    const refused = (text: string) => tab.page.locator('.answer').getByText(text).waitFor();
+
+    beforeAll(async () => {
+      tab = await visit.tab();
+      await demo(tab);
+      await tab.goes('Orders');
+    });
+
+    it('that the token may place, and cancel after a confirmation', async () => {
+      await tab.page.getByText('Nothing ordered yet.').waitFor();
+      await tab.presses('Order tea');
+      await tab.hears('Ordered: tea.');
+      await tab.presses('Order cake');
+      await tab.hears('Ordered: cake.');
+      expect(await rows().locator('strong').allInnerTexts()).toEqual(['cake', 'tea']);
+      await tab.presses('Cancel tea');
+      await tab.confirms();
+      await tab.hears('The order is cancelled.');
+      expect(await rows().locator('strong').allInnerTexts()).toEqual(['cake']);
+    });
+
+    it('that are refused without a token, and with the token of another guard', async () => {
+      await tab.presses('Try without a token');
+      await refused('Authentication is required.');
+      await tab.presses('Try with your own token');
+      expect(await tab.page.getByText('401 Unauthorized').count()).toBe(2);
+      await tab.page.getByText('administrators have their own accounts').waitFor();
+    });
+
+    it('that a token refuses which may only read, until its session is ended', async () => {
+      await tab.presses('Try as a read-only device');
+      await refused('This needs the ability orders.write.');
+      await tab.page.getByText('This token has the ability orders.read only').waitFor();
+      await tab.goes('Sessions');
+      await tab.presses('End the session of Read-only device');
+      await tab.hears('The session has ended.');
+      await tab.goes('Orders');
+      await tab.presses('Try as a read-only device');
+      await refused('Authentication is required.');
+      await tab.page.getByText('The session of this device has ended').waitFor();
+      expect(await rows().locator('strong').allInnerTexts()).toEqual(['cake']);
+    });
+
+    it('and proposes only what the user has not done', async () => {
+      const proposals = async () => {
+        await tab.goes('Overview');
+        return tab.page.locator('.trials a').allInnerTexts();
+      };
+      expect(await proposals()).toContain('Add a second factor.');
+      await visit.sql('UPDATE users SET two_factor_confirmed_at = now()');
+      await tab.goes('Orders');
+      expect(await proposals()).not.toContain('Add a second factor.');
+    });
+
+    it('and causes no violation of the policy of the page', () => expect(visit.complaints).toEqual([]));
+  });
+});
