@@ -10,7 +10,7 @@ import { config } from './config.js';
 const ENDS = {
   logout: 'You signed out.',
   deleted: 'The account was deleted.',
-  ended: 'The server does not renew it any more.',
+  ended: 'The server no longer renews it.',
 };
 const IN_TAB = ' in another tab';
 

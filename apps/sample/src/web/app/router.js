@@ -41,7 +41,7 @@ export function show() {
 export async function present(title, view) {
   left.abort();
   const mine = (left = new AbortController());
-  const isFirst = main.childElementCount === 0;
+  const isFirst = main.querySelector('h1') === null;
   quiet();
   main.setAttribute('aria-busy', 'true');
   const heading = h('h1', { tabindex: -1 }, title);

@@ -30,21 +30,13 @@ const mark = (kind, place, beside = 0) =>
     svg('path', { d: SHAPES[kind], transform: beside && `translate(${beside})`, 'fill-rule': 'evenodd' }),
   );
 
-/** The events as a list with times, which says all that the drawing shows. The newest is the first. */
-const list = ({ events }) =>
+/** An event in the list, which says all that the drawing shows. */
+const item = ({ at, kind, title, text }) =>
   h(
-    'ol',
-    { class: 'events', reversed: true },
-    events
-      .toReversed()
-      .map(({ at, kind, title, text }) =>
-        h(
-          'li',
-          {},
-          mark(kind, { viewBox: '-8 -8 16 16', 'aria-hidden': 'true' }),
-          h('p', {}, h('strong', {}, title), ' ', clockTime(at), h('span', {}, text)),
-        ),
-      ),
+    'li',
+    {},
+    mark(kind, { viewBox: '-8 -8 16 16', 'aria-hidden': 'true' }),
+    h('p', {}, h('strong', {}, title), ' ', clockTime(at), h('span', {}, text)),
   );
 
 /** The session and what happened to it, its access token, and its refresh tokens, each with its grace time. */
@@ -105,15 +97,16 @@ function drawing({ events, issued, expiresAt, ended }) {
 /** The life of the session as a drawing and as a list. It follows what happens until the user leaves the view. */
 export function timeline(left) {
   const picture = h('div', {});
-  const log = h('div', { role: 'log', 'aria-label': 'What happened to the session' });
+  const list = h('ol', { class: 'events', reversed: true });
   const draw = () => picture.replaceChildren(drawing(life()));
   const tell = () => {
-    log.replaceChildren(list(life()));
+    // The newest is the first. Items that are there stay: screen readers read only what is added.
+    for (const event of life().events.slice(list.childElementCount)) list.prepend(item(event));
     draw();
   };
   tell();
   onLife(tell, { signal: left });
   const ticking = setInterval(() => life().ended || draw(), SECOND);
   left.addEventListener('abort', () => clearInterval(ticking));
-  return [picture, log];
+  return [picture, h('div', { role: 'log', 'aria-label': 'What happened to the session' }, list)];
 }
