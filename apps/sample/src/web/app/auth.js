@@ -29,6 +29,7 @@ export async function send(method, path, { token, body } = {}) {
     ...(body && { 'Content-Type': 'application/json' }),
     ...(token && { Authorization: `Bearer ${token}` }),
   };
-  const response = await fetch(path, { headers, method, credentials: 'omit', body: body && JSON.stringify(body) });
+  const init = { method, headers, credentials: 'omit', ...(body && { body: JSON.stringify(body) }) };
+  const response = await fetch(path, init);
   return { status: response.status, answer: await response.json() };
 }
