@@ -245,7 +245,7 @@ describeWithBrowser('the page of the sample', () => {
     it('that a token refuses which may only read, until its session is ended', async () => {
       await tab.presses('Try as a read-only device');
       await refused('This needs the ability orders.write.');
-      await tab.page.getByText('This token has the ability orders.read only').waitFor();
+      await tab.page.getByText('will never have another ability than orders.read').waitFor();
       await tab.goes('Sessions');
       await tab.presses('End the session of Read-only device');
       await tab.hears('The session has ended.');

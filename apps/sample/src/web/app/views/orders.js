@@ -5,8 +5,9 @@ import { part } from '../router.js';
 
 const STATUS = { 401: 'Unauthorized', 403: 'Forbidden', 429: 'Too many requests' };
 
-/** The tokens of the session for the read-only device, as long as this page is open. */
+/** The access token of the user's read-only device, as long as this page is open. */
 let device = null;
+auth.on('signedOut', () => (device = null));
 
 async function readOnlyToken() {
   // The route asks for a confirmation: a token for another device is an important change.
@@ -33,7 +34,7 @@ const REFUSALS = [
     run: async () => send('POST', '/orders', { token: await readOnlyToken(), body: { item: 'tea' } }),
     why: (status) =>
       status === 403
-        ? 'This token has the ability orders.read only, for ever. Its session is in your list: end it there, and try again.'
+        ? 'This token will never have another ability than orders.read. Its session is in your list: end it there, and try again.'
         : 'The session of this device has ended, so its token is worth nothing, although it has not expired.',
     after: (status) => status === 401 && (device = null),
   },

@@ -7,8 +7,10 @@ const SECOND = 1000;
 const [SHORTEST, LONGEST] = [60 * SECOND, 240 * SECOND];
 /** The drawing in percent of its width: its left edge, and the width of its time. */
 const [LEFT, WIDTH] = [2, 96];
-/** Marks that are closer than this, in percent, are drawn beside each other, at this distance in pixels. */
-const [CLOSE, BESIDE] = [2.5, 15];
+/** Marks that are closer than this, in pixels, are drawn beside each other. */
+const BESIDE = 15;
+/** Below this part of the width, in percent, there is no place for a text. */
+const [NUMBER, TIME] = [4, 45];
 
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 const clockTime = (at) => h('time', { datetime: new Date(at).toISOString() }, clock.format(at));
@@ -27,7 +29,7 @@ const mark = (kind, place, beside = 0) =>
   svg(
     'svg',
     { class: `mark ${kind}`, ...place },
-    svg('path', { d: SHAPES[kind], transform: beside && `translate(${beside})`, 'fill-rule': 'evenodd' }),
+    svg('path', { d: SHAPES[kind], transform: beside > 0 && `translate(${beside})`, 'fill-rule': 'evenodd' }),
   );
 
 /** An event in the list, which says all that the drawing shows. */
@@ -39,8 +41,12 @@ const item = ({ at, kind, title, text }) =>
     h('p', {}, h('strong', {}, title), ' ', clockTime(at), h('span', {}, text)),
   );
 
-/** The session and what happened to it, its access token, and its refresh tokens, each with its grace time. */
-function drawing({ events, issued, expiresAt, ended }) {
+/**
+ * The session and what happened to it, its access token, and its refresh tokens, each with its grace time.
+ *
+ * @param width the width of the drawing in pixels
+ */
+function drawing({ events, issued, expiresAt, ended }, width) {
   const now = ended ?? Date.now();
   const grace = config.cookieMode ? 0 : config.graceSeconds * SECOND;
   const last = issued.at(-1);
@@ -65,7 +71,7 @@ function drawing({ events, issued, expiresAt, ended }) {
   const marks = events
     .filter(({ at }) => at >= start)
     .map(({ at, kind }) => {
-      beside = x(at) - previous < CLOSE ? beside + BESIDE : 0;
+      beside = ((x(at) - previous) * width) / 100 < BESIDE ? beside + BESIDE : 0;
       previous = x(at);
       return mark(kind, { x: `${x(at)}%`, y: 31, overflow: 'visible' }, beside);
     });
@@ -74,22 +80,23 @@ function drawing({ events, issued, expiresAt, ended }) {
     return [
       bar(to || ended ? 'past' : 'token', from, to ?? now, 112, 16),
       to && bar('grace', to, Math.min(to + grace, ended ?? Infinity), 131, 5),
-      x(to ?? now) - x(from) > 3 && text(124, String(i + 1), { class: 'number', x: `${x(from)}%`, dx: 7 }),
+      x(to ?? now) - x(from) > NUMBER + (NUMBER * 200) / width &&
+        text(124, String(i + 1), { class: 'number', x: `${x(from)}%`, dx: 7 }),
     ];
   });
   return svg(
     'svg',
     { class: 'life', 'aria-hidden': 'true' },
+    svg('line', { class: 'now', x1: `${x(now)}%`, x2: `${x(now)}%`, y1: 22, y2: 140 }),
     text(16, 'Session'),
     bar(ended ? 'past' : 'session', events[0].at, now, 27, 8),
     text(60, ended ? 'Access token: refused after the end' : 'Access token'),
     bar(ended ? 'past' : 'token', last, now, 70, 8),
     bar(ended ? 'lost' : 'ahead', now, expiresAt, 70, 8),
-    text(102, grace ? 'Refresh tokens, with the grace time of each old one' : 'Refresh tokens'),
+    text(102, grace ? 'Refresh tokens, and the grace time' : 'Refresh tokens'),
     tokens.flat(),
-    svg('line', { class: 'now', x1: `${x(now)}%`, x2: `${x(now)}%`, y1: 22, y2: 140 }),
     text(156, clock.format(start)),
-    x(now) > 20 && text(156, ended ? clock.format(now) : 'now', { x: `${x(now)}%`, 'text-anchor': 'middle' }),
+    x(now) > TIME && text(156, ended ? clock.format(now) : 'now', { x: `${x(now)}%`, 'text-anchor': 'middle' }),
     marks,
   );
 }
@@ -98,7 +105,7 @@ function drawing({ events, issued, expiresAt, ended }) {
 export function timeline(left) {
   const picture = h('div', {});
   const list = h('ol', { class: 'events', reversed: true });
-  const draw = () => picture.replaceChildren(drawing(life()));
+  const draw = () => picture.replaceChildren(drawing(life(), picture.clientWidth || 600));
   const tell = () => {
     // The newest is the first. Items that are there stay: screen readers read only what is added.
     for (const event of life().events.slice(list.childElementCount)) list.prepend(item(event));
@@ -106,6 +113,8 @@ export function timeline(left) {
   };
   tell();
   onLife(tell, { signal: left });
+  // The width is known when the browser has placed the drawing.
+  requestAnimationFrame(draw);
   const ticking = setInterval(() => life().ended || draw(), SECOND);
   left.addEventListener('abort', () => clearInterval(ticking));
   return [picture, h('div', { role: 'log', 'aria-label': 'What happened to the session' }, list)];
