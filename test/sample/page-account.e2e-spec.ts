@@ -8,7 +8,7 @@ const [FIRST, SECOND, THIRD] = ['a horse with wings', 'another horse entirely', 
 
 describeWithBrowser('the page of the sample', () => {
   const visit = SampleVisit.forFile();
-  visit.forTests();
+  visit.forTests({ SVC_GRACE: '600' });
 
   describe('in every view', () => {
     let tab: Tab;
@@ -103,8 +103,11 @@ describeWithBrowser('the page of the sample', () => {
         'Overview, with a message',
         async () => {
           await tab.goes('Overview');
-          await tab.presses('Replay the old token');
-          await tab.hears('Renew first');
+          await tab.presses('Renew now');
+          await tab.lives('Renewed');
+          await tab.button('Replay it too late').focus();
+          await tab.page.keyboard.press('Enter');
+          await tab.hears('Wait until the grace time is over');
         },
       ],
     ])('is accessible in light and dark, and fits a phone: %s', async (_, show) => {

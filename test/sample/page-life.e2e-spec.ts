@@ -1,6 +1,6 @@
 import { findingsIn } from '../support/accessibility';
 import { describeWithBrowser } from '../support/browser';
-import { SampleVisit, type Tab } from '../support/sample-page';
+import { SampleVisit, Tab } from '../support/sample-page';
 
 const IN_TIME = 'Replay the old token';
 const TOO_LATE = 'Replay it too late';
@@ -10,6 +10,11 @@ describeWithBrowser('the page of the sample', () => {
 
   const isOffered = async (tab: Tab, name: string) =>
     (await tab.button(name).getAttribute('aria-disabled')) === 'false';
+  /** A press on a button that is not possible now. Playwright waits for such a button before it clicks. */
+  const pressesInVain = async (tab: Tab, name: string) => {
+    await tab.button(name).focus();
+    await tab.page.keyboard.press('Enter');
+  };
   const demo = async (tab: Tab) => {
     await tab.presses('Use the demo account');
     await tab.sees('Overview');
@@ -22,7 +27,7 @@ describeWithBrowser('the page of the sample', () => {
     const lines: string[] = [];
 
     beforeAll(async () => {
-      tab = await visit.tab();
+      tab = new Tab(await (await visit.person()).newPage());
       tab.page.on('console', (message) => lines.push(message.text()));
       loaded = [];
       const bodies: Promise<unknown>[] = [];
@@ -78,7 +83,11 @@ describeWithBrowser('the page of the sample', () => {
   describe('draws the life of the session', () => {
     visit.forTests({ SVC_GRACE: '600' });
     let tab: Tab;
-    beforeAll(async () => void (tab = await visit.tab()));
+
+    beforeAll(async () => {
+      tab = await visit.tab();
+      await tab.page.emulateMedia({ reducedMotion: 'reduce' });
+    });
 
     it('from its start', async () => {
       await demo(tab);
@@ -93,7 +102,7 @@ describeWithBrowser('the page of the sample', () => {
     it('and explains what is not possible yet', async () => {
       expect([await isOffered(tab, IN_TIME), await isOffered(tab, TOO_LATE)]).toEqual([false, false]);
       for (const name of [IN_TIME, TOO_LATE]) {
-        await tab.presses(name);
+        await pressesInVain(tab, name);
         await tab.hears('Renew first');
         await tab.presses('Dismiss');
       }
@@ -104,7 +113,7 @@ describeWithBrowser('the page of the sample', () => {
       await tab.lives('Renewed');
       expect([await isOffered(tab, IN_TIME), await isOffered(tab, TOO_LATE)]).toEqual([true, false]);
       expect(await tab.page.locator('svg.life .grace').count()).toBe(1);
-      await tab.presses(TOO_LATE);
+      await pressesInVain(tab, TOO_LATE);
       await tab.hears('Wait until the grace time is over');
     });
 
@@ -149,13 +158,14 @@ describeWithBrowser('the page of the sample', () => {
 
     it('whose old refresh token ends the session in all tabs, and its access token immediately', async () => {
       const tab = await visit.tab();
+      await tab.page.emulateMedia({ reducedMotion: 'reduce' });
       await demo(tab);
       const other = await visit.tab(tab.page.context());
       await other.sees('Overview');
       await tab.comesToFront();
       await tab.lives('Renewed');
       expect([await isOffered(tab, IN_TIME), await isOffered(tab, TOO_LATE)]).toEqual([false, true]);
-      await tab.presses(IN_TIME);
+      await pressesInVain(tab, IN_TIME);
       await tab.hears('It is too late for that.');
       await tab.presses(TOO_LATE);
       await tab.sees('Sign in');
