@@ -1,31 +1,35 @@
-// Builds the client: `node libs/auth-client/build.mjs` writes `dist` with modules and types for bundlers, and one minified
-// module for pages without a bundler. With a file as argument, it writes the one module there, readable, and needs only
-// TypeScript.
+// Builds the client. `node libs/auth-client/build.mjs` writes the package into `dist`, or into a folder that is given: modules
+// and types for bundlers, and one minified module for pages without a bundler. With a file (`*.js`), it writes that one
+// module there, readable, and needs only TypeScript.
 import { spawnSync } from 'node:child_process';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const here = dirname(fileURLToPath(import.meta.url));
-const dist = join(here, 'dist');
-const [, , file] = process.argv;
+const target = process.argv[2] ?? join(here, 'dist');
+const isFile = target.endsWith('.js');
+const folder = isFile ? mkdtempSync(join(tmpdir(), 'svc-client-')) : target;
 
-rmSync(dist, { recursive: true, force: true });
+rmSync(folder, { recursive: true, force: true });
 const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
-const { status } = spawnSync(process.execPath, [tsc, '-p', join(here, 'tsconfig.lib.json')], { stdio: 'inherit' });
+const flags = ['-p', join(here, 'tsconfig.lib.json'), '--outDir', folder];
+const { status } = spawnSync(process.execPath, [tsc, ...flags], { stdio: 'inherit' });
 if (status !== 0) process.exit(status ?? 1);
 
 // In the order of their imports. No two of them declare the same name at the top level, so that they can be one module.
 const MODULES = ['errors', 'http', 'session', 'fetch', 'passkeys', 'client'];
-const text = MODULES.map((name) => readFileSync(join(dist, `${name}.js`), 'utf8'))
+const text = MODULES.map((name) => readFileSync(join(folder, `${name}.js`), 'utf8'))
   .join('\n')
   .replaceAll(/^import .*\n/gm, '')
   .replaceAll(/^export (?=(?:const|(?:async )?function|class) )/gm, '');
 const bundle = `${text}\nexport { AuthError, createAuthClient };\n`;
 
-if (file) {
-  writeFileSync(file, bundle);
+if (isFile) {
+  writeFileSync(target, bundle);
+  rmSync(folder, { recursive: true });
 } else {
   const { minify } = await import('@swc/core');
   const { code } = await minify(bundle, {
@@ -34,5 +38,5 @@ if (file) {
     mangle: { topLevel: true },
     format: { comments: false },
   });
-  writeFileSync(join(dist, 'auth-client.min.js'), `${code}\n`);
+  writeFileSync(join(folder, 'auth-client.min.js'), `${code}\n`);
 }

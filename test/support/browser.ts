@@ -1,10 +1,15 @@
 import { spawnSync } from 'node:child_process';
-import { type Browser, type CDPSession, type Page, chromium } from 'playwright-core';
+import { type Browser, type Page, chromium, firefox } from 'playwright-core';
+import { freePort } from '../../apps/sample/src/dev/embedded-postgres';
+import { Marionette } from './marionette';
 
-const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
+/** Whether the tests of pages run in Firefox instead of Chromium. Set by `TEST_BROWSER`. */
+export const inFirefox = process.env.TEST_BROWSER === 'firefox';
 
-/** The Chromium binary: the value of `CHROMIUM`, or the first match on the `PATH`. */
-const executable = process.env.CHROMIUM || NAMES.map(pathOf).find(Boolean);
+const NAMES = inFirefox ? ['firefox-esr', 'firefox'] : ['chromium', 'chromium-browser', 'google-chrome'];
+
+/** The binary: the value of `FIREFOX` or `CHROMIUM`, or the first match on the `PATH`. */
+const executable = process.env[inFirefox ? 'FIREFOX' : 'CHROMIUM'] || NAMES.map(pathOf).find(Boolean);
 
 /** A suite that needs a real browser. Without one, Jest reports the suite as skipped. */
 export const describeWithBrowser = executable ? describe : describe.skip;
@@ -13,37 +18,97 @@ function pathOf(name: string): string {
   return spawnSync('which', [name], { encoding: 'utf8' }).stdout?.trim() ?? '';
 }
 
-/** Without the sandbox: it needs privileges that a container lacks, and the browser opens only our own pages. */
-export const openBrowser = (): Promise<Browser> =>
-  chromium.launch({ executablePath: executable, args: ['--no-sandbox'] });
+/** The ports of Marionette. */
+const ports = new WeakMap<Browser, number>();
 
-/** A virtual authenticator of a page (WebAuthn Level 3 §11), driven over the DevTools protocol. */
+export async function openBrowser(): Promise<Browser> {
+  // Without the sandbox: it needs privileges that a container lacks, and the browser opens only our own pages.
+  if (!inFirefox) return chromium.launch({ executablePath: executable, args: ['--no-sandbox'] });
+  const port = await freePort();
+  // The channel selects WebDriver BiDi, which an unmodified Firefox speaks.
+  const browser = await firefox.launch({
+    channel: 'moz-firefox',
+    executablePath: executable,
+    args: ['--marionette'],
+    firefoxUserPrefs: {
+      'marionette.port': port,
+      'security.webauth.webauthn_enable_softtoken': true,
+      'security.webauth.webauthn_enable_usbtoken': false,
+    },
+  });
+  skipMediaFeatures(browser);
+  ports.set(browser, port);
+  return browser;
+}
+
+/** What is internal to Playwright: the object behind a browser, whose sessions send the commands. */
+interface Internals {
+  _connection: { toImpl(browser: Browser): { _browserSession: object } };
+}
+interface BidiSession {
+  send(command: string, parameters: object): Promise<unknown>;
+}
+
+/**
+ * Playwright sets the media features of each page, and Firefox 153 does not know this command. Without it, every page is
+ * light, and has animations. Delete this when the oldest Firefox that we test knows it.
+ */
+function skipMediaFeatures(browser: Browser): void {
+  const { _browserSession: session } = (browser as unknown as Internals)._connection.toImpl(browser);
+  const prototype = Object.getPrototypeOf(session) as BidiSession & { isPatched?: true };
+  if (prototype.isPatched) return;
+  const { send } = prototype;
+  prototype.isPatched = true;
+  prototype.send = function (this: BidiSession, command, parameters) {
+    return command === 'emulation.setMediaFeaturesOverride'
+      ? Promise.resolve({})
+      : send.call(this, command, parameters);
+  };
+}
+
+/** Sends a command of WebDriver for WebAuthn, by the name that it has in the protocol of the browser. */
+type Send = <T>(command: string, parameters: object) => Promise<T>;
+
+const OPTIONS = {
+  protocol: 'ctap2',
+  transport: 'internal',
+  hasResidentKey: true,
+  hasUserVerification: true,
+  isUserVerified: true,
+};
+
+/** A virtual authenticator of a page, or of all pages in Firefox (WebAuthn Level 3 §11). */
 export class VirtualAuthenticator {
   private constructor(
-    private readonly devTools: CDPSession,
+    private readonly send: Send,
     private readonly authenticatorId: string,
   ) {}
 
   static async of(page: Page): Promise<VirtualAuthenticator> {
+    if (inFirefox) {
+      const marionette = await Marionette.connect(ports.get(page.context().browser()!)!);
+      const send: Send = (command, parameters) => marionette.send(`WebAuthn:${command}`, parameters);
+      // In Firefox an authenticator either confirms every prompt at once, or refuses it. Only suggestions wait for the user.
+      return new VirtualAuthenticator(
+        send,
+        await send('AddVirtualAuthenticator', { ...OPTIONS, isUserConsenting: true }),
+      );
+    }
     const devTools = await page.context().newCDPSession(page);
     await devTools.send('WebAuthn.enable');
-    const { authenticatorId } = await devTools.send('WebAuthn.addVirtualAuthenticator', {
-      options: {
-        protocol: 'ctap2',
-        transport: 'internal',
-        hasResidentKey: true,
-        hasUserVerification: true,
-        isUserVerified: true,
-        automaticPresenceSimulation: false,
-      },
-    });
-    return new VirtualAuthenticator(devTools, authenticatorId);
+    const send = (command: string, parameters: object) =>
+      devTools.send(`WebAuthn.${command}` as never, parameters as never);
+    const options = { ...OPTIONS, automaticPresenceSimulation: false };
+    const { authenticatorId } = (await send('addVirtualAuthenticator', { options })) as { authenticatorId: string };
+    return new VirtualAuthenticator(send as Send, authenticatorId);
   }
 
   /** Confirms every prompt that the authenticator opens during `work`, but no prompt that is already open. */
   async touch(work: () => Promise<unknown>): Promise<void> {
-    const simulate = (enabled: boolean) =>
-      this.devTools.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId: this.authenticatorId, enabled });
+    const simulate = async (enabled: boolean) => {
+      const { authenticatorId } = this;
+      if (!inFirefox) await this.send('setAutomaticPresenceSimulation', { authenticatorId, enabled });
+    };
     await simulate(true);
     await work();
     await simulate(false);
@@ -51,8 +116,9 @@ export class VirtualAuthenticator {
 
   /** Fails user verification in the prompts of `work`. A page cannot distinguish this from a cancelled prompt. */
   async refuse(work: () => Promise<unknown>): Promise<void> {
+    const { authenticatorId } = this;
     const verify = (isUserVerified: boolean) =>
-      this.devTools.send('WebAuthn.setUserVerified', { authenticatorId: this.authenticatorId, isUserVerified });
+      this.send(inFirefox ? 'SetUserVerified' : 'setUserVerified', { authenticatorId, isUserVerified });
     await verify(false);
     await this.touch(work);
     await verify(true);
@@ -61,6 +127,13 @@ export class VirtualAuthenticator {
   /** The passkeys that the authenticator holds. */
   async held(): Promise<{ rpId?: string; userHandle?: string; signCount: number }[]> {
     const { authenticatorId } = this;
-    return (await this.devTools.send('WebAuthn.getCredentials', { authenticatorId })).credentials;
+    if (inFirefox) return this.send('GetCredentials', { authenticatorId });
+    return (await this.send<{ credentials: [] }>('getCredentials', { authenticatorId })).credentials;
+  }
+
+  /** Removes the authenticator, which in Firefox would be there for the next page, too. */
+  async remove(): Promise<void> {
+    const { authenticatorId } = this;
+    await this.send(inFirefox ? 'RemoveVirtualAuthenticator' : 'removeVirtualAuthenticator', { authenticatorId });
   }
 }

@@ -1,0 +1,77 @@
+import { mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ROOT, manifestOf, run } from '../support/package';
+
+const CLIENT = join(ROOT, 'libs/auth-client');
+
+/** Uses the types of the package with the DOM, and checks them too. */
+const PAGE = `
+import { type AuthClient, AuthError, type LoginChallenge, createAuthClient } from '@svc/auth-client';
+const auth: AuthClient = createAuthClient({ refreshToken: 'cookie', confirm: async () => false });
+const challenge: LoginChallenge | null = await auth.login({ email: 'a', password: 'b' });
+if (challenge) await auth.answerChallenge(challenge, { code: '123456' });
+auth.on('signedOut', ({ reason }) => { const one: 'logout' | 'deleted' | 'ended' = reason; return one; });
+const { data } = await auth.request<{ data: string[] }>('GET', '/orders').catch((error: unknown) => {
+  throw error instanceof AuthError ? error.errors : error;
+});
+console.log(data.length);
+// @ts-expect-error there is no such place
+createAuthClient({ refreshToken: 'sessionStorage' });
+`;
+
+describe('the package of the browser client', () => {
+  let folder: string;
+  let tarball: string;
+
+  beforeAll(() => {
+    run(process.execPath, [join(CLIENT, 'build.mjs')], ROOT);
+    folder = mkdtempSync(join(tmpdir(), 'svc-client-'));
+    run('npm', ['pack', CLIENT, '--pack-destination', folder], folder);
+    tarball = join(folder, readdirSync(folder)[0]!);
+    const installed = join(folder, 'node_modules/@svc/auth-client');
+    mkdirSync(installed, { recursive: true });
+    run('tar', ['-xzf', tarball, '--strip-components=1', '-C', installed], folder);
+  });
+
+  it('contains modules, types, the minified module, its manifest, license and README, and no dependency', () => {
+    const modules = ['client', 'errors', 'fetch', 'http', 'index', 'passkeys', 'session', 'types'];
+    const expected = [
+      ...modules.flatMap((name) => [`dist/${name}.js`, `dist/${name}.d.ts`]),
+      'dist/auth-client.min.js',
+      'package.json',
+      'LICENSE',
+      'README.md',
+    ].map((file) => `package/${file}`);
+    expect(run('tar', ['-tzf', tarball], folder).trim().split('\n').toSorted()).toEqual(expected.toSorted());
+    expect(Object.keys(manifestOf(CLIENT)).filter((name) => /ependencies/.test(name))).toEqual([]);
+  });
+
+  it('resolves with types', () => {
+    const publint = join(ROOT, 'node_modules/publint/src/cli.js');
+    expect(run(process.execPath, [publint, 'run', tarball, '--strict'], ROOT)).toContain('All good!');
+  });
+
+  it.each(['bundler', 'nodenext'])('has types that compile with the resolution of %s', (moduleResolution) => {
+    writeFileSync(join(folder, 'page.mts'), PAGE);
+    const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
+    const module = moduleResolution === 'bundler' ? 'esnext' : 'nodenext';
+    const flags = ['--strict', '--noEmit', '--target', 'es2022', '--lib', 'es2022,dom', '--types', ''];
+    run(
+      process.execPath,
+      [tsc, 'page.mts', '--module', module, '--moduleResolution', moduleResolution, ...flags],
+      folder,
+    );
+  });
+
+  it.each([
+    [
+      'an ES module',
+      ['--input-type=module', '-e', `import { createAuthClient } from '@svc/auth-client'; createAuthClient`],
+    ],
+    ['a CommonJS module, where Node has require(esm)', ['-e', `require('@svc/auth-client').createAuthClient.name`]],
+    ['the minified module', ['--input-type=module', '-e', `import '@svc/auth-client/auth-client.min.js'`]],
+  ])('is loaded without a browser by %s', (_, args) => {
+    run(process.execPath, args, folder);
+  });
+});
