@@ -1,0 +1,89 @@
+// node examples/run.mjs <name>: installs an example with the packed library, starts its stores and runs it.
+import { randomBytes } from 'node:crypto';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const require = createRequire(import.meta.url);
+try {
+  require('../test/support/register-ts.cjs');
+} catch {
+  console.error('Run npm ci in the root of this repository first.');
+  process.exit(1);
+}
+const { freePort, startEmbeddedPostgres } = require('../apps/sample/src/dev/embedded-postgres.ts');
+const { ExampleProcess, examples, installExample } = require('../test/support/example-process.ts');
+const { RedisServer, redisBinary } = require('../test/support/redis.ts');
+
+const known = examples();
+const name = process.argv[2];
+if (!known.has(name)) {
+  console.error('Usage: node examples/run.mjs <name>\n');
+  for (const [example, description] of known) console.error(`  ${example.padEnd(16)} ${description}`);
+  process.exit(1);
+}
+
+/** Steps that undo what has been started, the latest first. */
+const steps = [];
+let stopping;
+const stop = () => (stopping ??= steps.reduce((before, step) => before.then(step), Promise.resolve()));
+
+/** The PostgreSQL of DATABASE_URL, or a new one that is deleted at the end. */
+async function databaseUrl() {
+  if (process.env.DATABASE_URL) return process.env.DATABASE_URL;
+  const directory = mkdtempSync(join(tmpdir(), 'svc-example-data-'));
+  // If root runs this, the server runs as another user and needs access to the directory.
+  chmodSync(directory, 0o711);
+  steps.unshift(() => rmSync(directory, { recursive: true, force: true }));
+  const server = await startEmbeddedPostgres(join(directory, 'data'));
+  steps.unshift(() => server.stop());
+  return server.url;
+}
+
+/** The Redis of REDIS_URL, or a new one if its server is installed. */
+async function redisUrl() {
+  if (process.env.REDIS_URL) return process.env.REDIS_URL;
+  if (!redisBinary) return undefined;
+  const server = await RedisServer.start();
+  steps.unshift(() => server.stop());
+  return server.url;
+}
+
+const isFree = (port) =>
+  new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
+
+/** The next free port from PORT (3000) on. */
+let next = Number(process.env.PORT) || 3000;
+async function port() {
+  for (const end = next + 20; next < end;) if (await isFree(next++)) return next - 1;
+  return freePort();
+}
+
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => void stop().then(() => process.exit(0)));
+
+try {
+  console.log(`Installing and building ${name}. The first time takes about a minute.`);
+  const folder = installExample(name);
+  const [database, redis] = [await databaseUrl(), await redisUrl()];
+  const variables = {
+    ...Object.fromEntries(Object.entries(process.env).filter(([key]) => key.startsWith('SVC_'))),
+    SVC_SECRET: process.env.SVC_SECRET ?? randomBytes(32).toString('hex'),
+    DATABASE_URL: database,
+    ...(redis && { REDIS_URL: redis }),
+  };
+  const host = await ExampleProcess.start(folder, variables, port, (text) => process.stdout.write(text));
+  steps.unshift(() => host.stop());
+  console.log(`\n${name} is installed in ${folder}. Its database is ${database}, its Redis ${redis ?? 'is missing'}.`);
+  for (const [part, url] of Object.entries(host.urls)) console.log(`${part}: ${url}`);
+  console.log('Ctrl-C stops everything.');
+} catch (error) {
+  console.error(error.message);
+  await stop();
+  process.exit(1);
+}
