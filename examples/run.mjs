@@ -51,11 +51,11 @@ async function redisUrl() {
   return server.url;
 }
 
-const isFree = (port) =>
+const isFree = (candidate) =>
   new Promise((resolve) => {
     const server = createServer();
     server.once('error', () => resolve(false));
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+    server.listen(candidate, '127.0.0.1', () => server.close(() => resolve(true)));
   });
 
 /** The next free port from PORT (3000) on. */
@@ -72,7 +72,7 @@ try {
   const folder = installExample(name);
   const [database, redis] = [await databaseUrl(), await redisUrl()];
   const variables = {
-    ...Object.fromEntries(Object.entries(process.env).filter(([key]) => key.startsWith('SVC_'))),
+    ...process.env,
     SVC_SECRET: process.env.SVC_SECRET ?? randomBytes(32).toString('hex'),
     DATABASE_URL: database,
     ...(redis && { REDIS_URL: redis }),
