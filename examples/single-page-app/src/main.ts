@@ -1,0 +1,23 @@
+import 'reflect-metadata';
+import { NestFactory } from '@nestjs/core';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import type { NextFunction, Request, Response } from 'express';
+import { dirname, join } from 'node:path';
+import { AppModule } from './app.module.js';
+
+/** Scripts of this server only: it keeps the scripts of attackers out. */
+const POLICY = "default-src 'none'; script-src 'self'; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+async function bootstrap() {
+  const app = await NestFactory.create<NestExpressApplication>(AppModule);
+  app.use((_: Request, response: Response, next: NextFunction) => {
+    response.setHeader('Content-Security-Policy', POLICY);
+    next();
+  });
+  app.useStaticAssets(join(__dirname, '../public'));
+  // One file, without a bundler: a page with a bundler imports '@svc/auth-client' instead.
+  app.useStaticAssets(dirname(require.resolve('@svc/auth-client/auth-client.min.js')), { prefix: '/client' });
+  app.enableShutdownHooks();
+  await app.listen(process.env.PORT ?? 3000, process.env.HOST ?? 'localhost');
+}
+void bootstrap();
