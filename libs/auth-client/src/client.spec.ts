@@ -3,7 +3,10 @@ import { FakeServer, URL_OF_GUARD, eventsOf } from './server.testkit.js';
 
 const LOGIN = { email: 'ada', password: 'secret' };
 const ORDERS = 'https://api.test/orders';
-const STEP_UP = { 'WWW-Authenticate': 'Bearer error="insufficient_user_authentication", max_age=300' };
+const STEP_UP = {
+  'X-Svc-Confirmation-Methods': 'password, passkey',
+  'WWW-Authenticate': 'Bearer error="insufficient_user_authentication", max_age=300',
+};
 
 describe('the client', () => {
   let server: FakeServer;
@@ -287,7 +290,7 @@ describe('the client', () => {
         : undefined;
 
     it('once for several refused requests, and repeats them with the confirmation token', async () => {
-      const confirm = jest.fn(async () => {
+      const confirm = jest.fn(async (_methods: string[]) => {
         await client.confirmPassword('secret');
         return true;
       });
@@ -295,7 +298,7 @@ describe('the client', () => {
       server.answer = refuse('confirmation secret');
       await Promise.all([client.request('DELETE', ORDERS), client.request('DELETE', ORDERS)]);
       await client.request('DELETE', ORDERS);
-      expect(confirm).toHaveBeenCalledTimes(1);
+      expect(confirm.mock.calls).toEqual([[['password', 'passkey']]]);
       expect(server.count('/orders')).toBe(5);
     });
 

@@ -1,7 +1,7 @@
 import { AuthError } from './errors.js';
 import { pause, retryAfterOf } from './http.js';
 import type { Sessions } from './session.js';
-import type { AuthClientOptions, AuthSession } from './types.js';
+import type { AuthClientOptions, AuthSession, ConfirmationMethod } from './types.js';
 
 /** A longer wait is for the caller, who can show it. */
 const LONGEST_WAIT_S = 10;
@@ -12,9 +12,9 @@ const IDEMPOTENT = /^(GET|HEAD|OPTIONS|PUT|DELETE)$/;
 const unlessAborted = <T>(signal: AbortSignal, work: Promise<T>): Promise<T> =>
   new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason);
+    work.then(resolve, reject);
     if (signal.aborted) abort();
-    signal.addEventListener('abort', abort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+    signal.addEventListener('abort', abort);
   });
 
 /** RFC 9470: the request needs a recent confirmation of the user (step-up). */
@@ -34,11 +34,12 @@ export function authorizedFetch(sessions: Sessions, options: AuthClientOptions, 
   const signedOut = () =>
     new AuthError('Your session has ended. Please sign in again.', { status: 401, reason: 'signedOut' });
 
-  const confirmed = async (refused: typeof confirmation): Promise<void> => {
+  const confirmed = async ({ headers }: Response, refused: typeof confirmation): Promise<void> => {
     // Another request has been confirmed in the meantime.
     if (confirmation !== refused) return;
     confirmation = undefined;
-    question ??= ask!().finally(() => (question = undefined));
+    const methods = headers.get(`${header}-Methods`)?.match(/\w+/g) ?? [];
+    question ??= ask!(methods as ConfirmationMethod[]).finally(() => (question = undefined));
     if (!(await question)) throw new AuthError('The request was not confirmed.', { status: 423, reason: 'cancelled' });
   };
 
@@ -73,7 +74,7 @@ export function authorizedFetch(sessions: Sessions, options: AuthClientOptions, 
         const wait = retryAfterOf(response);
         if (session && status === 401 && isFirst('token')) await unlessAborted(signal, sessions.renew(session));
         else if (session && ask && needsConfirmation(response) && isFirst('confirmation'))
-          await unlessAborted(signal, confirmed(used));
+          await unlessAborted(signal, confirmed(response, used));
         else if (
           wait &&
           wait <= LONGEST_WAIT_S &&

@@ -6,6 +6,7 @@ export type {
   AuthClientEvents,
   AuthClientOptions,
   AuthSession,
+  ConfirmationMethod,
   DeviceSession,
   LoginChallenge,
   Passkey,

@@ -10,6 +10,9 @@
  */
 export type RefreshTokenPlace = 'cookie' | 'localStorage' | 'memory';
 
+/** A way to confirm the identity; `login`: a new sign-in (`confirm.afterLogin`). */
+export type ConfirmationMethod = 'password' | 'passkey' | 'login';
+
 /** The options of {@link createAuthClient}. */
 export interface AuthClientOptions {
   /**
@@ -24,8 +27,10 @@ export interface AuthClientOptions {
    * {@link AuthClient.confirmPasskey}, shows their errors, and resolves to true after one has succeeded; to false if the
    * user cancels. Then the refused request is sent again, or is rejected with the reason `cancelled`. Requests that are
    * refused at the same time share one question. Without it, the refusal (423) is returned.
+   *
+   * @param methods the ways that this user has, as the server lists them (header `X-Svc-Confirmation-Methods`)
    */
-  confirm?: () => Promise<boolean>;
+  confirm?: (methods: ConfirmationMethod[]) => Promise<boolean>;
   /** The header of the confirmation token: the server's `confirm.header`. Default: `X-Svc-Confirmation`. */
   confirmationHeader?: string;
   /**
