@@ -328,13 +328,17 @@ describe('the client', () => {
     });
 
     it('of the next session again: a confirmation belongs to its session', async () => {
-      const client = await signedIn();
+      const confirm = jest.fn(async () => client.confirmPassword('next').then(() => true));
+      const client = await signedIn({ confirm });
       await client.confirmPassword('secret');
       await client.request('GET', ORDERS);
       expect(server.last.headers.get('X-Svc-Confirmation')).toBe('confirmation secret');
       await client.login(LOGIN);
       await client.request('GET', ORDERS);
       expect(server.last.headers.get('X-Svc-Confirmation')).toBeNull();
+      server.answer = refuse('confirmation next');
+      await client.request('DELETE', ORDERS);
+      expect(confirm).toHaveBeenCalledTimes(1);
     });
   });
 

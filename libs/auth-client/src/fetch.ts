@@ -34,9 +34,12 @@ export function authorizedFetch(sessions: Sessions, options: AuthClientOptions, 
   const signedOut = () =>
     new AuthError('Your session has ended. Please sign in again.', { status: 401, reason: 'signedOut' });
 
+  /** The confirmation of the current session. */
+  const held = () => (confirmation?.fid === sessions.current?.claims.fid ? confirmation : undefined);
+
   const confirmed = async ({ headers }: Response, refused: typeof confirmation): Promise<void> => {
     // Another request has been confirmed in the meantime.
-    if (confirmation !== refused) return;
+    if (held() !== refused) return;
     confirmation = undefined;
     const methods = headers.get(`${header}-Methods`)?.match(/\w+/g) ?? [];
     question ??= ask!(methods as ConfirmationMethod[]).finally(() => (question = undefined));
@@ -63,7 +66,7 @@ export function authorizedFetch(sessions: Sessions, options: AuthClientOptions, 
         subject ??= session;
         // Another user may have signed in from another tab: the request is not sent as that user.
         if (subject && subject.claims.sub !== session?.claims.sub) throw signedOut();
-        const used = confirmation?.fid === session?.claims.fid ? confirmation : undefined;
+        const used = held();
         const headers = new Headers(request.headers);
         if (session) headers.set('Authorization', `Bearer ${session.token}`);
         if (used) headers.set(header, used.token);
