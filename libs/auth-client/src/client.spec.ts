@@ -358,6 +358,13 @@ describe('the client', () => {
     expect(ended.session).toBeNull();
   });
 
+  it('is rejected if the server is in the other mode', async () => {
+    const cookie = server.client({ refreshToken: 'cookie', url: 'https://api.test/auth' });
+    await expect(cookie.login(LOGIN)).rejects.toThrow('The server is not in cookie mode: see `refreshToken`.');
+    server.answer = () => ({ body: { access_token: 'a.e30.c', expires_in: 900 } });
+    await expect(server.client().login(LOGIN)).rejects.toThrow('The server is in cookie mode: see `refreshToken`.');
+  });
+
   it('calls the routes of its guard', async () => {
     const client = await signedIn();
     await client.changePassword({ current_password: 'secret', password: 'next' });

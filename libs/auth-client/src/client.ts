@@ -17,9 +17,11 @@ import type {
 const twice = (fields: Record<string, unknown>) => ({ password_confirmation: fields.password, ...fields });
 
 /**
- * Opens the session of this browser. Create one client for each guard and page, and call {@link AuthClient.restore}.
+ * Opens the session of this browser. Create one client for each guard and page, and call {@link AuthClient.restore}. It
+ * works in a browser only: not while a server renders a page.
  *
- * @param options the path of the routes, and where the refresh token is kept
+ * @param options the path of the routes, and where the refresh token is kept. If that does not fit the server, the first
+ *   sign-in is rejected
  */
 export function createAuthClient(options: AuthClientOptions = {}): AuthClient {
   const { url = '/auth', refreshToken = 'cookie' } = options;

@@ -111,6 +111,8 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
 
   /** Takes the tokens of an answer to a request that was sent at `sentAt`, and gives the access token to the other tabs. */
   const take = ({ access_token: token, refresh_token, expires_in }: Tokens, sentAt: number, reason: SignedInReason) => {
+    if (isCookie === !!refresh_token)
+      throw new Error(`The server is ${isCookie ? 'not ' : ''}in cookie mode: see \`refreshToken\`.`);
     const lifetime = expires_in * 1000;
     // The clock of the server has no part in it: only differences of the local clock are used.
     const session = { token: token!, claims: claimsOf(token!), lifetime, expiresAt: sentAt + lifetime };
