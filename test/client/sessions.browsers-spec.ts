@@ -83,12 +83,12 @@ describeWithBrowser('the browser client', () => {
     });
 
     it('sends no request to restore a session where there is none', async () => {
-      const nobody = await ClientVisitor.of(visit);
-      const empty = await nobody.tab({ refreshToken });
+      const stranger = await ClientVisitor.of(visit);
+      const empty = await stranger.tab({ refreshToken });
       expect(await empty.run('auth.restore()')).toBeNull();
       expect(await empty.run('auth.accessToken()')).toBeNull();
-      expect(nobody.refreshes).toEqual([]);
-      await nobody.context.close();
+      expect(stranger.refreshes).toEqual([]);
+      await stranger.context.close();
     });
 
     it('renews in three tabs at once with one request', async () => {

@@ -1,7 +1,7 @@
 import generate from 'qrcode-generator';
 import { DEMO } from '../../apps/sample/src/dev/demo-accounts';
 import { PHONE, findingsIn } from '../support/accessibility';
-import { VirtualAuthenticator, describeWithBrowser } from '../support/browser';
+import { VirtualAuthenticator, choosePasskey, describeWithBrowser, inFirefox } from '../support/browser';
 import { SampleVisit, type Tab } from '../support/sample-page';
 import { codeAt, secretIn } from '../support/two-factor';
 
@@ -52,6 +52,7 @@ describeWithBrowser('the page of the sample', () => {
       it('signs in with autofill, without an identifier or a click', async () => {
         await authenticator.touch(async () => {
           await tab.presses('Sign out');
+          await choosePasskey(tab.field('Email'));
           await tab.sees('Overview');
         });
         expect((await tab.payload()).amr).toEqual(['webauthn']);
@@ -84,7 +85,8 @@ describeWithBrowser('the page of the sample', () => {
         await tab.answers('Delete');
         await tab.hears('The passkey is deleted.');
         await tab.page.getByText('You have no passkeys yet.').waitFor();
-        expect(await authenticator.held()).toEqual([]);
+        // Firefox does not have the signal of accepted passkeys.
+        if (!inFirefox) expect(await authenticator.held()).toEqual([]);
       });
     });
 

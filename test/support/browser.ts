@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { type Browser, type Page, chromium, firefox } from 'playwright-core';
+import { type Browser, type Locator, type Page, chromium, firefox } from 'playwright-core';
 import { freePort } from '../../apps/sample/src/dev/embedded-postgres';
+import { eventually } from './eventually';
 import { Marionette } from './marionette';
 
 /** Whether the tests of pages run in Firefox instead of Chromium. Set by `TEST_BROWSER`. */
@@ -25,7 +26,7 @@ export async function openBrowser(): Promise<Browser> {
   // Without the sandbox: it needs privileges that a container lacks, and the browser opens only our own pages.
   if (!inFirefox) return chromium.launch({ executablePath: executable, args: ['--no-sandbox'] });
   const port = await freePort();
-  // The channel selects WebDriver BiDi, which an unmodified Firefox speaks.
+  // The channel selects WebDriver BiDi, which an unmodified Firefox supports.
   const browser = await firefox.launch({
     channel: 'moz-firefox',
     executablePath: executable,
@@ -34,6 +35,7 @@ export async function openBrowser(): Promise<Browser> {
       'marionette.port': port,
       'security.webauth.webauthn_enable_softtoken': true,
       'security.webauth.webauthn_enable_usbtoken': false,
+      'ui.prefersReducedMotion': 1,
     },
   });
   skipMediaFeatures(browser);
@@ -51,7 +53,7 @@ interface BidiSession {
 
 /**
  * Playwright sets the media features of each page, and Firefox 153 does not know this command. Without it, every page is
- * light, and has animations. Delete this when the oldest Firefox that we test knows it.
+ * light. Delete this when the oldest Firefox that we test knows it.
  */
 function skipMediaFeatures(browser: Browser): void {
   const { _browserSession: session } = (browser as unknown as Internals)._connection.toImpl(browser);
@@ -64,6 +66,20 @@ function skipMediaFeatures(browser: Browser): void {
       ? Promise.resolve({})
       : send.call(this, command, parameters);
   };
+}
+
+/**
+ * Chooses the passkey in the suggestions of a field with `autocomplete="webauthn"`. Chromium's authenticator accepts
+ * without a choice.
+ */
+export async function choosePasskey(field: Locator): Promise<void> {
+  if (!inFirefox) return;
+  await eventually(async () => {
+    if ((await field.count()) === 0) return true;
+    await field.click({ timeout: 2000 }).catch(() => undefined);
+    for (const key of ['ArrowDown', 'ArrowDown', 'Enter']) await field.page().keyboard.press(key);
+    return (await field.count()) === 0;
+  });
 }
 
 /** Sends a command of WebDriver for WebAuthn, by the name that it has in the protocol of the browser. */

@@ -237,7 +237,7 @@ describe('the client', () => {
       expect((await trusting.fetch('https://elsewhere.test/')).status).toBe(200);
     });
 
-    it('without a token if nobody is signed in', async () => {
+    it('without a token if no user is signed in', async () => {
       expect((await server.client().fetch(ORDERS)).status).toBe(401);
       expect(server.last.headers.get('Authorization')).toBeNull();
     });

@@ -40,7 +40,7 @@ export function createAuthClient(options: AuthClientOptions = {}): AuthClient {
   /** A request of the signed-in user to a route of the guard. */
   const call = <T = void>(method: string, path: string, body?: unknown): Promise<T> =>
     request<T>(method, url + path, body, { credentials });
-  /** A request of nobody. */
+  /** A request without a user. */
   const post = <T = void>(path: string, body?: unknown): Promise<T> => send<T>(url + path, 'POST', body, isCookie);
 
   const passkeys = openPasskeys(() => post('/passkeys/login-options'));

@@ -16,7 +16,7 @@ type Answer = { status?: number; body?: unknown; headers?: Record<string, string
 
 const base64url = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** A server that speaks the wire format, in place of `fetch`: body mode, one session for each login. */
+/** A server with the wire format, in place of `fetch`: body mode, one session for each login. */
 export class FakeServer {
   readonly seen: Seen[] = [];
   /** Answers before the server does. */

@@ -22,7 +22,7 @@ interface Tokens {
 type SignedInReason = AuthClientEvents['signedIn']['reason'];
 type SignedOutReason = AuthClientEvents['signedOut']['reason'];
 
-/** What tabs tell each other. It is never stored. */
+/** A message between tabs. It is never stored. */
 type Message = { session: AuthSession; reason: SignedInReason } | { ended: string; reason: SignedOutReason };
 
 /** Reads the claims without verifying the signature: only the server decides whether a token is valid. */

@@ -142,7 +142,7 @@ export interface Passkey {
   last_used_at: number | null;
 }
 
-/** The passkeys of the user, and what authenticators are told about them. */
+/** The passkeys of the user, and what the browser needs to forget deleted ones. */
 export interface PasskeyList {
   passkeys: Passkey[];
   rp_id: string;
@@ -233,7 +233,7 @@ export interface AuthClient {
 
   /** Mails a link to reset the password. The answer does not show whether there is an account. */
   forgotPassword(email: string): Promise<void>;
-  /** Sets a new password with the token of a mailed link, which ends the sessions of the user. Nobody is signed in. */
+  /** Sets a new password with the token of a mailed link, which ends the sessions of the user. It signs no user in. */
   resetPassword(fields: { token: string; email: string; password: string }): Promise<void>;
   /** Sets a new password and ends all other sessions. Without `current_password`: the first password of a user without one. */
   changePassword(fields: { current_password?: string; password: string }): Promise<void>;
