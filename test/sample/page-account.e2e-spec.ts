@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { PHONE, findingsIn } from '../support/accessibility';
-import { describeWithBrowser } from '../support/browser';
+import { describeInChromium, describeWithBrowser } from '../support/browser';
 import { SampleVisit, type Tab } from '../support/sample-page';
 
 const ADA = 'ada@example.com';
@@ -10,7 +10,7 @@ describeWithBrowser('the page of the sample', () => {
   const visit = SampleVisit.forFile();
   visit.forTests({ SVC_GRACE: '600' });
 
-  describe('in every view', () => {
+  describeInChromium('in every view', () => {
     let tab: Tab;
 
     beforeAll(async () => {
