@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Browser, type Locator, type Page, chromium, firefox } from 'playwright-core';
 import { freePort } from '../../apps/sample/src/dev/embedded-postgres';
 import { eventually } from './eventually';
@@ -39,6 +40,8 @@ export async function openBrowser(): Promise<Browser> {
     args: ['--marionette'],
     firefoxUserPrefs: {
       'marionette.port': port,
+      // Without it, Firefox has no suggestions for the fields of a login, also not for passkeys.
+      'signon.rememberSignons': true,
       'security.webauth.webauthn_enable_softtoken': true,
       'security.webauth.webauthn_enable_usbtoken': false,
     },
@@ -74,16 +77,25 @@ function skipMediaFeatures(browser: Browser): void {
 }
 
 /**
- * Chooses the passkey in the suggestions of a field with `autocomplete="webauthn"`. Chromium's authenticator accepts
- * without a choice.
+ * Chooses the passkey in the suggestions of a field with `autocomplete="webauthn"`, until the field is removed. Chromium's
+ * authenticator accepts without a choice.
  */
 export async function choosePasskey(field: Locator): Promise<void> {
   if (!inFirefox) return;
+  const { keyboard } = field.page();
+  let downs = 0;
+  // The page may not have asked for a passkey yet. A key opens the suggestions if the focus has not.
   await eventually(async () => {
-    if ((await field.count()) === 0) return true;
-    await field.click({ timeout: 2000 }).catch(() => undefined);
-    for (const key of ['ArrowDown', 'ArrowDown', 'Enter']) await field.page().keyboard.press(key);
-    return (await field.count()) === 0;
+    await field.blur({ timeout: 1000 }).catch(() => undefined);
+    await field.focus({ timeout: 1000 }).catch(() => undefined);
+    await sleep(300);
+    for (let i = 0; i <= downs % 2; i++) await keyboard.press('ArrowDown');
+    downs++;
+    await keyboard.press('Enter');
+    return field.waitFor({ state: 'detached', timeout: 1500 }).then(
+      () => true,
+      () => false,
+    );
   });
 }
 
