@@ -15,7 +15,8 @@ const ENDS = {
 const IN_TAB = ' in another tab';
 
 /** Where the client keeps the refresh token in body mode. Only this demonstration needs to know. */
-const refreshToken = () => (config.cookieMode ? null : localStorage.getItem('svc-auth:/auth'));
+const KEY = 'svc-auth:/auth';
+const refreshToken = () => (config.cookieMode ? null : localStorage.getItem(KEY));
 
 const changes = new EventTarget();
 /** `{ at, kind, title, text }`, in order. `kind` is `started`, `renewed`, `replayed`, `reused`, `refused` or `ended`;
@@ -49,12 +50,16 @@ function add(kind, title, text, { at = Date.now(), reason } = {}) {
 }
 
 /** Remembers the refresh token that was replaced just now. */
-function replaced() {
-  const [before, now] = [held, refreshToken()];
-  if (before && before !== now) old = { token: before, at: Date.now() };
+function replace(before, now) {
+  if (before && now && before !== now) old = { token: before, at: Date.now() };
   held = now;
-  issued.push(Date.now());
+  changes.dispatchEvent(new Event('change'));
 }
+
+// A message of another tab can arrive before the storage of this tab has the token that it is about.
+window.addEventListener('storage', ({ key, oldValue, newValue }) => {
+  if (key === KEY && !config.cookieMode) replace(oldValue, newValue);
+});
 
 auth.on('signedIn', ({ session: { claims, expiresAt: end }, reason, otherTab }) => {
   const start = Math.min((claims.auth_time ?? Infinity) * 1000, Date.now());
@@ -63,13 +68,15 @@ auth.on('signedIn', ({ session: { claims, expiresAt: end }, reason, otherTab }) 
     at: start,
   });
   if (reason !== 'restored') return void (held = refreshToken());
-  replaced();
+  issued.push(Date.now());
+  replace(held, refreshToken());
   add('renewed', 'Renewed', 'The page was opened again, and took up the session that this browser has.');
 });
 
 auth.on('renewed', ({ session, otherTab }) => {
   expiresAt = session.expiresAt;
-  replaced();
+  issued.push(Date.now());
+  if (!otherTab) replace(held, refreshToken());
   add('renewed', 'Renewed', `${otherTab ? 'In another tab: a' : 'A'} new access token and a new refresh token.`);
 });
 

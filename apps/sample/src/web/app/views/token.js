@@ -2,7 +2,7 @@ import { auth } from '../auth.js';
 import { config } from '../config.js';
 import { h, time } from '../dom.js';
 import { button, say } from '../feedback.js';
-import { graceLeft, replay } from '../life.js';
+import { graceLeft, onLife, replay } from '../life.js';
 import { timeline } from './timeline.js';
 
 const KEPT = config.cookieMode
@@ -91,7 +91,7 @@ export function sessionCard(left) {
     count();
   }
   draw();
-  left.addEventListener('abort', auth.on('renewed', draw));
+  onLife(draw, { signal: left });
   const ticking = setInterval(count, 1000);
   left.addEventListener('abort', () => clearInterval(ticking));
 
