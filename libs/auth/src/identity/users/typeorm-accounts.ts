@@ -9,6 +9,7 @@ import {
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import { type Database, quoted, quotedPath } from '../../foundation/platform/database';
 import type { NewAccount } from '../../foundation/ports/user-provider';
+import { isStorable } from './identifiers';
 
 // SQLSTATE 23505, unique violation.
 const isDuplicate = (error: unknown): boolean =>
@@ -102,7 +103,8 @@ export class TypeOrmAccounts<User extends ObjectLiteral> {
   }
 
   /** Whether a row has the identifier. Soft-deleted rows count. */
-  private isTaken(identifier: string): Promise<boolean> {
+  private async isTaken(identifier: string): Promise<boolean> {
+    if (!isStorable(identifier)) return false;
     const column = quoted(this.repository.metadata.findColumnWithPropertyName(this.username)!.databaseName);
     return this.database.transaction(async (_, manager) => {
       const rows = () => manager.createQueryBuilder(this.repository.target, 'u').withDeleted();

@@ -19,7 +19,7 @@ import {
   locksRows,
   rowReader,
 } from './prepared-users';
-import { foldedIdentifier, keptAs } from './identifiers';
+import { foldedIdentifier, isStorable, keptAs } from './identifiers';
 import {
   type StoredSecondFactor,
   type NewAccount,
@@ -123,7 +123,7 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
 
   private async find(key: CallerKey): Promise<{ user: User; ended: boolean } | null> {
     const { id } = key;
-    if (id.includes('\0')) return null;
+    if (!isStorable(id)) return null;
     const found = await (this.row?.(key) ?? this.findEntity(id)).catch(nullIfNotOfType);
     // PostgreSQL reads " 7" and "07" as 7. A token subject must match the id exactly.
     return found && this.idOf(found.user as User) === id ? (found as { user: User; ended: boolean }) : null;
@@ -135,7 +135,7 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
   }
 
   async findByIdentifier(identifier: string): Promise<StoredCredentials<User> | null> {
-    if (identifier.includes('\0')) return null;
+    if (!isStorable(identifier)) return null;
     const found = await this.credentials.by(this.username, spellings(this.username, identifier)).catch(nullIfNotOfType);
     const isExact = ({ user }: StoredCredentials<User>): boolean => this.textOf(user, this.username) === identifier;
     const closest = found?.find(isExact) ?? found?.[0];
@@ -155,7 +155,7 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
   }
 
   async passwordHashOf(id: string): Promise<string | null> {
-    if (id.includes('\0')) return null;
+    if (!isStorable(id)) return null;
     const [found] =
       (await this.credentials.by(this.metadata.primaryColumns[0]!.propertyName, [id]).catch(nullIfNotOfType)) ?? [];
     return found && this.idOf(found.user) === id ? found.passwordHash : null;
@@ -176,7 +176,7 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
   }
 
   override async findByEmail(email: string): Promise<User | null> {
-    if (email.includes('\0')) return null;
+    if (!isStorable(email)) return null;
     const property = this.accounts.email;
     const where = spellings(property, email).map((value) => ({ [property]: value }) as FindOptionsWhere<User>);
     const users = await this.credentials.entities(where).catch(nullIfNotOfType);
@@ -222,16 +222,16 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
     return this.accounts.has('emailVerifiedAt');
   }
 
-  override markEmailVerified(id: string, email: string, at: Date): Promise<boolean> {
-    return this.accounts.markVerified(this.byId(id), email, at);
+  override async markEmailVerified(id: string, email: string, at: Date): Promise<boolean> {
+    return isStorable(id) && isStorable(email) && this.accounts.markVerified(this.byId(id), email, at);
   }
 
   override deletesAccounts(): boolean {
     return true;
   }
 
-  override delete(id: string, manager: EntityManager): Promise<boolean> {
-    return this.accounts.delete(this.byId(id), manager);
+  override async delete(id: string, manager: EntityManager): Promise<boolean> {
+    return isStorable(id) && this.accounts.delete(this.byId(id), manager);
   }
 
   override storesSecondFactors(): boolean {
@@ -239,12 +239,16 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
   }
 
   override async secondFactorOf(id: string): Promise<StoredSecondFactor | null> {
-    if (id.includes('\0')) return null;
+    if (!isStorable(id)) return null;
     return this.secondFactors.find(id).catch(nullIfNotOfType);
   }
 
-  override replaceSecondFactor(id: string, current: StoredSecondFactor, next: StoredSecondFactor): Promise<boolean> {
-    return this.secondFactors.replace(id, current, next);
+  override async replaceSecondFactor(
+    id: string,
+    current: StoredSecondFactor,
+    next: StoredSecondFactor,
+  ): Promise<boolean> {
+    return isStorable(id) && this.secondFactors.replace(id, current, next);
   }
 
   override async existingIds(ids: readonly string[]): Promise<ReadonlySet<string> | null> {
@@ -266,6 +270,7 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
   }
 
   async savePasswordHash(id: string, passwordHash: string, replacing?: string | null): Promise<boolean> {
+    if (!isStorable(id)) return false;
     const current = replacing === undefined ? {} : { passwordHash: replacing ?? IsNull() };
     const where = { ...this.byId(id), ...current };
     // The transaction rolls back after the timeout, so a change that was answered with 503 is not committed later.
