@@ -1,7 +1,7 @@
 const { createRequire, isBuiltin } = require('node:module');
 const { compileFunction } = require('node:vm');
 const { default: JestRuntime } = require('jest-runtime');
-require('../support/nest-11.cjs');
+require('../support/other-versions.cjs');
 
 const OURS = /^(?:[./]|@svc\/auth)/;
 

@@ -6,6 +6,8 @@ import { Client } from 'pg';
 import { DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
 import { createEmptyDatabase } from '../support/database';
 
+const { folderOf } = require('../support/other-versions.cjs') as { folderOf: (name: string) => string };
+
 const ROOT = join(__dirname, '../..');
 const TABLES = ['svc_lockouts', 'svc_passkeys', 'svc_password_resets', 'svc_sessions'];
 const NAMES = authMigrations.map(({ name }) => name);
@@ -116,7 +118,7 @@ describe('the migrations of the library', () => {
 
     function typeorm(command: string): Promise<{ code: number | null; output: string }> {
       const register = join(ROOT, 'test/support/register-ts.cjs');
-      const cli = join(ROOT, 'node_modules/typeorm/cli.js');
+      const cli = join(folderOf('typeorm'), 'node_modules/typeorm/cli.js');
       const child = spawn(
         process.execPath,
         ['--require', register, cli, command, '-d', join(folder, 'data-source.ts')],

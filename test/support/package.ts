@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
 import {
+  copyFileSync,
   existsSync,
   mkdirSync,
   readFileSync,
@@ -12,12 +13,12 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 
 export const ROOT = join(__dirname, '../..');
 export const LIBRARY = join(ROOT, 'libs/auth');
 
-/** The files of the package besides the code. */
+/** The files of the package besides the code, and besides the changelog of the repository. */
 const PAGES = ['package.json', 'LICENSE', 'README.md'];
 
 export const manifestOf = (folder: string) =>
@@ -37,7 +38,7 @@ export function fingerprint(...besides: string[]): string {
     .filter((file) => !file.endsWith('spec.ts'))
     .map((file) => `src/${file}`);
   const ofLibrary = [...sources, 'tsconfig.lib.json', ...PAGES].map((file) => join('libs/auth', file));
-  const files = [...ofLibrary, ...besides].filter((name) => /\.\w+$|LICENSE$/.test(name));
+  const files = [...ofLibrary, 'CHANGELOG.md', ...besides].filter((name) => /\.\w+$|LICENSE$/.test(name));
   for (const file of files.toSorted()) hash.update(file).update(readFileSync(join(ROOT, file)));
   return hash.digest('hex').slice(0, 16);
 }
@@ -88,7 +89,8 @@ export function packLibrary(): string {
   const folder = fillOnce(`svc-tarball-${fingerprint()}`, (work) => {
     const stage = join(work, 'stage');
     mkdirSync(stage);
-    for (const file of PAGES) writeFileSync(join(stage, file), readFileSync(join(LIBRARY, file)));
+    const pages = [...PAGES.map((file) => join(LIBRARY, file)), join(ROOT, 'CHANGELOG.md')];
+    for (const page of pages) copyFileSync(page, join(stage, basename(page)));
     const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
     // Without the type check, which `npm run check` runs. The output is the same.
     const flags = ['-p', join(LIBRARY, 'tsconfig.lib.json'), '--outDir', join(stage, 'dist'), '--noCheck'];

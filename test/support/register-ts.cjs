@@ -4,7 +4,7 @@ const { mkdirSync, readFileSync, renameSync, writeFileSync } = require('node:fs'
 const Module = require('node:module');
 const { join } = require('node:path');
 const { swcOptions } = require('./swc-options.cjs');
-require('./nest-11.cjs');
+require('./other-versions.cjs');
 
 require('reflect-metadata');
 

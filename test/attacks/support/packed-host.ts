@@ -21,11 +21,10 @@ const HOST_NEEDS = [
   'pg',
 ];
 
-const onNest11 = process.env.TEST_NEST === '11';
+const { folderOf } = require('../../support/other-versions.cjs') as { folderOf: (name: string) => string };
 
-/** The folder of an installed package, for the version of Nest that the tests run on. */
-const placeOf = (name: string): string =>
-  join(ROOT, onNest11 && name.startsWith('@nestjs/') ? 'test/nest-11' : '.', 'node_modules', name);
+/** The folder of an installed package, in the version that the tests run on. */
+const placeOf = (name: string): string => join(folderOf(name), 'node_modules', name);
 
 /**
  * A folder with a host application that has installed the library's package: built, packed and unpacked as published.
@@ -35,8 +34,10 @@ const placeOf = (name: string): string =>
  * @returns the file to run
  */
 export function packedHost(): string {
-  const made = fingerprint(...HOST_SOURCES, 'package-lock.json', 'test/nest-11/package-lock.json');
-  const folder = fillOnce(`svc-packed-${onNest11 ? 'nest-11-' : ''}${made}`, (work) => {
+  const locks = ['.', 'test/nest-11', 'test/typeorm-0.3'].map((folder) => join(folder, 'package-lock.json'));
+  const made = fingerprint(...HOST_SOURCES, ...locks);
+  const { TEST_NEST: nest = '', TEST_TYPEORM: typeorm = '' } = process.env;
+  const folder = fillOnce(`svc-packed-${nest}-${typeorm}-${made}`, (work) => {
     install(work);
     for (const file of HOST_SOURCES) compile(file, work);
   });
