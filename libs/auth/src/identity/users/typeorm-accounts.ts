@@ -37,15 +37,22 @@ export class TypeOrmAccounts<User extends ObjectLiteral> {
     const values = { [this.username]: identifier, passwordHash, name } as unknown as User;
     try {
       // After a 503 the row must not be committed later: a retry of the client would find the identifier taken.
-      return await this.database.transaction(
-        (_, manager) => manager.save(this.repository.create(values), { transaction: false }),
-        this.callsHost,
-      );
+      return await this.database.transaction((_, manager) => this.insert(manager, values), this.callsHost);
     } catch (error) {
       // A conflict on another unique column is an error: the user cannot choose that value.
       if (isDuplicate(error) && (await this.isTaken(identifier))) return null;
       throw error;
     }
+  }
+
+  private async insert(manager: EntityManager, values: User): Promise<User> {
+    const { target, metadata } = this.repository;
+    const user = this.repository.create(values);
+    // `save` would update the row that already has the primary key, and so replace the password of another account.
+    if (metadata.primaryColumns.some(({ propertyName }) => propertyName in values))
+      await manager.insert(target, user as never);
+    else await manager.save(user, { transaction: false });
+    return user;
   }
 
   /**

@@ -1,6 +1,6 @@
 import { AuthConfigError } from '@svc/auth';
 import { randomUUID } from 'node:crypto';
-import { Column, DataSource, Entity, type ObjectLiteral, PrimaryGeneratedColumn } from 'typeorm';
+import { Column, DataSource, Entity, type ObjectLiteral, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 import { createEmptyDatabase } from '../../../../../test/support/database';
 import {
   ACCOUNTS,
@@ -45,6 +45,15 @@ class ByC extends WithHandle {
   handle!: string;
 }
 
+@Entity('by_key')
+class ByKey {
+  @PrimaryColumn('text')
+  handle!: string;
+
+  @Column('text', { nullable: true })
+  passwordHash?: string | null;
+}
+
 /** Letters whose lower case depends on the language, the place in the word or the version of Unicode. */
 const LETTERS = [
   'Σ',
@@ -76,7 +85,7 @@ describe('the users of a TypeORM entity', () => {
     source = await new DataSource({
       type: 'postgres',
       url: database.url,
-      entities: [...ACCOUNTS, ByCitext, WithoutCase, ByC],
+      entities: [...ACCOUNTS, ByCitext, WithoutCase, ByC, ByKey],
       installExtensions: false,
       uuidExtension: 'pgcrypto',
     }).initialize();
@@ -371,6 +380,15 @@ describe('the users of a TypeORM entity', () => {
     expect(await hash('renewed@example.com')).toBe('changed');
     expect(await hash('untouched@example.com')).toBe('old');
     expect((await source.getRepository(ByInt).findOneBy({ id: other }))?.email).toBe('untouched@example.com');
+  });
+
+  it('are not changed by the creation of an account whose identifier is their primary key', async () => {
+    const users = usersOf(ByKey, 'handle');
+    expect(await users.create({ identifier: 'key', passwordHash: 'digest', name: '' })).toMatchObject({
+      handle: 'key',
+    });
+    expect(await users.create({ identifier: 'key', passwordHash: 'stolen', name: '' })).toBeNull();
+    expect((await users.findByIdentifier('key'))?.passwordHash).toBe('digest');
   });
 
   it('need an entity of this data source with the required columns, and the error contains the correction', () => {
