@@ -1,5 +1,7 @@
-import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { createHash } from 'node:crypto';
+import { cpSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { createDatabase } from '../support/database';
 import { LIBRARY, ROOT, manifestOf, packLibrary, run } from '../support/package';
 import { send } from '../support/processes';
@@ -25,15 +27,40 @@ const ROLES = {
 } as const;
 const REQUIRED = [...ROLES.dependency, ...ROLES.peer];
 
+const integrityOf = (file: string): string => createHash('sha512').update(readFileSync(file)).digest('base64');
+
 describe('the package', () => {
-  it('contains the compiled sources, its manifest, its license and its README, and nothing else', () => {
+  it('contains the compiled sources, its manifest, license, README and changelog, and nothing else', () => {
     const files = run('tar', ['-tzf', packLibrary()], ROOT).trim().split('\n');
     const sources = readdirSync(join(LIBRARY, 'src'), { recursive: true, encoding: 'utf8' }).filter((file) =>
       /(?<!spec|testkit)\.ts$/.test(file),
     );
     const compiled = sources.flatMap((file) => ['.js', '.d.ts'].map((end) => `dist/${file.replace(/\.ts$/, end)}`));
-    const expected = [...compiled, 'package.json', 'LICENSE', 'README.md'].map((file) => `package/${file}`);
+    const expected = [...compiled, 'package.json', 'LICENSE', 'README.md', 'CHANGELOG.md'].map((file) => `package/${file}`);
     expect(files.toSorted()).toEqual(expected.toSorted());
+  });
+
+  // As it is published: with the type check, by another user, and in another folder.
+  it('is the same file wherever it is built', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'svc-build-'));
+    const isSource = (path: string): boolean => !path.startsWith(join(LIBRARY, 'dist'));
+    for (const name of ['libs/auth', 'package.json', 'nest-cli.json', 'tsconfig.json', 'CHANGELOG.md'])
+      cpSync(join(ROOT, name), join(folder, name), { recursive: true, filter: isSource });
+    symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+    run('sh', ['-c', 'umask 002 && chmod -R g+w libs *.json *.md && npm run pack:lib'], folder);
+    const [built] = readdirSync(folder).filter((name) => name.endsWith('.tgz'));
+    expect(integrityOf(join(folder, built!))).toBe(integrityOf(packLibrary()));
+    rmSync(folder, { recursive: true });
+  });
+
+  it('names every module that is imported for its effect, so that a bundler keeps it', () => {
+    const folder = join(LIBRARY, 'src');
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => /(?<!spec)\.ts$/.test(file));
+    const imported = files.flatMap((file) => {
+      const text = readFileSync(join(folder, file), 'utf8');
+      return [...text.matchAll(/^import '(\..+)';$/gm)].map(([, name]) => join('dist', dirname(file), `${name}.js`));
+    });
+    expect(manifest.sideEffects).toEqual(imported.map((file) => `./${file}`).toSorted());
   });
 
   it('resolves with types from ESM and from CommonJS', () => {

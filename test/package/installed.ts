@@ -21,6 +21,17 @@ const NEEDS = {
   '@redis/client': '5.12.1',
 };
 
+const NEST_11 = {
+  ...NEEDS,
+  '@nestjs/common': '11.2.10',
+  '@nestjs/core': '11.2.10',
+  '@nestjs/jwt': '11.0.2',
+  '@nestjs/passport': '11.0.5',
+  '@nestjs/platform-express': '11.2.10',
+  '@nestjs/platform-fastify': '11.2.8',
+  '@nestjs/typeorm': '11.0.3',
+};
+
 /** A kind of host application. */
 export interface HostKind {
   name: string;
@@ -42,20 +53,12 @@ export const HOSTS: readonly HostKind[] = [
       '@nestjs/platform-fastify': manifestOf(ROOT).devDependencies!['@nestjs/platform-fastify']!,
     },
   },
+  { name: 'Nest 11, CommonJS', format: 'commonjs', resolution: 'node16', needs: NEST_11 },
   {
-    name: 'Nest 11, CommonJS',
+    name: 'Nest 11 with the oldest TypeORM, CommonJS',
     format: 'commonjs',
     resolution: 'node16',
-    needs: {
-      ...NEEDS,
-      '@nestjs/common': '11.2.10',
-      '@nestjs/core': '11.2.10',
-      '@nestjs/jwt': '11.0.2',
-      '@nestjs/passport': '11.0.5',
-      '@nestjs/platform-express': '11.2.10',
-      '@nestjs/platform-fastify': '11.2.8',
-      '@nestjs/typeorm': '11.0.3',
-    },
+    needs: { ...NEST_11, '@nestjs/typeorm': '11.0.0', typeorm: '0.3.20' },
   },
 ];
 

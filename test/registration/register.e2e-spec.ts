@@ -1,5 +1,5 @@
 import { type AuthModuleOptions, Registered } from '@svc/auth';
-import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import { Column, Entity, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 import { onFastify } from '../support/adapter';
 import { type TestApp, claimsOf } from '../support/app';
 import { type Mailbox, linkIn, member, membersForFile, startMembers } from '../support/members';
@@ -330,5 +330,51 @@ describe('users with columns of the host, who sign in with a handle', () => {
     await register({ handle: 'ada' }).expect(200);
     await register({ handle: 'Ada' }).expect(422);
     await t.http.post('/auth/login').send({ handle: 'ADA', password: PASSWORD }).expect(422);
+  });
+});
+
+@Entity('by_handle')
+class ByHandle {
+  @PrimaryColumn('text')
+  handle!: string;
+
+  @Column('text')
+  name!: string;
+
+  @Column('text', { nullable: true })
+  passwordHash!: string | null;
+}
+
+describe('users whose primary key is the identifier', () => {
+  const { t } = membersForFile(
+    {
+      username: 'handle',
+      guards: { admin: { username: 'email' } },
+      users: { entity: ByHandle },
+      features: { passwordReset: false, emailVerification: false },
+    },
+    {
+      entities: [ByHandle],
+      tables: 'CREATE TABLE by_handle (handle text PRIMARY KEY, name text NOT NULL, "passwordHash" text)',
+    },
+  );
+  const register = (password: string) =>
+    t.http
+      .post('/auth/register')
+      .send({ handle: 'ada', name: 'Ada', password, password_confirmation: password })
+      .then(({ status }) => status);
+  const login = (password: string) =>
+    t.http
+      .post('/auth/login')
+      .send({ handle: 'ada', password })
+      .then(({ status }) => status);
+
+  it('keep their password when another person registers their identifier, also at the same time', async () => {
+    const passwords = [PASSWORD, 'another horse entirely', 'a third horse entirely'];
+    const answers = await Promise.all(passwords.map(register));
+    expect(answers.toSorted()).toEqual([200, 422, 422]);
+    expect(await register('a fourth horse entirely')).toBe(422);
+    expect(await Promise.all(passwords.map(login))).toEqual(answers);
+    expect(await login('a fourth horse entirely')).toBe(422);
   });
 });

@@ -25,6 +25,10 @@ const withoutValue = (where: unknown): unknown[] =>
     return conditions.filter(([, value]) => value === undefined || value === null);
   });
 
+interface Conditional {
+  where(this: unknown, ...args: unknown[]): unknown;
+}
+
 // There is one user. A look-up without a condition would find it.
 describe('where TypeORM ignores conditions on undefined and null, a missing value', () => {
   const { t, mailbox } = membersForFile({ users: { entity: Greeted } }, { entities: [Greeted] });
@@ -48,9 +52,9 @@ describe('where TypeORM ignores conditions on undefined and null, a missing valu
       record(options.where);
       return find.call(this, options) as never;
     });
-    for (const { prototype } of [UpdateQueryBuilder, DeleteQueryBuilder]) {
-      const { where } = prototype as { where: (this: unknown, ...args: unknown[]) => never };
-      jest.spyOn(prototype as { where: typeof where }, 'where').mockImplementation(function (this: unknown, ...args) {
+    for (const { prototype } of [UpdateQueryBuilder, DeleteQueryBuilder] as unknown as { prototype: Conditional }[]) {
+      const { where } = prototype;
+      jest.spyOn(prototype, 'where').mockImplementation(function (this: unknown, ...args) {
         record(args[0]);
         return where.apply(this, args);
       });
