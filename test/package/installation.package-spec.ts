@@ -48,8 +48,8 @@ describe('the package', () => {
       cpSync(join(ROOT, name), join(folder, name), { recursive: true, filter: isSource });
     symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
     run('sh', ['-c', 'umask 002 && chmod -R g+w libs *.json *.md && npm run pack:lib'], folder);
-    const [built] = readdirSync(folder).filter((name) => name.endsWith('.tgz'));
-    expect(integrityOf(join(folder, built!))).toBe(integrityOf(packLibrary()));
+    const built = readdirSync(folder).find((name) => name.endsWith('.tgz'))!;
+    expect(integrityOf(join(folder, built))).toBe(integrityOf(packLibrary()));
     rmSync(folder, { recursive: true });
   });
 

@@ -162,6 +162,14 @@ describe('social login, as in its recipe', () => {
     expect(await t.database.getRepository(Member).countBy({ email: 'eve@example.com' })).toBe(0);
   });
 
+  it('finds no account without a subject, where TypeORM ignores a condition on undefined, as TypeORM 0.3 does', async () => {
+    await signIn(ada).expect(201);
+    t.database.setOptions({ invalidWhereValuesBehavior: { undefined: 'ignore', null: 'ignore' } });
+    for (const missing of [{ subject: undefined }, { subject: null }, { provider: undefined }])
+      await signIn({ ...ada, ...missing }).expect(403);
+    t.database.setOptions({ invalidWhereValuesBehavior: undefined });
+  });
+
   it('starts a regular session with the provider as its label', async () => {
     const { body } = await signIn(ada).expect(201);
     const { body: listed } = await t.get('/auth/sessions', body.accessToken).expect(200);
