@@ -37,13 +37,16 @@ const jobs = workflows.flatMap(({ name, workflow }) =>
 );
 const stepsOf = (file: string): Step[] => Object.values(workflowOf(file).jobs).flatMap(({ steps }) => steps);
 
-/** The values that an expression on the matrix has in the runs of a job, or the text itself. */
-function values(text: string, { strategy }: Job): string[] {
+/** The commands of a step in each run of its job. */
+function commandsOf({ run = '' }: Step, { strategy }: Job): string[] {
   const { include, ...lists } = strategy?.matrix ?? {};
-  const runs =
-    include ?? Object.entries(lists).flatMap(([name, list]) => (list as string[]).map((v) => ({ [name]: v })));
-  if (!text.includes('${{ matrix.')) return [text];
-  return runs.map((run) => text.replaceAll(/\$\{\{ matrix\.(\w+) \}\}/g, (_, name: string) => String(run[name])));
+  const combined = Object.entries(lists as Record<string, unknown[]>).reduce<Record<string, unknown>[]>(
+    (runs, [name, list]) => runs.flatMap((one) => list.map((value) => ({ ...one, [name]: value }))),
+    [{}],
+  );
+  return (include ?? combined).map((one) =>
+    run.replaceAll(/\$\{\{ matrix\.(\w+) \}\}/g, (_, name: string) => String(one[name])),
+  );
 }
 
 describe('the workflows', () => {
@@ -53,7 +56,7 @@ describe('the workflows', () => {
 
   it.each(jobs)('%s runs scripts and files that exist', (_, job) => {
     const { scripts } = manifestOf(ROOT);
-    const commands = job.steps.flatMap(({ run = '' }) => values(run, job));
+    const commands = job.steps.flatMap((step) => commandsOf(step, job));
     const named = commands.flatMap((run) => [...run.matchAll(/npm run ([\w:-]+)|npm (test)\b/g)]);
     for (const [command, script, test] of named)
       expect([command, scripts]).toEqual([command, expect.objectContaining({ [script ?? test!]: expect.any(String) })]);
@@ -65,7 +68,10 @@ describe('the workflows', () => {
   it.each(jobs)('%s has a time limit, and leaves no credentials in the checkout', (_, job) => {
     expect(job['timeout-minutes']).toBeGreaterThan(0);
     const [checkout] = job.steps;
-    expect(checkout).toMatchObject({ uses: expect.stringMatching(/^actions\/checkout@v\d+$/), with: { 'persist-credentials': false } });
+    expect(checkout).toMatchObject({
+      uses: expect.stringMatching(/^actions\/checkout@v\d+$/),
+      with: { 'persist-credentials': false },
+    });
   });
 
   it('may only read, except the publication, which may prove its identity', () => {
