@@ -110,7 +110,7 @@ describe('the workflows', () => {
   it('publish what the tests have passed, with provenance, and only for a tag of the same version', () => {
     const commands = stepsOf('release.yml').flatMap(({ run }) => run ?? []);
     const [publish] = commands.splice(-1);
-    expect(publish).toBe('npm publish ./svc-auth-*.tgz --provenance --access public');
+    expect(publish).toBe('npm publish "./svc-auth-${GITHUB_REF_NAME#v}.tgz" --provenance --access public');
     expect(commands).toEqual(expect.arrayContaining(['npm run check', 'npm test', 'npm run test:package']));
     expect(commands.at(-1)).toBe('npm run pack:lib');
     expect(commands[0]).toContain('test "$GITHUB_REF_NAME" = "v$version"');
