@@ -108,6 +108,8 @@ describeWithBrowser('the page of the sample', () => {
           await tab.button('Replay it too late').focus();
           await tab.page.keyboard.press('Enter');
           await tab.hears('Wait until the grace time is over');
+          // A button that is busy is faint for a moment.
+          await tab.page.locator('main button[aria-busy]').waitFor({ state: 'detached' });
         },
       ],
     ])('is accessible in light and dark, and fits a phone: %s', async (_, show) => {
@@ -208,7 +210,10 @@ describeWithBrowser('the page of the sample', () => {
     it('shows the claims and the remaining lifetime of its token, and renews it on request', async () => {
       const { jti, amr } = await tab.payload();
       expect(amr).toEqual(['pwd']);
-      expect(JSON.parse(await tab.page.locator('#token-header').innerText())).toEqual({ alg: 'HS256', typ: 'at+jwt' });
+      expect(JSON.parse((await tab.page.locator('#token-header').textContent())!)).toEqual({
+        alg: 'HS256',
+        typ: 'at+jwt',
+      });
       await tab.page.getByText(/^1[45]:\d\d left$/).waitFor();
       await tab.presses('Renew now');
       await tab.lives('Renewed');
