@@ -66,6 +66,7 @@ const GROUPS: readonly (readonly [title: string, ...options: string[]])[] = [
   ['Mail and messages', 'mail', 'messages'],
   [
     'Stores and timeouts',
+    'redis',
     'cache',
     'stores',
     'denylistStore',

@@ -5,6 +5,7 @@ import { AUTH_CONFIG, type AuthConfig, needsDatabase } from './foundation/config
 import type { AuthModuleOptions, AuthModuleAsyncOptions, AuthStructure } from './foundation/config/auth-options';
 import { unknownVariables } from './foundation/config/env';
 import { guardErrors } from './foundation/config/guard-isolation.policy';
+import { redisErrors } from './foundation/config/url-checks';
 import { optionErrors } from './foundation/config/option-checks';
 import { isProduction } from './foundation/config/option-values.policy';
 import { unsafeValueErrors } from './foundation/config/unsafe-values';
@@ -24,6 +25,7 @@ import { GateRefusalLog } from './request/gates/request-log';
 import { TransportErrors } from './request/gates/transport-errors';
 import { Realms } from './foundation/realm/realm';
 import { SecurityStore } from './foundation/security-store/security-store';
+import { OwnRedis } from './foundation/security-store/own-redis';
 import { selectStore } from './foundation/security-store/select-store';
 import { DenylistMonitor } from './identity/denylist/denylist-monitor';
 import { EndedSessions } from './identity/denylist/ended-sessions';
@@ -54,9 +56,11 @@ export class AuthCoreModule {
       },
       {
         provide: SecurityStore,
-        inject: [AUTH_CONFIG, Clock],
-        useFactory: (config: AuthConfig, clock: Clock) => selectStore(config, clock, isProduction()),
+        inject: [AUTH_CONFIG, Clock, OwnRedis],
+        useFactory: (config: AuthConfig, clock: Clock, redis: OwnRedis) =>
+          selectStore(config, clock, isProduction(), redis),
       },
+      OwnRedis,
       {
         provide: Encryption,
         inject: [AUTH_CONFIG],
@@ -105,15 +109,20 @@ function checkedConfig(options: AuthModuleOptions): AuthConfig {
   const problems = [
     ...guardErrors(config, names),
     ...FEATURES.flatMap((feature) => feature.configErrors?.(config, isProduction()) ?? []),
+    ...redisErrors(config),
     ...unsafeValueErrors(config, isProduction()),
   ];
   if (problems.length) throw new AuthConfigError(problems.join('\n'));
   return config;
 }
 
-/** Registers the entities for data sources with `autoLoadEntities`. A service that only verifies tokens needs none. */
+/**
+ * Registers the entities for data sources with `autoLoadEntities`. The module of Nest is not imported: the library uses no
+ * repository of it, and without a data source its error names no correction. A service that only verifies tokens needs none.
+ */
 function entityModule({ routes = true, users, guards = {}, dataSource }: AuthStructure): DynamicModule[] {
   const userEntities = [users, ...Object.values(guards).map((guard) => guard.users)].flatMap((of) => of?.entity ?? []);
   if (!routes && !userEntities.length) return [];
-  return [TypeOrmModule.forFeature([...authEntities, ...(new Set(userEntities) as Set<Type>)], dataSource)];
+  TypeOrmModule.forFeature([...authEntities, ...(new Set(userEntities) as Set<Type>)], dataSource);
+  return [];
 }

@@ -113,7 +113,9 @@ export interface AuthConfig {
   readonly preparedStatements: boolean;
   readonly requestOf: AuthModuleOptions['requestOf'];
   readonly keyPrefix: string;
-  /** The store that the host configured; undefined means the memory of this process. */
+  /** The Redis to which the library connects itself. */
+  readonly redisUrl: string | undefined;
+  /** The store that the host configured; undefined without one: then {@link redisUrl}, or the memory of this process. */
   readonly store: unknown;
 }
 

@@ -596,7 +596,7 @@ export interface EmailVerificationOptions {
  */
 export interface EncryptionOptions {
   /**
-   * Key text, used verbatim as UTF-8 bytes: at least 32. `svc:secret --show` generates one; it must not be a value of
+   * Key text, used verbatim as UTF-8 bytes: at least 32. `npx svc-auth secret --show` generates one; it must not be a value of
    * `secret` or `previousSecrets`. AES-256-GCM keys are derived from it (NIST SP 800-38D, RFC 5869), and so are the keys of refresh tokens. Required by
    * `features.twoFactor`, `features.passkeys` and `features.emailVerification`, and by a guard with an asymmetric
    * algorithm and without `secret`.
@@ -895,7 +895,7 @@ export interface AuthValues {
   algorithm?: Algorithm;
 
   /**
-   * HMAC key, used verbatim as UTF-8 bytes: at least 32 (RFC 7518 §3.2). `svc:secret` generates one. The application does
+   * HMAC key, used verbatim as UTF-8 bytes: at least 32 (RFC 7518 §3.2). `npx svc-auth secret` generates one. The application does
    * not start with a text of few characters, a repeated pattern, a sequence or a well-known published example. Without
    * `encryption.key`, refresh tokens are derived from it (RFC 5869), also under an asymmetric algorithm.
    *
@@ -1090,6 +1090,20 @@ export interface SecurityLogOptions {
   sink?: (line: SecurityLine, severity: 'info' | 'warning') => unknown;
 }
 
+/** The connection to Redis that the library opens and closes. */
+export interface RedisOptions {
+  /**
+   * URL of Redis: `redis://user:password@host:6379/0`, or `rediss://` for TLS. The library connects when the application
+   * starts, and closes the connection when the application shuts down. It needs `@redis/client` or `redis`, version 4 or
+   * 5. The application does not start if no connection is possible within 5 seconds, or if `cache` or `denylistStore` is
+   * also set. For Sentinel or a cluster, set `cache` to a client of your own.
+   *
+   * @default none
+   * @env SVC_REDIS_URL
+   */
+  url?: string;
+}
+
 /** Values that the module has once, for all guards together. */
 export interface SharedValues {
   /** Encryption at rest. */
@@ -1104,11 +1118,14 @@ export interface SharedValues {
   /** The security log. */
   securityLog?: SecurityLogOptions;
 
+  /** The library's own connection to Redis, instead of {@link cache}. */
+  redis?: RedisOptions;
+
   /**
    * The store of revocations: a cache-manager cache on Redis, a connected object of node-redis (`createClient`,
    * `createSentinel` or `createCluster`), or a {@link SecurityStore}. All nodes must share it; it must be persistent and must not evict keys.
    *
-   * @default this process's memory, which production refuses
+   * @default the connection of {@link redis}; without it this process's memory, which production refuses
    */
   cache?: SecurityStore | object;
 

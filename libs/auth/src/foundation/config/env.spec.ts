@@ -51,6 +51,7 @@ const EXPECTED: Record<string, string> = {
   SVC_PASSKEY_ORIGINS: 'passkeys.origins',
   SVC_PASSKEY_CHALLENGE_TTL: 'passkeys.challengeTtl',
   SVC_PASSKEY_UV: 'passkeys.userVerification',
+  SVC_REDIS_URL: 'redis.url',
   SVC_DENYLIST_STORE: 'denylistStore',
   SVC_COOKIE_MODE: 'cookieMode',
   SVC_COOKIE_SECURE: 'cookie.secure',

@@ -76,6 +76,7 @@ export const VARIABLES: ReadonlyArray<readonly [name: string, option: string, pa
   ['PASSKEY_CHALLENGE_TTL', 'passkeys.challengeTtl', number],
   ['PASSKEY_UV', 'passkeys.userVerification', text],
   ['PASSKEY_REQUIRED', 'passkeys.required', flag],
+  ['REDIS_URL', 'redis.url', text],
   ['DENYLIST_STORE', 'denylistStore', text],
   ['STORE_TIMEOUT', 'storeTimeoutMs', number],
   ['PREPARED_STATEMENTS', 'preparedStatements', flag],

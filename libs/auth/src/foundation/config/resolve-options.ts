@@ -65,6 +65,7 @@ export const PER_MODULE: readonly string[] = [
   'hashing',
   'retention',
   'securityLog',
+  'redis',
   'cache',
   'stores',
   'denylistStore',
@@ -124,12 +125,18 @@ export function resolveOptions(options: AuthModuleOptions): AuthConfig {
     preparedStatements: top.preparedStatements ?? DEFAULTS.preparedStatements,
     requestOf: top.requestOf,
     keyPrefix: top.keyPrefix ?? '',
+    redisUrl: top.redis?.url || undefined,
     store: storeOf(top),
   });
 }
 
 /** Combines the declared structure with the values of the factory. A factory cannot change the structure. */
-export function combine(structure: AuthStructure, values: object): AuthModuleOptions {
+export function combine(structure: AuthStructure, values: unknown): AuthModuleOptions {
+  if (typeof values !== 'object' || values === null) {
+    throw new AuthConfigError(
+      `useFactory of AuthModule.forRootAsync returned ${String(values)}. Return an object with the options.`,
+    );
+  }
   const { guards = {}, ...own } = values as AuthModuleOptions;
   const undeclared = Object.keys(guards).filter((name) => !structure.guards?.[name]);
   const misplaced = [
@@ -257,7 +264,13 @@ function securityLog({
   });
 }
 
-function storeOf({ cache, stores = {}, denylistStore }: AuthModuleOptions): unknown {
+function storeOf({ redis, cache, stores = {}, denylistStore }: AuthModuleOptions): unknown {
+  if (redis?.url && (cache || denylistStore)) {
+    throw new AuthConfigError(
+      `redis.url (SVC_REDIS_URL) and ${cache ? 'cache' : 'denylistStore (SVC_DENYLIST_STORE)'} are both set, but there is ` +
+        'one store. Remove one of them.',
+    );
+  }
   if (!denylistStore) return cache;
   if (denylistStore in stores) return stores[denylistStore];
   throw new AuthConfigError(

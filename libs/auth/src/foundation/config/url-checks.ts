@@ -46,11 +46,23 @@ export function mailErrors(
       `emailVerification.frontendUrl (SVC_VERIFY_URL) ${ofPage}. Set it to the page to which browsers are redirected, or remove it.`,
     features.emailVerification &&
       !key &&
-      'features.emailVerification needs encryption.key (SVC_ENCRYPTION_KEY): its links are signed with it. Generate one with svc:secret --show, and do not use the value of secret.',
+      'features.emailVerification needs encryption.key (SVC_ENCRYPTION_KEY): its links are signed with it. Generate one with npx svc-auth secret --show, and do not use the value of secret.',
     mailing &&
       !mail.mailer &&
       `features.${mailing} needs mail.mailer. Set it to nodemailerMailer(transport, from), or to your own Mailer.`,
+    mailing &&
+      mail.mailer &&
+      typeof mail.mailer.send !== 'function' &&
+      'mail.mailer has no method send. Wrap a transporter of nodemailer: nodemailerMailer(transport, from).',
   ].filter((text): text is string => typeof text === 'string');
+}
+
+/** Returns the configuration errors of `redis.url`. The text does not contain the URL, which may contain a password. */
+export function redisErrors({ redisUrl }: AuthConfig): string[] {
+  const url = typeof redisUrl === 'string' && URL.canParse(redisUrl) ? new URL(redisUrl) : null;
+  const isUsable = url?.hostname && ['redis:', 'rediss:'].includes(url.protocol);
+  if (redisUrl === undefined || isUsable) return [];
+  return ['redis.url (SVC_REDIS_URL) is not a URL of Redis. Set it to one, such as redis://localhost:6379.'];
 }
 
 /** Returns the configuration errors of `keys.jwks`, each with its correction. */

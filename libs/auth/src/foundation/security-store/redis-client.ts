@@ -126,26 +126,37 @@ export async function connectionProblem(source: unknown, client: RedisSource | u
   if (client === source || !connect) {
     return 'is a Redis client that is not connected. Await client.connect() before the application starts.';
   }
-  return (await connects(client as RedisClient))
-    ? undefined
-    : `has a Redis client that could not be connected within ${CONNECT_TIMEOUT_MS / 1000} seconds. Check its URL, and that Redis ` +
-        'is reachable when the application starts.';
+  const failure = await connectionFailure(client as RedisClient);
+  return failure === null ? undefined : `has a Redis client that ${failure}`;
 }
 
-async function connects(client: RedisClient): Promise<boolean> {
+/**
+ * Connects a client. Returns why it could not be connected, with the correction; null if it is connected. The text has the
+ * last error of the client, which names the host and the port, and no other part of a URL.
+ */
+export async function connectionFailure(client: RedisClient): Promise<string | null> {
+  let last: Error | undefined;
   // Without a listener, an error of the connection would end the process.
-  client.on('error', () => undefined);
+  client.on('error', (error) => (last = error));
   const waiting = new AbortController();
   const timeout = sleep(CONNECT_TIMEOUT_MS, false, { signal: waiting.signal }).catch(() => false);
   const connected = Promise.resolve(client.connect!()).then(
     () => true,
-    () => false,
+    (error: Error) => {
+      last ??= error;
+      return false;
+    },
   );
   const isConnected = await Promise.race([connected, timeout]);
   waiting.abort();
+  if (isConnected) return null;
   // Otherwise node-redis tries again without end.
-  if (!isConnected) await client.disconnect?.().catch(() => undefined);
-  return isConnected;
+  await client.disconnect?.().catch(() => undefined);
+  const { message, code } = (last ?? {}) as { message?: string; code?: string };
+  return (
+    `could not be connected within ${CONNECT_TIMEOUT_MS / 1000} seconds${last ? ` (${message || code})` : ''}. ` +
+    'Check its URL, and that Redis is reachable when the application starts.'
+  );
 }
 
 /**

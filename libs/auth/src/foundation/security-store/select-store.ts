@@ -4,6 +4,7 @@ import type { Clock } from '../platform/clock';
 import { RedisClusterStore } from './redis-cluster-store';
 import { evictionProblem, RedisSecurityStore } from './redis-security-store';
 import { MemorySecurityStore } from './memory-security-store';
+import { OwnRedis } from './own-redis';
 import { clientProblem, connectionProblem, isCluster, redisClientOf } from './redis-client';
 import { SecurityStore } from './security-store';
 
@@ -11,33 +12,47 @@ import { SecurityStore } from './security-store';
 interface StoreChoice {
   /** A cache, a Redis client, a SecurityStore, or undefined. */
   store: unknown;
+  /** The Redis to which the library connects itself. */
+  redisUrl: string | undefined;
   storeTimeoutMs: number;
   keyPrefix: string;
 }
 
 /**
- * Selects the security store from the option of the host: a SecurityStore of the host, the Redis client below a cache,
- * or the memory of this process.
+ * Selects the security store from the options of the host: the Redis of `redis.url`, a SecurityStore of the host, the Redis
+ * client below a cache, or the memory of this process.
  *
  * @throws AuthConfigError for a Redis client that cannot be used; in production also for a store that is not shared,
  * because a revocation would reach only one process, and for a Redis that evicts keys. If Redis does not report its eviction policy, a warning is logged
  */
-export async function selectStore(choice: StoreChoice, clock: Clock, production: boolean): Promise<SecurityStore> {
+export async function selectStore(
+  choice: StoreChoice,
+  clock: Clock,
+  production: boolean,
+  own = new OwnRedis(),
+): Promise<SecurityStore> {
   const { store: source } = choice;
-  const store = await storeOf(choice, clock);
+  const store = await storeOf(choice, clock, own);
   const isRedis = store instanceof RedisSecurityStore || store instanceof RedisClusterStore;
-  if (production && isRedis) await refuseEviction(store);
+  if (production && isRedis) await refuseEviction(store).catch((error) => closed(own, error));
   if (store.shared) return store;
   const problem = source
     ? 'cache is not a shared store: its data is in the memory of this process, or is not stored'
-    : 'cache is not set, so a revocation would apply only to this process';
+    : 'Neither redis.url (SVC_REDIS_URL) nor cache is set, so a revocation would apply only to this process';
   if (production) {
     throw new AuthConfigError(
-      `${problem}. Set it to a cache-manager cache on Redis, a node-redis client or a SecurityStore.`,
+      `${problem}. Set redis.url to the URL of your Redis, such as redis://localhost:6379, or cache to a cache-manager ` +
+        'cache on Redis, a node-redis client or a SecurityStore.',
     );
   }
   new Logger('Auth').warn(`${problem}. This is allowed in development only: in production the module does not start.`);
   return store;
+}
+
+/** An application that does not start is not shut down either. */
+async function closed(own: OwnRedis, error: unknown): Promise<never> {
+  await own.onApplicationShutdown();
+  throw error;
 }
 
 /** The library detects the loss of all data, but not the loss of single entries. */
@@ -48,7 +63,19 @@ async function refuseEviction(redis: RedisSecurityStore | RedisClusterStore): Pr
   if (problem) new Logger('Auth').warn(problem);
 }
 
-async function storeOf({ store, storeTimeoutMs, keyPrefix }: StoreChoice, clock: Clock): Promise<SecurityStore> {
+async function storeOf(
+  { store, redisUrl, storeTimeoutMs, keyPrefix }: StoreChoice,
+  clock: Clock,
+  own: OwnRedis,
+): Promise<SecurityStore> {
+  if (redisUrl !== undefined) {
+    return new RedisSecurityStore(
+      await own.open(redisUrl),
+      storeTimeoutMs,
+      keyPrefix,
+      () => own.connected !== undefined,
+    );
+  }
   if (store instanceof SecurityStore) return store;
   const client = redisClientOf(store);
   const problem = clientProblem(store, client) ?? (await connectionProblem(store, client));
