@@ -81,14 +81,7 @@ describe('the option cache', () => {
   }
 
   it.each<[string, () => unknown, RegExp]>([
-    ['a URL', () => URL_OF_REDIS, /^cache is a URL\. Set it to a connected client of node-redis/],
     ['a URL object', () => new URL(URL_OF_REDIS), /^cache is a URL/],
-    ['a promise of a client', () => Promise.resolve({}), /^cache is a promise\. Await it/],
-    [
-      'a client of node-redis 4 that was never connected',
-      () => createClient(),
-      /^cache is a Redis client that is not connected/,
-    ],
     [
       'a client of node-redis 5 that was never connected',
       () => createClient5(),
@@ -103,7 +96,7 @@ describe('the option cache', () => {
     [
       'a cache whose client cannot be connected',
       () => ({ stores: [{ store: { client: createClient({ url: URL_OF_REDIS }) } }] }),
-      /^cache has a Redis client that could not be connected within 5 seconds\./,
+      /^cache has a Redis client that could not be connected within 5 seconds \(.*\)\. Check its URL/,
     ],
     [
       'a cluster object of node-redis 4 that was never connected',
@@ -115,7 +108,6 @@ describe('the option cache', () => {
       () => createCluster5({ rootNodes: [{ url: URL_OF_REDIS }] }),
       /^cache is a Redis client that is not connected/,
     ],
-    ['a client of ioredis', () => new IoRedis(), /^cache is a client of ioredis/],
     ['a cache on ioredis', () => ({ store: { client: new IoRedis() } }), /^cache is a client of ioredis/],
   ])('is refused, in development too, if it is %s', async (_, cache, message) => {
     const error: Error = await start({ cache: cache() as object }).then(
@@ -160,14 +152,6 @@ describe('an application', () => {
     ['a decorator', OrdersController],
     ['a guard class', ReportsController],
   ];
-
-  it('that imports AuthModule twice does not start', async () => {
-    const twice = [orm(), AuthModule.forRoot(hostOptions({})), AuthModule.forRoot(hostOptions({}))];
-    await expect(create(twice)).rejects.toMatchObject({
-      name: 'AuthConfigError',
-      message: expect.stringMatching(/^AuthModule is imported more than once.*Import it once/),
-    });
-  });
 
   it('may import the same AuthModule in several modules', async () => {
     const auth = AuthModule.forRoot(hostOptions({}));
@@ -230,7 +214,6 @@ describe('an application', () => {
   };
 
   it.each([
-    ['mysql', 'routes', { users: { provider: MinimalProvider } }],
     ['sqlite', 'users in a table', { routes: false, users: { entity: Person } }],
     ['cockroachdb', 'routes', {}],
   ])('whose data source is of the type %s does not start with %s', async (type, _, options) => {
@@ -264,7 +247,7 @@ describe('an application', () => {
       SVC_ADMIN_ISSUER: '',
     });
     await start(authOptionsFromEnv());
-    const lines = warn.mock.calls.map(([text]) => String(text)).filter((text) => text.includes('SVC_'));
+    const lines = warn.mock.calls.map(([text]) => String(text)).filter((text) => text.includes('is not a variable'));
     expect(lines).toEqual([
       'SVC_COOKIE_MOD is not a variable of @svc/auth, and has no effect. The nearest known name is SVC_COOKIE_MODE.',
       'SVC_ADMIN_ISUER is not a variable of @svc/auth, and has no effect. The nearest known name is SVC_ADMIN_ISSUER.',

@@ -360,7 +360,7 @@ describeWithRedis('the sample, configured by environment alone', () => {
         { ...PRODUCTION, PUBLIC_URL: 'http://orders.example.com', SMTP_URL: 'smtp://127.0.0.1:1' },
         /passwordReset\.frontendUrl \(SVC_RESET_URL\).*in production, mailed links must use https/,
       ],
-      ['a short secret', { SVC_SECRET: 'short' }, /secret has 40 bits/],
+      ['a short secret', { SVC_SECRET: 'short' }, /secret \(SVC_SECRET\) has 40 bits/],
       ['a number of proxies that is none', { TRUST_PROXY: 'all' }, /^TRUST_PROXY is "all"\. Set it to the number of/],
       [
         'a level of the log that is none',

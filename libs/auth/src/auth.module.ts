@@ -69,6 +69,12 @@ export class AuthModule implements NestModule, OnModuleInit {
    * @throws AuthConfigError at boot for every unsafe or contradictory option; the message says how to correct it
    */
   static forRoot(options: AuthModuleOptions): DynamicModule {
+    if (typeof options !== 'object' || options === null) {
+      throw new AuthConfigError(
+        `AuthModule.forRoot got ${typeof options === 'function' ? 'a function' : String(options)}. Give it an object with ` +
+          'the options: AuthModule.forRoot({ ...authOptionsFromEnv(), users: { entity: User } }).',
+      );
+    }
     return assemble(readFlags(options), { useFactory: () => options });
   }
 
@@ -77,6 +83,11 @@ export class AuthModule implements NestModule, OnModuleInit {
    * path, domain, guards, users) are given beside the factory, because Nest mounts routes before the factory runs.
    */
   static forRootAsync({ useFactory, inject, ...structure }: AuthModuleAsyncOptions): DynamicModule {
+    if (typeof useFactory !== 'function') {
+      throw new AuthConfigError(
+        'AuthModule.forRootAsync got no useFactory. Give it a function that returns the options, or call AuthModule.forRoot.',
+      );
+    }
     return assemble(readFlags(structure), {
       inject,
       useFactory: async (...args: unknown[]) => combine(structure, await useFactory(...args)),

@@ -17,10 +17,10 @@ export function relyingPartyErrors({ guards }: AuthConfig): string[] {
 function errorsOfGuard({ passkeys: { rpId, origins, userVerification } }: GuardConfig): string[] {
   return [
     !rpId
-      ? 'features.passkeys needs passkeys.rpId (SVC_PASSKEY_RP_ID): the domain that passkeys belong to, such as example.com.'
+      ? 'features.passkeys needs passkeys.rpId (SVC_PASSKEY_RP_ID). Set it to the domain that passkeys belong to, such as example.com.'
       : domainRefusal(rpId),
     !origins.length &&
-      'features.passkeys needs passkeys.origins (SVC_PASSKEY_ORIGINS): the exact origins of your pages, such as https://app.example.com.',
+      'features.passkeys needs passkeys.origins (SVC_PASSKEY_ORIGINS). Set it to the exact origins of your pages, such as https://app.example.com.',
     ...(rpId ? origins.map((origin) => originRefusal(origin, rpId)) : []),
     !USER_VERIFICATION.includes(userVerification) &&
       `passkeys.userVerification (SVC_PASSKEY_UV) is "${userVerification}". Use required, preferred or discouraged.`,

@@ -73,7 +73,7 @@ describe('a configuration', () => {
     [
       'with two-factor authentication and no encryption key',
       { features: { twoFactor: true } },
-      /^features\.twoFactor needs encryption\.key \(SVC_ENCRYPTION_KEY\).*svc:secret/,
+      /^features\.twoFactor needs encryption\.key \(SVC_ENCRYPTION_KEY\).*svc-auth secret/,
     ],
     [
       'with two-factor authentication of an extra guard and no encryption key',
@@ -94,7 +94,7 @@ describe('a configuration', () => {
     [
       'with a key pair and no secret for refresh tokens',
       { algorithm: 'ES256' },
-      /^The guard "api" has no secret from which refresh tokens can be derived\. Set encryption\.key \(SVC_ENCRYPTION_KEY\); svc:secret/,
+      /^The guard "api" has no secret from which refresh tokens can be derived\. Set encryption\.key \(SVC_ENCRYPTION_KEY\); npx svc-auth secret/,
     ],
     [
       'with a key pair of an extra guard and no secret for refresh tokens',

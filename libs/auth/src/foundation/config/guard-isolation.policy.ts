@@ -76,10 +76,10 @@ function encryptionKeys({ guards, encryption: { key, previousKeys } }: AuthConfi
   return [
     needed.length > 0 &&
       !key &&
-      `features.${needed[0]} needs encryption.key (SVC_ENCRYPTION_KEY): its secrets are encrypted at rest. Generate one with svc:secret --show, and do not use the value of secret.`,
+      `features.${needed[0]} needs encryption.key (SVC_ENCRYPTION_KEY): its secrets are encrypted at rest. Generate one with npx svc-auth secret --show, and do not use the value of secret.`,
     key &&
       short(key) &&
-      `encryption.key (SVC_ENCRYPTION_KEY) is shorter than ${KEY_BYTES} bytes. Generate one with svc:secret --show.`,
+      `encryption.key (SVC_ENCRYPTION_KEY) is shorter than ${KEY_BYTES} bytes. Generate one with npx svc-auth secret --show.`,
     previousKeys.some(short) &&
       `encryption.previousKeys (SVC_PREVIOUS_ENCRYPTION_KEYS) has an entry shorter than ${KEY_BYTES} bytes. Remove it.`,
   ].filter((text): text is string => typeof text === 'string' && text !== '');
@@ -90,7 +90,7 @@ function refreshTokenRoots({ guards, routes, encryption: { key } }: AuthConfig):
   if (!routes || key) return [];
   return guards.flatMap(({ guard, algorithm, secret, nameOf }) => {
     if (algorithm !== 'RS256' && algorithm !== 'ES256') return [];
-    const correction = 'Set encryption.key (SVC_ENCRYPTION_KEY); svc:secret --show generates one.';
+    const correction = 'Set encryption.key (SVC_ENCRYPTION_KEY); npx svc-auth secret --show generates one.';
     if (!secret) return [`The guard "${guard}" has no secret from which refresh tokens can be derived. ${correction}`];
     return Buffer.byteLength(secret) < KEY_BYTES
       ? [

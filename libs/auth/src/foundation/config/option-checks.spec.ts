@@ -189,7 +189,10 @@ describe('the check of options', () => {
 
   it.each([[null], ['x'], [[]], [7]])('refuses %p instead of a block', (value) => {
     expect(errors({ cookie: value, guards: value })).toEqual(
-      expect.arrayContaining(['cookie must be an object.', expect.stringMatching(/^guards must be an object/)]),
+      expect.arrayContaining([
+        'cookie must be an object. Its options: secure, origins, refreshName.',
+        expect.stringMatching(/^guards must be an object/),
+      ]),
     );
     expect(errors({ guards: { admin: value } })).toEqual([expect.stringMatching(/^guards\.admin must be an object/)]);
   });

@@ -50,11 +50,14 @@ function errorsOfBlock(values: object, guard?: string, block?: string): string[]
       return [`${named} has no effect: all guards share one ${option}. Set it beside guards.`];
     }
     if (isBlock(option)) {
-      return isObject(value) ? errorsOfBlock(value, guard, option) : [`${named} must be an object.`];
+      return isObject(value) ? errorsOfBlock(value, guard, option) : [notAnObject(option, named)];
     }
     if (option === 'passwordReset.brokers' && isObject(value)) return errorsOfBrokers(value, guard);
     // An object with hooks may have data of its own, and an instance of a class also functions, which its methods use.
-    if (block === 'hooks' && (typeof value !== 'function' || !isLiteral(values))) return [];
+    if (block === 'hooks' && !OPTIONS.includes(option) && (typeof value !== 'function' || !isLiteral(values)))
+      return [];
+    if (block === 'hooks' && OPTIONS.includes(option) && typeof value !== 'function')
+      return [`${named} must be a function, and is ${typeof value === 'object' ? 'an' : 'a'} ${typeof value}.`];
     if (!OPTIONS.includes(option)) return [unknownOption(option, named)];
     return isValid(option, value) ? [] : [invalidValue(option, guard, value, named)];
   });
@@ -81,7 +84,18 @@ function isValid(option: string, value: unknown): boolean {
   return typeof value === 'boolean' || (option === 'passkeys.required' && typeof value === 'function');
 }
 
+/** An option of `forRootAsync` only, which `forRoot` does not call. */
+const ASYNC_ONLY = ['useFactory', 'inject', 'useClass', 'useExisting'];
+
+function notAnObject(option: string, named: string): string {
+  const members = OPTIONS.filter((one) => one.startsWith(`${option}.`)).map((one) => one.slice(option.length + 1));
+  return `${named} must be an object. Its options: ${members.slice(0, 5).join(', ')}${members.length > 5 ? ', …' : ''}.`;
+}
+
 function unknownOption(option: string, named: string): string {
+  if (ASYNC_ONLY.includes(option)) {
+    return `${named} is not an option of AuthModule.forRoot. Call AuthModule.forRootAsync({ useFactory, inject }) instead.`;
+  }
   const closest = nearest(option, OPTIONS);
   return `${named} is not an option.${closest ? ` The nearest known name is ${closest}.` : ''} All options: docs/options.md.`;
 }

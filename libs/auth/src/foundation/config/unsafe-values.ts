@@ -29,7 +29,7 @@ export function unsafeValueErrors(config: AuthConfig, production: boolean): stri
 }
 
 const ONE_LEAK =
-  'so one leak opens both. Generate a new secret and a new key with svc:secret --show, and keep the former value in ' +
+  'so one leak opens both. Generate a new secret and a new key with npx svc-auth secret --show, and keep the former value in ' +
   'previousSecrets and in encryption.previousKeys.';
 
 /** Shorter texts are refused for their length. */
@@ -38,7 +38,7 @@ const isWeak = (text: string | undefined): boolean =>
 
 const guessable = (option: string): string =>
   `${option} repeats a pattern or few characters, or is a sequence or a published example, so it can be guessed. Generate ` +
-  'one with svc:secret --show.';
+  'one with npx svc-auth secret --show.';
 
 const guessableSecrets = ({ secret, previousSecrets, nameOf }: GuardConfig): (string | false)[] => [
   isWeak(secret) && guessable(`${nameOf('secret')} (SVC_SECRET)`),

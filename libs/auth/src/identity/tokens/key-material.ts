@@ -12,7 +12,7 @@ export function hmacKey(secret: string, option: string): KeyObject {
   const bytes = Buffer.from(secret, 'utf8');
   if (bytes.length >= MIN_SECRET_BYTES) return createSecretKey(bytes);
   throw new AuthConfigError(
-    `${option} has ${bytes.length * 8} bits; HS256 needs at least 256. Make one with: svc:secret --show`,
+    `${option} has ${bytes.length * 8} bits; HS256 needs at least 256. Make one with: npx svc-auth secret --show`,
   );
 }
 
@@ -81,6 +81,6 @@ export const isWeakRsa = ({ asymmetricKeyDetails: { modulusLength = MIN_RSA_BITS
 function refuseWeakRsa(key: KeyObject, option: string): void {
   if (!isWeakRsa(key)) return;
   throw new AuthConfigError(
-    `${option} is an RSA key of ${key.asymmetricKeyDetails?.modulusLength} bits; at least 2048 are needed. Make one with: svc:keygen --algorithm=RS256`,
+    `${option} is an RSA key of ${key.asymmetricKeyDetails?.modulusLength} bits; at least 2048 are needed. Make one with: npx svc-auth keygen --algorithm=RS256`,
   );
 }

@@ -33,9 +33,11 @@ export class Keyring {
     this.algorithm = algorithm;
     if (algorithm === 'HS256') {
       if (!secret)
-        throw new AuthConfigError(`${option('secret')} (SVC_SECRET) is missing. Make one with: svc:secret --show`);
+        throw new AuthConfigError(
+          `${option('secret')} (SVC_SECRET) is missing. Make one with: npx svc-auth secret --show`,
+        );
       this.secrets = [secret, ...previousSecrets].map((text, i) =>
-        hmacKey(text, option(i ? 'previousSecrets' : 'secret')),
+        hmacKey(text, i ? `${option('previousSecrets')} (SVC_PREVIOUS_SECRETS)` : `${option('secret')} (SVC_SECRET)`),
       );
       this.ownKeys = new Map();
       this.signer = this.secrets[0];
@@ -45,7 +47,9 @@ export class Keyring {
     this.activeKid = keys.active;
     this.ownKeys = ring(config, option);
     if (remote) return;
-    this.signer = keys.private ? privateKey(keys.private, keys.passphrase, option('keys.private')) : undefined;
+    this.signer = keys.private
+      ? privateKey(keys.private, keys.passphrase, `${option('keys.private')} (SVC_PRIVATE_KEY)`)
+      : undefined;
     this.refuseUnverifiable(option);
   }
 

@@ -74,12 +74,14 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
     private readonly username: string,
   ) {
     super();
+    const { source } = database;
     if (!database.hasEntity(entity)) {
       throw new AuthConfigError(
-        `${entity.name} is not an entity of this data source. Add it to the entities of TypeOrmModule.forRoot().`,
+        `${entity.name} is not an entity of this data source. Add it to the entities of TypeOrmModule.forRoot(), beside ` +
+          '...authEntities, or set autoLoadEntities: true. Its class needs @Entity().',
       );
     }
-    this.repository = database.source.getRepository(entity);
+    this.repository = source.getRepository(entity);
     this.metadata = this.repository.metadata;
     for (const property of [username, 'passwordHash']) this.requireColumn(property);
     this.secondFactors = new SecondFactorRows(database, this.metadata);

@@ -8,6 +8,9 @@ export interface Requirement {
   readonly met: 'every' | 'some';
 }
 
+const NO_ABILITY =
+  "An ability gate names no ability. Name one, such as @Abilities('orders.read'); @Authenticated() alone accepts any signed-in user.";
+
 /**
  * Parses the arguments of a decorator. A comma separates names: `'a,b'` means two abilities, because no token can have
  * an ability with a comma.
@@ -19,7 +22,7 @@ export function requirement(given: readonly unknown[], met: Requirement['met']):
     typeof item === 'string' ? item.split(',').map((name) => name.trim()) : [item],
   );
   const abilities = names.filter((name) => name !== '');
-  const flaw = abilities.length ? abilities.map(flawOf).find(Boolean) : 'An ability gate names no ability.';
+  const flaw = abilities.length ? abilities.map(flawOf).find(Boolean) : NO_ABILITY;
   if (flaw) throw new AuthConfigError(flaw);
   return { abilities: [...new Set(abilities as string[])], met };
 }
