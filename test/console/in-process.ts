@@ -44,13 +44,15 @@ export async function runInProcess(
       stdout: stream('stdout'),
       stderr: stream('stderr'),
       // The first call sets the exit code. Later output is discarded.
-      exit: (status: number) => {
+      exit: (status = Number(process.exitCode ?? 0)) => {
         end(status);
         throw new Error('the process has ended');
       },
     });
     Logger.overrideLogger(new ConsoleLogger());
-    await main();
+    await main().catch((error) => {
+      if (!ended) throw error;
+    });
     return end(Number(process.exitCode ?? 0));
   } finally {
     restore();

@@ -20,7 +20,7 @@ describe('a console command in its own process', () => {
   });
 
   it('prints one error line and exits with 1', async () => {
-    const stderr = 'There is no env file .env. Create it, or print a secret with: svc:secret --show\n';
+    const stderr = 'There is no env file .env. Create it, or print a secret with: npx svc-auth secret --show\n';
     expect(await place.start(['svc:secret'])).toEqual({ status: 1, stdout: '', stderr });
   });
 

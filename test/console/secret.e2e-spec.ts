@@ -194,7 +194,7 @@ describe('svc:secret', () => {
       const { status, stdout, stderr } = await place.run('svc:secret');
 
       expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
-      expect(stderr).toBe('There is no env file .env. Create it, or print a secret with: svc:secret --show\n');
+      expect(stderr).toBe('There is no env file .env. Create it, or print a secret with: npx svc-auth secret --show\n');
       expect(place.files).toEqual([]);
     });
 

@@ -3,6 +3,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { type ChildProcess, spawn } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { once } from 'node:events';
+import { text as textOf } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as ts from 'typescript';
 import { freePort } from '../../apps/sample/src/dev/embedded-postgres';
@@ -17,6 +19,30 @@ const generated = (file: string): string => readFileSync(join(__dirname, 'nest-n
 
 const page = blocksOf('docs/quick-start.md');
 const files = page.flatMap((block) => (fileOf(block) ? [{ file: fileOf(block)!, text: block.text }] : []));
+
+/** The console of `docs/console.md`. */
+const CONSOLE = {
+  file: 'src/console.ts',
+  text: [
+    "import { NestFactory } from '@nestjs/core';",
+    "import { AppModule } from './app.module.js';",
+    blocksOf('docs/console.md').find(({ text }) => text.includes('AuthConsoleModule.run'))!.text,
+  ].join('\n'),
+};
+
+/** The same console for an application that closes nothing: a Redis client, a pool of PostgreSQL and a timer. */
+const LEAKY_CONSOLE = {
+  file: 'src/leaky-console.ts',
+  text: CONSOLE.text
+    .replace(
+      'void AuthConsoleModule',
+      `void createClient({ url: process.env.REDIS_URL }).connect();
+     void new Pool({ connectionString: process.env.DATABASE_URL }).query('SELECT 1');
+     setInterval(() => undefined, 1000);
+     void AuthConsoleModule`,
+    )
+    .replace('import', "import { createClient } from '@redis/client';\nimport { Pool } from 'pg';\nimport"),
+};
 
 const linesOf = (text: string): string[] => text.split('\n').filter((line) => line.trim() && !line.startsWith('//'));
 
@@ -40,7 +66,8 @@ function build(): string {
   const folder = mkdtempSync(join(tmpdir(), 'svc-hello-'));
   const { compilerOptions } = ts.parseConfigFileTextToJson('tsconfig.json', generated('tsconfig.json')).config;
   const { options } = ts.convertCompilerOptionsFromJson(compilerOptions, folder);
-  for (const { file, text } of [...files, { file: 'src/main.ts', text: generated('src/main.ts') }]) {
+  const main = { file: 'src/main.ts', text: generated('src/main.ts') };
+  for (const { file, text } of [...files, main, CONSOLE, LEAKY_CONSOLE]) {
     const target = join(folder, file.replace(/^src/, 'dist').replace(/ts$/, 'js'));
     mkdirSync(dirname(target), { recursive: true });
     // The generated application is CommonJS, because its package.json sets no type.
@@ -60,12 +87,16 @@ describe('the quick start', () => {
   });
 });
 
+/** The package name resolves to the source of the library. */
+const LOADER = join(ROOT, 'test/support/register-ts.cjs');
+
 describeWithOwnRedis('the application of the quick start', () => {
   let database: Awaited<ReturnType<typeof createEmptyDatabase>>;
   let redis: RedisServer;
   let folder: string;
   let child: ChildProcess;
   let url: string;
+  let env: NodeJS.ProcessEnv;
   let output = '';
 
   beforeAll(async () => {
@@ -73,18 +104,14 @@ describeWithOwnRedis('the application of the quick start', () => {
     folder = build();
     const port = await freePort();
     url = `http://127.0.0.1:${port}`;
-    // The package name resolves to the source of the library.
-    const library = join(ROOT, 'test/support/register-ts.cjs');
-    child = spawn(process.execPath, ['--require', library, 'dist/main.js'], {
-      cwd: folder,
-      env: {
-        PATH: process.env.PATH!,
-        PORT: String(port),
-        DATABASE_URL: database.url,
-        REDIS_URL: redis.url,
-        SVC_SECRET: randomBytes(32).toString('hex'),
-      },
-    });
+    env = {
+      PATH: process.env.PATH!,
+      PORT: String(port),
+      DATABASE_URL: database.url,
+      REDIS_URL: redis.url,
+      SVC_SECRET: randomBytes(32).toString('hex'),
+    };
+    child = spawn(process.execPath, ['--require', LOADER, 'dist/main.js'], { cwd: folder, env });
     for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (output += chunk));
     while ((await fetch(url).catch(() => null)) === null) {
       if (child.exitCode !== null) throw new Error(`the application exited: ${output}`);
@@ -121,5 +148,49 @@ describeWithOwnRedis('the application of the quick start', () => {
     expect((await send(`${url}/auth/logout`, 'POST', undefined, renewed.body.access_token)).status).toBe(204);
     expect((await hello(renewed.body.access_token))[0]).toBe(401);
     expect(output).not.toContain('ERROR');
+  });
+
+  /** Runs a program of the application to its end. `status` is null if it does not end. */
+  async function ran(...args: string[]): Promise<{ status: number | null; stdout: string; stderr: string }> {
+    const program = spawn(process.execPath, ['--require', LOADER, ...args], { cwd: folder, env, timeout: 60_000 });
+    const [stdout, stderr, [status]] = await Promise.all([
+      textOf(program.stdout),
+      textOf(program.stderr),
+      once(program, 'close') as Promise<[number | null]>,
+    ]);
+    return { status, stdout, stderr };
+  }
+
+  it.each<[string, string, string[], number, RegExp, RegExp]>([
+    ['', 'console', ['svc:prune'], 0, /^sessions: 0\nlockout counters: 0\n/, /^$/],
+    ['', 'console', ['svc:release', 'bob@example.com'], 1, /^$/, /^Nothing was released/],
+    ['', 'console', ['svc:verification-link', 'bob@example.com'], 1, /^$/, /^features\.emailVerification is off/],
+    ['', 'console', ['svc:keygen'], 0, /SVC_ALGORITHM=ES256/, /^$/],
+    [', although it closes nothing that it opened', 'leaky-console', ['svc:prune'], 0, /^sessions: 0\n/, /^$/],
+    [
+      ', although it closes nothing that it opened',
+      'leaky-console',
+      ['svc:prune', '--lockout-days=x'],
+      1,
+      /^$/,
+      /is no number/,
+    ],
+  ])(
+    'runs the command of its console%s, and ends: dist/%s.js %j exits with %i',
+    async (_, file, args, status, stdout, stderr) => {
+      const ended = await ran(`dist/${file}.js`, ...args);
+      expect(ended).toEqual({ status, stdout: expect.stringMatching(stdout), stderr: expect.stringMatching(stderr) });
+    },
+  );
+
+  it('has no error for `npx svc-auth doctor`, which names the rest of the way to production', async () => {
+    const cli = join(ROOT, 'libs/auth/src/tools/cli/main.ts');
+    const { status, stdout, stderr } = await ran(cli, 'doctor');
+    expect({ status, stderr }).toEqual({ status: 1, stderr: '' });
+    expect(stdout).toMatch(/^Checked: .*dist\/app\.module\.js\n/);
+    expect(stdout).toMatch(/Errors: 0\. Warnings: 2\.\n$/);
+    expect(stdout).toMatch(/^warning +production .*\n.*issuer \(SVC_ISSUER\)/m);
+    expect(stdout).toMatch(/^warning +redis +appendonly is off/m);
+    expect(stdout).not.toContain(env.SVC_SECRET);
   });
 });

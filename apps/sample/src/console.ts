@@ -2,7 +2,6 @@ import 'reflect-metadata';
 import { existsSync } from 'node:fs';
 import { NestFactory } from '@nestjs/core';
 import { AuthConsoleModule, type OpenApplication } from '@svc/auth/console';
-import { CommandFactory } from 'nest-commander';
 import { AppModule } from './app.module';
 import { openDatabase } from './dev/open-database';
 import { readEnvironment } from './environment';
@@ -20,23 +19,11 @@ async function openApplication(): Promise<OpenApplication> {
   return app;
 }
 
-function fail(error: Error): void {
-  process.stderr.write(`${error.message}\n`);
-  process.exitCode = 1;
-}
-
-/** Runs the command in the arguments of the process. */
+/** Runs the command in the arguments of the process, and ends the process. */
 export async function main(): Promise<void> {
-  try {
-    // Reads `.env`, but generates no development secret: a command writes only what it is asked to write.
-    if (existsSync('.env')) process.loadEnvFile();
-    await CommandFactory.run(AuthConsoleModule.forApplication(openApplication), {
-      logger: ['warn', 'error'],
-      serviceErrorHandler: fail,
-    });
-  } catch (error) {
-    fail(error as Error);
-  }
+  // Reads `.env`, but generates no development secret: a command writes only what it is asked to write.
+  if (existsSync('.env')) process.loadEnvFile();
+  await AuthConsoleModule.run(openApplication);
 }
 
 if (require.main === module) void main();

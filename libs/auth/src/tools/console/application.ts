@@ -1,6 +1,7 @@
 import { type INestApplicationContext, Inject, Injectable, Optional } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { Realms } from '../../foundation/realm/realm';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { CommandRefused } from './command-error';
 
 /** A started application: what `NestFactory.createApplicationContext` resolves to. */
@@ -8,6 +9,9 @@ export type OpenApplication = Pick<INestApplicationContext, 'get' | 'close'>;
 
 /** Starts the host's application for a command that needs it. */
 export type OpensApplication = () => Promise<OpenApplication>;
+
+/** Milliseconds after which the end of a command does not wait for the application any longer. */
+const CLOSE_MS = 10_000;
 
 export const OPENS_APPLICATION = Symbol('OPENS_APPLICATION');
 
@@ -19,13 +23,17 @@ export class Application {
     @Optional() @Inject(OPENS_APPLICATION) private readonly open?: OpensApplication,
   ) {}
 
-  /** Starts the application, runs `work` and closes the application. @throws Refused if there is none */
+  /**
+   * Starts the application, runs `work` and closes the application, which may take ten seconds.
+   *
+   * @throws CommandRefused if there is none
+   */
   async use<T>(work: (application: Pick<OpenApplication, 'get'>) => Promise<T>): Promise<T> {
     const application = await (this.open?.() ?? this.beside());
     try {
       return await work(application);
     } finally {
-      await application.close();
+      await closed(application);
     }
   }
 
@@ -41,4 +49,13 @@ export class Application {
     }
     return { get: this.own.get.bind(this.own) as OpenApplication['get'], close: async () => undefined };
   }
+}
+
+/** Closes an application. A part of it that never closes, such as a pool with a lost connection, does not keep the command. */
+export async function closed(application: Pick<OpenApplication, 'close'>, ms = CLOSE_MS): Promise<void> {
+  const waiting = new AbortController();
+  const timeout = sleep(ms, true, { signal: waiting.signal }).catch(() => false);
+  const isOver = await Promise.race([application.close().then(() => false), timeout]);
+  waiting.abort();
+  if (isOver) process.stderr.write(`The application did not close within ${ms / 1000} seconds.\n`);
 }

@@ -17,6 +17,20 @@ export async function reported(work: () => void | Promise<void>): Promise<void> 
   }
 }
 
+/** Prints an error that ends a command, and sets the exit code 1. */
+export function printFailure({ message }: Error): void {
+  process.exitCode = 1;
+  process.stderr.write(`${message}\n`);
+}
+
+/** Ends the process with its exit code, when its output is written. What the application left open does not delay it. */
+export async function endProcess(): Promise<void> {
+  for (const stream of [process.stdout, process.stderr]) {
+    await new Promise((written) => void stream.write('', written));
+  }
+  process.exit();
+}
+
 /** Asks a question. Only `y` or `yes` confirms. Without a terminal the answer is no. */
 export async function confirm(question: string): Promise<boolean> {
   if (!process.stdin.isTTY) return false;

@@ -1,7 +1,9 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import { CommandFactory } from 'nest-commander';
 import { Application, OPENS_APPLICATION, type OpensApplication } from './application';
 import { KeygenCommand } from './keygen.command';
 import { PruneCommand } from './prune.command';
+import { endProcess, printFailure } from './command-error';
 import { ReleaseCommand } from './release.command';
 import { SecretCommand } from './secret.command';
 import { VerificationLinkCommand } from './verification-link.command';
@@ -13,16 +15,37 @@ import { VerificationLinkCommand } from './verification-link.command';
  * data of an application: the one that {@link forApplication} opens, or the one that imports both this module and
  * `AuthModule`.
  *
- * @example CommandFactory.run(
- *   AuthConsoleModule.forApplication(() => NestFactory.createApplicationContext(AppModule)),
- * )
+ * @example void AuthConsoleModule.run(() => NestFactory.createApplicationContext(AppModule, { abortOnError: false }))
  * @publicApi
  */
 @Module({
   providers: [Application, SecretCommand, KeygenCommand, ReleaseCommand, PruneCommand, VerificationLinkCommand],
 })
 export class AuthConsoleModule {
-  /** @param open starts the application. The commands that need it call this function, and close the application */
+  /**
+   * Runs the command in the arguments of the process, prints its error, and ends the process: with the exit code 0, or 1
+   * after a refusal or an error. Also if the application leaves a connection or a timer open.
+   *
+   * @param open starts the application, as for {@link forApplication}
+   */
+  static async run(open: OpensApplication): Promise<void> {
+    try {
+      await CommandFactory.run(AuthConsoleModule.forApplication(open), {
+        logger: ['warn', 'error'],
+        serviceErrorHandler: printFailure,
+      });
+    } catch (error) {
+      printFailure(error as Error);
+    }
+    await endProcess();
+  }
+
+  /**
+   * For an application of nest-commander with further commands. It ends only when your application has closed everything
+   * that it opened: a Redis client of its own, for example, in `onApplicationShutdown`.
+   *
+   * @param open starts the application. The commands that need it call this function, and close the application
+   */
   static forApplication(open: OpensApplication): DynamicModule {
     return { module: AuthConsoleModule, providers: [{ provide: OPENS_APPLICATION, useValue: open }] };
   }

@@ -1,6 +1,7 @@
 import { chmodSync, chownSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { envName } from '../../foundation/config/env';
 import { newSecret } from '../../foundation/platform/crypto';
-import { CommandRefused } from './command-error';
+import { CommandRefused, confirm } from './command-error';
 
 // The value ends before a comment. A quoted one is matched whole: it may span lines, and a line of it may
 // look like an assignment.
@@ -41,7 +42,9 @@ export class EnvFile {
   /** @throws CommandRefused if the file does not exist. A new file might not be the one that the application reads */
   constructor(private readonly path: string) {
     if (statSync(path, { throwIfNoEntry: false })?.isFile()) return;
-    throw new CommandRefused(`There is no env file ${path}. Create it, or print a secret with: svc:secret --show`);
+    throw new CommandRefused(
+      `There is no env file ${path}. Create it, or print a secret with: npx svc-auth secret --show`,
+    );
   }
 
   has(name: string): boolean {
@@ -70,4 +73,39 @@ function replaceFile(path: string, text: string): void {
     rmSync(temporary, { force: true });
     throw error;
   }
+}
+
+export interface SecretOptions {
+  guard?: string;
+  show?: boolean;
+  force?: boolean;
+  envFile?: string;
+}
+
+/** Generates a secret for HS256, and writes it to the env file or prints it. */
+export async function makeSecret(options: SecretOptions): Promise<void> {
+  const name = variable(options.guard);
+  if (options.show) process.stdout.write(`${newSecret()}\n`);
+  else await write(name, options.envFile || '.env', options.force);
+}
+
+function variable(guard: string | undefined): string {
+  if (guard === undefined) return 'SVC_SECRET';
+  // An empty name, as from an unset shell variable, must not change the secret of the default guard.
+  if (/^[\w-]+$/.test(guard)) return `SVC_${envName(guard)}_SECRET`;
+  throw new CommandRefused(`"${guard}" is no guard name. Use letters, digits, "_" and "-" only.`);
+}
+
+async function write(name: string, path: string, force = false): Promise<void> {
+  const file = new EnvFile(path);
+  if (!force && file.has(name)) {
+    const question =
+      `${name} is already set in ${path}. Tokens signed with it stop working, unless it moves to ` +
+      `${name.replace(/SECRET$/, 'PREVIOUS_SECRETS')}. Overwrite it?`;
+    if (!(await confirm(question))) {
+      throw new CommandRefused(`${name} is already set in ${path} and was left as it is. Overwrite it with: --force`);
+    }
+  }
+  file.set(name, newSecret());
+  process.stdout.write(`${name} is set in ${path}.\n`);
 }

@@ -1,124 +1,12 @@
 import { Command, CommandRunner, Option } from 'nest-commander';
-import { type KeyPairKeyObjectResult, generateKeyPairSync } from 'node:crypto';
-import { DEFAULTS } from '../../foundation/config/defaults';
-import { authOptionsFromEnv } from '../../foundation/config/env';
-import { newSecret } from '../../foundation/platform/crypto';
-import { CommandRefused, reported } from './command-error';
-
-/** The current signing key, as far as the environment contains it. */
-export interface RunningKey {
-  algorithm?: string;
-  kid?: string;
-  publicKey?: string;
-}
-
-// One line with \n escapes. Env readers unescape it inside double quotes, and the library unescapes it otherwise.
-const quoted = (text: string): string => JSON.stringify(text);
-
-/** The key pair as PEMs and as lines of an env file. */
-export const keyText = ({ algorithm, kid, privateKey, publicKey }: SigningKey): string => `${privateKey}
-${publicKey}
-SVC_ALGORITHM=${algorithm}
-SVC_ACTIVE_KID=${kid}
-SVC_PRIVATE_KEY=${quoted(privateKey)}
-SVC_PUBLIC_KEY=${quoted(publicKey)}
-`;
-
-/**
- * The steps to replace the running key by a new key without invalidating tokens.
- *
- * @throws Refused if the `kid` is in use, because a `kid` must identify one key
- */
-export function rotationText(key: SigningKey, running: RunningKey): string {
-  if (key.kid === running.kid) {
-    throw new CommandRefused(
-      `"${key.kid}" names the running key. Give the new one another --kid, or omit --kid for a random one.`,
-    );
-  }
-  const { kid = 'RUNNING_KID', publicKey = 'RUNNING_PUBLIC_KEY' } = running;
-  return `${otherAlgorithm(key, running)}
-Rotation, with the tokens of both keys valid meanwhile. Refresh tokens are not signed; no session ends.
-
-1. Add the new public key beside the running one, wherever tokens are verified, and deploy. Leave SVC_* as it is:
-
-     const env = authOptionsFromEnv();
-     ${publicEntry(key.kid, key.publicKey)}
-
-2. Wait an hour, for verifiers that cache the JWKS. Then sign with the new key: set the four SVC_ lines above.
-   In the same deployment, keep the running key's public entry:
-
-     ${publicEntry(kid, publicKey)}
-
-3. Wait until the last token signed with ${quoted(kid)} has expired: at least SVC_ACCESS_TTL + SVC_LEEWAY seconds
-   (${DEFAULTS.accessTtl + DEFAULTS.leeway} by default), and no less than SVC_2FA_CHALLENGE_TTL or SVC_CONFIRM_TTL, each + SVC_LEEWAY.
-
-4. Remove the entry ${quoted(kid)} and deploy. From then on its tokens fail. Destroy its private key.
-`;
-}
-
-const publicEntry = (kid: string, publicKey: string): string =>
-  `keys: { ...env.keys, public: { ...env.keys?.public, ${quoted(kid)}: ${quoted(publicKey)} } }`;
-
-function otherAlgorithm(key: SigningKey, { algorithm = key.algorithm }: RunningKey): string {
-  if (algorithm === key.algorithm) return '';
-  return `
-Note: SVC_ALGORITHM is ${algorithm}. Guards verify one algorithm, so access tokens signed under it end at step 2,
-and clients refresh. Keys overlap under one algorithm only.
-`;
-}
-
-/** A new key pair with its algorithm and `kid`. */
-export interface SigningKey {
-  algorithm: KeyAlgorithm;
-  kid: string;
-  /** PEM, PKCS #8. */
-  privateKey: string;
-  /** PEM, SPKI. */
-  publicKey: string;
-}
-
-export type KeyAlgorithm = 'ES256' | 'RS256';
-
-const GENERATE: Readonly<Record<KeyAlgorithm, () => KeyPairKeyObjectResult>> = {
-  ES256: () => generateKeyPairSync('ec', { namedCurve: 'P-256' }),
-  // As strong as P-256: 128 bits (NIST SP 800-57 part 1, table 2).
-  RS256: () => generateKeyPairSync('rsa', { modulusLength: 3072 }),
-};
-
-/** Generates a key pair. @throws Refused for an algorithm without key pairs, or a kid with characters unsafe in env files */
-export function newSigningKey(algorithm: string, kid = ''): SigningKey {
-  if (!isSupported(algorithm)) {
-    throw new CommandRefused(`"${algorithm}" is not supported. Use one of: ${Object.keys(GENERATE).join(', ')}.`);
-  }
-  if (!/^[\w.:/@+=~-]*$/.test(kid)) {
-    throw new CommandRefused(`"${kid}" cannot be a kid. Use letters, digits and _ . : / @ + = ~ - only.`);
-  }
-  const { privateKey, publicKey } = GENERATE[algorithm]();
-  return {
-    algorithm,
-    kid: kid || `k${newSecret().slice(0, 8)}`,
-    privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
-    publicKey: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
-  };
-}
-
-const isSupported = (algorithm: string): algorithm is KeyAlgorithm => Object.hasOwn(GENERATE, algorithm);
-
-interface KeygenOptions {
-  algorithm?: string;
-  kid?: string;
-  rotate?: boolean;
-}
+import { reported } from './command-error';
+import { type KeygenOptions, keygen } from './keygen';
 
 /** Generates a key pair for ES256 or RS256 and prints it. It writes no file. */
 @Command({ name: 'svc:keygen', description: 'Make a key pair that signs tokens and print it; nothing is written' })
 export class KeygenCommand extends CommandRunner {
-  run(_arguments: string[], { algorithm = 'ES256', kid, rotate }: KeygenOptions = {}): Promise<void> {
-    return reported(() => {
-      const key = newSigningKey(algorithm, kid);
-      const steps = rotate ? rotationText(key, runningKey()) : '';
-      process.stdout.write(keyText(key) + steps);
-    });
+  run(_arguments: string[], options: KeygenOptions = {}): Promise<void> {
+    return reported(() => void process.stdout.write(keygen(options)));
   }
 
   @Option({ flags: '--algorithm <name>', description: 'ES256 or RS256 (default: ES256)' })
@@ -135,10 +23,4 @@ export class KeygenCommand extends CommandRunner {
   rotate(): boolean {
     return true;
   }
-}
-
-function runningKey(): RunningKey {
-  const { algorithm, keys = {} } = authOptionsFromEnv();
-  const [[kid, publicKey] = [keys.active, undefined]] = Object.entries(keys.public ?? {});
-  return { algorithm, kid, publicKey };
 }
