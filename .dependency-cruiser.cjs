@@ -32,6 +32,7 @@ const ORDER = [
   'tools/health',
   'tools/openapi',
   'tools/console',
+  'tools/cli',
 ];
 
 const SRC = '^libs/auth/src/';

@@ -1,5 +1,15 @@
-import { createHash } from 'node:crypto';
-import { cpSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { createDatabase } from '../support/database';
@@ -94,6 +104,36 @@ describe('the manifest of the package', () => {
   });
 });
 
+/** Runs the command of the package. npm has made its link. */
+function command(folder: string, env: NodeJS.ProcessEnv, args: string[]): [number | null, string] {
+  const link = join(folder, 'node_modules/.bin/svc-auth');
+  const { status, stdout, stderr } = spawnSync(process.execPath, [link, ...args], {
+    cwd: folder,
+    env,
+    encoding: 'utf8',
+  });
+  return [status, stdout + stderr];
+}
+
+/** A root module in the format of the host; in ESM with top-level await. */
+function rootModule(format: 'module' | 'commonjs'): string {
+  const packages = {
+    '@nestjs/typeorm': '{ TypeOrmModule }',
+    '@svc/auth': '{ AuthModule, UserProvider, authEntities }',
+  };
+  const imports = Object.entries(packages).map(([name, names]) =>
+    format === 'module' ? `import ${names} from '${name}';` : `const ${names} = require('${name}');`,
+  );
+  return `${imports.join('\n')}
+class Users extends UserProvider { findById() {} findByIdentifier() {} idOf() {} }
+const AppModule = { module: class Root {}, imports: [
+  TypeOrmModule.forRoot({ type: 'postgres', url: process.env.DATABASE_URL, entities: authEntities }),
+  AuthModule.forRoot({ secret: '${randomBytes(32).toString('hex')}', users: { provider: Users }, features: { accountDeletion: false } }),
+] };
+${format === 'module' ? 'await undefined;\nexport { AppModule };' : 'exports.AppModule = AppModule;'}
+`;
+}
+
 describeWithRedis('the package, installed', () => {
   let folders: string[];
   let database: Awaited<ReturnType<typeof createDatabase>>;
@@ -108,14 +148,17 @@ describeWithRedis('the package, installed', () => {
   const stores = () => ({ databaseUrl: database.url, redisUrl: sharedRedisUrl() });
 
   describe.each(HOSTS.map((kind, i) => [kind.name, kind, i] as const))('installed into %s', (_, kind, i) => {
+    /** The optional packages that the host has not installed itself. */
+    const absent = optional.filter((name) => !(name in kind.needs));
+
     it('installs no optional package', () => {
-      expect(optional.filter((name) => existsSync(join(folders[i]!, 'node_modules', name)))).toEqual([]);
+      expect(absent.filter((name) => existsSync(join(folders[i]!, 'node_modules', name)))).toEqual([]);
     });
 
     it('shows its required packages, and no optional one, to `npm ls`', () => {
       const listed = listedByNpm(folders[i]!);
       expect(REQUIRED.filter((name) => listed[name] !== installedVersion(folders[i]!, name))).toEqual([]);
-      expect(optional.filter((name) => listed[name] !== null)).toEqual([]);
+      expect(absent.filter((name) => listed[name] !== null)).toEqual([]);
     });
 
     it('accepts the optional packages that its host installs, and shows them to `npm ls`', async () => {
@@ -142,6 +185,18 @@ describeWithRedis('the package, installed', () => {
       expect((await send(`${url}/me`, 'GET', undefined, next.access_token)).status).toBe(401);
       expect((await send(`${url}/auth/refresh`, 'POST', { refresh_token: next.refresh_token })).status).toBe(401);
       stop();
+    });
+
+    it('has the command svc-auth, which needs no further package', () => {
+      const svcAuth = (...args: string[]) => command(folders[i]!, { ...process.env, DATABASE_URL: database.url }, args);
+      expect(svcAuth('secret', '--show')).toEqual([0, expect.stringMatching(/^[0-9a-f]{64}\n$/)]);
+      expect(svcAuth('keygen')).toEqual([0, expect.stringMatching(/^-----BEGIN PRIVATE KEY-----/)]);
+      writeFileSync(join(folders[i]!, 'app.module.js'), rootModule(kind.format));
+      const [status, output] = svcAuth('doctor', 'app.module.js');
+      expect([status, output]).toEqual([
+        1,
+        expect.stringMatching(/^ok +start +.*app\.module\.js starts\.[^]*Errors: 0\./m),
+      ]);
     });
 
     describe('names the missing package at boot', () => {

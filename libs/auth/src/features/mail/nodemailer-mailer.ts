@@ -5,6 +5,7 @@ import { type Mail, Mailer } from '../../foundation/ports/mail';
 /** The part of a nodemailer transporter that is used. */
 interface Transporter {
   sendMail(mail: object): Promise<unknown>;
+  verify?(): Promise<unknown>;
 }
 
 class NodemailerMailer extends Mailer {
@@ -18,6 +19,11 @@ class NodemailerMailer extends Mailer {
   send(mail: Mail): Promise<unknown> {
     // As an object, because nodemailer would parse a text, and an address may look like a list of addresses.
     return this.transporter.sendMail({ ...mail, to: { name: '', address: mail.to }, from: this.from });
+  }
+
+  /** Connects to the mail server and signs in. */
+  override async verify(): Promise<unknown> {
+    return this.transporter.verify?.();
   }
 }
 

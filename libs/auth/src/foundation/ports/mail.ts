@@ -18,6 +18,13 @@ export interface Mail {
  */
 export abstract class Mailer {
   abstract send(mail: Mail): Promise<unknown>;
+
+  /**
+   * Checks without a mail whether mails can be sent, for `npx svc-auth doctor`. Optional.
+   *
+   * @throws Error with the reason if not
+   */
+  verify?(): Promise<unknown>;
 }
 
 /** The data of a mail without a link. */

@@ -34,7 +34,8 @@ export interface MissingColumn extends WantedColumn {
 
 type Entity = EntityTarget<ObjectLiteral>;
 
-const MIGRATIONS = new Map<Entity, { readonly name: string }>([
+/** The entities of the library's tables, with the migration that creates the table. */
+export const MIGRATIONS = new Map<Entity, { readonly name: string }>([
   [Session, CreateSvcSessions1763700000000],
   [LockoutCounter, CreateSvcLockouts1763800000000],
   [Passkey, CreateSvcPasskeys1764000000000],
@@ -63,6 +64,10 @@ const userColumns = (database: Database, entity: Entity, username: string): Want
           : 'a migration of your own',
       ),
     );
+
+/** The same of the user tables of all guards. */
+export const columnsOfUsers = (database: Database, { guards }: Pick<AuthConfig, 'guards'>): WantedColumn[] =>
+  guards.flatMap(({ users, username }) => (users?.entity ? userColumns(database, users.entity, username) : []));
 
 const wantedColumn = ({ entityMetadata, databaseName }: ColumnMetadata, migration: string): WantedColumn => ({
   table: entityMetadata.tablePath,
@@ -170,12 +175,12 @@ export class SchemaCheck implements OnApplicationBootstrap, OnModuleDestroy {
       const names = unknown.map((entity) => (entity as { name: string }).name).join(', ');
       return `The data source has no entities ${names}. Add ...authEntities to its entities.`;
     }
-    const ofUsers = this.config.guards.flatMap(({ users, username }) =>
-      users?.entity ? userColumns(database, users.entity, username) : [],
-    );
     try {
       if (!(await database.hasTransactions())) return STATEMENT_POOLING;
-      const missing = await missingColumns(database, [...libraryColumns(database, entities), ...ofUsers]);
+      const missing = await missingColumns(database, [
+        ...libraryColumns(database, entities),
+        ...columnsOfUsers(database, this.config),
+      ]);
       return missing.length ? descriptionOf(missing) : null;
     } catch (error) {
       if (isInconclusive(error)) return 'unknown';

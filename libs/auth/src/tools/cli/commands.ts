@@ -1,0 +1,111 @@
+import { existsSync } from 'node:fs';
+import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { CommandRefused, endProcess, printFailure } from '../console/command-error';
+import { makeSecret } from '../console/env-file';
+import { keygen } from '../console/keygen';
+import { doctor } from './doctor';
+import { init } from './init';
+
+const HELP = `Usage: npx svc-auth <command> [options]
+
+  secret             write a new SVC_SECRET to .env
+    --show             print the secret and write nothing
+    --guard <name>     the secret of an extra guard: SVC_{NAME}_SECRET
+    --force            overwrite a secret without a question
+    --env-file <path>  the file to write to (.env)
+
+  keygen             print a new key pair and its env lines; nothing is written
+    --algorithm <name> ES256 or RS256 (ES256)
+    --kid <kid>        the name of the key (a random one)
+    --rotate           also print the steps to replace the running key
+
+  doctor [file]      check the options, the keys and the stores of an application
+    file               the compiled root module, or a file that exports the options of AuthModule
+                       (dist/app.module.js, if it exists; otherwise the environment only)
+    --export <name>    the export of the file (AppModule, the default export, or the only module)
+    --url <url>        also compare the key set that the running application publishes
+    --env-file <path>  variables that are not set are read from this file (.env, if it exists)
+    --json             print the result as JSON
+                       exits with 0 if all is well, 1 for warnings, 2 for errors
+
+  init               add the module, a user table and the settings to a new Nest application
+    --dry-run          print the changes and write nothing
+    --env-file <path>  the env file (.env)
+`;
+
+type Values = Readonly<Record<string, string | boolean | undefined>>;
+
+interface CliCommand {
+  readonly options: NonNullable<ParseArgsConfig['options']>;
+  /** The exit code after a refusal. */
+  readonly refused: number;
+  /** Whether the command takes a file. */
+  readonly takesFile?: boolean;
+  run(values: Values, file?: string): Promise<void>;
+}
+
+const text = { type: 'string' } as const;
+const flag = { type: 'boolean' } as const;
+
+const COMMANDS: Readonly<Record<string, CliCommand>> = {
+  secret: {
+    options: { show: flag, guard: text, force: { ...flag, short: 'f' }, 'env-file': text },
+    refused: 1,
+    run: ({ 'env-file': envFile, ...values }) => makeSecret({ ...values, envFile: envFile as string | undefined }),
+  },
+  keygen: {
+    options: { algorithm: text, kid: text, rotate: flag },
+    refused: 1,
+    run: async (values) => {
+      // The running key of --rotate.
+      loadEnvironment();
+      process.stdout.write(keygen(values));
+    },
+  },
+  doctor: {
+    options: { export: text, url: text, json: flag, 'env-file': text },
+    refused: 2,
+    takesFile: true,
+    run: async (values, file) => {
+      loadEnvironment(values['env-file'] as string | undefined);
+      process.exitCode = await doctor({ ...values, file } as Parameters<typeof doctor>[0]);
+    },
+  },
+  init: {
+    options: { 'dry-run': flag, 'env-file': text },
+    refused: 1,
+    run: async (values) =>
+      init({ isDryRun: values['dry-run'] === true, envFile: (values['env-file'] as string | undefined) ?? '.env' }),
+  },
+};
+
+/** Reads the variables of an env file that are not set. @throws CommandRefused if a named file does not exist */
+function loadEnvironment(path?: string): void {
+  if (path !== undefined && !existsSync(path)) throw new CommandRefused(`There is no env file ${path}.`);
+  if (existsSync(path ?? '.env')) process.loadEnvFile(path ?? '.env');
+}
+
+/** Runs a command of `npx svc-auth`, prints its error, and ends the process. */
+export async function runCli(args: readonly string[]): Promise<void> {
+  const [name = '--help', ...others] = args;
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  if (['help', '--help', '-h'].includes(name) || (command && others.some((one) => one === '--help' || one === '-h'))) {
+    process.stdout.write(HELP);
+  } else if (command) {
+    try {
+      await command.run(...argumentsOf(command, others));
+    } catch (error) {
+      printFailure(error as Error);
+      process.exitCode = command.refused;
+    }
+  } else {
+    printFailure(new CommandRefused(`"${name}" is no command of svc-auth.\n\n${HELP}`));
+  }
+  await endProcess();
+}
+
+function argumentsOf({ options, takesFile = false }: CliCommand, args: string[]): [Values, string | undefined] {
+  const { values, positionals } = parseArgs({ args, options, allowPositionals: takesFile });
+  if (positionals.length > 1) throw new CommandRefused(`One file is expected, and not: ${positionals.join(' ')}`);
+  return [values as Values, positionals[0]];
+}

@@ -1,0 +1,217 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { newSecret } from '../../foundation/platform/crypto';
+import { CommandRefused } from '../console/command-error';
+import { isSet, withVariable } from '../console/env-file';
+
+/** A file before and after the change. `before` is undefined for a new file. */
+interface Edit {
+  readonly file: string;
+  readonly before: string | undefined;
+  readonly after: string;
+}
+
+const APP_MODULE = 'src/app.module.ts';
+const USERS = 'src/users.ts';
+const IGNORE = '.gitignore';
+
+/** The packages of the quick start. */
+const PACKAGES =
+  '@svc/auth @nestjs/jwt @nestjs/passport passport class-transformer class-validator @nestjs/typeorm typeorm pg @redis/client';
+
+/** The packages whose major version is that of Nest. */
+const OF_NEST = /^@nestjs\/(jwt|passport|typeorm)$/;
+
+const USERS_TEXT = `import { withAuthColumns } from '@svc/auth';
+import { Column, Entity, type MigrationInterface, PrimaryGeneratedColumn, type QueryRunner } from 'typeorm';
+
+@Entity('users')
+export class User extends withAuthColumns() {
+  @PrimaryGeneratedColumn('uuid') id!: string;
+  @Column() name!: string;
+}
+
+const columns = 'name text NOT NULL, email text NOT NULL UNIQUE, password_hash text';
+
+export class CreateUsers1795000000000 implements MigrationInterface {
+  up = (db: QueryRunner) => db.query(\`CREATE TABLE users (id uuid PRIMARY KEY DEFAULT gen_random_uuid(), \${columns})\`);
+  down = (db: QueryRunner) => db.query('DROP TABLE users');
+}
+`;
+
+const moduleImports = (end: string): string[] => [
+  "import { existsSync } from 'node:fs';",
+  "import { TypeOrmModule } from '@nestjs/typeorm';",
+  "import { AuthModule, authEntities, authMigrations } from '@svc/auth';",
+  `import { CreateUsers1795000000000, User } from './users${end}';`,
+];
+
+const LOAD = "if (existsSync('.env')) process.loadEnvFile();";
+
+const MODULES = `
+    TypeOrmModule.forRoot({
+      type: 'postgres',
+      url: process.env.DATABASE_URL,
+      entities: [...authEntities, User],
+      migrations: [...authMigrations, CreateUsers1795000000000],
+      migrationsRun: true,
+    }),
+    AuthModule.forRoot({
+      users: { entity: User },
+      features: { registration: true },
+      secret: process.env.SVC_SECRET,
+      redis: { url: process.env.REDIS_URL },
+    }),
+  `;
+
+/**
+ * Makes the changes of the quick start in a new Nest application: the user table, the modules, and the env file with a
+ * new secret. What is already there stays as it is, so that a second run changes nothing.
+ *
+ * @throws CommandRefused before any change, if a file is not as `nest new` generates it
+ */
+export function init({ isDryRun, envFile }: { isDryRun: boolean; envFile: string }): void {
+  const edits = [usersEdit(), moduleEdit(), envEdit(envFile), ignoreEdit(envFile)].filter(
+    ({ before, after }) => before !== after,
+  );
+  const print = (text: string): void => void process.stdout.write(text);
+  for (const edit of edits) {
+    print(isDryRun ? `${difference(edit)}\n` : `${edit.before === undefined ? 'created' : 'changed'} ${edit.file}\n`);
+    if (!isDryRun) write(edit);
+  }
+  if (!edits.length) print('Nothing to change.\n');
+  print(nextSteps());
+}
+
+function write({ file, after }: Edit): void {
+  mkdirSync(dirname(file), { recursive: true });
+  // An env file has secrets.
+  writeFileSync(file, after, { mode: after.includes('SVC_SECRET=') ? 0o600 : 0o666 });
+}
+
+const textOf = (file: string): string | undefined => (existsSync(file) ? readFileSync(file, 'utf8') : undefined);
+
+/** A file of this name that the host already has stays as it is. */
+function usersEdit(): Edit {
+  const before = textOf(USERS);
+  if (before !== undefined && !/export class User\b/.test(before))
+    throw new CommandRefused(
+      `${USERS} exists and has no class User. Rename it, or follow docs/quick-start.md by hand.`,
+    );
+  return { file: USERS, before, after: before ?? USERS_TEXT };
+}
+
+function moduleEdit(): Edit {
+  const before = textOf(APP_MODULE);
+  if (before === undefined)
+    throw new CommandRefused(
+      `There is no ${APP_MODULE}. Run this command in the folder of a Nest application: npx @nestjs/cli new hello`,
+    );
+  if (before.includes('AuthModule')) return { file: APP_MODULE, before, after: before };
+  const decorated = /^@Module\(\{\s*imports: \[\s*\],/m.exec(before);
+  const lastImport = [...before.matchAll(/^import [^;]*;[ \t]*\r?\n/gm)].at(-1);
+  if (!decorated || !lastImport || before.includes('TypeOrmModule')) {
+    throw new CommandRefused(
+      `${APP_MODULE} is not as nest new generates it (imports: []), so it was left as it is, and so were all other files. ` +
+        `Add these lines yourself:\n\n${[...moduleImports(endOf(before)), '', LOAD].join('\n')}\n\n  imports: [${MODULES}],`,
+    );
+  }
+  const newline = before.includes('\r\n') ? '\r\n' : '\n';
+  const lines = (text: string): string => text.replaceAll('\n', newline);
+  const afterImports = lastImport.index + lastImport[0].length;
+  const head = before.slice(0, afterImports) + moduleImports(endOf(before)).join(newline) + newline;
+  const body = before
+    .slice(afterImports)
+    .replace(
+      /(@Module\(\{\s*imports: \[)\s*\]/,
+      (_, start: string) => `${lines(LOAD)}${newline}${newline}${start}${lines(MODULES)}]`,
+    );
+  return { file: APP_MODULE, before, after: head + body };
+}
+
+/** The ending of relative imports: an application in ESM writes it. */
+const endOf = (text: string): string => (/from '\.\/[^']*\.js'/.test(text) ? '.js' : '');
+
+function envEdit(file: string): Edit {
+  const before = textOf(file);
+  const variables: readonly (readonly [string, () => string])[] = [
+    ['DATABASE_URL', () => `postgres://localhost/${databaseName()}`],
+    ['REDIS_URL', () => 'redis://localhost:6379'],
+    ['SVC_SECRET', newSecret],
+  ];
+  const after = variables.reduce(
+    (text, [name, value]) => (isSet(text, name) ? text : withVariable(text, name, value())),
+    before ?? '',
+  );
+  return { file, before, after };
+}
+
+function manifest(): {
+  name?: string;
+  dependencies?: Record<string, string>;
+  devDependencies?: Record<string, string>;
+} {
+  return JSON.parse(textOf('package.json') ?? '{}') as ReturnType<typeof manifest>;
+}
+
+const databaseName = (): string => manifest().name?.replace(/^.*\//, '').replaceAll(/\W/g, '_') || 'app';
+
+/** The env file must not be committed. */
+function ignoreEdit(envFile: string): Edit {
+  const before = textOf(IGNORE);
+  const isIgnored = before
+    ?.split(/\r?\n/)
+    .some((line) => [envFile, `/${envFile}`, '.env*', '*.env'].includes(line.trim()));
+  // Without the file there is no repository of git to protect.
+  if (before === undefined || isIgnored) return { file: IGNORE, before, after: before ?? '' };
+  return { file: IGNORE, before, after: `${before}${before === '' || before.endsWith('\n') ? '' : '\n'}${envFile}\n` };
+}
+
+function nextSteps(): string {
+  const { dependencies = {}, devDependencies = {} } = manifest();
+  const installed = { ...dependencies, ...devDependencies };
+  const isNest11 = /^\D*11\b/.test(installed['@nestjs/core'] ?? '');
+  const missing = PACKAGES.split(' ')
+    .filter((name) => !installed[name])
+    .map((name) => (isNest11 && OF_NEST.test(name) ? `${name}@11` : name));
+  return `
+Next:
+${missing.length ? `  npm install ${missing.join(' ')}\n` : ''}  check DATABASE_URL and REDIS_URL in the env file, and create the database: createdb ${databaseName()}
+  npm run build && npx svc-auth doctor
+  npm start
+A guarded route: @Authenticated() on a controller, @CurrentUser() for its user (docs/quick-start.md, step 4).
+`;
+}
+
+/** The lines of a change, with + and -. A new secret is not shown, because a second run makes another one. */
+function difference({ file, before, after }: Edit): string {
+  const old = before === undefined ? [] : before.split('\n');
+  const now = after.split('\n');
+  const pairs = [...longestCommon(old, now), [old.length, now.length] as const];
+  let [i, j] = [0, 0];
+  const lines = pairs.flatMap(([nextOld, nextNow]) => {
+    const removed = old.slice(i, nextOld).map((line) => `-${line}`);
+    const added = now.slice(j, nextNow).map((line) => `+${line}`);
+    [i, j] = [nextOld + 1, nextNow + 1];
+    return [...removed, ...added, ...(nextNow < now.length ? [` ${now[nextNow]}`] : [])];
+  });
+  const text = lines.map((line) => line.replace(/^(\+SVC_SECRET=).*/, '$1(a new secret)')).join('\n');
+  return `--- ${before === undefined ? '(new)' : file}\n+++ ${file}\n${text}`;
+}
+
+/** The pairs of equal lines that two texts have in the same order (longest common subsequence). */
+function longestCommon(a: readonly string[], b: readonly string[]): [number, number][] {
+  const length = Array.from({ length: a.length + 1 }, () => Array.from({ length: b.length + 1 }, () => 0));
+  for (let i = a.length - 1; i >= 0; i--) {
+    for (let j = b.length - 1; j >= 0; j--) {
+      length[i]![j] = a[i] === b[j] ? length[i + 1]![j + 1]! + 1 : Math.max(length[i + 1]![j]!, length[i]![j + 1]!);
+    }
+  }
+  const pairs: [number, number][] = [];
+  for (let i = 0, j = 0; i < a.length && j < b.length;) {
+    if (a[i] === b[j]) pairs.push([i++, j++]);
+    else if (length[i + 1]![j]! >= length[i]![j + 1]!) i++;
+    else j++;
+  }
+  return pairs;
+}

@@ -1,0 +1,270 @@
+import type { AuthConfig } from '../../foundation/config/auth-config';
+import { Clock } from '../../foundation/platform/clock';
+import { type Database, quotedPath } from '../../foundation/platform/database';
+import { withTimeout } from '../../foundation/platform/deadline';
+import { type RedisClient, type RedisSource, isCluster, onMaster } from '../../foundation/security-store/redis-client';
+import { evictionProblem, policyIn } from '../../foundation/security-store/redis-security-store';
+import { MIGRATIONS, columnsOfUsers, libraryColumns, missingColumns } from '../migrations/missing-schema';
+import { ANSWER_MS, type Finding, type Subject, finding } from './config-checks';
+
+const DEFAULT_LEEWAY_SECONDS = 5;
+
+/** A difference that is no delay of the network, in milliseconds. */
+const NOTABLE_MS = 1000;
+
+/** Why PostgreSQL could not be reached, with the correction. */
+export function databaseFailure(error: Error): Finding {
+  const { code, errors } = error as Error & { code?: string; errors?: Error[] };
+  // The error of a host with several addresses has no text of its own.
+  const text = error.message || (errors ?? []).map(({ message }) => message).join(', ') || code || error.name;
+  const cure = CURES.find(([pattern]) => pattern.test(`${text} ${code ?? ''}`))?.[1];
+  return finding('postgres', 'error', `No connection to PostgreSQL: ${text}`, cure ?? 'Check DATABASE_URL.');
+}
+
+const CURES: readonly (readonly [RegExp, string])[] = [
+  [/ECONNREFUSED|ETIMEDOUT|timeout/i, 'Start PostgreSQL, or correct the host and the port in DATABASE_URL.'],
+  [/ENOTFOUND|EAI_AGAIN/, 'Correct the host in DATABASE_URL.'],
+  [/password|28P01|28000|role "/, 'Correct the user and the password in DATABASE_URL.'],
+  [/database ".*" does not exist|3D000/, 'Create the database with createdb, or correct its name in DATABASE_URL.'],
+  [/certificate|SSL/i, 'Correct the TLS settings of the data source (ssl).'],
+];
+
+/** The server, the tables, the indexes, the rights and the clock of PostgreSQL. */
+export async function databaseChecks({ database, config }: Subject): Promise<Finding[]> {
+  if (!database || (config && !config.routes && !database.hasEntity([...MIGRATIONS.keys()][0]!))) return [];
+  try {
+    return [
+      ...(await serverChecks(database)),
+      ...(await tableChecks(database, config)),
+      ...(await identifierChecks(database, config)),
+      ...(await clockCheck('PostgreSQL', config?.guards[0]?.leeway, async () => {
+        const [row] = await database.query<{ ms: string }>('SELECT extract(epoch FROM clock_timestamp()) * 1000 AS ms');
+        return Number(row!.ms);
+      })),
+    ];
+  } catch (error) {
+    return [databaseFailure(((error as Error).cause as Error | undefined) ?? (error as Error))];
+  }
+}
+
+const OLDEST_TESTED = 150_000;
+
+async function serverChecks(database: Database): Promise<Finding[]> {
+  const [server] = await database.query<{ version: string; number: string; standby: boolean; readonly: string }>(
+    `SELECT current_setting('server_version') AS version, current_setting('server_version_num') AS number,
+            pg_is_in_recovery() AS standby, current_setting('default_transaction_read_only') AS readonly`,
+  );
+  const { version, number, standby, readonly } = server!;
+  if (standby || readonly === 'on') {
+    const message = `PostgreSQL ${version} ${standby ? 'is a standby' : 'is read-only (default_transaction_read_only)'}.`;
+    return [finding('postgres', 'error', message, 'Connect to the primary: no session can be stored here.')];
+  }
+  if (Number(number) < OLDEST_TESTED)
+    return [finding('postgres', 'warning', `PostgreSQL ${version} is not tested.`, 'Use PostgreSQL 15 or later.')];
+  return [finding('postgres', 'ok', `PostgreSQL ${version}.`)];
+}
+
+async function tableChecks(database: Database, config?: AuthConfig): Promise<Finding[]> {
+  const entities = [...MIGRATIONS.keys()].filter((entity) => database.hasEntity(entity));
+  if (entities.length < MIGRATIONS.size) {
+    const cure = 'Add ...authEntities to its entities, and ...authMigrations to its migrations.';
+    return [finding('tables', 'error', 'The data source has not all entities of the library.', cure)];
+  }
+  const ofUsers = config ? columnsOfUsers(database, config) : [];
+  const missing = await missingColumns(database, [...libraryColumns(database, entities), ...ofUsers]);
+  if (missing.length) {
+    const names = missing.map(({ table, column, migration, isTable }) =>
+      isTable
+        ? `The table ${table} is missing: ${migration}.`
+        : `The column ${table}.${column} is missing: ${migration}.`,
+    );
+    const cure = 'Run the migrations: npx typeorm migration:run -d dist/data-source.js, or migrationsRun: true.';
+    return [finding('tables', 'error', [...new Set(names)].join('\n'), cure)];
+  }
+  const tables = entities.map((entity) => database.source.getMetadata(entity));
+  const names = tables.map(({ tablePath }) => quotedPath(tablePath));
+  const forbidden = await database.query<{ name: string }>(
+    `SELECT name FROM unnest($1::text[]) AS name
+      WHERE NOT (has_table_privilege(name, 'SELECT') AND has_table_privilege(name, 'INSERT')
+             AND has_table_privilege(name, 'UPDATE') AND has_table_privilege(name, 'DELETE'))`,
+    [names],
+  );
+  const present = await database.query<{ name: string; valid: boolean }>(
+    `SELECT index.relname AS name, pg_index.indisvalid AS valid
+       FROM pg_index JOIN pg_class AS index ON index.oid = pg_index.indexrelid
+      WHERE pg_index.indrelid = ANY (SELECT to_regclass(name) FROM unnest($1::text[]) AS name)`,
+    [names],
+  );
+  const usable = new Set(present.filter(({ valid }) => valid).map(({ name }) => name));
+  const unusable = tables.flatMap(({ indices, tablePath }) =>
+    indices.filter(({ name }) => !usable.has(name)).map((index) => ({ index, tablePath })),
+  );
+  return [
+    finding('tables', 'ok', `The tables ${tables.map(({ tableName }) => tableName).join(', ')} have all columns.`),
+    ...forbidden.map(({ name }) =>
+      finding(
+        'tables',
+        'error',
+        `The role of the application may not read and write ${name}.`,
+        `GRANT SELECT, INSERT, UPDATE, DELETE ON ${name} TO the role.`,
+      ),
+    ),
+    ...unusable.map(({ index: { name, isUnique, columns, where }, tablePath }) =>
+      finding(
+        'indexes',
+        'error',
+        `The index ${name} of ${tablePath} is missing or invalid.`,
+        `CREATE ${isUnique ? 'UNIQUE ' : ''}INDEX ${name} ON ${quotedPath(tablePath)} ` +
+          `(${columns.map(({ databaseName }) => databaseName).join(', ')})${where ? ` WHERE ${where}` : ''};`,
+      ),
+    ),
+    ...(unusable.length ? [] : [finding('indexes', 'ok', 'All indexes of these tables are valid.')]),
+  ];
+}
+
+/** Whether a login finds its user by an index, and whether two users can have one identifier. */
+async function identifierChecks(database: Database, config?: AuthConfig): Promise<Finding[]> {
+  const checks = (config?.guards ?? []).map(async ({ users, username }): Promise<Finding[]> => {
+    const metadata = users?.entity && database.source.getMetadata(users.entity);
+    const column = metadata?.findColumnWithPropertyName(username)?.databaseName;
+    if (!metadata || !column) return [];
+    const indexes = await database.query<{ definition: string; unique: boolean }>(
+      `SELECT pg_get_indexdef(indexrelid) AS definition, indisunique AS unique
+         FROM pg_index WHERE indrelid = to_regclass($1) AND indisvalid`,
+      [quotedPath(metadata.tablePath)],
+    );
+    // The column itself, or an expression of it, such as lower(email).
+    const isAbout = new RegExp(`\\((\\w+\\()*"?${column.replaceAll(/\W/g, '\\$&')}"?\\W`);
+    const found = indexes.filter(({ definition }) => isAbout.test(definition));
+    const place = `${metadata.tablePath}.${column}`;
+    if (found.some(({ unique }) => unique)) return [finding('indexes', 'ok', `${place} has a unique index.`)];
+    return [
+      finding(
+        'indexes',
+        'warning',
+        `${place} has no ${found.length ? 'unique ' : ''}index: ${found.length ? 'two users can have one identifier' : 'each login reads the whole table'}.`,
+        `CREATE UNIQUE INDEX ON ${quotedPath(metadata.tablePath)} ("${column}");`,
+      ),
+    ];
+  });
+  return (await Promise.all(checks)).flat();
+}
+
+/** Compares a clock with that of the process. Half of the time of the answer is not known, and is subtracted. */
+async function clockCheck(
+  server: string,
+  leeway = DEFAULT_LEEWAY_SECONDS,
+  read: () => Promise<number>,
+): Promise<Finding[]> {
+  const [clock, sentAt] = [new Clock(), performance.now()];
+  const theirs = await read();
+  const unknown = (performance.now() - sentAt) / 2;
+  const difference = Math.round(theirs - (clock.now() - unknown));
+  const least = Math.abs(difference) - unknown;
+  const message = `The clock of ${server} differs from that of this process by ${difference} ms.`;
+  const cure = 'Synchronize both machines with NTP: tokens and sessions have times of both.';
+  if (least > leeway * 1000)
+    return [finding('clocks', 'error', `${message} The option leeway allows ${leeway} s.`, cure)];
+  return [finding('clocks', least > NOTABLE_MS ? 'warning' : 'ok', message, least > NOTABLE_MS ? cure : undefined)];
+}
+
+type Ask = (...words: string[]) => Promise<unknown>;
+
+/** The version, the role, the eviction, the persistence, the speed and the clock of Redis; of each master of a cluster. */
+export async function redisChecks(subject: Subject): Promise<Finding[]> {
+  const { redis, config, production } = subject;
+  if (!redis) {
+    if (!config || config.store || config.redisUrl) return [];
+    const message = 'Neither redis.url (SVC_REDIS_URL) nor cache is set: the store is in the memory of the process.';
+    const cure =
+      'Set redis.url, such as redis://localhost:6379. In production the application does not start without it.';
+    return [finding('redis', production ? 'error' : 'warning', message, cure)];
+  }
+  const findings = await Promise.all((await askersOf(redis)).map((ask) => ofMaster(ask, subject)));
+  return findings.flat();
+}
+
+async function askersOf(source: RedisSource): Promise<Ask[]> {
+  if (!isCluster(source)) return [(...words) => onMaster(source, (client) => client.sendCommand(words))];
+  const clients: RedisClient[] = await Promise.all(source.masters.map(async (node) => source.nodeClient(node)));
+  return clients.map(
+    (client) =>
+      (...words: string[]) =>
+        client.sendCommand(words),
+  );
+}
+
+async function ofMaster(ask: Ask, { config, production }: Subject): Promise<Finding[]> {
+  const within: Ask = (...words) => withTimeout('Redis', ANSWER_MS, ask(...words));
+  try {
+    await within('PING');
+    return [
+      ...(await redisServer(within)),
+      ...(await eviction(within, production)),
+      ...(await persistence(within)),
+      ...(await latency(within, config?.storeTimeoutMs)),
+      ...(await clockCheck('Redis', config?.guards[0]?.leeway, async () => {
+        const [seconds, micros] = (await within('TIME')) as [string, string];
+        return Number(seconds) * 1000 + Number(micros) / 1000;
+      })),
+    ];
+  } catch (error) {
+    const { message, cause } = error as Error & { cause?: Error };
+    const cure = 'Start Redis, or correct redis.url (SVC_REDIS_URL) or the client of cache.';
+    return [finding('redis', 'error', `Redis does not answer: ${cause?.message || message}`, cure)];
+  }
+}
+
+const OLDEST_REDIS = 6.2;
+
+async function redisServer(ask: Ask): Promise<Finding[]> {
+  const info = await Promise.all([ask('INFO', 'server'), ask('INFO', 'replication')]).catch(() => undefined);
+  if (!info) {
+    const cure = 'Allow it: ACL SETUSER <user> +info. Without it, services that only verify answer 503.';
+    return [finding('redis', 'warning', 'The user of Redis may not run INFO.', cure)];
+  }
+  const [, version = ''] = /^redis_version:(\S+)/m.exec(info.join('\n')) ?? [];
+  const isReplica = /^role:slave/m.test(info.join('\n'));
+  if (isReplica)
+    return [
+      finding('redis', 'error', `Redis ${version} is a replica.`, 'Connect to the master: a replica refuses writes.'),
+    ];
+  if (Number.parseFloat(version) < OLDEST_REDIS)
+    return [finding('redis', 'error', `Redis ${version} is too old.`, 'Use Redis 6.2 or later, or Valkey.')];
+  return [finding('redis', 'ok', `Redis ${version}.`)];
+}
+
+async function eviction(ask: Ask, production: boolean): Promise<Finding[]> {
+  const config = await ask('CONFIG', 'GET', 'maxmemory-policy').catch(() => null);
+  const policy = policyIn(config) ?? policyIn(await ask('INFO', 'memory').catch(() => null));
+  const problem = evictionProblem(policy);
+  if (problem === null) return [finding('redis', 'ok', 'The maxmemory-policy is noeviction.')];
+  return [finding('redis', production && policy !== null ? 'error' : 'warning', problem)];
+}
+
+async function persistence(ask: Ask): Promise<Finding[]> {
+  const info = String(await ask('INFO', 'persistence').catch(() => ''));
+  if (!info) return [];
+  if (/^aof_enabled:1/m.test(info)) return [finding('redis', 'ok', 'appendonly is on: the data is kept at a restart.')];
+  const cure = 'Set appendonly to yes (CONFIG SET appendonly yes, and in its configuration).';
+  const message = 'appendonly is off: a restart of Redis loses the denials since its last snapshot, or all of them.';
+  return [finding('redis', 'warning', message, cure)];
+}
+
+const PINGS = 5;
+
+async function latency(ask: Ask, timeoutMs = 800): Promise<Finding[]> {
+  const times: number[] = [];
+  for (let i = 0; i < PINGS; i++) {
+    const sentAt = performance.now();
+    await ask('PING');
+    times.push(performance.now() - sentAt);
+  }
+  const median = times.toSorted((a, b) => a - b)[Math.floor(PINGS / 2)]!;
+  const message = `Redis answers in ${median.toFixed(1)} ms.`;
+  if (median < timeoutMs / 8) return [finding('redis', 'ok', message)];
+  const cure = 'Move Redis nearer to the application, or raise storeTimeoutMs: a request needs several answers.';
+  return [
+    finding('redis', median < timeoutMs ? 'warning' : 'error', `${message} storeTimeoutMs is ${timeoutMs}.`, cure),
+  ];
+}
