@@ -216,6 +216,16 @@ describeWithOwnRedis('svc-auth doctor', () => {
     expect(found.stdout).not.toContain('mail-password');
   });
 
+  it('hides a secret in the error of another library', async () => {
+    setEnvironment({ SMTP_PASSWORD: 'mail-password-0123' });
+    writeModule(
+      `{ redis: { url: process.env.REDIS_URL }, ...${JSON.stringify(SOUND)},
+         mail: { mailer: { send: async () => null, verify: async () => { throw new Error('AUTH PLAIN mail-password-0123 ${SECRET}'); } } } }`,
+    );
+    const found = await report('app.module.js');
+    expect(problemsOf(found)).toEqual([expect.stringContaining('No mail can be sent: AUTH PLAIN *** ***')]);
+  });
+
   it('compares the keys with those that the running application publishes', async () => {
     const pair = (): [string, string] => {
       const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
