@@ -7,6 +7,7 @@ import { AppModule } from '../apps/sample/src/app.module';
 import { dataSourceOptions } from '../apps/sample/src/data-source';
 import { Mailbox } from '../apps/sample/src/dev/mailbox';
 import type { Environment } from '../apps/sample/src/environment';
+import { sampleLogger } from '../apps/sample/src/logger';
 import { Unconnected } from './unconnected';
 
 const TARGET = join(__dirname, 'openapi.json');
@@ -24,6 +25,7 @@ const ENVIRONMENT: Environment = {
   migrationsRun: true,
   redisUrl: undefined,
   mailer: mailbox,
+  logger: sampleLogger(undefined),
   development: { dataDir: '.data', seedDemo: false, mailbox },
 };
 
