@@ -1125,7 +1125,7 @@ export interface SharedValues {
    * The store of revocations: a cache-manager cache on Redis, a connected object of node-redis (`createClient`,
    * `createSentinel` or `createCluster`), or a {@link SecurityStore}. All nodes must share it; it must be persistent and must not evict keys.
    *
-   * @default the connection of {@link redis}; without it this process's memory, which production refuses
+   * @default the connection of `redis.url`; without it this process's memory, which production refuses
    */
   cache?: SecurityStore | object;
 
