@@ -1,13 +1,25 @@
 import type { INestApplication } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
-import { AuthConfigError, Clock, PasswordHasher, RefreshTokenReused, Registered, TwoFactorEnabled } from '@svc/auth';
+import {
+  AuthConfigError,
+  Clock,
+  PasswordHasher,
+  RefreshTokenReused,
+  Registered,
+  SessionEnded,
+  TwoFactorEnabled,
+} from '@svc/auth';
 import {
   EventRecorder,
   MailRecorder,
   MovableClock,
+  Outage,
   SoftAuthenticator,
   actAs,
+  clientAddresses,
+  enrolTwoFactor,
   linkIn,
+  outOfTheWay,
   totpCode,
 } from '@svc/auth/testing';
 import request from 'supertest';
@@ -21,6 +33,7 @@ const PASSWORD = 'correct-horse-battery';
 describe('a host that tests its own application', () => {
   let app: INestApplication;
   let clock: MovableClock;
+  let from: (address: string) => Record<string, string>;
   let mailer: MailRecorder;
   let user: User;
   let cleanUp: () => Promise<void>;
@@ -40,7 +53,9 @@ describe('a host that tests its own application', () => {
       .overrideProvider(Clock)
       .useValue(clock)
       .compile();
-    app = await testing.createNestApplication().init();
+    app = testing.createNestApplication();
+    from = clientAddresses(app);
+    await app.init();
 
     user = await store(User, { name: 'Ada', email: 'ada@example.com' });
     cleanUp = async () => {
@@ -129,6 +144,50 @@ describe('a host that tests its own application', () => {
     const login = await request(app.getHttpServer()).post('/auth/login').send(credentials).expect(200);
     const answer = { challenge_token: login.body.challenge_token, code: totpCode(enrolled.body.otpauth_uri, clock, 1) };
     await request(app.getHttpServer()).post('/auth/two-factor-challenge').send(answer).expect(200);
+  });
+
+  it('enrols a second factor in one call', async () => {
+    const factor = await enrolTwoFactor(app, user.id);
+    const credentials = { email: 'ada@example.com', password: PASSWORD };
+    const { body } = await request(app.getHttpServer()).post('/auth/login').send(credentials).expect(200);
+    const proof = { challenge_token: body.challenge_token, code: factor.code() };
+    await request(app.getHttpServer()).post('/auth/two-factor-challenge').send(proof).expect(200);
+  });
+
+  it('removes the limits, or gives each request a client of its own', async () => {
+    const wrong = { email: 'bob@example.com', password: 'wrong' };
+    for (let i = 1; i <= 20; i++) {
+      const sent = request(app.getHttpServer())
+        .post('/auth/login')
+        .set(from(`203.0.113.${i}`))
+        .send(wrong);
+      await sent.expect(422);
+    }
+    // Now the limit on failures of one account applies, whatever the client is.
+    await request(app.getHttpServer()).post('/auth/login').set(from('203.0.113.21')).send(wrong).expect(429);
+
+    outOfTheWay(app);
+    for (let i = 0; i < 40; i++) await request(app.getHttpServer()).post('/auth/login').send(wrong).expect(422);
+  });
+
+  it('tests an outage', async () => {
+    const ada = await actAs(app, user.id);
+    const outage = new Outage(app);
+    outage.redis();
+    await request(app.getHttpServer()).get('/orders').set(ada.headers).expect(503);
+    outage.end();
+    outage.postgres();
+    await request(app.getHttpServer()).get('/orders').set(ada.headers).expect(503);
+    outage.end();
+    await request(app.getHttpServer()).get('/orders').set(ada.headers).expect(200);
+  });
+
+  it('records all events without their classes, and waits for one', async () => {
+    const events = new EventRecorder(app);
+    const ada = await actAs(app, user.id);
+    await request(app.getHttpServer()).post('/auth/logout').set(ada.headers).expect(204);
+    await events.waitFor(SessionEnded, ({ familyId }) => familyId === ada.familyId);
+    expect(events.names).toEqual(['SessionStarted', 'SessionEnded']);
   });
 
   it('has a device with passkeys', async () => {

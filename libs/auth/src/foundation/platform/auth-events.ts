@@ -10,6 +10,9 @@ export interface EventSink {
   emitAsync?(name: string, event: object): Promise<unknown>;
 }
 
+/** The listeners of every event. */
+const EVERY = Symbol('every');
+
 /**
  * Emits the events of the library to the host. Every event is a class. Its name states a past fact; the exception is
  * `AccountDeleting`, which is emitted before the deletion.
@@ -33,17 +36,23 @@ export class AuthEvents {
     return () => this.emitter.off(event.name, listener);
   }
 
+  /** Calls `listener` for every event. Returns a function that removes the listener. @internal */
+  onEvery(listener: (event: object) => unknown): () => void {
+    this.emitter.on(EVERY, listener);
+    return () => this.emitter.off(EVERY, listener);
+  }
+
   /** Calls every listener without waiting for it. Errors of listeners are logged. */
   emit(event: object): void {
     const name = event.constructor.name;
-    for (const listener of this.emitter.listeners(name)) this.guarded(name, () => listener(event));
+    for (const listener of this.listeners(name)) this.guarded(name, () => listener(event));
     if (this.sink) this.guarded(name, () => this.sink?.emit(name, event));
   }
 
   /** Calls the listeners one after the other and waits for each. Rejects with the first error of a listener. */
   async announce(event: object): Promise<void> {
     const name = event.constructor.name;
-    for (const listener of this.emitter.listeners(name)) await listener(event);
+    for (const listener of this.listeners(name)) await listener(event);
     const { sink } = this;
     // A sink without `emitAsync` receives the event too. It can still reject it by a synchronous throw.
     await (sink?.emitAsync ?? sink?.emit)?.call(sink, name, event);
@@ -52,6 +61,10 @@ export class AuthEvents {
   /** @internal */
   forwardTo(sink: EventSink): void {
     this.sink = sink;
+  }
+
+  private listeners(name: string): Function[] {
+    return [...this.emitter.listeners(name), ...this.emitter.listeners(EVERY)];
   }
 
   private guarded(name: string, call: () => unknown): void {

@@ -1,9 +1,11 @@
 import './refuse-outside-tests';
 
 export { type ActOptions, type Actor, actAs } from './act-as';
-export { EventRecorder } from './event-recorder';
-export { MailRecorder, linkIn } from './mail-recorder';
+export { clientAddresses } from './client-addresses';
 export { MovableClock } from './movable-clock';
+export { outOfTheWay } from './out-of-the-way';
+export { Outage } from './outage';
+export { EventRecorder, MailRecorder, linkIn } from './recorders';
 export {
   type Change,
   type CreationOptions,
@@ -11,5 +13,4 @@ export {
   type Sent,
   SoftAuthenticator,
 } from './soft-authenticator';
-
-export { totpCode } from './totp';
+export { type EnrolledFactor, enrolTwoFactor, totpCode } from './totp';
