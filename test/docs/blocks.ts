@@ -25,6 +25,12 @@ export const PAGES = [
     .toSorted(),
 ];
 
+/** The pages of the examples. Their commands are checked by the tests of the examples. */
+export const EXAMPLE_PAGES = readdirSync(join(ROOT, 'examples'), { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('README.md') && !file.includes('node_modules'))
+  .map((file) => `examples/${file}`)
+  .toSorted();
+
 /** Pages whose TypeScript is copied verbatim from running code, with the path of that code. */
 export const SHOWN: ReadonlyMap<string, string> = new Map([
   ['docs/testing.md', 'test/testing/host.e2e-spec.ts'],

@@ -1,6 +1,6 @@
 import { type RunningExample, start } from '../support/example';
 import { send } from '../support/processes';
-import { livesAndEnds, refusesGarbage, signIn, statusAt } from './life-of-a-session';
+import { livesAndEnds, offersRoutesOf, refusesGarbage, signIn, statusAt } from './life-of-a-session';
 
 const ADA = { email: 'ada@example.com', password: 'a horse with wings' };
 const STAFF_PASSWORD = 'a zebra with stripes';
@@ -13,7 +13,7 @@ describe('the example admin-guard', () => {
     send(`${staff().guarded}/1/sign-out`, 'POST', undefined, token, { 'X-Svc-Confirmation': proof });
 
   beforeAll(async () => {
-    host = await start('admin-guard');
+    host = await start('admin-guard', { STAFF_PASSWORD });
     const account = { name: 'Ada', ...ADA, password_confirmation: ADA.password };
     expect((await send(`${shop().auth}/register`, 'POST', account)).status).toBe(200);
   });
@@ -60,6 +60,8 @@ describe('the example admin-guard', () => {
     expect((await signOut(access, body.confirmation_token)).status).toBe(204);
     expect(await statusAt(shop().guarded, customer.access)).toBe(401);
   });
+
+  it('offers the routes of its page', () => offersRoutesOf('admin-guard', Object.values(host.urls)));
 
   it('refuses invalid input', async () => {
     await refusesGarbage(shop());

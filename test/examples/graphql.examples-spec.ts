@@ -2,10 +2,16 @@ import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import { eventually } from '../support/eventually';
 import { type RunningExample, start } from '../support/example';
+import { offersRoutesOf } from './life-of-a-session';
 
 interface Failure {
   message: string;
   extensions: { code: string; status: number; errors?: Record<string, string[]> };
+}
+
+interface Tokens {
+  accessToken: string;
+  refreshToken: string;
 }
 
 const PASSWORD = 'a horse with wings';
@@ -26,9 +32,9 @@ describe('the example graphql', () => {
       body: JSON.stringify({ query, variables }),
     });
     const body = await answer.json();
-    return { status: answer.status, ...(body as { data?: Record<string, never>; errors?: Failure[] }) };
+    return { status: answer.status, ...(body as { data?: Record<string, unknown>; errors?: Failure[] }) };
   }
-  const data = async (query: string, token?: string) => {
+  const data = async (query: string, token?: string): Promise<Record<string, unknown>> => {
     const { data: result, errors } = await send(query, token);
     expect(errors).toBeUndefined();
     return result!;
@@ -38,9 +44,10 @@ describe('the example graphql', () => {
     expect(errors).toHaveLength(1);
     return errors![0]!;
   };
-  const login = async (): Promise<{ accessToken: string; refreshToken: string }> =>
-    (await data(`mutation { login(email: "ada@example.com", password: "${PASSWORD}") { accessToken refreshToken } }`))
-      .login!;
+  const login = async (): Promise<Tokens> => {
+    const mutation = `mutation { login(email: "ada@example.com", password: "${PASSWORD}") { accessToken refreshToken } }`;
+    return (await data(mutation)).login as Tokens;
+  };
 
   const UNAUTHENTICATED = { code: 'UNAUTHENTICATED', status: 401 };
 
@@ -51,18 +58,18 @@ describe('the example graphql', () => {
       me: { name: 'Ada', email: 'ada@example.com' },
     });
     const renewal = (token: string) => `mutation { refresh(refreshToken: "${token}") { accessToken refreshToken } }`;
-    const { refresh: next } = (await data(renewal(first.refreshToken))) as { refresh: typeof first };
-    expect(await data('{ me { name } }', next!.accessToken)).toEqual({ me: { name: 'Ada' } });
-    expect(await data('mutation { logout }', next!.accessToken)).toEqual({ logout: true });
-    for (const { accessToken } of [first, next!])
+    const next = (await data(renewal(first.refreshToken))).refresh as Tokens;
+    expect(await data('{ me { name } }', next.accessToken)).toEqual({ me: { name: 'Ada' } });
+    expect(await data('mutation { logout }', next.accessToken)).toEqual({ logout: true });
+    for (const { accessToken } of [first, next])
       expect((await failure('{ me { name } }', accessToken)).extensions).toMatchObject(UNAUTHENTICATED);
-    expect((await failure(renewal(next!.refreshToken))).extensions).toMatchObject(UNAUTHENTICATED);
+    expect((await failure(renewal(next.refreshToken))).extensions).toMatchObject(UNAUTHENTICATED);
   });
 
   it('refuses a token without the scope', async () => {
     const { accessToken } = await login();
     await data('mutation { addNote(text: "milk") { id } }', accessToken);
-    const { readOnlyToken } = (await data('mutation { readOnlyToken }', accessToken)) as { readOnlyToken: string };
+    const readOnlyToken = (await data('mutation { readOnlyToken }', accessToken)).readOnlyToken as string;
     expect(await data('{ myNotes { text } }', readOnlyToken)).toEqual({ myNotes: [{ text: 'milk' }] });
     const forbidden = { code: 'FORBIDDEN', status: 403 };
     expect((await failure('mutation { addNote(text: "tea") { id } }', readOnlyToken)).extensions).toMatchObject(
@@ -118,6 +125,8 @@ describe('the example graphql', () => {
     expect(refusal).toEqual([expect.objectContaining({ extensions: expect.objectContaining(UNAUTHENTICATED) })]);
     await client.dispose();
   });
+
+  it('offers the routes of its page', () => offersRoutesOf('graphql', Object.values(host.urls)));
 
   it('logs no fault', () => expect(host.logs).not.toContain('ERROR'));
 });

@@ -1,3 +1,6 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from '../support/package';
 import { send } from '../support/processes';
 
 /** Where a session lives: the routes of the library, and a route that needs an access token. */
@@ -45,4 +48,20 @@ export async function refusesGarbage({ auth, guarded }: Place): Promise<void> {
   expect(await post('/refresh', '[]')).toBe(401);
   for (const token of ['garbage', 'a.b.c', 'eyJhbGciOiJub25lIn0.e30.'])
     expect(await statusAt(guarded, token)).toBe(401);
+}
+
+/** Checks that the host offers each route that a `curl` command of the example's page calls. The first port is 3000. */
+export async function offersRoutesOf(name: string, urls: readonly string[]): Promise<void> {
+  const page = readFileSync(join(ROOT, 'examples', name, 'README.md'), 'utf8').replaceAll('\\\n', ' ');
+  const commands = page.match(/^curl .*$/gm) ?? [];
+  const statuses = await Promise.all(
+    commands.map(async (command) => {
+      const [, port, path] = /localhost:(\d+)(\/\S*)/.exec(command)!;
+      const method = / -X (\w+)/.exec(command)?.[1] ?? (/ -d /.test(command) ? 'POST' : 'GET');
+      const { status } = await fetch(urls[Number(port) - 3000]! + path, { method });
+      return `${method} ${path} ${status === 404 || status === 405 || status >= 500 ? status : 'is offered'}`;
+    }),
+  );
+  expect(statuses.length).toBeGreaterThan(2);
+  expect(statuses.filter((line) => !line.endsWith(' is offered'))).toEqual([]);
 }

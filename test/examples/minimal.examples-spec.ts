@@ -1,6 +1,6 @@
 import { type RunningExample, start } from '../support/example';
 import { send } from '../support/processes';
-import { livesAndEnds, refusesGarbage, signIn } from './life-of-a-session';
+import { livesAndEnds, offersRoutesOf, refusesGarbage, signIn } from './life-of-a-session';
 
 const ADA = { name: 'Ada', email: 'ada@example.com', password: 'a horse with wings' };
 
@@ -24,6 +24,8 @@ describe('the example minimal', () => {
     const answer = await fetch(place().guarded, { headers: { Authorization: `Bearer ${access}` } });
     expect(await answer.text()).toBe('Hello, Ada!');
   });
+
+  it('offers the routes of its page', () => offersRoutesOf('minimal', Object.values(host.urls)));
 
   it('refuses invalid input', async () => {
     await refusesGarbage(place());

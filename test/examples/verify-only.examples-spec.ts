@@ -1,7 +1,7 @@
 import { type RunningExample, start } from '../support/example';
 import { send } from '../support/processes';
 import { describeWithRedis } from '../support/with-redis';
-import { livesAndEnds, refusesGarbage, signIn, statusAt } from './life-of-a-session';
+import { livesAndEnds, offersRoutesOf, refusesGarbage, signIn, statusAt } from './life-of-a-session';
 
 const ADA = { email: 'ada@example.com', password: 'a horse with wings' };
 
@@ -42,6 +42,8 @@ describeWithRedis('the example verify-only', () => {
     expect(key).not.toHaveProperty('d');
     expect((await send(`${host.urls.reports}/auth/login`, 'POST', ADA)).status).toBe(404);
   });
+
+  it('offers the routes of its page', () => offersRoutesOf('verify-only', Object.values(host.urls)));
 
   it('refuses invalid input', async () => {
     await refusesGarbage(place());

@@ -1,7 +1,7 @@
 // Installs, builds and runs a host of `examples/`, for its test and for `examples/run.mjs`.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LIBRARY, ROOT, fillOnce, fingerprint, manifestOf, packLibrary, run } from './package';
@@ -55,9 +55,19 @@ function packed(folder: string): string {
   );
 }
 
+/** Shows the installed packages of one folder in another folder, except those of this repository. */
+function linkPackages(from: string, to: string, except: readonly string[], scope = ''): void {
+  mkdirSync(join(to, scope), { recursive: true });
+  for (const name of readdirSync(join(from, scope))) {
+    const path = join(scope, name);
+    if (name.startsWith('@') && !scope) linkPackages(from, to, except, name);
+    else if (!except.includes(path)) symlinkSync(join(from, path), join(to, path));
+  }
+}
+
 /**
- * Installs an example with the packed library into a temporary folder, and builds it there. The dependencies are installed
- * once for each manifest. The library and the sources of the example are replaced when they have changed.
+ * Installs an example with the packed library into a temporary folder, and builds it there. Its dependencies are installed
+ * once for each manifest, the rest once for each state of the sources.
  *
  * @returns the folder
  */
@@ -67,28 +77,23 @@ export function installExample(name: string): string {
   const own = ownPackages(manifest.dependencies!);
   const manifests = [manifest, ...own.map(([, folder]) => manifestOf(folder))];
   const key = createHash('sha256').update(JSON.stringify(manifests)).digest('hex').slice(0, 16);
-  const folder = fillOnce(`svc-example-${name}-${key}`, (work) => {
+  const dependencies = fillOnce(`svc-example-packages-${key}`, (work) => {
     writeFileSync(join(work, 'package.json'), JSON.stringify(manifest));
     run('npm', ['install', ...FLAGS, ...own.map(([, place]) => packed(place))], work);
   });
-  const state = hashOf(source, fingerprint(), ...own.map(([, place]) => (place === LIBRARY ? '' : hashOf(place))));
-  const built = join(folder, 'built');
-  if (existsSync(built) && readFileSync(built, 'utf8') === state) return folder;
-  rmSync(built, { force: true });
-  for (const [packageName, place] of own) {
-    const target = join(folder, 'node_modules', packageName);
-    rmSync(target, { recursive: true, force: true });
-    mkdirSync(target, { recursive: true });
-    run('tar', ['-xzf', packed(place), '--strip-components=1', '-C', target], folder);
-  }
-  for (const old of ['src', 'dist']) rmSync(join(folder, old), { recursive: true, force: true });
-  for (const file of sourcesOf(source)) {
-    const relative = file.slice(source.length + 1);
-    if (relative !== 'package.json') cpSync(file, join(folder, relative));
-  }
-  run('npm', ['run', '--silent', 'build'], folder);
-  writeFileSync(built, state);
-  return folder;
+  const states = own.map(([, place]) => (place === LIBRARY ? fingerprint() : hashOf(place)));
+  return fillOnce(`svc-example-${name}-${hashOf(source, key, ...states)}`, (work) => {
+    const names = own.map(([packageName]) => packageName);
+    linkPackages(join(dependencies, 'node_modules'), join(work, 'node_modules'), names);
+    for (const [packageName, place] of own) {
+      const target = join(work, 'node_modules', packageName);
+      mkdirSync(target, { recursive: true });
+      run('tar', ['-xzf', packed(place), '--strip-components=1', '-C', target], work);
+    }
+    for (const file of sourcesOf(source)) cpSync(file, join(work, file.slice(source.length + 1)));
+    // `prisma generate` runs no engine. Without this variable, its command line downloads one.
+    run('npm', ['run', '--silent', 'build'], work, { PRISMA_SCHEMA_ENGINE_BINARY: process.execPath });
+  });
 }
 
 /**

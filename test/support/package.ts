@@ -24,8 +24,9 @@ export const manifestOf = (folder: string) =>
   JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Record<string, Record<string, string>>;
 
 /** Runs a command and waits for it. @throws Error with the output of the command if it fails */
-export function run(command: string, args: string[], cwd: string): string {
-  const { status, stdout, stderr } = spawnSync(command, args, { cwd, encoding: 'utf8' });
+export function run(command: string, args: string[], cwd: string, variables: Record<string, string> = {}): string {
+  const env = { ...process.env, ...variables };
+  const { status, stdout, stderr } = spawnSync(command, args, { cwd, env, encoding: 'utf8' });
   if (status !== 0) throw new Error(`${command} ${args.join(' ')} failed:\n${stdout}${stderr}`);
   return stdout;
 }

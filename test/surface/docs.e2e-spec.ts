@@ -5,7 +5,7 @@ import { openApiFile } from '../../docs/generate-openapi';
 import * as ts from 'typescript';
 import { optionsPage } from '../../docs/generate-options';
 import { routesPage } from '../../docs/generate-routes';
-import { PAGES, SHOWN } from '../docs/blocks';
+import { EXAMPLE_PAGES, PAGES, SHOWN } from '../docs/blocks';
 
 const ROOT = join(__dirname, '../..');
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
@@ -123,7 +123,7 @@ describe('the documentation', () => {
   });
 
   it('links to pages and headings that exist', () => {
-    const broken = PAGES.flatMap((page) =>
+    const broken = [...PAGES, ...EXAMPLE_PAGES].flatMap((page) =>
       [...read(page).matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)].flatMap(([, target, heading]) => {
         const file = join(page, target ? join('..', target) : '');
         if (!existsSync(join(ROOT, file))) return [`${page}: ${file}`];
