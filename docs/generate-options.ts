@@ -20,6 +20,7 @@ const GROUPS: readonly (readonly [title: string, ...options: string[]])[] = [
     'domain',
     'routes',
     'dataSource',
+    'pool',
     'imports',
     'features',
     'hooks',

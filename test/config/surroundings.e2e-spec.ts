@@ -301,7 +301,8 @@ describe('a database without all tables and columns', () => {
       );
       expect(error.name).toBe('AuthConfigError');
       expect(error.message.split('\n')).toEqual([
-        'The database has not all tables and columns. Run the missing migrations:',
+        'The database has not all tables and columns. Run the missing migrations (with the option pool: svc:migrate or ' +
+          'migrateAuth(pool)):',
         'the column label of svc_sessions: CreateSvcSessions1763700000000 of authMigrations',
         'the table svc_lockouts: CreateSvcLockouts1763800000000 of authMigrations',
         'the table svc_passkeys: CreateSvcPasskeys1764000000000 of authMigrations',

@@ -1,11 +1,15 @@
+import type { DynamicModule } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { authMigrations, migrateAuth } from '@svc/auth';
 import { randomUUID } from 'node:crypto';
 import { AuthConsoleModule } from '@svc/auth/console';
 import { CommandFactory } from 'nest-commander';
-import { Client } from 'pg';
+import { Client, Pool } from 'pg';
 import type { TestApp } from '../support/app';
 import { ADA } from '../support/step-up';
 import { createEmptyDatabase } from '../support/database';
 import { SECRET } from '../support/host.module';
+import { PoolHost } from '../support/pool-host';
 import { API_URL, linkIn, member, membersForFile } from '../support/members';
 import { PASSWORD } from '../support/user-entities';
 import { runInProcess } from './in-process';
@@ -155,6 +159,59 @@ describe('the commands that act on data', () => {
       expect([status, stdout]).toEqual([1, '']);
       expect(stderr).toMatch(/ECONNREFUSED/);
     });
+  });
+});
+
+describe('svc:migrate', () => {
+  const place = new WorkingDirectory();
+  afterAll(() => place.remove());
+
+  const run = (module: DynamicModule, ...args: string[]) => {
+    const open = () => NestFactory.createApplicationContext(module, { logger: false, abortOnError: false });
+    const main = () => CommandFactory.run(AuthConsoleModule.forApplication(open), ['error']);
+    return runInProcess(main, ['svc:migrate', ...args]);
+  };
+
+  it('creates the tables on the option pool, and says so when they exist', async () => {
+    const empty = await createEmptyDatabase();
+    const pool = new Pool({ connectionString: empty.url });
+    const names = authMigrations.map(({ name }) => `${name}\n`).join('');
+    expect(await run(PoolHost.on(pool))).toEqual({ status: 0, stdout: names, stderr: '' });
+    expect(await run(PoolHost.on(pool))).toEqual({ status: 0, stdout: 'The tables are up to date.\n', stderr: '' });
+    await pool.end();
+    await empty.drop();
+  });
+
+  it('refuses an application on TypeORM, whose data source runs the migrations', async () => {
+    const database = await createEmptyDatabase();
+    place.write(`DATABASE_URL=${database.url}\nSVC_SECRET=${SECRET}\nREDIS_URL=\n`);
+    const { status, stderr } = await place.run('svc:migrate');
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^The tables are on the TypeORM data source.*migration:run/),
+    ]);
+    await database.drop();
+  });
+
+  it('prints statements that create the same tables, without an application', async () => {
+    const { stdout } = await place.run('svc:migrate', '--sql');
+    const [byUs, byHand] = [await createEmptyDatabase(), await createEmptyDatabase()];
+    const pools = [byUs, byHand].map(({ url }) => new Pool({ connectionString: url }));
+    await migrateAuth(pools[0]!);
+    await pools[1]!.query(stdout);
+    const [ours, printed] = await Promise.all(
+      pools.map(async (pool) => {
+        const { rows } = await pool.query(
+          `SELECT relname, attname, atttypid, attnotnull, reloptions FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid
+            WHERE relname LIKE 'svc\\_%' AND relname NOT LIKE '%migrations%' ORDER BY relname, attnum`,
+        );
+        return rows;
+      }),
+    );
+    expect(printed!.length).toBeGreaterThan(50);
+    expect(printed).toEqual(ours);
+    for (const pool of pools) await pool.end();
+    for (const { drop } of [byUs, byHand]) await drop();
   });
 });
 

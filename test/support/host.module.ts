@@ -11,6 +11,9 @@ import {
   Public,
   authEntities,
 } from '@svc/auth';
+import { Pool } from 'pg';
+import { DataSource } from 'typeorm';
+import { Database } from '../../libs/auth/src/foundation/platform/database';
 import { Member, Operator, Person } from './user-entities';
 
 const seen = ({ guard, userId, familyId, claims }: Caller) => ({ guard, userId, familyId, claims });
@@ -106,6 +109,9 @@ export const hostOptions = ({ guards = {}, ...options }: Partial<AuthModuleOptio
   },
 });
 
+/** Whether hosts give the library a pool of node-postgres, and have no data source of TypeORM. Set by `TEST_POOL`. */
+const onPool = process.env.TEST_POOL === '1';
+
 /** A minimal application that imports the library as a host does. */
 @Module({})
 export class HostModule {
@@ -117,6 +123,7 @@ export class HostModule {
     pool: object = {},
     replicaUrl?: string,
   ): DynamicModule {
+    if (onPool && !replicaUrl) return onPoolOf(databaseUrl, options, controllers, pool);
     return {
       module: HostModule,
       imports: [
@@ -135,4 +142,24 @@ export class HostModule {
       controllers,
     };
   }
+}
+
+/** The same application on a pool. `DataSource` is the one that the library makes on it, for the statements of tests. */
+function onPoolOf(
+  connectionString: string,
+  options: Partial<AuthModuleOptions>,
+  controllers: Type[],
+  size: object,
+): DynamicModule {
+  const pool = new Pool({ connectionString, max: 20, ...size });
+  return {
+    module: HostModule,
+    imports: [AuthModule.forRoot({ ...hostOptions(options), pool })],
+    controllers,
+    providers: [
+      { provide: DataSource, inject: [Database], useFactory: ({ source }: Database) => source },
+      { provide: 'END_OF_POOL', useValue: { onApplicationShutdown: () => pool.end() } },
+    ],
+    exports: [DataSource],
+  };
 }

@@ -63,6 +63,7 @@ export type { CarriedRequest, Handshake } from './foundation/ports/handshake';
 // Options
 export { authOptionsFromEnv } from './foundation/config/env';
 export type * from './foundation/config/auth-options';
+export type { PostgresPool } from './foundation/platform/postgres-pool';
 export type { PublicGuardConfig } from './foundation/config/public-config';
 export type { MessageKey, MessageParams, Translate } from './foundation/platform/messages';
 export type { SecurityEvent, SecurityLine } from './foundation/platform/catalogue';
@@ -72,6 +73,7 @@ export type { Reason } from './foundation/platform/catalogue';
 // Entities and migrations
 export { authEntities } from './entities';
 export { authMigrations } from './tools/migrations';
+export { migrateAuth } from './tools/migrations/migrate';
 export { addTwoFactorColumns } from './tools/migrations/two-factor-columns';
 export { withAuthColumns } from './identity/users/columns';
 export { withTwoFactorColumns } from './identity/users/columns';

@@ -1,5 +1,4 @@
 import { type DynamicModule, Logger, Module, type Provider, type Type } from '@nestjs/common';
-import { TypeOrmModule, getDataSourceToken } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
 import { AUTH_CONFIG, type AuthConfig, needsDatabase } from './foundation/config/auth-config';
 import type { AuthModuleOptions, AuthModuleAsyncOptions, AuthStructure } from './foundation/config/auth-options';
@@ -17,6 +16,8 @@ import { AuthEvents } from './foundation/platform/auth-events';
 import { Clock } from './foundation/platform/clock';
 import { Database, onPostgres } from './foundation/platform/database';
 import { Encryption } from './foundation/platform/crypto';
+import { optionalPeer } from './foundation/platform/optional-peer';
+import { POSTGRES_POOL, type PostgresPool, sourceOn } from './foundation/platform/postgres-pool';
 import { Argon2Hasher } from './identity/password/argon2-hasher';
 import { PasswordHasher } from './identity/password/password-hasher';
 import { createHashQueue, HashQueue } from './identity/password/hash-queue';
@@ -48,12 +49,8 @@ export class AuthCoreModule {
         inject,
         useFactory: async (...args: unknown[]) => checkedConfig(await useFactory(...(args as never[]))),
       },
-      {
-        provide: Database,
-        inject: [AUTH_CONFIG, { token: getDataSourceToken(structure.dataSource), optional: true }],
-        useFactory: (config: AuthConfig, source?: DataSource) =>
-          new Database(onPostgres(source, needsDatabase(config)), config.storeTimeoutMs, config.preparedStatements),
-      },
+      poolProvider(structure.pool),
+      databaseProvider(structure),
       {
         provide: SecurityStore,
         inject: [AUTH_CONFIG, Clock, OwnRedis],
@@ -116,13 +113,53 @@ function checkedConfig(options: AuthModuleOptions): AuthConfig {
   return config;
 }
 
+/** Provides null where the host has given no pool. */
+function poolProvider(pool: AuthStructure['pool']): Provider {
+  if (!pool) return { provide: POSTGRES_POOL, useValue: null };
+  const isSource = typeof pool === 'object' && ('useExisting' in pool || 'useFactory' in pool);
+  return isSource ? ({ provide: POSTGRES_POOL, ...pool } as Provider) : { provide: POSTGRES_POOL, useValue: pool };
+}
+
+/** The database is that of the option pool, otherwise of the host's data source. A service that only verifies needs none. */
+function databaseProvider(structure: AuthStructure): Provider {
+  const { pool, dataSource } = structure;
+  if (pool && dataSource !== undefined) {
+    throw new AuthConfigError('The options pool and dataSource name two places for the tables. Set one of them.');
+  }
+  const typeOrm = pool ? undefined : nestTypeOrm();
+  const ofHost = typeOrm ? [{ token: typeOrm.getDataSourceToken(dataSource), optional: true }] : [];
+  return {
+    provide: Database,
+    inject: [AUTH_CONFIG, POSTGRES_POOL, ...ofHost],
+    useFactory: async (config: AuthConfig, given: PostgresPool | null, source?: DataSource) => {
+      const own = pool ? await sourceOn(given!, { entities: entitiesOf(structure) }) : source;
+      return new Database(onPostgres(own, needsDatabase(config)), config.storeTimeoutMs, config.preparedStatements);
+    },
+  };
+}
+
+const nestTypeOrm = () => optionalPeer<typeof import('@nestjs/typeorm')>('@nestjs/typeorm');
+
+/** The entities of the library, and of the users of all guards. None for a service that only verifies tokens. */
+function entitiesOf({ routes = true, users, guards = {} }: AuthStructure): Type[] {
+  const userEntities = [users, ...Object.values(guards).map((guard) => guard.users)].flatMap((of) => of?.entity ?? []);
+  return routes || userEntities.length ? [...authEntities, ...(new Set(userEntities) as Set<Type>)] : [];
+}
+
 /**
  * Registers the entities for data sources with `autoLoadEntities`. The module of Nest is not imported: the library uses no
- * repository of it, and without a data source its error names no correction. A service that only verifies tokens needs none.
+ * repository of it, and without a data source its error names no correction.
  */
-function entityModule({ routes = true, users, guards = {}, dataSource }: AuthStructure): DynamicModule[] {
-  const userEntities = [users, ...Object.values(guards).map((guard) => guard.users)].flatMap((of) => of?.entity ?? []);
-  if (!routes && !userEntities.length) return [];
-  TypeOrmModule.forFeature([...authEntities, ...(new Set(userEntities) as Set<Type>)], dataSource);
+function entityModule(structure: AuthStructure): DynamicModule[] {
+  const entities = entitiesOf(structure);
+  if (structure.pool || !entities.length) return [];
+  const typeOrm = nestTypeOrm();
+  if (!typeOrm) {
+    throw new AuthConfigError(
+      'The tables of the library are on PostgreSQL. With TypeORM, run: npm install @nestjs/typeorm typeorm pg. Without ' +
+        'TypeORM, set the option pool to a Pool of the package pg.',
+    );
+  }
+  typeOrm.TypeOrmModule.forFeature(entities, structure.dataSource);
   return [];
 }

@@ -3,6 +3,7 @@ import type { JsonWebKey } from 'node:crypto';
 import type { Handshake } from '../ports/handshake';
 import type { EntityManager } from 'typeorm';
 import type { Translate, MessageKey } from '../platform/messages';
+import type { PostgresPool } from '../platform/postgres-pool';
 import type { MailTemplates, Mailer } from '../ports/mail';
 import type { SecurityLine } from '../platform/catalogue';
 import type { BreachedPasswords, PasswordVerifier } from '../ports/passwords';
@@ -1195,6 +1196,11 @@ export type PresenterSource =
   | { useExisting: Type<Presenter> | string | symbol }
   | { useFactory: (...args: never[]) => Presenter | Promise<Presenter>; inject?: FactoryProvider['inject'] };
 
+/** A connection pool that Nest obtains from an existing provider or from a factory. */
+export type PostgresPoolSource =
+  | { useExisting: Type<unknown> | string | symbol }
+  | { useFactory: (...args: never[]) => PostgresPool | Promise<PostgresPool>; inject?: FactoryProvider['inject'] };
+
 /** Structure of one guard: its users, routes and features. */
 export interface GuardStructure {
   /** The guard's users. Every guard needs its own. */
@@ -1252,6 +1258,15 @@ export interface AuthStructure extends GuardStructure {
 
   /** Name of the TypeORM data source that has the tables. */
   dataSource?: string;
+
+  /**
+   * A pool of node-postgres (`new Pool()` of the package `pg`) on which the tables of the library are, for a host without
+   * TypeORM. The library does not end the pool. `@nestjs/typeorm` is not needed then. It cannot be combined with
+   * {@link dataSource}. `svc:migrate` or `migrateAuth` creates the tables.
+   *
+   * @default none: the tables are on the TypeORM data source of the host
+   */
+  pool?: PostgresPool | PostgresPoolSource;
 
   /** Modules whose exports the host's user providers and `useFactory` can inject. */
   imports?: ModuleMetadata['imports'];

@@ -248,8 +248,11 @@ describe('values from useFactory', () => {
     });
   });
 
-  it.each(['guard', 'path', 'routes', 'domain', 'features', 'users', 'dataSource'])('must not contain %s', (name) => {
-    expect(() => combine({}, { [name]: 'x' })).toThrow(AuthConfigError);
-    expect(() => combine({}, { [name]: 'x' })).toThrow(`useFactory returned "${name}"`);
-  });
+  it.each(['guard', 'path', 'routes', 'domain', 'features', 'users', 'dataSource', 'pool'])(
+    'must not contain %s',
+    (name) => {
+      expect(() => combine({}, { [name]: 'x' })).toThrow(AuthConfigError);
+      expect(() => combine({}, { [name]: 'x' })).toThrow(`useFactory returned "${name}"`);
+    },
+  );
 });

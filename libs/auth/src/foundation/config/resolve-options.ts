@@ -75,8 +75,9 @@ export const PER_MODULE: readonly string[] = [
   'keyPrefix',
   'routes',
   'dataSource',
+  'pool',
 ];
-const STRUCTURE = ['guard', 'path', 'routes', 'domain', 'features', 'users', 'presenter', 'dataSource'];
+const STRUCTURE = ['guard', 'path', 'routes', 'domain', 'features', 'users', 'presenter', 'dataSource', 'pool'];
 
 const FLAGS = ['routes', ...VARIABLES.map(([, option]) => option).filter(isFlag)].map((option) => option.split('.'));
 

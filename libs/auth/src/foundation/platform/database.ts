@@ -138,7 +138,8 @@ export class Database {
   get source(): DataSource {
     if (!this.dataSource) {
       throw new AuthConfigError(
-        'No TypeORM DataSource of PostgreSQL found. Import TypeOrmModule.forRoot() beside AuthModule.',
+        'No TypeORM DataSource of PostgreSQL found. Import TypeOrmModule.forRoot() beside AuthModule, or set the option pool ' +
+          'to a Pool of the package pg.',
       );
     }
     return this.dataSource;

@@ -92,13 +92,20 @@ const SQLSTATE = /^(08|53|57P|58|25006|25P0[34]|55000|4000[13]|40P01|55P03|57014
 const PG_POOL =
   /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|not queryable|Query read timeout|error establishing an SSL connection|a pool after calling end|[Qq]uery runner (was )?already released|Driver not Connected/;
 
+// Errors of Prisma, which has its own codes: server not reached (P1001, P1002), timeout (P1008, P2024), connection closed
+// (P1017), conflict or deadlock (P2034), too many connections (P2037).
+const PRISMA = /^P(1001|1002|1008|1017|2024|2034|2037)$/;
+
 /** Whether an error means that a store was not available. False for an error that is the answer of a store. */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof StoreUnavailable) return true;
   if (error instanceof AggregateError) return error.errors.some(isUnavailable);
-  const { code, message, driverError } = (error ?? {}) as { code?: unknown; message?: string; driverError?: unknown };
-  const named = typeof code === 'string' && (NETWORK.test(code) || SQLSTATE.test(code));
-  return named || PG_POOL.test(message ?? '') || (driverError !== undefined && isUnavailable(driverError));
+  const { name, code, message, driverError, query, cause } = (error ?? {}) as Record<string, unknown> & Error;
+  const named = typeof code === 'string' && (NETWORK.test(code) || SQLSTATE.test(code) || PRISMA.test(code));
+  // The error of the driver is the cause of one with the query in Drizzle, and of this one in Prisma. The cause of another
+  // error can be that of another service.
+  const inner = driverError ?? (query !== undefined || name === 'DriverAdapterError' ? cause : undefined);
+  return named || PG_POOL.test(message ?? '') || (inner !== undefined && isUnavailable(inner));
 }
 
 /**

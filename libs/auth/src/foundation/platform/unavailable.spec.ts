@@ -36,7 +36,15 @@ describe('an error means that a store is unavailable', () => {
     expect(isUnavailable(withCode(code))).toBe(true);
     expect(isUnavailable(Object.assign(new Error('query failed'), { driverError: withCode(code) }))).toBe(true);
     expect(isUnavailable(new AggregateError([new Error('other'), withCode(code)]))).toBe(true);
+    const ofDrizzle = new Error('Failed query: select 1', { cause: withCode(code) });
+    expect(isUnavailable(Object.assign(ofDrizzle, { query: 'select 1', params: [] }))).toBe(true);
+    const ofPrisma = new Error('terminating connection', { cause: { kind: 'postgres', code } });
+    expect(isUnavailable(Object.assign(ofPrisma, { name: 'DriverAdapterError' }))).toBe(true);
   });
+
+  it.each(['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2034', 'P2037'])('by the code %s of Prisma', (code) =>
+    expect(isUnavailable(withCode(code))).toBe(true),
+  );
 
   it.each([
     ['Connection terminated unexpectedly'],
@@ -60,6 +68,8 @@ describe('an error does not mean that a store is unavailable', () => {
     ['with a number as code', withCode(8006)],
     ['without a code', new Error('the host made a mistake')],
     ['in the configuration', new AuthConfigError('connection')],
+    ['of Prisma for a unique value', withCode('P2002')],
+    ['whose cause is that of another service', new Error('fetch failed', { cause: withCode('ECONNREFUSED') })],
     ['that wraps such an error', Object.assign(new Error(), { driverError: withCode('23505') })],
     ['of several such errors', new AggregateError([withCode('23505'), new Error('x')])],
     ['without any error in it', new AggregateError([])],

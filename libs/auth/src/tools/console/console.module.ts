@@ -2,6 +2,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { CommandFactory } from 'nest-commander';
 import { Application, OPENS_APPLICATION, type OpensApplication } from './application';
 import { KeygenCommand } from './keygen.command';
+import { MigrateCommand } from './migrate.command';
 import { PruneCommand } from './prune.command';
 import { endProcess, printFailure } from './command-error';
 import { ReleaseCommand } from './release.command';
@@ -11,7 +12,7 @@ import { VerificationLinkCommand } from './verification-link.command';
 /**
  * Registers the library's commands in a nest-commander application.
  *
- * `svc:secret` and `svc:keygen` need no application and run without a valid configuration. The other commands use the
+ * `svc:secret`, `svc:keygen` and `svc:migrate --sql` need no application and run without a valid configuration. The other commands use the
  * data of an application: the one that {@link forApplication} opens, or the one that imports both this module and
  * `AuthModule`.
  *
@@ -19,7 +20,15 @@ import { VerificationLinkCommand } from './verification-link.command';
  * @publicApi
  */
 @Module({
-  providers: [Application, SecretCommand, KeygenCommand, ReleaseCommand, PruneCommand, VerificationLinkCommand],
+  providers: [
+    Application,
+    SecretCommand,
+    KeygenCommand,
+    MigrateCommand,
+    ReleaseCommand,
+    PruneCommand,
+    VerificationLinkCommand,
+  ],
 })
 export class AuthConsoleModule {
   /**

@@ -197,7 +197,8 @@ function descriptionOf(missing: readonly MissingColumn[]): string {
     isTable ? `the table ${table}: ${migration}` : `the column ${column} of ${table}: ${migration}`,
   );
   return [
-    'The database has not all tables and columns. Run the missing migrations:',
+    'The database has not all tables and columns. Run the missing migrations (with the option pool: svc:migrate or ' +
+      'migrateAuth(pool)):',
     ...new Set(lines),
     'A migration that is recorded as run, but lacks one of these columns, was changed before the first release: create the ' +
       'database again, or add the column.',

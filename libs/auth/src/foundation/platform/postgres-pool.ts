@@ -1,0 +1,72 @@
+import { Logger } from '@nestjs/common';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DataSource, type DataSourceOptions } from 'typeorm';
+import { isUnavailable } from './deadline';
+import { AuthConfigError } from './errors';
+
+/** A connection pool of node-postgres: `new Pool()` of the package `pg`. Its other members are not used by name. */
+export interface PostgresPool {
+  readonly options: object;
+  connect(): Promise<unknown>;
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  off(event: 'error', listener: (error: Error) => void): unknown;
+}
+
+/** DI token of the pool in the option `pool`; null without one. */
+export const POSTGRES_POOL = Symbol('POSTGRES_POOL');
+
+/** Attempts to connect when the application starts, and the pause between them, as `TypeOrmModule` has them. */
+const [ATTEMPTS, PAUSE_MS] = [10, 3000];
+
+/** The pool removes a connection that fails while it is idle. Without a listener, its error would end the process. */
+const ignore = (): void => undefined;
+
+/** A data source on a pool of the host, which closes the pool itself. TypeORM would end it after a failed start. */
+class SourceOnPool extends DataSource {
+  override async destroy(): Promise<void> {}
+}
+
+/**
+ * Makes a TypeORM data source on a pool of the host. It never ends the pool.
+ *
+ * @throws AuthConfigError for a value that is not a pool of node-postgres
+ * @throws the error of the last attempt to connect
+ */
+export async function sourceOn(
+  pool: PostgresPool,
+  options: Pick<DataSourceOptions, 'entities' | 'migrations' | 'migrationsTableName'>,
+): Promise<DataSource> {
+  const members: readonly unknown[] = [pool?.connect, pool?.on, pool?.off];
+  if (!members.every((member) => typeof member === 'function') || typeof pool.options !== 'object') {
+    throw new AuthConfigError(
+      'The option pool is not a pool of node-postgres. Set it to new Pool({ connectionString }) of the package pg, or to ' +
+        '{ useFactory } or { useExisting } with such a pool.',
+    );
+  }
+  const driver = { Pool: ofHost(pool) };
+  for (let attempt = 1; ; attempt++) {
+    // TypeORM adds its listener at each attempt, and another application may use the same pool.
+    pool.off('error', ignore);
+    try {
+      const source = new SourceOnPool({
+        ...options,
+        type: 'postgres',
+        driver,
+        poolErrorHandler: ignore,
+        installExtensions: false,
+      });
+      return await source.initialize();
+    } catch (error) {
+      if (attempt === ATTEMPTS || !isUnavailable(error)) throw error;
+      const { message, code } = error as Error & { code?: string };
+      new Logger('Auth').error(`PostgreSQL was not reached (${message || code}). The next attempt is in ${PAUSE_MS / 1000} s.`);
+      await sleep(PAUSE_MS);
+    }
+  }
+}
+
+/** A constructor that returns the pool of the host, whatever its options are. */
+const ofHost = (pool: PostgresPool) =>
+  function PoolOfHost(): PostgresPool {
+    return pool;
+  };

@@ -1,0 +1,45 @@
+import { MigrationExecutor, type QueryRunner } from 'typeorm';
+import { LOCK_UNTIL_COMMIT } from '../../foundation/platform/database';
+import { type PostgresPool, sourceOn } from '../../foundation/platform/postgres-pool';
+import { authMigrations } from './index';
+
+/** The table with the names of the migrations that have run. TypeORM has the same form for it. */
+const TABLE = 'svc_migrations';
+
+/**
+ * Creates or changes the tables of the library on a pool of node-postgres: for a host with the option `pool`. The migrations
+ * that have run are in the table `svc_migrations`. All missing ones run in one transaction. Of several processes, one runs
+ * them, and the others wait for it. The pool stays open.
+ *
+ * @returns the names of the migrations that have run now
+ * @throws AuthConfigError for a value that is not a pool of node-postgres
+ * @throws the error of a statement; nothing is changed then
+ * @example await migrateAuth(new Pool({ connectionString: process.env.DATABASE_URL }));
+ * @publicApi
+ */
+export async function migrateAuth(pool: PostgresPool): Promise<string[]> {
+  const source = await sourceOn(pool, { migrations: authMigrations, migrationsTableName: TABLE });
+  const runner = source.createQueryRunner();
+  try {
+    await runner.startTransaction();
+    await runner.query(LOCK_UNTIL_COMMIT, [TABLE]);
+    const executor = new MigrationExecutor(source, runner);
+    executor.transaction = 'all';
+    const done = await executor.executePendingMigrations();
+    await runner.commitTransaction();
+    return done.map(({ name }) => name);
+  } catch (error) {
+    if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
+    throw error;
+  } finally {
+    await runner.release();
+  }
+}
+
+/** The statements that create the tables of the library in an empty database, for the migrations of another tool. */
+export async function tablesAsSql(): Promise<string> {
+  const statements: string[] = [];
+  const runner = { query: async (statement: string) => statements.push(statement) } as unknown as QueryRunner;
+  for (const Migration of authMigrations) await new Migration().up(runner);
+  return statements.map((statement) => `${statement.trim().replaceAll(/^ {6}/gm, '')};\n`).join('');
+}
