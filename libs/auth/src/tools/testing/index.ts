@@ -14,3 +14,9 @@ export {
   SoftAuthenticator,
 } from './soft-authenticator';
 export { type EnrolledFactor, enrolTwoFactor, totpCode } from './totp';
+export {
+  type ContractAccount,
+  type ContractCheck,
+  type UserProviderContract,
+  userProviderContract,
+} from './user-provider-contract';

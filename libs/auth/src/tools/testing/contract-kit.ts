@@ -1,0 +1,141 @@
+import { strict as assert } from 'node:assert';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { inspect } from 'node:util';
+import { NO_SECOND_FACTOR, type StoredSecondFactor, type UserProvider } from '../../foundation/ports/user-provider';
+
+/** A user of the contract, as it was stored. */
+export interface AddedUser {
+  readonly id: string;
+  readonly identifier: string;
+  readonly passwordHash: string | null;
+  readonly name: string;
+}
+
+/** What the checks need of a provider and its store. */
+export interface ContractKit {
+  readonly users: UserProvider;
+  readonly username: string;
+  /** Whether users without a password can be added. */
+  readonly hasPasswordless: boolean;
+  readonly unreachable: (() => UserProvider | Promise<UserProvider>) | null;
+  identifier(): string;
+  add(passwordHash?: string | null): Promise<AddedUser>;
+  delete(id: string): Promise<boolean>;
+}
+
+export interface Check {
+  readonly name: string;
+  /** Whether the provider has this part of the port. Default: every provider has it. */
+  readonly needs?: (kit: ContractKit) => boolean;
+  readonly check: (kit: ContractKit) => Promise<void>;
+}
+
+/** Concurrent calls, and rounds of them. */
+const [RACERS, ROUNDS] = [8, 3];
+
+/** A text in the form of a password hash. No password matches it. */
+export const newHash = (): string => {
+  const base64 = (bytes: number): string => randomBytes(bytes).toString('base64').replaceAll('=', '');
+  return `$argon2id$v=19$m=19456,t=2,p=1$${base64(16)}$${base64(32)}`;
+};
+
+/** Texts that are the id of no user. PostgreSQL reads some of them as `id`, depending on the type of its column. */
+export const textsBeside = (id: string): string[] => {
+  const general = ['', ' ', '%', '_', '0', '-1', '1e3', 'NaN', 'true', 'null', 'undefined', '[object Object]', '\0'];
+  const odd = ['\ud800', '𝕏', `'`, "' OR 1=1 --", '99999999999999999999999999', 'x'.repeat(10_000), randomUUID()];
+  const near = [`${id}\0`, `${id} `, ` ${id}`, `0${id}`, `+${id}`, `${id}.0`, `{${id}}`, `urn:uuid:${id}`];
+  const forms = [id.toUpperCase(), id.replaceAll('-', '')].filter((text) => text !== id);
+  return [...general, ...odd, ...near, ...forms];
+};
+
+/** Values that are not a text. A query of some libraries takes them as "no condition" or as an operator. */
+export const valuesBeside = (text: string): unknown[] => {
+  const operators = [{}, { not: '' }, { not: null }, { contains: '' }];
+  return [undefined, null, NaN, true, [], [text], () => text, ...operators];
+};
+
+export const shown = (value: unknown): string => inspect(value, { maxStringLength: 60 });
+
+/** The answer for a text that a client can send. */
+export async function answer<T>(call: string, ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    return assert.fail(`${call} threw: ${(error as Error)?.message}. An error is answered 500 or 503; return null.`);
+  }
+}
+
+/** The answer for a value that only a mistake of code can pass. It may throw. */
+export async function lenient<T>(ask: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await ask();
+  } catch {
+    return undefined;
+  }
+}
+
+/** Checks that a look-up by a text finds nothing for any other text or value. */
+export async function findsNothing(
+  method: 'findById' | 'passwordHashOf' | 'secondFactorOf' | 'findByIdentifier' | 'findByEmail',
+  { users }: ContractKit,
+  texts: readonly string[],
+  values: readonly unknown[] = [],
+): Promise<void> {
+  const find = (text: string): Promise<unknown> => users[method](text);
+  for (const text of texts) {
+    const found = await answer(`${method}(${shown(text)})`, () => find(text));
+    assert.equal(found, null, `${method}(${shown(text)}) returned ${shown(found)}. Return null: it is another text.`);
+  }
+  for (const value of values) {
+    const found = await lenient(() => find(value as string));
+    assert.ok(!found, `${method}(${shown(value)}) returned ${shown(found)}. Only a text can name a user.`);
+  }
+}
+
+/** Calls at the same time, in rounds. Exactly one call of a round wins. */
+export async function oneWinner<T>(
+  begin: () => Promise<(racer: number) => Promise<T>>,
+  wins: (result: T) => boolean,
+): Promise<void> {
+  for (let round = 0; round < ROUNDS; round++) {
+    const race = await begin();
+    const results = await Promise.all(Array.from({ length: RACERS }, (_, racer) => race(racer)));
+    const winners = results.filter(wins).length;
+    assert.equal(
+      winners,
+      1,
+      `${winners} of ${RACERS} concurrent calls succeeded. One statement must compare and write.`,
+    );
+  }
+}
+
+export const replaced = (isStored: boolean | void): string => `savePasswordHash returned ${String(isStored)}`;
+
+/** Fails if a user has another hash than the one it was stored with. */
+export async function keepsHash({ users }: ContractKit, { id, passwordHash }: AddedUser, why: string): Promise<void> {
+  assert.equal(await users.passwordHashOf(id), passwordHash, `${why} changed the password of a user`);
+}
+
+/** Ids of no user, for writes. */
+export const NO_IDS: readonly unknown[] = [undefined, null, '', 'undefined', randomUUID(), {}, { not: '' }];
+
+/** A date with milliseconds, in the past. */
+const newDate = (): Date => new Date(1_790_000_000_000 + Math.floor(Math.random() * 1e9));
+
+export const newFactor = (): StoredSecondFactor => ({
+  secret: `v1.secret-${randomUUID()}-é`,
+  recoveryCodes: JSON.stringify([newHash(), newHash()]),
+  confirmedAt: newDate(),
+});
+
+/** Compares dates by milliseconds: a database can store a higher precision. */
+export const plainFactor = (factor: StoredSecondFactor | null) =>
+  factor && { ...factor, confirmedAt: factor.confirmedAt && new Date(factor.confirmedAt).getTime() };
+
+export async function storedFactor(kit: ContractKit): Promise<{ user: AddedUser; factor: StoredSecondFactor }> {
+  const user = await kit.add();
+  const factor = newFactor();
+  const isStored = await kit.users.replaceSecondFactor(user.id, NO_SECOND_FACTOR, factor);
+  assert.equal(isStored, true, 'replaceSecondFactor must return true for a new user and the state NO_SECOND_FACTOR');
+  return { user, factor };
+}

@@ -1,0 +1,229 @@
+import { strict as assert } from 'node:assert';
+import { NO_SECOND_FACTOR, UserProvider } from '../../foundation/ports/user-provider';
+import {
+  type Check,
+  type ContractKit,
+  NO_IDS,
+  answer,
+  keepsHash,
+  lenient,
+  newFactor,
+  newHash,
+  oneWinner,
+  shown,
+} from './contract-kit';
+
+const creates = ({ users }: ContractKit): boolean => users.createsAccounts();
+const verifies = ({ users }: ContractKit): boolean => users.verifiesEmails();
+const deletes = ({ users }: ContractKit): boolean => users.deletesAccounts();
+
+/** Finds out ids with a user as the library does. */
+const finds = ({ users }: ContractKit): boolean => users.existingIds !== UserProvider.prototype.existingIds;
+
+const newAccount = (kit: ContractKit) => ({
+  identifier: kit.identifier(),
+  passwordHash: newHash(),
+  name: 'Grace Hopper',
+});
+
+const creation: Check[] = [
+  {
+    name: 'create stores the account and returns its user',
+    needs: creates,
+    check: async (kit) => {
+      const account = newAccount(kit);
+      const user = await kit.users.create(account);
+      assert.ok(user, 'create returned null for an identifier that no user has');
+      const found = await kit.users.findByIdentifier(account.identifier);
+      assert.ok(found, 'findByIdentifier does not find the new user');
+      assert.equal(kit.users.idOf(found.user), kit.users.idOf(user));
+      assert.equal(found.passwordHash, account.passwordHash);
+      const isShown = JSON.stringify(user).includes(account.passwordHash);
+      assert.ok(!isShown, 'the result of create has the password hash in its JSON');
+    },
+  },
+  {
+    name: 'create returns null for an identifier that is taken, and changes nothing',
+    needs: creates,
+    check: async (kit) => {
+      const account = newAccount(kit);
+      const id = kit.users.idOf((await kit.users.create(account))!);
+      const again = await answer('create with a taken identifier', () =>
+        kit.users.create({ ...account, passwordHash: newHash(), name: 'Mallory' }),
+      );
+      assert.equal(again, null, 'create returned a user for a taken identifier: the client would get its account');
+      await keepsHash(kit, { ...account, id }, 'create with a taken identifier');
+    },
+  },
+  {
+    name: 'create lets one of concurrent calls with one identifier succeed',
+    needs: creates,
+    check: async (kit) => {
+      const begin = async () => {
+        const account = newAccount(kit);
+        return () => answer('create beside others', () => kit.users.create({ ...account, passwordHash: newHash() }));
+      };
+      await oneWinner(begin, (user) => user !== null);
+    },
+  },
+  {
+    name: 'imitateCreation changes nothing',
+    needs: ({ users }) => users.imitateCreation !== UserProvider.prototype.imitateCreation,
+    check: async (kit) => {
+      const ada = await kit.add();
+      const before = JSON.stringify(await kit.users.findById(ada.id));
+      await kit.users.imitateCreation(ada.id);
+      assert.equal(JSON.stringify(await kit.users.findById(ada.id)), before, 'imitateCreation changed the user');
+      await keepsHash(kit, ada, 'imitateCreation');
+    },
+  },
+  {
+    name: 'wasCreatedSince is true only for users that were created after the mark',
+    needs: ({ users }) => users.datesAccounts(),
+    check: async (kit) => {
+      const { users, add } = kit;
+      const former = await add();
+      const mark = await users.currentMark();
+      const { id } = await add();
+      assert.equal(await users.wasCreatedSince(id, mark), true, 'a user that was created after the mark');
+      await users.savePasswordHash(former.id, newHash());
+      assert.equal(await users.wasCreatedSince(former.id, mark), false, 'a user that was only changed after the mark');
+      assert.equal(await users.wasCreatedSince(id, await users.currentMark()), false, 'a later mark');
+    },
+  },
+];
+
+const verification: Check[] = [
+  {
+    name: 'markEmailVerified marks the current email, once',
+    needs: verifies,
+    check: async (kit) => {
+      const { users, add } = kit;
+      const { id, identifier } = await add();
+      const user = (await users.findById(id))!;
+      const email = users.emailOf(user) ?? identifier;
+      assert.notEqual(users.isEmailVerified(user), true, 'a new user counts as verified');
+      const now = new Date();
+      for (const other of [kit.identifier(), '', undefined, null, { not: '' }]) {
+        const isMarked = await lenient(() => users.markEmailVerified(id, other as string, now));
+        assert.notEqual(isMarked, true, `markEmailVerified accepted the email ${shown(other)}`);
+        assert.notEqual(users.isEmailVerified((await users.findById(id))!), true, shown(other));
+      }
+      assert.equal(await users.markEmailVerified(id, email, now), true);
+      assert.equal(users.isEmailVerified((await users.findById(id))!), true, 'a later read does not return the change');
+      assert.equal(await users.markEmailVerified(id, email, now), false, 'it was verified before');
+    },
+  },
+  {
+    name: 'markEmailVerified lets one of concurrent calls succeed',
+    needs: verifies,
+    check: async ({ users, add }) => {
+      const begin = async () => {
+        const { id, identifier } = await add();
+        const email = users.emailOf((await users.findById(id))!) ?? identifier;
+        return () => users.markEmailVerified(id, email, new Date());
+      };
+      await oneWinner(begin, (isMarked) => isMarked);
+    },
+  },
+  {
+    name: 'markEmailVerified changes nothing for an id that no user has',
+    needs: verifies,
+    check: async ({ users, add }) => {
+      const { id, identifier } = await add();
+      const email = users.emailOf((await users.findById(id))!) ?? identifier;
+      for (const other of NO_IDS) {
+        const isMarked = await lenient(() => users.markEmailVerified(other as string, email, new Date()));
+        assert.notEqual(isMarked, true, `markEmailVerified returned true for the id ${shown(other)}`);
+        assert.notEqual(users.isEmailVerified((await users.findById(id))!), true, `the id ${shown(other)}`);
+      }
+    },
+  },
+];
+
+const deletion: Check[] = [
+  {
+    name: 'delete removes the user from every look-up',
+    needs: deletes,
+    check: async (kit) => {
+      const { users } = kit;
+      const [ada, bob] = [await kit.add(), await kit.add()];
+      if (users.storesSecondFactors()) await users.replaceSecondFactor(ada.id, NO_SECOND_FACTOR, newFactor());
+      assert.equal(await kit.delete(ada.id), true);
+      assert.equal(await users.findById(ada.id), null, 'findById');
+      assert.equal(await users.findByIdentifier(ada.identifier), null, 'findByIdentifier');
+      assert.equal(await users.passwordHashOf(ada.id), null, 'passwordHashOf');
+      if (users.storesSecondFactors()) assert.equal(await users.secondFactorOf(ada.id), null, 'secondFactorOf');
+      await keepsHash(kit, bob, 'delete of another user');
+    },
+  },
+  {
+    name: 'delete returns false for a user that does not exist, and deletes no other',
+    needs: deletes,
+    check: async (kit) => {
+      const [ada, bob] = [await kit.add(), await kit.add()];
+      await kit.delete(ada.id);
+      for (const id of [ada.id, ...NO_IDS]) {
+        assert.notEqual(await lenient(() => kit.delete(id as string)), true, `delete returned true for ${shown(id)}`);
+        await keepsHash(kit, bob, `delete of ${shown(id)}`);
+      }
+    },
+  },
+  {
+    name: 'delete removes the user permanently: its identifier is free again',
+    needs: (kit) => deletes(kit) && creates(kit),
+    check: async (kit) => {
+      const account = newAccount(kit);
+      await kit.delete(kit.users.idOf((await kit.users.create(account))!));
+      assert.ok(await kit.users.create(account), 'create returned null: the row of the deleted user is still stored');
+    },
+  },
+  {
+    name: 'existingIds contains every id that has a user, and no deleted one',
+    needs: finds,
+    check: async (kit) => {
+      const users = await Promise.all(Array.from({ length: 20 }, () => kit.add()));
+      const ids = users.map(({ id }) => id);
+      const deleted = deletes(kit) ? (await kit.add()).id : null;
+      if (deleted !== null) await kit.delete(deleted);
+      const asked = [...ids, ...(deleted === null ? [] : [deleted]), 'x', '', 'undefined', '\0'];
+      const found = await answer('existingIds', () => kit.users.existingIds(asked));
+      const missing = found === null ? [] : ids.filter((id) => !found.has(id));
+      assert.deepEqual(
+        missing,
+        [],
+        'existingIds leaves out users, whose passkeys would be deleted. Return all or null',
+      );
+      if (deleted !== null) assert.ok(!found?.has(deleted), 'existingIds contains a deleted user');
+      assert.ok(found === null || (await kit.users.existingIds([]))?.size === 0, 'existingIds of no ids');
+    },
+  },
+];
+
+const outage: Check[] = [
+  {
+    name: 'every look-up throws while the store does not answer',
+    needs: ({ unreachable }) => unreachable !== null,
+    check: async ({ unreachable, add, identifier }) => {
+      const { id } = await add();
+      const users = await unreachable!();
+      const calls: [string, () => Promise<unknown>][] = [
+        ['findById', () => users.findById(id)],
+        ['findByIdentifier', () => users.findByIdentifier(identifier())],
+        ['findByEmail', () => users.findByEmail(identifier())],
+        ['passwordHashOf', () => users.passwordHashOf(id)],
+        ['savePasswordHash', () => users.savePasswordHash(id, newHash(), newHash())],
+      ];
+      if (users.storesSecondFactors()) calls.push(['secondFactorOf', () => users.secondFactorOf(id)]);
+      if (users.createsAccounts())
+        calls.push(['create', () => users.create({ identifier: identifier(), passwordHash: newHash(), name: 'Ada' })]);
+      for (const [name, call] of calls) {
+        const outcome = await call().then(shown, () => 'error');
+        assert.equal(outcome, 'error', `${name} returned ${outcome}: a user that cannot be read counts as missing`);
+      }
+    },
+  },
+];
+
+/** The checks of the life of an account, in the order of the port. */
+export const ACCOUNT_CHECKS: readonly Check[] = [...creation, ...verification, ...deletion, ...outage];

@@ -1,0 +1,315 @@
+import { strict as assert } from 'node:assert';
+import { NO_SECOND_FACTOR, type StoredSecondFactor, UserProvider } from '../../foundation/ports/user-provider';
+import {
+  type Check,
+  type ContractKit,
+  NO_IDS,
+  answer,
+  findsNothing,
+  keepsHash,
+  lenient,
+  newFactor,
+  newHash,
+  oneWinner,
+  plainFactor,
+  replaced,
+  shown,
+  storedFactor,
+  textsBeside,
+  valuesBeside,
+} from './contract-kit';
+
+const twoFactor = ({ users }: ContractKit): boolean => users.storesSecondFactors();
+const namesUsers = ({ users }: ContractKit): boolean => users.identifierOf !== UserProvider.prototype.identifierOf;
+const hasEmails = (kit: ContractKit): boolean => kit.username === 'email';
+
+/** Other spellings of an identifier, and other identifiers that a lax comparison takes for it. */
+function spellingsOf(identifier: string): string[] {
+  const swaps = [
+    [/k/, '\u212a'], // Kelvin sign: its lower case is k.
+    [/i/, 'ı'],
+    [/i/, 'İ'],
+    [/ss/, 'ß'],
+    [/s/, 'ſ'], // Long s: its upper case is S.
+    [/a/, 'а'], // Cyrillic.
+    [/a/, 'ａ'],
+    [/a/, 'á'],
+    [/^./, '_'], // Wildcards of LIKE, which are also in some case-insensitive comparisons.
+    [/^./, '%'],
+    [/_/, 'x'],
+    [/$/, '\u200b'],
+    [/@.*$/, ''],
+  ] as const;
+  const others = swaps.map(([from, to]) => identifier.replace(from, to));
+  const cases = [identifier.toUpperCase(), identifier[0]!.toUpperCase() + identifier.slice(1)];
+  return [...new Set([...cases, ...others])].filter((text) => text !== identifier && text.trim() !== '');
+}
+
+/** The form that {@link UserProvider.comparedForm} documents. */
+const formOf = ({ users, username }: ContractKit, identifier: string): string =>
+  users.comparedForm(identifier) ?? (username === 'email' ? identifier.trim().toLowerCase() : identifier);
+
+const lookUps: Check[] = [
+  {
+    name: 'findById returns the user with the id',
+    check: async ({ users, add }) => {
+      for (const { id } of [await add(), await add()]) {
+        assert.equal(typeof id, 'string');
+        const found = await users.findById(id);
+        assert.ok(found, `findById(${shown(id)}) returned ${shown(found)} for an existing user`);
+        assert.equal(users.idOf(found), id, 'idOf must return the id with which findById finds the user');
+      }
+    },
+  },
+  {
+    name: 'findById returns no user for any other text or value',
+    check: async (kit) => {
+      const { id } = await kit.add();
+      await findsNothing('findById', kit, textsBeside(id), valuesBeside(id));
+    },
+  },
+  {
+    name: 'findById returns a new object for each call',
+    check: async ({ users, add }) => {
+      const { id } = await add();
+      const found = await Promise.all([users.findById(id), users.findById(id)]);
+      found.push(await users.findById(id));
+      const why = 'two requests got one object, so the abilities of one token would apply to the other';
+      assert.equal(new Set(found).size, found.length, why);
+    },
+  },
+  {
+    name: 'findByIdentifier returns the user with its password hash',
+    check: async ({ users, add }) => {
+      for (const { id, identifier, passwordHash } of [await add(), await add()]) {
+        const found = await users.findByIdentifier(identifier);
+        assert.ok(found, `findByIdentifier(${shown(identifier)}) returned ${shown(found)} for an existing user`);
+        assert.equal(users.idOf(found.user), id);
+        assert.equal(found.passwordHash, passwordHash);
+      }
+    },
+  },
+  {
+    name: 'findByIdentifier finds a user exactly by the spellings that have one comparedForm',
+    check: async (kit) => {
+      const { id, identifier } = await kit.add();
+      const trimmed = hasEmails(kit) ? [` ${identifier} `] : [];
+      for (const spelling of [...spellingsOf(identifier), ...trimmed]) {
+        const found = await answer(`findByIdentifier(${shown(spelling)})`, () => kit.users.findByIdentifier(spelling));
+        const isFound = found !== null && kit.users.idOf(found.user) === id;
+        const isSame = formOf(kit, spelling) === formOf(kit, identifier);
+        const expected = isSame ? 'have the same comparedForm' : 'differ in their comparedForm';
+        const did = isFound ? 'finds' : 'does not find';
+        assert.equal(
+          isFound,
+          isSame,
+          `${shown(spelling)} and ${shown(identifier)} ${expected}, but it ${did} the user`,
+        );
+      }
+    },
+  },
+  {
+    name: 'findByIdentifier returns null for an unknown identifier or another value',
+    check: async (kit) => {
+      const { identifier } = await kit.add();
+      const texts = textsBeside(identifier).filter((text) => formOf(kit, text) !== formOf(kit, identifier));
+      const unknown = [...texts, kit.identifier(), `x${identifier}`, `${identifier}x`];
+      await findsNothing('findByIdentifier', kit, unknown, valuesBeside(identifier));
+    },
+  },
+  {
+    name: 'identifierOf returns an identifier that finds the user',
+    needs: namesUsers,
+    check: async ({ users, add }) => {
+      const { id } = await add();
+      const identifier = users.identifierOf((await users.findById(id))!);
+      assert.equal(typeof identifier, 'string');
+      const found = await users.findByIdentifier(identifier!);
+      assert.equal(found && users.idOf(found.user), id);
+    },
+  },
+  {
+    name: 'findByEmail returns the user with the address of emailOf, and no other',
+    needs: (kit) => hasEmails(kit) && namesUsers(kit),
+    check: async (kit) => {
+      const { users, add } = kit;
+      const { id, identifier } = await add();
+      assert.equal(users.emailOf((await users.findById(id))!), identifier);
+      for (const spelling of [identifier, identifier.toUpperCase()]) {
+        const found = await users.findByEmail(spelling);
+        assert.equal(found && users.idOf(found), id, `findByEmail(${shown(spelling)}) does not find the user`);
+      }
+      const others = ['', '%', '\0', '\ud800', kit.identifier(), `x${identifier}`, `_${identifier.slice(1)}`];
+      await findsNothing('findByEmail', kit, others, valuesBeside(identifier));
+    },
+  },
+  {
+    name: 'users contain no password hash and no second factor in JSON',
+    check: async ({ users, add }) => {
+      const { id, identifier, passwordHash } = await add();
+      const factor = newFactor();
+      if (users.storesSecondFactors()) await users.replaceSecondFactor(id, NO_SECOND_FACTOR, factor);
+      const found = [await users.findById(id), (await users.findByIdentifier(identifier))?.user];
+      const json = JSON.stringify(found);
+      for (const secret of [passwordHash!, factor.secret!, factor.recoveryCodes!]) {
+        const isShown = json.includes(JSON.stringify(secret).slice(1, -1));
+        assert.ok(!isShown, `a user has ${shown(secret)} in its JSON, so a route that returns the user shows it`);
+      }
+    },
+  },
+];
+
+const passwords: Check[] = [
+  {
+    name: 'passwordHashOf returns the hash of the user, and null for any other text or value',
+    check: async (kit) => {
+      const ada = await kit.add();
+      await keepsHash(kit, ada, 'storing it');
+      await findsNothing('passwordHashOf', kit, textsBeside(ada.id), valuesBeside(ada.id));
+    },
+  },
+  {
+    name: 'savePasswordHash stores a hash that every later read returns',
+    check: async (kit) => {
+      const [ada, bob, hash] = [await kit.add(), await kit.add(), newHash()];
+      const isStored = await kit.users.savePasswordHash(ada.id, hash);
+      assert.notEqual(isStored, false, replaced(isStored));
+      assert.equal(await kit.users.passwordHashOf(ada.id), hash);
+      assert.equal((await kit.users.findByIdentifier(ada.identifier))?.passwordHash, hash);
+      await keepsHash(kit, bob, 'savePasswordHash for another user');
+    },
+  },
+  {
+    name: 'savePasswordHash stores nothing if another hash than `replacing` is stored',
+    check: async (kit) => {
+      const ada = await kit.add();
+      for (const outdated of [newHash(), null, '']) {
+        const isStored = await kit.users.savePasswordHash(ada.id, newHash(), outdated);
+        assert.notEqual(isStored, true, `${replaced(isStored)} although ${shown(outdated)} is not stored`);
+        await keepsHash(kit, ada, `savePasswordHash with replacing = ${shown(outdated)}`);
+      }
+      const hash = newHash();
+      const isStored = await kit.users.savePasswordHash(ada.id, hash, ada.passwordHash);
+      assert.notEqual(isStored, false, `${replaced(isStored)} although \`replacing\` is stored`);
+      assert.equal(await kit.users.passwordHashOf(ada.id), hash);
+    },
+  },
+  {
+    name: 'savePasswordHash lets one of concurrent calls with the same `replacing` succeed',
+    check: async ({ users, add }) => {
+      const begin = async () => {
+        const { id, passwordHash } = await add();
+        return async () => {
+          const hash = newHash();
+          const isStored = await users.savePasswordHash(id, hash, passwordHash);
+          return isStored ?? (await users.passwordHashOf(id)) === hash;
+        };
+      };
+      await oneWinner(begin, (isStored) => isStored);
+    },
+  },
+  {
+    name: 'savePasswordHash changes nothing for an id that no user has',
+    check: async (kit) => {
+      const ada = await kit.add();
+      for (const id of NO_IDS) {
+        for (const replacing of [undefined, ada.passwordHash]) {
+          const isStored = await lenient(() => kit.users.savePasswordHash(id as string, newHash(), replacing));
+          assert.notEqual(isStored, true, `${replaced(isStored)} for the id ${shown(id)}`);
+          await keepsHash(kit, ada, `savePasswordHash with the id ${shown(id)}`);
+        }
+      }
+    },
+  },
+  {
+    name: 'a user without a password has the hash null, and `replacing` = null stores its first one',
+    needs: ({ hasPasswordless }) => hasPasswordless,
+    check: async ({ users, add }) => {
+      const { id, identifier } = await add(null);
+      assert.equal((await users.findByIdentifier(identifier))?.passwordHash, null);
+      assert.equal(await users.passwordHashOf(id), null);
+      const hash = newHash();
+      assert.notEqual(await users.savePasswordHash(id, hash, null), false);
+      assert.notEqual(await users.savePasswordHash(id, newHash(), null), true, 'the first password was replaced');
+      assert.equal(await users.passwordHashOf(id), hash);
+    },
+  },
+];
+
+const secondFactors: Check[] = [
+  {
+    name: 'secondFactorOf returns the state of the user, and null for any other text or value',
+    needs: twoFactor,
+    check: async (kit) => {
+      const { users, add } = kit;
+      const { id } = await add();
+      assert.deepEqual(plainFactor(await users.secondFactorOf(id)), plainFactor(NO_SECOND_FACTOR));
+      await findsNothing('secondFactorOf', kit, textsBeside(id), valuesBeside(id));
+      const { user, factor } = await storedFactor(kit);
+      assert.deepEqual(plainFactor(await users.secondFactorOf(user.id)), plainFactor(factor));
+      assert.deepEqual(plainFactor(await users.secondFactorOf(id)), plainFactor(NO_SECOND_FACTOR));
+    },
+  },
+  {
+    name: 'replaceSecondFactor accepts the state that secondFactorOf returned',
+    needs: twoFactor,
+    check: async (kit) => {
+      const { user } = await storedFactor(kit);
+      // The library spends one recovery code, removes the factor and enrols again.
+      for (const change of [{ recoveryCodes: '[]' }, NO_SECOND_FACTOR, { secret: 'v1.pending' }, newFactor()]) {
+        const current = (await kit.users.secondFactorOf(user.id))!;
+        const next = { ...current, ...change };
+        assert.equal(await kit.users.replaceSecondFactor(user.id, current, next), true, shown({ current, next }));
+        assert.deepEqual(plainFactor(await kit.users.secondFactorOf(user.id)), plainFactor(next));
+      }
+    },
+  },
+  {
+    name: 'replaceSecondFactor stores nothing if another state than `current` is stored',
+    needs: twoFactor,
+    check: async (kit) => {
+      const { user, factor } = await storedFactor(kit);
+      const outdated: Partial<StoredSecondFactor>[] = [
+        { secret: 'v1.other' },
+        { secret: null },
+        { recoveryCodes: '[]' },
+        { recoveryCodes: null },
+        { confirmedAt: null },
+        NO_SECOND_FACTOR,
+      ];
+      for (const change of outdated) {
+        const isStored = await kit.users.replaceSecondFactor(user.id, { ...factor, ...change }, newFactor());
+        assert.equal(isStored, false, `replaceSecondFactor ignores a difference in ${Object.keys(change).join()}`);
+        assert.deepEqual(plainFactor(await kit.users.secondFactorOf(user.id)), plainFactor(factor));
+      }
+    },
+  },
+  {
+    name: 'replaceSecondFactor lets one of concurrent calls with the same `current` succeed',
+    needs: twoFactor,
+    check: async (kit) => {
+      const begin = async () => {
+        const { user, factor } = await storedFactor(kit);
+        // Two requests that spend one recovery code.
+        return (racer: number) =>
+          kit.users.replaceSecondFactor(user.id, factor, { ...factor, recoveryCodes: `["${racer}"]` });
+      };
+      await oneWinner(begin, (isStored) => isStored);
+    },
+  },
+  {
+    name: 'replaceSecondFactor changes nothing for an id that no user has',
+    needs: twoFactor,
+    check: async (kit) => {
+      const { id } = await kit.add();
+      for (const other of NO_IDS) {
+        const call = () => kit.users.replaceSecondFactor(other as string, NO_SECOND_FACTOR, newFactor());
+        assert.notEqual(await lenient(call), true, `replaceSecondFactor returned true for the id ${shown(other)}`);
+        assert.deepEqual(plainFactor(await kit.users.secondFactorOf(id)), plainFactor(NO_SECOND_FACTOR), shown(other));
+      }
+    },
+  },
+];
+
+/** The checks of what every provider has, and of second factors, in the order of the port. */
+export const CREDENTIAL_CHECKS: readonly Check[] = [...lookUps, ...passwords, ...secondFactors];

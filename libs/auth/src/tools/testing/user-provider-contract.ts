@@ -1,0 +1,110 @@
+import type { INestApplicationContext } from '@nestjs/common';
+import { randomBytes } from 'node:crypto';
+import type { EntityManager } from 'typeorm';
+import { Database } from '../../foundation/platform/database';
+import { type NewAccount, UserProvider } from '../../foundation/ports/user-provider';
+import { Realms } from '../../foundation/realm/realm';
+import { type ContractKit, newHash } from './contract-kit';
+import { ACCOUNT_CHECKS } from './user-provider-account-checks';
+import { CREDENTIAL_CHECKS } from './user-provider-checks';
+
+/** A user that the contract inserts. */
+export interface ContractAccount extends Omit<NewAccount, 'passwordHash'> {
+  /** PHC string of the password hash; null for a user without a password. */
+  passwordHash: string | null;
+}
+
+/** What {@link userProviderContract} checks: a provider of an application, or a provider alone. */
+export interface UserProviderContract {
+  /**
+   * Returns the started application. It gives the provider, the name of the identifier and the transactions of `delete`,
+   * as far as the members below do not.
+   */
+  app?: () => INestApplicationContext;
+  /** The guard of the users. Default: the default guard. */
+  guard?: string;
+  /** Returns the provider. Default: that of the guard of {@link app}. */
+  provider?: () => UserProvider | Promise<UserProvider>;
+  /**
+   * Stores a user and returns its id in the form of the `sub` claim. Default: `create` of the provider. Without it, the
+   * checks of users without a password do not run.
+   */
+  insert?: (account: ContractAccount) => Promise<string>;
+  /** Returns an identifier that no user has yet. Default: a random email address of `example.com`. */
+  identifier?: () => string;
+  /** The option `username`. Default: that of the guard of {@link app}, otherwise `email`. */
+  username?: string;
+  /** Runs work in a transaction, for `delete`. Default: a transaction on the tables of {@link app}, otherwise no manager. */
+  transaction?: (work: (manager: EntityManager) => Promise<unknown>) => Promise<unknown>;
+  /** Returns a provider like the one under test whose store does not answer. Without it, its check does not run. */
+  unreachable?: () => UserProvider | Promise<UserProvider>;
+}
+
+/** One promise of the port, with its test. */
+export interface ContractCheck {
+  /** The promise, as a sentence. */
+  readonly name: string;
+  /**
+   * Resolves to `not implemented` if the provider does not have this part of the port. It creates its own users.
+   *
+   * @throws AssertionError of `node:assert` if the provider breaks the promise
+   */
+  readonly run: () => Promise<'kept' | 'not implemented'>;
+}
+
+/**
+ * The contract of {@link UserProvider}, as checks for the tests of a host. They use no test framework. Each check adds users
+ * with new identifiers, and changes no other users. They run on a real store: races between statements are a part of it.
+ *
+ * @example
+ * for (const { name, run } of userProviderContract({ app: () => app })) it(name, async () => void (await run()));
+ * @publicApi
+ */
+export function userProviderContract(contract: UserProviderContract): ContractCheck[] {
+  return [...CREDENTIAL_CHECKS, ...ACCOUNT_CHECKS].map(({ name, needs, check }) => ({
+    name,
+    run: async () => {
+      const kit = await kitOf(contract);
+      if (needs && !needs(kit)) return 'not implemented';
+      await check(kit);
+      return 'kept';
+    },
+  }));
+}
+
+async function kitOf(contract: UserProviderContract): Promise<ContractKit> {
+  const { app, guard, provider, insert, unreachable } = contract;
+  const realms = app?.().get(Realms, { strict: false });
+  const scope = realms && (realms.named(guard) ?? realms.default);
+  const users = (await provider?.()) ?? scope?.get<UserProvider>(UserProvider);
+  if (!users) throw new Error('userProviderContract needs app or provider.');
+  const database = app?.().get(Database, { strict: false });
+  const transaction =
+    contract.transaction ??
+    (async (work) => (database ? database.source.transaction(work) : work(undefined as unknown as EntityManager)));
+  const identifier = contract.identifier ?? (() => `k_ass.i${randomBytes(8).toString('hex')}@example.com`);
+  const stored = async (account: ContractAccount): Promise<string> => {
+    if (insert) return insert(account);
+    if (!users.createsAccounts())
+      throw new Error('userProviderContract needs insert: the provider creates no accounts.');
+    const user = await users.create(account as NewAccount);
+    if (!user) throw new Error(`create returned null for the identifier ${account.identifier}, which no user has.`);
+    return users.idOf(user);
+  };
+  return {
+    users,
+    username: contract.username ?? scope?.realm.options.username ?? 'email',
+    hasPasswordless: insert !== undefined,
+    unreachable: unreachable ?? null,
+    identifier,
+    add: async (passwordHash = newHash()) => {
+      const account = { identifier: identifier(), passwordHash, name: 'Ada Lovelace' };
+      return { ...account, id: await stored(account) };
+    },
+    delete: async (id) => {
+      let isDeleted = false;
+      await transaction(async (manager) => (isDeleted = await users.delete(id, manager)));
+      return isDeleted;
+    },
+  };
+}
