@@ -74,6 +74,7 @@ try {
   const variables = {
     ...process.env,
     SVC_SECRET: process.env.SVC_SECRET ?? randomBytes(32).toString('hex'),
+    SVC_ENCRYPTION_KEY: process.env.SVC_ENCRYPTION_KEY ?? randomBytes(32).toString('hex'),
     DATABASE_URL: database,
     ...(redis && { REDIS_URL: redis }),
   };

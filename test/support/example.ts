@@ -34,9 +34,13 @@ export async function start(name: string, variables: Record<string, string> = {}
     await client.disconnect();
   }
   const stores = { DATABASE_URL: database.url, ...(redisUrl && { REDIS_URL: redisUrl }) };
-  const secret = randomBytes(32).toString('hex');
+  const [secret, key] = [randomBytes(32).toString('hex'), randomBytes(32).toString('hex')];
   try {
-    const host = await ExampleProcess.start(folder, { ...stores, SVC_SECRET: secret, ...variables }, freePort);
+    const host = await ExampleProcess.start(
+      folder,
+      { ...stores, SVC_SECRET: secret, SVC_ENCRYPTION_KEY: key, ...variables },
+      freePort,
+    );
     return {
       url: host.url,
       urls: host.urls,

@@ -1,0 +1,25 @@
+import 'reflect-metadata';
+import type { INestApplicationContext } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { userProviderContract } from '@svc/auth/testing';
+import { after, before, describe, it } from 'node:test';
+import { AppModule } from './app.module.js';
+import { Database } from './database.js';
+
+describe('the users on Prisma', () => {
+  let app: INestApplicationContext;
+
+  before(async () => {
+    app = await NestFactory.createApplicationContext(AppModule, { logger: ['error'] });
+  });
+  after(() => app.close());
+
+  const contract = userProviderContract({
+    app: () => app,
+    insert: async ({ identifier, passwordHash, name }) => {
+      const data = { email: identifier, passwordHash, name };
+      return (await app.get(Database).prisma.user.create({ data })).id;
+    },
+  });
+  for (const { name, run } of contract) it(name, async () => void (await run()));
+});

@@ -1,0 +1,3 @@
+import { describeUsersOn } from './life-of-a-user';
+
+describeUsersOn('prisma');
