@@ -8,6 +8,9 @@ import type { DataSourceOptions, Repository } from 'typeorm';
 
 export * from '@svc/auth';
 export { AuthConsoleModule } from '@svc/auth/console';
+export { userProviderContract } from '@svc/auth/testing';
+export { describe, it } from 'node:test';
+export { Pool } from 'pg';
 export { Body, Controller, Delete, Get, Injectable, Module, Param, Post, Req, Res, UseGuards } from '@nestjs/common';
 export { APP_GUARD, NestFactory } from '@nestjs/core';
 import type { Request, Response } from 'express';
@@ -49,6 +52,8 @@ export class Order {
 }
 
 export declare const UsersOfTheMainService: Type<UserProvider>;
+export declare const MyUsers: Type<UserProvider>;
+export declare class UsersModule {}
 export declare class CreateUsers1795000000000 {
   up(): Promise<void>;
   down(): Promise<void>;

@@ -31,11 +31,22 @@ export const EXAMPLE_PAGES = readdirSync(join(ROOT, 'examples'), { recursive: tr
   .map((file) => `examples/${file}`)
   .toSorted();
 
-/** Pages whose TypeScript is copied verbatim from running code, with the path of that code. */
+/** Pages whose TypeScript is copied verbatim from running code, with the path of that code: a file, or the folder of an example. */
 export const SHOWN: ReadonlyMap<string, string> = new Map([
   ['docs/testing.md', 'test/testing/host.e2e-spec.ts'],
   ['docs/openapi.md', 'apps/sample/src/api-document.ts'],
+  ['docs/recipes/prisma.md', 'examples/prisma'],
+  ['docs/recipes/drizzle.md', 'examples/drizzle'],
 ]);
+
+/** The code of a file of {@link SHOWN}, or of all files of its folder. */
+export function codeAt(path: string): string {
+  if (path.endsWith('.ts')) return readFileSync(join(ROOT, path), 'utf8');
+  return readdirSync(join(ROOT, path), { recursive: true, encoding: 'utf8' })
+    .filter((file) => /\.(ts|prisma)$/.test(file) && !/node_modules|generated|dist/.test(file))
+    .map((file) => readFileSync(join(ROOT, path, file), 'utf8'))
+    .join('\n');
+}
 
 const FENCE = /^( *)```(\w*)\n([\s\S]*?)^\1```$/gm;
 

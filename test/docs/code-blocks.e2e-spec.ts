@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import * as ts from 'typescript';
 import { createDatabase } from '../support/database';
-import { type Block, PAGES, SHOWN, blocksOf, routesIn } from './blocks';
+import { type Block, PAGES, SHOWN, blocksOf, codeAt, routesIn } from './blocks';
 import { judgeVariable, mistakesOf as mistakesOfShell } from './shell';
 import { consoleCommands, sampleRoutes } from './known-names';
 import { mistakesOf as mistakesOfTypeScript } from './typescript';
@@ -62,6 +62,12 @@ SELECT no_such_column FROM users;
 
 \`\`\`http
 Bearer error="insufficient_scope"
+\`\`\`
+
+\`\`\`prisma
+model User {
+  id String
+}
 \`\`\`
 `,
 );
@@ -143,10 +149,24 @@ const CHECKS: Record<string, (checked: readonly Block[]) => string[] | Promise<s
         .split('\n')
         .flatMap((line) => (HTTP_LINE.test(line) ? [] : [`${place}: not a line of HTTP: ${line}`])),
     ),
+  prisma: (checked) =>
+    checked.flatMap(({ place, text }) =>
+      codeAt('examples/prisma').includes(text) ? [] : [`${place}: not in the example`],
+    ),
 };
 
 /** The number of mistakes in the broken blocks of each language. */
-const ON_PURPOSE: Record<string, number> = { ts: 4, js: 1, html: 1, json: 1, sh: 8, env: 1, sql: 1, http: 1 };
+const ON_PURPOSE: Record<string, number> = {
+  ts: 4,
+  js: 1,
+  html: 1,
+  json: 1,
+  sh: 8,
+  env: 1,
+  sql: 1,
+  http: 1,
+  prisma: 1,
+};
 
 describe('the code blocks of README and docs', () => {
   it('all have a language that is checked', () => {

@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 
 /** The data of a new account. */
 export interface NewAccount {
-  /** The login identifier, by default the email. */
+  /** The login identifier, by default the email, which is trimmed and in lower case. */
   identifier: string;
   /** PHC string of the password hash. */
   passwordHash: string;
@@ -18,22 +18,35 @@ export interface StoredCredentials<User extends object = object> {
 
 /**
  * Reads and writes the users of a guard. The TypeORM implementation supports every entity with an id, an identifier and
- * a password hash. A host that stores its users elsewhere implements this class.
+ * a password hash. A host that stores its users elsewhere implements this class: see docs/user-provider.md. The tests of the
+ * host check it with `userProviderContract` of `@svc/auth/testing`.
  *
- * Implementations throw when the store is not available. Null always means that the user does not exist.
+ * - Ids are texts, as in the `sub` claim, and are compared to the letter. Ids and identifiers come from clients: a look-up by a
+ *   text that cannot be stored resolves to null, and does not throw.
+ * - Null always means that the user does not exist. Implementations throw when the store is not available: the request is
+ *   answered 503 for a network error of node-postgres or a `StoreUnavailable`, otherwise 500. Calls have the time limit
+ *   `storeTimeoutMs`.
+ * - Reads go to the primary database, without a cache. Users are new objects for each call, and contain neither the password
+ *   hash nor the second factor, because a route may return them.
+ * - A write that depends on a former value compares and stores in one statement, or under a lock. It runs once for each call.
+ * - The features decide which of the optional methods are needed. An application does not start without them.
  *
  * @publicApi
  */
 export abstract class UserProvider<User extends object = object> {
   /**
-   * The user with this id. The id has the form of the `sub` claim. Read it from the primary database: a refresh ends the
-   * session of a user that does not exist.
+   * The user with this id; null if there is none, also for a text that is no id. The id has the form of the `sub` claim. Read
+   * it from the primary database: a refresh ends the session of a user that does not exist.
+   *
+   * Called for every guarded request, login and refresh, when a session starts, and for links in mails.
    */
   abstract findById(id: string): Promise<User | null>;
 
   /**
-   * The user with this identifier (by default the email), with the password hash. An email is passed as the user typed
-   * it. Registration stores emails in lower case, so the look-up must ignore case.
+   * The user with this identifier (by default the email), with the password hash; null if there is none, also for an empty
+   * text. An email is passed as the user typed it. Registration stores emails in lower case, so the look-up must ignore case.
+   *
+   * Called by the login, the registration, `svc:release` and `svc:verification-link`.
    */
   abstract findByIdentifier(identifier: string): Promise<StoredCredentials<User> | null>;
 
@@ -56,6 +69,8 @@ export abstract class UserProvider<User extends object = object> {
    * The PHC string of the user's password hash; null for an unknown user or a user without a password. Read it from the
    * primary database, not from a cache or a replica: it decides whether a concurrent login is still valid after a
    * change of password.
+   *
+   * Called before and after a session starts, by a step-up, a change and a reset of the password, and by challenges.
    */
   abstract passwordHashOf(id: string): Promise<string | null>;
 
@@ -67,17 +82,20 @@ export abstract class UserProvider<User extends object = object> {
     return null;
   }
 
-  /** The user's identifier (by default the email) in the form that is shown to the user; null without an identifier. */
+  /**
+   * The user's identifier (by default the email) in the form that is shown to the user; null without an identifier. Default:
+   * null. `features.accountDeletion`, `hooks.register` and features that send mails require an implementation.
+   */
   identifierOf(_user: User): string | null {
     return null;
   }
 
-  /** The user's email address. Default: the identifier. */
+  /** The user's email address, for mails. Default: the identifier. */
   emailOf(user: User): string | null {
     return this.identifierOf(user);
   }
 
-  /** The user with this email. Default: the user with this identifier. */
+  /** The user with this email; null if there is none. Called for reset links. Default: the user with this identifier. */
   async findByEmail(email: string): Promise<User | null> {
     return (await this.findByIdentifier(email))?.user ?? null;
   }
@@ -87,7 +105,13 @@ export abstract class UserProvider<User extends object = object> {
     return false;
   }
 
-  /** Creates an account; null if the identifier is taken. Atomic: of two calls with one identifier, one succeeds. */
+  /**
+   * Creates an account and returns its user; null if the identifier is taken, and then nothing is changed. Atomic: of
+   * concurrent calls with one identifier, one returns a user and the others null. A unique index decides. Called by the
+   * registration, after {@link findByIdentifier} has found no user.
+   *
+   * @throws the error of any other conflict, such as one of another unique column
+   */
   create(_account: NewAccount): Promise<User | null> {
     throw new Error('This user provider creates no accounts.');
   }
@@ -106,12 +130,18 @@ export abstract class UserProvider<User extends object = object> {
     return false;
   }
 
-  /** The current time as a mark for {@link wasCreatedSince}, from the clock that dates the creation of users. */
+  /**
+   * The current time as a mark for {@link wasCreatedSince}, from the clock that dates the creation of users. Called before
+   * `hooks.register`.
+   */
   currentMark(): Promise<string> {
     throw new Error('This user provider cannot distinguish new accounts from existing ones.');
   }
 
-  /** Whether this user was created after the mark. A user that was only changed after the mark is not new. */
+  /**
+   * Whether this user was created after the mark. A user that was only changed after the mark is not new. Called after
+   * `hooks.register`: a user that existed before it would be another person's account.
+   */
   wasCreatedSince(_id: string, _mark: string): Promise<boolean> {
     throw new Error('This user provider cannot distinguish new accounts from existing ones.');
   }
@@ -123,7 +153,7 @@ export abstract class UserProvider<User extends object = object> {
 
   /**
    * Marks the user's email as verified, if the user still has this email and it was not verified before. Returns
-   * whether it did. Atomic: of two concurrent calls, one returns true.
+   * whether it did. Atomic: of concurrent calls, one returns true. Called by links that verify an email, and by resets.
    */
   markEmailVerified(_id: string, _email: string, _at: Date): Promise<boolean> {
     throw new Error('This user provider verifies no emails.');
@@ -137,9 +167,11 @@ export abstract class UserProvider<User extends object = object> {
   }
 
   /**
-   * Deletes a user permanently, also when users have a soft delete. Returns whether the user existed.
+   * Deletes a user permanently, also when users have a soft delete. Returns whether the user existed. Called once for each
+   * deletion of an account, after its sessions have ended. An error rolls the transaction back.
    *
-   * @param manager entity manager of the transaction that deletes all other data of the account. A provider on another
+   * @param manager entity manager of the transaction that deletes all other data of the account. For users in the same
+   * database, `manager.query('DELETE …', [id])` deletes all or nothing; it resolves to `[rows, count]`. A provider on another
    * database ignores it
    */
   delete(_id: string, _manager: EntityManager): Promise<boolean> {
@@ -151,20 +183,26 @@ export abstract class UserProvider<User extends object = object> {
     return false;
   }
 
-  /** The second factor of this user; null for an unknown user. Required with {@link storesSecondFactors}. */
+  /**
+   * The second factor of this user; null for an unknown user. Required with {@link storesSecondFactors}. Called by every login
+   * and challenge with `features.twoFactor`.
+   */
   secondFactorOf(_id: string): Promise<StoredSecondFactor | null> {
     throw new Error('This user provider stores no second factors.');
   }
 
   /**
-   * Stores `next` if the stored state is still `current`. Returns whether it did. Atomic: of two calls with the same
-   * `current`, one succeeds. Required with {@link storesSecondFactors}.
+   * Stores `next` if the stored state is still `current`. Returns whether it did. Atomic: of concurrent calls with the same
+   * `current`, one returns true: otherwise two requests could spend one recovery code. Compare the texts to the letter, and of
+   * `confirmedAt` only whether it is set, because a database can store a higher precision than a Date. Required with
+   * {@link storesSecondFactors}. Called by the enrolment, by its end, and for each recovery code that is spent. The time step
+   * of the last TOTP code is not here: the library stores it.
    */
   replaceSecondFactor(_id: string, _current: StoredSecondFactor, _next: StoredSecondFactor): Promise<boolean> {
     throw new Error('This user provider stores no second factors.');
   }
 
-  /** The user's id in the form of the `sub` claim. */
+  /** The user's id in the form of the `sub` claim: {@link findById} finds the user by it. */
   abstract idOf(user: User): string;
 
   /**
@@ -176,19 +214,19 @@ export abstract class UserProvider<User extends object = object> {
   }
 
   /**
-   * Stores a new password hash. Returns whether it did. When an implementation returns nothing, the library reads the
-   * hash to find out.
+   * Stores a new password hash. Returns whether it did; false for an unknown user. When an implementation returns nothing, the
+   * library reads the hash to find out. Called by a change and a reset of the password, and by a login that renews a hash.
    *
    * @param replacing store the new hash only if this hash is still the current one; null: only if the user has no
-   * password. Atomic: of two calls with the same `replacing`, one succeeds. A rehash at login or a change of password must
-   * not undo a concurrent reset
+   * password; undefined: in every case. Atomic: of concurrent calls with the same `replacing`, one succeeds. A rehash at login
+   * or a change of password must not undo a concurrent reset
    */
   abstract savePasswordHash(id: string, passwordHash: string, replacing?: string | null): Promise<boolean | void>;
 
   /**
    * The subset of these ids that have a user, including soft-deleted users; null when the provider cannot find out.
    * Default: null. The library deletes the data of all other ids, so an implementation must return a complete result or
-   * null.
+   * null. Called by the pruning, for the owners of passkeys.
    */
   async existingIds(_ids: readonly string[]): Promise<ReadonlySet<string> | null> {
     return null;
@@ -202,7 +240,7 @@ export abstract class UserProvider<User extends object = object> {
 export interface StoredSecondFactor {
   /** The encrypted TOTP secret; null without a second factor. */
   secret: string | null;
-  /** JSON array of the hashes of the unused recovery codes. */
+  /** JSON array of the hashes of the unused recovery codes; null without a second factor. */
   recoveryCodes: string | null;
   /** Time at which the user confirmed the enrolment with a code; null while the enrolment is pending. */
   confirmedAt: Date | null;
