@@ -87,9 +87,10 @@ export class AuthCoreModule {
       ProxyWarning,
       SharedThrottlerStorage,
     ];
+    registerEntities(structure);
     return {
       module: AuthCoreModule,
-      imports: [...(structure.imports ?? []), ...entityModule(structure)],
+      imports: structure.imports ?? [],
       providers: shared,
       exports: shared,
     };
@@ -150,9 +151,9 @@ function entitiesOf({ routes = true, users, guards = {} }: AuthStructure): Type[
  * Registers the entities for data sources with `autoLoadEntities`. The module of Nest is not imported: the library uses no
  * repository of it, and without a data source its error names no correction.
  */
-function entityModule(structure: AuthStructure): DynamicModule[] {
+function registerEntities(structure: AuthStructure): void {
   const entities = entitiesOf(structure);
-  if (structure.pool || !entities.length) return [];
+  if (structure.pool || !entities.length) return;
   const typeOrm = nestTypeOrm();
   if (!typeOrm) {
     throw new AuthConfigError(
@@ -161,5 +162,4 @@ function entityModule(structure: AuthStructure): DynamicModule[] {
     );
   }
   typeOrm.TypeOrmModule.forFeature(entities, structure.dataSource);
-  return [];
 }
