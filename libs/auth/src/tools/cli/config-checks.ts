@@ -167,11 +167,11 @@ const LOOPBACK = /^http:\/\/(localhost|127\.|\[::1\])/;
 
 /** The setting is made where the server is created, so the text of that file is searched. */
 function proxyChecks({ file, production }: Subject, { routes, guards }: AuthConfig): Finding[] {
-  if (!routes) return [];
+  if (!routes || !file) return [];
   if (guards.every(({ hooks }) => hooks.rateLimitKey))
     return [finding('proxy', 'ok', 'hooks.rateLimitKey identifies the clients.')];
-  const main = file && join(dirname(file), 'main.js');
-  if (!main || !existsSync(main)) {
+  const main = join(dirname(file), 'main.js');
+  if (!existsSync(main)) {
     const message = 'The setting "trust proxy" was not found, because there is no main.js beside the root module.';
     return [finding('proxy', 'skipped', message, PROXY_CURE)];
   }

@@ -78,8 +78,11 @@ async function examine(file: string | undefined, name: string | undefined, url?:
     ...(await redisChecks(subject)),
   ];
   await closed({ close: async () => void (await close()) });
+  const isRefused = found.some(({ check, status }) => check === 'options' && status === 'error');
   const secrets = secretsOf(subject);
-  return findings.map((finding) => withoutSecrets(finding, secrets));
+  return findings
+    .filter(({ check, status }) => !(isRefused && check === 'options' && status === 'ok'))
+    .map((finding) => withoutSecrets(finding, secrets));
 }
 
 /** Starts the application, without its HTTP server, and reads its configuration. */
@@ -206,7 +209,14 @@ async function opened(config: AuthConfig, own: OwnRedis, found: Finding[]): Prom
 }
 
 async function connected(url: string | undefined, found: Finding[]): Promise<DataSource | undefined> {
-  if (!url) return undefined;
+  if (!url) {
+    found.push({
+      check: 'postgres',
+      status: 'skipped',
+      message: 'DATABASE_URL is not set, so PostgreSQL is not checked.',
+    });
+    return undefined;
+  }
   try {
     const source = new DataSource({
       type: 'postgres',
