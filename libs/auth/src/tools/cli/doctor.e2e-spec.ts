@@ -264,6 +264,15 @@ describeWithOwnRedis('svc-auth doctor', () => {
       expect(found.stdout).not.toContain(SECRET);
     });
 
+    it('says that it does not check PostgreSQL without an address', async () => {
+      setEnvironment({ SVC_SECRET: SECRET, SVC_REDIS_URL: redisUrl(), DATABASE_URL: '' });
+      expect((await report()).checks).toContainEqual({
+        check: 'postgres',
+        status: 'skipped',
+        message: 'DATABASE_URL is not set, so PostgreSQL is not checked.',
+      });
+    });
+
     it('checks the options that a file exports, also by a function', async () => {
       place.write("exports.default = async () => ({ algorithm: 'RS256', users: {}, audience: [] });", 'options.js');
       const found = await report('options.js');
