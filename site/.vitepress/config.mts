@@ -1,0 +1,80 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitepress';
+import { apiSidebar } from './api.mts';
+import { withPolicy } from './content-security-policy.mts';
+import { adaptedToSite, slugify } from './links.mts';
+import { pathOnSite, sidebar, srcExclude } from './pages.mts';
+import { REPOSITORY, ROOT, VERSION, read } from '../repository.mjs';
+
+/** The folders of older versions that are kept beside this one: `["v0.1"]`. */
+const kept: string[] = JSON.parse(read('site/versions.json'));
+
+/** The pages are outside of this folder, in which their modules have to find Vue. */
+const packagesOfSite = {
+  name: 'packages-of-site',
+  enforce: 'pre' as const,
+  resolveId(this: { resolve: (...values: unknown[]) => unknown }, name: string, _: unknown, options: object) {
+    if (/^vue(\/|$)/.test(name)) return this.resolve(name, join(ROOT, 'site/index.md'), { ...options, skipSelf: true });
+  },
+};
+
+export default defineConfig({
+  lang: 'en',
+  title: '@svc/auth',
+  description: 'Token authentication for NestJS: sessions that rotate, revoke and fail closed.',
+  head: [
+    ['link', { rel: 'icon', href: 'data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg"/>' }],
+    ['meta', { name: 'referrer', content: 'no-referrer' }],
+  ],
+  srcDir: '..',
+  srcExclude,
+  rewrites: (page) => pathOnSite(page) ?? page,
+  // Examples for `localhost` are no links of the site.
+  ignoreDeadLinks: 'localhostLinks',
+  router: { prefetchLinks: false },
+  // The data of all pages are in a file that browsers keep, instead of in every page.
+  metaChunk: true,
+  markdown: {
+    // The other themes have too little contrast.
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
+    anchor: { slugify },
+    toc: { slugify },
+    config: adaptedToSite,
+    languageAlias: { env: 'dotenv' },
+  },
+  transformHtml: withPolicy,
+  vite: {
+    plugins: [packagesOfSite as never],
+    resolve: {
+      alias: [{ find: /^.*\/VPHome\.vue$/, replacement: fileURLToPath(new URL('./theme/Home.vue', import.meta.url)) }],
+    },
+    server: { host: '127.0.0.1' },
+  },
+  themeConfig: {
+    version: VERSION,
+    outline: [2, 3],
+    search: {
+      provider: 'local',
+      // The name contains the visible text, which ends with the key.
+      options: { translations: { button: { buttonText: 'Search', buttonAriaLabel: 'Search K' } } },
+    },
+    externalLinkIcon: true,
+    sidebar: { '/': sidebar(), '/api/': apiSidebar() },
+    nav: [
+      { text: 'Quick start', link: '/quick-start' },
+      { text: 'Contents', link: '/contents' },
+      { text: 'API', link: '/api/' },
+      {
+        text: VERSION,
+        items: [
+          { text: 'Changelog', link: '/changelog' },
+          { text: 'Support and versions', link: '/support' },
+          { text: 'Contributing', link: '/contributing' },
+          ...kept.map((folder) => ({ text: folder, link: `/${folder}/`, target: '_self' })),
+        ],
+      },
+      { text: 'Source', link: REPOSITORY },
+    ],
+  },
+});

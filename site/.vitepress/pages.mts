@@ -1,0 +1,55 @@
+import type { DefaultTheme } from 'vitepress';
+import { read } from '../repository.mjs';
+
+/** The index of the pages: the sidebar is read from it, so that a page is listed in one place. */
+const INDEX = 'docs/README.md';
+
+/** Pages outside of `docs` that the site shows, each with its path there. */
+const OUTSIDE: Readonly<Record<string, string>> = {
+  'site/index.md': 'index.md',
+  'SECURITY.md': 'security.md',
+  'CHANGELOG.md': 'changelog.md',
+  'CONTRIBUTING.md': 'contributing.md',
+};
+
+/** Folders of the repository that contain no page of the site. */
+const WITHOUT_PAGES = ['apps', 'bench', 'deploy', 'dist', 'examples', 'libs', 'test', '.*', '**/node_modules'];
+
+export const srcExclude = [...WITHOUT_PAGES.map((folder) => `${folder}/**`), 'README.md', 'site/README.md'];
+
+/** The path on the site of a Markdown file of the repository. Undefined: the site does not show it. */
+export function pathOnSite(file: string): string | undefined {
+  if (file === INDEX) return 'contents.md';
+  return OUTSIDE[file] ?? /^(?:docs|site(?=\/api\/))\/(.+\.md)$/.exec(file)?.[1];
+}
+
+const LINK = /\[([^\]]+)\]\(([^)]+\.md)\)/g;
+
+const linksIn = (text: string): DefaultTheme.SidebarItem[] =>
+  [...text.matchAll(LINK)].map(([, title, target]) => {
+    const file = target!.startsWith('../') ? target!.slice(3) : `docs/${target}`;
+    return { text: capital(title!), link: `/${pathOnSite(file)!.replace(/\.md$/, '')}` };
+  });
+
+const capital = (title: string): string => title[0]!.toUpperCase() + title.slice(1);
+
+/** The links of the first column of a table, or all links of a list. */
+const ofTable = (text: string): string => [...text.matchAll(/^\| (\[[^|]+)\|/gm)].map(([, cell]) => cell).join('\n');
+
+/** The groups of the sidebar: the sections of the index, with recipes and decision records in groups of their own. */
+export function sidebar(): DefaultTheme.SidebarItem[] {
+  const sections = read(INDEX).split(/^## /m).slice(1);
+  const groups = sections.flatMap((section): DefaultTheme.SidebarItem[] => {
+    const title = section.split('\n')[0]!;
+    const [pages = '', recipes] = section.split(/^\| Recipe .*$/m);
+    const [tables, decisions] = pages.split(/^Decision records .*$/m);
+    return [
+      { text: title, items: linksIn(ofTable(tables!)) },
+      ...(recipes ? [{ text: 'Recipes', items: linksIn(ofTable(recipes)) }] : []),
+      ...(decisions
+        ? [{ text: 'Decision records', link: '/contents#for-auditors', collapsed: true, items: linksIn(decisions) }]
+        : []),
+    ];
+  });
+  return groups.filter(({ items }) => items!.length > 0);
+}

@@ -1,0 +1,10 @@
+import { h } from 'vue';
+import type { Theme } from 'vitepress';
+import DefaultTheme from 'vitepress/theme-without-fonts';
+import OldVersion from './OldVersion.vue';
+import './style.css';
+
+export default {
+  extends: DefaultTheme,
+  Layout: () => h(DefaultTheme.Layout, null, { 'layout-top': () => h(OldVersion) }),
+} satisfies Theme;

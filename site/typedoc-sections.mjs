@@ -1,0 +1,49 @@
+// A plugin of typedoc: names the modules as they are imported, and sorts the exports by the comments of `index.ts`.
+import { readFileSync } from 'node:fs';
+import { Comment, CommentTag, Converter, ReflectionKind } from 'typedoc';
+
+const SOURCE = '../libs/auth/src';
+
+/** The import path of each module below `@svc`, by the end of the name that typedoc gives it. */
+const MODULES = [
+  ['tools/console', 'auth/console'],
+  ['tools/testing', 'auth/testing'],
+  ['', 'auth'],
+];
+
+/** Sections of classes that Nest creates: their constructors are no public API. */
+const CREATED_BY_NEST = new Set(['Module', 'Injectables', 'Decorators and guards']);
+const CREATED_BY_HOSTS = new Set(['ServerRequest', 'ValidationPipe']);
+
+/** The section of each export: the line comment above its export statement. Types of the options are in "Options". */
+function sections() {
+  const found = new Map();
+  let section = '';
+  for (const part of readFileSync(`${SOURCE}/index.ts`, 'utf8').split(/^(?=\/\/ |export )/m)) {
+    if (part.startsWith('// ')) section = part.slice(3).trim();
+    for (const name of part.match(/\{([^}]*)\}/)?.[1].split(',') ?? [])
+      found.set(name.trim().replace(/^type /, ''), section);
+  }
+  return found;
+}
+
+const filesOf = (reflection) => (reflection.sources ?? []).map(({ fullFileName }) => fullFileName);
+
+export function load(app) {
+  app.converter.on(Converter.EVENT_RESOLVE_BEGIN, ({ project }) => {
+    const named = sections();
+    for (const module of project.children) {
+      module.name = MODULES.find(([end]) => module.name.endsWith(end))[1];
+      if (module.name !== 'auth') continue;
+      for (const child of module.children) {
+        const ofOptions = filesOf(child).some((file) => file.endsWith('config/auth-options.ts'));
+        const section = named.get(child.name) || (ofOptions ? 'Options' : undefined);
+        if (!section) throw new Error(`${child.name} is in no section of ${SOURCE}/index.ts`);
+        child.comment ??= new Comment();
+        child.comment.blockTags.push(new CommentTag('@category', [{ kind: 'text', text: section }]));
+        if (!CREATED_BY_NEST.has(section) || CREATED_BY_HOSTS.has(child.name)) continue;
+        for (const maker of child.getChildrenByKind(ReflectionKind.Constructor)) project.removeReflection(maker);
+      }
+    }
+  });
+}

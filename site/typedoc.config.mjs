@@ -1,0 +1,50 @@
+import { OptionDefaults } from 'typedoc';
+import { REPOSITORY } from './repository.mjs';
+
+/** @type {Partial<import('typedoc').TypeDocOptions> & Record<string, unknown>} */
+export default {
+  entryPoints: [
+    '../libs/auth/src/index.ts',
+    '../libs/auth/src/tools/console/index.ts',
+    '../libs/auth/src/tools/testing/index.ts',
+  ],
+  tsconfig: '../libs/auth/tsconfig.lib.json',
+  // `npm run typecheck` checks the sources.
+  skipErrorChecking: true,
+  plugin: ['typedoc-plugin-markdown', './typedoc-sections.mjs'],
+  logLevel: 'Error',
+
+  blockTags: [...OptionDefaults.blockTags, '@publicApi', '@env'],
+  excludeTags: ['@publicApi'],
+  excludePrivate: true,
+  excludeInternal: true,
+  excludeExternals: true,
+  categorizeByGroup: false,
+  // The order of `index.ts`.
+  categoryOrder: [
+    'Module',
+    'Injectables',
+    'Decorators and guards',
+    'Options',
+    'Entities and migrations',
+    'Events',
+    'Exceptions',
+    'Ports',
+  ],
+
+  out: 'api',
+  router: 'member',
+  readme: 'none',
+  entryFileName: 'index',
+  pageTitleTemplates: { index: 'API reference', module: '@svc/{name}', member: '{name}' },
+  hidePageHeader: true,
+  hideBreadcrumbs: true,
+  useCodeBlocks: true,
+  parametersFormat: 'table',
+  sanitizeComments: true,
+  disableGit: true,
+  gitRevision: 'main',
+  basePath: '..',
+  displayBasePath: '..',
+  sourceLinkTemplate: `${REPOSITORY}/blob/main/{path}#L{line}`,
+};

@@ -1,0 +1,201 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { PAGES } from '../docs/blocks';
+import { PHONE, findingsIn } from '../support/accessibility';
+import { describeWithBrowser, openBrowser } from '../support/browser';
+import { ROOT } from '../support/package';
+import { BuiltSite } from '../support/site';
+
+const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
+
+/** Pages of every kind: home, text, code, wide tables, generated. */
+const SAMPLES = [
+  '/',
+  '/contents.html',
+  '/quick-start.html',
+  '/options.html',
+  '/routes.html',
+  '/security.html',
+  '/changelog.html',
+  '/recipes/social-login.html',
+  '/api/',
+  '/api/auth/classes/Auth.html',
+  '/api/auth/interfaces/AuthModuleOptions.html',
+];
+
+/** The compressed size of all files of a first visit, in bytes, without pictures. */
+const WEIGHT = 160_000;
+
+const REPOSITORY = /^https:\/\/github\.com\/svc-auth\/svc-auth\/(?:blob|tree)\/main\/([^#]+)/;
+
+const linksOf = (html: string): string[] =>
+  [...html.matchAll(/<a [^>]*?href="([^"]*)"/g)].map(([, href]) => href!.replaceAll('&amp;', '&'));
+
+const idsOf = (html: string): Set<string> => new Set([...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id!));
+
+/** The links of a page to other pages of the site, to its own headings, and to files of the repository, that lead nowhere. */
+function brokenLinks(pages: ReadonlyMap<string, string>, base = '/'): string[] {
+  const ids = new Map([...pages].map(([path, html]) => [path, idsOf(html)]));
+  return [...pages].flatMap(([path, html]) =>
+    [...new Set(linksOf(html))]
+      .filter((href) => {
+        const file = REPOSITORY.exec(href)?.[1];
+        if (file) return !existsSync(join(ROOT, decodeURI(file)));
+        const { origin, pathname, hash } = new URL(href, `http://site.test${path}`);
+        if (origin !== 'http://site.test' || (base !== '/' && href === '/')) return false;
+        const target = ids.get(pathname.replace(/\/$/, '/index.html'));
+        return !target || (hash !== '' && !target.has(decodeURIComponent(hash.slice(1))));
+      })
+      .map((href) => `${path}: ${href}`),
+  );
+}
+
+describe('the built site', () => {
+  const site = new BuiltSite();
+  let pages: Map<string, string>;
+
+  beforeAll(async () => {
+    site.build();
+    await site.serve();
+    pages = site.pages();
+  });
+  afterAll(() => site.remove());
+
+  it('has every page of the documentation, and a page for every export', () => {
+    const shown = PAGES.filter((page) => page.startsWith('docs/')).map((page) =>
+      page === 'docs/README.md' ? '/contents.html' : `/${page.slice(5).replace(/md$/, 'html')}`,
+    );
+    expect(shown.filter((page) => !pages.has(page))).toEqual([]);
+    const exported = Object.keys(jest.requireActual<object>('@svc/auth'));
+    const kinds = ['classes', 'functions', 'variables'];
+    expect(exported.filter((name) => !kinds.some((kind) => pages.has(`/api/auth/${kind}/${name}.html`)))).toEqual([]);
+  });
+
+  it('lists every page of the index in the sidebar', () => {
+    const links = linksOf(/<aside class="VPSidebar[\s\S]*?<\/aside>/.exec(pages.get('/contents.html')!)![0]);
+    const index = [...readFileSync(join(ROOT, 'docs/README.md'), 'utf8').matchAll(/\]\(([\w/-]+)\.md\)/g)];
+    expect(index.map(([, page]) => `/${page}.html`).filter((page) => !links.includes(page))).toEqual([]);
+  });
+
+  it('has no link to a page, a heading or a file of the repository that does not exist', () => {
+    expect(brokenLinks(pages)).toEqual([]);
+    const planted = new Map([['/a.html', '<a href="/b.html"><a href="#c"><a href="/a.html#d"><h1 id="d"></h1>']]);
+    expect(brokenLinks(planted)).toEqual(['/a.html: /b.html', '/a.html: #c']);
+  });
+
+  it('shows the version', () => {
+    for (const [path, html] of pages)
+      if (path !== '/404.html') expect([path, html.includes(`>${version}<`)]).toEqual([path, true]);
+  });
+
+  it('has a policy in every page that allows only its own scripts, by their hashes', () => {
+    for (const [path, html] of pages) {
+      const policy = /http-equiv="Content-Security-Policy" content="([^"]*)"/.exec(html)?.[1] ?? '';
+      expect([path, policy.split('; ')[0]]).toEqual([path, "default-src 'none'"]);
+      expect(/script-src ([^;]*)/.exec(policy)?.[1]).toMatch(/^'self'( 'sha256-[\w+/=]+')+$/);
+    }
+  });
+
+  describeWithBrowser('in a browser', () => {
+    let browser: Browser;
+    const complaints: string[] = [];
+
+    beforeAll(async () => void (browser = await openBrowser()));
+    afterAll(() => browser?.close());
+    beforeEach(() => void complaints.splice(0));
+
+    /** Opens a page, and records what the browser reports and what it requests from other hosts. */
+    async function open(path: string, options: BrowserContextOptions = {}): Promise<Page> {
+      const context = await browser.newContext({ reducedMotion: 'reduce', ...options });
+      const page = await context.newPage();
+      page.on('console', (message) => ['error', 'warning'].includes(message.type()) && complaints.push(message.text()));
+      page.on('pageerror', ({ message }) => complaints.push(message));
+      page.on('request', (request) => {
+        if (!request.url().startsWith('data:') && new URL(request.url()).origin !== site.origin)
+          complaints.push(request.url());
+      });
+      site.sent.clear();
+      await page.goto(site.origin + path, { waitUntil: 'networkidle' });
+      return page;
+    }
+
+    it.each(SAMPLES)(
+      '%s is accessible in light and dark, on a desk and on a phone, and complains about nothing',
+      async (path) => {
+        for (const viewport of [{ width: 1280, height: 800 }, PHONE]) {
+          const page = await open(path, { viewport });
+          expect([viewport.width, await findingsIn(page)]).toEqual([viewport.width, []]);
+          await page.context().close();
+        }
+        expect(complaints).toEqual([]);
+      },
+    );
+
+    it.each(SAMPLES)(`%s weighs less than ${WEIGHT / 1000} kB at the first visit`, async (path) => {
+      const page = await open(path);
+      const files = [...site.sent].filter(([file]) => !file.endsWith('.png'));
+      await page.context().close();
+      expect(files.length).toBeGreaterThan(3);
+      expect(files.reduce((sum, [, bytes]) => sum + bytes, 0)).toBeLessThan(WEIGHT);
+    });
+
+    it('finds "refresh token" without another host, and opens the first result', async () => {
+      const page = await open('/');
+      await page.getByRole('button', { name: 'Search' }).first().click();
+      await page.getByRole('searchbox').fill('refresh token');
+      const results = page.locator('#localsearch-list .result');
+      await results.first().waitFor();
+      expect(await results.count()).toBeGreaterThan(5);
+      expect((await results.first().textContent())!.toLowerCase()).toContain('refresh');
+      await page.keyboard.press('Enter');
+      await page.waitForURL((url) => url.pathname !== '/');
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      expect(complaints).toEqual([]);
+      await page.context().close();
+    });
+
+    it('follows the links of the menu on a phone, and keeps the dark mode that was chosen', async () => {
+      const page = await open('/', { viewport: PHONE });
+      await page.getByRole('button', { name: 'mobile navigation' }).click();
+      await page.getByRole('link', { name: 'Quick start' }).first().click();
+      await page.getByRole('heading', { level: 1, name: 'Quick start' }).waitFor();
+      await page.getByRole('button', { name: 'mobile navigation' }).click();
+      await page.getByRole('switch').last().click();
+      await page.reload();
+      expect(await page.evaluate<boolean>("document.documentElement.classList.contains('dark')")).toBe(true);
+      expect(complaints).toEqual([]);
+      await page.context().close();
+    });
+
+    it('is readable without scripts', async () => {
+      const page = await open('/quick-start.html', { javaScriptEnabled: false });
+      expect(await page.locator('h1').textContent()).toContain('Quick start');
+      expect(await page.locator('aside a', { hasText: 'Deployment' }).first().getAttribute('href')).toBe(
+        '/deployment.html',
+      );
+      await page.context().close();
+    });
+  });
+});
+
+describe('a version that is kept', () => {
+  const site = new BuiltSite('/v0.1/');
+
+  beforeAll(() => site.build(false));
+  afterAll(() => site.remove());
+
+  it('has all its links below its folder, and one to the newest version', () => {
+    const pages = site.pages();
+    expect(brokenLinks(pages, site.base)).toEqual([]);
+    const outside = [...pages].flatMap(([path, html]) =>
+      linksOf(html)
+        .filter((href) => href.startsWith('/') && !href.startsWith(site.base))
+        .map((href) => `${path}: ${href}`),
+    );
+    expect(outside.filter((link) => !link.endsWith(': /'))).toEqual([]);
+    expect(pages.get('/v0.1/quick-start.html')).toMatch(
+      /This is the documentation of version[\s\S]*?<a href="\/" target="_self">/,
+    );
+  });
+});
