@@ -17,7 +17,7 @@ import type { Request, Response } from 'express';
 export type { Request, Response };
 export type { NestExpressApplication } from '@nestjs/platform-express';
 export { OnEvent } from '@nestjs/event-emitter';
-export { Query, Resolver } from '@nestjs/graphql';
+export { Mutation, Query, Resolver } from '@nestjs/graphql';
 export { FastifyAdapter } from '@nestjs/platform-fastify';
 export { MessageBody, SubscribeMessage, WebSocketGateway } from '@nestjs/websockets';
 export { HealthCheck, HealthCheckService } from '@nestjs/terminus';

@@ -1,0 +1,39 @@
+import { modulesOf } from '../docs/page-modules';
+import { type TestDatabase, createDatabase } from '../support/database';
+import { sharedRedisUrl } from '../support/shared-redis';
+import { Member } from '../support/user-entities';
+import { describeWithRedis } from '../support/with-redis';
+
+const GIVEN = {
+  './users.js': { User: Member },
+  // The tests of a page are registered here, in the surrounding `describe` block.
+  '@jest/globals': { afterAll, beforeAll, describe, expect, it, jest },
+};
+
+describe('the recipe for unit tests', () => {
+  modulesOf('docs/recipes/unit-tests.md', GIVEN);
+});
+
+/** Runs the tests that the page shows, on a new database. */
+function runEndToEnd(redisUrl: () => string | undefined): void {
+  let database: TestDatabase;
+
+  beforeAll(async () => {
+    database = await createDatabase();
+    const [secret, prefix] = ['a-secret-of-the-recipe-0123456789-abcdef', `recipe-${database.url.split('/').pop()}:`];
+    Object.assign(process.env, { DATABASE_URL: database.url, SVC_SECRET: secret, SVC_KEY_PREFIX: prefix });
+    if (redisUrl()) process.env.REDIS_URL = redisUrl();
+    else delete process.env.REDIS_URL;
+  });
+  afterAll(() => database.drop());
+
+  modulesOf('docs/recipes/end-to-end-tests.md', GIVEN);
+}
+
+describe('the recipe for end-to-end tests, without Redis', () => {
+  runEndToEnd(() => undefined);
+});
+
+describeWithRedis('the recipe for end-to-end tests, with Redis', () => {
+  runEndToEnd(sharedRedisUrl);
+});
