@@ -1,0 +1,33 @@
+// An OpenID provider for development, in the place of Google: any login is accepted, and the password is not checked. A
+// login that begins with "unverified" has an address that is not verified.
+import { createHash, randomBytes } from 'node:crypto';
+import Provider from 'oidc-provider';
+
+const { PORT = '4000', HOST = 'localhost', APP_URL = 'http://localhost:3000' } = process.env;
+const { PROVIDER_URL = `http://localhost:${PORT}` } = process.env;
+
+const provider = new Provider(PROVIDER_URL, {
+  clients: [
+    {
+      client_id: 'google-login',
+      client_secret: 'only for the local provider',
+      redirect_uris: [`${APP_URL}/google/callback`],
+      token_endpoint_auth_method: 'client_secret_post',
+    },
+  ],
+  claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
+  // As at Google, the ID token contains the profile.
+  conformIdTokenClaims: false,
+  pkce: { required: () => true },
+  cookies: { keys: [randomBytes(32).toString('hex')] },
+  findAccount: (_, login) => ({
+    accountId: login,
+    claims: () => ({
+      sub: createHash('sha256').update(login).digest('hex').slice(0, 21),
+      email: login,
+      email_verified: !login.startsWith('unverified'),
+      name: login.split('@')[0],
+    }),
+  }),
+});
+provider.listen(Number(PORT), HOST, () => console.log(`The provider listens at ${PROVIDER_URL}`));
