@@ -41,6 +41,7 @@ export default {
   hideBreadcrumbs: true,
   useCodeBlocks: true,
   parametersFormat: 'table',
+  indexFormat: 'table',
   sanitizeComments: true,
   disableGit: true,
   gitRevision: 'main',

@@ -7,7 +7,7 @@ import { slugify } from './links.mts';
 /** The entry points of the package, by the folders that typedoc writes. */
 const MODULES = ['auth', 'auth/console', 'auth/testing'];
 
-/** The sidebar of the API reference: each list of the generated indexes is a group. */
+/** The sidebar of the API reference: each table of the generated indexes is a group. */
 export function apiSidebar(): DefaultTheme.SidebarItem[] {
   if (!existsSync(join(ROOT, 'site/api/index.md'))) throw new Error('The API reference is missing: npm run api');
   return MODULES.map((module) => {
@@ -27,7 +27,7 @@ export function apiSidebar(): DefaultTheme.SidebarItem[] {
 }
 
 const linksIn = (group: string, module: string): DefaultTheme.SidebarItem[] =>
-  [...group.matchAll(/^- \[(\w+)\]\((\S+)\.md\)/gm)].map(([, text, page]) => ({
+  [...group.matchAll(/^\| \[(\w+)\]\((\S+)\.md\)/gm)].map(([, text, page]) => ({
     text: text!,
     link: `/api/${module}/${page}`,
   }));

@@ -54,11 +54,7 @@ export default defineConfig({
   themeConfig: {
     version: VERSION,
     outline: [2, 3],
-    search: {
-      provider: 'local',
-      // The name contains the visible text, which ends with the key.
-      options: { translations: { button: { buttonText: 'Search', buttonAriaLabel: 'Search K' } } },
-    },
+    search: { provider: 'local' },
     externalLinkIcon: true,
     sidebar: { '/': sidebar(), '/api/': apiSidebar() },
     nav: [

@@ -35,7 +35,8 @@ function onSite(href: string, env: MarkdownEnv): string {
   const shown = pathOnSite(file);
   const hash = anchor ? `#${anchor}` : '';
   if (shown) return `/${shown.replace(/(^|\/)index\.md$/, '$1')}${hash}`;
-  if (file === 'README.md') return `/${hash}`;
+  // The home page shows only some sections of the README.
+  if (file === 'README.md' && !anchor) return '/';
   const kind = statSync(join(ROOT, file)).isDirectory() ? 'tree' : 'blob';
   return `${REPOSITORY}/${kind}/main/${file}${hash}`;
 }
