@@ -53,7 +53,7 @@ const random = (): string => randomBytes(32).toString('base64url');
 const isEqual = (a: string, b: string): boolean =>
   a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
 
-/** The attempt in the cookie of a request. Its three values are of this length, so an empty one never matches. */
+/** The attempt in the cookie of a request. */
 function attemptOf({ headers }: Request): Attempt | undefined {
   const [, value] = new RegExp(`(?:^|; )${COOKIE}=([\\w.-]+)(?:;|$)`).exec(headers.cookie ?? '') ?? [];
   const [state, nonce, verifier] = value?.split('.') ?? [];
