@@ -1,14 +1,18 @@
+import type { MigrationInterface } from 'typeorm';
 import { CreateSvcLockouts1763800000000 } from './1763800000000-create-lockouts';
 import { CreateSvcPasskeys1764000000000 } from './1764000000000-create-passkeys';
 import { CreateSvcPasswordResets1764100000000 } from './1764100000000-create-password-resets';
 import { CreateSvcSessions1763700000000 } from './1763700000000-create-sessions';
+
+/** A name instead of the classes: a package that exports values with them needs no path inside of this library. */
+type Migration = new () => MigrationInterface & { name: string };
 
 /**
  * Every migration of the library's tables, for the `migrations` of the host's data source.
  *
  * @publicApi
  */
-export const authMigrations = [
+export const authMigrations: Migration[] = [
   CreateSvcSessions1763700000000,
   CreateSvcLockouts1763800000000,
   CreateSvcPasskeys1764000000000,
