@@ -59,7 +59,9 @@ export async function sourceOn(
     } catch (error) {
       if (attempt === ATTEMPTS || !isUnavailable(error)) throw error;
       const { message, code } = error as Error & { code?: string };
-      new Logger('Auth').error(`PostgreSQL was not reached (${message || code}). The next attempt is in ${PAUSE_MS / 1000} s.`);
+      new Logger('Auth').error(
+        `PostgreSQL was not reached (${message || code}). The next attempt is in ${PAUSE_MS / 1000} s.`,
+      );
       await sleep(PAUSE_MS);
     }
   }
