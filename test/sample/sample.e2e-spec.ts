@@ -351,7 +351,11 @@ describeWithRedis('the sample, configured by environment alone', () => {
     );
 
     it.each([
-      ['no Redis', { ...PRODUCTION, REDIS_URL: '' }, /cache is not set.*Set it to a cache-manager cache on Redis/],
+      [
+        'no Redis',
+        { ...PRODUCTION, REDIS_URL: '' },
+        /Neither redis\.url \(SVC_REDIS_URL\) nor cache is set.*Set redis\.url to the URL of your Redis/,
+      ],
       ['no secret', { ...PRODUCTION, SVC_SECRET: '' }, /secret \(SVC_SECRET\) is missing/],
       ['no encryption key', { ...PRODUCTION, SVC_ENCRYPTION_KEY: '' }, /needs encryption\.key \(SVC_ENCRYPTION_KEY\)/],
       ['no public URL', { NODE_ENV: 'production' }, /PUBLIC_URL is missing\. Set it to where this server is/],

@@ -41,7 +41,7 @@ describe('the testing kit in the package', () => {
     it('loads with the package, and shares its classes', () => {
       expect(lines[2]).toBe(
         'true EventRecorder,MailRecorder,MovableClock,Outage,SoftAuthenticator,actAs,clientAddresses,enrolTwoFactor,linkIn,' +
-          'outOfTheWay,totpCode true',
+          'outOfTheWay,totpCode,userProviderContract true',
       );
     });
   });

@@ -68,7 +68,7 @@ describe('where TypeORM ignores conditions on undefined and null, a missing valu
     ignored = [];
   });
 
-  it('signs nobody in', async () => {
+  it('signs no user in', async () => {
     for (const email of VALUES) {
       const { status, body } = await t.http.post('/auth/login').send({ email, password: PASSWORD });
       expect([email, status, body.access_token]).toEqual([email, 422, undefined]);
@@ -89,7 +89,7 @@ describe('where TypeORM ignores conditions on undefined and null, a missing valu
     expect(mailbox.mails).toEqual([]);
   });
 
-  it('registers nobody', async () => {
+  it('registers no user', async () => {
     for (const email of VALUES) {
       const { status } = await t.http.post('/auth/register').send({ name: 'Bob', email, ...chosen });
       expect([email, status]).toEqual([email, 422]);

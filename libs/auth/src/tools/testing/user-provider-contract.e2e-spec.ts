@@ -1,12 +1,12 @@
 import { type StoredSecondFactor, UserProvider } from '@svc/auth';
 import { type UserProviderContract, userProviderContract } from '@svc/auth/testing';
 import type { DataSource } from 'typeorm';
-import { Database } from '../../libs/auth/src/foundation/platform/database';
-import { Realms } from '../../libs/auth/src/foundation/realm/realm';
-import { TypeormUserProvider } from '../../libs/auth/src/identity/users/typeorm-user-provider';
-import { TestApp } from '../support/app';
-import { dataSourceOf } from '../support/database';
-import { Member } from '../support/user-entities';
+import { Database } from '../../foundation/platform/database';
+import { Realms } from '../../foundation/realm/realm';
+import { TypeormUserProvider } from '../../identity/users/typeorm-user-provider';
+import { TestApp } from '../../../../../test/support/app';
+import { dataSourceOf } from '../../../../../test/support/database';
+import { Member } from '../../../../../test/support/user-entities';
 
 /** Returns members of a provider that replace the correct ones. */
 type Mistake = (real: UserProvider, source: DataSource) => Partial<Record<keyof UserProvider, unknown>>;
