@@ -102,7 +102,9 @@ describe('the source tree', () => {
     ).toEqual([]);
     const inMilliseconds = linesWith(/[cC]lock\.now\(/);
     expect(inMilliseconds.length).toBeGreaterThan(0);
-    expect(inMilliseconds.filter((line) => !/new Date\(this\.clock\.now\(\)\)/.test(line))).toEqual([]);
+    // The doctor compares the wall time with those of the stores.
+    const others = inMilliseconds.filter((line) => !line.startsWith('tools/cli/store-checks.ts:'));
+    expect(others.filter((line) => !/new Date\(this\.clock\.now\(\)\)/.test(line))).toEqual([]);
   });
 
   it('is imported by tests through its public entry points only, except by specs beside it', () => {

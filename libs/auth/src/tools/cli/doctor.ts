@@ -80,9 +80,15 @@ async function examine(file: string | undefined, name: string | undefined, url?:
   await closed({ close: async () => void (await close()) });
   const isRefused = found.some(({ check, status }) => check === 'options' && status === 'error');
   const secrets = secretsOf(subject);
-  return findings
-    .filter(({ check, status }) => !(isRefused && check === 'options' && status === 'ok'))
-    .map((finding) => withoutSecrets(finding, secrets));
+  return (
+    findings
+      .filter(({ check, status }) => !(isRefused && check === 'options' && status === 'ok'))
+      // Guards inherit options.
+      .filter(
+        (one, i, all) => all.findIndex(({ check, message }) => check === one.check && message === one.message) === i,
+      )
+      .map((finding) => withoutSecrets(finding, secrets))
+  );
 }
 
 /** Starts the application, without its HTTP server, and reads its configuration. */
