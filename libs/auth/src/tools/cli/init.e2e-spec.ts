@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { type Ended, runInProcess } from '../../../../../test/console/in-process';
 import { WorkingDirectory } from '../../../../../test/console/working-directory';
@@ -67,6 +67,13 @@ describe('svc-auth init', () => {
     });
     expect(read('.gitignore')).toBe('node_modules\n.env\n');
     expect(stdout).not.toContain(parseEnv(read('.env')).SVC_SECRET);
+  });
+
+  it('creates no .gitignore where there is none', async () => {
+    newApplication();
+    rmSync(place.path('.gitignore'));
+    await run();
+    expect(place.files.toSorted()).toEqual(['.env', 'package.json', 'src']);
   });
 
   it('keeps the endings of imports in an application in ESM', async () => {

@@ -72,7 +72,7 @@ const MODULES = `
  */
 export function init({ isDryRun, envFile }: { isDryRun: boolean; envFile: string }): void {
   const edits = [usersEdit(), moduleEdit(), envEdit(envFile), ignoreEdit(envFile)].filter(
-    ({ before, after }) => before !== after,
+    ({ before = '', after }) => before !== after,
   );
   const print = (text: string): void => void process.stdout.write(text);
   for (const edit of edits) {
