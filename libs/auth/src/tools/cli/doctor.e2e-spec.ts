@@ -150,7 +150,7 @@ describeWithOwnRedis('svc-auth doctor', () => {
     },
   );
 
-  it('names missing tables, columns, indexes and rights, each with its statement', async () => {
+  it('names missing tables and columns, each with its migration', async () => {
     const own = await createEmptyDatabase();
     setEnvironment({ DATABASE_URL: own.url });
     writeModule(withRedis());
@@ -162,11 +162,14 @@ describeWithOwnRedis('svc-auth doctor', () => {
       expect.stringMatching(/^warning indexes: people\.email has no index/),
     ]);
     await own.drop();
+  });
+
+  it('names an index that is missing, and an identifier that is not unique', async () => {
     await executed(
       'DROP INDEX svc_sessions_live; ALTER TABLE people DROP CONSTRAINT people_email_key; CREATE INDEX ON people (lower(email))',
       database.url,
     );
-    setEnvironment({});
+    writeModule(withRedis());
     expect(problemsOf(await report('app.module.js'))).toEqual([
       expect.stringContaining(
         'error indexes: The index svc_sessions_live of svc_sessions is missing or invalid. CREATE INDEX svc_sessions_live ' +
