@@ -221,13 +221,13 @@ describeWithOwnRedis('svc-auth doctor', () => {
   });
 
   it('hides a secret in the error of another library', async () => {
-    setEnvironment({ SMTP_PASSWORD: 'mail-password-0123' });
+    setEnvironment({ SMTP_PASSWORD: 'mail-password-0123', HTTP_PROXY: 'http://me:proxy-100%25%@127.0.0.1' });
     writeModule(
       `{ redis: { url: process.env.REDIS_URL }, ...${JSON.stringify(SOUND)},
-         mail: { mailer: { send: async () => null, verify: async () => { throw new Error('AUTH PLAIN mail-password-0123 ${SECRET}'); } } } }`,
+         mail: { mailer: { send: async () => null, verify: async () => { throw new Error('AUTH PLAIN mail-password-0123 ${SECRET} proxy-100%25%'); } } } }`,
     );
     const found = await report('app.module.js');
-    expect(problemsOf(found)).toEqual([expect.stringContaining('No mail can be sent: AUTH PLAIN *** ***')]);
+    expect(problemsOf(found)).toEqual([expect.stringContaining('No mail can be sent: AUTH PLAIN *** *** ***')]);
   });
 
   it('compares the keys with those that the running application publishes', async () => {

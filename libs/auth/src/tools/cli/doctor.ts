@@ -259,7 +259,7 @@ const SHORTEST_SECRET = 6;
 /** The secrets that an error of a library might contain: of the options, and the variables with the name of a secret. */
 function secretsOf({ config }: Subject): string[] {
   const fromEnv = Object.entries(process.env).flatMap(([name, value = '']) =>
-    SECRET_NAME.test(name) ? value.split(',') : [passwordIn(value)],
+    SECRET_NAME.test(name) ? value.split(',') : passwordsIn(value),
   );
   const ofGuards = (config?.guards ?? []).flatMap(({ secret, previousSecrets, keys }) => [
     secret,
@@ -268,13 +268,22 @@ function secretsOf({ config }: Subject): string[] {
     keys.passphrase,
   ]);
   const { key, previousKeys = [] } = config?.encryption ?? {};
-  return [...fromEnv, ...ofGuards, key, ...previousKeys, passwordIn(config?.redisUrl)]
+  return [...fromEnv, ...ofGuards, key, ...previousKeys, ...passwordsIn(config?.redisUrl)]
     .filter((text): text is string => (text ?? '').trim().length >= SHORTEST_SECRET)
     .toSorted((a, b) => b.length - a.length);
 }
 
-const passwordIn = (url: string | undefined): string =>
-  url && URL.canParse(url) ? decodeURIComponent(new URL(url).password) : '';
+/** The password of a URL as it is written, and as it is meant. */
+function passwordsIn(url: string | undefined): string[] {
+  if (!url || !URL.canParse(url)) return [];
+  const { password } = new URL(url);
+  try {
+    return [password, decodeURIComponent(password)];
+  } catch {
+    // A percent sign that encodes nothing. PostgreSQL accepts it.
+    return [password];
+  }
+}
 
 function withoutSecrets({ message, cure, ...finding }: Finding, secrets: readonly string[]): Finding {
   const hide = (text: string): string => secrets.reduce((shown, secret) => shown.replaceAll(secret, '***'), text);

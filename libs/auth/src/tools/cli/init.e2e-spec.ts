@@ -112,6 +112,14 @@ describe('svc-auth init', () => {
     expect(stdout).toContain('+SVC_SECRET=(a new secret)');
   });
 
+  it('prints no line of an existing env file with --dry-run', async () => {
+    newApplication();
+    place.write('PAYMENT_KEY=sk_live_0123\nSVC_SECRET=of-the-application\n');
+    const { stdout } = await run('--dry-run');
+    expect(stdout).toContain('\n+DATABASE_URL=');
+    for (const text of ['PAYMENT_KEY', 'sk_live_0123', 'of-the-application']) expect(stdout).not.toContain(text);
+  });
+
   it.each<[string, (text: string) => string, RegExp]>([
     [
       'has other imports',

@@ -183,17 +183,21 @@ A guarded route: @Authenticated() on a controller, @CurrentUser() for its user (
 `;
 }
 
-/** The lines of a change, with + and -. A new secret is not shown, because a second run makes another one. */
+/**
+ * The lines of a change, with + and -, and the lines around them. Of an env file only the new lines, because the others can
+ * be secrets. A new secret is not shown, because a second run makes another one.
+ */
 function difference({ file, before, after }: Edit): string {
   const old = before === undefined ? [] : before.split('\n');
   const now = after.split('\n');
   const pairs = [...longestCommon(old, now), [old.length, now.length] as const];
+  const isEnv = after.includes('SVC_SECRET=');
   let [i, j] = [0, 0];
   const lines = pairs.flatMap(([nextOld, nextNow]) => {
     const removed = old.slice(i, nextOld).map((line) => `-${line}`);
     const added = now.slice(j, nextNow).map((line) => `+${line}`);
     [i, j] = [nextOld + 1, nextNow + 1];
-    return [...removed, ...added, ...(nextNow < now.length ? [` ${now[nextNow]}`] : [])];
+    return [...removed, ...added, ...(isEnv || nextNow >= now.length ? [] : [` ${now[nextNow]}`])];
   });
   const text = lines.map((line) => line.replace(/^(\+SVC_SECRET=).*/, '$1(a new secret)')).join('\n');
   return `--- ${before === undefined ? '(new)' : file}\n+++ ${file}\n${text}`;
