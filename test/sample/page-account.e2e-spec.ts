@@ -1,6 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { PHONE, findingsIn } from '../support/accessibility';
-import { describeInChromium, describeWithBrowser } from '../support/browser';
+import { describeInChromium, describeWithBrowser, savedDuring } from '../support/browser';
 import { SampleVisit, type Tab } from '../support/sample-page';
 
 const ADA = 'ada@example.com';
@@ -314,15 +313,15 @@ describeWithBrowser('the page of the sample', () => {
 
     it('exports its data after a confirmation with the password, with one dialog for several requests', async () => {
       await tab.goes('Your data');
-      const save = tab.page.waitForEvent('download');
-      await tab.presses('Download your data');
-      await tab.dialog().waitFor();
-      await tab.confirms('wrong');
-      await tab.isRefused('The password is not correct.');
-      await tab.confirms(THIRD);
-      const saved = await save;
-      expect(saved.suggestedFilename()).toBe('account.json');
-      expect(JSON.parse(await readFile(await saved.path(), 'utf8'))).toMatchObject({ account: { identifier: ADA } });
+      const { name, text } = await savedDuring(tab.page, async () => {
+        await tab.presses('Download your data');
+        await tab.dialog().waitFor();
+        await tab.confirms('wrong');
+        await tab.isRefused('The password is not correct.');
+        await tab.confirms(THIRD);
+      });
+      expect(name).toBe('account.json');
+      expect(JSON.parse(text)).toMatchObject({ account: { identifier: ADA } });
     });
 
     it('is asked for the password only, without a passkey, and gets the focus back after Escape', async () => {

@@ -1,7 +1,7 @@
 import generate from 'qrcode-generator';
 import { DEMO } from '../../apps/sample/src/dev/demo-accounts';
 import { PHONE, findingsIn } from '../support/accessibility';
-import { VirtualAuthenticator, choosePasskey, describeWithBrowser, inFirefox } from '../support/browser';
+import { VirtualAuthenticator, choosePasskey, describeWithBrowser, inFirefox, savedDuring } from '../support/browser';
 import { SampleVisit, type Tab } from '../support/sample-page';
 import { codeAt, secretIn } from '../support/two-factor';
 
@@ -127,9 +127,8 @@ describeWithBrowser('the page of the sample', () => {
         await tab.presses('Copy');
         await tab.hears('Copied.');
         expect(await tab.page.evaluate('navigator.clipboard.readText()')).toBe(`${codes.join('\n')}\n`);
-        const save = tab.page.waitForEvent('download');
-        await tab.presses('Download');
-        expect((await save).suggestedFilename()).toBe('recovery-codes.txt');
+        const { name, text } = await savedDuring(tab.page, () => tab.presses('Download'));
+        expect([name, text]).toEqual(['recovery-codes.txt', `${codes.join('\n')}\n`]);
       });
 
       it('is turned on only with a correct code, and does not show its recovery codes again', async () => {

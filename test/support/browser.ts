@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Browser, type Locator, type Page, chromium, firefox } from 'playwright-core';
 import { freePort } from '../../apps/sample/src/dev/embedded-postgres';
@@ -26,8 +27,8 @@ function pathOf(name: string): string {
   return spawnSync('which', [name], { encoding: 'utf8' }).stdout?.trim() ?? '';
 }
 
-/** The ports of Marionette. */
-const ports = new WeakMap<Browser, number>();
+/** Connects once to the Marionette of a browser, which answers one connection at a time. */
+const marionettes = new WeakMap<Browser, () => Promise<Marionette>>();
 
 export async function openBrowser(): Promise<Browser> {
   // Without the sandbox: it needs privileges that a container lacks, and the browser opens only our own pages.
@@ -42,12 +43,18 @@ export async function openBrowser(): Promise<Browser> {
       'marionette.port': port,
       // Without it, Firefox has no suggestions for the fields of a login, also not for passkeys.
       'signon.rememberSignons': true,
+      // It does not offer to save passwords.
+      'signon.formRemovalCapture.enabled': false,
+      'signon.formlessCapture.enabled': false,
+      'signon.capture.inputChanges.enabled': false,
+      'signon.passwordEditCapture.enabled': false,
       'security.webauth.webauthn_enable_softtoken': true,
       'security.webauth.webauthn_enable_usbtoken': false,
     },
   });
   skipMediaFeatures(browser);
-  ports.set(browser, port);
+  let connected: Promise<Marionette> | undefined;
+  marionettes.set(browser, () => (connected ??= Marionette.connect(port)));
   return browser;
 }
 
@@ -99,6 +106,33 @@ export async function choosePasskey(field: Locator): Promise<void> {
   });
 }
 
+/** A file that a page has saved. */
+export interface SavedFile {
+  name: string;
+  text: string;
+}
+
+/** Playwright reports no downloads of Firefox, so the click on the link is replaced. */
+const KEEP_FILE = `globalThis.saved = new Promise((resolve) => {
+  const create = URL.createObjectURL;
+  let blob;
+  URL.createObjectURL = (given) => create((blob = given));
+  HTMLAnchorElement.prototype.click = function () {
+    resolve(blob.text().then((text) => ({ name: this.download, text })));
+  };
+})`;
+
+/** The file that the page saves during `work`. */
+export async function savedDuring(page: Page, work: () => Promise<unknown>): Promise<SavedFile> {
+  if (inFirefox) {
+    await page.evaluate(`void (${KEEP_FILE})`);
+    await work();
+    return page.evaluate<SavedFile>('saved');
+  }
+  const [file] = await Promise.all([page.waitForEvent('download'), work()]);
+  return { name: file.suggestedFilename(), text: await readFile(await file.path(), 'utf8') };
+}
+
 /** Sends a command of WebDriver for WebAuthn, by the name that it has in the protocol of the browser. */
 type Send = <T>(command: string, parameters: object) => Promise<T>;
 
@@ -119,7 +153,7 @@ export class VirtualAuthenticator {
 
   static async of(page: Page): Promise<VirtualAuthenticator> {
     if (inFirefox) {
-      const marionette = await Marionette.connect(ports.get(page.context().browser()!)!);
+      const marionette = await marionettes.get(page.context().browser()!)!();
       const send: Send = (command, parameters) => marionette.send(`WebAuthn:${command}`, parameters);
       // In Firefox an authenticator either confirms every prompt at once, or refuses it. Only suggestions wait for the user.
       return new VirtualAuthenticator(
