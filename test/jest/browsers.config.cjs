@@ -1,10 +1,10 @@
-// The browser client in Chromium and Firefox, and the page of the sample in Firefox: `npm run test:browsers`. `npm test`
+// The browser client in Chromium and Firefox, and flows of the page of the sample in Firefox: `npm run test:browsers`. `npm test`
 // runs the page in Chromium.
 const { projects, ...shared } = require('./jest.config.cjs');
 const e2e = projects.find(({ displayName }) => displayName === 'e2e');
 
 const CLIENT = '<rootDir>/test/**/*.browsers-spec.ts';
-const PAGE = '<rootDir>/test/sample/page-*.e2e-spec.ts';
+const PAGE = '<rootDir>/test/sample/page-{account,sign-in,tabs}.e2e-spec.ts';
 
 /** @type {import('jest').Config} */
 module.exports = {

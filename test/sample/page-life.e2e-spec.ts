@@ -1,5 +1,5 @@
 import { findingsIn } from '../support/accessibility';
-import { describeInChromium, describeWithBrowser } from '../support/browser';
+import { describeWithBrowser } from '../support/browser';
 import { SampleVisit, Tab } from '../support/sample-page';
 
 const IN_TIME = 'Replay the old token';
@@ -20,7 +20,7 @@ describeWithBrowser('the page of the sample', () => {
     await tab.sees('Overview');
   };
 
-  describeInChromium('at the first visit', () => {
+  describe('at the first visit', () => {
     visit.forTests();
     let tab: Tab;
     let loaded: { url: string; status: number; bytes: number }[];
