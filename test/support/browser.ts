@@ -18,8 +18,8 @@ const executable = process.env[inFirefox ? 'FIREFOX' : 'CHROMIUM'] || NAMES.map(
 export const describeWithBrowser = executable ? describe : describe.skip;
 
 /**
- * A suite that only Chromium runs: Playwright cannot change the media features of Firefox 153, and reads no cached bodies.
- * In Firefox it is left out, not skipped.
+ * A suite that only Chromium runs, because Playwright cannot change the media features of Firefox 153. In Firefox it is
+ * left out, not skipped.
  */
 export const describeInChromium: (name: string, suite: () => void) => void = inFirefox ? () => undefined : describe;
 
