@@ -266,6 +266,8 @@ describeWithBrowser('the page of the sample', () => {
       await tab.presses('Try as a read-only device');
       await refused('Authentication is required.');
       await tab.page.getByText('The session of this device has ended').waitFor();
+      await tab.presses('Try as a read-only device');
+      await refused('This needs the ability orders.write.');
       expect(await rows().locator('strong').allInnerTexts()).toEqual(['cake']);
     });
 
