@@ -13,7 +13,7 @@ import {
 } from '@svc/auth';
 import { Pool } from 'pg';
 import { DataSource } from 'typeorm';
-import { Database } from '../../libs/auth/src/foundation/platform/database';
+import type { Database as LibraryDatabase } from '../../libs/auth/src/foundation/platform/database';
 import { Member, Operator, Person } from './user-entities';
 
 const seen = ({ guard, userId, familyId, claims }: Caller) => ({ guard, userId, familyId, claims });
@@ -152,12 +152,16 @@ function onPoolOf(
   size: object,
 ): DynamicModule {
   const pool = new Pool({ connectionString, max: 20, ...size });
+  // Loaded here, because the hosts with the packed library have no sources of it, and no pool.
+  const { Database } = require('../../libs/auth/src/foundation/platform/database') as {
+    Database: Type<LibraryDatabase>;
+  };
   return {
     module: HostModule,
     imports: [AuthModule.forRoot({ ...hostOptions(options), pool })],
     controllers,
     providers: [
-      { provide: DataSource, inject: [Database], useFactory: ({ source }: Database) => source },
+      { provide: DataSource, inject: [Database], useFactory: ({ source }: LibraryDatabase) => source },
       { provide: 'END_OF_POOL', useValue: { onApplicationShutdown: () => pool.end() } },
     ],
     exports: [DataSource],
