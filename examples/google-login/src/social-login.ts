@@ -22,6 +22,8 @@ export class SocialLogin {
 
   async signIn(profile: Profile): Promise<SessionTokens> {
     const { provider, subject } = profile;
+    // TypeORM 0.3 ignores a condition on a missing subject, and would find the account of another person.
+    if (!provider || !subject) throw new ForbiddenException('The provider has not named its user.');
     const known = await this.database.manager.findOneBy(Identity, { provider, subject });
     const userId = known?.userId ?? (await this.register(profile));
     return this.auth.startSession(userId, { label: provider });

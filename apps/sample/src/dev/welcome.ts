@@ -1,7 +1,7 @@
 import type { Environment } from '../environment';
 import { DEMO } from './demo-accounts';
 
-const STOP = 'LOG_LEVEL=log shows every line of the log. Ctrl-C stops the server.';
+const STOP = 'LOG_LEVEL=verbose shows every line of the log. Ctrl-C stops the server.';
 
 /** The text on the terminal after a start in development: where to look, and with which accounts. */
 export function welcome({ url, databaseUrl, redisUrl, development }: Environment): string {
