@@ -34,7 +34,7 @@ if (isFile) {
   const { minify } = await import('@swc/core');
   const { code } = await minify(bundle, {
     module: true,
-    compress: { passes: 3, ecma: 2022 },
+    compress: { passes: 3, ecma: 2022, keep_fargs: false },
     mangle: { topLevel: true },
     format: { comments: false },
   });

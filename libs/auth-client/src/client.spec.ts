@@ -3,10 +3,6 @@ import { FakeServer, URL_OF_GUARD, eventsOf } from './server.testkit.js';
 
 const LOGIN = { email: 'ada', password: 'secret' };
 const ORDERS = 'https://api.test/orders';
-const STEP_UP = {
-  'X-Svc-Confirmation-Methods': 'password, passkey',
-  'WWW-Authenticate': 'Bearer error="insufficient_user_authentication", max_age=300',
-};
 
 describe('the client', () => {
   let server: FakeServer;
@@ -167,6 +163,44 @@ describe('the client', () => {
       expect(events).toEqual(['renewed']);
     });
 
+    it('not before the end of `Retry-After`, whatever asks for it', async () => {
+      useClock();
+      const page = new EventTarget();
+      Object.assign(globalThis, { window: page });
+      const client = await signedIn();
+      Object.assign(globalThis, { window: undefined });
+      jest.setSystemTime(Date.now() + 3_600_000);
+      server.answer = ({ path }) =>
+        path === '/auth/refresh'
+          ? { status: 503, body: { message: 'Later.' }, headers: { 'Retry-After': '60' } }
+          : undefined;
+      await expect(client.request('GET', ORDERS)).rejects.toMatchObject({ status: 503, retryAfter: 60 });
+      await pass(10_000);
+      await expect(client.request('GET', ORDERS)).rejects.toMatchObject({ status: 503, retryAfter: 60 });
+      page.dispatchEvent(new Event('online'));
+      await expect(client.renew()).rejects.toMatchObject({ message: 'Later.' });
+      await pass(49_000);
+      expect(server.count('/auth/refresh')).toBe(1);
+      server.answer = () => undefined;
+      await pass(1000);
+      expect(server.count('/auth/refresh')).toBe(2);
+      await client.renew();
+      expect(server.count('/auth/refresh')).toBe(3);
+    });
+
+    it('once for all requests that wait for it, also if it fails', async () => {
+      useClock();
+      const client = await signedIn();
+      jest.setSystemTime(Date.now() + 3_600_000);
+      server.answer = ({ path }) => (path === '/auth/refresh' ? 'lost' : undefined);
+      const failures: AuthError[] = [];
+      for (let count = 0; count < 5; count++)
+        void client.request('GET', ORDERS).catch((failure) => failures.push(failure));
+      await pass(1500, 500);
+      expect(failures.map(({ reason }) => reason)).toEqual(Array.from({ length: 5 }, () => 'unreachable'));
+      expect(server.seen.map(({ path }) => path)).toEqual(['/auth/login', '/auth/refresh', '/auth/refresh']);
+    });
+
     it('less and less often while the server fails: once a minute at last', async () => {
       useClock();
       const client = await signedIn();
@@ -178,6 +212,20 @@ describe('the client', () => {
       expect(server.count('/auth/refresh')).toBe(13);
     });
 
+    it.each([
+      [401, ''],
+      [403, '<html>Are you a robot?</html>'],
+    ])('later after a %i that is not of the server but of a proxy, and keeps the session', async (status, text) => {
+      const client = await signedIn();
+      const events = eventsOf(client);
+      server.answer = ({ path }) => (path === '/auth/refresh' ? { status, text } : undefined);
+      await expect(client.renew()).rejects.toMatchObject({ status, reason: 'unreachable' });
+      expect(client.session).not.toBeNull();
+      server.answer = () => undefined;
+      await client.renew();
+      expect(events).toEqual(['renewed']);
+    });
+
     it.each([401, 403])('not after a %i: the session is over in this browser', async (status) => {
       const client = await signedIn();
       const events = eventsOf(client);
@@ -186,159 +234,6 @@ describe('the client', () => {
       expect(events).toEqual(['signedOut ended']);
       expect(await client.restore()).toBeNull();
       expect(server.count('/auth/refresh')).toBe(1);
-    });
-  });
-
-  describe('sends a request', () => {
-    it('only once if its session has ended', async () => {
-      const client = await signedIn();
-      server.revoke();
-      await expect(client.request('GET', ORDERS)).rejects.toMatchObject({ status: 401, reason: 'signedOut' });
-      expect(server.count('/orders')).toBe(1);
-    });
-
-    it('never as another user, who has signed in since', async () => {
-      const client = await signedIn();
-      server.answer = async ({ path, headers }) => {
-        if (path !== '/orders') return undefined;
-        server.answer = () => undefined;
-        await client.login({ email: 'grace' });
-        return headers.get('Authorization') ? { status: 401, body: {} } : undefined;
-      };
-      await expect(client.request('DELETE', ORDERS)).rejects.toMatchObject({ reason: 'signedOut' });
-      expect(client.session!.claims.sub).toBe('grace');
-      expect(server.count('/orders')).toBe(1);
-    });
-
-    it('with its own headers and body, also when it is repeated', async () => {
-      const client = await signedIn();
-      let isRefused = false;
-      server.answer = ({ path }) =>
-        path === '/orders' && !isRefused ? ((isRefused = true), { status: 401 }) : undefined;
-      const body = new Blob(['{"item":1}'], { type: 'application/json' }).stream();
-      const init = {
-        method: 'PUT',
-        headers: { 'Content-Type': 'application/json', 'X-Own': '1' },
-        body,
-        duplex: 'half',
-      };
-      expect((await client.fetch(ORDERS, init as RequestInit)).status).toBe(200);
-      expect(server.last.headers.get('X-Own')).toBe('1');
-      expect(server.last.body).toEqual({ item: 1 });
-    });
-
-    it('with the token to no other origin, unless the page lists it', async () => {
-      const client = await signedIn();
-      await expect(client.fetch('https://elsewhere.test/')).rejects.toThrow(
-        'The access token is not sent to https://elsewhere.test',
-      );
-      expect(server.count('/')).toBe(0);
-      const trusting = await signedIn({ origins: ['https://elsewhere.test'] });
-      expect((await trusting.fetch('https://elsewhere.test/')).status).toBe(200);
-    });
-
-    it('without a token if no user is signed in', async () => {
-      expect((await server.client().fetch(ORDERS)).status).toBe(401);
-      expect(server.last.headers.get('Authorization')).toBeNull();
-    });
-
-    it.each([
-      ['GET', 429, 2],
-      ['POST', 429, 2],
-      ['GET', 503, 2],
-      ['DELETE', 503, 2],
-      ['POST', 503, 1],
-    ])('again after the wait of a server that is busy: %s %i', async (method, status, times) => {
-      useClock();
-      const client = await signedIn();
-      server.answer = ({ path }) => (path === '/orders' ? { status, headers: { 'Retry-After': '3' } } : undefined);
-      const sent = client.fetch(ORDERS, { method });
-      await pass(2900);
-      expect(server.count('/orders')).toBe(1);
-      await pass(200);
-      expect((await sent).status).toBe(status);
-      expect(server.count('/orders')).toBe(times);
-    });
-
-    it('once if the server asks for a long wait, which the caller can show', async () => {
-      const client = await signedIn();
-      server.answer = () => ({ status: 429, body: { message: 'Wait.' }, headers: { 'Retry-After': '60' } });
-      await expect(client.request('GET', ORDERS)).rejects.toMatchObject({ status: 429, retryAfter: 60 });
-      expect(server.count('/orders')).toBe(1);
-    });
-
-    it('until the caller aborts it, also while it waits for a renewal', async () => {
-      const client = await signedIn();
-      const abort = new AbortController();
-      server.answer = async ({ path }) => {
-        if (path === '/orders') return { status: 401 };
-        abort.abort();
-        return new Promise(() => undefined);
-      };
-      await expect(client.request('GET', ORDERS, undefined, { signal: abort.signal })).rejects.toMatchObject({
-        name: 'AbortError',
-      });
-      await expect(client.fetch(ORDERS, { signal: AbortSignal.abort() })).rejects.toMatchObject({ name: 'AbortError' });
-      expect(server.count('/orders')).toBe(1);
-    });
-  });
-
-  describe('asks for a confirmation', () => {
-    const refuse = (confirmation: string | null) => (status: { path: string; headers: Headers }) =>
-      status.path === '/orders' && status.headers.get('X-Svc-Confirmation') !== confirmation
-        ? { status: 423, body: { message: 'Please confirm.' }, headers: STEP_UP }
-        : undefined;
-
-    it('once for several refused requests, and repeats them with the confirmation token', async () => {
-      const confirm = jest.fn(async (_methods: string[]) => {
-        await client.confirmPassword('secret');
-        return true;
-      });
-      const client = await signedIn({ confirm });
-      server.answer = refuse('confirmation secret');
-      await Promise.all([client.request('DELETE', ORDERS), client.request('DELETE', ORDERS)]);
-      await client.request('DELETE', ORDERS);
-      expect(confirm.mock.calls).toEqual([[['password', 'passkey']]]);
-      expect(server.count('/orders')).toBe(5);
-    });
-
-    it('again when the confirmation has expired, and never twice for one request', async () => {
-      const confirm = jest.fn(async () => true);
-      const client = await signedIn({ confirm });
-      server.answer = refuse('never');
-      expect((await client.fetch(ORDERS)).status).toBe(423);
-      expect(confirm).toHaveBeenCalledTimes(1);
-      expect(server.count('/orders')).toBe(2);
-    });
-
-    it('and rejects the request as cancelled if the user does not confirm', async () => {
-      const client = await signedIn({ confirm: async () => false });
-      server.answer = refuse('never');
-      await expect(client.request('DELETE', ORDERS)).rejects.toMatchObject({ status: 423, reason: 'cancelled' });
-      expect(server.count('/orders')).toBe(1);
-    });
-
-    it('not without a callback, and not for a locked account', async () => {
-      const client = await signedIn();
-      server.answer = refuse('never');
-      expect((await client.fetch(ORDERS)).status).toBe(423);
-      const asking = await signedIn({ confirm: async () => true });
-      server.answer = () => ({ status: 423, body: { message: 'Locked.', errors: { password: ['Locked.'] } } });
-      await expect(asking.confirmPassword('x')).rejects.toMatchObject({ errors: { password: ['Locked.'] } });
-    });
-
-    it('of the next session again: a confirmation belongs to its session', async () => {
-      const confirm = jest.fn(async () => client.confirmPassword('next').then(() => true));
-      const client = await signedIn({ confirm });
-      await client.confirmPassword('secret');
-      await client.request('GET', ORDERS);
-      expect(server.last.headers.get('X-Svc-Confirmation')).toBe('confirmation secret');
-      await client.login(LOGIN);
-      await client.request('GET', ORDERS);
-      expect(server.last.headers.get('X-Svc-Confirmation')).toBeNull();
-      server.answer = refuse('confirmation next');
-      await client.request('DELETE', ORDERS);
-      expect(confirm).toHaveBeenCalledTimes(1);
     });
   });
 

@@ -1,6 +1,6 @@
-import { AuthError } from './errors.js';
+import type { AuthError } from './errors.js';
 import { authorizedFetch } from './fetch.js';
-import { TIMEOUT_MS, contentOf, jsonRequest, send, unreachable } from './http.js';
+import { TIMEOUT_MS, contentOf, jsonRequest, send } from './http.js';
 import { openPasskeys, supportsPasskeys } from './passkeys.js';
 import { openSessions } from './session.js';
 import type {
@@ -12,6 +12,8 @@ import type {
   Registration,
   SignedOutEvent,
 } from './types.js';
+
+const LOGOUT = '/logout';
 
 /** The body of routes that set a password: the user types it once. */
 const twice = (fields: Record<string, unknown>) => ({ password_confirmation: fields.password, ...fields });
@@ -29,12 +31,8 @@ export function createAuthClient(options: AuthClientOptions = {}): AuthClient {
   const authorized = authorizedFetch(sessions, options, url);
   const { signIn, restore, renew } = sessions;
 
-  const request = async <T>(method: string, target: string, body?: unknown, init?: RequestInit): Promise<T> => {
-    const response = await authorized.send(target, jsonRequest(method, body, init), TIMEOUT_MS).catch((error) => {
-      throw error instanceof AuthError || init?.signal?.aborted ? error : unreachable();
-    });
-    return contentOf<T>(response);
-  };
+  const request = async <T>(method: string, target: string, body?: unknown, init?: RequestInit) =>
+    contentOf<T>(await authorized.send(target, jsonRequest(method, body, init), TIMEOUT_MS), init?.signal);
   const isCookie = refreshToken === 'cookie';
   const credentials = isCookie ? 'include' : 'omit';
   /** A request of the signed-in user to a route of the guard. */
@@ -52,13 +50,17 @@ export function createAuthClient(options: AuthClientOptions = {}): AuthClient {
 
   /** Sends a request that ends the session, then forgets the session in all tabs. */
   const leave = async (method: string, path: string, reason: SignedOutEvent['reason'] = 'logout'): Promise<void> => {
-    const ended = sessions.current;
-    await call(method, path);
-    await sessions.end(ended, reason);
+    // A session whose renewal has failed before is ended, too.
+    const ended = sessions.current ?? (await sessions.fresh());
+    await call(method, path).catch((error: AuthError) => {
+      // Of a logout: the session had ended, or (409) the token belongs to none.
+      if (path !== LOGOUT || (error.status !== 401 && error.status !== 409)) throw error;
+    });
+    await sessions.end(ended?.claims.fid, reason);
   };
   const confirmBy = async (path: string, body: unknown): Promise<void> =>
     authorized.keepConfirmation((await call<{ confirmation_token: string }>('POST', path, body)).confirmation_token);
-  const passkeyPath = (id: string) => `/passkeys/${encodeURIComponent(id)}`;
+  const pathOf = (path: string, id: string) => `${path}/${encodeURIComponent(id)}`;
 
   return {
     get session() {
@@ -74,7 +76,7 @@ export function createAuthClient(options: AuthClientOptions = {}): AuthClient {
       return sessions.current;
     },
     accessToken: async () => (await sessions.fresh())?.token ?? null,
-    fetch: (input, init) => authorized.send(input, init),
+    fetch: authorized.send,
     request,
     close() {
       passkeys.stop();
@@ -92,14 +94,7 @@ export function createAuthClient(options: AuthClientOptions = {}): AuthClient {
       return !!proof;
     },
     register: (fields) => enter<LoginChallenge | Registration>('/register', twice(fields)),
-    async logout() {
-      const { current } = sessions;
-      await leave('POST', '/logout').catch((error: AuthError) => {
-        // The session had ended, or (409) the token belongs to none.
-        if (error.status !== 401 && error.status !== 409) throw error;
-        return sessions.end(current, 'logout');
-      });
-    },
+    logout: () => leave('POST', LOGOUT),
 
     forgotPassword: (email) => post('/forgot-password', { email }),
     async resetPassword(fields) {
@@ -121,11 +116,10 @@ export function createAuthClient(options: AuthClientOptions = {}): AuthClient {
 
     async passkeys() {
       const list = await call<PasskeyList>('GET', '/passkeys');
-      const { rp_id: rpId, user_handle: userId, all_accepted_credential_ids: allAcceptedCredentialIds } = list;
       void globalThis.PublicKeyCredential?.signalAllAcceptedCredentials?.({
-        rpId,
-        userId,
-        allAcceptedCredentialIds,
+        rpId: list.rp_id,
+        userId: list.user_handle,
+        allAcceptedCredentialIds: list.all_accepted_credential_ids,
       }).catch(() => undefined);
       return list;
     },
@@ -133,14 +127,13 @@ export function createAuthClient(options: AuthClientOptions = {}): AuthClient {
       const credential = await passkeys.create(await call('POST', '/passkeys/registration-options'));
       await call('POST', '/passkeys', { name, credential });
     },
-    renamePasskey: (id, name) => call('PATCH', passkeyPath(id), { name }),
-    deletePasskey: (id) => call('DELETE', passkeyPath(id)),
+    renamePasskey: (id, name) => call('PATCH', pathOf('/passkeys', id), { name }),
+    deletePasskey: (id) => call('DELETE', pathOf('/passkeys', id)),
 
     sessions: async () => (await call<{ data: DeviceSession[] }>('GET', '/sessions')).data,
     async endSession(id) {
-      const { current } = sessions;
-      await call('DELETE', `/sessions/${encodeURIComponent(id)}`);
-      if (current?.claims.fid === id) await sessions.end(current, 'logout');
+      await call('DELETE', pathOf('/sessions', id));
+      await sessions.end(id, 'logout');
     },
     endOtherSessions: () => call('DELETE', '/sessions/others'),
     endAllSessions: () => leave('DELETE', '/sessions'),

@@ -1,7 +1,7 @@
 /**
  * What the status does not say.
  *
- * - `unreachable`: there is no complete answer (network, timeout). The server may have done its work.
+ * - `unreachable`: the server has not answered: network, timeout, or the page of a proxy. It may have done its work.
  * - `cancelled`: the user did not confirm the identity. Show no message.
  * - `signedOut`: the session of the request has ended, or another user has signed in. Show no message:
  *   the event `signedOut` was sent.
@@ -10,18 +10,18 @@ export type AuthErrorReason = 'unreachable' | 'cancelled' | 'signedOut';
 
 /** A request that was refused, or that has no answer. Its message is for the user. */
 export class AuthError extends Error {
-  override readonly name = 'AuthError';
+  override readonly name!: 'AuthError';
   /** The HTTP status; 0 without a complete answer. */
-  readonly status: number = 0;
+  readonly status!: number;
   /** The messages of each field of the form; `{}` if no field is wrong. */
-  readonly errors: Readonly<Record<string, readonly string[]>> = {};
+  readonly errors!: Readonly<Record<string, readonly string[]>>;
   /** Seconds to wait before the next request (`Retry-After`), or null. */
-  readonly retryAfter: number | null = null;
+  readonly retryAfter!: number | null;
   /** Null if the status says everything. */
-  readonly reason: AuthErrorReason | null = null;
+  readonly reason!: AuthErrorReason | null;
 
   constructor(message: string, details: Partial<Pick<AuthError, 'status' | 'errors' | 'retryAfter' | 'reason'>> = {}) {
     super(message);
-    Object.assign(this, details);
+    Object.assign(this, { name: 'AuthError', status: 0, errors: {}, retryAfter: null, reason: null }, details);
   }
 }

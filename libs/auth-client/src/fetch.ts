@@ -1,7 +1,7 @@
 import { AuthError } from './errors.js';
-import { pause, retryAfterOf } from './http.js';
+import { pause, retryAfterOf, unreachable } from './http.js';
 import type { Sessions } from './session.js';
-import type { AuthClientOptions, AuthSession, ConfirmationMethod } from './types.js';
+import type { AuthClientOptions, ConfirmationMethod } from './types.js';
 
 /** A longer wait is for the caller, who can show it. */
 const LONGEST_WAIT_S = 10;
@@ -11,28 +11,24 @@ const IDEMPOTENT = /^(GET|HEAD|OPTIONS|PUT|DELETE)$/;
 /** The result of `work`, unless the caller of the request aborts it before. */
 const unlessAborted = <T>(signal: AbortSignal, work: Promise<T>): Promise<T> =>
   new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason);
     work.then(resolve, reject);
-    if (signal.aborted) abort();
-    signal.addEventListener('abort', abort);
+    signal.throwIfAborted();
+    signal.addEventListener('abort', () => reject(signal.reason));
   });
 
 /** RFC 9470: the request needs a recent confirmation of the user (step-up). */
-const needsConfirmation = ({ headers }: Response): boolean =>
-  !!headers.get('WWW-Authenticate')?.includes('insufficient_user_authentication');
+const needsConfirmation = ({ headers }: Response): boolean | undefined =>
+  headers.get('WWW-Authenticate')?.includes('insufficient_user_authentication');
 
 /** `fetch` with the access token and the confirmation token of the session. */
 export function authorizedFetch(sessions: Sessions, options: AuthClientOptions, url: string) {
   const page = globalThis.location?.href;
-  const origins = [...(options.origins ?? []), new URL(url, page).origin, ...(page ? [new URL(page).origin] : [])];
+  const origins = [...(options.origins ?? []), ...[url, page ?? url].map((own) => new URL(own, page).origin)];
   const header = options.confirmationHeader ?? 'X-Svc-Confirmation';
   const ask = options.confirm;
   /** The confirmation token and the session that it belongs to. */
   let confirmation: { token: string; fid: string } | undefined;
   let question: Promise<boolean> | undefined;
-
-  const signedOut = () =>
-    new AuthError('Your session has ended. Please sign in again.', { status: 401, reason: 'signedOut' });
 
   /** The confirmation of the current session. */
   const held = () => (confirmation?.fid === sessions.current?.claims.fid ? confirmation : undefined);
@@ -43,16 +39,20 @@ export function authorizedFetch(sessions: Sessions, options: AuthClientOptions, 
     confirmation = undefined;
     const methods = headers.get(`${header}-Methods`)?.match(/\w+/g) ?? [];
     question ??= ask!(methods as ConfirmationMethod[]).finally(() => (question = undefined));
-    if (!(await question)) throw new AuthError('The request was not confirmed.', { status: 423, reason: 'cancelled' });
+    if (!(await question)) throw new AuthError('Not confirmed.', { status: 423, reason: 'cancelled' });
   };
 
   return {
     /** Keeps a confirmation token for all requests of the current session, until the server refuses it. */
     keepConfirmation(token: string): void {
-      confirmation = { token, fid: sessions.current!.claims.fid };
+      // The user may have signed out meanwhile.
+      confirmation = { token, fid: sessions.current?.claims.fid ?? '' };
     },
 
-    /** @param timeout of each attempt, in milliseconds; none by default */
+    /**
+     * @param timeout of each attempt, in milliseconds; none by default. With a timeout, a request without an answer is
+     *   rejected with an AuthError
+     */
     async send(input: RequestInfo | URL, init?: RequestInit, timeout?: number): Promise<Response> {
       const request = new Request(input, init);
       const { origin } = new URL(request.url);
@@ -60,19 +60,28 @@ export function authorizedFetch(sessions: Sessions, options: AuthClientOptions, 
       const { signal } = request;
       const repeated = new Set<string>();
       const isFirst = (why: string) => !repeated.has(why) && repeated.add(why);
-      let subject: AuthSession | null | undefined;
+      // Another user may sign in from another tab at any time: the request is not sent as that user.
+      let subject = sessions.current;
       for (;;) {
         const session = await unlessAborted(signal, sessions.fresh());
         subject ??= session;
-        // Another user may have signed in from another tab: the request is not sent as that user.
-        if (subject && subject.claims.sub !== session?.claims.sub) throw signedOut();
+        if (subject && subject.claims.sub !== session?.claims.sub)
+          throw new AuthError('The session has ended.', { status: 401, reason: 'signedOut' });
         const used = held();
         const headers = new Headers(request.headers);
         if (session) headers.set('Authorization', `Bearer ${session.token}`);
         if (used) headers.set(header, used.token);
-        const limits = timeout ? [signal, AbortSignal.timeout(timeout)] : [signal];
+        const limits = [signal];
+        if (timeout) limits.push(AbortSignal.timeout(timeout));
+        // A redirect would give the confirmation to another origin: browsers remove only `Authorization`.
         // A body can be read once: each attempt sends a copy.
-        const response = await fetch(request.clone(), { headers, signal: AbortSignal.any(limits) });
+        const response = await fetch(request.clone(), {
+          headers,
+          signal: AbortSignal.any(limits),
+          ...(used && { redirect: 'error' }),
+        }).catch((error) => {
+          throw timeout && !signal.aborted ? unreachable() : error;
+        });
         const { status } = response;
         const wait = retryAfterOf(response);
         if (session && status === 401 && isFirst('token')) await unlessAborted(signal, sessions.renew(session));

@@ -6,7 +6,7 @@ import { AuthError } from './errors.js';
  */
 export const TIMEOUT_MS = 15_000;
 
-const UNREACHABLE = 'The server cannot be reached. Please try again shortly.';
+const UNREACHABLE = 'The server cannot be reached. Try again later.';
 
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -22,19 +22,25 @@ export function jsonRequest(method: string, body: unknown, init?: RequestInit): 
   return { cache: 'no-store', redirect: 'error', ...init, method, headers, body: body ? JSON.stringify(body) : null };
 }
 
-/** @returns the JSON of a response; null if it has none. @throws AuthError for a status that is not 2xx */
-export async function contentOf<T>(response: Response): Promise<T> {
+/**
+ * @param isOwn whether the route is one of the server's, which always answers in JSON: anything else comes from a proxy
+ * @returns the JSON of a response; null if it has none
+ * @throws AuthError for a status that is not 2xx; the reason of an abort
+ */
+export async function contentOf<T>(response: Response, signal?: AbortSignal | null, isOwn?: true): Promise<T> {
   let content;
   try {
     const text = await response.text();
     content = text ? JSON.parse(text) : null;
   } catch {
+    signal?.throwIfAborted();
     // An answer that was cut off is no answer. An error page of a proxy has its status.
     if (response.ok) throw unreachable();
   }
   if (response.ok) return content;
   const { message = UNREACHABLE, errors = {} } = content ?? {};
-  throw new AuthError(message, { status: response.status, errors, retryAfter: retryAfterOf(response) });
+  const reason = isOwn && !content ? 'unreachable' : null;
+  throw new AuthError(message, { status: response.status, errors, retryAfter: retryAfterOf(response), reason });
 }
 
 /** Sends a request that needs no access token. */
@@ -46,5 +52,5 @@ export async function send<T>(url: string, method: string, body?: unknown, isWit
   const response = await fetch(url, init).catch(() => {
     throw unreachable();
   });
-  return contentOf<T>(response);
+  return contentOf<T>(response, null, true);
 }

@@ -14,7 +14,7 @@ export interface PasskeyProof {
 
 const api = () => globalThis.PublicKeyCredential;
 
-export const supportsPasskeys = (): boolean => typeof api()?.parseRequestOptionsFromJSON === 'function';
+export const supportsPasskeys = (): boolean => !!api()?.parseRequestOptionsFromJSON;
 
 /** @param begin sends `POST /passkeys/login-options` */
 export function openPasskeys(begin: () => Promise<unknown>) {

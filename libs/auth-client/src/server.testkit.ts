@@ -9,20 +9,23 @@ interface Seen {
   path: string;
   headers: Headers;
   body: Record<string, unknown> | null;
+  redirect: RequestRedirect;
 }
 
-/** What the server answers; `'lost'`: it does its work and the answer does not arrive. */
-type Answer = { status?: number; body?: unknown; headers?: Record<string, string> } | 'lost' | undefined;
+/** What the server answers; `text`: not JSON; `'lost'`: it does its work and the answer does not arrive. */
+type Answer = { status?: number; body?: unknown; text?: string; headers?: Record<string, string> } | 'lost' | undefined;
 
 const base64url = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** A server with the wire format, in place of `fetch`: body mode, one session for each login. */
+/** A server with the wire format, in place of `fetch`: one session for each login. */
 export class FakeServer {
   readonly seen: Seen[] = [];
   /** Answers before the server does. */
   answer: (request: Seen) => Answer | Promise<Answer> = () => undefined;
   /** Seconds until an access token expires. */
   lifetime = LIFETIME_S;
+  /** Whether the refresh token is in a cookie, which the tests do not look at. */
+  isCookieMode = false;
   private generation = 0;
   private tokens = 0;
   private sessions = 0;
@@ -50,6 +53,11 @@ export class FakeServer {
     return client;
   }
 
+  /** The refresh tokens that the clients have sent. */
+  get refreshed(): unknown[] {
+    return this.seen.filter(({ path }) => path === '/auth/refresh').map(({ body }) => body?.refresh_token);
+  }
+
   count(path: string): number {
     return this.seen.filter((one) => one.path === path).length;
   }
@@ -59,7 +67,7 @@ export class FakeServer {
   }
 
   private async handle(request: Request): Promise<Response> {
-    const { method, headers, signal } = request;
+    const { method, headers, signal, redirect } = request;
     const text = await request.text();
     const path = new URL(request.url).pathname;
     const seen = {
@@ -67,14 +75,15 @@ export class FakeServer {
       path,
       headers,
       body: text && /json/.test(headers.get('Content-Type')!) ? JSON.parse(text) : null,
+      redirect,
     };
     this.seen.push(seen);
     const given = await this.answer(seen);
     signal.throwIfAborted();
     const own = given && given !== 'lost' ? given : this.usual(seen);
     if (given === 'lost') throw new TypeError('Failed to fetch');
-    const { status = 200, body = null, headers: more } = own;
-    return new Response(status === 204 ? null : JSON.stringify(body), { status, headers: more });
+    const { status = 200, body = null, text: page = JSON.stringify(body), headers: more } = own;
+    return new Response(status === 204 ? null : page, { status, headers: more });
   }
 
   private usual({ path, body, headers }: Seen): Exclude<Answer, 'lost' | undefined> {
@@ -85,7 +94,7 @@ export class FakeServer {
       return { body: this.issue() };
     }
     if (path === '/auth/refresh') {
-      const presented = Number(String(body?.refresh_token).split('.')[1]);
+      const presented = this.isCookieMode ? this.generation : Number(String(body?.refresh_token).split('.')[1]);
       // The current token, or the one before it: within the grace period.
       if (!this.live || presented < this.generation - 1) return { status: 401, body: { message: 'Sign in again.' } };
       if (presented === this.generation) this.generation++;
@@ -105,7 +114,7 @@ export class FakeServer {
     const claims = { ...this.live, jti: String(++this.tokens), amr: ['pwd'], name: 'Zoë' };
     return {
       access_token: `${base64url({ alg: 'HS256' })}.${base64url(claims)}.signature`,
-      refresh_token: `token.${this.generation}`,
+      ...(!this.isCookieMode && { refresh_token: `token.${this.generation}` }),
       expires_in: this.lifetime,
     };
   }

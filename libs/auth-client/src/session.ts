@@ -10,7 +10,7 @@ const SOON_MS = 5000;
 /** The wait after the first failed renewal; it doubles with each further one. */
 const RETRY_MS = 5000;
 const LONGEST_RETRY_MS = 60_000;
-/** The lock is held this long after a renewal, so that the other tabs receive the new token before one gets the lock. */
+/** The lock is held this long after the work, so that the other tabs receive its message before one gets the lock. */
 const BROADCAST_MS = 50;
 
 interface Tokens {
@@ -22,8 +22,9 @@ interface Tokens {
 type SignedInReason = AuthClientEvents['signedIn']['reason'];
 type SignedOutReason = AuthClientEvents['signedOut']['reason'];
 
-/** A message between tabs. It is never stored. */
-type Message = { session: AuthSession; reason: SignedInReason } | { ended: string; reason: SignedOutReason };
+/** A message between tabs. It is never stored. `kept`: the refresh token, only if it could not be stored. */
+type Message =
+  { session: AuthSession; reason: SignedInReason; kept: string | null } | { ended: string; reason: SignedOutReason };
 
 /** Reads the claims without verifying the signature: only the server decides whether a token is valid. */
 function claimsOf(token: string): AccessClaims {
@@ -38,7 +39,7 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
   const isCookie = place === 'cookie';
   const isShared = place !== 'memory';
   const name = `svc-auth:${url}`;
-  const channel = isShared ? new BroadcastChannel(name) : null;
+  let channel = isShared ? new BroadcastChannel(name) : null;
   const events = new EventTarget();
   const closed = new AbortController();
 
@@ -46,26 +47,36 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
   /** Whether there is a session to restore whose renewal has not succeeded yet. */
   let isAwaited = false;
   let failures = 0;
+  /** The last answer with `Retry-After` to a renewal. */
+  let refusal: AuthError;
+  let refusedUntil = 0;
+  /** The renewals that wait or run, by the session that they replace. */
+  const renewals = new Map<AuthSession | null, Promise<void>>();
   let timer: ReturnType<typeof setTimeout>;
   let queue: Promise<unknown> = Promise.resolve();
 
-  /** The refresh token; in cookie mode a mark that there is a session. Of this tab, where there is no storage. */
+  /**
+   * The refresh token (in cookie mode a mark that there is a session) that is not in the storage: with `memory`, or if the
+   * browser refuses storage or it is full. Then the session lasts as long as the open pages, which share it by messages.
+   */
   let kept: string | null = null;
   const stored = (): string | null => {
     try {
-      return isShared ? localStorage.getItem(name) : kept;
+      return kept ?? (isShared ? localStorage.getItem(name) : null);
     } catch {
-      return kept;
+      return null;
     }
   };
   const store = (value: string | null): void => {
-    kept = value;
+    kept = null;
     try {
-      if (!isShared) return;
-      if (value) localStorage.setItem(name, value);
+      if (!isShared) kept = value;
+      else if (value) localStorage.setItem(name, value);
       else localStorage.removeItem(name);
     } catch {
-      // The browser refuses storage, or it is full: the session lasts as long as this page.
+      // An older token must not stay: if it is sent again, the server takes it for stolen.
+      if (value) store(null);
+      kept = value;
     }
   };
 
@@ -77,13 +88,22 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
    * localhost), only the work of this tab takes turns, and the grace period of the server accepts two tabs at once.
    */
   const locked = <T>(work: () => Promise<T>): Promise<T> => {
-    if (isShared && globalThis.navigator?.locks) return navigator.locks.request(name, work) as Promise<T>;
+    if (isShared && globalThis.navigator?.locks)
+      return navigator.locks.request(name, () => work().finally(() => pause(BROADCAST_MS))) as Promise<T>;
     const turn = queue.then(work);
     queue = turn.catch(() => undefined);
     return turn;
   };
 
-  const margin = ({ lifetime }: AuthSession) => Math.min(MARGIN_MS, lifetime / 5);
+  /** Milliseconds until a renewal is due and allowed. */
+  const left = () =>
+    Math.max(current ? current.expiresAt - Math.min(MARGIN_MS, current.lifetime / 5) : 0, refusedUntil) - Date.now();
+
+  const tell = (message: Message) => {
+    // A BroadcastChannel reaches its own origin only and takes no target.
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin
+    channel?.postMessage(message);
+  };
 
   /** At least a second, so that a lifetime of nothing causes no flood; at most what a timer of a browser can count. */
   const schedule = (wait: number) => {
@@ -94,8 +114,8 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
   /** Renews the session if that is due. */
   const check = () => {
     if (!current && !isAwaited) return;
-    const left = current ? current.expiresAt - Date.now() - margin(current) : 0;
-    if (left > 0) schedule(left);
+    const wait = left();
+    if (wait > 0) schedule(wait);
     else renew(current).catch(() => undefined);
   };
 
@@ -104,7 +124,8 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
     current = session;
     isAwaited = false;
     failures = 0;
-    schedule(session.expiresAt - Date.now() - margin(session));
+    refusedUntil = 0;
+    schedule(left());
     if (isSame) emit('renewed', { session, otherTab });
     else emit('signedIn', { session, reason, otherTab });
   };
@@ -117,9 +138,7 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
     // The clock of the server has no part in it: only differences of the local clock are used.
     const session = { token: token!, claims: claimsOf(token!), lifetime, expiresAt: sentAt + lifetime };
     store(isCookie ? '1' : refresh_token!);
-    // A BroadcastChannel reaches its own origin only and takes no target.
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin
-    channel?.postMessage({ session, reason } satisfies Message);
+    tell({ session, reason, kept });
     use(session, reason, false);
   };
 
@@ -128,10 +147,10 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
     current = null;
     isAwaited = false;
     clearTimeout(timer);
+    kept = null;
     if (!otherTab) {
       store(null);
-      // oxlint-disable-next-line unicorn/require-post-message-target-origin
-      if (session) channel?.postMessage({ ended: session.claims.fid, reason } satisfies Message);
+      if (session) tell({ ended: session.claims.fid, reason });
     }
     if (session) emit('signedOut', { session, reason, otherTab });
   };
@@ -139,15 +158,17 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
   /**
    * Renews the session, unless `stale` is no longer the current one because another tab or call has renewed it.
    *
-   * Only the answers 401 and 403 end the session. @throws AuthError for any other failure: the session continues
+   * Only the answers 401 and 403 of the server end the session. @throws AuthError for any other failure: the session
+   * continues. Until the end of `Retry-After`, it throws the refusal again
    */
-  const renew = (stale: AuthSession | null): Promise<void> =>
+  const renewNow = (stale: AuthSession | null): Promise<void> =>
     locked(async () => {
       if (current !== stale) return;
       const token = stored();
       // Another tab has signed out, and its message is on the way.
       if (current && !token) return drop('logout', true);
       if (!isCookie && !token) return;
+      if (refusedUntil > Date.now()) throw refusal;
       const exchange = async () => {
         const sentAt = Date.now();
         const body = isCookie ? undefined : { refresh_token: token };
@@ -157,30 +178,45 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
       };
       try {
         await exchange().catch(async (error: AuthError) => {
-          if (error.reason !== 'unreachable') throw error;
+          if (error.status !== 0) throw error;
           // The server may have rotated the token before the connection broke. Inside its grace period, the same token
           // gets the same answer again.
           await pause(1000);
           return exchange();
         });
       } catch (error) {
-        const { status, retryAfter } = error as AuthError;
-        if (status === 401 || status === 403) return drop('ended');
-        const wait = Math.min(RETRY_MS * 2 ** failures++, LONGEST_RETRY_MS);
-        schedule(retryAfter ? retryAfter * 1000 : wait);
+        const { status, retryAfter, reason } = error as AuthError;
+        if ((status === 401 || status === 403) && !reason) return drop('ended');
+        const wait = retryAfter ? retryAfter * 1000 : Math.min(RETRY_MS * 2 ** failures++, LONGEST_RETRY_MS);
+        if (retryAfter) {
+          refusal = error as AuthError;
+          refusedUntil = Date.now() + wait;
+        }
+        schedule(wait);
         throw error;
       }
-      if (channel) await pause(BROADCAST_MS);
     });
 
+  /** As {@link renewNow}. Calls that wait for the same renewal share its request, and its failure. */
+  const renew = (stale: AuthSession | null): Promise<void> => {
+    let renewal = renewals.get(stale);
+    if (!renewal) {
+      renewal = renewNow(stale).finally(() => renewals.delete(stale));
+      renewals.set(stale, renewal);
+    }
+    return renewal;
+  };
+
   channel?.addEventListener('message', ({ data }: MessageEvent<Message>) => {
-    if ('session' in data) use(data.session, data.reason, true);
-    else if (current?.claims.fid === data.ended) drop(data.reason, true);
+    if ('session' in data) {
+      kept = data.kept;
+      use(data.session, data.reason, true);
+    } else if (current?.claims.fid === data.ended) drop(data.reason, true);
   });
   // The timers of a tab do not run while the machine sleeps, or while the page is in the cache for the back button.
   const { signal } = closed;
-  globalThis.document?.addEventListener('visibilitychange', () => document.hidden || check(), { signal });
-  for (const event of ['online', 'pageshow']) globalThis.window?.addEventListener(event, check, { signal });
+  for (const event of ['visibilitychange', 'online', 'pageshow'])
+    globalThis.window?.addEventListener(event, check, { signal });
 
   return {
     get current() {
@@ -215,14 +251,15 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
         return null;
       }),
     /** Forgets, in all tabs, a session that the server has ended. */
-    end: (ended: AuthSession | null, reason: SignedOutReason) =>
+    end: (fid: string | undefined, reason: SignedOutReason) =>
       locked(async () => {
-        if (ended && current?.claims.fid === ended.claims.fid) drop(reason);
+        if (current && current.claims.fid === fid) drop(reason);
       }),
     close() {
       closed.abort();
       clearTimeout(timer);
       channel?.close();
+      channel = null;
     },
   };
 }

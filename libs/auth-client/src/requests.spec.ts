@@ -1,0 +1,232 @@
+import { FakeServer } from './server.testkit.js';
+
+const LOGIN = { email: 'ada', password: 'secret' };
+const ORDERS = 'https://api.test/orders';
+const STEP_UP = {
+  'X-Svc-Confirmation-Methods': 'password, passkey',
+  'WWW-Authenticate': 'Bearer error="insufficient_user_authentication", max_age=300',
+};
+
+describe('the client', () => {
+  let server: FakeServer;
+
+  beforeEach(() => void (server = new FakeServer()));
+  afterEach(() => {
+    jest.useRealTimers();
+    server.stop();
+  });
+
+  const useClock = () => jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
+
+  /** Milliseconds pass, and each timer finds the answers of earlier requests. */
+  async function pass(ms: number, step = ms): Promise<void> {
+    for (let passed = 0; passed < ms; passed += step) {
+      await jest.advanceTimersByTimeAsync(step);
+      for (let turns = 0; turns < 20; turns++) await new Promise(setImmediate);
+    }
+  }
+
+  const signedIn = async (options?: Parameters<FakeServer['client']>[0]) => {
+    const client = server.client(options);
+    await client.login(LOGIN);
+    return client;
+  };
+
+  describe('sends a request', () => {
+    it('only once if its session has ended', async () => {
+      const client = await signedIn();
+      server.revoke();
+      await expect(client.request('GET', ORDERS)).rejects.toMatchObject({ status: 401, reason: 'signedOut' });
+      expect(server.count('/orders')).toBe(1);
+    });
+
+    it('never as another user, who has signed in since', async () => {
+      const client = await signedIn();
+      server.answer = async ({ path, headers }) => {
+        if (path !== '/orders') return undefined;
+        server.answer = () => undefined;
+        await client.login({ email: 'grace' });
+        return headers.get('Authorization') ? { status: 401, body: {} } : undefined;
+      };
+      await expect(client.request('DELETE', ORDERS)).rejects.toMatchObject({ reason: 'signedOut' });
+      expect(client.session!.claims.sub).toBe('grace');
+      expect(server.count('/orders')).toBe(1);
+    });
+
+    it('with its own headers and body, also when it is repeated', async () => {
+      const client = await signedIn();
+      let isRefused = false;
+      server.answer = ({ path }) =>
+        path === '/orders' && !isRefused ? ((isRefused = true), { status: 401 }) : undefined;
+      const body = new Blob(['{"item":1}'], { type: 'application/json' }).stream();
+      const init = {
+        method: 'PUT',
+        headers: { 'Content-Type': 'application/json', 'X-Own': '1' },
+        body,
+        duplex: 'half',
+      };
+      expect((await client.fetch(ORDERS, init as RequestInit)).status).toBe(200);
+      expect(server.last.headers.get('X-Own')).toBe('1');
+      expect(server.last.body).toEqual({ item: 1 });
+    });
+
+    it('with the token to no other origin, unless the page lists it', async () => {
+      const client = await signedIn();
+      await expect(client.fetch('https://elsewhere.test/')).rejects.toThrow(
+        'The access token is not sent to https://elsewhere.test',
+      );
+      expect(server.count('/')).toBe(0);
+      const trusting = await signedIn({ origins: ['https://elsewhere.test'] });
+      expect((await trusting.fetch('https://elsewhere.test/')).status).toBe(200);
+    });
+
+    it('to another origin not with `request` either', async () => {
+      const client = await signedIn();
+      await expect(client.request('GET', 'https://elsewhere.test/')).rejects.toThrow(TypeError);
+    });
+
+    it('with a confirmation without following a redirect, which would give it to another origin', async () => {
+      const client = await signedIn();
+      await client.fetch(ORDERS);
+      expect(server.last.redirect).toBe('follow');
+      await client.confirmPassword('secret');
+      await client.fetch(ORDERS);
+      expect(server.last.redirect).toBe('error');
+    });
+
+    it('without a token if no user is signed in', async () => {
+      expect((await server.client().fetch(ORDERS)).status).toBe(401);
+      expect(server.last.headers.get('Authorization')).toBeNull();
+    });
+
+    it.each([
+      ['GET', 429, 2],
+      ['POST', 429, 2],
+      ['GET', 503, 2],
+      ['DELETE', 503, 2],
+      ['POST', 503, 1],
+    ])('again after the wait of a server that is busy: %s %i', async (method, status, times) => {
+      useClock();
+      const client = await signedIn();
+      server.answer = ({ path }) => (path === '/orders' ? { status, headers: { 'Retry-After': '3' } } : undefined);
+      const sent = client.fetch(ORDERS, { method });
+      await pass(2900);
+      expect(server.count('/orders')).toBe(1);
+      await pass(200);
+      expect((await sent).status).toBe(status);
+      expect(server.count('/orders')).toBe(times);
+    });
+
+    it('once if the server asks for a long wait, which the caller can show', async () => {
+      const client = await signedIn();
+      server.answer = () => ({ status: 429, body: { message: 'Wait.' }, headers: { 'Retry-After': '60' } });
+      await expect(client.request('GET', ORDERS)).rejects.toMatchObject({ status: 429, retryAfter: 60 });
+      expect(server.count('/orders')).toBe(1);
+    });
+
+    it('until the caller aborts it, also while it waits for a renewal', async () => {
+      const client = await signedIn();
+      const abort = new AbortController();
+      server.answer = async ({ path }) => {
+        if (path === '/orders') return { status: 401 };
+        abort.abort();
+        return new Promise(() => undefined);
+      };
+      await expect(client.request('GET', ORDERS, undefined, { signal: abort.signal })).rejects.toMatchObject({
+        name: 'AbortError',
+      });
+      await expect(client.fetch(ORDERS, { signal: AbortSignal.abort() })).rejects.toMatchObject({ name: 'AbortError' });
+      expect(server.count('/orders')).toBe(1);
+    });
+
+    it('until the caller aborts it, also while the answer is read', async () => {
+      const client = await signedIn();
+      const abort = new AbortController();
+      jest.spyOn(Response.prototype, 'text').mockImplementationOnce(async () => {
+        abort.abort();
+        throw abort.signal.reason;
+      });
+      await expect(client.request('GET', ORDERS, undefined, { signal: abort.signal })).rejects.toMatchObject({
+        name: 'AbortError',
+      });
+    });
+  });
+
+  describe('asks for a confirmation', () => {
+    const refuse = (confirmation: string | null) => (status: { path: string; headers: Headers }) =>
+      status.path === '/orders' && status.headers.get('X-Svc-Confirmation') !== confirmation
+        ? { status: 423, body: { message: 'Please confirm.' }, headers: STEP_UP }
+        : undefined;
+
+    it('once for several refused requests, and repeats them with the confirmation token', async () => {
+      const confirm = jest.fn(async (_methods: string[]) => {
+        await client.confirmPassword('secret');
+        return true;
+      });
+      const client = await signedIn({ confirm });
+      server.answer = refuse('confirmation secret');
+      await Promise.all([client.request('DELETE', ORDERS), client.request('DELETE', ORDERS)]);
+      await client.request('DELETE', ORDERS);
+      expect(confirm.mock.calls).toEqual([[['password', 'passkey']]]);
+      expect(server.count('/orders')).toBe(5);
+    });
+
+    it('again when the confirmation has expired, and never twice for one request', async () => {
+      const confirm = jest.fn(async () => true);
+      const client = await signedIn({ confirm });
+      server.answer = refuse('never');
+      expect((await client.fetch(ORDERS)).status).toBe(423);
+      expect(confirm).toHaveBeenCalledTimes(1);
+      expect(server.count('/orders')).toBe(2);
+    });
+
+    it('and rejects the request as cancelled if the user does not confirm', async () => {
+      const client = await signedIn({ confirm: async () => false });
+      server.answer = refuse('never');
+      await expect(client.request('DELETE', ORDERS)).rejects.toMatchObject({ status: 423, reason: 'cancelled' });
+      expect(server.count('/orders')).toBe(1);
+    });
+
+    it('and rejects the request with the error of the callback', async () => {
+      const cancelled = new DOMException('', 'NotAllowedError');
+      const client = await signedIn({ confirm: async () => Promise.reject(cancelled) });
+      server.answer = refuse('never');
+      await expect(client.request('DELETE', ORDERS)).rejects.toBe(cancelled);
+    });
+
+    it('of no session if the user has signed out before it arrives', async () => {
+      const client = await signedIn();
+      server.answer = async ({ path }) => {
+        if (path !== '/auth/confirm-password') return undefined;
+        await client.logout();
+        return { body: { confirmation_token: 'late' } };
+      };
+      await client.confirmPassword('secret');
+      await client.fetch(ORDERS);
+      expect(server.last.headers.get('X-Svc-Confirmation')).toBeNull();
+    });
+
+    it('not without a callback, and not for a locked account', async () => {
+      const client = await signedIn();
+      server.answer = refuse('never');
+      expect((await client.fetch(ORDERS)).status).toBe(423);
+      const asking = await signedIn({ confirm: async () => true });
+      server.answer = () => ({ status: 423, body: { message: 'Locked.', errors: { password: ['Locked.'] } } });
+      await expect(asking.confirmPassword('x')).rejects.toMatchObject({ errors: { password: ['Locked.'] } });
+    });
+
+    it('of the next session again: a confirmation belongs to its session', async () => {
+      const confirm = jest.fn(async () => client.confirmPassword('next').then(() => true));
+      const client = await signedIn({ confirm });
+      await client.confirmPassword('secret');
+      await client.request('GET', ORDERS);
+      expect(server.last.headers.get('X-Svc-Confirmation')).toBe('confirmation secret');
+      await client.login(LOGIN);
+      await client.request('GET', ORDERS);
+      expect(server.last.headers.get('X-Svc-Confirmation')).toBeNull();
+      server.answer = refuse('confirmation next');
+      await client.request('DELETE', ORDERS);
+      expect(confirm).toHaveBeenCalledTimes(1);
+    });
+  });
+});

@@ -1,0 +1,174 @@
+import { FakeServer, eventsOf } from './server.testkit.js';
+
+const LOGIN = { email: 'ada' };
+const ORDERS = 'https://api.test/orders';
+const KEY = 'svc-auth:https://api.test/auth';
+
+/** The `localStorage` of all tabs. */
+class Storage {
+  readonly items = new Map<string, string>();
+  isFull = false;
+  isRefused = false;
+
+  getItem(name: string): string | null {
+    this.check(this.isRefused);
+    return this.items.get(name) ?? null;
+  }
+  setItem(name: string, value: string): void {
+    this.check(this.isRefused || this.isFull);
+    this.items.set(name, value);
+  }
+  removeItem(name: string): void {
+    this.check(this.isRefused);
+    this.items.delete(name);
+  }
+  private check(isRefusal: boolean): void {
+    if (isRefusal) throw new DOMException('', 'QuotaExceededError');
+  }
+}
+
+/** Web Locks with one name. */
+class Locks {
+  private last: Promise<unknown> = Promise.resolve();
+
+  request<T>(_: string, work: () => Promise<T>): Promise<T> {
+    const turn = this.last.then(work);
+    this.last = turn.catch(() => undefined);
+    return turn;
+  }
+}
+
+/** Clients of one page are as two tabs: they share storage, locks and messages only. */
+describe('the client in tabs', () => {
+  let server: FakeServer;
+  let storage: Storage;
+
+  beforeEach(() => {
+    [server, storage] = [new FakeServer(), new Storage()];
+    define('localStorage', storage);
+    define('navigator', { locks: new Locks() });
+  });
+  afterEach(() => {
+    server.stop();
+    define('localStorage', undefined);
+    define('navigator', undefined);
+  });
+
+  const define = (name: string, value: unknown) =>
+    Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
+  const tab = () => server.client({ refreshToken: server.isCookieMode ? 'cookie' : 'localStorage' });
+  const sleep = () => jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 3_600_000);
+  /** Waits until a message has reached all tabs. */
+  const told = (one: ReturnType<typeof tab>, event: 'signedIn' | 'renewed' | 'signedOut') =>
+    new Promise<void>((resolve) => {
+      one.on(event, ({ otherTab }) => otherTab && resolve());
+    });
+
+  const twoTabs = async () => {
+    const [one, other] = [tab(), tab()];
+    const isTold = told(other, 'signedIn');
+    await one.login(LOGIN);
+    await isTold;
+    return [one, other] as const;
+  };
+
+  it('sends no request as another user, who signs in while its token is renewed', async () => {
+    const [one, other] = await twoTabs();
+    sleep();
+    const login = other.login({ email: 'grace' });
+    const sent = one.request('DELETE', ORDERS);
+    await login;
+    await expect(sent).rejects.toMatchObject({ status: 401, reason: 'signedOut' });
+    expect(one.session!.claims.sub).toBe('grace');
+    expect(server.count('/orders')).toBe(0);
+  });
+
+  it('ends no session of another user, whose refresh token it finds', async () => {
+    const [one, other] = await twoTabs();
+    other.close();
+    await one.renew();
+    sleep();
+    // A message that has not arrived: the tab was in the cache for the back button.
+    const lost = jest.spyOn(BroadcastChannel.prototype, 'postMessage').mockReturnValue();
+    await tab().login({ email: 'grace' });
+    lost.mockRestore();
+    await expect(one.endAllSessions()).rejects.toMatchObject({ reason: 'signedOut' });
+    expect(server.seen.map(({ path }) => path)).not.toContain('/auth/sessions');
+    expect(one.session!.claims.sub).toBe('grace');
+  });
+
+  it('signs out a session whose renewal has failed before', async () => {
+    await tab().login(LOGIN);
+    const page = tab();
+    server.answer = () => ({ status: 503, body: { message: 'Later.' } });
+    await expect(page.restore()).rejects.toMatchObject({ status: 503 });
+    server.answer = () => undefined;
+    const events = eventsOf(page);
+    await page.logout();
+    expect(events).toEqual(['signedIn restored', 'signedOut logout']);
+    expect(page.session).toBeNull();
+    expect(storage.items.size).toBe(0);
+  });
+
+  it('renews nothing while the message of a sign-in is on its way', async () => {
+    const [one, other] = await twoTabs();
+    await Promise.all([other.login(LOGIN), one.renew()]);
+    expect(one.session!.claims.fid).toBe('session-2');
+    expect(server.count('/auth/refresh')).toBe(0);
+  });
+
+  it('signs in and stores the session, also if it is closed meanwhile', async () => {
+    const page = tab();
+    server.answer = ({ path }) => {
+      if (path === '/auth/login') page.close();
+      return undefined;
+    };
+    expect(await page.login(LOGIN)).toBeNull();
+    expect([...storage.items]).toEqual([[KEY, 'token.1']]);
+  });
+
+  describe.each([
+    ['cookie', true],
+    ['localStorage', false],
+  ])('with the refresh token in %s', (_, isCookieMode) => {
+    beforeEach(() => void (server.isCookieMode = isCookieMode));
+
+    it.each(['isFull', 'isRefused'] as const)('keeps its session in all open tabs if the storage %s', async (why) => {
+      storage[why] = true;
+      const [one, other] = await twoTabs();
+      const isTold = told(one, 'renewed');
+      await other.renew();
+      await isTold;
+      await one.renew();
+      expect([one.session, other.session]).not.toContain(null);
+      expect(server.refreshed).toEqual(isCookieMode ? [undefined, undefined] : ['token.1', 'token.2']);
+      const isOut = told(other, 'signedOut');
+      await one.logout();
+      await isOut;
+      expect([await one.restore(), await other.restore()]).toEqual([null, null]);
+      expect(server.refreshed).toHaveLength(2);
+    });
+
+    it('stores the session again when the storage has space', async () => {
+      storage.isFull = true;
+      const [one, other] = await twoTabs();
+      storage.isFull = false;
+      const isTold = told(other, 'renewed');
+      await one.renew();
+      await isTold;
+      expect([...storage.items]).toEqual([[KEY, isCookieMode ? '1' : 'token.2']]);
+      one.close();
+      await other.renew();
+      expect(server.refreshed.at(-1)).toBe(isCookieMode ? undefined : 'token.2');
+    });
+  });
+
+  it('never sends an older refresh token again if the next one cannot be stored', async () => {
+    const page = tab();
+    await page.login(LOGIN);
+    storage.isFull = true;
+    for (let round = 0; round < 3; round++) await page.renew();
+    expect(server.refreshed).toEqual(['token.1', 'token.2', 'token.3']);
+    expect(storage.items.size).toBe(0);
+  });
+});
