@@ -11,7 +11,11 @@ const REASONS = {
   deleted: 'Your account is deleted.',
   ended: 'Your session has ended.',
 };
-auth.on('signedIn', show);
+auth.on('signedIn', () => {
+  // Its password would be tried at the account of another user.
+  dialog.close();
+  show();
+});
 auth.on('signedOut', ({ reason }) => {
   dialog.close();
   show();

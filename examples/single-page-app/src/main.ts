@@ -6,7 +6,8 @@ import { dirname, join } from 'node:path';
 import { AppModule } from './app.module.js';
 
 /** Scripts of this server only: it keeps the scripts of attackers out. */
-const POLICY = "default-src 'none'; script-src 'self'; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'";
+const POLICY =
+  "default-src 'none'; script-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 async function bootstrap() {
   const app = await NestFactory.create<NestExpressApplication>(AppModule);
