@@ -112,3 +112,9 @@ export function withTwoFactorColumns<Base extends Constructor>(base: Base) {
   }
   return TwoFactorColumns;
 }
+
+/**
+ * Whether a value is a text that PostgreSQL can store: it stores no NUL. TypeORM gets no other value to look a user up by,
+ * because a host can let it ignore a condition on undefined or null, as TypeORM 0.3 does by default. Every user would meet it.
+ */
+export const isStorable = (value: unknown): value is string => typeof value === 'string' && !value.includes('\0');

@@ -10,12 +10,6 @@ const MAX_BYTES = 190;
  */
 export const foldedIdentifier = (identifier: string): string => identifier.trim().toLowerCase();
 
-/**
- * Whether a value is a text that PostgreSQL can store: it stores no NUL. TypeORM gets no other value to look a user up by,
- * because a host can let it ignore a condition on undefined or null, as TypeORM 0.3 does by default. Every user would meet it.
- */
-export const isStorable = (value: unknown): value is string => typeof value === 'string' && !value.includes('\0');
-
 /** A value as registration stores it: an email is trimmed and in lower case, any other value stays unchanged. */
 export const keptAs = (property: string, value: string): string =>
   property === 'email' ? foldedIdentifier(value) : value;

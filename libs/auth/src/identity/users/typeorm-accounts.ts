@@ -7,9 +7,9 @@ import {
   type Repository,
 } from 'typeorm';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
+import { isStorable } from './columns';
 import { type Database, quoted, quotedPath } from '../../foundation/platform/database';
 import type { NewAccount } from '../../foundation/ports/user-provider';
-import { isStorable } from './identifiers';
 
 // SQLSTATE 23505, unique violation.
 const isDuplicate = (error: unknown): boolean =>

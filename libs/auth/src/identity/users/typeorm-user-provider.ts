@@ -19,7 +19,8 @@ import {
   locksRows,
   rowReader,
 } from './prepared-users';
-import { foldedIdentifier, isStorable, keptAs } from './identifiers';
+import { isStorable } from './columns';
+import { foldedIdentifier, keptAs } from './identifiers';
 import {
   type StoredSecondFactor,
   type NewAccount,
