@@ -4,7 +4,7 @@ const { projects, ...shared } = require('./jest.config.cjs');
 const e2e = projects.find(({ displayName }) => displayName === 'e2e');
 
 const CLIENT = '<rootDir>/test/**/*.browsers-spec.ts';
-const PAGE = '<rootDir>/test/sample/page-{account,sign-in,tabs}.e2e-spec.ts';
+const PAGE = '<rootDir>/test/sample/page-{sign-in,tabs}.e2e-spec.ts';
 
 /** @type {import('jest').Config} */
 module.exports = {

@@ -56,7 +56,7 @@ describe('the package of the browser client', () => {
     writeFileSync(join(folder, 'page.mts'), PAGE);
     const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
     const module = moduleResolution === 'bundler' ? 'esnext' : 'nodenext';
-    const flags = ['--strict', '--noEmit', '--target', 'es2022', '--lib', 'es2022,dom', '--types', ''];
+    const flags = ['--strict', '--noEmit', '--target', 'es2022', '--lib', 'es2022,dom'];
     run(
       process.execPath,
       [tsc, 'page.mts', '--module', module, '--moduleResolution', moduleResolution, ...flags],

@@ -1,5 +1,5 @@
 import { PHONE, findingsIn } from '../support/accessibility';
-import { describeInChromium, describeWithBrowser, savedDuring } from '../support/browser';
+import { describeWithBrowser, savedDuring } from '../support/browser';
 import { SampleVisit, type Tab } from '../support/sample-page';
 
 const ADA = 'ada@example.com';
@@ -9,7 +9,7 @@ describeWithBrowser('the page of the sample', () => {
   const visit = SampleVisit.forFile();
   visit.forTests({ SVC_GRACE: '600' });
 
-  describeInChromium('in every view', () => {
+  describe('in every view', () => {
     let tab: Tab;
 
     beforeAll(async () => {

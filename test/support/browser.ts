@@ -17,12 +17,6 @@ const executable = process.env[inFirefox ? 'FIREFOX' : 'CHROMIUM'] || NAMES.map(
 /** A suite that needs a real browser. Without one, Jest reports the suite as skipped. */
 export const describeWithBrowser = executable ? describe : describe.skip;
 
-/**
- * A suite that only Chromium runs, because Playwright cannot change the media features of Firefox 153. In Firefox it is
- * left out, not skipped.
- */
-export const describeInChromium: (name: string, suite: () => void) => void = inFirefox ? () => undefined : describe;
-
 function pathOf(name: string): string {
   return spawnSync('which', [name], { encoding: 'utf8' }).stdout?.trim() ?? '';
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { DEMO } from '../../apps/sample/src/dev/demo-accounts';
-import { inFirefox, openBrowser } from './browser';
+import { openBrowser } from './browser';
 import { type TestDatabase, createEmptyDatabase } from './database';
 import { eventually } from './eventually';
 import { type Sample, SampleHost } from './sample';
@@ -178,11 +178,7 @@ export class Tab {
   }
 
   async fills(values: Record<string, string>): Promise<void> {
-    for (const [label, value] of Object.entries(values)) {
-      // In Firefox, the suggestions of a login field end the selection of the text that `fill` replaces.
-      if (inFirefox) await this.field(label).evaluate('(input) => void (input.value = "")');
-      await this.field(label).fill(value);
-    }
+    for (const [label, value] of Object.entries(values)) await this.field(label).fill(value);
   }
 
   async presses(name: string | RegExp): Promise<void> {
