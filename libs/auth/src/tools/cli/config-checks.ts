@@ -192,7 +192,7 @@ const PROXY_CURE =
 
 async function mailChecks({ guards }: AuthConfig): Promise<Finding[]> {
   const mailers = new Set(guards.flatMap(({ mail }) => mail.mailer ?? []));
-  const findings = await Promise.all(
+  return Promise.all(
     [...mailers].map(async (mailer): Promise<Finding> => {
       if (!mailer.verify) {
         const cure = 'Implement verify() in your Mailer, to check it here.';
@@ -211,8 +211,6 @@ async function mailChecks({ guards }: AuthConfig): Promise<Finding[]> {
       }
     }),
   );
-  // Each guard has a copy of a mailer that is a plain object.
-  return findings.filter(({ message }, i) => findings.findIndex((other) => other.message === message) === i);
 }
 
 /** What would refuse the start in production, while the process is not in production. */
