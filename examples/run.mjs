@@ -30,9 +30,14 @@ const steps = [];
 let stopping;
 const stop = () => (stopping ??= steps.reduce((before, step) => before.then(step), Promise.resolve()));
 
-/** The PostgreSQL of DATABASE_URL, or a new one that is deleted at the end. */
+const { EXAMPLE_DATABASE_URL, EXAMPLE_REDIS_URL } = process.env;
+
+/**
+ * The PostgreSQL of EXAMPLE_DATABASE_URL, or a new one that is deleted at the end. DATABASE_URL can be the database of
+ * another application, in which the example would create its tables.
+ */
 async function databaseUrl() {
-  if (process.env.DATABASE_URL) return process.env.DATABASE_URL;
+  if (EXAMPLE_DATABASE_URL) return EXAMPLE_DATABASE_URL;
   const directory = mkdtempSync(join(tmpdir(), 'svc-example-data-'));
   // If root runs this, the server runs as another user and needs access to the directory.
   chmodSync(directory, 0o711);
@@ -42,13 +47,20 @@ async function databaseUrl() {
   return server.url;
 }
 
-/** The Redis of REDIS_URL, or a new one if its server is installed. */
+/** The Redis of EXAMPLE_REDIS_URL, or a new one if its server is installed. */
 async function redisUrl() {
-  if (process.env.REDIS_URL) return process.env.REDIS_URL;
+  if (EXAMPLE_REDIS_URL) return EXAMPLE_REDIS_URL;
   if (!redisBinary) return undefined;
   const server = await RedisServer.start();
   steps.unshift(() => server.stop());
   return server.url;
+}
+
+/** Where a store is: without the user, the password and the parameters, which can contain a password, too. */
+function addressOf(store) {
+  if (!URL.canParse(store)) return 'set';
+  const { protocol, host, pathname } = new URL(store);
+  return `${protocol}//${host}${pathname}`;
 }
 
 const isFree = (candidate) =>
@@ -71,8 +83,9 @@ try {
   console.log(`Installing and building ${name}. The first time takes about a minute.`);
   const folder = installExample(name);
   const [database, redis] = [await databaseUrl(), await redisUrl()];
+  const { REDIS_URL: _, ...inherited } = process.env;
   const variables = {
-    ...process.env,
+    ...inherited,
     SVC_SECRET: process.env.SVC_SECRET ?? randomBytes(32).toString('hex'),
     SVC_ENCRYPTION_KEY: process.env.SVC_ENCRYPTION_KEY ?? randomBytes(32).toString('hex'),
     DATABASE_URL: database,
@@ -80,7 +93,8 @@ try {
   };
   const host = await ExampleProcess.start(folder, variables, port, (text) => process.stdout.write(text));
   steps.unshift(() => host.stop());
-  console.log(`\n${name} is installed in ${folder}. Its database is ${database}, its Redis ${redis ?? 'is missing'}.`);
+  const stores = `Its database is ${addressOf(database)}, its Redis ${redis ? addressOf(redis) : 'is missing'}.`;
+  console.log(`\n${name} is installed in ${folder}. ${stores}`);
   for (const [part, url] of Object.entries(host.urls)) console.log(`${part}: ${url}`);
   console.log('Ctrl-C stops everything.');
 } catch (error) {

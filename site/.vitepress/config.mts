@@ -4,7 +4,7 @@ import { defineConfig } from 'vitepress';
 import { apiSidebar } from './api.mts';
 import { withPolicy } from './content-security-policy.mts';
 import { adaptedToSite, slugify } from './links.mts';
-import { pathOnSite, sidebar, srcExclude } from './pages.mts';
+import { pathOnSite, sidebar, srcExclude, withOpenGroup } from './pages.mts';
 import { REPOSITORY, ROOT, VERSION, read } from '../repository.mjs';
 
 /** The folders of older versions that are kept beside this one: `["v0.1"]`. */
@@ -43,7 +43,8 @@ export default defineConfig({
     config: adaptedToSite,
     languageAlias: { env: 'dotenv' },
   },
-  transformHtml: withPolicy,
+  transformHtml: (html, _, { pageData, siteData }) =>
+    withPolicy(withOpenGroup(html, siteData.base + pageData.relativePath.replace(/md$/, 'html'))),
   vite: {
     plugins: [packagesOfSite as never],
     resolve: {

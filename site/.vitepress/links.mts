@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import type { MarkdownEnv, MarkdownRenderer } from 'vitepress';
 import { pathOnSite } from './pages.mts';
@@ -8,7 +8,8 @@ import { REPOSITORY, ROOT } from '../repository.mjs';
  * The files link to each other by their paths in the repository, so that they also work there. On the site, a link to a
  * page leads to that page, and a link to any other file leads to the repository. A missing file fails the build.
  *
- * An empty cell in the head of a table heads nothing, so it becomes an ordinary cell.
+ * An empty cell in the head of a table heads nothing, so it becomes an ordinary cell. A picture gets its dimensions, so that
+ * the browser keeps its place free.
  */
 export function adaptedToSite(markdown: MarkdownRenderer): void {
   markdown.core.ruler.push('adapted-to-site', ({ tokens, env }) => {
@@ -16,10 +17,14 @@ export function adaptedToSite(markdown: MarkdownRenderer): void {
       if (token.type !== 'th_open' || tokens[i + 1]!.content !== '') return;
       for (const cell of [token, tokens[i + 2]!]) cell.tag = 'td';
     });
+    for (const token of tokens) if (token.type === 'html_block') token.content = withPictures(token.content, env);
     const all = tokens.flatMap(({ children }) => children ?? []);
     for (const token of all) {
       if (token.type === 'link_open') token.attrSet('href', onSite(token.attrGet('href')!, env));
-      if (token.type === 'image') token.attrSet('src', imageOf(token.attrGet('src')!, env));
+      if (token.type === 'image' && !IS_OUTSIDE.test(token.attrGet('src')!)) {
+        const { src, width, height } = imageOf(token.attrGet('src')!, env);
+        for (const [name, value] of Object.entries({ src, width, height })) token.attrSet(name, String(value));
+      }
     }
   });
 }
@@ -41,11 +46,21 @@ function onSite(href: string, env: MarkdownEnv): string {
   return `${REPOSITORY}/${kind}/main/${file}${hash}`;
 }
 
-const imageOf = (src: string, env: MarkdownEnv): string => {
-  if (IS_OUTSIDE.test(src)) return src;
-  const { page, file } = fileOf(src, env);
-  return relative(dirname(join(ROOT, page)), join(ROOT, file));
-};
+/** The elements `<img>` and `<source>` of a block of HTML, of which Markdown has no form. */
+const withPictures = (block: string, env: MarkdownEnv): string =>
+  block.replaceAll(/<(img|source) ([^>]*?)(src|srcset)="([^"]+)"/g, (all, tag, before, name, address) => {
+    if (IS_OUTSIDE.test(address)) return all;
+    const { src, width, height } = imageOf(address, env);
+    return `<${tag} ${before}width="${width}" height="${height}" ${name}="${src}"`;
+  });
+
+/** A PNG, with its dimensions. @returns `src`: its path from the page */
+function imageOf(address: string, env: MarkdownEnv): { src: string; width: number; height: number } {
+  const { page, file } = fileOf(address, env);
+  const header = readFileSync(join(ROOT, file)).subarray(0, 24);
+  const src = relative(dirname(join(ROOT, page)), join(ROOT, file));
+  return { src, width: header.readUInt32BE(16), height: header.readUInt32BE(20) };
+}
 
 /** The linked file, by its path in the repository. The home page shows parts of the README, whose links begin there. */
 function fileOf(target: string, env: MarkdownEnv): { page: string; file: string } {

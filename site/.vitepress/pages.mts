@@ -36,6 +36,21 @@ const capital = (title: string): string => title[0]!.toUpperCase() + title.slice
 /** The links of the first column of a table, or all links of a list. */
 const ofTable = (text: string): string => [...text.matchAll(/^\| (\[[^|]+)\|/gm)].map(([, cell]) => cell).join('\n');
 
+/**
+ * The theme opens the group of a page in the sidebar when it runs, which would move the groups below. So the group is open
+ * before that.
+ *
+ * @param path of the page, as the sidebar links to it
+ */
+export function withOpenGroup(html: string, path: string): string {
+  const link = html.indexOf(`href="${path}"`, html.indexOf('<aside class="VPSidebar'));
+  const group = html.lastIndexOf(CLOSED, link);
+  const isInGroup = link > 0 && group > 0 && !html.slice(group, link).includes('</section>');
+  return isInGroup ? html.slice(0, group) + html.slice(group).replace(CLOSED, ' collapsible') : html;
+}
+
+const CLOSED = ' collapsible collapsed';
+
 /** The groups of the sidebar: the sections of the index, with recipes and decision records in groups of their own. */
 export function sidebar(): DefaultTheme.SidebarItem[] {
   const sections = read(INDEX).split(/^## /m).slice(1);

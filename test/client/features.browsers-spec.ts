@@ -202,7 +202,21 @@ describeWithBrowser('the browser client', () => {
         // Firefox has suggestions for the fields of a login.
         await tab.run(`void (document.body.innerHTML =
           '<form><input name="email" autocomplete="username webauthn" /><input type="password" /></form>')`);
+        let offers = 0;
+        await tab.page.route('**/auth/passkeys/login-options', async (route) => {
+          const response = await route.fetch();
+          const { options, ...ceremony } = await response.json();
+          offers++;
+          await route.fulfill({ response, json: { ...ceremony, options: { ...options, timeout: 200 } } });
+        });
         await tab.run('void (globalThis.offer = auth.autofillPasskeys())');
+        // It is renewed when the pointer moves after half of its time.
+        let x = 0;
+        await eventually(async () => {
+          await tab.page.mouse.move(++x, 5);
+          return offers >= 3;
+        });
+        await tab.page.unroute('**/auth/passkeys/login-options');
         await tab.logsIn(email);
         expect(await tab.run('offer')).toBe(false);
         await tab.run('auth.logout()');

@@ -2,10 +2,14 @@ import { Logger } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { createClient } from '@redis/client';
 import type { AuthModuleOptions } from '@svc/auth';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { TestApp } from '../support/app';
 import { createDatabase } from '../support/database';
 import { eventually } from '../support/eventually';
-import { HostModule } from '../support/host.module';
+import { HostModule, SECRET } from '../support/host.module';
 import { RedisServer } from '../support/redis';
 import { describeWithOwnRedis } from '../support/with-redis';
 
@@ -100,6 +104,30 @@ describeWithOwnRedis('the Redis of redis.url', () => {
       process.env.NODE_ENV = 'test';
       await database.drop();
     }
+  });
+
+  it('is left by a process whose start another provider refuses: it ends by itself', async () => {
+    const code = `
+      const { NestFactory } = require('@nestjs/core');
+      const { Auth, AuthModule, UserProvider } = require('@svc/auth');
+      class Users extends UserProvider { findById() {} findByIdentifier() {} idOf() {} }
+      const auth = AuthModule.forRoot({
+        routes: false, secret: '${SECRET}', users: { provider: Users }, redis: { url: process.env.REDIS },
+      });
+      const refusing = { provide: 'refusing', inject: [Auth], useFactory: () => { throw new Error('refused'); } };
+      const module = { module: class App {}, imports: [auth], providers: [refusing] };
+      NestFactory.createApplicationContext(module, { logger: false, abortOnError: false }).catch((e) => console.log(e.message));`;
+    const loader = join(__dirname, '../support/register-ts.cjs');
+    const child = spawn(process.execPath, ['--require', loader, '--eval', code], {
+      timeout: 45_000,
+      env: { ...process.env, REDIS: redis.url.replace('//', `//:${PASSWORD}@`) },
+    });
+    const [stdout, stderr, [status]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, 'close'),
+    ]);
+    expect({ stdout, stderr, status }).toEqual({ stdout: 'refused\n', stderr: '', status: 0 });
   });
 
   it('refuses a wrong password at boot, with the error of Redis and without the password', async () => {

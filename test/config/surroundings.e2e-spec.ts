@@ -68,6 +68,19 @@ describeWithOwnRedis('a cache that connects at its first use, as @keyv/redis doe
       await redis.stop();
     }
   });
+
+  it.each([
+    ['4', createClient],
+    ['5', createClient5],
+  ] as [string, typeof createClient][])(
+    'refuses the start with the cause, also if its client does not try again: node-redis %s',
+    async (_, create) => {
+      const client = create({ url: 'redis://127.0.0.1:1', socket: { reconnectStrategy: false } });
+      await expect(start({ cache: { stores: [{ store: { client } }] } })).rejects.toThrow(
+        /^cache has a Redis client that could not be connected .*ECONNREFUSED.*Check its URL/,
+      );
+    },
+  );
 });
 
 describe('the option cache', () => {

@@ -193,7 +193,7 @@ describe('svc:migrate', () => {
     await database.drop();
   });
 
-  it('prints statements that create the same tables, without an application', async () => {
+  it('prints statements that create the same tables and record their migrations, without an application', async () => {
     const { stdout } = await place.run('svc:migrate', '--sql');
     const [byUs, byHand] = [await createEmptyDatabase(), await createEmptyDatabase()];
     const pools = [byUs, byHand].map(({ url }) => new Pool({ connectionString: url }));
@@ -210,6 +210,10 @@ describe('svc:migrate', () => {
     );
     expect(printed!.length).toBeGreaterThan(50);
     expect(printed).toEqual(ours);
+    for (const { name } of authMigrations) expect(stdout).toContain(`\n-- ${name}\nCREATE TABLE`);
+    await pools[1]!.query('DROP TABLE svc_password_resets; DELETE FROM svc_migrations WHERE id = 4');
+    expect(await migrateAuth(pools[1]!)).toEqual([authMigrations[3]!.name]);
+    expect(await migrateAuth(pools[1]!)).toEqual([]);
     for (const pool of pools) await pool.end();
     for (const { drop } of [byUs, byHand]) await drop();
   });

@@ -1,3 +1,4 @@
+import { dirname, join, relative } from 'node:path/posix';
 import * as ts from 'typescript';
 import { blocksOf, fileOf } from './blocks';
 
@@ -21,22 +22,28 @@ const run = (text: string, fileName: string, scope: Record<string, unknown>): vo
  * Runs the files that a page shows. Returns the exports of each file by its path.
  *
  * @param provided modules that the page presupposes, such as `./users.js`
+ * @param files the files to run; by default, all
  */
-// eslint-disable-next-line typescript/no-explicit-any
-export function modulesOf(page: string, provided: Record<string, object> = {}): Record<string, any> {
+export function modulesOf(
+  page: string,
+  provided: Record<string, object> = {},
+  files?: readonly string[],
+  // eslint-disable-next-line typescript/no-explicit-any
+): Record<string, any> {
   const texts = new Map(blocksOf(page).map((block) => [fileOf(block), block.text]));
   const loaded: Record<string, object> = {};
   const load = (file: string): object => {
     if (file in loaded) return loaded[file]!;
     const exports = (loaded[file] = {});
-    run(texts.get(file)!, file, { exports, require: take });
+    run(texts.get(file)!, file, { exports, require: (name: string) => take(name, dirname(file)) });
     return exports;
   };
-  const take = (name: string): object => {
-    if (name in provided) return provided[name]!;
-    return name.startsWith('./') ? load(`src/${name.slice(2).replace(/js$/, 'ts')}`) : require(name);
+  const take = (name: string, folder: string): object => {
+    if (!name.startsWith('.')) return provided[name] ?? require(name);
+    const file = join(folder, name);
+    return provided[`./${relative('src', file)}`] ?? load(file.replace(/js$/, 'ts'));
   };
-  for (const file of texts.keys()) if (file) load(file);
+  for (const file of files ?? texts.keys()) if (file) load(file);
   return loaded;
 }
 

@@ -23,11 +23,7 @@ const files = page.flatMap((block) => (fileOf(block) ? [{ file: fileOf(block)!, 
 /** The console of `docs/console.md`. */
 const CONSOLE = {
   file: 'src/console.ts',
-  text: [
-    "import { NestFactory } from '@nestjs/core';",
-    "import { AppModule } from './app.module.js';",
-    blocksOf('docs/console.md').find(({ text }) => text.includes('AuthConsoleModule.run'))!.text,
-  ].join('\n'),
+  text: blocksOf('docs/console.md').find((block) => fileOf(block) === 'src/console.ts')!.text,
 };
 
 /** The same console for an application that closes nothing: a Redis client, a pool of PostgreSQL and a timer. */

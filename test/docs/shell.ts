@@ -32,6 +32,7 @@ function judge([program = '', ...words]: string[], around: KnownNames): string |
   if (program === 'npm') return judgeNpm(words, around);
   if (program === 'curl') return judgeCurl(words, around);
   if (program.startsWith('svc:')) return judgeConsole(program, words, around);
+  if (program === 'node') return words[1]?.startsWith('svc:') ? judge(words.slice(1), around) : undefined;
   if (program === 'export') return words.map(judgeVariable).find(Boolean);
   return OTHERS.has(program) ? undefined : 'unknown program';
 }

@@ -6,12 +6,18 @@ import { type Block, ROOT, fileOf } from './blocks';
 const PRESUPPOSED = join(ROOT, 'test/docs/block-context.ts');
 const LIBRARY = join(ROOT, 'libs/auth/src/index.ts');
 
+/** The files that a page may import without showing them. */
+const USUAL = [
+  ['src/users.ts', 'CreateUsers1795000000000, Order, User'],
+  ['src/app.module.ts', 'AppModule'],
+] as const;
+
 /** Top-level `await`, and names that a fragment declares but does not use. */
 const ALLOWED_IN_FRAGMENTS = new Set([1309, 1375, 1378, 6133, 6192, 6196, 6198]);
 
 const { config } = ts.readConfigFile(join(ROOT, 'tsconfig.json'), ts.sys.readFile);
 const { options } = ts.parseJsonConfigFileContent({ ...config, files: [PRESUPPOSED] }, ts.sys, ROOT);
-options.types = ['node'];
+options.types = ['node', 'jest'];
 
 /**
  * Type-checks blocks in one program against the library's source. A block with a file name is a complete file with its
@@ -25,8 +31,10 @@ export function mistakesOf(blocks: readonly Block[]): string[] {
   const known = namesFrom(PRESUPPOSED);
   const files = blocks.map((block, i) => {
     const folder = join(ROOT, 'test/docs/.blocks', block.page.replaceAll('/', '_'));
-    const users = join(folder, 'src/users.ts');
-    if (!virtual.has(users)) virtual.set(users, `export { Order, User } from '../../../block-context';`);
+    for (const [module, names] of USUAL) {
+      const path = join(folder, module);
+      if (!virtual.has(path)) virtual.set(path, `export { ${names} } from '../../../block-context';`);
+    }
     const file = join(folder, fileOf(block) ?? `fragment-${i}.ts`);
     virtual.set(file, fileOf(block) ? block.text : asModule(block.text, known));
     return { block, file, isFragment: !fileOf(block) };

@@ -116,6 +116,9 @@ describe('the example google-login', () => {
     const other = new Visitor();
     await refused(await other.send(url), other);
     await refused(await visitor.send(url.replace(/state=[^&]*/, `state=${'A'.repeat(43)}`)), visitor);
+    const second = new Visitor();
+    const nearly = (await atProvider(second)).replace(/state=[^&]*/, `state=%C3%A4${'A'.repeat(42)}`);
+    await refused(await second.send(nearly), second);
     // The attempt has ended with the first callback.
     await refused(await visitor.send(url), visitor);
     await signIn(ADA, other);

@@ -1,7 +1,9 @@
 import { Clock } from '@svc/auth';
 import { totpCode } from '@svc/auth/testing';
 import { randomBytes } from 'node:crypto';
-import { type TestDatabase, createEmptyDatabase } from '../support/database';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestDatabase, createEmptyDatabase, executed } from '../support/database';
 import { type RunningExample, start } from '../support/example';
 import { installExample } from '../support/example-process';
 import { run } from '../support/package';
@@ -117,19 +119,21 @@ export function describeUsersOn(name: string): void {
           SVC_ENCRYPTION_KEY: randomBytes(32).toString('hex'),
           REDIS_URL: '',
         };
-        for (const script of ['setup', 'test']) {
-          const printed = run('npm', ['run', '--silent', script], folder, variables);
-          if (script === 'test') expect(printed).toMatch(/(# |ℹ )pass [1-9]\d*\n\1fail 0\n/);
-        }
+        const printed = run('npm', ['test', '--silent'], folder, variables);
+        expect(printed).toMatch(/(# |ℹ )pass [1-9]\d*\n\1fail 0\n/);
+        expect(printed).toContain('every look-up and every write throws while the store does not answer');
+        // The test has a database of its own: it creates nothing in this one.
+        const tables = `SELECT tablename FROM pg_tables WHERE schemaname = 'public'`;
+        expect(await executed(tables, empty.url)).toMatchObject({ rows: [] });
       } finally {
         await empty.drop();
       }
     });
 
     it('has no package of Nest for TypeORM', () => {
-      const listed = run('npm', ['ls', '--all', '--parseable'], installExample(name));
-      expect(listed).toContain('/node_modules/typeorm\n');
-      expect(listed).not.toContain('@nestjs/typeorm');
+      const packages = join(installExample(name), 'node_modules');
+      expect(existsSync(join(packages, 'typeorm'))).toBe(true);
+      expect(existsSync(join(packages, '@nestjs/typeorm'))).toBe(false);
     });
   });
 }

@@ -1,12 +1,16 @@
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { join } from 'node:path';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { freePort } from '../../apps/sample/src/dev/embedded-postgres';
+import { createEmptyDatabase } from '../support/database';
 import { eventually } from '../support/eventually';
 import { examples } from '../support/example-process';
-import { ROOT } from '../support/package';
+import { ROOT, fillOnce, run } from '../support/package';
+import { sharedRedisUrl } from '../support/shared-redis';
 
 /** Runs `node examples/run.mjs` without the stores of the tests. */
 function runner(args: readonly string[], variables: Record<string, string> = {}) {
@@ -44,6 +48,34 @@ describe('the runner of the examples', () => {
     expect(text()).not.toContain('ERROR');
   });
 
+  it('uses the stores of its own variables only, and prints no password', async () => {
+    const [database, redis] = [await createEmptyDatabase(), sharedRedisUrl()];
+    // The servers of the tests accept every password. The database of DATABASE_URL can have a real one.
+    const given = { database: new URL(database.url), redis: redis && new URL(redis) };
+    given.database.password ||= 'database-secret';
+    given.database.search = 'application_name=parameter-secret';
+    if (given.redis) Object.assign(given.redis, { username: 'default', password: 'redis-secret' });
+    const { ended, child, text } = runner(['minimal'], {
+      PORT: String(await freePort()),
+      EXAMPLE_DATABASE_URL: given.database.href,
+      ...(given.redis && { EXAMPLE_REDIS_URL: given.redis.href }),
+      // The stores of another application.
+      DATABASE_URL: 'postgres://other:other-secret@127.0.0.1:1/other',
+      REDIS_URL: 'redis://other:other-secret@127.0.0.1:1',
+    });
+    await eventually(async () => /^app: http/m.test(text()) || child.exitCode !== null, 240);
+    const shown = [
+      given.database.host + given.database.pathname,
+      given.redis && given.redis.host + given.redis.pathname,
+    ];
+    for (const place of shown) if (place) expect(text()).toContain(`//${place}`);
+    expect(text()).not.toMatch(/secret|ERROR/);
+    expect(text()).not.toContain(`:${given.database.password}@`);
+    child.kill('SIGINT');
+    expect(await ended).toBe(0);
+    await database.drop();
+  });
+
   it('lists the examples without a name, or with an unknown one', async () => {
     for (const args of [[], ['none']]) {
       const { ended, text } = runner(args);
@@ -53,7 +85,62 @@ describe('the runner of the examples', () => {
   });
 });
 
+describe('the folder of an installed example', () => {
+  const name = `svc-test-${randomUUID()}`;
+  const folder = join(tmpdir(), name);
+  const ownId = process.getuid!();
+  const asAnotherUser = (work: () => void): void => {
+    const other = jest.spyOn(process, 'getuid').mockReturnValue(ownId + 1);
+    try {
+      work();
+    } finally {
+      other.mockRestore();
+    }
+  };
+  const fill = (work: string): void => writeFileSync(join(work, 'file'), '');
+  afterEach(() => {
+    for (const path of [folder, `${folder}.lock`]) rmSync(path, { recursive: true, force: true });
+  });
+
+  it('is filled once, and cannot be read by other users', () => {
+    const filled = jest.fn(fill);
+    for (const _ of [1, 2]) expect(fillOnce(name, filled)).toBe(folder);
+    expect(filled).toHaveBeenCalledTimes(1);
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+  });
+
+  it('is refused if another user has created it, or its lock', () => {
+    const refusal = new RegExp(`${name}.* belongs to another user \\(${ownId}\\)`);
+    mkdirSync(folder);
+    asAnotherUser(() => expect(() => fillOnce(name, fill)).toThrow(refusal));
+    rmSync(folder, { recursive: true });
+    symlinkSync(tmpdir(), folder);
+    asAnotherUser(() => expect(() => fillOnce(name, fill)).toThrow(refusal));
+    rmSync(folder);
+    symlinkSync(String(process.pid), `${folder}.lock`);
+    asAnotherUser(() => expect(() => fillOnce(name, fill)).toThrow(refusal));
+    expect(existsSync(folder)).toBe(false);
+  });
+});
+
 describe('the examples', () => {
+  it.each([...examples().keys()])('commit no packages, output, variables or keys after they are copied: %s', (name) => {
+    const copy = mkdtempSync(join(tmpdir(), 'svc-copy-'));
+    try {
+      cpSync(join(ROOT, 'examples', name), copy, { recursive: true });
+      for (const file of ['node_modules/x/index.js', 'dist/main.js', '.env', 'keys/private.pem']) {
+        mkdirSync(dirname(join(copy, file)), { recursive: true });
+        writeFileSync(join(copy, file), '');
+      }
+      run('git', ['init', '--quiet'], copy);
+      const listed = run('git', ['ls-files', '--others', '--exclude-standard'], copy).trim().split('\n');
+      expect(listed).toEqual(expect.arrayContaining(['.gitignore', 'package.json', 'tsconfig.json']));
+      expect(listed.filter((file) => /^(node_modules|dist|keys)\/|\.env$|\.pem$/.test(file))).toEqual([]);
+    } finally {
+      rmSync(copy, { recursive: true });
+    }
+  });
+
   it.each([...examples().keys()])('have a page and a test: %s', (name) => {
     expect(existsSync(join(ROOT, 'examples', name, 'README.md'))).toBe(true);
     expect(existsSync(join(ROOT, 'test/examples', `${name}.examples-spec.ts`))).toBe(true);

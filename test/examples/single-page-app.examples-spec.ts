@@ -60,6 +60,9 @@ describe('the example single-page-app', () => {
     const tab = async (): Promise<Page> => {
       const page = await person.newPage();
       page.on('pageerror', ({ message }) => complaints.push(message));
+      page.on('console', (line) => {
+        if (line.text().includes('Content Security Policy')) complaints.push(line.text());
+      });
       await page.goto(host.url);
       return page;
     };
@@ -74,6 +77,10 @@ describe('the example single-page-app', () => {
       await sees(page, 'These credentials do not match our records.');
       await press(page, 'Create an account');
       await sees(page, 'Hello, grace!');
+      await page.route('**/auth/refresh', (route) => route.abort());
+      await page.reload();
+      await sees(page, 'The server cannot be reached. Try again later.');
+      await page.unroute('**/auth/refresh');
       await page.reload();
       await sees(page, 'Hello, grace!');
       const other = await tab();

@@ -8,6 +8,7 @@ import { describeWithBrowser, openBrowser } from '../support/browser';
 import { ADA, PASSWORD } from '../support/user-entities';
 
 const RECIPE = 'docs/recipes/cookie-mode-other-origin.md';
+const CREDENTIALS = { 'Access-Control-Allow-Credentials': 'true' };
 const SCRIPT = blocksOf(RECIPE).find(({ language }) => language === 'js')!.text;
 
 describeWithBrowser('a page on another origin than the API, as in the recipe', () => {
@@ -57,10 +58,17 @@ describeWithBrowser('a page on another origin than the API, as in the recipe', (
 
   it('on the same site, signs in, keeps its session through a reload, and calls guarded routes', async () => {
     const page = await open(`http://localhost:${listed}`);
-    expect(await run(page, signIn)).toBe(200);
+    expect(await run(page, signIn)).toMatchObject({ status: 200 });
     await page.reload();
     expect(await run(page, 'renew()')).toEqual(expect.stringMatching(/^ey/));
     expect(await run(page, `call('/private').then(({ status }) => status)`)).toBe(200);
+    await page.route('**/auth/refresh', (route) =>
+      route.fulfill({
+        status: 503,
+        headers: { 'Access-Control-Allow-Origin': `http://localhost:${listed}`, ...CREDENTIALS },
+      }),
+    );
+    expect(await run(page, 'renew()')).toBe('The session could not be renewed: 503');
     expect(await page.evaluate('document.cookie')).toBe('');
     const cookies = await page.context().cookies(apiUrl());
     expect(cookies).toMatchObject([{ name: '__Host-refresh', httpOnly: true, secure: true, sameSite: 'Strict' }]);
@@ -68,7 +76,7 @@ describeWithBrowser('a page on another origin than the API, as in the recipe', (
 
   it('on another site, gets no session after a reload: the browser keeps no cookie for it', async () => {
     const page = await open(`http://127.0.0.1:${listed}`);
-    expect(await run(page, signIn)).toBe(200);
+    expect(await run(page, signIn)).toMatchObject({ status: 200 });
     await page.reload();
     expect(await run(page, 'renew()')).toBeNull();
   });

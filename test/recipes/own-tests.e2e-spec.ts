@@ -1,15 +1,12 @@
 import { modulesOf } from '../docs/page-modules';
-import { type TestDatabase, createDatabase } from '../support/database';
+import { type TestDatabase, createEmptyDatabase } from '../support/database';
 import { sharedRedisUrl } from '../support/shared-redis';
-import { Member } from '../support/user-entities';
 import { describeWithRedis } from '../support/with-redis';
 
-const GIVEN = {
-  './users.js': { User: Member },
-  // The tests of a page are registered here, in the surrounding `describe` block.
-  '@jest/globals': { afterAll, beforeAll, describe, expect, it, jest },
-};
+/** The user table of the quick start, with its migration. */
+const GIVEN = { './users.js': modulesOf('docs/quick-start.md', {}, ['src/users.ts'])['src/users.ts'] };
 
+// The tests of a page are registered in the surrounding `describe` block.
 describe('the recipe for unit tests', () => {
   modulesOf('docs/recipes/unit-tests.md', GIVEN);
 });
@@ -19,7 +16,7 @@ function runEndToEnd(redisUrl: () => string | undefined): void {
   let database: TestDatabase;
 
   beforeAll(async () => {
-    database = await createDatabase();
+    database = await createEmptyDatabase();
     const [secret, prefix] = ['a-secret-of-the-recipe-0123456789-abcdef', `recipe-${database.url.split('/').pop()}:`];
     Object.assign(process.env, { DATABASE_URL: database.url, SVC_SECRET: secret, SVC_KEY_PREFIX: prefix });
     if (redisUrl()) process.env.REDIS_URL = redisUrl();

@@ -1,6 +1,5 @@
 import { Body, Controller, Get, type INestApplication, Inject, Module, Post, type Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { createClient } from '@redis/client';
 import { Authenticated, type Caller, CurrentCaller } from '@svc/auth';
 import request from 'supertest';
 import { blocksOf } from '../docs/blocks';
@@ -182,16 +181,12 @@ describeWithOwnRedis('a service that only verifies, as in its recipe', () => {
   let issuer: TestApp;
   let service: INestApplication;
   let server: RedisServer;
-  let client: ReturnType<typeof createClient>;
 
   beforeAll(async () => {
     server = await RedisServer.start();
     issuer = await startIssuer(server.url);
     Object.assign(process.env, { ISSUER_URL: await issuer.app.getUrl(), REDIS_URL: server.url });
-    const page = modulesOf('docs/recipes/verify-only-services.md', {
-      // The client is kept so that the test can close it.
-      '@redis/client': { createClient: (options: object) => (client = createClient(options)) },
-    });
+    const page = modulesOf('docs/recipes/verify-only-services.md');
     const AppModule: Type = page['src/app.module.ts'].AppModule;
 
     @Module({ imports: [AppModule], controllers: [Reports] })
@@ -203,7 +198,6 @@ describeWithOwnRedis('a service that only verifies, as in its recipe', () => {
     delete process.env.ISSUER_URL;
     delete process.env.REDIS_URL;
     await service.close();
-    await client.disconnect();
     await issuer.stop();
     await server.stop();
   });

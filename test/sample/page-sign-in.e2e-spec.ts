@@ -13,6 +13,9 @@ describeWithBrowser('the page of the sample', () => {
   const visit = SampleVisit.forFile();
 
   describe('with passkeys and second factors', () => {
+    // All pages of Firefox have the same authenticators, and two of them answer each prompt in any order. This hook stands
+    // before `forTests`, because Jest runs such hooks in this order, and Chromium needs the page that `forTests` closes.
+    afterAll(() => authenticator.remove());
     visit.forTests();
     let tab: Tab;
     let authenticator: VirtualAuthenticator;
@@ -68,11 +71,23 @@ describeWithBrowser('the page of the sample', () => {
         });
       });
 
-      it('confirms the identity of the user, and is then renamed', async () => {
+      it('confirms the identity of a user who has only a passkey, and is then renamed', async () => {
         await tab.goes('Passkeys');
         await tab.presses('Rename Laptop');
         await tab.dialog().getByLabel('Name').fill('Old laptop');
+        const requests: string[] = [];
+        tab.page.on('request', (request) => requests.push(request.method()));
+        // The server lists the ways of this user.
+        const headers = {
+          'WWW-Authenticate': 'Bearer error="insufficient_user_authentication"',
+          'X-Svc-Confirmation-Methods': 'passkey',
+        };
+        const refusal = { status: 423, headers, json: { message: 'Confirm your identity.' } };
+        await tab.page.route('**/auth/passkeys/*', (route) => route.fulfill(refusal), { times: 1 });
         await tab.answers('Rename');
+        await tab.button('Confirm with a passkey').waitFor();
+        expect(await tab.dialog().getByRole('button').allInnerTexts()).toEqual(['Confirm with a passkey', 'Cancel']);
+        expect(requests).toEqual(['PATCH']);
         await authenticator.touch(async () => {
           await tab.presses('Confirm with a passkey');
           await tab.hears('The passkey is renamed.');
@@ -262,8 +277,7 @@ describeWithBrowser('the page of the sample', () => {
     });
 
     it('is not offered at an address without passkeys, and the page says so', async () => {
-      const elsewhere = await visit.tab();
-      await elsewhere.page.goto(visit.sample.url);
+      const elsewhere = await visit.tab(await visit.person(), visit.sample.url);
       await elsewhere.signsIn();
       await elsewhere.sees('One more step');
       await elsewhere.page

@@ -365,13 +365,9 @@ describeWithRedis('the sample, configured by environment alone', () => {
         /passwordReset\.frontendUrl \(SVC_RESET_URL\).*in production, mailed links must use https/,
       ],
       ['a short secret', { SVC_SECRET: 'short' }, /secret \(SVC_SECRET\) has 40 bits/],
-      ['a number of proxies that is none', { TRUST_PROXY: 'all' }, /^TRUST_PROXY is "all"\. Set it to the number of/],
-      [
-        'a level of the log that is none',
-        { LOG_LEVEL: 'loud' },
-        /^LOG_LEVEL is "loud"\. Set it to one of verbose, debug/,
-      ],
-      ['a number that is none', { SVC_GRACE: 'many' }, /^graceSeconds \(SVC_GRACE\) is "many"\. Use a whole number of/],
+      ['an invalid number of proxies', { TRUST_PROXY: 'all' }, /^TRUST_PROXY is "all"\. Set it to the number of/],
+      ['an invalid level of the log', { LOG_LEVEL: 'loud' }, /^LOG_LEVEL is "loud"\. Set it to one of verbose, debug/],
+      ['an invalid number', { SVC_GRACE: 'many' }, /^graceSeconds \(SVC_GRACE\) is "many"\. Use a whole number of/],
       [
         'the example issuer in production',
         { ...PRODUCTION, SVC_ISSUER: '' },

@@ -37,6 +37,8 @@ export async function openBrowser(): Promise<Browser> {
       'marionette.port': port,
       // Without it, Firefox has no suggestions for the fields of a login, also not for passkeys.
       'signon.rememberSignons': true,
+      // Emulated media features have no effect: see `skipMediaFeatures`.
+      'ui.prefersReducedMotion': 1,
       // It does not offer to save passwords.
       'signon.formRemovalCapture.enabled': false,
       'signon.formlessCapture.enabled': false,
@@ -62,7 +64,7 @@ interface BidiSession {
 
 /**
  * Playwright sets the media features of each page, and Firefox 153 does not know this command. Without it, every page is
- * light, and has animations. Delete this when the oldest Firefox that we test knows it.
+ * light. Delete this when the oldest Firefox that we test knows it.
  */
 function skipMediaFeatures(browser: Browser): void {
   const { _browserSession: session } = (browser as unknown as Internals)._connection.toImpl(browser);

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
 import {
   copyFileSync,
-  existsSync,
+  lstatSync,
   mkdirSync,
   readFileSync,
   readdirSync,
@@ -43,34 +43,56 @@ export function fingerprint(...besides: string[]): string {
   return hash.digest('hex').slice(0, 16);
 }
 
-/** Fills a folder once. Concurrent callers with the same name wait for the first one. @returns the folder */
+/**
+ * Fills a folder once. Concurrent callers with the same name wait for the first one.
+ *
+ * @returns the folder
+ * @throws Error if the folder or its lock belongs to another user, who can predict the name and could have put code there
+ */
 export function fillOnce(name: string, fill: (work: string) => void): string {
   const folder = join(tmpdir(), name);
   const lock = `${folder}.lock`;
-  while (!existsSync(folder)) {
+  while (!exists(folder)) {
     if (!locks(lock)) {
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
       continue;
     }
     const work = `${folder}-${randomUUID()}`;
-    mkdirSync(work);
+    mkdirSync(work, { mode: 0o700 });
     try {
       fill(work);
-      if (!existsSync(folder)) renameSync(work, folder);
+      if (!exists(folder)) renameSync(work, folder);
     } finally {
       rmSync(work, { recursive: true, force: true });
       rmSync(lock, { force: true });
     }
   }
+  refuseForeign(folder);
   return folder;
 }
 
-/** Takes a lock file that contains the id of its process. The lock of a killed process is void. */
+/** Whether there is anything at a path, also a link to nothing. */
+const exists = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+
+/** Nothing is done if the path does not exist, or if the platform has no user ids. */
+function refuseForeign(path: string): void {
+  const owner = lstatSync(path, { throwIfNoEntry: false })?.uid;
+  const own = process.getuid?.();
+  if (owner === undefined || own === undefined || owner === own) return;
+  throw new Error(`${path} belongs to another user (${owner}). Delete it, or set TMPDIR to a folder of your own.`);
+}
+
+/**
+ * Takes a lock file that contains the id of its process. The lock of a killed process is void.
+ *
+ * @throws Error if the lock belongs to another user, whose process may run for ever
+ */
 function locks(lock: string): boolean {
   try {
     symlinkSync(String(process.pid), lock);
     return true;
   } catch {
+    refuseForeign(lock);
     if (!holds(lock)) rmSync(lock, { force: true });
     return false;
   }

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
-import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { DEMO } from '../../apps/sample/src/dev/demo-accounts';
-import { openBrowser } from './browser';
+import { inFirefox, openBrowser } from './browser';
 import { type TestDatabase, createEmptyDatabase } from './database';
 import { eventually } from './eventually';
 import { type Sample, SampleHost } from './sample';
@@ -18,7 +18,7 @@ const UNREACHED_LIMITS = {
 };
 
 /** What a browser logs for responses that the tests expect. */
-const REFUSALS = /responded with a status of (401|403|422|423)/;
+export const REFUSALS = /responded with a status of (401|403|422|423)/;
 
 /** The sample application, started as a developer starts it, and a browser that opens its page. */
 export class SampleVisit {
@@ -81,20 +81,22 @@ export class SampleVisit {
   }
 
   /** A browser context with its own cookies and storage. */
-  async person(): Promise<BrowserContext> {
-    const context = await this.browser.newContext({ permissions: ['clipboard-read', 'clipboard-write'] });
+  async person(options: BrowserContextOptions = {}): Promise<BrowserContext> {
+    const permissions = ['clipboard-read', 'clipboard-write'];
+    const context = await this.browser.newContext({ permissions, ...options });
     context.setDefaultTimeout(15_000);
     return context;
   }
 
-  /** Opens the page in a new tab. */
-  async tab(person?: BrowserContext, path = '/'): Promise<Tab> {
+  /** Opens the page in a new tab, and waits until its first view is complete. */
+  async tab(person?: BrowserContext, url = this.url): Promise<Tab> {
     const page = await (person ?? (await this.person())).newPage();
     page.on('pageerror', ({ message }) => this.complaints.push(message));
     page.on('console', (message) => {
       if (message.type() === 'error' && !REFUSALS.test(message.text())) this.complaints.push(message.text());
     });
-    await page.goto(this.url + path);
+    await page.goto(url);
+    await page.locator('main:not([aria-busy]) h1').waitFor();
     return new Tab(page);
   }
 
@@ -178,7 +180,11 @@ export class Tab {
   }
 
   async fills(values: Record<string, string>): Promise<void> {
-    for (const [label, value] of Object.entries(values)) await this.field(label).fill(value);
+    for (const [label, value] of Object.entries(values)) {
+      // In Firefox, the suggestions of a login field end the selection of the text that `fill` replaces.
+      if (inFirefox) await this.field(label).evaluate((input: { value?: string }) => void (input.value = ''));
+      await this.field(label).fill(value);
+    }
   }
 
   async presses(name: string | RegExp): Promise<void> {

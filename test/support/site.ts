@@ -17,8 +17,6 @@ const TYPES: Record<string, string> = {
 /** The documentation site, built into a temporary folder and served by a plain file server that compresses. */
 export class BuiltSite {
   readonly folder = mkdtempSync(join(tmpdir(), 'svc-site-'));
-  /** The bytes that were sent for each path. */
-  readonly sent = new Map<string, number>();
   private server?: Server;
 
   /** @param base the folder below which the site is served, as that of a version that is kept: `/v0.1/` */
@@ -38,7 +36,6 @@ export class BuiltSite {
       try {
         if (!path.startsWith(this.base)) throw new Error('outside of the base');
         const body = gzipSync(readFileSync(file));
-        this.sent.set(path, body.length);
         response.writeHead(200, { 'Content-Type': TYPES[extname(file)], 'Content-Encoding': 'gzip' }).end(body);
       } catch {
         response.writeHead(404).end();

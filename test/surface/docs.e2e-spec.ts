@@ -106,12 +106,16 @@ describe('the documentation', () => {
     }
   });
 
-  // The lines are compared without their indentation.
+  // A block that names a file is the whole file. The lines of others are compared without their indentation.
   it.each([...SHOWN])('shows in %s the code of %s', (page, source) => {
     const plain = (text: string): string => text.replaceAll(/^ +/gm, '');
     const blocks = [...read(page).matchAll(/```ts\n(.*?)```/gs)].map(([, block]) => block!);
     expect(blocks.length).toBeGreaterThan(0);
-    for (const block of blocks) expect(plain(codeAt(source))).toContain(plain(block));
+    for (const block of blocks) {
+      const [label, file] = /^\/\/ (\S+\.ts)\n/.exec(block) ?? [];
+      if (label) expect(block.slice(label.length)).toBe(read(`${source}/${file}`));
+      else expect(plain(codeAt(source))).toContain(plain(block));
+    }
   });
 
   it('contains the generated OpenAPI document: npm run docs', async () => {

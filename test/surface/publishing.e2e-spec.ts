@@ -1,8 +1,10 @@
 import { validateWorkflow } from '@action-validator/core';
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { LIBRARY, ROOT, manifestOf } from '../support/package';
+import { LIBRARY, ROOT, manifestOf, run } from '../support/package';
 
 const WORKFLOWS = join(ROOT, '.github/workflows');
 const FORMS = join(ROOT, '.github/ISSUE_TEMPLATE');
@@ -10,12 +12,16 @@ const FORMS = join(ROOT, '.github/ISSUE_TEMPLATE');
 const read = (...path: string[]): string => readFileSync(join(...path), 'utf8');
 
 interface Step {
+  name?: string;
   uses?: string;
   run?: string;
   with?: Record<string, unknown>;
 }
 
 interface Job {
+  needs?: string;
+  /** A workflow that is run instead of steps. */
+  uses?: string;
   permissions?: Record<string, string>;
   'timeout-minutes'?: number;
   strategy?: { matrix: Record<string, unknown> & { include?: Record<string, string | number>[] } };
@@ -33,19 +39,23 @@ const workflows = readdirSync(WORKFLOWS).map((name) => {
 });
 const workflowOf = (file: string): Workflow => workflows.find(({ name }) => name === file)!.workflow;
 const jobs = workflows.flatMap(({ name, workflow }) =>
-  Object.entries(workflow.jobs).map(([job, content]) => [`${name}: ${job}`, content] as const),
+  Object.entries(workflow.jobs).flatMap(([job, content]) =>
+    content.uses ? [] : [[`${name}: ${job}`, content] as const],
+  ),
 );
-const stepsOf = (file: string): Step[] => Object.values(workflowOf(file).jobs).flatMap(({ steps }) => steps);
+const stepsOf = (file: string): Step[] => Object.values(workflowOf(file).jobs).flatMap(({ steps = [] }) => steps);
+/** The commands of a step, by its name. */
+const scriptOf = (file: string, step: string): string => stepsOf(file).find(({ name }) => name === step)!.run!;
 
 /** The commands of a step in each run of its job. */
-function commandsOf({ run = '' }: Step, { strategy }: Job): string[] {
+function commandsOf({ run: text = '' }: Step, { strategy }: Job): string[] {
   const { include, ...lists } = strategy?.matrix ?? {};
   const combined = Object.entries(lists as Record<string, unknown[]>).reduce<Record<string, unknown>[]>(
     (runs, [name, list]) => runs.flatMap((one) => list.map((value) => ({ ...one, [name]: value }))),
     [{}],
   );
   return (include ?? combined).map((one) =>
-    run.replaceAll(/\$\{\{ matrix\.(\w+) \}\}/g, (_, name: string) => String(one[name])),
+    text.replaceAll(/\$\{\{ matrix\.(\w+) \}\}/g, (_, name: string) => String(one[name])),
   );
 }
 
@@ -57,10 +67,10 @@ describe('the workflows', () => {
   it.each(jobs)('%s runs scripts and files that exist', (_, job) => {
     const { scripts } = manifestOf(ROOT);
     const commands = job.steps.flatMap((step) => commandsOf(step, job));
-    const named = commands.flatMap((run) => [...run.matchAll(/npm run ([\w:-]+)|npm (test)\b/g)]);
+    const named = commands.flatMap((text) => [...text.matchAll(/npm run ([\w:-]+)|npm (test)\b/g)]);
     for (const [command, script, test] of named)
       expect([command, scripts]).toEqual([command, expect.objectContaining({ [script ?? test!]: expect.any(String) })]);
-    const files = commands.flatMap((run) => [...run.matchAll(/node (\.\S+)/g)].map(([, file]) => file!));
+    const files = commands.flatMap((text) => [...text.matchAll(/node (\.\S+)/g)].map(([, file]) => file!));
     expect(files.filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
     expect(commands.join()).not.toContain('undefined');
   });
@@ -69,7 +79,7 @@ describe('the workflows', () => {
     expect(job['timeout-minutes']).toBeGreaterThan(0);
     const [checkout] = job.steps;
     expect(checkout).toMatchObject({
-      uses: expect.stringMatching(/^actions\/checkout@v\d+$/),
+      uses: expect.stringMatching(/^actions\/checkout@/),
       with: { 'persist-credentials': false },
     });
   });
@@ -81,16 +91,35 @@ describe('the workflows', () => {
     expect(own).toEqual([['release.yml: publish', { contents: 'read', 'id-token': 'write' }]]);
   });
 
-  it('use actions of GitHub only, and no secret', () => {
-    const uses = workflows.flatMap(({ name }) => stepsOf(name)).flatMap((step) => step.uses ?? []);
-    expect(uses.filter((action) => !/^actions\/[\w-]+@v\d+$/.test(action))).toEqual([]);
+  it('use actions of GitHub only, each in one version that cannot change, and no secret', () => {
+    const uses = workflows.flatMap(({ text }) => text.match(/(?<=\buses: ).*/g) ?? []);
+    const [own, actions] = [uses.filter((used) => used.startsWith('.')), uses.filter((used) => !used.startsWith('.'))];
+    expect(own).toEqual(['./.github/workflows/ci.yml']);
+    expect(actions.filter((used) => !/^actions\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(used))).toEqual([]);
+    expect(new Set(actions).size).toBe(new Set(actions.map((used) => used.split('@')[0])).size);
     for (const { name, text } of workflows)
       expect([name, text]).toEqual([name, expect.not.stringContaining('secrets.')]);
   });
 
+  it('run every suite', () => {
+    const commands = jobs.flatMap(([, job]) => job.steps.flatMap((step) => commandsOf(step, job))).join('\n');
+    const suites = Object.keys(manifestOf(ROOT).scripts!).filter((name) => /^test(:|$)/.test(name));
+    // The first two are parts of other suites, the last one is a list of suites.
+    const listed = suites.filter((name) => !['test:unit', 'test:e2e', 'test:all'].includes(name));
+    expect(listed.filter((name) => !new RegExp(`npm (run )?${name}( |$)`, 'm').test(commands))).toEqual([]);
+    expect(listed).toEqual(expect.arrayContaining(['test', 'test:examples', 'test:browsers', 'test:site']));
+  });
+
+  it.each(['suite', 'hosts'])('%s of the continuous integration fails if a test is skipped', (name) => {
+    const commands = workflowOf('ci.yml').jobs[name]!.steps.flatMap(({ run: text }) => text ?? []);
+    const [suite, check] = commands.splice(-2);
+    expect(suite).toMatch(/^npm run \$\{\{ matrix\.suite \}\} 2>&1 \| tee suite\.log$/);
+    expect(check).toBe("if grep '^SKIPPED' suite.log; then exit 1; fi");
+  });
+
   it('run on every supported version of Node, PostgreSQL, Nest and TypeORM, and on both adapters', () => {
     const runs = workflowOf('ci.yml').jobs.suite!.strategy!.matrix.include!;
-    const of = (name: string) => [...new Set(runs.map((run) => run[name]!))].toSorted();
+    const of = (name: string) => [...new Set(runs.map((one) => one[name]!))].toSorted();
     expect(of('node')).toEqual([20, 22, 24]);
     expect(of('postgres')).toEqual([15, 16, 17, 18]);
     expect(of('adapter')).toEqual(['Express', 'Fastify']);
@@ -107,13 +136,79 @@ describe('the workflows', () => {
     }
   });
 
-  it('publish what the tests have passed, with provenance, and only for a tag of the same version', () => {
-    const commands = stepsOf('release.yml').flatMap(({ run }) => run ?? []);
-    const [publish] = commands.splice(-1);
-    expect(publish).toBe('npm publish "./svc-auth-${GITHUB_REF_NAME#v}.tgz" --provenance --access public');
-    expect(commands).toEqual(expect.arrayContaining(['npm run check', 'npm test', 'npm run test:package']));
-    expect(commands.at(-1)).toBe('npm run pack:lib');
-    expect(commands[0]).toContain('test "$GITHUB_REF_NAME" = "v$version"');
+  it('publish after the tests, in a job that runs no script of a package', () => {
+    const { tag, test, publish, ...others } = workflowOf('release.yml').jobs;
+    expect(others).toEqual({});
+    expect([tag!.needs, test!.needs, publish!.needs]).toEqual([undefined, 'tag', 'test']);
+    expect(test!.uses).toBe('./.github/workflows/ci.yml');
+    expect(workflowOf('ci.yml')).toHaveProperty('on.workflow_call');
+    const commands = publish!.steps.flatMap(({ run: text }) => text ?? []);
+    expect(commands.slice(0, -1)).toEqual(['npm ci --ignore-scripts', 'npm run pack:lib', 'npm run pack:client']);
+  });
+});
+
+/** Runs the commands of a step as the workflow does. @returns whether they succeed */
+const succeeds = (script: string, cwd: string, variables: Record<string, string>): boolean =>
+  spawnSync('bash', ['-e', '-c', script], { cwd, env: { ...process.env, ...variables } }).status === 0;
+
+describe('a release', () => {
+  let folder: string;
+  beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), 'svc-release-'))));
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  const git = (...args: string[]): string =>
+    run('git', ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com', ...args], folder);
+
+  const COMPLETE = { library: '0.2.0', client: '0.2.0', section: '## 0.2.0 - 2027-01-31', tag: 'v0.2.0', main: 'HEAD' };
+  it.each([
+    ['is accepted if tag, versions, changelog and main agree', {}, true],
+    ['is refused for a tag of another version', { tag: 'v0.2.1' }, false],
+    ['is refused for another version of the library', { library: '0.1.0' }, false],
+    ['is refused for another version of the client', { client: '0.1.0' }, false],
+    ['is refused without a section in the changelog', { section: '## Unreleased' }, false],
+    ['is refused if the section is that of a preview', { section: '## 0.2.0-beta.1 - 2027-01-31' }, false],
+    ['is refused for a commit that is not on main', { main: 'HEAD~1' }, false],
+  ])('%s', (_, changed, expected) => {
+    const { library, client, section, tag, main } = { ...COMPLETE, ...changed };
+    for (const [name, version] of Object.entries({ auth: library, 'auth-client': client })) {
+      mkdirSync(join(folder, 'libs', name), { recursive: true });
+      writeFileSync(join(folder, 'libs', name, 'package.json'), JSON.stringify({ version }));
+    }
+    writeFileSync(join(folder, 'CHANGELOG.md'), `# Changelog\n\n${section}\n`);
+    git('init', '--quiet');
+    git('commit', '--quiet', '--allow-empty', '--message', 'before');
+    git('add', '.');
+    git('commit', '--quiet', '--message', 'release');
+    git('update-ref', 'refs/remotes/origin/main', main);
+    const script = scriptOf('release.yml', 'Compare the tag with both versions, the changelog and main');
+    expect(succeeds(script, folder, { GITHUB_REF_NAME: tag })).toBe(expected);
+  });
+
+  it.each([
+    ['both packages, with provenance', [], '', ['auth-client', 'auth'], true],
+    ['only the missing one in a second run', ['auth-client'], '', ['auth'], true],
+    ['nothing in a third run', ['auth-client', 'auth'], '', [], true],
+    ['nothing more after a failure', [], 'auth-client', ['auth-client'], false],
+  ])('publishes %s', (_, published, failing, expected, success) => {
+    // As npm: a version that is unknown is an error.
+    const npm = [
+      '#!/bin/sh',
+      'if [ "$1" = view ]; then',
+      `  for name in ${published.join(' ')}; do`,
+      '    if [ "$2 $3" = "@svc/$name@0.2.0 version" ]; then echo 0.2.0; exit 0; fi',
+      '  done',
+      '  exit 1',
+      'fi',
+      'echo "$@" >> published',
+      `test "$2" != "./svc-${failing}-0.2.0.tgz"`,
+    ];
+    writeFileSync(join(folder, 'npm'), npm.join('\n'), { mode: 0o755 });
+    const variables = { PATH: `${folder}:${process.env.PATH}`, GITHUB_REF_NAME: 'v0.2.0' };
+    const script = scriptOf('release.yml', 'Publish what the registry does not have');
+    expect(succeeds(script, folder, variables)).toBe(success);
+    const log = join(folder, 'published');
+    const sent = existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : [];
+    expect(sent).toEqual(expected.map((name) => `publish ./svc-${name}-0.2.0.tgz --provenance --access public`));
   });
 });
 
@@ -146,6 +241,10 @@ function repository(): string {
 }
 
 describe('the repository', () => {
+  it('has one version of the library and of the client', () => {
+    expect(manifestOf(join(ROOT, 'libs/auth-client')).version).toBe(manifestOf(LIBRARY).version);
+  });
+
   it('is the same in the manifest, the forms and the pages', () => {
     const manifest = manifestOf(LIBRARY) as Record<string, unknown>;
     expect(manifest).toMatchObject({

@@ -1,6 +1,5 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { createClient } from '@redis/client';
 import { AuthModule, authEntities, authMigrations } from '@svc/auth';
 import { DataSource } from 'typeorm';
 import { CreateAccounts1795000000000, Customer, StaffMember } from './accounts.js';
@@ -24,15 +23,20 @@ const ABILITIES = { support: ['customers.read'], admin: ['customers.*'] };
       features: { registration: true },
       guards: { staff: { path: 'staff/auth', users: { entity: StaffMember } } },
       inject: [DataSource],
-      useFactory: async (source: DataSource) => ({
+      useFactory: (source: DataSource) => ({
         secret: process.env.SVC_SECRET,
-        cache: process.env.REDIS_URL ? await createClient({ url: process.env.REDIS_URL }).connect() : undefined,
+        // Without Redis the denylist is in the memory of this process: enough to try it, refused in production.
+        redis: { url: process.env.REDIS_URL },
         audience: 'https://shop.example.com',
         guards: {
           staff: {
             // Guards may share a secret, but no audience.
             audience: 'https://staff.example.com',
             accessTtl: 300,
+            // The staff page is of this origin, so no script needs to read the refresh token.
+            cookieMode: true,
+            // Without TLS, as on this machine. In production the library accepts only a cookie with Secure.
+            cookie: { secure: process.env.NODE_ENV === 'production' },
             hooks: {
               abilities: async (id) => {
                 const member = await source.getRepository(StaffMember).findOneByOrFail({ id: Number(id) });

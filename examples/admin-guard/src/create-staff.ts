@@ -19,7 +19,5 @@ async function main() {
     console.log(`Created ${email} with the password ${process.env.STAFF_PASSWORD ? 'in STAFF_PASSWORD' : password}`);
   }
   await app.close();
-  // The connection to Redis is still open.
-  process.exit();
 }
 void main();

@@ -1,9 +1,24 @@
 import 'reflect-metadata';
 import { NestFactory } from '@nestjs/core';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import type { NextFunction, Request, Response } from 'express';
+import { dirname, join } from 'node:path';
 import { AppModule } from './app.module.js';
 
+/** Scripts of this server only, the empty icon (`data:,`), and no form that the browser sends itself: the client sends all. */
+const POLICY =
+  "default-src 'none'; script-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
 async function bootstrap() {
-  const app = await NestFactory.create(AppModule);
+  const app = await NestFactory.create<NestExpressApplication>(AppModule);
+  app.use((_: Request, response: Response, next: NextFunction) => {
+    response.setHeader('Content-Security-Policy', POLICY);
+    next();
+  });
+  app.useStaticAssets(join(__dirname, '../public'), { prefix: '/staff' });
+  // One file, without a bundler: a page with a bundler imports '@svc/auth-client' instead.
+  const client = dirname(require.resolve('@svc/auth-client/auth-client.min.js'));
+  app.useStaticAssets(client, { prefix: '/staff/client' });
   app.enableShutdownHooks();
   await app.listen(process.env.PORT ?? 3000, process.env.HOST ?? 'localhost');
 }

@@ -2,18 +2,29 @@ import 'reflect-metadata';
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { userProviderContract } from '@svc/auth/testing';
+import { drizzle } from 'drizzle-orm/node-postgres';
 import { after, before, describe, it } from 'node:test';
 import { AppModule } from './app.module.js';
 import { Database } from './database.js';
 import { users } from './schema.js';
+import { useNewDatabase } from './test-database.js';
+import { DrizzleUsers } from './users.js';
+
+/** An address where no PostgreSQL listens. */
+const NOWHERE = 'postgres://127.0.0.1:1/none';
 
 describe('the users on Drizzle', () => {
   let app: INestApplicationContext;
+  let dropDatabase: () => Promise<void>;
 
   before(async () => {
+    dropDatabase = await useNewDatabase();
     app = await NestFactory.createApplicationContext(AppModule, { logger: ['error'] });
   });
-  after(() => app.close());
+  after(async () => {
+    await app?.close();
+    await dropDatabase?.();
+  });
 
   const contract = userProviderContract({
     app: () => app,
@@ -22,6 +33,8 @@ describe('the users on Drizzle', () => {
       const [user] = await app.get(Database).drizzle.insert(users).values(values).returning({ id: users.id });
       return user!.id;
     },
+    another: () => new DrizzleUsers(app.get(Database)),
+    unreachable: () => new DrizzleUsers({ drizzle: drizzle(NOWHERE) } as Database),
   });
   for (const { name, run } of contract) it(name, async () => void (await run()));
 });

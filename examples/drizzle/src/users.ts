@@ -11,7 +11,7 @@ export type User = Pick<typeof users.$inferSelect, keyof typeof SHOWN>;
 
 type Transaction = Parameters<UserProvider['delete']>[1];
 
-/** The form of the ids in the table. PostgreSQL accepts others, and throws for a text that is none. */
+/** The form of the ids in the table. PostgreSQL also accepts other forms, and throws for a text that is not a UUID. */
 const isId = (id: unknown): boolean =>
   typeof id === 'string' && /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/.test(id);
 

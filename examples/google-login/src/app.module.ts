@@ -1,6 +1,5 @@
 import { Controller, Get, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { createClient } from '@redis/client';
 import { AuthModule, Authenticated, CurrentUser, authEntities, authMigrations } from '@svc/auth';
 import { GoogleController, GoogleGuard, GoogleStrategy } from './google.js';
 import { Identity } from './identity.js';
@@ -31,16 +30,14 @@ export class AppController {
       migrations: [...authMigrations, CreateUsers1795000000000],
       migrationsRun: true,
     }),
-    AuthModule.forRootAsync({
+    AuthModule.forRoot({
       users: { entity: User },
       features: { registration: true },
-      useFactory: async () => ({
-        secret: process.env.SVC_SECRET,
-        // The tokens reach the page without being in a URL.
-        cookieMode: true,
-        // Without Redis the denylist is in the memory of this process: enough to try it, refused in production.
-        cache: process.env.REDIS_URL ? await createClient({ url: process.env.REDIS_URL }).connect() : undefined,
-      }),
+      secret: process.env.SVC_SECRET,
+      // The tokens reach the page without being in a URL.
+      cookieMode: true,
+      // Without Redis the denylist is in the memory of this process: enough to try it, refused in production.
+      redis: { url: process.env.REDIS_URL },
     }),
   ],
   controllers: [AppController, GoogleController],

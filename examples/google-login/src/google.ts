@@ -1,4 +1,4 @@
-import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import {
   type CanActivate,
   Controller,
@@ -50,8 +50,10 @@ const COOKIE_OPTIONS = { httpOnly: true, secure: true, sameSite: 'lax', path: '/
 
 const random = (): string => randomBytes(32).toString('base64url');
 
-const isEqual = (a: string, b: string): boolean =>
-  a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
+const hashOf = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+/** The hashes have one length, which `timingSafeEqual` needs. */
+const isEqual = (a: string, b: string): boolean => timingSafeEqual(hashOf(a), hashOf(b));
 
 /** The attempt in the cookie of a request. */
 function attemptOf({ headers }: Request): Attempt | undefined {
@@ -136,7 +138,7 @@ export class GoogleStrategy extends PassportStrategy(Strategy, 'google', 6) {
   }
 }
 
-/** Errors of the provider, and of its tokens, that a new attempt may mend. */
+/** Errors of the provider and of its tokens after which a new attempt can succeed. */
 const REFUSALS = /^(?:AuthorizationError|TokenError|JWT.*|JWS(?!.*Timeout).*)$/;
 
 @Injectable()

@@ -2,7 +2,6 @@ import { ApolloDriver, type ApolloDriverConfig } from '@nestjs/apollo';
 import { Module } from '@nestjs/common';
 import { GraphQLModule } from '@nestjs/graphql';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { createClient } from '@redis/client';
 import { AuthModule, authEntities, authMigrations } from '@svc/auth';
 import { AccountResolver } from './account.resolver.js';
 import { NotesResolver } from './notes.resolver.js';
@@ -24,15 +23,13 @@ import { CreateUsers1795000000000, User } from './users.js';
       // The server calls write to the response: in cookie mode they set the cookie.
       context: ({ req, res }: { req: object; res: object }) => ({ req, res }),
     }),
-    AuthModule.forRootAsync({
+    AuthModule.forRoot({
       users: { entity: User },
       features: { registration: true },
-      useFactory: async () => ({
-        secret: process.env.SVC_SECRET,
-        // What a login may do. An application reads it from its own tables.
-        hooks: { abilities: () => ['notes.read', 'notes.write'] },
-        cache: process.env.REDIS_URL ? await createClient({ url: process.env.REDIS_URL }).connect() : undefined,
-      }),
+      secret: process.env.SVC_SECRET,
+      // What a login may do. An application reads it from its own tables.
+      hooks: { abilities: () => ['notes.read', 'notes.write'] },
+      redis: { url: process.env.REDIS_URL },
     }),
   ],
   providers: [AccountResolver, NotesResolver],

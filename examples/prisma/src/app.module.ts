@@ -1,5 +1,4 @@
 import { Module } from '@nestjs/common';
-import { createClient } from '@redis/client';
 import { AuthModule } from '@svc/auth';
 import { AppController } from './app.controller.js';
 import { Database } from './database.js';
@@ -15,11 +14,11 @@ export class UsersModule {}
       users: { provider: { useExisting: PrismaUsers } },
       pool: { useFactory: (database: Database) => database.pool, inject: [Database] },
       features: { registration: true, twoFactor: true },
-      useFactory: async () => ({
+      useFactory: () => ({
         secret: process.env.SVC_SECRET,
         encryption: { key: process.env.SVC_ENCRYPTION_KEY },
         // Without Redis the denylist is in the memory of this process: enough to try it, refused in production.
-        cache: process.env.REDIS_URL ? await createClient({ url: process.env.REDIS_URL }).connect() : undefined,
+        redis: { url: process.env.REDIS_URL },
       }),
     }),
   ],

@@ -1,18 +1,31 @@
 import 'reflect-metadata';
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import { PrismaPg } from '@prisma/adapter-pg';
 import { userProviderContract } from '@svc/auth/testing';
+import { strict as assert } from 'node:assert';
 import { after, before, describe, it } from 'node:test';
 import { AppModule } from './app.module.js';
 import { Database } from './database.js';
+import { PrismaClient } from './generated/client.js';
+import { useNewDatabase } from './test-database.js';
+import { PrismaUsers } from './users.js';
+
+/** An address where no PostgreSQL listens. */
+const NOWHERE = 'postgres://127.0.0.1:1/none';
 
 describe('the users on Prisma', () => {
   let app: INestApplicationContext;
+  let dropDatabase: () => Promise<void>;
 
   before(async () => {
+    dropDatabase = await useNewDatabase();
     app = await NestFactory.createApplicationContext(AppModule, { logger: ['error'] });
   });
-  after(() => app.close());
+  after(async () => {
+    await app?.close();
+    await dropDatabase?.();
+  });
 
   const contract = userProviderContract({
     app: () => app,
@@ -20,6 +33,17 @@ describe('the users on Prisma', () => {
       const data = { email: identifier, passwordHash, name };
       return (await app.get(Database).prisma.user.create({ data })).id;
     },
+    another: () => new PrismaUsers(app.get(Database)),
+    unreachable: () => new PrismaUsers({ prisma: new PrismaClient({ adapter: new PrismaPg(NOWHERE) }) } as Database),
   });
   for (const { name, run } of contract) it(name, async () => void (await run()));
+
+  it('create throws for a conflict on another column than the email', async () => {
+    await app.get(Database).pool.query(`CREATE UNIQUE INDEX ON users (name) WHERE name = 'Ada Byron'`);
+    const create = (email: string) =>
+      app.get(PrismaUsers).create({ identifier: email, passwordHash: 'x', name: 'Ada Byron' });
+    await create('ada@example.com');
+    assert.equal(await create('ada@example.com'), null);
+    await assert.rejects(create('byron@example.com'), { code: 'P2002' });
+  });
 });

@@ -10,7 +10,7 @@ export type User = Prisma.UserGetPayload<{ select: typeof SHOWN }>;
 
 type Transaction = Parameters<UserProvider['delete']>[1];
 
-/** The form of the ids in the table. PostgreSQL accepts others, and Prisma throws for a text that is none. */
+/** The form of the ids in the table. PostgreSQL also accepts other forms. Prisma throws for a text that is not a UUID. */
 const isId = (id: unknown): boolean =>
   typeof id === 'string' && /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/.test(id);
 
@@ -100,8 +100,9 @@ export class PrismaUsers extends UserProvider<User> {
     try {
       return await this.users.create({ data: { email: identifier, passwordHash, name }, select: SHOWN });
     } catch (error) {
-      // P2002: the unique index has found another user with this email.
-      if (error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2002') return null;
+      // P2002: a unique index has found another user. A conflict on another column than the email is an error.
+      const isConflict = error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2002';
+      if (isConflict && (await this.users.findUnique({ where: { email: identifier } }))) return null;
       throw error;
     }
   }

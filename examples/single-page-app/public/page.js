@@ -14,6 +14,7 @@ const REASONS = {
 auth.on('signedIn', () => {
   // Its password would be tried at the account of another user.
   dialog.close();
+  message.textContent = '';
   show();
 });
 auth.on('signedOut', ({ reason }) => {
@@ -26,7 +27,6 @@ auth.on('signedOut', ({ reason }) => {
 async function show() {
   login.hidden = auth.session !== null;
   account.hidden = auth.session === null;
-  message.textContent = '';
   if (!auth.session) return;
   const { greeting } = await auth.request('GET', '/hello');
   account.querySelector('#greeting').textContent = greeting;

@@ -1,6 +1,5 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { createClient } from '@redis/client';
 import { AuthModule, authEntities, authMigrations } from '@svc/auth';
 import { AppController } from './app.controller.js';
 import { CreateUsers1795000000000, User } from './users.js';
@@ -14,17 +13,15 @@ import { CreateUsers1795000000000, User } from './users.js';
       migrations: [...authMigrations, CreateUsers1795000000000],
       migrationsRun: true,
     }),
-    AuthModule.forRootAsync({
+    AuthModule.forRoot({
       users: { entity: User },
       features: { registration: true },
-      useFactory: async () => ({
-        secret: process.env.SVC_SECRET,
-        cookieMode: true,
-        // Without TLS, as on this machine. In production the library accepts only a cookie with Secure.
-        cookie: { secure: process.env.NODE_ENV === 'production' },
-        // Without Redis the denylist is in the memory of this process: enough to try it, refused in production.
-        cache: process.env.REDIS_URL ? await createClient({ url: process.env.REDIS_URL }).connect() : undefined,
-      }),
+      secret: process.env.SVC_SECRET,
+      cookieMode: true,
+      // Without TLS, as on this machine. In production the library accepts only a cookie with Secure.
+      cookie: { secure: process.env.NODE_ENV === 'production' },
+      // Without Redis the denylist is in the memory of this process: enough to try it, refused in production.
+      redis: { url: process.env.REDIS_URL },
     }),
   ],
   controllers: [AppController],

@@ -1,8 +1,5 @@
 import { AuthError } from './errors.js';
-import { FakeServer, URL_OF_GUARD, eventsOf } from './server.testkit.js';
-
-const LOGIN = { email: 'ada', password: 'secret' };
-const ORDERS = 'https://api.test/orders';
+import { FakeServer, LOGIN, ORDERS, URL_OF_GUARD, eventsOf, pass, useClock } from './server.testkit.js';
 
 describe('the client', () => {
   let server: FakeServer;
@@ -12,22 +9,6 @@ describe('the client', () => {
     jest.useRealTimers();
     server.stop();
   });
-
-  const useClock = () => jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
-
-  /** Milliseconds pass, and each timer finds the answers of earlier requests. */
-  async function pass(ms: number, step = ms): Promise<void> {
-    for (let passed = 0; passed < ms; passed += step) {
-      await jest.advanceTimersByTimeAsync(step);
-      for (let turns = 0; turns < 20; turns++) await new Promise(setImmediate);
-    }
-  }
-
-  const signedIn = async (options?: Parameters<FakeServer['client']>[0]) => {
-    const client = server.client(options);
-    await client.login(LOGIN);
-    return client;
-  };
 
   it('signs in, reads the claims, sends the token, and signs out', async () => {
     const client = server.client();
@@ -62,17 +43,16 @@ describe('the client', () => {
 
   it.each([
     ['no answer', () => 'lost' as const],
-    ['an answer that is not JSON', () => ({ status: 200, body: undefined })],
+    ['an answer that is not JSON', () => ({ text: '<html>' })],
   ])('rejects a request with %s as unreachable', async (_, answer) => {
-    const client = await signedIn();
+    const client = await server.signedIn();
     server.answer = ({ path }) => (path === '/orders' ? answer() : undefined);
-    if (answer() !== 'lost') jest.spyOn(JSON, 'stringify').mockReturnValueOnce('<html>');
     await expect(client.request('GET', ORDERS)).rejects.toMatchObject({ status: 0, reason: 'unreachable' });
   });
 
   describe('renews', () => {
     it('a refused token once, and sends the request again', async () => {
-      const client = await signedIn();
+      const client = await server.signedIn();
       const { token } = client.session!;
       server.answer = ({ path, headers }) =>
         path === '/orders' && headers.get('Authorization') === `Bearer ${token}`
@@ -83,8 +63,30 @@ describe('the client', () => {
       expect(server.count('/orders')).toBe(2);
     });
 
+    it('with a new request when the page asks, after the end of a renewal that was sent before', async () => {
+      const client = await server.signedIn();
+      let arrived!: () => void;
+      const sent = new Promise<void>((resolve) => (arrived = resolve));
+      let answered!: () => void;
+      const held = new Promise<void>((resolve) => (answered = resolve));
+      server.answer = async ({ path }) => {
+        if (path === '/auth/refresh') {
+          arrived();
+          await held;
+        }
+        return undefined;
+      };
+      const first = client.renew();
+      await sent;
+      const others = [client.renew(), client.renew()];
+      answered();
+      const [before, ...after] = (await Promise.all([first, ...others])).map((session) => session!.claims.jti);
+      expect(server.count('/auth/refresh')).toBe(2);
+      expect(after).toEqual([String(Number(before) + 1), client.session!.claims.jti]);
+    });
+
     it('never in a loop: a token that is refused again is the answer', async () => {
-      const client = await signedIn();
+      const client = await server.signedIn();
       server.answer = ({ path }) => (path === '/orders' ? { status: 401, body: {} } : undefined);
       expect((await client.fetch(ORDERS)).status).toBe(401);
       expect(server.count('/auth/refresh')).toBe(1);
@@ -93,7 +95,7 @@ describe('the client', () => {
     });
 
     it('once for requests that are refused together', async () => {
-      const client = await signedIn();
+      const client = await server.signedIn();
       const { token } = client.session!;
       server.answer = ({ path, headers }) =>
         path === '/orders' && headers.get('Authorization') === `Bearer ${token}`
@@ -106,7 +108,7 @@ describe('the client', () => {
     it('before the token expires, whatever the clocks of server and browser say', async () => {
       useClock();
       jest.setSystemTime(new Date('2001-01-01'));
-      const client = await signedIn();
+      const client = await server.signedIn();
       const events = eventsOf(client);
       await pass(839_000);
       expect(server.count('/auth/refresh')).toBe(0);
@@ -117,7 +119,7 @@ describe('the client', () => {
     });
 
     it('an expired token before a request, when the machine has slept', async () => {
-      const client = await signedIn();
+      const client = await server.signedIn();
       const now = Date.now();
       jest.spyOn(Date, 'now').mockReturnValue(now + 3_600_000);
       await client.request('GET', ORDERS);
@@ -127,14 +129,14 @@ describe('the client', () => {
     it('at most once a second, if tokens have no lifetime', async () => {
       useClock();
       server.lifetime = 0;
-      await signedIn();
+      await server.signedIn();
       await pass(10_500, 500);
       expect(server.count('/auth/refresh')).toBe(10);
     });
 
     it('with the same token after a lost answer, and the session continues', async () => {
       useClock();
-      const client = await signedIn();
+      const client = await server.signedIn();
       let isLost = false;
       server.answer = ({ path }) => (path === '/auth/refresh' && !isLost ? ((isLost = true), 'lost') : undefined);
       const renewed = client.renew();
@@ -150,7 +152,7 @@ describe('the client', () => {
       [429, { 'Retry-After': '30' }, 30_000],
     ])('later after a %i, and keeps the session', async (status, headers, wait) => {
       useClock();
-      const client = await signedIn();
+      const client = await server.signedIn();
       const events = eventsOf(client);
       server.answer = ({ path }) =>
         path === '/auth/refresh' ? { status, body: { message: 'Later.' }, headers } : undefined;
@@ -167,7 +169,7 @@ describe('the client', () => {
       useClock();
       const page = new EventTarget();
       Object.assign(globalThis, { window: page });
-      const client = await signedIn();
+      const client = await server.signedIn();
       Object.assign(globalThis, { window: undefined });
       jest.setSystemTime(Date.now() + 3_600_000);
       server.answer = ({ path }) =>
@@ -190,7 +192,7 @@ describe('the client', () => {
 
     it('once for all requests that wait for it, also if it fails', async () => {
       useClock();
-      const client = await signedIn();
+      const client = await server.signedIn();
       jest.setSystemTime(Date.now() + 3_600_000);
       server.answer = ({ path }) => (path === '/auth/refresh' ? 'lost' : undefined);
       const failures: AuthError[] = [];
@@ -203,7 +205,7 @@ describe('the client', () => {
 
     it('less and less often while the server fails: once a minute at last', async () => {
       useClock();
-      const client = await signedIn();
+      const client = await server.signedIn();
       server.answer = ({ path }) => (path === '/auth/refresh' ? { status: 500, body: {} } : undefined);
       await pass(840_000);
       expect(client.session).not.toBeNull();
@@ -216,7 +218,7 @@ describe('the client', () => {
       [401, ''],
       [403, '<html>Are you a robot?</html>'],
     ])('later after a %i that is not of the server but of a proxy, and keeps the session', async (status, text) => {
-      const client = await signedIn();
+      const client = await server.signedIn();
       const events = eventsOf(client);
       server.answer = ({ path }) => (path === '/auth/refresh' ? { status, text } : undefined);
       await expect(client.renew()).rejects.toMatchObject({ status, reason: 'unreachable' });
@@ -227,7 +229,7 @@ describe('the client', () => {
     });
 
     it.each([401, 403])('not after a %i: the session is over in this browser', async (status) => {
-      const client = await signedIn();
+      const client = await server.signedIn();
       const events = eventsOf(client);
       server.answer = ({ path }) => (path === '/auth/refresh' ? { status, body: { message: 'No.' } } : undefined);
       expect(await client.renew()).toBeNull();
@@ -238,7 +240,7 @@ describe('the client', () => {
   });
 
   it('signs out only if the server has ended the session, or does not know it any more', async () => {
-    const client = await signedIn();
+    const client = await server.signedIn();
     server.answer = () => 'lost';
     await expect(client.logout()).rejects.toMatchObject({ reason: 'unreachable' });
     expect(client.session).not.toBeNull();
@@ -246,7 +248,7 @@ describe('the client', () => {
       path === '/auth/logout' ? { status: 409, body: { message: 'No session.' } } : undefined;
     await client.logout();
     expect(client.session).toBeNull();
-    const ended = await signedIn();
+    const ended = await server.signedIn();
     server.answer = () => undefined;
     server.revoke();
     await ended.logout();
@@ -261,7 +263,7 @@ describe('the client', () => {
   });
 
   it('calls the routes of its guard', async () => {
-    const client = await signedIn();
+    const client = await server.signedIn();
     await client.changePassword({ current_password: 'secret', password: 'next' });
     expect(server.last).toMatchObject({
       method: 'POST',

@@ -1,5 +1,5 @@
 import type { AuthError } from './errors.js';
-import { authorizedFetch } from './fetch.js';
+import { type Confirmation, authorizedFetch } from './fetch.js';
 import { TIMEOUT_MS, contentOf, jsonRequest, send } from './http.js';
 import { openPasskeys, supportsPasskeys } from './passkeys.js';
 import { openSessions } from './session.js';
@@ -12,8 +12,6 @@ import type {
   Registration,
   SignedOutEvent,
 } from './types.js';
-
-const LOGOUT = '/logout';
 
 /** The body of routes that set a password: the user types it once. */
 const twice = (fields: Record<string, unknown>) => ({ password_confirmation: fields.password, ...fields });
@@ -29,20 +27,18 @@ export function createAuthClient(options: AuthClientOptions = {}): AuthClient {
   const { url = '/auth', refreshToken = 'cookie' } = options;
   const sessions = openSessions(url, refreshToken);
   const authorized = authorizedFetch(sessions, options, url);
-  const { signIn, restore, renew } = sessions;
+  const { signIn, restore, renewAgain, init } = sessions;
 
-  const request = async <T>(method: string, target: string, body?: unknown, init?: RequestInit) =>
-    contentOf<T>(await authorized.send(target, jsonRequest(method, body, init), TIMEOUT_MS), init?.signal);
-  const isCookie = refreshToken === 'cookie';
-  const credentials = isCookie ? 'include' : 'omit';
+  const request = async <T>(method: string, target: string, body?: unknown, more?: RequestInit) =>
+    contentOf<T>(await authorized.send(target, jsonRequest(method, body, more), TIMEOUT_MS), more?.signal);
   /** A request of the signed-in user to a route of the guard. */
   const call = <T = void>(method: string, path: string, body?: unknown): Promise<T> =>
-    request<T>(method, url + path, body, { credentials });
+    request<T>(method, url + path, body, init);
   /** A request without a user. */
-  const post = <T = void>(path: string, body?: unknown): Promise<T> => send<T>(url + path, 'POST', body, isCookie);
+  const post = <T = void>(path: string, body?: unknown): Promise<T> => send<T>(url + path, body, init);
 
   const passkeys = openPasskeys(() => post('/passkeys/login-options'));
-  const enter = async <T>(path: string, body: unknown): Promise<T | null> => {
+  const enter = <T>(path: string, body: unknown): Promise<T | null> => {
     passkeys.stop();
     return signIn<T>(path, body) as Promise<T | null>;
   };
@@ -54,12 +50,12 @@ export function createAuthClient(options: AuthClientOptions = {}): AuthClient {
     const ended = sessions.current ?? (await sessions.fresh());
     await call(method, path).catch((error: AuthError) => {
       // Of a logout: the session had ended, or (409) the token belongs to none.
-      if (path !== LOGOUT || (error.status !== 401 && error.status !== 409)) throw error;
+      if (path !== '/logout' || (error.status !== 401 && error.status !== 409)) throw error;
     });
     await sessions.end(ended?.claims.fid, reason);
   };
-  const confirmBy = async (path: string, body: unknown): Promise<void> =>
-    authorized.keepConfirmation((await call<{ confirmation_token: string }>('POST', path, body)).confirmation_token);
+  const confirmBy = (path: string, body: unknown): Promise<void> =>
+    call<Confirmation>('POST', path, body).then(authorized.keep);
   const pathOf = (path: string, id: string) => `${path}/${encodeURIComponent(id)}`;
 
   return {
@@ -72,7 +68,7 @@ export function createAuthClient(options: AuthClientOptions = {}): AuthClient {
     on: sessions.on,
     restore,
     async renew() {
-      await renew(sessions.current);
+      await renewAgain();
       return sessions.current;
     },
     accessToken: async () => (await sessions.fresh())?.token ?? null,
@@ -94,13 +90,13 @@ export function createAuthClient(options: AuthClientOptions = {}): AuthClient {
       return !!proof;
     },
     register: (fields) => enter<LoginChallenge | Registration>('/register', twice(fields)),
-    logout: () => leave('POST', LOGOUT),
+    logout: () => leave('POST', '/logout'),
 
     forgotPassword: (email) => post('/forgot-password', { email }),
     async resetPassword(fields) {
       await post('/reset-password', twice(fields));
       // It ends the sessions of the account: a renewal shows whether the one of this browser is among them.
-      if (sessions.current) await renew(sessions.current).catch(() => undefined);
+      if (sessions.current) await renewAgain().catch(() => undefined);
     },
     changePassword: (fields) => call('POST', '/password', twice(fields)),
     sendVerificationMail: () => call('POST', '/email/verification-notification'),

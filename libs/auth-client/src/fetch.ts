@@ -3,6 +3,11 @@ import { pause, retryAfterOf, unreachable } from './http.js';
 import type { Sessions } from './session.js';
 import type { AuthClientOptions, ConfirmationMethod } from './types.js';
 
+/** The answer of the routes that confirm the identity of the user. */
+export interface Confirmation {
+  confirmation_token: string;
+}
+
 /** A longer wait is for the caller, who can show it. */
 const LONGEST_WAIT_S = 10;
 /** A 503 can come from a proxy after the server did its work, so only these requests are sent again. */
@@ -23,7 +28,7 @@ const needsConfirmation = ({ headers }: Response): boolean | undefined =>
 /** `fetch` with the access token and the confirmation token of the session. */
 export function authorizedFetch(sessions: Sessions, options: AuthClientOptions, url: string) {
   const page = globalThis.location?.href;
-  const origins = [...(options.origins ?? []), ...[url, page ?? url].map((own) => new URL(own, page).origin)];
+  const origins = [url, page ?? url, ...(options.origins ?? [])].map((trusted) => new URL(trusted, page).origin);
   const header = options.confirmationHeader ?? 'X-Svc-Confirmation';
   const ask = options.confirm;
   /** The confirmation token and the session that it belongs to. */
@@ -44,7 +49,7 @@ export function authorizedFetch(sessions: Sessions, options: AuthClientOptions, 
 
   return {
     /** Keeps a confirmation token for all requests of the current session, until the server refuses it. */
-    keepConfirmation(token: string): void {
+    keep({ confirmation_token: token }: Confirmation): void {
       // The user may have signed out meanwhile.
       confirmation = { token, fid: sessions.current?.claims.fid ?? '' };
     },
@@ -58,43 +63,42 @@ export function authorizedFetch(sessions: Sessions, options: AuthClientOptions, 
       const { origin } = new URL(request.url);
       if (!origins.includes(origin)) throw new TypeError(`The access token is not sent to ${origin}: see \`origins\`.`);
       const { signal } = request;
-      const repeated = new Set<string>();
-      const isFirst = (why: string) => !repeated.has(why) && repeated.add(why);
+      /** The reasons for which the request may be sent once more: the token, the confirmation, a wait. */
+      const reasons = new Set([401, 423, 429]);
       // Another user may sign in from another tab at any time: the request is not sent as that user.
       let subject = sessions.current;
       for (;;) {
         const session = await unlessAborted(signal, sessions.fresh());
         subject ??= session;
-        if (subject && subject.claims.sub !== session?.claims.sub)
+        if (subject?.claims.sub !== session?.claims.sub)
           throw new AuthError('The session has ended.', { status: 401, reason: 'signedOut' });
         const used = held();
-        const headers = new Headers(request.headers);
-        if (session) headers.set('Authorization', `Bearer ${session.token}`);
-        if (used) headers.set(header, used.token);
-        const limits = [signal];
-        if (timeout) limits.push(AbortSignal.timeout(timeout));
-        // A redirect would give the confirmation to another origin: browsers remove only `Authorization`.
         // A body can be read once: each attempt sends a copy.
-        const response = await fetch(request.clone(), {
-          headers,
-          signal: AbortSignal.any(limits),
+        const attempt = request.clone();
+        if (session) attempt.headers.set('Authorization', `Bearer ${session.token}`);
+        if (used) attempt.headers.set(header, used.token);
+        // A redirect would give the confirmation to another origin: browsers remove only `Authorization`.
+        const response = await fetch(attempt, {
+          signal: timeout ? AbortSignal.any([signal, AbortSignal.timeout(timeout)]) : signal,
           ...(used && { redirect: 'error' }),
         }).catch((error) => {
           throw timeout && !signal.aborted ? unreachable() : error;
         });
         const { status } = response;
         const wait = retryAfterOf(response);
-        if (session && status === 401 && isFirst('token')) await unlessAborted(signal, sessions.renew(session));
-        else if (session && ask && needsConfirmation(response) && isFirst('confirmation'))
-          await unlessAborted(signal, confirmed(response, used));
+        let before: Promise<void>;
+        if (session && status === 401 && reasons.delete(401)) before = sessions.renew(session);
+        else if (session && ask && needsConfirmation(response) && reasons.delete(423))
+          before = confirmed(response, used);
         else if (
           wait &&
           wait <= LONGEST_WAIT_S &&
           (status === 429 || (status === 503 && IDEMPOTENT.test(request.method))) &&
-          isFirst('wait')
+          reasons.delete(429)
         )
-          await unlessAborted(signal, pause(wait * 1000));
+          before = pause(wait * 1000);
         else return response;
+        await unlessAborted(signal, before);
       }
     },
   };

@@ -6,6 +6,10 @@ import { AuthError } from './errors.js';
  */
 export const TIMEOUT_MS = 15_000;
 
+/** The wait after the first failure; it doubles with each further one. */
+const RETRY_MS = 5000;
+const LONGEST_RETRY_MS = 60_000;
+
 const UNREACHABLE = 'The server cannot be reached. Try again later.';
 
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -15,11 +19,17 @@ export const unreachable = (): AuthError => new AuthError(UNREACHABLE, { reason:
 /** Seconds that the server asks to wait, or null. */
 export const retryAfterOf = ({ headers }: Response): number | null => Number(headers.get('Retry-After')) || null;
 
-export function jsonRequest(method: string, body: unknown, init?: RequestInit): RequestInit {
+/** Milliseconds until the next attempt after a failure. */
+export const waitAfter = ({ retryAfter }: AuthError, failures: number): number =>
+  retryAfter ? retryAfter * 1000 : Math.min(RETRY_MS * 2 ** failures, LONGEST_RETRY_MS);
+
+/** @param content undefined or null: the request has no body */
+export function jsonRequest(method: string, content: unknown, init?: RequestInit): RequestInit {
   const headers = new Headers(init?.headers);
+  const body = JSON.stringify(content ?? undefined);
   headers.set('Accept', 'application/json');
   if (body) headers.set('Content-Type', 'application/json');
-  return { cache: 'no-store', redirect: 'error', ...init, method, headers, body: body ? JSON.stringify(body) : null };
+  return { cache: 'no-store', ...init, method, headers, body };
 }
 
 /**
@@ -34,7 +44,7 @@ export async function contentOf<T>(response: Response, signal?: AbortSignal | nu
     content = text ? JSON.parse(text) : null;
   } catch {
     signal?.throwIfAborted();
-    // An answer that was cut off is no answer. An error page of a proxy has its status.
+    // An incomplete answer counts as no answer. An error page of a proxy keeps its status.
     if (response.ok) throw unreachable();
   }
   if (response.ok) return content;
@@ -43,13 +53,10 @@ export async function contentOf<T>(response: Response, signal?: AbortSignal | nu
   throw new AuthError(message, { status: response.status, errors, retryAfter: retryAfterOf(response), reason });
 }
 
-/** Sends a request that needs no access token. */
-export async function send<T>(url: string, method: string, body?: unknown, isWithCookie = false): Promise<T> {
-  const init = jsonRequest(method, body, {
-    credentials: isWithCookie ? 'include' : 'omit',
-    signal: AbortSignal.timeout(TIMEOUT_MS),
-  });
-  const response = await fetch(url, init).catch(() => {
+/** Sends a request that needs no access token. All of them are POST. */
+export async function send<T>(url: string, body: unknown, init: RequestInit): Promise<T> {
+  const request = jsonRequest('POST', body, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) });
+  const response = await fetch(url, request).catch(() => {
     throw unreachable();
   });
   return contentOf<T>(response, null, true);

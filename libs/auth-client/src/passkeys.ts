@@ -1,5 +1,8 @@
 /** The browser's part of WebAuthn: registration and authentication with a passkey. */
 
+import type { AuthError } from './errors.js';
+import { waitAfter } from './http.js';
+
 /** The answer of `POST /passkeys/login-options`. */
 interface Ceremony {
   ceremony_id: string;
@@ -11,6 +14,23 @@ export interface PasskeyProof {
   ceremony_id: string;
   credential: unknown;
 }
+
+/** The errors after which the offer of passkeys continues: of a request, and of a user who has cancelled a dialog. */
+const PASSING = ['AuthError', 'NotAllowedError'];
+
+/**
+ * A signal that is aborted when the time is over and the page is used, or with `ended`. So unused pages send
+ * no requests, and an open dialog of the browser is not closed: the page below it has no such events.
+ */
+const nextUse = (ms: number, ended: AbortSignal): AbortSignal => {
+  const used = new AbortController();
+  const signal = AbortSignal.any([ended, used.signal]);
+  setTimeout(() => {
+    for (const event of ['pointermove', 'pointerdown', 'keydown'])
+      addEventListener(event, () => used.abort(), { signal });
+  }, ms);
+  return signal;
+};
 
 const api = () => globalThis.PublicKeyCredential;
 
@@ -43,18 +63,24 @@ export function openPasskeys(begin: () => Promise<unknown>) {
     },
     /** Waits until the user chooses a passkey in the suggestions of a field. @returns null if the offer has ended */
     async offer(left?: AbortSignal): Promise<PasskeyProof | null> {
-      if (!supportsPasskeys() || !(await api().isConditionalMediationAvailable?.())) return null;
       stop();
       autofill = new AbortController();
-      const ended = AbortSignal.any(left ? [autofill.signal, left] : [autofill.signal]);
+      const ended = AbortSignal.any([autofill.signal, left ?? autofill.signal]);
+      if (!supportsPasskeys() || !(await api().isConditionalMediationAvailable())) return null;
+      let failures = 0;
       while (!ended.aborted) {
-        const ceremony = (await begin().catch(() => null)) as Ceremony | null;
-        if (!ceremony) break;
-        // A ceremony expires after its timeout: the offer continues with a new one.
-        const signal = AbortSignal.any([ended, AbortSignal.timeout(ceremony.options.timeout * 0.9)]);
-        const proof = await prove(ceremony, { mediation: 'conditional', signal }).catch(() => null);
-        if (proof) return proof;
-        if (!signal.aborted) break;
+        let signal: AbortSignal | undefined;
+        try {
+          const ceremony = (await begin()) as Ceremony;
+          // Half of the time of the ceremony is left for the dialog that opens after the choice.
+          signal = nextUse(ceremony.options.timeout / 2, ended);
+          return await prove(ceremony, { mediation: 'conditional', signal });
+        } catch (error) {
+          if (signal?.aborted || ended.aborted) continue;
+          if (!PASSING.includes((error as AuthError).name)) throw error;
+          const next = nextUse(waitAfter(error as AuthError, failures++), ended);
+          await new Promise((resolve) => next.addEventListener('abort', resolve));
+        }
       }
       return null;
     },

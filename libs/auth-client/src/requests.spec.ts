@@ -1,7 +1,5 @@
-import { FakeServer } from './server.testkit.js';
+import { FakeServer, LOGIN, ORDERS, pass, useClock } from './server.testkit.js';
 
-const LOGIN = { email: 'ada', password: 'secret' };
-const ORDERS = 'https://api.test/orders';
 const STEP_UP = {
   'X-Svc-Confirmation-Methods': 'password, passkey',
   'WWW-Authenticate': 'Bearer error="insufficient_user_authentication", max_age=300',
@@ -16,32 +14,16 @@ describe('the client', () => {
     server.stop();
   });
 
-  const useClock = () => jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
-
-  /** Milliseconds pass, and each timer finds the answers of earlier requests. */
-  async function pass(ms: number, step = ms): Promise<void> {
-    for (let passed = 0; passed < ms; passed += step) {
-      await jest.advanceTimersByTimeAsync(step);
-      for (let turns = 0; turns < 20; turns++) await new Promise(setImmediate);
-    }
-  }
-
-  const signedIn = async (options?: Parameters<FakeServer['client']>[0]) => {
-    const client = server.client(options);
-    await client.login(LOGIN);
-    return client;
-  };
-
   describe('sends a request', () => {
     it('only once if its session has ended', async () => {
-      const client = await signedIn();
+      const client = await server.signedIn();
       server.revoke();
       await expect(client.request('GET', ORDERS)).rejects.toMatchObject({ status: 401, reason: 'signedOut' });
       expect(server.count('/orders')).toBe(1);
     });
 
     it('never as another user, who has signed in since', async () => {
-      const client = await signedIn();
+      const client = await server.signedIn();
       server.answer = async ({ path, headers }) => {
         if (path !== '/orders') return undefined;
         server.answer = () => undefined;
@@ -54,7 +36,7 @@ describe('the client', () => {
     });
 
     it('with its own headers and body, also when it is repeated', async () => {
-      const client = await signedIn();
+      const client = await server.signedIn();
       let isRefused = false;
       server.answer = ({ path }) =>
         path === '/orders' && !isRefused ? ((isRefused = true), { status: 401 }) : undefined;
@@ -71,27 +53,48 @@ describe('the client', () => {
     });
 
     it('with the token to no other origin, unless the page lists it', async () => {
-      const client = await signedIn();
+      const client = await server.signedIn();
       await expect(client.fetch('https://elsewhere.test/')).rejects.toThrow(
         'The access token is not sent to https://elsewhere.test',
       );
       expect(server.count('/')).toBe(0);
-      const trusting = await signedIn({ origins: ['https://elsewhere.test'] });
+      const trusting = await server.signedIn({ origins: ['https://elsewhere.test'] });
       expect((await trusting.fetch('https://elsewhere.test/')).status).toBe(200);
     });
 
     it('to another origin not with `request` either', async () => {
-      const client = await signedIn();
+      const client = await server.signedIn();
       await expect(client.request('GET', 'https://elsewhere.test/')).rejects.toThrow(TypeError);
     });
 
     it('with a confirmation without following a redirect, which would give it to another origin', async () => {
-      const client = await signedIn();
+      const client = await server.signedIn();
       await client.fetch(ORDERS);
       expect(server.last.redirect).toBe('follow');
       await client.confirmPassword('secret');
       await client.fetch(ORDERS);
       expect(server.last.redirect).toBe('error');
+    });
+
+    it('to the API with redirects, as `fetch` does, and to the routes of the guard without', async () => {
+      const client = await server.signedIn();
+      expect(server.last.redirect).toBe('error');
+      await client.request('GET', ORDERS);
+      expect(server.last.redirect).toBe('follow');
+      await client.endOtherSessions();
+      expect(server.last.redirect).toBe('error');
+    });
+
+    it.each([false, 0, ''])('with the body %j, which is JSON', async (body) => {
+      const client = await server.signedIn();
+      await client.request('PUT', ORDERS, body);
+      expect(server.last).toMatchObject({ body });
+    });
+
+    it.each([undefined, null])('without a body for %j', async (body) => {
+      const client = await server.signedIn();
+      await client.request('GET', ORDERS, body);
+      expect(server.last.headers.get('Content-Type')).toBeNull();
     });
 
     it('without a token if no user is signed in', async () => {
@@ -107,7 +110,7 @@ describe('the client', () => {
       ['POST', 503, 1],
     ])('again after the wait of a server that is busy: %s %i', async (method, status, times) => {
       useClock();
-      const client = await signedIn();
+      const client = await server.signedIn();
       server.answer = ({ path }) => (path === '/orders' ? { status, headers: { 'Retry-After': '3' } } : undefined);
       const sent = client.fetch(ORDERS, { method });
       await pass(2900);
@@ -118,14 +121,14 @@ describe('the client', () => {
     });
 
     it('once if the server asks for a long wait, which the caller can show', async () => {
-      const client = await signedIn();
+      const client = await server.signedIn();
       server.answer = () => ({ status: 429, body: { message: 'Wait.' }, headers: { 'Retry-After': '60' } });
       await expect(client.request('GET', ORDERS)).rejects.toMatchObject({ status: 429, retryAfter: 60 });
       expect(server.count('/orders')).toBe(1);
     });
 
     it('until the caller aborts it, also while it waits for a renewal', async () => {
-      const client = await signedIn();
+      const client = await server.signedIn();
       const abort = new AbortController();
       server.answer = async ({ path }) => {
         if (path === '/orders') return { status: 401 };
@@ -140,7 +143,7 @@ describe('the client', () => {
     });
 
     it('until the caller aborts it, also while the answer is read', async () => {
-      const client = await signedIn();
+      const client = await server.signedIn();
       const abort = new AbortController();
       jest.spyOn(Response.prototype, 'text').mockImplementationOnce(async () => {
         abort.abort();
@@ -163,7 +166,7 @@ describe('the client', () => {
         await client.confirmPassword('secret');
         return true;
       });
-      const client = await signedIn({ confirm });
+      const client = await server.signedIn({ confirm });
       server.answer = refuse('confirmation secret');
       await Promise.all([client.request('DELETE', ORDERS), client.request('DELETE', ORDERS)]);
       await client.request('DELETE', ORDERS);
@@ -173,7 +176,7 @@ describe('the client', () => {
 
     it('again when the confirmation has expired, and never twice for one request', async () => {
       const confirm = jest.fn(async () => true);
-      const client = await signedIn({ confirm });
+      const client = await server.signedIn({ confirm });
       server.answer = refuse('never');
       expect((await client.fetch(ORDERS)).status).toBe(423);
       expect(confirm).toHaveBeenCalledTimes(1);
@@ -181,7 +184,7 @@ describe('the client', () => {
     });
 
     it('and rejects the request as cancelled if the user does not confirm', async () => {
-      const client = await signedIn({ confirm: async () => false });
+      const client = await server.signedIn({ confirm: async () => false });
       server.answer = refuse('never');
       await expect(client.request('DELETE', ORDERS)).rejects.toMatchObject({ status: 423, reason: 'cancelled' });
       expect(server.count('/orders')).toBe(1);
@@ -189,13 +192,13 @@ describe('the client', () => {
 
     it('and rejects the request with the error of the callback', async () => {
       const cancelled = new DOMException('', 'NotAllowedError');
-      const client = await signedIn({ confirm: async () => Promise.reject(cancelled) });
+      const client = await server.signedIn({ confirm: async () => Promise.reject(cancelled) });
       server.answer = refuse('never');
       await expect(client.request('DELETE', ORDERS)).rejects.toBe(cancelled);
     });
 
     it('of no session if the user has signed out before it arrives', async () => {
-      const client = await signedIn();
+      const client = await server.signedIn();
       server.answer = async ({ path }) => {
         if (path !== '/auth/confirm-password') return undefined;
         await client.logout();
@@ -207,17 +210,17 @@ describe('the client', () => {
     });
 
     it('not without a callback, and not for a locked account', async () => {
-      const client = await signedIn();
+      const client = await server.signedIn();
       server.answer = refuse('never');
       expect((await client.fetch(ORDERS)).status).toBe(423);
-      const asking = await signedIn({ confirm: async () => true });
+      const asking = await server.signedIn({ confirm: async () => true });
       server.answer = () => ({ status: 423, body: { message: 'Locked.', errors: { password: ['Locked.'] } } });
       await expect(asking.confirmPassword('x')).rejects.toMatchObject({ errors: { password: ['Locked.'] } });
     });
 
     it('of the next session again: a confirmation belongs to its session', async () => {
       const confirm = jest.fn(async () => client.confirmPassword('next').then(() => true));
-      const client = await signedIn({ confirm });
+      const client = await server.signedIn({ confirm });
       await client.confirmPassword('secret');
       await client.request('GET', ORDERS);
       expect(server.last.headers.get('X-Svc-Confirmation')).toBe('confirmation secret');

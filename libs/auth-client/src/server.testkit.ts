@@ -2,6 +2,8 @@ import { createAuthClient } from './client.js';
 import type { AuthClient, AuthClientEvents, AuthClientOptions } from './types.js';
 
 export const URL_OF_GUARD = 'https://api.test/auth';
+export const ORDERS = 'https://api.test/orders';
+export const LOGIN = { email: 'ada', password: 'secret' };
 const LIFETIME_S = 900;
 
 interface Seen {
@@ -50,6 +52,13 @@ export class FakeServer {
   client(options: AuthClientOptions = {}): AuthClient {
     const client = createAuthClient({ url: URL_OF_GUARD, refreshToken: 'memory', ...options });
     this.clients.push(client);
+    return client;
+  }
+
+  /** A client that has signed in. */
+  async signedIn(options?: AuthClientOptions): Promise<AuthClient> {
+    const client = this.client(options);
+    await client.login(LOGIN);
     return client;
   }
 
@@ -131,4 +140,15 @@ export function eventsOf(client: AuthClient): string[] {
       ),
     );
   return events;
+}
+
+/** The time stands still until {@link pass}. */
+export const useClock = () => jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
+
+/** Milliseconds pass, and each timer finds the answers of earlier requests. */
+export async function pass(ms: number, step = ms): Promise<void> {
+  for (let passed = 0; passed < ms; passed += step) {
+    await jest.advanceTimersByTimeAsync(step);
+    for (let turns = 0; turns < 20; turns++) await new Promise(setImmediate);
+  }
 }

@@ -1,5 +1,5 @@
 import { AuthError } from './errors.js';
-import { pause, send, unreachable } from './http.js';
+import { pause, send, unreachable, waitAfter } from './http.js';
 import type { AccessClaims, AuthClientEvents, AuthSession, RefreshTokenPlace } from './types.js';
 
 const DAY_MS = 86_400_000;
@@ -7,9 +7,6 @@ const DAY_MS = 86_400_000;
 const MARGIN_MS = 60_000;
 /** A request waits for the renewal of a token that expires so soon. */
 const SOON_MS = 5000;
-/** The wait after the first failed renewal; it doubles with each further one. */
-const RETRY_MS = 5000;
-const LONGEST_RETRY_MS = 60_000;
 /** The lock is held this long after the work, so that the other tabs receive its message before one gets the lock. */
 const BROADCAST_MS = 50;
 
@@ -37,6 +34,8 @@ export type Sessions = ReturnType<typeof openSessions>;
 /** The session of this tab, which all tabs of the browser share unless the refresh token is in memory. */
 export function openSessions(url: string, place: RefreshTokenPlace) {
   const isCookie = place === 'cookie';
+  /** Of every request to a route of the guard. None of them redirects. */
+  const init: RequestInit = { credentials: isCookie ? 'include' : 'omit', redirect: 'error' };
   const isShared = place !== 'memory';
   const name = `svc-auth:${url}`;
   let channel = isShared ? new BroadcastChannel(name) : null;
@@ -47,7 +46,7 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
   /** Whether there is a session to restore whose renewal has not succeeded yet. */
   let isAwaited = false;
   let failures = 0;
-  /** The last answer with `Retry-After` to a renewal. */
+  /** The last failure of a renewal, and the end of its `Retry-After`. */
   let refusal: AuthError;
   let refusedUntil = 0;
   /** The renewals that wait or run, by the session that they replace. */
@@ -60,9 +59,9 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
    * browser refuses storage or it is full. Then the session lasts as long as the open pages, which share it by messages.
    */
   let kept: string | null = null;
-  const stored = (): string | null => {
+  const stored = () => {
     try {
-      return kept ?? (isShared ? localStorage.getItem(name) : null);
+      return kept ?? (isShared && localStorage.getItem(name));
     } catch {
       return null;
     }
@@ -90,9 +89,8 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
   const locked = <T>(work: () => Promise<T>): Promise<T> => {
     if (isShared && globalThis.navigator?.locks)
       return navigator.locks.request(name, () => work().finally(() => pause(BROADCAST_MS))) as Promise<T>;
-    const turn = queue.then(work);
-    queue = turn.catch(() => undefined);
-    return turn;
+    // The next one runs whether this one succeeds or not.
+    return (queue = queue.then(work, work)) as Promise<T>;
   };
 
   /** Milliseconds until a renewal is due and allowed. */
@@ -142,6 +140,15 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
     use(session, reason, false);
   };
 
+  /** Sends a request, and takes the tokens of its answer. @returns null; or the answer, if it has no tokens */
+  const exchange = async <T>(path: string, body: unknown, reason: SignedInReason): Promise<(Tokens & T) | null> => {
+    const sentAt = Date.now();
+    const answer = await send<Tokens & T>(url + path, body, init);
+    if (!answer?.access_token) return answer;
+    take(answer, sentAt, reason);
+    return null;
+  };
+
   const drop = (reason: SignedOutReason, otherTab = false) => {
     const session = current;
     current = null;
@@ -169,42 +176,38 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
       if (current && !token) return drop('logout', true);
       if (!isCookie && !token) return;
       if (refusedUntil > Date.now()) throw refusal;
-      const exchange = async () => {
-        const sentAt = Date.now();
-        const body = isCookie ? undefined : { refresh_token: token };
-        const answer = await send<Tokens>(`${url}/refresh`, 'POST', body, isCookie);
-        if (!answer?.access_token) throw unreachable();
-        take(answer, sentAt, 'restored');
+      const refresh = async () => {
+        await exchange('/refresh', isCookie ? undefined : { refresh_token: token }, 'restored');
+        // The answer had no tokens: it is not of the server.
+        if (current === stale) throw unreachable();
       };
       try {
-        await exchange().catch(async (error: AuthError) => {
+        await refresh().catch(async (error: AuthError) => {
           if (error.status !== 0) throw error;
           // The server may have rotated the token before the connection broke. Inside its grace period, the same token
           // gets the same answer again.
           await pause(1000);
-          return exchange();
+          return refresh();
         });
       } catch (error) {
-        const { status, retryAfter, reason } = error as AuthError;
+        refusal = error as AuthError;
+        const { status, reason } = refusal;
         if ((status === 401 || status === 403) && !reason) return drop('ended');
-        const wait = retryAfter ? retryAfter * 1000 : Math.min(RETRY_MS * 2 ** failures++, LONGEST_RETRY_MS);
-        if (retryAfter) {
-          refusal = error as AuthError;
-          refusedUntil = Date.now() + wait;
-        }
+        const wait = waitAfter(refusal, failures++);
+        if (refusal.retryAfter) refusedUntil = Date.now() + wait;
         schedule(wait);
-        throw error;
+        throw refusal;
       }
     });
 
   /** As {@link renewNow}. Calls that wait for the same renewal share its request, and its failure. */
   const renew = (stale: AuthSession | null): Promise<void> => {
-    let renewal = renewals.get(stale);
-    if (!renewal) {
-      renewal = renewNow(stale).finally(() => renewals.delete(stale));
-      renewals.set(stale, renewal);
-    }
-    return renewal;
+    if (!renewals.has(stale))
+      renewals.set(
+        stale,
+        renewNow(stale).finally(() => renewals.delete(stale)),
+      );
+    return renewals.get(stale)!;
   };
 
   channel?.addEventListener('message', ({ data }: MessageEvent<Message>) => {
@@ -219,6 +222,7 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
     globalThis.window?.addEventListener(event, check, { signal });
 
   return {
+    init,
     get current() {
       return current;
     },
@@ -228,6 +232,11 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
       return () => events.removeEventListener(event, handle);
     },
     renew,
+    /** Renews the session with a request that is sent after the call. */
+    async renewAgain() {
+      await renewals.get(current)?.catch(() => undefined);
+      await renew(current);
+    },
     async restore() {
       if (!current && stored()) {
         isAwaited = true;
@@ -242,14 +251,7 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
       return current;
     },
     /** Sends a request that signs in. @returns null; or the answer, if it has no tokens */
-    signIn: <T>(path: string, body: unknown) =>
-      locked(async () => {
-        const sentAt = Date.now();
-        const answer = await send<Tokens & T>(url + path, 'POST', body, isCookie);
-        if (!answer?.access_token) return answer;
-        take(answer, sentAt, 'login');
-        return null;
-      }),
+    signIn: <T>(path: string, body: unknown) => locked(() => exchange<T>(path, body, 'login')),
     /** Forgets, in all tabs, a session that the server has ended. */
     end: (fid: string | undefined, reason: SignedOutReason) =>
       locked(async () => {

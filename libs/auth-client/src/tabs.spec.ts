@@ -1,7 +1,5 @@
-import { FakeServer, eventsOf } from './server.testkit.js';
+import { FakeServer, LOGIN, ORDERS, eventsOf } from './server.testkit.js';
 
-const LOGIN = { email: 'ada' };
-const ORDERS = 'https://api.test/orders';
 const KEY = 'svc-auth:https://api.test/auth';
 
 /** The `localStorage` of all tabs. */

@@ -173,7 +173,9 @@ export interface AuthClient {
    */
   restore(): Promise<AuthSession | null>;
   /**
-   * Renews the session now, for example to get a changed ability, or after a redirect that has set the refresh cookie.
+   * Renews the session now, for example to get a changed ability, or after a redirect that has set the refresh cookie. It
+   * waits until a running renewal of this tab ends, and then sends a new request. It shares a renewal of another
+   * tab: if that one was sent before the change, call it again.
    *
    * @returns the session, or null if it has ended
    */
@@ -190,9 +192,11 @@ export interface AuthClient {
    */
   fetch(input: RequestInfo | URL, init?: RequestInit): Promise<Response>;
   /**
-   * Sends JSON with {@link fetch}, with a timeout of 15 seconds for each attempt.
+   * Sends JSON with {@link fetch}, with a timeout of 15 seconds for each attempt. It follows redirects, as `fetch` does; with
+   * a confirmation it follows none, and is rejected with the reason `unreachable`.
    *
    * @param url an URL, or a path of the page's origin
+   * @param body sent as JSON; undefined and null: no body
    * @returns the JSON of the answer, or null if it has none
    */
   request<T = unknown>(method: string, url: string, body?: unknown, init?: RequestInit): Promise<T>;
@@ -215,8 +219,13 @@ export interface AuthClient {
   /**
    * Offers passkeys in the suggestions of an `<input autocomplete="username webauthn">`, and signs in with the chosen one.
    *
+   * After a request that fails, and after a dialog that the user cancels, it offers them again after `Retry-After`, or after
+   * 5 seconds, doubled with each failure up to 60. It then waits until the page is used (pointer or key).
+   *
    * @param signal ends the offer, for example when the form is removed. Any other method that signs in ends it, too
-   * @returns whether the user was signed in
+   * @returns whether the user was signed in; false if the offer was ended, or the browser has no such suggestions
+   * @throws AuthError if the server refuses the passkey; any DOMException except NotAllowedError, for example SecurityError
+   *   if the page has the wrong origin
    */
   autofillPasskeys(signal?: AbortSignal): Promise<boolean>;
   /**

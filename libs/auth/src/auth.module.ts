@@ -6,6 +6,7 @@ import { AUTH_CONFIG, type AuthConfig } from './foundation/config/auth-config';
 import type { AuthModuleAsyncOptions, AuthModuleOptions, AuthStructure } from './foundation/config/auth-options';
 import { DEFAULTS } from './foundation/config/defaults';
 import { merge } from './foundation/config/merge';
+import { isProduction } from './foundation/config/option-values.policy';
 import { combine, readFlags } from './foundation/config/resolve-options';
 import { authEntities } from './entities';
 import { forwardEvents, AuthEvents } from './foundation/platform/auth-events';
@@ -17,7 +18,9 @@ import { refuseRoutes } from './request/gates/boot-check';
 import { AuthConfigError } from './foundation/platform/errors';
 import { Clock } from './foundation/platform/clock';
 import { Database } from './foundation/platform/database';
+import { OwnRedis } from './foundation/security-store/own-redis';
 import { SecurityStore } from './foundation/security-store/security-store';
+import { openStore } from './foundation/security-store/select-store';
 import { UnreadableRequests } from './request/http/parser-errors';
 import { ResponseProtection } from './request/http/route.interceptor';
 import { SecurityLog } from './foundation/observability/security-log';
@@ -43,6 +46,8 @@ export class AuthModule implements NestModule, OnModuleInit {
     private readonly realms: Realms,
     private readonly application: ApplicationConfig,
     private readonly securityLog: SecurityLog,
+    private readonly store: SecurityStore,
+    private readonly redis: OwnRedis,
   ) {
     if ([...modules.values()].filter(({ metatype }) => metatype === AuthModule).length > 1) {
       throw new AuthConfigError(
@@ -57,10 +62,12 @@ export class AuthModule implements NestModule, OnModuleInit {
     this.moduleRef.get(ResponseProtection).install();
   }
 
-  onModuleInit(): void {
+  /** Nest calls it before that of the modules of the application that are not global. */
+  async onModuleInit(): Promise<void> {
     refuseRoutes(this.modules, new MetadataScanner(), this.realms, this.application);
     forwardEvents(this.events, this.moduleRef);
     observeEvents(this.events, this.securityLog, this.realms);
+    await openStore(this.store, this.redis, isProduction());
   }
 
   /**

@@ -23,6 +23,7 @@ export interface FaultyRequests {
 
 const ALLOWED = new Set([200, 204, 401, 422, 503]);
 const CLIENTS = 10;
+const LEAST_FAULTS = 5;
 
 type Session = { access_token: string; refresh_token: string };
 
@@ -37,7 +38,8 @@ const kinds: ((proxy: TcpProxy) => void)[] = [
 ];
 
 /**
- * Sends requests from several clients until `total` is reached, while the stores fail and recover.
+ * Sends requests from several clients while the stores fail and recover: until `total` requests are sent, five faults
+ * have occurred and one of them was answered with 503.
  *
  * @param longestMs the maximum duration of a fault
  */
@@ -59,7 +61,7 @@ export async function sendThroughFaults(node: BrokenNode, total: number, longest
   for (const email of emails) clients.push(await Client.start(node, email, result));
   const witness = await node.t.session(emails[0]);
 
-  const ended = () => result.requests >= total;
+  const ended = () => result.requests >= total && result.faults >= LEAST_FAULTS && result.statuses[503]! > 0;
   const breaking = breakStores(node, witness, result, longestMs, ended);
   await Promise.all(clients.map((client) => client.run(ended)));
   await breaking;
@@ -77,9 +79,9 @@ async function breakStores(
   while (!ended()) {
     const proxies = [[node.redis], [node.postgres], [node.redis, node.postgres]][randomInt(3)]!;
     for (const proxy of proxies) kinds[randomInt(kinds.length)]!(proxy);
-    result.faults++;
     await sleep(randomInt(100, longestMs));
     node.heal();
+    result.faults++;
     result.slowestRecovery = Math.max(result.slowestRecovery, await node.recovery(witness));
     await sleep(randomInt(50));
   }

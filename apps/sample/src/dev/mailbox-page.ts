@@ -22,6 +22,7 @@ export const page = (title: string, body: unknown): string =>
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="description" content="The mails of this development server, which sends none." />
         <title>${title}</title>
         <link rel="icon" href="/web/icon.svg" />
         <link rel="stylesheet" href="/web/style.css" />

@@ -1,6 +1,5 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { createClient } from '@redis/client';
 import { AuthModule, authEntities, authMigrations } from '@svc/auth';
 import { CreateUsers1795000000000, User } from './users.js';
 
@@ -13,21 +12,19 @@ import { CreateUsers1795000000000, User } from './users.js';
       migrations: [...authMigrations, CreateUsers1795000000000],
       migrationsRun: true,
     }),
-    AuthModule.forRootAsync({
+    AuthModule.forRoot({
       users: { entity: User },
       features: { registration: true },
-      useFactory: async () => ({
-        // Only this service can sign. It publishes the public key at /auth/jwks.
-        algorithm: 'ES256',
-        keys: { active: 'k1', private: 'keys/private.pem', public: { k1: 'keys/public.pem' } },
-        // The refresh tokens are derived from it. The other service does not have it.
-        secret: process.env.SVC_SECRET,
-        issuer: 'https://api.example.com',
-        // A token is valid at both services.
-        audience: ['https://api.example.com', 'https://reports.example.com'],
-        hooks: { abilities: () => ['reports.read'] },
-        cache: await createClient({ url: process.env.REDIS_URL }).connect(),
-      }),
+      // Only this service can sign. It publishes the public key at /auth/jwks.
+      algorithm: 'ES256',
+      keys: { active: 'k1', private: 'keys/private.pem', public: { k1: 'keys/public.pem' } },
+      // The refresh tokens are derived from it. The other service does not have it.
+      secret: process.env.SVC_SECRET,
+      issuer: 'https://api.example.com',
+      // A token is valid at both services.
+      audience: ['https://api.example.com', 'https://reports.example.com'],
+      hooks: { abilities: () => ['reports.read'] },
+      redis: { url: process.env.REDIS_URL ?? 'redis://localhost:6379' },
     }),
   ],
 })

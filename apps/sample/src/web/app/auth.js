@@ -3,14 +3,14 @@ import { config } from './config.js';
 
 let ask = async () => false;
 
-/** Sets the function that asks the user to confirm the identity. It resolves to whether the user did. */
+/** Sets the function that asks the user to confirm the identity, in one of the given ways. It resolves to whether the user did. */
 export const onConfirm = (confirm) => (ask = confirm);
 
 /** The session of this browser. */
 export const auth = createAuthClient({
   refreshToken: config.cookieMode ? 'cookie' : 'localStorage',
   confirmationHeader: config.confirmationHeader,
-  confirm: () => ask(),
+  confirm: (methods) => ask(methods),
 });
 
 /** Whether passkeys work here: the server lists this origin, and the browser parses WebAuthn options from JSON. */

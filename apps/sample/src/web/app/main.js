@@ -65,6 +65,7 @@ function drawIntro() {
   element('intro').hidden = !isShown;
   if (isShown) element('intro').replaceChildren(...(life().ended ? lastSession(drawn.signal) : intro()));
   document.body.classList.toggle('arriving', isShown);
+  document.body.classList.toggle('new', isShown && !life().ended);
   // On a narrow screen, an end that the user did not expect is explained before the form.
   document.body.classList.toggle('surprised', life().events.at(-1)?.reason === 'ended');
 }

@@ -1095,7 +1095,7 @@ export interface SecurityLogOptions {
 export interface RedisOptions {
   /**
    * URL of Redis: `redis://user:password@host:6379/0`, or `rediss://` for TLS. The library connects when the application
-   * starts, and closes the connection when the application shuts down. It needs `@redis/client` or `redis`, version 4 or
+   * is initialized, or at the first use before that, and closes the connection when the application shuts down. It needs `@redis/client` or `redis`, version 4 or
    * 5. The application does not start if no connection is possible within 5 seconds, or if `cache` or `denylistStore` is
    * also set. For Sentinel or a cluster, set `cache` to a client of your own.
    *

@@ -22,7 +22,7 @@ const [ATTEMPTS, PAUSE_MS] = [10, 3000];
 const ignore = (): void => undefined;
 
 /** A data source on a pool of the host, which closes the pool itself. TypeORM would end it after a failed start. */
-class SourceOnPool extends DataSource {
+export class SourceOnPool extends DataSource {
   override async destroy(): Promise<void> {}
 }
 

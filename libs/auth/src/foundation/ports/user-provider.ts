@@ -44,7 +44,8 @@ export abstract class UserProvider<User extends object = object> {
 
   /**
    * The user with this identifier (by default the email), with the password hash; null if there is none, also for an empty
-   * text. An email is passed as the user typed it. Registration stores emails in lower case, so the look-up must ignore case.
+   * text. An email is passed as the user typed it. Registration stores emails trimmed and in lower case, so the look-up must
+   * ignore case and white space at the ends, as `trim()` and `toLowerCase()` of a string do.
    *
    * Called by the login, the registration, `svc:release` and `svc:verification-link`.
    */
@@ -58,7 +59,7 @@ export abstract class UserProvider<User extends object = object> {
    * The provider of an entity does not agree for an email that is stored with capitals, by code other than the registration:
    * only that spelling finds it, but its form is that of all spellings.
    *
-   * Null: an email is compared in lower case, and any other identifier to the letter. Default: null. A provider that compares
+   * Null: an email is compared trimmed and in lower case, and any other identifier to the letter. Default: null. A provider that compares
    * another identifier in another way must implement it; at boot a warning names a provider that does not.
    */
   comparedForm(_identifier: string): string | null {

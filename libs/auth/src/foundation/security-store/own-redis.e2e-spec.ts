@@ -1,3 +1,4 @@
+import { Logger } from '@nestjs/common';
 import * as redis4 from '@redis/client';
 import * as redis5 from 'redis-5';
 import { eventually } from '../../../../../test/support/eventually';
@@ -7,7 +8,7 @@ import { AuthConfigError, StoreUnavailable } from '../platform/errors';
 import { OwnRedis } from './own-redis';
 import { RedisSecurityStore } from './redis-security-store';
 
-type NodeRedis = NonNullable<ReturnType<NonNullable<Parameters<OwnRedis['open']>[1]>>>;
+type NodeRedis = NonNullable<ReturnType<NonNullable<Parameters<OwnRedis['create']>[1]>>>;
 
 const VERSIONS = [
   ['4', redis4],
@@ -15,10 +16,10 @@ const VERSIONS = [
 ] as [string, NodeRedis][];
 
 describe('the client of redis.url', () => {
-  it('needs a package of the host, and the error has the command that installs it', async () => {
-    const opened = new OwnRedis().open('redis://localhost', () => undefined);
-    await expect(opened).rejects.toThrow(AuthConfigError);
-    await expect(opened).rejects.toThrow(/redis\.url \(SVC_REDIS_URL\).*npm install @redis\/client/);
+  it('needs a package of the host, and the error has the command that installs it', () => {
+    const create = () => new OwnRedis().create('redis://localhost', () => undefined);
+    expect(create).toThrow(AuthConfigError);
+    expect(create).toThrow(/redis\.url \(SVC_REDIS_URL\).*npm install @redis\/client/);
   });
 });
 
@@ -34,8 +35,13 @@ describeWithOwnRedis.each(VERSIONS)('the client of redis.url with node-redis %s'
     await server.stop();
   });
 
-  const store = async (): Promise<RedisSecurityStore> =>
-    new RedisSecurityStore(await own.open(server.url, () => library), 500, '', () => own.connected !== undefined);
+  const client = (url = server.url) => own.create(url, () => library);
+
+  async function store(timeoutMs = 500): Promise<RedisSecurityStore> {
+    const created = new RedisSecurityStore(client(), timeoutMs, '', () => own.connected !== undefined);
+    await own.open();
+    return created;
+  }
 
   it('refuses commands at once while Redis is away, and is used again when it is back', async () => {
     const used = await store();
@@ -57,19 +63,48 @@ describeWithOwnRedis.each(VERSIONS)('the client of redis.url with node-redis %s'
   });
 
   it('is closed at the end', async () => {
-    const client = await own.open(server.url, () => library);
-    const used = new RedisSecurityStore(client, 50, '', () => own.connected !== undefined);
+    const used = await store(50);
+    const { connected } = own;
     await own.onApplicationShutdown();
     await expect(used.getMany(['a'])).rejects.toThrow(StoreUnavailable);
-    expect([client.isOpen, own.connected]).toEqual([false, undefined]);
+    expect([connected!.isOpen, own.connected]).toEqual([false, undefined]);
+  });
+
+  it('is opened by the first commands of an application that is not initialized', async () => {
+    const mayConnect = () => own.connected !== undefined;
+    const used = new RedisSecurityStore(client(), 500, '', mayConnect, () => own.open());
+    await Promise.all([used.setMany(['a'], '1', 60), used.setMany(['b'], '2', 60)]);
+    expect(await used.getMany(['a', 'b'])).toEqual(['1', '2']);
+    await own.open();
+    await own.onApplicationShutdown();
+    await expect(used.getMany(['a'])).rejects.toThrow(StoreUnavailable);
+  });
+
+  it('does not stay open if the application ends while it connects', async () => {
+    const created = client();
+    const opened = own.open();
+    await own.onApplicationShutdown();
+    await opened.catch(() => undefined);
+    expect([created.isOpen, own.connected]).toEqual([false, undefined]);
+  });
+
+  it('has no connection before it is opened, and can be closed then', async () => {
+    expect([client().isOpen, own.connected]).toEqual([false, undefined]);
+    await own.onApplicationShutdown();
   });
 
   it('does not stay open if no connection is possible', async () => {
     const { port } = server;
     await server.stop();
-    await expect(own.open(`redis://127.0.0.1:${port}`, () => library)).rejects.toThrow(
+    const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation();
+    const created = client(`redis://127.0.0.1:${port}`);
+    const used = new RedisSecurityStore(created, 500, '', () => own.connected !== undefined);
+    await expect(own.open()).rejects.toThrow(
       /^redis\.url \(SVC_REDIS_URL\) could not be connected within 5 seconds \(.*ECONNREFUSED.*Check its URL/,
     );
-    expect(own.connected).toBeUndefined();
+    expect([created.isOpen, own.connected]).toEqual([false, undefined]);
+    // The error has the cause. Each attempt would log it again.
+    expect(warn).not.toHaveBeenCalled();
+    await expect(used.getMany(['a'])).rejects.toThrow(StoreUnavailable);
   });
 });

@@ -1,7 +1,7 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { AuthConfigError } from '../platform/errors';
 import { optionalPeer } from '../platform/optional-peer';
-import { type RedisClient, connectionFailure } from './redis-client';
+import { type RedisClient, connectionFailure, disconnected } from './redis-client';
 
 /** What is used of `redis` and of `@redis/client`, versions 4 and 5. */
 interface NodeRedis {
@@ -18,35 +18,51 @@ const SETTINGS = {
   socket: { connectTimeout: 2000, reconnectStrategy: (retries: number) => Math.min(retries * 50, 500) },
 };
 
-/** The client of `redis.url`. The module opens it when the application starts, and closes it when the application ends. */
+/**
+ * The client of `redis.url`. The module opens it when all providers of the application exist: if one of them refuses the
+ * start, Nest shuts nothing down, and an open connection would keep the process running. A command before that, for example
+ * of an application that is not initialized, opens it, too. The module closes it when the application ends.
+ */
 @Injectable()
 export class OwnRedis implements OnApplicationShutdown {
   private client?: RedisClient;
+  private opening?: Promise<void>;
+  private isOpen = false;
+  private isClosed = false;
 
-  /** The client, until the application ends. */
+  /** The client, from the first connection until the application ends. */
   get connected(): RedisClient | undefined {
-    return this.client;
+    return this.isOpen ? this.client : undefined;
   }
 
-  /** Connects to Redis. @throws AuthConfigError without node-redis, or if no connection is possible within 5 seconds */
-  async open(url: string, load: (name: string) => NodeRedis | undefined = optionalPeer): Promise<RedisClient> {
+  /** Creates the client, without a connection. @throws AuthConfigError without node-redis */
+  create(url: string, load: (name: string) => NodeRedis | undefined = optionalPeer): RedisClient {
     const library = load('redis') ?? load('@redis/client');
     if (!library) {
       throw new AuthConfigError('redis.url (SVC_REDIS_URL) needs @redis/client. Run: npm install @redis/client');
     }
     // node-redis writes into the object of the socket.
-    const client = library.createClient({ url, ...SETTINGS, socket: { ...SETTINGS.socket } });
-    const failure = await connectionFailure(client);
-    if (failure !== null) throw new AuthConfigError(`redis.url (SVC_REDIS_URL) ${failure}`);
-    this.client = client;
-    return client;
+    this.client = library.createClient({ url, ...SETTINGS, socket: { ...SETTINGS.socket } });
+    return this.client;
+  }
+
+  /** Connects the client once, if there is one. @throws AuthConfigError if no connection is possible within 5 seconds */
+  open(): Promise<void> {
+    return (this.opening ??= this.connect());
   }
 
   /** Closes the connection. After the HTTP server and the waiting mails, so that no request loses it. */
   async onApplicationShutdown(): Promise<void> {
-    const { client } = this;
-    this.client = undefined;
-    // Rejects while the client is not connected.
-    await client?.disconnect?.().catch(() => undefined);
+    [this.isOpen, this.isClosed] = [false, true];
+    if (this.client) await disconnected(this.client);
+  }
+
+  private async connect(): Promise<void> {
+    if (!this.client || this.isClosed) return;
+    const failure = await connectionFailure(this.client);
+    if (failure !== null) throw new AuthConfigError(`redis.url (SVC_REDIS_URL) ${failure}`);
+    // An application that ends during its start closes the client while it connects.
+    if (this.isClosed) await disconnected(this.client);
+    else this.isOpen = true;
   }
 }

@@ -151,12 +151,21 @@ export async function connectionFailure(client: RedisClient): Promise<string | n
   waiting.abort();
   if (isConnected) return null;
   // Otherwise node-redis tries again without end.
-  await client.disconnect?.().catch(() => undefined);
+  await disconnected(client);
   const { message, code } = (last ?? {}) as { message?: string; code?: string };
   return (
     `could not be connected within ${CONNECT_TIMEOUT_MS / 1000} seconds${last ? ` (${message || code})` : ''}. ` +
     'Check its URL, and that Redis is reachable when the application starts.'
   );
+}
+
+/** Closes a client. One that is not connected refuses it: node-redis 4 with a promise that rejects, 5 with an error at once. */
+export async function disconnected(client: RedisClient): Promise<void> {
+  try {
+    await client.disconnect?.();
+  } catch {
+    // It is closed.
+  }
 }
 
 /**

@@ -131,12 +131,14 @@ export class RedisSecurityStore extends SecurityStore {
    * @param timeoutMs longest wait for a reply in milliseconds. node-redis has no timeout for a server that hangs
    * @param prefix prefix of every key
    * @param mayConnect whether the store may replace a connection on which nothing is answered
+   * @param opened waits for the first connection of a client that is connected later than the store is created
    */
   constructor(
     private readonly client: RedisSource,
     private readonly timeoutMs: number,
     private readonly prefix = '',
     mayConnect = (): boolean => true,
+    private readonly opened?: () => Promise<void>,
   ) {
     super();
     // node-redis 5 does not have `executeIsolated`.
@@ -148,7 +150,8 @@ export class RedisSecurityStore extends SecurityStore {
     this.liveness = new Liveness(client, 2 * timeoutMs, mayConnect);
     // Without a listener, a lost connection ends the process. A sentinel object also emits strings.
     client.on('error', (error: Error | string) => {
-      this.logger.warn(`Redis: ${typeof error === 'string' ? error : error.message}`);
+      // The error of the first connection refuses the start, and has the same text.
+      if (mayConnect()) this.logger.warn(`Redis: ${typeof error === 'string' ? error : error.message}`);
     });
     // Another master may have answered since, on a connection that stays open.
     if (isSentinel(client)) client.on('topology-change', () => this.servers.forget());
@@ -259,6 +262,7 @@ export class RedisSecurityStore extends SecurityStore {
 
   /** Runs `command` once, on the master. */
   private async run<T>(command: (client: RedisClient) => Promise<T>): Promise<T> {
+    if (this.client.isReady === false) await this.opened?.().catch(() => undefined);
     // An offline client would queue the command and run it after the timeout.
     if (this.client.isReady === false) throw new StoreUnavailable('Redis');
     const sentAt = performance.now();

@@ -23,7 +23,7 @@ interface StoreChoice {
  * client below a cache, or the memory of this process.
  *
  * @throws AuthConfigError for a Redis client that cannot be used; in production also for a store that is not shared,
- * because a revocation would reach only one process, and for a Redis that evicts keys. If Redis does not report its eviction policy, a warning is logged
+ * because a revocation would reach only one process
  */
 export async function selectStore(
   choice: StoreChoice,
@@ -33,8 +33,6 @@ export async function selectStore(
 ): Promise<SecurityStore> {
   const { store: source } = choice;
   const store = await storeOf(choice, clock, own);
-  const isRedis = store instanceof RedisSecurityStore || store instanceof RedisClusterStore;
-  if (production && isRedis) await refuseEviction(store).catch((error) => closed(own, error));
   if (store.shared) return store;
   const problem = source
     ? 'cache is not a shared store: its data is in the memory of this process, or is not stored'
@@ -49,10 +47,22 @@ export async function selectStore(
   return store;
 }
 
-/** An application that does not start is not shut down either. */
-async function closed(own: OwnRedis, error: unknown): Promise<never> {
-  await own.onApplicationShutdown();
-  throw error;
+/**
+ * Connects to the Redis of `redis.url`. In production it refuses a Redis that evicts keys; if Redis does not report its
+ * eviction policy, a warning is logged.
+ *
+ * @throws AuthConfigError
+ */
+export async function openStore(store: SecurityStore, own: OwnRedis, production: boolean): Promise<void> {
+  await own.open();
+  if (!production || !(store instanceof RedisSecurityStore || store instanceof RedisClusterStore)) return;
+  try {
+    await refuseEviction(store);
+  } catch (error) {
+    // An application that does not start is not shut down either.
+    await own.onApplicationShutdown();
+    throw error;
+  }
 }
 
 /** The library detects the loss of all data, but not the loss of single entries. */
@@ -69,12 +79,9 @@ async function storeOf(
   own: OwnRedis,
 ): Promise<SecurityStore> {
   if (redisUrl !== undefined) {
-    return new RedisSecurityStore(
-      await own.open(redisUrl),
-      storeTimeoutMs,
-      keyPrefix,
-      () => own.connected !== undefined,
-    );
+    const client = own.create(redisUrl);
+    const isConnected = () => own.connected !== undefined;
+    return new RedisSecurityStore(client, storeTimeoutMs, keyPrefix, isConnected, () => own.open());
   }
   if (store instanceof SecurityStore) return store;
   const client = redisClientOf(store);

@@ -5,7 +5,7 @@ import { isMissing } from '../../foundation/platform/database';
 import { StoreUnavailable } from '../../foundation/platform/errors';
 import { withTimeout } from '../../foundation/platform/deadline';
 import { SecurityStore, UNNAMED } from '../../foundation/security-store/security-store';
-import { COMPLETE, FAMILY_KEYS, familyKey, longestLife } from './denylist';
+import { COMPLETE, FAMILY_KEYS, familyKey, longestLife, readEach } from './denylist';
 import { type EndedSince, EndedSessions } from './ended-sessions';
 import { StoreContinuity } from './store-continuity';
 
@@ -138,10 +138,7 @@ export class DenylistMonitor implements OnApplicationBootstrap, OnModuleDestroy 
 
   /** The mark and the current id of each slot tag that can be read. @throws if none can be read */
   private async marks(): Promise<[tag: string, mark: string | null, id: string][]> {
-    const results = await Promise.allSettled(this.store.slotTags.map((tag) => this.markOf(tag)));
-    const failed = results.find((result) => result.status === 'rejected');
-    if (failed && results.every(({ status }) => status === 'rejected')) throw failed.reason;
-    const read = results.map((result) => (result.status === 'fulfilled' ? result.value : null));
+    const read = await readEach(this.store.slotTags, (tag) => this.markOf(tag));
     return read.filter((one) => one !== null);
   }
 

@@ -108,11 +108,9 @@ export class StoredDenylist extends Denylist {
   }
 
   async completeness(): Promise<Completeness> {
-    const reads = await Promise.allSettled(this.store.slotTags.map((tag) => this.readMarked([], tag)));
-    const failed = reads.find((read) => read.status === 'rejected');
-    if (failed && reads.every(({ status }) => status === 'rejected')) throw failed.reason;
-    const complete = reads.filter((read) => read.status === 'fulfilled' && read.value.isComplete).length;
-    if (complete === reads.length) return 'all';
+    const reads = await readEach(this.store.slotTags, (tag) => this.readMarked([], tag));
+    const complete = reads.filter(({ isComplete }) => isComplete).length;
+    if (complete === this.store.slotTags.length) return 'all';
     return complete > 0 ? 'some' : 'none';
   }
 
@@ -171,6 +169,15 @@ export const longestLife = ({ accessTtl, leeway }: { accessTtl: number; leeway: 
 
 /** Prefix of the key of every denied session. */
 export const FAMILY_KEYS = 'svc:dl:fid:';
+
+/** Reads something of each slot tag. @returns the results of those that could be read @throws if none could be */
+export async function readEach<T>(tags: readonly string[], read: (tag: string) => Promise<T>): Promise<T[]> {
+  const results = await Promise.allSettled(tags.map(read));
+  const values = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+  const failed = results.find((result) => result.status === 'rejected');
+  if (failed && !values.length) throw failed.reason;
+  return values;
+}
 
 type Tags = Pick<SecurityStore, 'slotTag'>;
 

@@ -75,7 +75,7 @@ const COMMANDS: Readonly<Record<string, CliCommand>> = {
     options: { 'dry-run': flag, 'env-file': text },
     refused: 1,
     run: async (values) =>
-      init({ isDryRun: values['dry-run'] === true, envFile: (values['env-file'] as string | undefined) ?? '.env' }),
+      init({ isDryRun: values['dry-run'] === true, envFile: (values['env-file'] as string | undefined) || '.env' }),
   },
 };
 

@@ -26,14 +26,14 @@ export interface Subject {
   readonly config?: AuthConfig;
   readonly database?: Database;
   readonly redis?: RedisSource;
-  /** In the order of `config.guards`. */
-  readonly keyrings?: readonly Keyring[];
+  /** In the order of `config.guards`. Undefined: the keys of this guard are invalid. */
+  readonly keyrings?: readonly (Keyring | undefined)[];
 }
 
 /** Milliseconds for one answer of another server. */
 export const ANSWER_MS = 5000;
 
-/** A finding without a cure of its own. */
+/** Makes a finding. An undefined cure is left out. */
 export const finding = (check: string, status: Finding['status'], message: string, cure?: string): Finding => ({
   check,
   status,
@@ -80,42 +80,46 @@ const variables = ({ guards }: AuthConfig): Finding[] =>
     process.env,
   ).map((text) => finding('variables', 'warning', text));
 
-async function keyChecks({ config, keyrings = [] }: Subject): Promise<Finding[]> {
-  const findings = await Promise.all(
-    keyrings.map(async (keyring, i): Promise<Finding> => {
-      const { guard, secret = '', previousSecrets } = config!.guards[i]!;
-      const { algorithm, activeKid, remote } = keyring;
-      const of = `The guard "${guard}" uses ${algorithm}`;
-      if (remote) {
-        const read = await withTimeout('The key set', ANSWER_MS, remote.hasAny()).catch((error: Error) => error);
-        if (read === true) return finding('keys', 'ok', `${of} with ${remote.keys.size} keys of keys.jwks.`);
-        return finding(
-          'keys',
-          'error',
-          `${of}, and keys.jwks ${read === false ? `has no key for ${algorithm}` : 'cannot be read'}.`,
-          'Check keys.jwks (SVC_JWKS_URL): its issuer must run, and sign with this algorithm.',
-        );
-      }
-      if (algorithm === 'HS256') {
-        const former = previousSecrets.length ? `, and ${previousSecrets.length} former secrets` : '';
-        return finding('keys', 'ok', `${of} with a secret of ${Buffer.byteLength(secret) * 8} bits${former}.`);
-      }
-      const { keys } = keyring.jwks();
-      return keyring.canSign
-        ? finding('keys', 'ok', `${of}. The key "${activeKid}" signs, and ${keys.length} public keys verify.`)
-        : finding('keys', 'ok', `${of}. It only verifies, with ${keys.length} public keys.`);
-    }),
-  );
-  return findings;
-}
+/** Runs a check of each guard whose keys are valid. */
+const eachKeyring = (
+  { config, keyrings = [] }: Subject,
+  check: (keyring: Keyring, guard: GuardConfig) => Promise<Finding>,
+): Promise<Finding[]> =>
+  Promise.all(keyrings.flatMap((keyring, i) => (keyring ? [check(keyring, config!.guards[i]!)] : [])));
+
+const keyChecks = (subject: Subject): Promise<Finding[]> =>
+  eachKeyring(subject, async (keyring, { guard, secret = '', previousSecrets }) => {
+    const { algorithm, activeKid, remote } = keyring;
+    const of = `The guard "${guard}" uses ${algorithm}`;
+    if (remote) {
+      const read = await withTimeout('The key set', ANSWER_MS, remote.hasAny()).catch((error: Error) => error);
+      if (read === true) return finding('keys', 'ok', `${of} with ${remote.keys.size} keys of keys.jwks.`);
+      return finding(
+        'keys',
+        'error',
+        `${of}, and keys.jwks ${read === false ? `has no key for ${algorithm}` : 'cannot be read'}.`,
+        'Check keys.jwks (SVC_JWKS_URL): its issuer must run, and sign with this algorithm.',
+      );
+    }
+    if (algorithm === 'HS256') {
+      const former = previousSecrets.length ? `, and ${previousSecrets.length} former secrets` : '';
+      return finding('keys', 'ok', `${of} with a secret of ${Buffer.byteLength(secret) * 8} bits${former}.`);
+    }
+    const { keys } = keyring.jwks();
+    return keyring.canSign
+      ? finding('keys', 'ok', `${of}. The key "${activeKid}" signs, and ${keys.length} public keys verify.`)
+      : finding('keys', 'ok', `${of}. It only verifies, with ${keys.length} public keys.`);
+  });
 
 /** Whether the running application publishes the key with which this configuration signs. */
-async function publishedKeys({ config, keyrings = [] }: Subject, base: string): Promise<Finding[]> {
-  const checks = keyrings.map(async (keyring, i): Promise<Finding> => {
-    const address = `${base.replace(/\/+$/, '')}/${config!.guards[i]!.path}/jwks`;
+const publishedKeys = (subject: Subject, base: string): Promise<Finding[]> =>
+  eachKeyring(subject, async (keyring, { path }) => {
+    const address = `${base.replace(/\/+$/, '')}/${path}/jwks`;
     try {
       const answer = await fetch(address, { signal: AbortSignal.timeout(ANSWER_MS), redirect: 'error' });
-      const { keys } = (await answer.json()) as { keys: { kid?: string; n?: string; x?: string }[] };
+      if (!answer.ok) throw new Error(`HTTP ${answer.status}`);
+      const { keys } = (await answer.json()) as { keys?: { kid?: string; n?: string; x?: string }[] };
+      if (!Array.isArray(keys)) throw new Error('the answer is no key set');
       const own = keyring.jwks().keys.find(({ kid }) => kid === keyring.activeKid);
       if (!own) return finding('jwks', keys.length ? 'error' : 'ok', `${address} lists ${keys.length} keys.`);
       const published = keys.find(({ kid }) => kid === keyring.activeKid);
@@ -133,8 +137,6 @@ async function publishedKeys({ config, keyrings = [] }: Subject, base: string): 
       return finding('jwks', 'error', `${address} cannot be read: ${reason}`, 'Check --url and the option path.');
     }
   });
-  return Promise.all(checks);
-}
 
 function cookieChecks({ guard, cookieMode, refreshTokenFrom, cookie }: GuardConfig): Finding[] {
   if (!cookieMode && refreshTokenFrom === 'mode') return [];
@@ -175,7 +177,8 @@ function proxyChecks({ file, production }: Subject, { routes, guards }: AuthConf
     const message = 'The setting "trust proxy" was not found, because there is no main.js beside the root module.';
     return [finding('proxy', 'skipped', message, PROXY_CURE)];
   }
-  if (/trust.?proxy/i.test(readFileSync(main, 'utf8'))) return [finding('proxy', 'ok', 'main.js sets "trust proxy".')];
+  const code = readFileSync(main, 'utf8').replaceAll(/\/\*[^]*?\*\/|^\s*\/\/.*$/gm, '');
+  if (/trust.?proxy/i.test(code)) return [finding('proxy', 'ok', 'main.js sets "trust proxy".')];
   return [
     finding(
       'proxy',

@@ -1,13 +1,16 @@
 import { generateKeyPairSync } from 'node:crypto';
+import { NestApplicationContext } from '@nestjs/core';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type Ended, runInProcess } from '../../../../../test/console/in-process';
 import { WorkingDirectory } from '../../../../../test/console/working-directory';
+import { Person } from '../../../../../test/support/user-entities';
 import { type TestDatabase, createDatabase, createEmptyDatabase, executed } from '../../../../../test/support/database';
 import { ENCRYPTION_KEY, SECRET } from '../../../../../test/support/host.module';
 import { RedisServer } from '../../../../../test/support/redis';
 import { describeWithOwnRedis } from '../../../../../test/support/with-redis';
+import { DataSource } from 'typeorm';
 import type { Finding } from './config-checks';
 import { runCli } from './commands';
 
@@ -164,6 +167,40 @@ describeWithOwnRedis('svc-auth doctor', () => {
     await own.drop();
   });
 
+  describe('for an application on the option pool', () => {
+    beforeEach(() => {
+      place.write(
+        `const { Pool } = require(${JSON.stringify(require.resolve('pg'))});
+         const { AuthModule, UserProvider } = require('@svc/auth');
+         class Nobody extends UserProvider {}
+         const pool = new Pool({ connectionString: process.env.DATABASE_URL, idleTimeoutMillis: 1 });
+         const options = { redis: { url: process.env.REDIS_URL }, ...${JSON.stringify({ ...SOUND, secret: SECRET, features: { accountDeletion: false } })} };
+         exports.AppModule = AuthModule.forRoot({ ...options, pool, users: { provider: Nobody } });`,
+        'pool.module.js',
+      );
+    });
+
+    it('names missing tables, and how they are created there', async () => {
+      const own = await createEmptyDatabase();
+      setEnvironment({ DATABASE_URL: own.url });
+      expect(problemsOf(await report('pool.module.js'))).toEqual([
+        expect.stringMatching(
+          /^error tables: The table svc_sessions is missing[^]*migrateAuth\(pool\).*svc:migrate\.$/,
+        ),
+      ]);
+      await own.drop();
+    });
+
+    it('says once that the database does not exist, with the correction', async () => {
+      const url = new URL(database.url);
+      url.pathname = '/none';
+      setEnvironment({ DATABASE_URL: url.href });
+      expect(problemsOf(await report('pool.module.js'))).toEqual([
+        expect.stringMatching(/^error postgres: No connection to PostgreSQL: .*"none" does not exist.*createdb/),
+      ]);
+    });
+  });
+
   it('names an index that is missing, and an identifier that is not unique', async () => {
     await executed(
       'DROP INDEX svc_sessions_live; ALTER TABLE people DROP CONSTRAINT people_email_key; CREATE INDEX ON people (lower(email))',
@@ -175,8 +212,41 @@ describeWithOwnRedis('svc-auth doctor', () => {
         'error indexes: The index svc_sessions_live of svc_sessions is missing or invalid. CREATE INDEX svc_sessions_live ' +
           'ON "svc_sessions" (guard, user_id, created_at, id) WHERE revoked_at IS NULL;',
       ),
-      expect.stringMatching(/^warning indexes: people\.email has no unique index: two users can have one identifier/),
+      expect.stringMatching(
+        /^warning indexes: people\.email has no unique index of this column alone: two users can have one identifier/,
+      ),
     ]);
+  });
+
+  it.each<[string, string, string, string]>([
+    ['is unique', 'UNIQUE INDEX ON people (lower(email))', '', ''],
+    ['is unique together with another column', 'UNIQUE INDEX ON people (email, id)', '', 'no unique index of this'],
+    ['is unique among some rows', 'UNIQUE INDEX ON people (email) WHERE id > 0', '', 'no index of all rows'],
+    ['is a part of an expression', 'UNIQUE INDEX ON people ((email || id))', '', 'no index of all rows'],
+    ['is the second column', 'INDEX ON people (id, email)', '', 'no index of all rows'],
+    [
+      'is unique among the rows that are not deleted',
+      'UNIQUE INDEX ON people (email) WHERE gone_at IS NULL',
+      'gone_at',
+      '',
+    ],
+    ['is unique among others', 'UNIQUE INDEX ON people (email) WHERE gone_at IS NULL', '', 'no index of all rows'],
+  ])('reads from the indexes whether the identifier %s: %s', async (_, index, deletedAt, problem) => {
+    await executed(
+      `ALTER TABLE people DROP CONSTRAINT people_email_key; ALTER TABLE people ADD gone_at timestamptz; CREATE ${index}`,
+      database.url,
+    );
+    // The entities of the tests are those of all suites, so that only its metadata changes.
+    const { initialize } = DataSource.prototype;
+    jest.spyOn(DataSource.prototype, 'initialize').mockImplementation(async function (this: DataSource) {
+      await initialize.call(this);
+      if (deletedAt && this.hasMetadata(Person))
+        this.getMetadata(Person).deleteDateColumn = { databaseName: deletedAt } as never;
+      return this;
+    });
+    writeModule(withRedis());
+    const problems = problemsOf(await report('app.module.js')).filter((text) => text.includes('people.email'));
+    expect(problems).toEqual(problem ? [expect.stringContaining(`people.email has ${problem}`)] : []);
   });
 
   it('finds a clock that differs', async () => {
@@ -203,7 +273,7 @@ describeWithOwnRedis('svc-auth doctor', () => {
   });
 
   it('checks an application in memory, a mail server, cookies and a proxy', async () => {
-    place.write('app.listen(3000);', 'main.js');
+    place.write("// app.set('trust proxy', 1);\napp.listen(3000);", 'main.js');
     writeModule(
       `{ cookieMode: true, cookie: { secure: false }, ...${JSON.stringify(SOUND)},
          mail: { mailer: require('@svc/auth').nodemailerMailer('smtp://me:mail-password@127.0.0.1:1', 'a@example.com') } }`,
@@ -230,17 +300,55 @@ describeWithOwnRedis('svc-auth doctor', () => {
     expect(problemsOf(found)).toEqual([expect.stringContaining('No mail can be sent: AUTH PLAIN *** *** ***')]);
   });
 
+  it('hides secrets in the errors of a file of the host', async () => {
+    setEnvironment({ SMTP_PASS: 'smtp-pass-0123' });
+    place.write(`throw new Error('no mail: smtp-pass-0123')`, 'app.module.js');
+    expect(problemsOf(await report('app.module.js'))).toEqual([
+      expect.stringMatching(/^error start: .*app\.module\.js cannot be loaded: no mail: \*\*\* $/),
+    ]);
+  });
+
+  it('keeps its findings if the application does not close, and prints the error without its secrets', async () => {
+    writeModule(withRedis());
+    // As an error of a hook does in Nest 11. Nest 12 logs it.
+    const { close } = NestApplicationContext.prototype;
+    jest.spyOn(NestApplicationContext.prototype, 'close').mockImplementation(async function (this: typeof close) {
+      await close.call(this as never);
+      throw new Error(`closed: ${SECRET}`);
+    } as typeof close);
+    const found = await report('app.module.js');
+    expect(problemsOf(found)).toEqual([
+      'warning start: The application does not close without an error: closed: *** Correct its hooks of the shutdown ' +
+        '(onApplicationShutdown).',
+    ]);
+    expect(found.checks).toContainEqual(expect.objectContaining({ check: 'redis', status: 'ok' }));
+  });
+
+  it('keeps its findings if a check fails', async () => {
+    place.write(
+      `const cache = { masters: [{}], getSlotMaster: () => null, sendCommand: async () => null, isOpen: true,
+         nodeClient: async () => { throw new Error('no node'); } };
+       exports.default = { secret: '${SECRET}', users: {}, cache };`,
+      'options.js',
+    );
+    const found = await report('options.js');
+    expect(problemsOf(found)).toContain('error redis: The check was not possible: no node ');
+    expect(found.checks).toContainEqual(expect.objectContaining({ check: 'postgres', status: 'ok' }));
+  });
+
+  const pair = (): [publicKey: string, privateKey: string] => {
+    const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    return [publicKey, privateKey].map((key, i) =>
+      String(key.export({ type: i ? 'pkcs8' : 'spki', format: 'pem' })),
+    ) as [string, string];
+  };
+
   it('compares the keys with those that the running application publishes', async () => {
-    const pair = (): [string, string] => {
-      const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-      return [publicKey, privateKey].map((key, i) =>
-        String(key.export({ type: i ? 'pkcs8' : 'spki', format: 'pem' })),
-      ) as [string, string];
-    };
     const [publicKey, privateKey] = pair();
     writeModule(withRedis({ algorithm: 'ES256', keys: { private: privateKey, public: { default: publicKey } } }));
-    let keys: object[] = [];
-    const server = createServer((_, response) => void response.end(JSON.stringify({ keys })));
+    let keys: object[] | undefined = [];
+    let status = 200;
+    const server = createServer((_, response) => void response.writeHead(status).end(JSON.stringify({ keys })));
     await new Promise((ready) => void server.listen(0, '127.0.0.1', () => ready(undefined)));
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const found = await report('app.module.js', '--url', url);
@@ -248,6 +356,11 @@ describeWithOwnRedis('svc-auth doctor', () => {
     const { createPublicKey } = await import('node:crypto');
     keys = [{ ...createPublicKey(publicKey).export({ format: 'jwk' }), kid: 'default' }];
     expect(problemsOf(await report('app.module.js', '--url', url))).toEqual([]);
+    status = 404;
+    expect(problemsOf(await report('app.module.js', '--url', url))[0]).toMatch(/jwks cannot be read: HTTP 404 /);
+    status = 200;
+    keys = undefined;
+    expect(problemsOf(await report('app.module.js', '--url', url))[0]).toMatch(/read: the answer is no key set /);
     server.close();
     expect(found.stdout).not.toContain('BEGIN PRIVATE KEY');
   });
@@ -281,6 +394,25 @@ describeWithOwnRedis('svc-auth doctor', () => {
       place.write("exports.default = async () => ({ algorithm: 'RS256', users: {}, audience: [] });", 'options.js');
       const found = await report('options.js');
       expect(problemsOf(found)[0]).toMatch(/^error options: keys\.active \(SVC_ACTIVE_KID\)/);
+    });
+
+    it('names the guard of each key, also beside a guard with an invalid key pair', async () => {
+      const keys = { private: pair()[1], public: { default: pair()[0] } };
+      const staff = { algorithm: 'HS256', secret: '0123456789abcdef'.repeat(4), path: 'staff', users: {} };
+      const options = { algorithm: 'ES256', keys, users: {}, guards: { staff } };
+      place.write(`exports.default = ${JSON.stringify(options)};`, 'options.js');
+      const { checks } = await report('options.js');
+      const ofKeys = checks.filter(({ check }) => check === 'keys').map(({ message }) => message);
+      expect(ofKeys).toEqual(['The guard "staff" uses HS256 with a secret of 512 bits.']);
+    });
+
+    it('prints a result for options that contradict each other', async () => {
+      place.write("exports.default = { redis: { url: 'redis://localhost' }, cache: {}, users: {} };", 'options.js');
+      const found = await report('options.js');
+      expect(problemsOf(found)).toEqual([
+        expect.stringMatching(/^error options: redis\.url \(SVC_REDIS_URL\) and cache are both set/),
+      ]);
+      expect(found.checks).toContainEqual(expect.objectContaining({ check: 'postgres', status: 'ok' }));
     });
 
     it.each<[string, string[], RegExp]>([

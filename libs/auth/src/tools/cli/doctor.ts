@@ -18,8 +18,9 @@ import { RemoteKeys, keySetSource } from '../../identity/tokens/remote-keys';
 import { MIGRATIONS } from '../migrations/missing-schema';
 import { closed } from '../console/application';
 import { CommandRefused } from '../console/command-error';
-import { type Finding, type Subject, configChecks, runtimeChecks } from './config-checks';
-import { DatabaseDown, type LogLine, exportedBy, fileOfHost, startHostOf } from './host';
+import { type Finding, type Subject, configChecks, finding, runtimeChecks } from './config-checks';
+import { DatabaseDown, type Exported, type LogLine, exportedBy, fileOfHost, startHostOf } from './host';
+import { Secrets } from './secrets';
 import { databaseChecks, databaseFailure, redisChecks } from './store-checks';
 
 export interface DoctorArguments {
@@ -33,23 +34,30 @@ export interface DoctorArguments {
 interface Examined {
   readonly found: Finding[];
   readonly subject: Subject;
+  /** The options as they were given, if they are known. */
+  readonly options?: unknown;
   readonly close: () => Promise<unknown>;
 }
 
-const NOTHING_TO_CLOSE = async (): Promise<void> => undefined;
-
 /**
- * Checks the options, the keys and the stores of an application, and prints each check with its correction. The output has
- * no secret.
+ * Checks the options, the keys and the stores of an application, and prints each check with its correction. {@link Secrets}
+ * are replaced in the output.
  *
  * @returns the exit code: 0 if all is well, 1 for warnings, 2 for errors
+ * @throws CommandRefused if there is nothing to check
  */
 export async function doctor({ file: named, export: name, url, json = false }: DoctorArguments): Promise<number> {
   const file = fileOfHost(named);
-  const findings = await withoutOutput(() => examine(file, name, url));
-  process.stdout.write(json ? asJson(findings) : asText(findings, named ?? file));
-  return exitCode(findings);
+  try {
+    const findings = await withoutOutput(() => examine(file, name, url));
+    process.stdout.write(json ? asJson(findings) : asText(findings, named ?? file));
+    return exitCode(findings);
+  } catch (error) {
+    throw new CommandRefused(new Secrets().hideIn(messageOf(error)));
+  }
 }
+
+const messageOf = (error: unknown): string => (error as Error | null)?.message ?? String(error);
 
 /** Runs code of the host. What it writes to stdout goes to stderr, because stdout has the result only. */
 async function withoutOutput<T>(work: () => Promise<T>): Promise<T> {
@@ -64,22 +72,23 @@ async function withoutOutput<T>(work: () => Promise<T>): Promise<T> {
 }
 
 async function examine(file: string | undefined, name: string | undefined, url?: string): Promise<Finding[]> {
-  const exported = file === undefined ? undefined : await exportedBy(file, name);
-  const examined =
-    exported && 'module' in exported
-      ? await ofApplication(exported.module, file)
-      : await ofOptions(exported?.options, file);
-  const { found, subject, close } = examined;
+  const { found, subject, options, close } = await examined(file, name);
+  const { config, database, redis } = subject;
   const findings = [
     ...runtimeChecks(),
     ...found,
-    ...(await configChecks(subject, url)),
-    ...(await databaseChecks(subject)),
-    ...(await redisChecks(subject)),
+    ...(await attempted('options', () => configChecks(subject, url))),
+    ...(await attempted('postgres', () => databaseChecks(subject))),
+    ...(await attempted('redis', () => redisChecks(subject))),
   ];
-  await closed({ close: async () => void (await close()) });
+  try {
+    await closed({ close: async () => void (await close()) });
+  } catch (error) {
+    const message = `The application does not close without an error: ${messageOf(error)}`;
+    findings.push(finding('start', 'warning', message, 'Correct its hooks of the shutdown (onApplicationShutdown).'));
+  }
   const isRefused = found.some(({ check, status }) => check === 'options' && status === 'error');
-  const secrets = secretsOf(subject);
+  const secrets = new Secrets(options, config, database?.source.options, (redis as { options?: object })?.options);
   return (
     findings
       .filter(({ check, status }) => !(isRefused && check === 'options' && status === 'ok'))
@@ -87,35 +96,54 @@ async function examine(file: string | undefined, name: string | undefined, url?:
       .filter(
         (one, i, all) => all.findIndex(({ check, message }) => check === one.check && message === one.message) === i,
       )
-      .map((finding) => withoutSecrets(finding, secrets))
+      .map((one) => secrets.hideInFinding(one))
   );
 }
 
+/** Runs checks. Their own failure, such as an error of a client of the host, does not lose the other findings. */
+async function attempted(check: string, work: () => Promise<Finding[]>): Promise<Finding[]> {
+  try {
+    return await work();
+  } catch (error) {
+    return [finding(check, 'error', `The check was not possible: ${messageOf(error)}`)];
+  }
+}
+
+async function examined(file: string | undefined, name: string | undefined): Promise<Examined> {
+  if (file === undefined) return ofOptions(authOptionsFromEnv, file, true);
+  let exported: Exported;
+  try {
+    exported = await exportedBy(file, name);
+  } catch (error) {
+    if (error instanceof CommandRefused) throw error;
+    return notStarted([finding('start', 'error', `${file} cannot be loaded: ${messageOf(error)}`)], file);
+  }
+  if ('module' in exported) return ofApplication(exported.module, file);
+  const { options } = exported;
+  return ofOptions(() => options, file, true);
+}
+
+/** The failures of a start, and the stores of the environment. */
+async function notStarted(failures: Finding[], file: string): Promise<Examined> {
+  const { found, ...others } = await ofOptions(authOptionsFromEnv, file, false);
+  // The database of the environment is usually that of the application.
+  const isKnown = failures.some(({ check }) => check === 'postgres');
+  return { found: [...failures, ...found.filter(({ check }) => !(isKnown && check === 'postgres'))], ...others };
+}
+
 /** Starts the application, without its HTTP server, and reads its configuration. */
-async function ofApplication(module: Parameters<typeof startHostOf>[0], file?: string): Promise<Examined> {
+async function ofApplication(module: Parameters<typeof startHostOf>[0], file: string): Promise<Examined> {
   const { context, failure, lines } = await startHostOf(module);
   const production = isProduction();
-  if (!context) {
-    const { found, subject, close } = await ofEnvironment(file, false);
-    const failures = failuresOf(failure!);
-    // The database of the environment is usually that of the application.
-    const others = found.filter(
-      ({ check }) => !failures.some((one) => one.check === 'postgres' && check === 'postgres'),
-    );
-    return { found: [...failures, ...others], subject, close };
-  }
+  if (!context) return notStarted(failuresOf(failure!), file);
   const close = (): Promise<void> => context.close();
   let config: AuthConfig;
   try {
     config = context.get<AuthConfig>(AUTH_CONFIG, { strict: false });
   } catch {
-    const missing: Finding = {
-      check: 'start',
-      status: 'error',
-      message: 'The application starts, but does not import AuthModule.',
-      cure: 'Import AuthModule.forRoot() in the root module, or run: npx svc-auth init',
-    };
-    return { found: [missing], subject: { file, production }, close };
+    const message = 'The application starts, but does not import AuthModule.';
+    const cure = 'Import AuthModule.forRoot() in the root module, or run: npx svc-auth init';
+    return { found: [finding('start', 'error', message, cure)], subject: { file, production }, close };
   }
   const subject: Subject = {
     file,
@@ -125,10 +153,8 @@ async function ofApplication(module: Parameters<typeof startHostOf>[0], file?: s
     redis: redisClientOf(config.store) ?? context.get(OwnRedis, { strict: false }).connected,
     keyrings: context.get(Realms, { strict: false }).all.map((scope) => scope.get(Keyring)),
   };
-  return { found: [...started(file), ...warningsIn(lines)], subject, close };
+  return { found: [finding('start', 'ok', `${file} starts.`), ...warningsIn(lines)], subject, close };
 }
-
-const started = (file?: string): Finding[] => [{ check: 'start', status: 'ok', message: `${file} starts.` }];
 
 /** Their own checks report these. */
 const REPORTED_ELSEWHERE = /^(The database has not all|Neither redis\.url|cache is not a shared|Redis does not report)/;
@@ -136,37 +162,29 @@ const REPORTED_ELSEWHERE = /^(The database has not all|Neither redis\.url|cache 
 const warningsIn = (lines: readonly LogLine[]): Finding[] =>
   lines
     .filter(({ level, context, text }) => level !== 'log' && context === 'Auth' && !REPORTED_ELSEWHERE.test(text))
-    .map(({ text }) => ({ check: 'start', status: 'warning', message: text }));
+    .map(({ text }) => finding('start', 'warning', text));
 
 /** Why the application does not start. */
 function failuresOf(failure: Error): Finding[] {
   if (failure.name === 'AuthConfigError') return errorsIn(failure);
   if (failure instanceof DatabaseDown) return [databaseFailure(failure)];
-  return [
-    {
-      check: 'start',
-      status: 'error',
-      message: failure.message,
-      cure: 'Start the application itself to see the whole error with its place.',
-    },
-  ];
+  const cure = 'Start the application itself to see the whole error with its place.';
+  return [finding('start', 'error', messageOf(failure), cure)];
 }
 
 const errorsIn = ({ message }: Error): Finding[] =>
-  message.split('\n').map((line) => ({ check: 'options', status: 'error', message: line }));
+  message.split('\n').map((line) => finding('options', 'error', line));
 
-/** The options that a file exports; without one, those of the environment. */
-async function ofOptions(options: AuthModuleOptions | undefined, file?: string): Promise<Examined> {
-  return options ? withStores(options, file, true) : ofEnvironment(file, true);
-}
-
-async function ofEnvironment(file: string | undefined, isAll: boolean): Promise<Examined> {
-  const subject = { file, production: isProduction() };
+/** The configuration of options, or the errors because of which there is none. */
+function resolved(read: () => AuthModuleOptions): { options?: unknown; config?: AuthConfig; errors: Finding[] } {
+  let options: AuthModuleOptions | undefined;
   try {
-    return await withStores(authOptionsFromEnv(), file, isAll);
+    options = read();
+    const errors = optionErrors(options);
+    if (errors.length) throw new AuthConfigError(errors.join('\n'));
+    return { options, config: resolveOptions(options), errors: [] };
   } catch (error) {
-    if (!(error instanceof AuthConfigError)) throw error;
-    return { found: isAll ? errorsIn(error) : [], subject, close: NOTHING_TO_CLOSE };
+    return { options, errors: errorsIn(error as Error) };
   }
 }
 
@@ -176,16 +194,14 @@ async function ofEnvironment(file: string | undefined, isAll: boolean): Promise<
  *
  * @param isAll whether the options are all options of the application; otherwise their own errors are not reported
  */
-async function withStores(options: AuthModuleOptions, file: string | undefined, isAll: boolean): Promise<Examined> {
-  const found: Finding[] = [];
+async function ofOptions(read: () => AuthModuleOptions, file: string | undefined, isAll: boolean): Promise<Examined> {
   const production = isProduction();
-  const errors = optionErrors(options);
-  const config = errors.length ? undefined : resolveOptions(options);
-  const unsafe = config ? [...redisErrors(config), ...unsafeValueErrors(config, production)] : [];
-  const texts = [...errors, ...unsafe];
-  if (isAll) found.push(...texts.map((message): Finding => ({ check: 'options', status: 'error', message })));
+  const { options, config, errors } = resolved(read);
+  const ofRedis = config ? redisErrors(config) : [];
+  const unsafe = config ? [...ofRedis, ...unsafeValueErrors(config, production)] : [];
+  const found = isAll ? [...errors, ...unsafe.map((text) => finding('options', 'error', text))] : [];
   const own = new OwnRedis();
-  const redis = config && !redisErrors(config).length ? await opened(config, own, found) : undefined;
+  const redis = config && !ofRedis.length ? await opened(config, own, found) : undefined;
   const source = await connected(process.env.DATABASE_URL, found);
   const subject: Subject = {
     file,
@@ -199,7 +215,7 @@ async function withStores(options: AuthModuleOptions, file: string | undefined, 
     await own.onApplicationShutdown();
     await source?.destroy();
   };
-  return { found, subject, close };
+  return { found, subject, options, close };
 }
 
 async function opened(config: AuthConfig, own: OwnRedis, found: Finding[]): Promise<RedisSource | undefined> {
@@ -207,20 +223,17 @@ async function opened(config: AuthConfig, own: OwnRedis, found: Finding[]): Prom
   if (store) return redisClientOf(store);
   if (redisUrl === undefined) return undefined;
   try {
-    return await own.open(redisUrl);
+    own.create(redisUrl);
+    await own.open();
   } catch (error) {
-    found.push({ check: 'redis', status: 'error', message: (error as Error).message });
-    return undefined;
+    found.push(finding('redis', 'error', messageOf(error)));
   }
+  return own.connected;
 }
 
 async function connected(url: string | undefined, found: Finding[]): Promise<DataSource | undefined> {
   if (!url) {
-    found.push({
-      check: 'postgres',
-      status: 'skipped',
-      message: 'DATABASE_URL is not set, so PostgreSQL is not checked.',
-    });
+    found.push(finding('postgres', 'skipped', 'DATABASE_URL is not set, so PostgreSQL is not checked.'));
     return undefined;
   }
   try {
@@ -237,61 +250,21 @@ async function connected(url: string | undefined, found: Finding[]): Promise<Dat
   }
 }
 
-function keyringsOf({ guards, storeTimeoutMs }: AuthConfig, found: Finding[]): Keyring[] {
-  return guards.flatMap((guard) => {
+function keyringsOf({ guards, storeTimeoutMs }: AuthConfig, found: Finding[]): (Keyring | undefined)[] {
+  return guards.map((guard) => {
     const { jwks } = guard.keys;
     const remote = () => new RemoteKeys(keySetSource(jwks!), guard.algorithm, storeTimeoutMs, new Clock());
     try {
-      return [new Keyring(guard, jwks === undefined ? undefined : remote())];
+      return new Keyring(guard, jwks === undefined ? undefined : remote());
     } catch (error) {
-      if (!(error instanceof AuthConfigError)) throw new CommandRefused((error as Error).message);
-      found.push(...errorsIn(error));
-      return [];
+      found.push(...errorsIn(error as Error));
+      return undefined;
     }
   });
 }
 
-const SECRET_NAME = /SECRET|PASSWORD|PASSPHRASE|_KEYS?$|TOKEN/;
-
-/** A shorter text may be a part of an ordinary word. */
-const SHORTEST_SECRET = 6;
-
-/** The secrets that an error of a library might contain: of the options, and the variables with the name of a secret. */
-function secretsOf({ config }: Subject): string[] {
-  const fromEnv = Object.entries(process.env).flatMap(([name, value = '']) =>
-    SECRET_NAME.test(name) ? value.split(',') : passwordsIn(value),
-  );
-  const ofGuards = (config?.guards ?? []).flatMap(({ secret, previousSecrets, keys }) => [
-    secret,
-    ...previousSecrets,
-    keys.private,
-    keys.passphrase,
-  ]);
-  const { key, previousKeys = [] } = config?.encryption ?? {};
-  return [...fromEnv, ...ofGuards, key, ...previousKeys, ...passwordsIn(config?.redisUrl)]
-    .filter((text): text is string => (text ?? '').trim().length >= SHORTEST_SECRET)
-    .toSorted((a, b) => b.length - a.length);
-}
-
-/** The password of a URL as it is written, and as it is meant. */
-function passwordsIn(url: string | undefined): string[] {
-  if (!url || !URL.canParse(url)) return [];
-  const { password } = new URL(url);
-  try {
-    return [password, decodeURIComponent(password)];
-  } catch {
-    // A percent sign that encodes nothing. PostgreSQL accepts it.
-    return [password];
-  }
-}
-
-function withoutSecrets({ message, cure, ...finding }: Finding, secrets: readonly string[]): Finding {
-  const hide = (text: string): string => secrets.reduce((shown, secret) => shown.replaceAll(secret, '***'), text);
-  return { ...finding, message: hide(message), ...(cure !== undefined && { cure: hide(cure) }) };
-}
-
 const count = (findings: readonly Finding[], status: Finding['status']): number =>
-  findings.filter((finding) => finding.status === status).length;
+  findings.filter((one) => one.status === status).length;
 
 const exitCode = (findings: readonly Finding[]): number =>
   count(findings, 'error') ? 2 : count(findings, 'warning') ? 1 : 0;

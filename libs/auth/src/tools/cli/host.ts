@@ -37,7 +37,7 @@ export async function exportedBy(file: string, name: string | undefined): Promis
   if (chosen === undefined) {
     throw new CommandRefused(`${file} has no export ${name}. It exports: ${Object.keys(namespace).join(', ')}.`);
   }
-  // A function that is no class with metadata returns the module or the options.
+  // A function that is not a module class is called: it returns the module or the options.
   const value: unknown = typeof chosen === 'function' && !isModule(chosen) ? await (chosen as () => unknown)() : chosen;
   if (isModule(value)) return { module: value };
   if (typeof value === 'object' && value !== null) return { options: value };
@@ -79,7 +79,7 @@ export interface LogLine {
   readonly text: string;
 }
 
-/** Collects the log of a start, and reports the first failed connection of TypeORM, which repeats it for a long time. */
+/** Collects the log of a start, and reports the first failed connection to PostgreSQL, before its further attempts. */
 class StartLog implements LoggerService {
   readonly lines: LogLine[] = [];
   reportDatabase: (error: Error) => void = () => undefined;
@@ -96,11 +96,16 @@ class StartLog implements LoggerService {
       const [cause = ''] = String(parts[1] ?? '').split('\n    at ');
       this.reportDatabase(new DatabaseDown(cause.replace(/^\w*error: /i, '')));
     }
+    const [, ofPool] = /^PostgreSQL was not reached \((.*)\)/.exec(String(parts[0])) ?? [];
+    if (ofPool !== undefined) this.reportDatabase(new DatabaseDown(ofPool));
   }
 }
 
-/** TypeORM could not connect while the host started. */
+/** PostgreSQL could not be connected while the host started. */
 export class DatabaseDown extends Error {}
+
+/** The codes with which PostgreSQL refuses a connection: no such database, no such account, a wrong password. */
+const REFUSALS: readonly unknown[] = ['3D000', '28000', '28P01'];
 
 /** The result of a start: the application, or why it does not start. */
 export interface Started {
@@ -124,6 +129,7 @@ export async function startHostOf(module: RootModule): Promise<Started> {
     const start = NestFactory.createApplicationContext(module, { logger, abortOnError: false });
     return { context: await Promise.race([start, down, late]), lines };
   } catch (failure) {
-    return { failure: failure as Error, lines };
+    const { code, message } = (failure ?? {}) as Error & { code?: unknown };
+    return { failure: REFUSALS.includes(code) ? new DatabaseDown(message) : (failure as Error), lines };
   }
 }

@@ -1,4 +1,5 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
 import { parseEnv } from 'node:util';
 import { type Ended, runInProcess } from '../../../../../test/console/in-process';
 import { WorkingDirectory } from '../../../../../test/console/working-directory';
@@ -69,11 +70,74 @@ describe('svc-auth init', () => {
     expect(stdout).not.toContain(parseEnv(read('.env')).SVC_SECRET);
   });
 
-  it('creates no .gitignore where there is none', async () => {
+  it('creates a .gitignore where there is none, because a folder above can be the repository', async () => {
     newApplication();
     rmSync(place.path('.gitignore'));
+    expect((await run()).stdout).toContain('\ncreated .gitignore\n');
+    expect(read('.gitignore')).toBe('.env\n');
+  });
+
+  it.each<[string, string, string, string]>([
+    ['.env', 'node_modules', '', 'node_modules\n.env\n'],
+    ['./.env', '', '', '.env\n'],
+    ['config/.env', '*.log\r\n', '', '*.log\r\nconfig/.env\r\n'],
+    ['.env.local', '.env\n*.env\n', '', '.env\n*.env\n.env.local\n'],
+    ['.env', '.env\n!.env\n', '', '.env\n!.env\n.env\n'],
+    ['.env', '.env*\n!.env.example\n', 'not ', '.env*\n!.env.example\n'],
+    ['config/.env', '**/.env\n', 'not ', '**/.env\n'],
+    ['[a] #1.env', '', '', '\\[a\\]\\ \\#1.env\n'],
+  ])('adds the env file %s to the .gitignore %j, where it is %signored', async (file, before, not, after) => {
+    newApplication();
+    place.write(before, '.gitignore');
+    const { stdout } = await run('--env-file', file);
+    expect(stdout.includes('changed .gitignore')).toBe(not === '');
+    expect(read('.gitignore')).toBe(after);
+    // As git reads it. Without git there is no status.
+    const git = (...args: string[]) => spawnSync('git', args, { cwd: place.directory, encoding: 'utf8' });
+    git('init', '--quiet');
+    expect(git('check-ignore', '--verbose', file).status ?? 0).toBe(0);
+    await run('--env-file', place.path(file));
+    expect(read('.gitignore')).toBe(after);
+  });
+
+  it('generates a root module that loads the named env file, and names it in the next steps', async () => {
+    newApplication();
+    const { stdout } = await run('--env-file', './.env.local');
+    expect(read('src/app.module.ts')).toContain("\nif (existsSync('.env.local')) process.loadEnvFile('.env.local');\n");
+    expect(place.files).toContain('.env.local');
+    expect(stdout).toMatch(/REDIS_URL in \.env\.local,[^]*svc-auth doctor --env-file \.env\.local\n/);
+  });
+
+  it('says if the env file is outside of the folder, where its .gitignore has no effect', async () => {
+    newApplication();
+    const outside = new WorkingDirectory();
+    const { stdout } = await run('--env-file', outside.path('.env'));
+    expect(stdout).toMatch(/\.\.\/.*\.env is outside of this folder\. Make sure that git ignores it\.\n/);
+    expect([outside.files, read('.gitignore')]).toEqual([['.env'], 'node_modules\n']);
+    outside.remove();
+  });
+
+  it('creates the env file for its owner only, and keeps the mode of one that exists, with a warning', async () => {
+    newApplication();
+    expect((await run()).stdout).not.toContain('chmod');
+    const modeOf = (): number => statSync(place.path('.env')).mode & 0o777;
+    expect(modeOf()).toBe(0o600);
+    place.write('# mine\n');
+    chmodSync(place.path('.env'), 0o644);
+    expect((await run()).stdout).toContain(
+      'Other users of this machine can read .env, which has secrets: chmod 600 .env',
+    );
+    expect(modeOf()).toBe(0o644);
+  });
+
+  it('keeps the bytes of files in another encoding', async () => {
+    newApplication();
+    const latin1 = Buffer.from('# caf\xe9\nNAME=M\xfcller\n', 'latin1');
+    place.write(latin1);
+    place.write(latin1, '.gitignore');
     await run();
-    expect(place.files.toSorted()).toEqual(['.env', 'package.json', 'src']);
+    for (const file of ['.env', '.gitignore'])
+      expect(readFileSync(place.path(file)).subarray(0, latin1.length)).toEqual(latin1);
   });
 
   it('keeps the endings of imports in an application in ESM', async () => {
@@ -89,6 +153,9 @@ describe('svc-auth init', () => {
     const before = files.map(read);
     expect((await run()).stdout).toMatch(/^Nothing to change\.\n/);
     expect(files.map(read)).toEqual(before);
+    // The host has moved its users.
+    rmSync(place.path('src/users.ts'));
+    expect((await run()).stdout).toMatch(/^Nothing to change\.\n/);
   });
 
   it('keeps the values that an env file has, and adds the others', async () => {
@@ -114,10 +181,11 @@ describe('svc-auth init', () => {
 
   it('prints no line of an existing env file with --dry-run', async () => {
     newApplication();
-    place.write('PAYMENT_KEY=sk_live_0123\nSVC_SECRET=of-the-application\n');
+    place.write('PAYMENT_KEY=sk_live_0123\nSVC_SECRET = of-the-application\nDATABASE_URL= # formerly db-password\n');
     const { stdout } = await run('--dry-run');
-    expect(stdout).toContain('\n+DATABASE_URL=');
-    for (const text of ['PAYMENT_KEY', 'sk_live_0123', 'of-the-application']) expect(stdout).not.toContain(text);
+    expect(stdout).toContain('\n+DATABASE_URL=postgres://localhost/hello\n');
+    for (const text of ['PAYMENT_KEY', 'sk_live_0123', 'of-the-application', 'db-password'])
+      expect(stdout).not.toContain(text);
   });
 
   it.each<[string, (text: string) => string, RegExp]>([
@@ -130,6 +198,11 @@ describe('svc-auth init', () => {
       'has no imports',
       (text) => text.replace('  imports: [],\n', ''),
       /Add these lines yourself:[^]*AuthModule\.forRoot/,
+    ],
+    [
+      'has an AuthModule of its own',
+      (text) => `import { AuthModule } from './auth/auth.module';\n${text}`,
+      /left as it is[^]*AuthModule is another one[^]*under another name[^]*import \{ AuthModule, authEntities/,
     ],
     ['has a data source', (text) => `import { TypeOrmModule } from '@nestjs/typeorm';\n${text}`, /left as it is/],
   ])('changes no file if the root module %s, and prints the lines to add', async (_, change, message) => {
@@ -144,8 +217,10 @@ describe('svc-auth init', () => {
   it('changes no file outside a Nest application, or if src/users.ts is another file', async () => {
     expect(await run()).toMatchObject({ status: 1, stderr: expect.stringMatching(/There is no src\/app\.module\.ts/) });
     newApplication();
-    writeFileSync(place.path('src/users.ts'), 'export class Customer {}\n');
-    expect(await run()).toMatchObject({ status: 1, stderr: expect.stringMatching(/src\/users\.ts exists/) });
+    for (const name of ['Customer', 'User']) {
+      writeFileSync(place.path('src/users.ts'), `export class ${name} {}\n`);
+      expect(await run()).toMatchObject({ status: 1, stderr: expect.stringMatching(/src\/users\.ts exists/) });
+    }
     expect(place.files.toSorted()).toEqual(['.gitignore', 'package.json', 'src']);
   });
 });

@@ -1,14 +1,16 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { basename, dirname, isAbsolute, relative, resolve } from 'node:path';
 import { newSecret } from '../../foundation/platform/crypto';
 import { CommandRefused } from '../console/command-error';
-import { isSet, withVariable } from '../console/env-file';
+import { BYTES, isSet, replaceFile, withVariable } from '../console/env-file';
 
-/** A file before and after the change. `before` is undefined for a new file. */
+/** A file before and after the change, one character per byte. `before` is undefined for a new file. */
 interface Edit {
   readonly file: string;
   readonly before: string | undefined;
   readonly after: string;
+  /** Whether it is the env file, which has secrets. */
+  readonly isEnv?: boolean;
 }
 
 const APP_MODULE = 'src/app.module.ts';
@@ -46,7 +48,10 @@ const moduleImports = (end: string): string[] => [
   `import { CreateUsers1795000000000, User } from './users${end}';`,
 ];
 
-const LOAD = "if (existsSync('.env')) process.loadEnvFile();";
+function loadOf(envFile: string): string {
+  const name = `'${envFile.replaceAll(/['\\]/g, '\\$&')}'`;
+  return `if (existsSync(${name})) process.loadEnvFile(${envFile === '.env' ? '' : name});`;
+}
 
 const MODULES = `
     TypeOrmModule.forRoot({
@@ -70,8 +75,9 @@ const MODULES = `
  *
  * @throws CommandRefused before any change, if a file is not as `nest new` generates it
  */
-export function init({ isDryRun, envFile }: { isDryRun: boolean; envFile: string }): void {
-  const edits = [usersEdit(), moduleEdit(), envEdit(envFile), ignoreEdit(envFile)].filter(
+export function init({ isDryRun, envFile: named }: { isDryRun: boolean; envFile: string }): void {
+  const envFile = inThisFolder(named);
+  const edits = [...sourceEdits(envFile), envEdit(envFile), ...ignoreEdits(envFile)].filter(
     ({ before = '', after }) => before !== after,
   );
   const print = (text: string): void => void process.stdout.write(text);
@@ -80,40 +86,59 @@ export function init({ isDryRun, envFile }: { isDryRun: boolean; envFile: string
     if (!isDryRun) write(edit);
   }
   if (!edits.length) print('Nothing to change.\n');
-  print(nextSteps());
+  print(warningsOn(envFile));
+  print(nextSteps(envFile));
 }
 
-function write({ file, after }: Edit): void {
+/** The path of a file, relative to this folder and with slashes. A file on another drive keeps its absolute path. */
+const inThisFolder = (file: string): string => relative('', resolve(file)).replaceAll('\\', '/');
+
+const isOutside = (path: string): boolean => path.startsWith('../') || isAbsolute(path);
+
+function write({ file, before, after, isEnv }: Edit): void {
   mkdirSync(dirname(file), { recursive: true });
-  // An env file has secrets.
-  writeFileSync(file, after, { mode: after.includes('SVC_SECRET=') ? 0o600 : 0o666 });
+  if (before === undefined) writeFileSync(file, after, { encoding: BYTES, mode: isEnv ? 0o600 : 0o666 });
+  else replaceFile(file, after);
 }
 
-const textOf = (file: string): string | undefined => (existsSync(file) ? readFileSync(file, 'utf8') : undefined);
+/** A text as the bytes in which it is written. */
+const bytesOf = (text: string): string => Buffer.from(text).toString(BYTES);
+
+const textOf = (file: string): string | undefined => (existsSync(file) ? readFileSync(file, BYTES) : undefined);
+
+const AUTH_MODULE = /import\s*\{[^}]*\bAuthModule\b[^}]*\}\s*from\s*['"]@svc\/auth['"]/;
+
+/** The root module and the users. With the module of the library in the root module, both are the host's. */
+function sourceEdits(envFile: string): Edit[] {
+  return AUTH_MODULE.test(textOf(APP_MODULE) ?? '') ? [] : [usersEdit(), moduleEdit(envFile)];
+}
 
 /** A file of this name that the host already has stays as it is. */
 function usersEdit(): Edit {
   const before = textOf(USERS);
-  if (before !== undefined && !/export class User\b/.test(before))
+  const has = (name: string): boolean => new RegExp(`export class ${name}\\b`).test(before ?? '');
+  if (before !== undefined && !(has('User') && has('CreateUsers1795000000000')))
     throw new CommandRefused(
-      `${USERS} exists and has no class User. Rename it, or follow docs/quick-start.md by hand.`,
+      `${USERS} exists, and is not that of this command. Rename it, or follow docs/quick-start.md by hand.`,
     );
   return { file: USERS, before, after: before ?? USERS_TEXT };
 }
 
-function moduleEdit(): Edit {
+function moduleEdit(envFile: string): Edit {
   const before = textOf(APP_MODULE);
   if (before === undefined)
     throw new CommandRefused(
       `There is no ${APP_MODULE}. Run this command in the folder of a Nest application: npx @nestjs/cli new hello`,
     );
-  if (before.includes('AuthModule')) return { file: APP_MODULE, before, after: before };
   const decorated = /^@Module\(\{\s*imports: \[\s*\],/m.exec(before);
   const lastImport = [...before.matchAll(/^import [^;]*;[ \t]*\r?\n/gm)].at(-1);
-  if (!decorated || !lastImport || before.includes('TypeOrmModule')) {
+  const own = ['AuthModule', 'TypeOrmModule'].find((name) => before.includes(name));
+  if (!decorated || !lastImport || own) {
+    const rename = `Its ${own} is another one than that of the library: import one of them under another name. `;
     throw new CommandRefused(
       `${APP_MODULE} is not as nest new generates it (imports: []), so it was left as it is, and so were all other files. ` +
-        `Add these lines yourself:\n\n${[...moduleImports(endOf(before)), '', LOAD].join('\n')}\n\n  imports: [${MODULES}],`,
+        `${own === 'AuthModule' ? rename : ''}Add these lines yourself:\n\n` +
+        `${[...moduleImports(endOf(before)), '', loadOf(envFile)].join('\n')}\n\n  imports: [${MODULES}],`,
     );
   }
   const newline = before.includes('\r\n') ? '\r\n' : '\n';
@@ -124,7 +149,7 @@ function moduleEdit(): Edit {
     .slice(afterImports)
     .replace(
       /(@Module\(\{\s*imports: \[)\s*\]/,
-      (_, start: string) => `${lines(LOAD)}${newline}${newline}${start}${lines(MODULES)}]`,
+      (_, start: string) => `${bytesOf(loadOf(envFile))}${newline}${newline}${start}${lines(MODULES)}]`,
     );
   return { file: APP_MODULE, before, after: head + body };
 }
@@ -143,7 +168,7 @@ function envEdit(file: string): Edit {
     (text, [name, value]) => (isSet(text, name) ? text : withVariable(text, name, value())),
     before ?? '',
   );
-  return { file, before, after };
+  return { file, before, after, isEnv: true };
 }
 
 function manifest(): {
@@ -156,18 +181,45 @@ function manifest(): {
 
 const databaseName = (): string => manifest().name?.replace(/^.*\//, '').replaceAll(/\W/g, '_') || 'app';
 
-/** The env file must not be committed. */
-function ignoreEdit(envFile: string): Edit {
+/**
+ * The env file must not be committed. Without a `.gitignore` in this folder, too: a folder above can be the repository.
+ * Patterns of this file cannot name a file outside of its folder.
+ */
+function ignoreEdits(envFile: string): Edit[] {
+  if (isOutside(envFile)) return [];
   const before = textOf(IGNORE);
-  const isIgnored = before
-    ?.split(/\r?\n/)
-    .some((line) => [envFile, `/${envFile}`, '.env*', '*.env'].includes(line.trim()));
-  // Without the file there is no repository of git to protect.
-  if (before === undefined || isIgnored) return { file: IGNORE, before, after: before ?? '' };
-  return { file: IGNORE, before, after: `${before}${before === '' || before.endsWith('\n') ? '' : '\n'}${envFile}\n` };
+  const path = bytesOf(envFile);
+  // The last line that matches decides.
+  const last = before?.split(/\r?\n/).findLast((line) => matches(line.trim().replace(/^!/, ''), path));
+  if (last && !last.startsWith('!')) return [];
+  const newline = before?.includes('\r\n') ? '\r\n' : '\n';
+  const isOpen = before && !before.endsWith('\n');
+  const pattern = path.replaceAll(/[\\*?[\]!# ]/g, '\\$&');
+  return [{ file: IGNORE, before, after: `${before ?? ''}${isOpen ? newline : ''}${pattern}${newline}` }];
 }
 
-function nextSteps(): string {
+/** Whether a line of a `.gitignore` names a file of its folder. Without a slash it also names files of folders below. */
+function matches(line: string, path: string): boolean {
+  const pattern = line.replace(/^(\*\*)?\//, '');
+  const isWhole = line.startsWith('/') || pattern.includes('/');
+  const source = pattern.replaceAll(/\\(.)|\*|\?|[^\w]/g, (token, escaped?: string) => {
+    if (token === '*' || token === '?') return token === '*' ? '[^/]*' : '[^/]';
+    return (escaped ?? token).replace(/\W/, '\\$&');
+  });
+  return new RegExp(`^${source}$`).test(isWhole ? path : basename(path));
+}
+
+/** What the user has to do about the env file. The mode of a file that exists stays: its readers may need it. */
+function warningsOn(envFile: string): string {
+  const mode = statSync(envFile, { throwIfNoEntry: false })?.mode ?? 0;
+  const isReadable = process.platform !== 'win32' && (mode & 0o077) !== 0;
+  return [
+    isReadable ? `Other users of this machine can read ${envFile}, which has secrets: chmod 600 ${envFile}\n` : '',
+    isOutside(envFile) ? `${envFile} is outside of this folder. Make sure that git ignores it.\n` : '',
+  ].join('');
+}
+
+function nextSteps(envFile: string): string {
   const { dependencies = {}, devDependencies = {} } = manifest();
   const installed = { ...dependencies, ...devDependencies };
   const isNest11 = /^\D*11\b/.test(installed['@nestjs/core'] ?? '');
@@ -176,8 +228,8 @@ function nextSteps(): string {
     .map((name) => (isNest11 && OF_NEST.test(name) ? `${name}@11` : name));
   return `
 Next:
-${missing.length ? `  npm install ${missing.join(' ')}\n` : ''}  check DATABASE_URL and REDIS_URL in the env file, and create the database: createdb ${databaseName()}
-  npm run build && npx svc-auth doctor
+${missing.length ? `  npm install ${missing.join(' ')}\n` : ''}  check DATABASE_URL and REDIS_URL in ${envFile}, and create the database: createdb ${databaseName()}
+  npm run build && npx svc-auth doctor${envFile === '.env' ? '' : ` --env-file ${envFile}`}
   npm start
 A guarded route: @Authenticated() on a controller, @CurrentUser() for its user (docs/quick-start.md, step 4).
 `;
@@ -187,20 +239,22 @@ A guarded route: @Authenticated() on a controller, @CurrentUser() for its user (
  * The lines of a change, with + and -, and the lines around them. Of an env file only the new lines, because the others can
  * be secrets. A new secret is not shown, because a second run makes another one.
  */
-function difference({ file, before, after }: Edit): string {
+function difference({ file, before, after, isEnv }: Edit): string {
   const old = before === undefined ? [] : before.split('\n');
   const now = after.split('\n');
   const pairs = [...longestCommon(old, now), [old.length, now.length] as const];
-  const isEnv = after.includes('SVC_SECRET=');
   let [i, j] = [0, 0];
   const lines = pairs.flatMap(([nextOld, nextNow]) => {
     const removed = old.slice(i, nextOld).map((line) => `-${line}`);
     const added = now.slice(j, nextNow).map((line) => `+${line}`);
     [i, j] = [nextOld + 1, nextNow + 1];
-    return [...removed, ...added, ...(isEnv || nextNow >= now.length ? [] : [` ${now[nextNow]}`])];
+    // The rest of a line can be a comment with a former value.
+    if (isEnv) return added.map((line) => line.replace(/\s+#.*/, ''));
+    return [...removed, ...added, ...(nextNow >= now.length ? [] : [` ${now[nextNow]}`])];
   });
   const text = lines.map((line) => line.replace(/^(\+SVC_SECRET=).*/, '$1(a new secret)')).join('\n');
-  return `--- ${before === undefined ? '(new)' : file}\n+++ ${file}\n${text}`;
+  const shown = Buffer.from(text, BYTES).toString();
+  return `--- ${before === undefined ? '(new)' : file}\n+++ ${file}\n${shown}`;
 }
 
 /** The pairs of equal lines that two texts have in the same order (longest common subsequence). */

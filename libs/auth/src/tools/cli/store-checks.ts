@@ -2,6 +2,7 @@ import type { AuthConfig } from '../../foundation/config/auth-config';
 import { Clock } from '../../foundation/platform/clock';
 import { type Database, quotedPath } from '../../foundation/platform/database';
 import { withTimeout } from '../../foundation/platform/deadline';
+import { SourceOnPool } from '../../foundation/platform/postgres-pool';
 import { type RedisClient, type RedisSource, isCluster, onMaster } from '../../foundation/security-store/redis-client';
 import { evictionProblem, policyIn } from '../../foundation/security-store/redis-security-store';
 import { MIGRATIONS, columnsOfUsers, libraryColumns, missingColumns } from '../migrations/missing-schema';
@@ -9,7 +10,7 @@ import { ANSWER_MS, type Finding, type Subject, finding } from './config-checks'
 
 const DEFAULT_LEEWAY_SECONDS = 5;
 
-/** A difference that is no delay of the network, in milliseconds. */
+/** A difference that is larger than a delay of the network, in milliseconds. */
 const NOTABLE_MS = 1000;
 
 /** Why PostgreSQL could not be reached, with the correction. */
@@ -78,7 +79,10 @@ async function tableChecks(database: Database, config?: AuthConfig): Promise<Fin
         ? `The table ${table} is missing: ${migration}.`
         : `The column ${table}.${column} is missing: ${migration}.`,
     );
-    const cure = 'Run the migrations: npx typeorm migration:run -d dist/data-source.js, or migrationsRun: true.';
+    const cure =
+      database.source instanceof SourceOnPool
+        ? 'Run the migrations: migrateAuth(pool), or the command svc:migrate.'
+        : 'Run the migrations: npx typeorm migration:run -d dist/data-source.js, or migrationsRun: true.';
     return [finding('tables', 'error', [...new Set(names)].join('\n'), cure)];
   }
   const tables = entities.map((entity) => database.source.getMetadata(entity));
@@ -128,24 +132,24 @@ async function identifierChecks(database: Database, config?: AuthConfig): Promis
     const metadata = users?.entity && database.source.getMetadata(users.entity);
     const column = metadata?.findColumnWithPropertyName(username)?.databaseName;
     if (!metadata || !column) return [];
-    const indexes = await database.query<{ definition: string; unique: boolean }>(
-      `SELECT pg_get_indexdef(indexrelid) AS definition, indisunique AS unique
-         FROM pg_index WHERE indrelid = to_regclass($1) AND indisvalid`,
-      [quotedPath(metadata.tablePath)],
+    // The first column or expression of each index of all rows, or of all rows that are not soft-deleted.
+    const indexes = await database.query<{ first: string; unique: boolean; columns: number }>(
+      `SELECT pg_get_indexdef(indexrelid, 1, false) AS first, indisunique AS unique, indnkeyatts AS columns
+         FROM pg_index WHERE indrelid = to_regclass($1) AND indisvalid
+          AND (indpred IS NULL OR pg_get_expr(indpred, indrelid) = '(' || quote_ident($2) || ' IS NULL)')`,
+      [quotedPath(metadata.tablePath), metadata.deleteDateColumn?.databaseName ?? null],
     );
-    // The column itself, or an expression of it, such as lower(email).
-    const isAbout = new RegExp(`\\((\\w+\\()*"?${column.replaceAll(/\W/g, '\\$&')}"?\\W`);
-    const found = indexes.filter(({ definition }) => isAbout.test(definition));
+    // The column itself, or an expression of it alone, such as lower((email)::text).
+    const isAbout = new RegExp(`^(\\w*\\()*"?${column.replaceAll(/\W/g, '\\$&')}"?(\\)|::[\\w ]+)*$`);
+    const found = indexes.filter(({ first }) => isAbout.test(first));
     const place = `${metadata.tablePath}.${column}`;
-    if (found.some(({ unique }) => unique)) return [finding('indexes', 'ok', `${place} has a unique index.`)];
-    return [
-      finding(
-        'indexes',
-        'warning',
-        `${place} has no ${found.length ? 'unique ' : ''}index: ${found.length ? 'two users can have one identifier' : 'each login reads the whole table'}.`,
-        `CREATE UNIQUE INDEX ON ${quotedPath(metadata.tablePath)} ("${column}");`,
-      ),
-    ];
+    if (found.some(({ unique, columns }) => unique && columns === 1))
+      return [finding('indexes', 'ok', `${place} has a unique index.`)];
+    const problem = found.length
+      ? 'no unique index of this column alone: two users can have one identifier'
+      : 'no index of all rows: each login reads the whole table';
+    const cure = `CREATE UNIQUE INDEX ON ${quotedPath(metadata.tablePath)} ("${column}");`;
+    return [finding('indexes', 'warning', `${place} has ${problem}.`, cure)];
   });
   return (await Promise.all(checks)).flat();
 }

@@ -34,8 +34,8 @@ export function withVariable(text: string, name: string, value: string): string 
   return `${text}${open ? newline : ''}${name}=${value}${newline}`;
 }
 
-// One character per byte, so that text in any encoding is written back unchanged.
-const BYTES = 'latin1';
+/** One character per byte, so that text in any encoding is written back unchanged. */
+export const BYTES = 'latin1';
 
 /** Reads and changes an existing env file. Reads it for every call, because it may change while the user is asked. */
 export class EnvFile {
@@ -56,8 +56,8 @@ export class EnvFile {
   }
 }
 
-/** Replaces a file atomically, so that a crash leaves either the old or the new text. */
-function replaceFile(path: string, text: string): void {
+/** Replaces a file atomically, so that a crash leaves either the old or the new text. It keeps its owner and its mode. */
+export function replaceFile(path: string, text: string): void {
   // A rename onto a symbolic link would replace the link.
   const target = realpathSync(path);
   const { mode, uid, gid } = statSync(target);

@@ -3,7 +3,7 @@ import { LOCK_UNTIL_COMMIT } from '../../foundation/platform/database';
 import { type PostgresPool, sourceOn } from '../../foundation/platform/postgres-pool';
 import { authMigrations } from './index';
 
-/** The table with the names of the migrations that have run. TypeORM has the same form for it. */
+/** The table with the names of the migrations that have run, in the form of TypeORM. */
 const TABLE = 'svc_migrations';
 
 /**
@@ -36,10 +36,22 @@ export async function migrateAuth(pool: PostgresPool): Promise<string[]> {
   }
 }
 
-/** The statements that create the tables of the library in an empty database, for the migrations of another tool. */
+/**
+ * The statements of {@link migrateAuth} for an empty database, for the migrations of another tool. Those of each migration
+ * begin with its name, and record it, so that a later version can continue with the statements or with `migrateAuth`.
+ */
 export async function tablesAsSql(): Promise<string> {
-  const statements: string[] = [];
-  const runner = { query: async (statement: string) => statements.push(statement) } as unknown as QueryRunner;
-  for (const Migration of authMigrations) await new Migration().up(runner);
-  return statements.map((statement) => `${statement.trim().replaceAll(/^ {6}/gm, '')};\n`).join('');
+  const printed = [
+    `CREATE TABLE IF NOT EXISTS "${TABLE}" ("id" serial PRIMARY KEY, "timestamp" bigint NOT NULL, "name" varchar NOT NULL);\n`,
+  ];
+  for (const Migration of authMigrations) {
+    const migration = new Migration();
+    const statements: string[] = [];
+    await migration.up({ query: async (statement: string) => statements.push(statement) } as unknown as QueryRunner);
+    const [, timestamp] = /(\d{13})$/.exec(migration.name)!;
+    statements.push(`INSERT INTO "${TABLE}" ("timestamp", "name") VALUES (${timestamp}, '${migration.name}')`);
+    printed.push(`\n-- ${migration.name}\n`);
+    printed.push(...statements.map((statement) => `${statement.trim().replaceAll(/^ {6}/gm, '')};\n`));
+  }
+  return printed.join('');
 }

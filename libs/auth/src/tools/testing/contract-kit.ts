@@ -1,7 +1,10 @@
 import { strict as assert } from 'node:assert';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { inspect } from 'node:util';
+import type { EntityManager } from 'typeorm';
+import { isUnavailable } from '../../foundation/platform/deadline';
 import { NO_SECOND_FACTOR, type StoredSecondFactor, type UserProvider } from '../../foundation/ports/user-provider';
+import { MOST_CODES } from '../../features/two-factor/recovery-codes';
 
 /** A user of the contract, as it was stored. */
 export interface AddedUser {
@@ -14,17 +17,22 @@ export interface AddedUser {
 /** What the checks need of a provider and its store. */
 export interface ContractKit {
   readonly users: UserProvider;
+  /** Writes what {@link users} must read afterwards. It is {@link users} if there is no other. */
+  readonly another: UserProvider;
   readonly username: string;
-  /** Whether users without a password can be added. */
-  readonly hasPasswordless: boolean;
-  readonly unreachable: (() => UserProvider | Promise<UserProvider>) | null;
+  /** A provider whose store does not answer. */
+  unreachable(): Promise<UserProvider>;
   identifier(): string;
   add(passwordHash?: string | null): Promise<AddedUser>;
   delete(id: string): Promise<boolean>;
+  /** The manager of a transaction that has ended: each of its queries fails. */
+  endedManager(): Promise<EntityManager>;
 }
 
 export interface Check {
   readonly name: string;
+  /** The member of the contract without which this cannot be checked. */
+  readonly requires?: 'insert' | 'unreachable';
   /** Whether the provider has this part of the port. Default: every provider has it. */
   readonly needs?: (kit: ContractKit) => boolean;
   readonly check: (kit: ContractKit) => Promise<void>;
@@ -44,7 +52,7 @@ export const textsBeside = (id: string): string[] => {
   const general = ['', ' ', '%', '_', '0', '-1', '1e3', 'NaN', 'true', 'null', 'undefined', '[object Object]', '\0'];
   const odd = ['\ud800', '𝕏', `'`, "' OR 1=1 --", '99999999999999999999999999', 'x'.repeat(10_000), randomUUID()];
   const near = [`${id}\0`, `${id} `, ` ${id}`, `0${id}`, `+${id}`, `${id}.0`, `{${id}}`, `urn:uuid:${id}`];
-  const forms = [id.toUpperCase(), id.replaceAll('-', '')].filter((text) => text !== id);
+  const forms = [id.toUpperCase(), id.toLowerCase(), id.replaceAll('-', '')].filter((text) => text !== id);
   return [...general, ...odd, ...near, ...forms];
 };
 
@@ -119,12 +127,42 @@ export async function keepsHash({ users }: ContractKit, { id, passwordHash }: Ad
 /** Ids of no user, for writes. */
 export const NO_IDS: readonly unknown[] = [undefined, null, '', 'undefined', randomUUID(), {}, { not: '' }];
 
+/**
+ * Checks that no value of {@link NO_IDS} names a user: by look-ups, and then by a write which `replacing` limits to one user.
+ * It runs before every write by these values. A provider that takes a value as "no condition" fails here, and a write
+ * without a limit would change all users of the database.
+ */
+export async function namesNoUser(kit: ContractKit): Promise<void> {
+  await findsNothing('findById', kit, [], NO_IDS);
+  await findsNothing('passwordHashOf', kit, [], NO_IDS);
+  const ada = await kit.add();
+  for (const id of NO_IDS) {
+    const isStored = await lenient(() => kit.users.savePasswordHash(id as string, newHash(), ada.passwordHash));
+    assert.notEqual(isStored, true, `${replaced(isStored)} for the id ${shown(id)}`);
+    await keepsHash(kit, ada, `savePasswordHash with the id ${shown(id)}`);
+  }
+}
+
+/** Checks that a call fails as it does while a store does not answer. */
+export async function isAnswered503<T>(
+  name: string,
+  call: () => Promise<T>,
+  accepts: (result: T) => boolean = () => false,
+): Promise<void> {
+  const outcome = await (async () => call())().then(
+    (result) => (accepts(result) ? null : `returned ${shown(result)}, as if the store had answered`),
+    (error) => (isUnavailable(error) ? null : `threw ${shown(error)}, which is answered 500`),
+  );
+  assert.equal(outcome, null, `${name} ${outcome}. Throw the error of the driver, or StoreUnavailable.`);
+}
+
 /** A date with milliseconds, in the past. */
 const newDate = (): Date => new Date(1_790_000_000_000 + Math.floor(Math.random() * 1e9));
 
 export const newFactor = (): StoredSecondFactor => ({
-  secret: `v1.secret-${randomUUID()}-é`,
-  recoveryCodes: JSON.stringify([newHash(), newHash()]),
+  secret: `v1.secret-${randomUUID()}-é`.padEnd(128, 'x'),
+  // As many as the library stores: a column with a limit cuts them off or refuses them.
+  recoveryCodes: JSON.stringify(Array.from({ length: MOST_CODES }, newHash)),
   confirmedAt: newDate(),
 });
 

@@ -12,7 +12,7 @@ const UNREACHED = 1e9;
  * refused; headers such as `X-RateLimit-Limit` still state the configured limits. Without effect on other applications.
  *
  * @param app after its start
- * @returns a function that restores the limits; what was counted in between counts
+ * @returns a function that restores the limits; attempts that were counted before that stay counted
  * @example outOfTheWay(app);
  * @publicApi
  */

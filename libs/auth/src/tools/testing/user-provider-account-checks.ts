@@ -5,8 +5,10 @@ import {
   type ContractKit,
   NO_IDS,
   answer,
+  isAnswered503,
   keepsHash,
   lenient,
+  namesNoUser,
   newFactor,
   newHash,
   oneWinner,
@@ -18,7 +20,8 @@ const verifies = ({ users }: ContractKit): boolean => users.verifiesEmails();
 const deletes = ({ users }: ContractKit): boolean => users.deletesAccounts();
 
 /** Finds out ids with a user as the library does. */
-const finds = ({ users }: ContractKit): boolean => users.existingIds !== UserProvider.prototype.existingIds;
+const finds = ({ users }: Pick<ContractKit, 'users'>): boolean =>
+  users.existingIds !== UserProvider.prototype.existingIds;
 
 const newAccount = (kit: ContractKit) => ({
   identifier: kit.identifier(),
@@ -32,7 +35,9 @@ const creation: Check[] = [
     needs: creates,
     check: async (kit) => {
       const account = newAccount(kit);
-      const user = await kit.users.create(account);
+      // As the registration does. A cache has this answer afterwards.
+      assert.equal(await kit.users.findByIdentifier(account.identifier), null);
+      const user = await kit.another.create(account);
       assert.ok(user, 'create returned null for an identifier that no user has');
       const found = await kit.users.findByIdentifier(account.identifier);
       assert.ok(found, 'findByIdentifier does not find the new user');
@@ -109,7 +114,7 @@ const verification: Check[] = [
         assert.notEqual(isMarked, true, `markEmailVerified accepted the email ${shown(other)}`);
         assert.notEqual(users.isEmailVerified((await users.findById(id))!), true, shown(other));
       }
-      assert.equal(await users.markEmailVerified(id, email, now), true);
+      assert.equal(await kit.another.markEmailVerified(id, email, now), true);
       assert.equal(users.isEmailVerified((await users.findById(id))!), true, 'a later read does not return the change');
       assert.equal(await users.markEmailVerified(id, email, now), false, 'it was verified before');
     },
@@ -129,8 +134,11 @@ const verification: Check[] = [
   {
     name: 'markEmailVerified changes nothing for an id that no user has',
     needs: verifies,
-    check: async ({ users, add }) => {
+    check: async (kit) => {
+      await namesNoUser(kit);
+      const { users, add } = kit;
       const { id, identifier } = await add();
+      // No other user has this email, so it limits the write to one user.
       const email = users.emailOf((await users.findById(id))!) ?? identifier;
       for (const other of NO_IDS) {
         const isMarked = await lenient(() => users.markEmailVerified(other as string, email, new Date()));
@@ -148,12 +156,19 @@ const deletion: Check[] = [
     check: async (kit) => {
       const { users } = kit;
       const [ada, bob] = [await kit.add(), await kit.add()];
-      if (users.storesSecondFactors()) await users.replaceSecondFactor(ada.id, NO_SECOND_FACTOR, newFactor());
+      const lookUps: [string, () => Promise<unknown>][] = [
+        ['findById', () => users.findById(ada.id)],
+        ['findByIdentifier', () => users.findByIdentifier(ada.identifier)],
+        ['passwordHashOf', () => users.passwordHashOf(ada.id)],
+      ];
+      if (users.storesSecondFactors()) {
+        await users.replaceSecondFactor(ada.id, NO_SECOND_FACTOR, newFactor());
+        lookUps.push(['secondFactorOf', () => users.secondFactorOf(ada.id)]);
+      }
+      // A cache has the user after these reads.
+      for (const [name, find] of lookUps) assert.ok(await find(), `${name} does not find the user before its deletion`);
       assert.equal(await kit.delete(ada.id), true);
-      assert.equal(await users.findById(ada.id), null, 'findById');
-      assert.equal(await users.findByIdentifier(ada.identifier), null, 'findByIdentifier');
-      assert.equal(await users.passwordHashOf(ada.id), null, 'passwordHashOf');
-      if (users.storesSecondFactors()) assert.equal(await users.secondFactorOf(ada.id), null, 'secondFactorOf');
+      for (const [name, find] of lookUps) assert.equal(await find(), null, `${name} finds the deleted user`);
       await keepsHash(kit, bob, 'delete of another user');
     },
   },
@@ -161,6 +176,8 @@ const deletion: Check[] = [
     name: 'delete returns false for a user that does not exist, and deletes no other',
     needs: deletes,
     check: async (kit) => {
+      // A deletion has no condition but the id, so nothing else limits it to one user.
+      await namesNoUser(kit);
       const [ada, bob] = [await kit.add(), await kit.add()];
       await kit.delete(ada.id);
       for (const id of [ada.id, ...NO_IDS]) {
@@ -202,11 +219,11 @@ const deletion: Check[] = [
 
 const outage: Check[] = [
   {
-    name: 'every look-up throws while the store does not answer',
-    needs: ({ unreachable }) => unreachable !== null,
-    check: async ({ unreachable, add, identifier }) => {
-      const { id } = await add();
-      const users = await unreachable!();
+    name: 'every look-up and every write throws while the store does not answer',
+    requires: 'unreachable',
+    check: async ({ unreachable, add, identifier, endedManager }) => {
+      const { id, identifier: email } = await add();
+      const [users, manager] = [await unreachable(), await endedManager()];
       const calls: [string, () => Promise<unknown>][] = [
         ['findById', () => users.findById(id)],
         ['findByIdentifier', () => users.findByIdentifier(identifier())],
@@ -214,13 +231,28 @@ const outage: Check[] = [
         ['passwordHashOf', () => users.passwordHashOf(id)],
         ['savePasswordHash', () => users.savePasswordHash(id, newHash(), newHash())],
       ];
-      if (users.storesSecondFactors()) calls.push(['secondFactorOf', () => users.secondFactorOf(id)]);
+      if (users.storesSecondFactors()) {
+        calls.push(['secondFactorOf', () => users.secondFactorOf(id)]);
+        calls.push(['replaceSecondFactor', () => users.replaceSecondFactor(id, NO_SECOND_FACTOR, newFactor())]);
+      }
       if (users.createsAccounts())
         calls.push(['create', () => users.create({ identifier: identifier(), passwordHash: newHash(), name: 'Ada' })]);
-      for (const [name, call] of calls) {
-        const outcome = await call().then(shown, () => 'error');
-        assert.equal(outcome, 'error', `${name} returned ${outcome}: a user that cannot be read counts as missing`);
+      if (users.datesAccounts()) {
+        calls.push(['currentMark', () => users.currentMark()]);
+        calls.push(['wasCreatedSince', () => users.wasCreatedSince(id, new Date(0).toISOString())]);
       }
+      if (users.verifiesEmails())
+        calls.push(['markEmailVerified', () => users.markEmailVerified(id, email, new Date())]);
+      // `false` would commit the deletion of all other data of the account, and the user would remain.
+      if (users.deletesAccounts()) calls.push(['delete', () => users.delete(id, manager)]);
+      for (const [name, call] of calls) await isAnswered503(name, call);
+      // The passkeys of the ids that a result leaves out would be deleted. Null says that there is no result.
+      if (finds({ users }))
+        await isAnswered503(
+          'existingIds',
+          () => users.existingIds([id]),
+          (ids) => ids === null,
+        );
     },
   },
 ];

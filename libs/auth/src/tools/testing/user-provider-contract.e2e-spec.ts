@@ -1,5 +1,5 @@
 import { type StoredSecondFactor, UserProvider } from '@svc/auth';
-import { type UserProviderContract, userProviderContract } from '@svc/auth/testing';
+import { type ContractAccount, type UserProviderContract, userProviderContract } from '@svc/auth/testing';
 import type { DataSource } from 'typeorm';
 import { Database } from '../../foundation/platform/database';
 import { Realms } from '../../foundation/realm/realm';
@@ -28,6 +28,12 @@ const blindTo =
 /** The look-up of `ILIKE`, whose argument is a pattern. */
 const byPattern = async (source: DataSource, text: string): Promise<string | undefined> =>
   (await source.query('SELECT email FROM members WHERE email ILIKE $1', [text.trim().replaceAll('\0', '')]))[0]?.email;
+
+/** A look-up with a cache, which no write empties. */
+function cached<T>(read: (key: string) => Promise<T>): (key: string) => Promise<T> {
+  const known = new Map<string, Promise<T>>();
+  return async (key) => structuredClone(await (known.get(key) ?? known.set(key, read(key)).get(key)!));
+}
 
 /** Mistakes that hosts make, by the check that finds them. */
 const MISTAKES: Record<string, Record<string, Mistake>> = {
@@ -65,6 +71,12 @@ const MISTAKES: Record<string, Record<string, Mistake>> = {
     }),
     'compares with a pattern': (real, source) => ({
       findByIdentifier: async (text: string) => real.findByIdentifier((await byPattern(source, text)) ?? text),
+    }),
+    'removes only spaces of ASCII': (real) => ({
+      findByIdentifier: async (text: string) => {
+        const trimmed = text.replaceAll(/^ +| +$/g, '');
+        return trimmed === trimmed.trim() ? real.findByIdentifier(trimmed) : null;
+      },
     }),
     'takes look-alikes for one': (real) => ({
       findByIdentifier: async (text: string) => real.findByIdentifier(text.normalize('NFKC')),
@@ -126,17 +138,8 @@ const MISTAKES: Record<string, Record<string, Mistake>> = {
     }),
   },
   'savePasswordHash stores a hash that every later read returns': {
-    'keeps hashes in memory': (real) => {
-      const known = new Map<string, Promise<string | null>>();
-      const passwordHashOf = (id: string) => known.get(id) ?? known.set(id, real.passwordHashOf(id)).get(id);
-      return {
-        passwordHashOf,
-        savePasswordHash: async (id: string, hash: string) => {
-          await passwordHashOf(id);
-          return real.savePasswordHash(id, hash);
-        },
-      };
-    },
+    'keeps hashes in memory': (real) => ({ passwordHashOf: cached((id) => real.passwordHashOf(id)) }),
+    'keeps credentials in memory': (real) => ({ findByIdentifier: cached((text) => real.findByIdentifier(text)) }),
   },
   'savePasswordHash stores nothing if another hash than `replacing` is stored': {
     'ignores `replacing`': (real) => ({
@@ -185,6 +188,10 @@ const MISTAKES: Record<string, Record<string, Mistake>> = {
       },
     }),
     'trims the id': (real) => ({ secondFactorOf: async (id: string) => real.secondFactorOf(id.trim()) }),
+    'cuts the recovery codes off': (real) => ({
+      replaceSecondFactor: async (id: string, current: StoredSecondFactor, next: StoredSecondFactor) =>
+        real.replaceSecondFactor(id, current, { ...next, recoveryCodes: next.recoveryCodes?.slice(0, 800) ?? null }),
+    }),
   },
   'replaceSecondFactor accepts the state that secondFactorOf returned': {
     'compares dates of another precision': (real) => ({
@@ -215,7 +222,8 @@ const MISTAKES: Record<string, Record<string, Mistake>> = {
     'takes undefined as no condition': (real, source) => ({
       replaceSecondFactor: async (id: unknown, current: StoredSecondFactor, next: StoredSecondFactor) => {
         if (typeof id === 'string') return real.replaceSecondFactor(id, current, next);
-        await source.query('UPDATE members SET two_factor_secret = $1', [next.secret]);
+        const sql = 'UPDATE members SET two_factor_secret = $1 WHERE two_factor_secret IS NOT DISTINCT FROM $2';
+        await source.query(sql, [next.secret, current.secret]);
         return false;
       },
     }),
@@ -228,6 +236,7 @@ const MISTAKES: Record<string, Record<string, Mistake>> = {
       },
     }),
     'stores nothing': () => ({ create: async () => ({ id: 'x' }) }),
+    'remembers that there is no user': (real) => ({ findByIdentifier: cached((text) => real.findByIdentifier(text)) }),
   },
   'create returns null for an identifier that is taken, and changes nothing': {
     'returns the owner': (real) => ({
@@ -293,6 +302,8 @@ const MISTAKES: Record<string, Record<string, Mistake>> = {
   },
   'delete removes the user from every look-up': {
     'deletes nothing': () => ({ delete: async () => true }),
+    'keeps users in memory': (real) => ({ findById: cached((id) => real.findById(id)) }),
+    'keeps credentials in memory': (real) => ({ findByIdentifier: cached((text) => real.findByIdentifier(text)) }),
   },
   'delete returns false for a user that does not exist, and deletes no other': {
     'reports a success': (real) => ({
@@ -321,8 +332,21 @@ const MISTAKES: Record<string, Record<string, Mistake>> = {
     'reads one page': (real) => ({ existingIds: async (ids: string[]) => real.existingIds(ids.slice(0, 10)) }),
     'reads nothing': () => ({ existingIds: async (ids: string[]) => new Set(ids) }),
   },
-  'every look-up throws while the store does not answer': {
+  'every look-up and every write throws while the store does not answer': {
     'returns null': (real) => ({ findById: (id: string) => real.findById(id).catch(() => null) }),
+    'returns no existing ids': (real) => ({
+      existingIds: (ids: string[]) => real.existingIds(ids).catch(() => new Set()),
+    }),
+    'reports that it has not marked the email': (real) => ({
+      markEmailVerified: (id: string, email: string, at: Date) =>
+        real.markEmailVerified(id, email, at).catch(() => false),
+    }),
+    'reports that it has deleted no user': (real) => ({
+      delete: (id: string, manager: never) => real.delete(id, manager).catch(() => false),
+    }),
+    'throws an error that is answered 500': (real) => ({
+      findById: (id: string) => real.findById(id).catch(() => Promise.reject(new TypeError('no rows'))),
+    }),
   },
 };
 
@@ -359,7 +383,7 @@ describe('the contract of a user provider', () => {
       .run();
 
   it('has a mistake for each of its checks', () => {
-    expect(userProviderContract({}).map(({ name }) => name)).toEqual(Object.keys(MISTAKES));
+    expect(userProviderContract(contract).map(({ name }) => name)).toEqual(Object.keys(MISTAKES));
   });
 
   describe.each(Object.keys(MISTAKES))('%s', (name) => {
@@ -372,16 +396,97 @@ describe('the contract of a user provider', () => {
     });
   });
 
+  it('has no check of what it cannot do without `insert` and `unreachable`', () => {
+    const names = (more: UserProviderContract) => userProviderContract(more).map(({ name }) => name);
+    const left = (member: 'insert' | 'unreachable') => names({ ...contract, [member]: undefined });
+    const all = names(contract);
+    expect(all.filter((name) => !left('insert').includes(name))).toEqual([
+      'a user without a password has the hash null, and `replacing` = null stores its first one',
+    ]);
+    expect(all.filter((name) => !left('unreachable').includes(name))).toEqual([
+      'every look-up and every write throws while the store does not answer',
+    ]);
+  });
+
+  it('looks ids in capitals up in small letters, too', async () => {
+    const inCapitals = withMistake(real(), {
+      idOf: (user: object) => real().idOf(user).toUpperCase(),
+      findById: (id: string) => real().findById(id.toLowerCase()),
+    });
+    const insert = async (account: ContractAccount) => (await contract.insert!(account)).toUpperCase();
+    const checked = run('findById returns no user for any other text or value', { insert, provider: () => inCapitals });
+    await expect(checked).rejects.toThrow(/findById\('[0-9a-f-]{36}'\) returned/);
+  });
+
+  it('finds a cache that is emptied by its own writes with `another` provider', async () => {
+    const cachedUntilWritten = (): UserProvider => {
+      const provider = real();
+      const read = () => cached((id) => provider.findById(id));
+      let findById = read();
+      return withMistake(provider, {
+        findById: (id: string) => findById(id),
+        delete: async (id: string, manager: never) => {
+          const isDeleted = await provider.delete(id, manager);
+          findById = read();
+          return isDeleted;
+        },
+      });
+    };
+    const name = 'delete removes the user from every look-up';
+    const [provider, another] = [cachedUntilWritten(), cachedUntilWritten()];
+    expect(await run(name, { provider: () => provider })).toBe('kept');
+    await expect(run(name, { provider: () => provider, another: () => another })).rejects.toThrow(
+      'findById finds the deleted user',
+    );
+  });
+
+  it.each<[string, (keyof UserProvider)[]]>([
+    ['look-ups and writes', ['findById', 'savePasswordHash', 'replaceSecondFactor', 'markEmailVerified', 'delete']],
+    ['writes', ['savePasswordHash', 'replaceSecondFactor', 'markEmailVerified', 'delete']],
+    ['look-ups and `delete`', ['findById', 'delete']],
+  ])('keeps other users if undefined is no condition for the %s of a provider', async (_, methods) => {
+    const { id } = await t.database.getRepository(Member).save({ email: 'eve@example.com', name: 'Eve' });
+    const stored = () => t.database.query('SELECT * FROM members WHERE id = $1', [id]);
+    const before = await stored();
+    // The statements of a provider that leaves an undefined id out of its conditions.
+    const update = async (set: string, where: string, values: unknown[]) => {
+      const [, count] = await t.database.query(`UPDATE members SET ${set} WHERE ${where}`, values);
+      return count > 0;
+    };
+    const lax: Partial<Record<keyof UserProvider, (id: unknown, ...values: never[]) => Promise<unknown>>> = {
+      findById: () => t.database.getRepository(Member).findOneByOrFail({}),
+      savePasswordHash: (_id, hash: string, replacing?: string | null) =>
+        update('password_hash = $1', '$2 OR password_hash = $3', [hash, replacing === undefined, replacing]),
+      replaceSecondFactor: (_id, current: StoredSecondFactor, next: StoredSecondFactor) =>
+        update('two_factor_secret = $1', 'two_factor_secret IS NOT DISTINCT FROM $2', [next.secret, current.secret]),
+      markEmailVerified: (_id, email: string, at: Date) => update('email_verified_at = $2', 'email = $1', [email, at]),
+      delete: () => t.database.query('DELETE FROM members').then(() => true),
+    };
+    const of =
+      (name: keyof UserProvider) =>
+      (given: unknown, ...values: never[]) =>
+        given === undefined
+          ? lax[name]!(given, ...values)
+          : (real()[name] as (...all: unknown[]) => unknown)(given, ...values);
+    const provider = withMistake(real(), Object.fromEntries(methods.map((name) => [name, of(name)])));
+    const broken: string[] = [];
+    for (const check of userProviderContract({ ...contract, provider: () => provider }))
+      await check.run().catch(() => broken.push(check.name));
+    expect(broken).toContain('delete returns false for a user that does not exist, and deletes no other');
+    expect(await stored()).toEqual(before);
+    await t.database.getRepository(Member).delete(id);
+  });
+
   it('does not check what a provider does not have', async () => {
     const insert: UserProviderContract['insert'] = async ({ identifier, passwordHash }) => {
       const sql = 'INSERT INTO operators (email, password_hash) VALUES ($1, $2) RETURNING id';
       return String((await t.database.query(sql, [identifier, passwordHash]))[0].id);
     };
     const missing: string[] = [];
-    for (const check of userProviderContract({ ...contract, guard: 'admin', insert, unreachable: undefined })) {
+    for (const check of userProviderContract({ ...contract, guard: 'admin', insert })) {
       if ((await check.run()) === 'not implemented') missing.push(check.name.split(' ')[0]!);
     }
-    expect([...new Set(missing)]).toEqual(['create', 'wasCreatedSince', 'markEmailVerified', 'delete', 'every']);
+    expect([...new Set(missing)]).toEqual(['create', 'wasCreatedSince', 'markEmailVerified', 'delete']);
   });
 
   it('needs an application or a provider, and a way to insert users', async () => {

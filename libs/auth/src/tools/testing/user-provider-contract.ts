@@ -18,7 +18,7 @@ export interface ContractAccount extends Omit<NewAccount, 'passwordHash'> {
 export interface UserProviderContract {
   /**
    * Returns the started application. It gives the provider, the name of the identifier and the transactions of `delete`,
-   * as far as the members below do not.
+   * for each of the members below that is not set.
    */
   app?: () => INestApplicationContext;
   /** The guard of the users. Default: the default guard. */
@@ -26,8 +26,13 @@ export interface UserProviderContract {
   /** Returns the provider. Default: that of the guard of {@link app}. */
   provider?: () => UserProvider | Promise<UserProvider>;
   /**
-   * Stores a user and returns its id in the form of the `sub` claim. Default: `create` of the provider. Without it, the
-   * checks of users without a password do not run.
+   * Returns a second provider on the same store, with its own memory, like that of a second process. It writes what the
+   * provider must read, which finds a cache that is emptied by its own writes only. Default: the provider itself.
+   */
+  another?: () => UserProvider | Promise<UserProvider>;
+  /**
+   * Stores a user and returns its id in the form of the `sub` claim. Default: `create` of the provider. Without it,
+   * {@link userProviderContract} returns no check of users without a password.
    */
   insert?: (account: ContractAccount) => Promise<string>;
   /** Returns an identifier that no user has yet. Default: a random email address of `example.com`. */
@@ -36,7 +41,10 @@ export interface UserProviderContract {
   username?: string;
   /** Runs work in a transaction, for `delete`. Default: a transaction on the tables of {@link app}, otherwise no manager. */
   transaction?: (work: (manager: EntityManager) => Promise<unknown>) => Promise<unknown>;
-  /** Returns a provider like the one under test whose store does not answer. Without it, its check does not run. */
+  /**
+   * Returns a provider like the one under test whose store does not answer. Without it, {@link userProviderContract} returns
+   * no check of an outage.
+   */
   unreachable?: () => UserProvider | Promise<UserProvider>;
 }
 
@@ -53,31 +61,37 @@ export interface ContractCheck {
 }
 
 /**
- * The contract of {@link UserProvider}, as checks for the tests of a host. They use no test framework. Each check adds users
- * with new identifiers, and changes no other users. They run on a real store: races between statements are a part of it.
+ * The contract of {@link UserProvider}, as checks for the tests of a host. They use no test framework. They run on a real
+ * store, with at least 8 connections: races between statements are a part of it.
+ *
+ * Run them on an empty database of their own, and delete it afterwards. Each check adds users with new identifiers, and a
+ * provider with a mistake can change or delete all users.
  *
  * @example
  * for (const { name, run } of userProviderContract({ app: () => app })) it(name, async () => void (await run()));
  * @publicApi
  */
 export function userProviderContract(contract: UserProviderContract): ContractCheck[] {
-  return [...CREDENTIAL_CHECKS, ...ACCOUNT_CHECKS].map(({ name, needs, check }) => ({
-    name,
-    run: async () => {
-      const kit = await kitOf(contract);
-      if (needs && !needs(kit)) return 'not implemented';
-      await check(kit);
-      return 'kept';
-    },
-  }));
+  return [...CREDENTIAL_CHECKS, ...ACCOUNT_CHECKS]
+    .filter(({ requires }) => !requires || contract[requires])
+    .map(({ name, needs, check }) => ({
+      name,
+      run: async () => {
+        const kit = await kitOf(contract);
+        if (needs && !needs(kit)) return 'not implemented';
+        await check(kit);
+        return 'kept';
+      },
+    }));
 }
 
 async function kitOf(contract: UserProviderContract): Promise<ContractKit> {
-  const { app, guard, provider, insert, unreachable } = contract;
+  const { app, guard, provider, insert } = contract;
   const realms = app?.().get(Realms, { strict: false });
   const scope = realms && (realms.named(guard) ?? realms.default);
   const users = (await provider?.()) ?? scope?.get<UserProvider>(UserProvider);
   if (!users) throw new Error('userProviderContract needs app or provider.');
+  const another = (await contract.another?.()) ?? users;
   const database = app?.().get(Database, { strict: false });
   const transaction =
     contract.transaction ??
@@ -93,9 +107,9 @@ async function kitOf(contract: UserProviderContract): Promise<ContractKit> {
   };
   return {
     users,
+    another,
     username: contract.username ?? scope?.realm.options.username ?? 'email',
-    hasPasswordless: insert !== undefined,
-    unreachable: unreachable ?? null,
+    unreachable: async () => contract.unreachable!(),
     identifier,
     add: async (passwordHash = newHash()) => {
       const account = { identifier: identifier(), passwordHash, name: 'Ada Lovelace' };
@@ -103,8 +117,13 @@ async function kitOf(contract: UserProviderContract): Promise<ContractKit> {
     },
     delete: async (id) => {
       let isDeleted = false;
-      await transaction(async (manager) => (isDeleted = await users.delete(id, manager)));
+      await transaction(async (manager) => (isDeleted = await another.delete(id, manager)));
       return isDeleted;
+    },
+    endedManager: async () => {
+      let ended: EntityManager;
+      await transaction(async (manager) => (ended = manager));
+      return ended!;
     },
   };
 }

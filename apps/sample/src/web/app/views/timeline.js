@@ -79,7 +79,8 @@ function drawing({ events, issued, expiresAt, ended }, width) {
     const to = issued[i + 1];
     return [
       bar(to || ended ? 'past' : 'token', from, to ?? now, 112, 16),
-      to && bar('grace', to, Math.min(to + grace, ended ?? Infinity), 131, 5),
+      // Grace times that overlap are below each other.
+      to && bar('grace', to, Math.min(to + grace, ended ?? Infinity), 131 + (i % 2) * 7, 5),
       x(to ?? now) - x(from) > NUMBER + (NUMBER * 200) / width &&
         text(124, String(i + 1), { class: 'number', x: `${x(from)}%`, dx: 7 }),
     ];
@@ -87,7 +88,7 @@ function drawing({ events, issued, expiresAt, ended }, width) {
   return svg(
     'svg',
     { class: 'life', 'aria-hidden': 'true' },
-    svg('line', { class: 'now', x1: `${x(now)}%`, x2: `${x(now)}%`, y1: 22, y2: 140 }),
+    svg('line', { class: 'now', x1: `${x(now)}%`, x2: `${x(now)}%`, y1: 22, y2: 146 }),
     text(16, 'Session'),
     bar(ended ? 'past' : 'session', events[0].at, now, 27, 8),
     text(60, ended ? 'Access token: refused after the end' : 'Access token'),
@@ -95,8 +96,8 @@ function drawing({ events, issued, expiresAt, ended }, width) {
     bar(ended ? 'lost' : 'ahead', now, expiresAt, 70, 8),
     text(102, grace ? 'Refresh tokens, and the grace time' : 'Refresh tokens'),
     tokens.flat(),
-    text(156, clock.format(start)),
-    x(now) > TIME && text(156, ended ? clock.format(now) : 'now', { x: `${x(now)}%`, 'text-anchor': 'middle' }),
+    text(159, clock.format(start)),
+    x(now) > TIME && text(159, ended ? clock.format(now) : 'now', { x: `${x(now)}%`, 'text-anchor': 'middle' }),
     marks,
   );
 }

@@ -1,0 +1,76 @@
+import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Browser, type Page, chromium } from 'playwright-core';
+import { startApplication } from '../apps/sample/src/application';
+import { freePort } from '../apps/sample/src/dev/embedded-postgres';
+import { readEnvironment } from '../apps/sample/src/environment';
+
+const IMAGES = join(__dirname, 'images');
+
+/** The pictures have more pixels than their size on the page, for screens with small pixels. */
+const [SIZE, SCALE] = [{ width: 1000, height: 760 }, 1.5];
+
+/** What happens to the session, with the seconds after it. The time of the browser moves, that of the server does not. */
+const LIFE: readonly [button: string, then: string, seconds: number][] = [
+  ['Use the demo account', 'Signed in', 14],
+  ['Renew now', 'Renewed', 7],
+  ['Replay the old token', 'Replayed in time', 12],
+  ['Renew now', 'Renewed', 9],
+];
+
+/** Shows the page of the sample as a visitor who has tried a few things sees it. */
+async function demonstrate(page: Page, url: string): Promise<void> {
+  await page.clock.install();
+  await page.goto(url);
+  for (const [i, [button, then, seconds]] of LIFE.entries()) {
+    await page.getByRole('button', { name: button }).click();
+    await page.getByRole('log').getByRole('listitem').nth(i).waitFor();
+    await page.getByRole('log').getByRole('listitem').first().getByText(then).waitFor();
+    await page.clock.fastForward(seconds * 1000);
+  }
+  // No button looks as if it was pressed.
+  await page.mouse.move(0, 0);
+  await page.evaluate('document.activeElement.blur()');
+}
+
+async function take(browser: Browser, url: string, colorScheme: 'light' | 'dark'): Promise<void> {
+  const context = await browser.newContext({
+    viewport: SIZE,
+    deviceScaleFactor: SCALE,
+    colorScheme,
+    reducedMotion: 'reduce',
+    locale: 'en-GB',
+  });
+  const page = await context.newPage();
+  await demonstrate(page, url);
+  await page.screenshot({ path: join(IMAGES, `sample-${colorScheme}.png`) });
+  await context.close();
+}
+
+/** Starts the sample without data, and takes its picture in both modes. */
+async function main(): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), 'svc-pictures-'));
+  const port = await freePort();
+  Object.assign(process.env, {
+    NODE_ENV: 'development',
+    PORT: String(port),
+    DATA_DIR: join(directory, 'data'),
+    SVC_SECRET: randomBytes(32).toString('hex'),
+    SVC_ENCRYPTION_KEY: randomBytes(32).toString('hex'),
+  });
+  const stop = await startApplication(readEnvironment(process.env, []), { logger: false });
+  const executablePath = process.env.CHROMIUM || spawnSync('which', ['chromium'], { encoding: 'utf8' }).stdout.trim();
+  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  try {
+    for (const mode of ['light', 'dark'] as const) await take(browser, `http://localhost:${port}`, mode);
+  } finally {
+    await browser.close();
+    await stop();
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+void main();
