@@ -1,5 +1,5 @@
-// Host applications in one process. Each of them stops before a different statement. When all have stopped, killing the
-// process simulates a crash at each of these statements.
+// Host applications in one process. Each of them stops before a different statement; the last one does not stop. Killing
+// the process then simulates a crash at each of these statements.
 import { NestFactory } from '@nestjs/core';
 import { Client } from 'pg';
 import { redisCache } from '../../apps/sample/src/redis-cache';
@@ -35,7 +35,7 @@ async function main(): Promise<void> {
     await app.listen(0, '127.0.0.1');
     urls.push(await app.getUrl());
   }
-  urls.forEach((_, i) => remaining.set(String(i + 1), i + 1));
+  urls.slice(0, -1).forEach((_, i) => remaining.set(String(i + 1), i + 1));
   process.send!(urls);
   process.once('disconnect', () => process.exit());
 }
