@@ -53,6 +53,13 @@ export function servePlain(
   server.listen(0, '127.0.0.1', () => report(server));
 }
 
+/** The body of a request as text. */
+export async function bodyOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
+}
+
 function begin(): void {
   countWork();
   // A killed load generator sends no message, but its channel closes.

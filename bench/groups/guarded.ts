@@ -4,17 +4,23 @@ import { type Group, NAMES, type Scenarios, guarded, loaded } from './group';
 
 const BETTER_AUTH = { database: 'default', redis: 'Redis as secondary storage', cookie: 'cookie cache' };
 
+const BARE = { pool: 'pool of 10 connections', pipelined: 'one pipelined connection' };
+
 /** Requests to a route that requires authentication. */
 export const GUARDED: Group = {
   title: 'Guarded GET',
   async scenarios(bench) {
-    const loads: Record<string, Load> = {
-      bare: guarded('bare: `node:http`', await bench.start('bare'), '', '/guarded'),
-    };
+    const loads: Record<string, Load> = {};
+    for (const [variant, label] of Object.entries(BARE)) {
+      const server = await bench.start('bare', { BENCH_VARIANT: variant });
+      loads[`bare.${variant}`] = guarded(`bare, ${label}`, server, '', '/guarded');
+    }
     for (const adapter of ADAPTERS) {
       const on = NAMES[adapter];
       const ours = await bench.start('ours', { adapter });
       loads[`ours.${adapter}`] = guarded(`ours, ${on}`, ours, '', '/guarded');
+      const lean = await bench.start('lean', { adapter });
+      loads[`lean.${adapter}`] = guarded(`lean guard, ${on}`, lean, '', '/guarded');
       loads[`same.${adapter}`] = guarded(`empty route of the same app, ${on}`, ours, '', '/empty');
       const empty = await bench.start('empty', { adapter });
       loads[`empty.${adapter}`] = guarded(`app with only an empty route, ${on}`, empty, '', '/empty');

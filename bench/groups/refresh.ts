@@ -16,6 +16,8 @@ export const REFRESH: Group = {
       const empty = refresh(name, await bench.start('ours', { adapter }), '', '/empty');
       scenarios[`same.${adapter}`] = loaded(bench, { ...empty, connections: unanswered(empty) });
     }
+    const bare = await bench.start('bare', { BENCH_VARIANT: 'pipelined' });
+    scenarios.bare = loaded(bench, refresh('bare exchange, one pipelined connection', bare, '', '/refresh'));
     const database = await pgbench(bench, scenarios['ours.express']!.load!);
     if (database) scenarios.pgbench = database;
     const handRolled = await bench.start('hand-rolled');
