@@ -1,6 +1,6 @@
 import { totalmem } from 'node:os';
 import { TARGETS, type Target, roundsOf, verdictOf } from './targets';
-import type { Scenario } from './groups/group';
+import type { Group, Scenario } from './groups/group';
 import { GROUPS } from './groups';
 import type { Sample } from './load';
 import { type LoginTiming, summaryOf } from './login-timing';
@@ -32,7 +32,7 @@ export function report(results: Results): string {
   return [
     heading(results),
     `### Bars\n\n${barTable(results, (bar) => bar.least !== undefined || bar.most !== undefined)}`,
-    ...Object.entries(groups).map(([group, measured]) => groupTables(GROUPS[group]!.title, measured)),
+    ...Object.entries(groups).map(([group, measured]) => groupTables(GROUPS[group]!, measured)),
     `### Further ratios\n\n${barTable(results, (bar) => bar.least === undefined && bar.most === undefined)}`,
     ...(Object.keys(timings).length ? [timingTable(results)] : []),
   ].join('\n\n');
@@ -51,7 +51,7 @@ ${rounds < FEW_ROUNDS ? '\n**This run is too short for figures. It only shows th
 const range = (values: number[], digits: number): string =>
   `${Math.min(...values).toFixed(digits)} to ${Math.max(...values).toFixed(digits)}`;
 
-function groupTables(title: string, { scenarios, samples, calls }: Measured): string {
+function groupTables({ title, note }: Group, { scenarios, samples, calls }: Measured): string {
   const rows = Object.entries(scenarios).map(([key, { name }]) => {
     const all = (field: keyof Sample): number[] => samples[key]!.map((sample) => sample[field] ?? NaN);
     const middle = (field: keyof Sample, digits: number): string => shown(median(all(field)), digits);
@@ -71,7 +71,7 @@ function groupTables(title: string, { scenarios, samples, calls }: Measured): st
     return [scenarios[key]!.name, ...cells];
   });
   const countedColumns = ['store calls of one request', 'SQL', 'under load', 'Redis', 'under load'];
-  return `### ${title}\n\n${table(columns, rows)}\n\n${table(countedColumns, counted)}`;
+  return [`### ${title}`, table(columns, rows), table(countedColumns, counted), ...(note ? [note] : [])].join('\n\n');
 }
 
 const shown = (value: number, digits: number): string => (Number.isNaN(value) ? '–' : value.toFixed(digits));

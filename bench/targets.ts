@@ -31,6 +31,10 @@ export const TARGETS: readonly Target[] = [
   rate('guarded', 'ours.fastify', 'lean.fastify', ON_NODE_24 ? 0.95 : 0.8),
   rate('guarded', 'ours.express', 'better-auth.database.express', 3),
   rate('guarded', 'ours.fastify', 'better-auth.database.fastify', 3),
+  ...['better-auth-nest', 'bymax'].flatMap((peer) => [
+    rate('guarded', 'ours.express', `${peer}.express`, 1.8),
+    rate('guarded', 'ours.fastify', `${peer}.fastify`, 1.8),
+  ]),
   rate('guarded', 'ours.express', 'string.express', 4),
   rate('guarded', 'ours.fastify', 'string.fastify', 4),
   rate('refresh', 'ours.express', 'bare', ON_NODE_24 ? 0.95 : undefined),

@@ -1,4 +1,4 @@
-import type { DynamicModule, LogLevel, Type } from '@nestjs/common';
+import type { DynamicModule, LogLevel, NestApplicationOptions, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { type IncomingMessage, type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -21,12 +21,12 @@ export interface Tokens {
 }
 
 /** Serves an application on a free loopback port with the configured adapter, and reports the port to the parent. */
-export async function serve(module: Type | DynamicModule): Promise<void> {
+export async function serve(module: Type | DynamicModule, options: NestApplicationOptions = {}): Promise<void> {
   begin();
   const adapter = httpAdapter({ fastify: process.env.BENCH_ADAPTER === 'fastify' });
   // A benchmark causes refusals intentionally, so they are not logged.
   const logger: LogLevel[] = process.env.BENCH_QUIET ? ['error'] : ['error', 'warn'];
-  const app = await NestFactory.create(module, adapter, { logger });
+  const app = await NestFactory.create(module, adapter, { logger, ...options });
   await app.listen(0, '127.0.0.1');
   report(app.getHttpServer() as Server);
 }

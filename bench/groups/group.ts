@@ -30,6 +30,8 @@ export type Scenarios = Record<string, Scenario>;
 /** Scenarios that are compared with each other and therefore measured alternately. */
 export interface Group {
   title: string;
+  /** What the report says below the tables. */
+  note?: string;
   /** Starts the servers. */
   scenarios(bench: Bench): Promise<Scenarios>;
 }
