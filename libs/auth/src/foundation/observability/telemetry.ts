@@ -34,7 +34,7 @@ export interface Tracer {
 
 /** The part of `@opentelemetry/api` that the library uses. A host without the package can compile these types. */
 export interface OpenTelemetry {
-  trace: { getTracer(name: string): Tracer };
+  trace: { getTracer(name: string): Tracer; getTracerProvider(): object };
   metrics: { getMeterProvider(): { getMeter(name: string): Meter } };
 }
 
@@ -59,6 +59,7 @@ const FAULTS = ['deletion_busy', 'hasher_busy', 'store_unavailable', 'unexpected
  */
 export class Telemetry {
   private tracer?: Tracer;
+  private isTracing = false;
   private provider?: object;
   private readonly instruments = new Map<MetricName, Instrument>();
 
@@ -66,7 +67,7 @@ export class Telemetry {
 
   /** Runs `work` in a span. Of an error, the span records only the reason, because messages may contain data. */
   span<T>(name: string, attributes: Attributes, work: (span?: Span) => Promise<T>): Promise<T> {
-    if (!this.api) return work();
+    if (!this.api || !this.hasTracing(this.api)) return work();
     // The tracer of the API is a proxy: it uses an SDK that is registered later.
     this.tracer ??= this.api.trace.getTracer(SCOPE);
     // A span that is not recorded needs no end and no error.
@@ -86,6 +87,16 @@ export class Telemetry {
     } finally {
       span.end();
     }
+  }
+
+  /**
+   * Whether an SDK for traces is registered; once true, it stays true. Until then the provider of the API is a proxy without
+   * a delegate, and would build a context for each span that it does not record.
+   */
+  private hasTracing({ trace }: OpenTelemetry): boolean {
+    if (this.isTracing) return true;
+    const provider = trace.getTracerProvider() as { getDelegateTracer?(name: string): unknown };
+    return (this.isTracing = !provider.getDelegateTracer || provider.getDelegateTracer(SCOPE) !== undefined);
   }
 
   /** Adds `by` to a counter or an up-down counter. */

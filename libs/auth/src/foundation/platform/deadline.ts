@@ -144,6 +144,13 @@ export function withTimeout<T>(store: string, ms: number, work: Promise<T>): Pro
   });
 }
 
+/**
+ * Waits for work that has its own time limit of `ms`, and less if the request has already waited. Without a request there
+ * is no timer: a guarded request would spend as much processor time on two of them as on its checks of the claims.
+ */
+export const withinDeadline = <T>(store: string, ms: number, work: Promise<T>): Promise<T> =>
+  currentDeadline() ? withTimeout(store, ms, work) : work;
+
 /** Time limit in milliseconds of a call of the host's code: a hook, a listener that is awaited, a password verifier. */
 export const HOST_TIMEOUT_MS = 30_000;
 

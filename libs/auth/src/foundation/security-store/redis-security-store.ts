@@ -191,9 +191,9 @@ export class RedisSecurityStore extends SecurityStore {
     } while (cursor !== '0');
   }
 
-  async getMany(keys: readonly string[]): Promise<(string | null)[]> {
+  getMany(keys: readonly string[]): Promise<(string | null)[]> {
     // Not `mGet`: it reads from memory when the host has enabled the client-side cache.
-    return (await this.send('MGET', ...keys.map((key) => this.prefix + key))) as (string | null)[];
+    return this.send('MGET', ...keys.map((key) => this.prefix + key)) as Promise<(string | null)[]>;
   }
 
   async setMany(keys: readonly string[], value: string, ttlSeconds: number): Promise<void> {

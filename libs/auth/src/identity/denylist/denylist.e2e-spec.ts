@@ -142,6 +142,28 @@ describeWithOwnRedis('the denylist in Redis', () => {
     expect(reads).toHaveBeenCalledTimes(1);
   });
 
+  it.each([true, false])(
+    'is read once for all tokens of one turn of the event loop, and each token gets its own answer (issuing node: %s)',
+    async (routes) => {
+      await store.setMany([COMPLETE], await currentOf(continuity), 60);
+      const denials = denylist(routes);
+      const sessions = Array.from({ length: 40 }, () => randomUUID());
+      const tokens = sessions.map(() => randomUUID());
+      await denials.deny(sessions.filter((_, i) => i % 7 === 3));
+      await operator.set(`svc:dl:jti:${tokens[5]}`, 'true');
+      const reads = jest.spyOn(store, 'getMany').mockClear();
+      // Tokens of another issuer lack ids, so the lists of keys have different lengths.
+      const read = (fid: string, i: number) =>
+        denials.read({ fid: i % 4 ? fid : undefined, jti: i % 3 ? tokens[i] : '' });
+      const answers = await Promise.all(sessions.map(read));
+      expect(reads).toHaveBeenCalledTimes(1);
+      expect(answers.map(({ denied }) => denied)).toEqual(
+        sessions.map((_, i) => (i % 7 === 3 && i % 4 > 0) || (i === 5 && i % 3 > 0)),
+      );
+      expect(new Set(answers.map(({ complete }) => complete))).toEqual(new Set([!routes]));
+    },
+  );
+
   it('that does not answer causes an error, and never reports that a session is not denied', async () => {
     proxy.down();
     for (const routes of [true, false]) {

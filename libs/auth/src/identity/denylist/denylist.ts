@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
 import { batchPerTick } from '../../foundation/platform/batching';
-import { withTimeout } from '../../foundation/platform/deadline';
+import { withTimeout, withinDeadline } from '../../foundation/platform/deadline';
 import { Realm } from '../../foundation/realm/realm';
 import { SecurityStore } from '../../foundation/security-store/security-store';
 import { StoreContinuity } from './store-continuity';
@@ -41,7 +41,12 @@ export abstract class Denylist {
    */
   abstract denyToken(jti: unknown): Promise<boolean>;
 
-  /** Reads the denials of a token and its session in one round trip. Skips empty ids. @throws StoreUnavailable */
+  /**
+   * Reads the denials of a token and its session in one round trip, which calls within one tick of the event loop share.
+   * Skips empty ids.
+   *
+   * @throws StoreUnavailable
+   */
   abstract read(ids: { jti?: unknown; fid?: unknown }): Promise<StoredDenial>;
 
   /** Of how many sessions the store certainly holds every denial. @throws StoreUnavailable if it is known of no group */
@@ -59,6 +64,7 @@ export abstract class Denylist {
 @Injectable()
 export class StoredDenylist extends Denylist {
   private readonly family = batchPerTick((ids) => this.store.getMany(ids.map((id) => familyKey(id, this.store))));
+  private readonly joined = batchPerTick<StoredDenial, readonly string[]>((lists) => this.denials(lists, ''));
 
   constructor(
     private readonly store: SecurityStore,
@@ -93,18 +99,13 @@ export class StoredDenylist extends Denylist {
     return true;
   }
 
-  async read({ jti, fid }: { jti?: unknown; fid?: unknown }): Promise<StoredDenial> {
+  read({ jti, fid }: { jti?: unknown; fid?: unknown }): Promise<StoredDenial> {
     // A token is denied by itself only if it has no session. So the keys have the tag of the session if there is one.
     const session = isId(fid) ? familyName(fid) : '';
     const tag = this.store.slotTag(session || (isId(jti) ? jti : ''));
     const keys = [isId(jti) ? tokenKey(jti, tag) : '', session && FAMILY_KEYS + tag + session].filter(Boolean);
-    // An issuing node also reads PostgreSQL, so lost entries of the store are irrelevant there.
-    if (this.config.routes) {
-      const entries = keys.length ? await this.store.getMany(keys) : [];
-      return { denied: entries.some((entry) => entry !== null), complete: false };
-    }
-    const { entries, isComplete } = await this.readMarked(keys, tag);
-    return { denied: entries.some((entry) => entry !== null), complete: isComplete };
+    const asked = this.isSharded ? this.denials([keys], tag).then(([only]) => only!) : this.joined(keys);
+    return withinDeadline('The denylist', this.config.storeTimeoutMs, asked);
   }
 
   async completeness(): Promise<Completeness> {
@@ -115,11 +116,28 @@ export class StoredDenylist extends Denylist {
   }
 
   async deniesFamily(familyId: string): Promise<boolean> {
-    // In a sharded store, a batch would fail for every session in it if one server did not answer.
-    const isSharded = this.store.slotTags.length > 1;
     const read = async () => (await this.store.getMany([familyKey(familyId, this.store)]))[0] ?? null;
-    const asked = isSharded ? read() : this.family(familyId);
+    const asked = this.isSharded ? read() : this.family(familyId);
     return (await withTimeout('The denylist', this.config.storeTimeoutMs, asked)) !== null;
+  }
+
+  /** In a sharded store, a batch would fail for every session in it if one server did not answer. */
+  private get isSharded(): boolean {
+    return this.store.slotTags.length > 1;
+  }
+
+  /** Reads the denials of tokens, whose keys have one slot tag, in one round trip. */
+  private async denials(tokens: readonly (readonly string[])[], tag: string): Promise<StoredDenial[]> {
+    const keys = tokens.flat();
+    // An issuing node also reads PostgreSQL, so lost entries of the store are irrelevant there.
+    const { entries, isComplete } = this.config.routes
+      ? { entries: keys.length ? await this.store.getMany(keys) : [], isComplete: false }
+      : await this.readMarked(keys, tag);
+    let at = 0;
+    return tokens.map(({ length }) => {
+      const own = entries.slice(at, (at += length));
+      return { denied: own.some((entry) => entry !== null), complete: isComplete };
+    });
   }
 
   /** Reads keys with a slot tag, and whether the store certainly holds every denial with this tag. */

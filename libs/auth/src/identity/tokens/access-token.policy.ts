@@ -50,7 +50,7 @@ export function isAccessToken(
     isCurrent(claims, expected.leeway, now) &&
     hasPossibleLife(claims, expected.longestLife, now) &&
     claims.iss === expected.issuer &&
-    audiences(claims.aud).some((audience) => expected.audience.includes(audience)) &&
+    isFor(claims.aud, expected.audience) &&
     typeof claims.sub === 'string' &&
     claims.sub !== '' &&
     hasSoundClaims(claims, expected.ids)
@@ -79,7 +79,7 @@ function isCurrent({ exp, nbf, iat }: Claims, leeway: number, now: number): bool
  * refused permanently: a denial is kept for the configured life only, and would expire before such a token.
  */
 function hasPossibleLife({ exp, nbf, iat }: Claims, longestLife: number, now: number): boolean {
-  const start = Math.min(now, ...[nbf, iat].filter(isTime));
+  const start = Math.min(now, isTime(nbf) ? nbf : now, isTime(iat) ? iat : now);
   return isTime(exp) && exp - start <= longestLife;
 }
 
@@ -104,7 +104,9 @@ const CANONICAL_UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f
 const isTokenId = (id: unknown, shape: GuardConfig['tokenIds']): boolean =>
   id === undefined || (typeof id === 'string' && (shape === 'any' || CANONICAL_UUID.test(id)));
 
-const audiences = (aud: unknown): string[] => [aud].flat().filter((item): item is string => typeof item === 'string');
+/** Whether `aud`, a text or a list of texts (RFC 7519 §4.1.3), names an audience of the realm. */
+const isFor = (aud: unknown, audience: readonly unknown[]): boolean =>
+  Array.isArray(aud) ? aud.some((one) => audience.includes(one)) : audience.includes(aud);
 
 /** Claims that only the library may set. Claims of a hook with these names are removed. */
 const RESERVED = ['iss', 'aud', 'sub', 'fid', 'jti', 'iat', 'nbf', 'exp', 'amr', 'auth_time', 'pin'];

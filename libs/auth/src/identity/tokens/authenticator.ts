@@ -9,7 +9,7 @@ import { AccessTokens } from './access-tokens';
 import { type Caller, callerOf, recordCaller } from './caller';
 import { Denylist } from '../denylist/denylist';
 import { AUTH_CONFIG, type AuthConfig } from '../../foundation/config/auth-config';
-import { withTimeout } from '../../foundation/platform/deadline';
+import { withinDeadline } from '../../foundation/platform/deadline';
 import { EndedSessions } from '../denylist/ended-sessions';
 import { Grant } from '../users/grant';
 import { TypeormUserProvider } from '../users/typeorm-user-provider';
@@ -47,7 +47,7 @@ export class CallerReader {
     if (this.joined) {
       const session = familyId !== null && isUuid(familyId) ? familyId : null;
       const reading = this.joined.findWithSession(userId, session);
-      const found = await withTimeout('The user store', this.config.storeTimeoutMs, reading);
+      const found = await withinDeadline('The user store', this.config.storeTimeoutMs, reading);
       return found ?? { user: null, ended: false };
     }
     const [user, ended] = await Promise.all([this.users.findById(userId), this.endedSessions.has(familyId)]);
@@ -111,7 +111,8 @@ export class Authenticator {
     if (preparing) await preparing;
     const claims = this.accessTokens.read(token);
     if (typeof claims === 'string') throw new Unauthenticated(true).withReason(claims);
-    return this.admit(request, claims);
+    // Awaited here: a promise that an async function returns costs three more turns of the microtask queue.
+    return await this.admit(request, claims);
   }
 
   /** Checks revocation and the user of a request with a verified token, and records the caller. */

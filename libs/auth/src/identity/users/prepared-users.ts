@@ -37,25 +37,22 @@ export function rowReader(
 
   const columns = ownColumns(metadata);
   const rows = rowsById(metadata, primary, columns, database);
-  const read = batchPerTick<Row | null, CallerKey>(async (keys) => {
+  return batchPerTick<FoundCaller | null, CallerKey>(async (keys) => {
     // Two requests of one user get separate rows: a change to one entity must not affect the other.
     const rounds = byOccurrence(keys.map(({ id }) => id));
     const familyIds = keys.flatMap(({ familyId }) => familyId ?? []);
     const found = await Promise.all(rounds.map(async (round) => rowsByKey(await rows(round, familyIds))));
     const seen = new Map<string, number>();
-    return keys.map(({ id }) => {
+    return keys.map(({ id, familyId }) => {
       const occurrence = seen.get(id) ?? 0;
       seen.set(id, occurrence + 1);
-      return found[occurrence]!.get(id) ?? null;
+      const row = found[occurrence]!.get(id);
+      if (!row) return null;
+      const ended = (row[ENDED] as string[] | null | undefined) ?? [];
+      const isEnded = familyId !== null && ended.includes(familyId);
+      return { user: hydrate(source, metadata, columns, row), ended: isEnded };
     });
   });
-  return async (key) => {
-    const row = await read(key);
-    if (!row) return null;
-    const ended = (row[ENDED] as string[] | null | undefined) ?? [];
-    const isEnded = key.familyId !== null && ended.includes(key.familyId);
-    return { user: hydrate(source, metadata, columns, row), ended: isEnded };
-  };
 }
 
 /** The id of the user to read, and the session to check with it: a UUID in lower case, or null for none. */

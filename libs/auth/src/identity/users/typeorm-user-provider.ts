@@ -127,9 +127,13 @@ export class TypeormUserProvider<User extends ObjectLiteral = ObjectLiteral> ext
   private async find(key: CallerKey): Promise<{ user: User; ended: boolean } | null> {
     const { id } = key;
     if (!isStorable(id)) return null;
-    const found = await (this.row?.(key) ?? this.findEntity(id)).catch(nullIfNotOfType);
-    // PostgreSQL reads " 7" and "07" as 7. A token subject must match the id exactly.
-    return found && this.idOf(found.user as User) === id ? (found as { user: User; ended: boolean }) : null;
+    try {
+      const found = await (this.row ? this.row(key) : this.findEntity(id));
+      // PostgreSQL reads " 7" and "07" as 7. A token subject must match the id exactly.
+      return found && this.idOf(found.user as User) === id ? (found as { user: User; ended: boolean }) : null;
+    } catch (error) {
+      return nullIfNotOfType(error as { code?: string });
+    }
   }
 
   private async findEntity(id: string): Promise<FoundCaller | null> {

@@ -52,26 +52,20 @@ export class RouteGuard implements CanActivate {
     }
   }
 
-  async canActivate(context: Call): Promise<boolean> {
+  canActivate(context: Call): Promise<boolean> | boolean {
     const plan = this.planOf(context);
-    if (!plan.gates.length) return true;
-    const passed = (context[PASSED] ??= new Set());
+    const { [PASSED]: passed } = context;
     // Nest may run this guard several times for one call: a controller and its handler can both have it. Each gate is
     // checked once.
-    const remaining = plan.gates.filter((gate) => !passed.has(gate));
+    const remaining = passed ? plan.gates.filter((gate) => !passed.has(gate)) : plan.gates;
     if (!remaining.length) return true;
-    const check = (): Promise<void> => this.checkGates(remaining, plan.guard, context, passed);
-    const scope = plan.isMounted ? RequestScope.of(context.switchToHttp().getRequest()) : undefined;
-    await (scope ? scope.run(check) : check());
-    return true;
+    if (!plan.isMounted) return this.checkGates(remaining, plan.guard, context);
+    const scope = RequestScope.of(context.switchToHttp().getRequest());
+    return scope.run(() => this.checkGates(remaining, plan.guard, context));
   }
 
-  private async checkGates(
-    gates: readonly RouteGate[],
-    guard: string | undefined,
-    context: ExecutionContext,
-    passed: Set<RouteGate>,
-  ): Promise<void> {
+  private async checkGates(gates: readonly RouteGate[], guard: string | undefined, context: Call): Promise<true> {
+    const passed = (context[PASSED] ??= new Set());
     const named = this.realms.named(guard);
     let scope = named ?? this.realms.default;
     let request: object = {};
@@ -87,6 +81,7 @@ export class RouteGuard implements CanActivate {
         if (checked) await checked;
         passed.add(gate);
       }
+      return true;
     } catch (error) {
       const { realm } = scope;
       this.gateRefusalLog.write(error, realm.guard, context, request);
