@@ -13,6 +13,7 @@ import { send } from '../support/processes';
 import { describeWithOwnRedis } from '../support/with-redis';
 import { RedisServer } from '../support/redis';
 import { ROOT, blocksOf, fileOf } from './blocks';
+import { unformatted } from './formatted';
 
 /** A file that `nest new` generates (`@nestjs/schematics` 12.0.6). */
 const generated = (file: string): string => readFileSync(join(__dirname, 'nest-new', `${file}.txt`), 'utf8');
@@ -81,6 +82,20 @@ describe('the quick start', () => {
     expect(lines.length).toBeGreaterThan(25);
     expect(lines.length).toBeLessThan(40);
   });
+});
+
+describe('the files that a page shows for a new application', () => {
+  it.each(['docs/quick-start.md', 'docs/recipes/prisma.md', 'docs/recipes/drizzle.md'])(
+    'are as its prettier formats them: %s',
+    (name) => {
+      const shown = blocksOf(name).flatMap((block) => {
+        const file = fileOf(block);
+        return file ? [{ file, text: block.text }] : [];
+      });
+      expect(shown.length).toBeGreaterThan(2);
+      expect(unformatted(shown)).toEqual([]);
+    },
+  );
 });
 
 /** The package name resolves to the source of the library. */

@@ -4,7 +4,10 @@ import { AppController } from './app.controller.js';
 import { Database } from './database.js';
 import { DrizzleUsers } from './users.js';
 
-@Module({ providers: [Database, DrizzleUsers], exports: [Database, DrizzleUsers] })
+@Module({
+  providers: [Database, DrizzleUsers],
+  exports: [Database, DrizzleUsers],
+})
 export class UsersModule {}
 
 @Module({
@@ -12,7 +15,10 @@ export class UsersModule {}
     AuthModule.forRootAsync({
       imports: [UsersModule],
       users: { provider: { useExisting: DrizzleUsers } },
-      pool: { useFactory: (database: Database) => database.pool, inject: [Database] },
+      pool: {
+        useFactory: (database: Database) => database.pool,
+        inject: [Database],
+      },
       features: { registration: true, twoFactor: true },
       useFactory: () => ({
         secret: process.env.SVC_SECRET,

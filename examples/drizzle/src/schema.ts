@@ -7,5 +7,7 @@ export const users = pgTable('users', {
   passwordHash: text('password_hash'),
   twoFactorSecret: text('two_factor_secret'),
   twoFactorRecoveryCodes: text('two_factor_recovery_codes'),
-  twoFactorConfirmedAt: timestamp('two_factor_confirmed_at', { withTimezone: true }),
+  twoFactorConfirmedAt: timestamp('two_factor_confirmed_at', {
+    withTimezone: true,
+  }),
 });

@@ -18,7 +18,9 @@ export async function useNewDatabase(): Promise<() => Promise<void>> {
   const name = `contract_${Date.now()}_${process.pid}`;
   const drop = () => onServer(url, `DROP DATABASE ${name} WITH (FORCE)`);
   await onServer(url, `CREATE DATABASE ${name}`);
-  process.env.DATABASE_URL = Object.assign(new URL(url), { pathname: name }).toString();
+  process.env.DATABASE_URL = Object.assign(new URL(url), {
+    pathname: name,
+  }).toString();
   try {
     execFileSync('npm', ['run', '--silent', 'setup'], { stdio: 'inherit' });
   } catch (error) {

@@ -13,13 +13,15 @@ import { DrizzleUsers } from './users.js';
 /** An address where no PostgreSQL listens. */
 const NOWHERE = 'postgres://127.0.0.1:1/none';
 
-describe('the users on Drizzle', () => {
+void describe('the users on Drizzle', () => {
   let app: INestApplicationContext;
   let dropDatabase: () => Promise<void>;
 
   before(async () => {
     dropDatabase = await useNewDatabase();
-    app = await NestFactory.createApplicationContext(AppModule, { logger: ['error'] });
+    app = await NestFactory.createApplicationContext(AppModule, {
+      logger: ['error'],
+    });
   });
   after(async () => {
     await app?.close();
@@ -30,11 +32,17 @@ describe('the users on Drizzle', () => {
     app: () => app,
     insert: async ({ identifier, passwordHash, name }) => {
       const values = { email: identifier, passwordHash, name };
-      const [user] = await app.get(Database).drizzle.insert(users).values(values).returning({ id: users.id });
+      const [user] = await app
+        .get(Database)
+        .drizzle.insert(users)
+        .values(values)
+        .returning({ id: users.id });
       return user!.id;
     },
     another: () => new DrizzleUsers(app.get(Database)),
-    unreachable: () => new DrizzleUsers({ drizzle: drizzle(NOWHERE) } as Database),
+    unreachable: () =>
+      new DrizzleUsers({ drizzle: drizzle(NOWHERE) } as Database),
   });
-  for (const { name, run } of contract) it(name, async () => void (await run()));
+  for (const { name, run } of contract)
+    void it(name, async () => void (await run()));
 });

@@ -1,5 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { type NewAccount, type StoredCredentials, type StoredSecondFactor, UserProvider } from '@svc/auth';
+import {
+  type NewAccount,
+  type StoredCredentials,
+  type StoredSecondFactor,
+  UserProvider,
+} from '@svc/auth';
 import { type Column, and, eq, inArray, isNotNull, isNull } from 'drizzle-orm';
 import { Database } from './database.js';
 import { users } from './schema.js';
@@ -13,10 +18,12 @@ type Transaction = Parameters<UserProvider['delete']>[1];
 
 /** The form of the ids in the table. PostgreSQL also accepts other forms, and throws for a text that is not a UUID. */
 const isId = (id: unknown): boolean =>
-  typeof id === 'string' && /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/.test(id);
+  typeof id === 'string' &&
+  /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/.test(id);
 
 /** SQL compares NULL with nothing: `= NULL` is never true. */
-const is = (column: Column, value: string | null) => (value === null ? isNull(column) : eq(column, value));
+const is = (column: Column, value: string | null) =>
+  value === null ? isNull(column) : eq(column, value);
 
 @Injectable()
 export class DrizzleUsers extends UserProvider<User> {
@@ -30,16 +37,24 @@ export class DrizzleUsers extends UserProvider<User> {
 
   async findById(id: string): Promise<User | null> {
     if (!isId(id)) return null;
-    const [user] = await this.db.select(SHOWN).from(users).where(eq(users.id, id));
+    const [user] = await this.db
+      .select(SHOWN)
+      .from(users)
+      .where(eq(users.id, id));
     return user ?? null;
   }
 
-  async findByIdentifier(identifier: string): Promise<StoredCredentials<User> | null> {
+  async findByIdentifier(
+    identifier: string,
+  ): Promise<StoredCredentials<User> | null> {
     // Emails are stored in lower case. A text of PostgreSQL has no NUL.
     const email = identifier.trim().toLowerCase();
     if (email.includes('\0')) return null;
     const columns = { ...SHOWN, passwordHash: users.passwordHash };
-    const [found] = await this.db.select(columns).from(users).where(eq(users.email, email));
+    const [found] = await this.db
+      .select(columns)
+      .from(users)
+      .where(eq(users.email, email));
     if (!found) return null;
     const { passwordHash, ...user } = found;
     return { user, passwordHash };
@@ -47,13 +62,21 @@ export class DrizzleUsers extends UserProvider<User> {
 
   async passwordHashOf(id: string): Promise<string | null> {
     if (!isId(id)) return null;
-    const [found] = await this.db.select({ hash: users.passwordHash }).from(users).where(eq(users.id, id));
+    const [found] = await this.db
+      .select({ hash: users.passwordHash })
+      .from(users)
+      .where(eq(users.id, id));
     return found?.hash ?? null;
   }
 
-  async savePasswordHash(id: string, passwordHash: string, replacing?: string | null): Promise<boolean> {
+  async savePasswordHash(
+    id: string,
+    passwordHash: string,
+    replacing?: string | null,
+  ): Promise<boolean> {
     if (!isId(id)) return false;
-    const current = replacing === undefined ? undefined : is(users.passwordHash, replacing);
+    const current =
+      replacing === undefined ? undefined : is(users.passwordHash, replacing);
     const { rowCount } = await this.db
       .update(users)
       .set({ passwordHash })
@@ -65,14 +88,19 @@ export class DrizzleUsers extends UserProvider<User> {
     return true;
   }
 
-  override async secondFactorOf(id: string): Promise<StoredSecondFactor | null> {
+  override async secondFactorOf(
+    id: string,
+  ): Promise<StoredSecondFactor | null> {
     if (!isId(id)) return null;
     const columns = {
       secret: users.twoFactorSecret,
       recoveryCodes: users.twoFactorRecoveryCodes,
       confirmedAt: users.twoFactorConfirmedAt,
     };
-    const [found] = await this.db.select(columns).from(users).where(eq(users.id, id));
+    const [found] = await this.db
+      .select(columns)
+      .from(users)
+      .where(eq(users.id, id));
     return found ?? null;
   }
 
@@ -95,7 +123,9 @@ export class DrizzleUsers extends UserProvider<User> {
           is(users.twoFactorSecret, current.secret),
           is(users.twoFactorRecoveryCodes, current.recoveryCodes),
           // Whether it is set, and not the date: a database can store more digits than a Date has.
-          current.confirmedAt ? isNotNull(users.twoFactorConfirmedAt) : isNull(users.twoFactorConfirmedAt),
+          current.confirmedAt
+            ? isNotNull(users.twoFactorConfirmedAt)
+            : isNull(users.twoFactorConfirmedAt),
         ),
       );
     return rowCount === 1;
@@ -105,7 +135,11 @@ export class DrizzleUsers extends UserProvider<User> {
     return true;
   }
 
-  override async create({ identifier, passwordHash, name }: NewAccount): Promise<User | null> {
+  override async create({
+    identifier,
+    passwordHash,
+    name,
+  }: NewAccount): Promise<User | null> {
     const values = { email: identifier, passwordHash, name };
     // The unique index decides. Nothing is returned for an email that is taken.
     const [user] = await this.db
@@ -121,13 +155,21 @@ export class DrizzleUsers extends UserProvider<User> {
   }
 
   // In the transaction that deletes all other data of the account: both are deleted, or neither.
-  override async delete(id: string, transaction: Transaction): Promise<boolean> {
+  override async delete(
+    id: string,
+    transaction: Transaction,
+  ): Promise<boolean> {
     if (!isId(id)) return false;
-    const [, count] = await transaction.query('DELETE FROM users WHERE id = $1', [id]);
+    const [, count] = await transaction.query(
+      'DELETE FROM users WHERE id = $1',
+      [id],
+    );
     return count === 1;
   }
 
-  override async existingIds(ids: readonly string[]): Promise<ReadonlySet<string>> {
+  override async existingIds(
+    ids: readonly string[],
+  ): Promise<ReadonlySet<string>> {
     const found = await this.db
       .select({ id: users.id })
       .from(users)

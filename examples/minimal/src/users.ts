@@ -1,5 +1,6 @@
 import { withAuthColumns } from '@svc/auth';
-import { Column, Entity, type MigrationInterface, PrimaryGeneratedColumn, type QueryRunner } from 'typeorm';
+import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 @Entity('users')
 export class User extends withAuthColumns() {

@@ -4,7 +4,10 @@ import { AppController } from './app.controller.js';
 import { Database } from './database.js';
 import { PrismaUsers } from './users.js';
 
-@Module({ providers: [Database, PrismaUsers], exports: [Database, PrismaUsers] })
+@Module({
+  providers: [Database, PrismaUsers],
+  exports: [Database, PrismaUsers],
+})
 export class UsersModule {}
 
 @Module({
@@ -12,7 +15,10 @@ export class UsersModule {}
     AuthModule.forRootAsync({
       imports: [UsersModule],
       users: { provider: { useExisting: PrismaUsers } },
-      pool: { useFactory: (database: Database) => database.pool, inject: [Database] },
+      pool: {
+        useFactory: (database: Database) => database.pool,
+        inject: [Database],
+      },
       features: { registration: true, twoFactor: true },
       useFactory: () => ({
         secret: process.env.SVC_SECRET,

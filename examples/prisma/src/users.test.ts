@@ -14,13 +14,15 @@ import { PrismaUsers } from './users.js';
 /** An address where no PostgreSQL listens. */
 const NOWHERE = 'postgres://127.0.0.1:1/none';
 
-describe('the users on Prisma', () => {
+void describe('the users on Prisma', () => {
   let app: INestApplicationContext;
   let dropDatabase: () => Promise<void>;
 
   before(async () => {
     dropDatabase = await useNewDatabase();
-    app = await NestFactory.createApplicationContext(AppModule, { logger: ['error'] });
+    app = await NestFactory.createApplicationContext(AppModule, {
+      logger: ['error'],
+    });
   });
   after(async () => {
     await app?.close();
@@ -34,14 +36,24 @@ describe('the users on Prisma', () => {
       return (await app.get(Database).prisma.user.create({ data })).id;
     },
     another: () => new PrismaUsers(app.get(Database)),
-    unreachable: () => new PrismaUsers({ prisma: new PrismaClient({ adapter: new PrismaPg(NOWHERE) }) } as Database),
+    unreachable: () =>
+      new PrismaUsers({
+        prisma: new PrismaClient({ adapter: new PrismaPg(NOWHERE) }),
+      } as Database),
   });
-  for (const { name, run } of contract) it(name, async () => void (await run()));
+  for (const { name, run } of contract)
+    void it(name, async () => void (await run()));
 
-  it('create throws for a conflict on another column than the email', async () => {
-    await app.get(Database).pool.query(`CREATE UNIQUE INDEX ON users (name) WHERE name = 'Ada Byron'`);
+  void it('create throws for a conflict on another column than the email', async () => {
+    await app
+      .get(Database)
+      .pool.query(
+        `CREATE UNIQUE INDEX ON users (name) WHERE name = 'Ada Byron'`,
+      );
     const create = (email: string) =>
-      app.get(PrismaUsers).create({ identifier: email, passwordHash: 'x', name: 'Ada Byron' });
+      app
+        .get(PrismaUsers)
+        .create({ identifier: email, passwordHash: 'x', name: 'Ada Byron' });
     await create('ada@example.com');
     assert.equal(await create('ada@example.com'), null);
     await assert.rejects(create('byron@example.com'), { code: 'P2002' });

@@ -1,5 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { type NewAccount, type StoredCredentials, type StoredSecondFactor, UserProvider } from '@svc/auth';
+import {
+  type NewAccount,
+  type StoredCredentials,
+  type StoredSecondFactor,
+  UserProvider,
+} from '@svc/auth';
 import { Database } from './database.js';
 import { Prisma } from './generated/client.js';
 
@@ -12,7 +17,8 @@ type Transaction = Parameters<UserProvider['delete']>[1];
 
 /** The form of the ids in the table. PostgreSQL also accepts other forms. Prisma throws for a text that is not a UUID. */
 const isId = (id: unknown): boolean =>
-  typeof id === 'string' && /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/.test(id);
+  typeof id === 'string' &&
+  /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/.test(id);
 
 @Injectable()
 export class PrismaUsers extends UserProvider<User> {
@@ -25,14 +31,21 @@ export class PrismaUsers extends UserProvider<User> {
   }
 
   async findById(id: string): Promise<User | null> {
-    return isId(id) ? this.users.findUnique({ where: { id }, select: SHOWN }) : null;
+    return isId(id)
+      ? this.users.findUnique({ where: { id }, select: SHOWN })
+      : null;
   }
 
-  async findByIdentifier(identifier: string): Promise<StoredCredentials<User> | null> {
+  async findByIdentifier(
+    identifier: string,
+  ): Promise<StoredCredentials<User> | null> {
     // Emails are stored in lower case. A text of PostgreSQL has no NUL.
     const email = identifier.trim().toLowerCase();
     if (email.includes('\0')) return null;
-    const found = await this.users.findUnique({ where: { email }, select: { ...SHOWN, passwordHash: true } });
+    const found = await this.users.findUnique({
+      where: { email },
+      select: { ...SHOWN, passwordHash: true },
+    });
     if (!found) return null;
     const { passwordHash, ...user } = found;
     return { user, passwordHash };
@@ -40,15 +53,25 @@ export class PrismaUsers extends UserProvider<User> {
 
   async passwordHashOf(id: string): Promise<string | null> {
     if (!isId(id)) return null;
-    const found = await this.users.findUnique({ where: { id }, select: { passwordHash: true } });
+    const found = await this.users.findUnique({
+      where: { id },
+      select: { passwordHash: true },
+    });
     return found?.passwordHash ?? null;
   }
 
-  async savePasswordHash(id: string, passwordHash: string, replacing?: string | null): Promise<boolean> {
+  async savePasswordHash(
+    id: string,
+    passwordHash: string,
+    replacing?: string | null,
+  ): Promise<boolean> {
     // Prisma takes `id: undefined` as no condition, and would change every user.
     if (!isId(id)) return false;
     const current = replacing === undefined ? {} : { passwordHash: replacing };
-    const { count } = await this.users.updateMany({ where: { id, ...current }, data: { passwordHash } });
+    const { count } = await this.users.updateMany({
+      where: { id, ...current },
+      data: { passwordHash },
+    });
     return count === 1;
   }
 
@@ -56,9 +79,15 @@ export class PrismaUsers extends UserProvider<User> {
     return true;
   }
 
-  override async secondFactorOf(id: string): Promise<StoredSecondFactor | null> {
+  override async secondFactorOf(
+    id: string,
+  ): Promise<StoredSecondFactor | null> {
     if (!isId(id)) return null;
-    const select = { twoFactorSecret: true, twoFactorRecoveryCodes: true, twoFactorConfirmedAt: true };
+    const select = {
+      twoFactorSecret: true,
+      twoFactorRecoveryCodes: true,
+      twoFactorConfirmedAt: true,
+    };
     const found = await this.users.findUnique({ where: { id }, select });
     return (
       found && {
@@ -96,13 +125,26 @@ export class PrismaUsers extends UserProvider<User> {
     return true;
   }
 
-  override async create({ identifier, passwordHash, name }: NewAccount): Promise<User | null> {
+  override async create({
+    identifier,
+    passwordHash,
+    name,
+  }: NewAccount): Promise<User | null> {
     try {
-      return await this.users.create({ data: { email: identifier, passwordHash, name }, select: SHOWN });
+      return await this.users.create({
+        data: { email: identifier, passwordHash, name },
+        select: SHOWN,
+      });
     } catch (error) {
       // P2002: a unique index has found another user. A conflict on another column than the email is an error.
-      const isConflict = error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2002';
-      if (isConflict && (await this.users.findUnique({ where: { email: identifier } }))) return null;
+      const isConflict =
+        error instanceof Prisma.PrismaClientKnownRequestError &&
+        error.code === 'P2002';
+      if (
+        isConflict &&
+        (await this.users.findUnique({ where: { email: identifier } }))
+      )
+        return null;
       throw error;
     }
   }
@@ -112,14 +154,25 @@ export class PrismaUsers extends UserProvider<User> {
   }
 
   // In the transaction that deletes all other data of the account: both are deleted, or neither.
-  override async delete(id: string, transaction: Transaction): Promise<boolean> {
+  override async delete(
+    id: string,
+    transaction: Transaction,
+  ): Promise<boolean> {
     if (!isId(id)) return false;
-    const [, count] = await transaction.query('DELETE FROM users WHERE id = $1', [id]);
+    const [, count] = await transaction.query(
+      'DELETE FROM users WHERE id = $1',
+      [id],
+    );
     return count === 1;
   }
 
-  override async existingIds(ids: readonly string[]): Promise<ReadonlySet<string>> {
-    const found = await this.users.findMany({ where: { id: { in: ids.filter(isId) } }, select: { id: true } });
+  override async existingIds(
+    ids: readonly string[],
+  ): Promise<ReadonlySet<string>> {
+    const found = await this.users.findMany({
+      where: { id: { in: ids.filter(isId) } },
+      select: { id: true },
+    });
     return new Set(found.map(({ id }) => id));
   }
 

@@ -4,6 +4,7 @@ import { parseEnv } from 'node:util';
 import { type Ended, runInProcess } from '../../../../../test/console/in-process';
 import { WorkingDirectory } from '../../../../../test/console/working-directory';
 import { blocksOf, fileOf } from '../../../../../test/docs/blocks';
+import { unformatted } from '../../../../../test/docs/formatted';
 import { runCli } from './commands';
 
 /** The root module that `nest new` generates. `end` is the ending of imports: `.js` in ESM. */
@@ -68,6 +69,13 @@ describe('svc-auth init', () => {
     });
     expect(read('.gitignore')).toBe('node_modules\n.env\n');
     expect(stdout).not.toContain(parseEnv(read('.env')).SVC_SECRET);
+  });
+
+  it.each<'' | '.js'>(['', '.js'])('writes code as the prettier of the application formats it (%j)', async (end) => {
+    newApplication(end);
+    await run();
+    const files = ['src/users.ts', 'src/app.module.ts'].map((file) => ({ file, text: read(file) }));
+    expect(unformatted(files)).toEqual([]);
   });
 
   it('creates a .gitignore where there is none, because a folder above can be the repository', async () => {

@@ -25,7 +25,8 @@ const PACKAGES =
 const OF_NEST = /^@nestjs\/(jwt|passport|typeorm)$/;
 
 const USERS_TEXT = `import { withAuthColumns } from '@svc/auth';
-import { Column, Entity, type MigrationInterface, PrimaryGeneratedColumn, type QueryRunner } from 'typeorm';
+import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 @Entity('users')
 export class User extends withAuthColumns() {
@@ -33,10 +34,11 @@ export class User extends withAuthColumns() {
   @Column() name!: string;
 }
 
-const columns = 'name text NOT NULL, email text NOT NULL UNIQUE, password_hash text';
+const columns = \`id uuid PRIMARY KEY DEFAULT gen_random_uuid(),
+  name text NOT NULL, email text NOT NULL UNIQUE, password_hash text\`;
 
 export class CreateUsers1795000000000 implements MigrationInterface {
-  up = (db: QueryRunner) => db.query(\`CREATE TABLE users (id uuid PRIMARY KEY DEFAULT gen_random_uuid(), \${columns})\`);
+  up = (db: QueryRunner) => db.query(\`CREATE TABLE users (\${columns})\`);
   down = (db: QueryRunner) => db.query('DROP TABLE users');
 }
 `;
