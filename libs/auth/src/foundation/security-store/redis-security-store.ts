@@ -120,12 +120,50 @@ if current and tonumber(current) >= tonumber(ARGV[1]) then return 0 end
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return 1`;
 
+const MINUTE_MS = 60_000;
+
+/** A sentinel object also reports the attempts to reach a sentinel that is away while its master answers. */
+const QUIET_MS = 5000;
+
+/**
+ * Logs the failures of a connection: the first one, then one line a minute with their number, and one line when Redis answers
+ * again. While Redis is away, node-redis reports a failure for each attempt to connect, twice a second.
+ */
+class OutageLog {
+  private failures = 0;
+  private unlogged = 0;
+  private loggedAt = 0;
+  private failedAt = 0;
+
+  constructor(private readonly logger: Logger) {}
+
+  failed(error: Error | string): void {
+    this.failedAt = performance.now();
+    this.failures++;
+    if (this.failures > 1 && this.failedAt - this.loggedAt < MINUTE_MS) return void this.unlogged++;
+    const more = this.unlogged ? ` (${this.unlogged} more failures since the last line)` : '';
+    this.logger.warn(`Redis: ${typeof error === 'string' ? error : error.message}${more}`);
+    [this.loggedAt, this.unlogged] = [this.failedAt, 0];
+  }
+
+  /** A command was answered. A sentinel object and a pool report no new connection. */
+  replied(): void {
+    if (this.failures > 0 && performance.now() - this.failedAt >= QUIET_MS) this.connected();
+  }
+
+  connected(): void {
+    if (this.failures > 0) this.logger.log(`Redis answers again. Failures since it was lost: ${this.failures}.`);
+    [this.failures, this.unlogged] = [0, 0];
+  }
+}
+
 /** Stores the state in Redis with the node-redis client of the host. All commands go to the master. */
 export class RedisSecurityStore extends SecurityStore {
   readonly shared = true;
   private readonly logger = new Logger(RedisSecurityStore.name);
   private readonly liveness: Liveness;
   private readonly servers = new ServerNames();
+  private readonly outage = new OutageLog(this.logger);
 
   /**
    * @param timeoutMs longest wait for a reply in milliseconds. node-redis has no timeout for a server that hangs
@@ -151,10 +189,11 @@ export class RedisSecurityStore extends SecurityStore {
     // Without a listener, a lost connection ends the process. A sentinel object also emits strings.
     client.on('error', (error: Error | string) => {
       // The error of the first connection refuses the start, and has the same text.
-      if (mayConnect()) this.logger.warn(`Redis: ${typeof error === 'string' ? error : error.message}`);
+      if (mayConnect()) this.outage.failed(error);
     });
     // Another master may have answered since, on a connection that stays open.
     if (isSentinel(client)) client.on('topology-change', () => this.servers.forget());
+    else client.on('ready', () => this.outage.connected());
   }
 
   override get instance(): string | null {
@@ -277,7 +316,9 @@ export class RedisSecurityStore extends SecurityStore {
     try {
       const reply = onMaster(this.client, once);
       this.liveness.watch(reply);
-      return await withTimeout('Redis', this.timeoutMs, reply);
+      const answer = await withTimeout('Redis', this.timeoutMs, reply);
+      this.outage.replied();
+      return answer;
     } catch (error) {
       if (error instanceof StoreUnavailable && error.cause === undefined) this.liveness.missed(sentAt);
       throw error instanceof StoreUnavailable ? error : new StoreUnavailable('Redis', error);
