@@ -135,7 +135,9 @@ describeWithOwnRedis('the Redis of redis.url', () => {
     const url = redis.url.replace('//', '//default:wrong-password@');
     const error = await start(database.url, { redis: { url } }).catch((e: Error) => e);
     await database.drop();
-    expect(String(error)).toMatch(/redis\.url \(SVC_REDIS_URL\) could not be connected within 5 seconds \(WRONGPASS/);
+    expect(String(error)).toMatch(
+      /Redis at 127\.0\.0\.1:\d+ \(redis\.url\) could not be connected within 5 seconds \(WRONGPASS/,
+    );
     expect(String(error)).not.toContain('wrong-password');
   });
 });

@@ -97,11 +97,17 @@ describeWithOwnRedis.each(VERSIONS)('the client of redis.url with node-redis %s'
     const { port } = server;
     await server.stop();
     const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation();
-    const created = client(`redis://127.0.0.1:${port}`);
+    const created = client(`redis://ada:hidden-password@127.0.0.1:${port}/1`);
     const used = new RedisSecurityStore(created, 500, '', () => own.connected !== undefined);
-    await expect(own.open()).rejects.toThrow(
-      /^redis\.url \(SVC_REDIS_URL\) could not be connected within 5 seconds \(.*ECONNREFUSED.*Check its URL/,
+    const { message } = await own.open().then(
+      () => new Error('connected'),
+      (error: Error) => error,
     );
+    // No user and no password.
+    expect(message.replaceAll(String(port), 'PORT')).toMatch(
+      /^Redis at 127\.0\.0\.1:PORT \(redis\.url\) could not be connected within 5 seconds \(.*ECONNREFUSED.*Check its URL/,
+    );
+    expect(message).not.toMatch(/ada|hidden-password/);
     expect([created.isOpen, own.connected]).toEqual([false, undefined]);
     // The error has the cause. Each attempt would log it again.
     expect(warn).not.toHaveBeenCalled();

@@ -18,6 +18,11 @@ const SETTINGS = {
   socket: { connectTimeout: 2000, reconnectStrategy: (retries: number) => Math.min(retries * 50, 500) },
 };
 
+function addressIn(url: string): string {
+  const { hostname, port } = new URL(url);
+  return `${hostname}:${port || 6379}`;
+}
+
 /**
  * The client of `redis.url`. The module opens it when all providers of the application exist: if one of them refuses the
  * start, Nest shuts nothing down, and an open connection would keep the process running. A command before that, for example
@@ -26,6 +31,8 @@ const SETTINGS = {
 @Injectable()
 export class OwnRedis implements OnApplicationShutdown {
   private client?: RedisClient;
+  /** The host and the port of the client. No other part of a URL, which may contain a password, is in a message. */
+  private address = '';
   private opening?: Promise<void>;
   private isOpen = false;
   private isClosed = false;
@@ -41,6 +48,7 @@ export class OwnRedis implements OnApplicationShutdown {
     if (!library) {
       throw new AuthConfigError('redis.url (SVC_REDIS_URL) needs @redis/client. Run: npm install @redis/client');
     }
+    this.address = addressIn(url);
     // node-redis writes into the object of the socket.
     this.client = library.createClient({ url, ...SETTINGS, socket: { ...SETTINGS.socket } });
     return this.client;
@@ -60,7 +68,7 @@ export class OwnRedis implements OnApplicationShutdown {
   private async connect(): Promise<void> {
     if (!this.client || this.isClosed) return;
     const failure = await connectionFailure(this.client);
-    if (failure !== null) throw new AuthConfigError(`redis.url (SVC_REDIS_URL) ${failure}`);
+    if (failure !== null) throw new AuthConfigError(`Redis at ${this.address} (redis.url) ${failure}`);
     // An application that ends during its start closes the client while it connects.
     if (this.isClosed) await disconnected(this.client);
     else this.isOpen = true;

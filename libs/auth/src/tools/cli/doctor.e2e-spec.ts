@@ -267,7 +267,9 @@ describeWithOwnRedis('svc-auth doctor', () => {
     setEnvironment({ REDIS_URL: 'redis://default:wrong-password@127.0.0.1:1' });
     const away = await report('app.module.js');
     expect(problemsOf(away)).toEqual([
-      expect.stringMatching(/^error options: redis\.url \(SVC_REDIS_URL\) could not be connected.*ECONNREFUSED/),
+      expect.stringMatching(
+        /^error options: Redis at 127\.0\.0\.1:1 \(redis\.url\) could not be connected.*ECONNREFUSED/,
+      ),
     ]);
     expect(away.stdout).not.toContain('wrong-password');
   });
