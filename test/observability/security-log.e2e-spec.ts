@@ -53,6 +53,12 @@ describe('the security log records that', () => {
     expect(await reasonOf(423)).toBe('account_locked');
   });
 
+  it('a success cleared the counter of the lockout, without the name of a release where nothing was locked', async () => {
+    const ofAccount = (lines: SecurityLine[]) => lines.filter(({ event }) => event.startsWith('auth.account.'));
+    const cleared = { event: 'auth.account.failures_cleared', guard: 'api', user_id: app.id, purpose: 'login' };
+    expect(ofAccount(await log.during(() => t.login(app.email).expect(200)))).toEqual([cleared]);
+  });
+
   it('a login failed by an unexpected error or an exception of the host', async () => {
     const last = async (status: number) => (await log.during(() => t.login(app.email).expect(status))).at(-1)!.reason;
     app.hook = () => {

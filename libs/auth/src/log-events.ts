@@ -70,7 +70,8 @@ export function observeEvents(events: AuthEvents, log: SecurityLog, realms: Real
   logEvent(SessionEnded, 'info', 'auth.session.ended', (event) => ({ ...ofSession(event), purpose: event.reason }));
   logEvent(SessionRecovered, 'warning', 'auth.session.recovered', ofSession);
   logEvent(AccountLocked, 'warning', 'auth.account.locked', locked);
-  logEvent(AccountReleased, 'info', 'auth.account.released', locked);
+  // Each success with a password clears its own counted attempt: usually nothing was locked.
+  logEvent(AccountReleased, 'info', 'auth.account.failures_cleared', locked);
   logEvent(PasskeyCloneDetected, 'warning', 'auth.passkey.cloned', ofUser);
   logEvent(PasskeyAdded, 'info', 'auth.passkey.added', ofUser);
   logEvent(PasskeyRemoved, 'info', 'auth.passkey.removed', ofUser);

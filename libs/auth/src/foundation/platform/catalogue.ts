@@ -111,8 +111,8 @@ export const isReason = (code: string): code is Reason => Object.hasOwn(REASONS,
 /** The lines of the security log that are not outcomes of requests, each with the event that causes it. */
 export const SECURITY_EVENTS = {
   'auth.account.deleted': 'AccountDeleted',
+  'auth.account.failures_cleared': 'AccountReleased',
   'auth.account.locked': 'AccountLocked',
-  'auth.account.released': 'AccountReleased',
   'auth.email.verified': 'Verified',
   'auth.mail.failed': 'MailFailed',
   'auth.passkey.added': 'PasskeyAdded',
