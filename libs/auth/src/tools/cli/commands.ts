@@ -5,37 +5,13 @@ import { makeSecret } from '../console/env-file';
 import { keygen } from '../console/keygen';
 import { doctor } from './doctor';
 import { init } from './init';
-
-const HELP = `Usage: npx svc-auth <command> [options]
-
-  secret             write a new SVC_SECRET to .env
-    --show             print the secret and write nothing
-    --guard <name>     the secret of an extra guard: SVC_{NAME}_SECRET
-    --force            overwrite a secret without a question
-    --env-file <path>  the file to write to (.env)
-
-  keygen             print a new key pair and its env lines; nothing is written
-    --algorithm <name> ES256 or RS256 (ES256)
-    --kid <kid>        the name of the key (a random one)
-    --rotate           also print the steps to replace the running key
-
-  doctor [file]      check the options, the keys and the stores of an application
-    file               the compiled root module, or a file that exports the options of AuthModule
-                       (dist/app.module.js, if it exists; otherwise the environment only)
-    --export <name>    the export of the file (AppModule, the default export, or the only module)
-    --url <url>        also compare the key set that the running application publishes
-    --env-file <path>  variables that are not set are read from this file (.env, if it exists)
-    --json             print the result as JSON
-                       exits with 0 if all is well, 1 for warnings, 2 for errors
-
-  init               add the module, a user table and the settings to a new Nest application
-    --dry-run          print the changes and write nothing
-    --env-file <path>  the env file (.env)
-`;
+import { manifestOfLibrary } from './manifest';
 
 type Values = Readonly<Record<string, string | boolean | undefined>>;
 
 interface CliCommand {
+  /** The effect of the command and of its options. */
+  readonly help: string;
   readonly options: NonNullable<ParseArgsConfig['options']>;
   /** The exit code after a refusal. */
   readonly refused: number;
@@ -49,11 +25,24 @@ const flag = { type: 'boolean' } as const;
 
 const COMMANDS: Readonly<Record<string, CliCommand>> = {
   secret: {
+    help: `
+  secret             write a new SVC_SECRET to .env
+    --show             print the secret and write nothing
+    --guard <name>     the secret of an extra guard: SVC_{NAME}_SECRET
+    --force            overwrite a secret without a question
+    --env-file <path>  the file to write to (.env)
+`,
     options: { show: flag, guard: text, force: { ...flag, short: 'f' }, 'env-file': text },
     refused: 1,
     run: ({ 'env-file': envFile, ...values }) => makeSecret({ ...values, envFile: envFile as string | undefined }),
   },
   keygen: {
+    help: `
+  keygen             print a new key pair and its env lines; nothing is written
+    --algorithm <name> ES256 or RS256 (ES256)
+    --kid <kid>        the name of the key (a random one)
+    --rotate           also print the steps to replace the running key
+`,
     options: { algorithm: text, kid: text, rotate: flag },
     refused: 1,
     run: async (values) => {
@@ -63,6 +52,16 @@ const COMMANDS: Readonly<Record<string, CliCommand>> = {
     },
   },
   doctor: {
+    help: `
+  doctor [file]      check the options, the keys and the stores of an application
+    file               the compiled root module, or a file that exports the options of AuthModule
+                       (dist/app.module.js, if it exists; otherwise the environment only)
+    --export <name>    the export of the file (AppModule, the default export, or the only module)
+    --url <url>        also compare the key set that the running application publishes
+    --env-file <path>  variables that are not set are read from this file (.env, if it exists)
+    --json             print the result as JSON
+                       exits with 0 if all is well, 1 for warnings, 2 for errors
+`,
     options: { export: text, url: text, json: flag, 'env-file': text },
     refused: 2,
     takesFile: true,
@@ -72,12 +71,28 @@ const COMMANDS: Readonly<Record<string, CliCommand>> = {
     },
   },
   init: {
+    help: `
+  init               add the module, a user table and the settings to a new Nest application
+    --dry-run          print the changes and write nothing
+    --env-file <path>  the env file (.env)
+`,
     options: { 'dry-run': flag, 'env-file': text },
     refused: 1,
     run: async (values) =>
       init({ isDryRun: values['dry-run'] === true, envFile: (values['env-file'] as string | undefined) || '.env' }),
   },
 };
+
+const HELP = `Usage: npx svc-auth <command> [options]
+${Object.values(COMMANDS)
+  .map(({ help }) => help)
+  .join('')}
+  <command> --help   print the options of one command
+  --version          print the version of @svc/auth
+`;
+
+const helpOn = (name: string, { help, takesFile }: CliCommand): string =>
+  `Usage: npx svc-auth ${name}${takesFile ? ' [file]' : ''} [options]\n${help}`;
 
 /** Reads the variables of an env file that are not set. @throws CommandRefused if a named file does not exist */
 function loadEnvironment(path?: string): void {
@@ -89,8 +104,12 @@ function loadEnvironment(path?: string): void {
 export async function runCli(args: readonly string[]): Promise<void> {
   const [name = '--help', ...others] = args;
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
-  if (['help', '--help', '-h'].includes(name) || (command && others.some((one) => one === '--help' || one === '-h'))) {
+  if (['help', '--help', '-h'].includes(name)) {
     process.stdout.write(HELP);
+  } else if (['--version', '-v'].includes(name)) {
+    process.stdout.write(`${manifestOfLibrary().version}\n`);
+  } else if (command && others.some((one) => one === '--help' || one === '-h')) {
+    process.stdout.write(helpOn(name, command));
   } else if (command) {
     try {
       await command.run(...argumentsOf(command, others));

@@ -1,9 +1,10 @@
 import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { type Ended, runInProcess } from '../../../../../test/console/in-process';
 import { WorkingDirectory } from '../../../../../test/console/working-directory';
-import { blocksOf, fileOf } from '../../../../../test/docs/blocks';
+import { ROOT, blocksOf, fileOf } from '../../../../../test/docs/blocks';
 import { unformatted } from '../../../../../test/docs/formatted';
 import { runCli } from './commands';
 
@@ -154,6 +155,14 @@ describe('svc-auth init', () => {
     expect(read('src/app.module.ts')).toContain("import { CreateUsers1795000000000, User } from './users.js';");
   });
 
+  it.each<'' | '.js'>(['', '.js'])('prints the guarded controller of the quick start at the end (%j)', async (end) => {
+    newApplication(end);
+    const { stdout } = await run();
+    expect(stdout.replaceAll(/'(\.\/\w+)'/g, "'$1.js'")).toContain(`\n\n${shown('src/app.controller.ts')}`);
+    expect(stdout).toContain(`from './users${end}';`);
+    expect(stdout).not.toContain('docs/');
+  });
+
   it('changes nothing at a second run', async () => {
     newApplication();
     await run();
@@ -227,7 +236,10 @@ describe('svc-auth init', () => {
     newApplication();
     for (const name of ['Customer', 'User']) {
       writeFileSync(place.path('src/users.ts'), `export class ${name} {}\n`);
-      expect(await run()).toMatchObject({ status: 1, stderr: expect.stringMatching(/src\/users\.ts exists/) });
+      expect(await run()).toMatchObject({
+        status: 1,
+        stderr: expect.stringMatching(/src\/users\.ts exists.*by hand: https:\/\//),
+      });
     }
     expect(place.files.toSorted()).toEqual(['.gitignore', 'package.json', 'src']);
   });
@@ -238,12 +250,31 @@ describe('svc-auth', () => {
   const run = (...args: string[]): Promise<Ended> => runInProcess(() => runCli(args), args, place);
   afterAll(() => place.remove());
 
-  it.each([[[]], [['--help']], [['doctor', '--help']]])('prints its commands with %j', async (args: string[]) => {
+  it.each([[[]], [['--help']], [['help']]])('prints its commands with %j', async (args: string[]) => {
     const { status, stdout } = await run(...args);
     expect([status, stdout]).toEqual([
       0,
       expect.stringMatching(/^Usage: npx svc-auth[^]*secret[^]*keygen[^]*doctor[^]*init/),
     ]);
+  });
+
+  it.each([
+    ['init', /^Usage: npx svc-auth init \[options\]\n\n {2}init [^]*--dry-run/, /doctor|keygen|secret/],
+    [
+      'doctor',
+      /^Usage: npx svc-auth doctor \[file\] \[options\]\n\n {2}doctor \[file\] [^]*--json/,
+      /keygen|--dry-run/,
+    ],
+  ])('prints the usage of one command: %s --help', async (name, usage, ofOthers) => {
+    const { status, stdout } = await run(name, '--help');
+    expect([status, stdout]).toEqual([0, expect.stringMatching(usage)]);
+    expect(stdout).not.toMatch(ofOthers);
+    expect((await run(name, '-h')).stdout).toBe(stdout);
+  });
+
+  it('prints its version', async () => {
+    const { version } = JSON.parse(readFileSync(join(ROOT, 'libs/auth/package.json'), 'utf8')) as { version: string };
+    expect(await run('--version')).toMatchObject({ status: 0, stdout: `${version}\n`, stderr: '' });
   });
 
   it('refuses another command', async () => {

@@ -3,6 +3,7 @@ import { basename, dirname, isAbsolute, relative, resolve } from 'node:path';
 import { newSecret } from '../../foundation/platform/crypto';
 import { CommandRefused } from '../console/command-error';
 import { BYTES, isSet, replaceFile, withVariable } from '../console/env-file';
+import { manifestOfLibrary } from './manifest';
 
 /** A file before and after the change, one character per byte. `before` is undefined for a new file. */
 interface Edit {
@@ -71,6 +72,21 @@ const MODULES = `
     }),
   `;
 
+/** The controller of the quick start. */
+const guardedController = (end: string): string => `import { Controller, Get } from '@nestjs/common';
+import { Authenticated, CurrentUser } from '@svc/auth';
+import { User } from './users${end}';
+
+@Controller('hello')
+@Authenticated()
+export class AppController {
+  @Get()
+  getHello(@CurrentUser() user: User) {
+    return \`Hello, \${user.name}!\`;
+  }
+}
+`;
+
 /**
  * Makes the changes of the quick start in a new Nest application: the user table, the modules, and the env file with a
  * new secret. What is already there stays as it is, so that a second run changes nothing.
@@ -121,7 +137,7 @@ function usersEdit(): Edit {
   const has = (name: string): boolean => new RegExp(`export class ${name}\\b`).test(before ?? '');
   if (before !== undefined && !(has('User') && has('CreateUsers1795000000000')))
     throw new CommandRefused(
-      `${USERS} exists, and is not that of this command. Rename it, or follow docs/quick-start.md by hand.`,
+      `${USERS} exists, and is not that of this command. Rename it, or follow the quick start by hand: ${manifestOfLibrary().homepage}`,
     );
   return { file: USERS, before, after: before ?? USERS_TEXT };
 }
@@ -233,8 +249,11 @@ Next:
 ${missing.length ? `  npm install ${missing.join(' ')}\n` : ''}  check DATABASE_URL and REDIS_URL in ${envFile}, and create the database: createdb ${databaseName()}
   npm run build && npx svc-auth doctor${envFile === '.env' ? '' : ` --env-file ${envFile}`}
   npm start
-A guarded route: @Authenticated() on a controller, @CurrentUser() for its user (docs/quick-start.md, step 4).
-`;
+
+A guarded route, as src/app.controller.ts (then remove AppService from src/app.module.ts, and delete src/app.service.ts and the
+generated tests of the former controller):
+
+${guardedController(endOf(textOf(APP_MODULE) ?? ''))}`;
 }
 
 /**
