@@ -58,7 +58,7 @@ export function mailErrors(
 }
 
 /** Returns the configuration errors of `redis.url`. The text does not contain the URL, which may contain a password. */
-export function redisErrors({ redisUrl }: AuthConfig): string[] {
+export function redisErrors({ redisUrl }: Pick<AuthConfig, 'redisUrl'>): string[] {
   const fault = redisUrl === undefined ? null : redisFault(redisUrl);
   return fault === null ? [] : [`redis.url (SVC_REDIS_URL) ${fault}`];
 }

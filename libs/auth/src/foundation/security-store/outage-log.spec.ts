@@ -23,8 +23,15 @@ describe('the log of an outage of Redis', () => {
     [now, lines] = [1000, []];
     jest.spyOn(performance, 'now').mockImplementation(() => now);
     for (const level of ['log', 'warn'] as const)
-      jest.spyOn(Logger.prototype, level).mockImplementation((text: string) => void lines.push(`${level} ${text}`));
+      jest.spyOn(Logger.prototype, level).mockImplementation((...texts) => void lines.push(`${level} ${texts[0]}`));
   });
+
+  /** The client of a store. */
+  function watched(): FakeClient {
+    const client = new FakeClient();
+    expect(new RedisSecurityStore(client as never, 500).shared).toBe(true);
+    return client;
+  }
 
   /** The failures of an outage, twice a second. */
   function fail(client: FakeClient, seconds: number): void {
@@ -32,8 +39,7 @@ describe('the log of an outage of Redis', () => {
   }
 
   it('has the first failure, one line a minute with the number of failures, and one line when Redis answers again', () => {
-    const client = new FakeClient();
-    new RedisSecurityStore(client as never, 500);
+    const client = watched();
     client.emit('ready');
     expect(lines).toEqual([]);
     fail(client, 0.5);
@@ -46,8 +52,7 @@ describe('the log of an outage of Redis', () => {
   });
 
   it('has the first failure of the next outage, also within the same minute', () => {
-    const client = new FakeClient();
-    new RedisSecurityStore(client as never, 500);
+    const client = watched();
     fail(client, 2);
     client.emit('ready');
     fail(client, 2);

@@ -268,10 +268,64 @@ describeWithOwnRedis('svc-auth doctor', () => {
     const away = await report('app.module.js');
     expect(problemsOf(away)).toEqual([
       expect.stringMatching(
-        /^error options: Redis at 127\.0\.0\.1:1 \(redis\.url\) could not be connected.*ECONNREFUSED/,
+        /^error redis: Redis at 127\.0\.0\.1:1 \(redis\.url\) could not be connected.*ECONNREFUSED/,
       ),
     ]);
     expect(away.stdout).not.toContain('wrong-password');
+  });
+
+  /** The checks that were skipped, each with its reason. */
+  const skippedIn = ({ checks }: Report): Record<string, string> =>
+    Object.fromEntries(
+      checks.filter(({ status }) => status === 'skipped').map(({ check, message }) => [check, message]),
+    );
+
+  const OF_OPTIONS = Object.fromEntries(
+    ['variables', 'keys', 'cookies', 'proxy', 'mail', 'production'].map((check) => [
+      check,
+      'Not checked: the application does not start, or its options are refused.',
+    ]),
+  );
+
+  it('lists the checks that could not run because Redis is away, each with the reason, and still checks PostgreSQL', async () => {
+    writeModule(withRedis());
+    setEnvironment({ REDIS_URL: 'redis://127.0.0.1:1' });
+    const found = await report('app.module.js');
+    expect(skippedIn(found)).toEqual(OF_OPTIONS);
+    for (const check of ['postgres', 'tables', 'indexes', 'clocks'])
+      expect(found.checks).toContainEqual(expect.objectContaining({ check, status: 'ok' }));
+  });
+
+  it.each([
+    ['missing', 'undefined', /^error keys: secret \(SVC_SECRET\) is missing/],
+    ['short', "'too-short'", /^error keys: secret \(SVC_SECRET\) /],
+  ])('reports a secret that is %s under keys, and that the stores are not known', async (_, secret, text) => {
+    setEnvironment({ DATABASE_URL: '' });
+    place.write(
+      `const { AuthModule, UserProvider } = require('@svc/auth');
+       class Nobody extends UserProvider {}
+       exports.AppModule = AuthModule.forRoot({ routes: false, users: { provider: Nobody }, secret: ${secret} });`,
+      'app.module.js',
+    );
+    const found = await report('app.module.js');
+    expect(problemsOf(found)).toEqual([expect.stringMatching(text)]);
+    const { keys: _keys, ...others } = OF_OPTIONS;
+    expect(skippedIn(found)).toEqual({
+      ...others,
+      redis: 'Not checked: its address is not known.',
+      postgres: 'DATABASE_URL is not set, so PostgreSQL is not checked.',
+      tables: 'Not checked: there is no connection to PostgreSQL.',
+      indexes: 'Not checked: there is no connection to PostgreSQL.',
+      clocks: 'Not checked: no store has answered.',
+    });
+  });
+
+  it('checks the Redis of options of which others are refused', async () => {
+    place.write('exports.default = { redis: { url: process.env.REDIS_URL }, acessTtl: 1, users: {} };', 'options.js');
+    const found = await report('options.js');
+    expect(problemsOf(found)).toEqual([expect.stringMatching(/^error options: acessTtl is not an option/)]);
+    expect(found.checks).toContainEqual(expect.objectContaining({ check: 'redis', status: 'ok' }));
+    expect(found.stdout).not.toContain(PASSWORD);
   });
 
   it('checks an application in memory, a mail server, cookies and a proxy', async () => {
@@ -395,7 +449,7 @@ describeWithOwnRedis('svc-auth doctor', () => {
     it('checks the options that a file exports, also by a function', async () => {
       place.write("exports.default = async () => ({ algorithm: 'RS256', users: {}, audience: [] });", 'options.js');
       const found = await report('options.js');
-      expect(problemsOf(found)[0]).toMatch(/^error options: keys\.active \(SVC_ACTIVE_KID\)/);
+      expect(problemsOf(found)[0]).toMatch(/^error keys: keys\.active \(SVC_ACTIVE_KID\)/);
     });
 
     it('names the guard of each key, also beside a guard with an invalid key pair', async () => {
@@ -404,7 +458,9 @@ describeWithOwnRedis('svc-auth doctor', () => {
       const options = { algorithm: 'ES256', keys, users: {}, guards: { staff } };
       place.write(`exports.default = ${JSON.stringify(options)};`, 'options.js');
       const { checks } = await report('options.js');
-      const ofKeys = checks.filter(({ check }) => check === 'keys').map(({ message }) => message);
+      const ofKeys = checks
+        .filter(({ check, status }) => check === 'keys' && status === 'ok')
+        .map(({ message }) => message);
       expect(ofKeys).toEqual(['The guard "staff" uses HS256 with a secret of 512 bits.']);
     });
 

@@ -87,6 +87,7 @@ async function examine(file: string | undefined, name: string | undefined, url?:
     const message = `The application does not close without an error: ${messageOf(error)}`;
     findings.push(finding('start', 'warning', message, 'Correct its hooks of the shutdown (onApplicationShutdown).'));
   }
+  findings.push(...notRun(findings, subject, url));
   const isRefused = found.some(({ check, status }) => check === 'options' && status === 'error');
   const secrets = new Secrets(options, config, database?.source.options, (redis as { options?: object })?.options);
   return (
@@ -98,6 +99,36 @@ async function examine(file: string | undefined, name: string | undefined, url?:
       )
       .map((one) => secrets.hideInFinding(one))
   );
+}
+
+/** The checks that need the options of the application, besides those of the stores. */
+const OF_OPTIONS = ['variables', 'keys', 'cookies', 'proxy', 'mail', 'production'];
+
+/** The checks that could not run, each with the reason. A check that does not apply to the application has no finding. */
+function notRun(findings: readonly Finding[], { config }: Subject, url: string | undefined): Finding[] {
+  const has = (check: string): boolean => findings.some((one) => one.check === check);
+  const isAway = (store: string): boolean =>
+    findings.some(({ check, status }) => check === store && (status === 'error' || status === 'skipped'));
+  const skipped = (checks: readonly string[], reason: string, cure?: string): Finding[] =>
+    checks.filter((check) => !has(check)).map((check) => finding(check, 'skipped', `Not checked: ${reason}`, cure));
+  const withoutOptions = config
+    ? []
+    : [
+        ...skipped(
+          [...OF_OPTIONS, ...(url ? ['jwks'] : [])],
+          'the application does not start, or its options are refused.',
+        ),
+        ...skipped(
+          ['redis'],
+          'its address is not known.',
+          'Correct the errors, or set SVC_REDIS_URL for this command.',
+        ),
+      ];
+  return [
+    ...withoutOptions,
+    ...(isAway('postgres') ? skipped(['tables', 'indexes'], 'there is no connection to PostgreSQL.') : []),
+    ...(isAway('postgres') || isAway('redis') ? skipped(['clocks'], 'no store has answered.') : []),
+  ];
 }
 
 /** Runs checks. Their own failure, such as an error of a client of the host, does not lose the other findings. */
@@ -125,10 +156,14 @@ async function examined(file: string | undefined, name: string | undefined): Pro
 
 /** The failures of a start, and the stores of the environment. */
 async function notStarted(failures: Finding[], file: string): Promise<Examined> {
-  const { found, ...others } = await ofOptions(authOptionsFromEnv, file, false);
-  // The database of the environment is usually that of the application.
-  const isKnown = failures.some(({ check }) => check === 'postgres');
-  return { found: [...failures, ...found.filter(({ check }) => !(isKnown && check === 'postgres'))], ...others };
+  const { found, subject, ...others } = await ofOptions(authOptionsFromEnv, file, false);
+  // The stores of the environment are usually those of the application.
+  const isKnown = (store: string): boolean => failures.some(({ check }) => check === store);
+  return {
+    ...others,
+    found: [...failures, ...found.filter(({ check }) => !isKnown(check))],
+    subject: isKnown('redis') ? { ...subject, redis: undefined } : subject,
+  };
 }
 
 /** Starts the application, without its HTTP server, and reads its configuration. */
@@ -172,11 +207,23 @@ function failuresOf(failure: Error): Finding[] {
   return [finding('start', 'error', messageOf(failure), cure)];
 }
 
-const errorsIn = ({ message }: Error): Finding[] =>
-  message.split('\n').map((line) => finding('options', 'error', line));
+/** The errors that belong to another check than `options`, by their beginning. */
+const BELONGS_TO: readonly (readonly [RegExp, string])[] = [
+  [/^(guards\.[^.]+\.)?((secret|previousSecrets) \(|keys\.(active|private|public|jwks)\b)/, 'keys'],
+  [/^(Redis at|cache has a Redis client that could not be connected) /, 'redis'],
+];
+
+const optionError = (text: string): Finding =>
+  finding(BELONGS_TO.find(([beginning]) => beginning.test(text))?.[1] ?? 'options', 'error', text);
+
+const errorsIn = ({ message }: Error): Finding[] => message.split('\n').map(optionError);
 
 /** The configuration of options, or the errors because of which there is none. */
-function resolved(read: () => AuthModuleOptions): { options?: unknown; config?: AuthConfig; errors: Finding[] } {
+function resolved(read: () => AuthModuleOptions): {
+  options?: AuthModuleOptions;
+  config?: AuthConfig;
+  errors: Finding[];
+} {
   let options: AuthModuleOptions | undefined;
   try {
     options = read();
@@ -199,9 +246,9 @@ async function ofOptions(read: () => AuthModuleOptions, file: string | undefined
   const { options, config, errors } = resolved(read);
   const ofRedis = config ? redisErrors(config) : [];
   const unsafe = config ? [...ofRedis, ...unsafeValueErrors(config, production)] : [];
-  const found = isAll ? [...errors, ...unsafe.map((text) => finding('options', 'error', text))] : [];
+  const found = isAll ? [...errors, ...unsafe.map(optionError)] : [];
   const own = new OwnRedis();
-  const redis = config && !ofRedis.length ? await opened(config, own, found) : undefined;
+  const redis = ofRedis.length ? undefined : await opened(config ?? storesIn(options), own, found);
   const source = await connected(process.env.DATABASE_URL, found);
   const subject: Subject = {
     file,
@@ -218,8 +265,18 @@ async function ofOptions(read: () => AuthModuleOptions, file: string | undefined
   return { found, subject, options, close };
 }
 
-async function opened(config: AuthConfig, own: OwnRedis, found: Finding[]): Promise<RedisSource | undefined> {
-  const { store, redisUrl } = config;
+/** The Redis of options that are refused because of others. Without any, because a variable is invalid, that of the environment. */
+function storesIn(options: AuthModuleOptions | undefined): Pick<AuthConfig, 'store' | 'redisUrl'> {
+  const redisUrl = options ? options.redis?.url : process.env.SVC_REDIS_URL;
+  const isUsable = redisUrl && !options?.cache && !redisErrors({ redisUrl }).length;
+  return { store: undefined, redisUrl: isUsable ? redisUrl : undefined };
+}
+
+async function opened(
+  { store, redisUrl }: Pick<AuthConfig, 'store' | 'redisUrl'>,
+  own: OwnRedis,
+  found: Finding[],
+): Promise<RedisSource | undefined> {
   if (store) return redisClientOf(store);
   if (redisUrl === undefined) return undefined;
   try {
