@@ -1,5 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
@@ -66,6 +68,25 @@ describe('the sample, as a process', () => {
     const refused = await SampleProcess.launch({ NODE_ENV: 'production' });
     await expect(refused.ready()).rejects.toThrow(/PUBLIC_URL is missing\. Set it to where this server is/);
     expect(await refused.stop()).toBe(1);
+  });
+});
+
+describe('the sample on a busy port', () => {
+  it('ends with one line that has the correction, before it starts a database', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'svc-data-'));
+    const other = createServer();
+    await once(other.listen(0), 'listening');
+    const { port } = other.address() as AddressInfo;
+    const refused = await SampleProcess.launch({ ...DEVELOPMENT, DATA_DIR: dataDir, PORT: String(port) });
+    await expect(refused.ready()).rejects.toThrow('the sample exited');
+    expect(await refused.stop()).toBe(1);
+    const lines = refused.log.trim().split('\n');
+    expect(lines).toEqual([
+      expect.stringContaining(`Port ${port} is in use. Choose another one: PORT=${port + 1} npm start`),
+    ]);
+    expect(readdirSync(dataDir).toSorted()).toEqual(['encryption-key', 'secret']);
+    other.close();
+    rmSync(dataDir, { recursive: true });
   });
 });
 

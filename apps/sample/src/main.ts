@@ -5,9 +5,11 @@ import { isProduction } from './dev/development';
 import { stopWithParent } from './dev/stop-with-parent';
 import { welcome } from './dev/welcome';
 import { readEnvironment } from './environment';
+import { requireFreePort } from './free-port';
 
 async function main(): Promise<void> {
   const environment = readEnvironment();
+  await requireFreePort(environment.port, environment.host);
   const stop = await startApplication(environment, { logger: environment.logger });
   if (isProduction()) new Logger('Sample').log(`listening on port ${environment.port}`);
   else process.stdout.write(`${welcome(environment)}\n`);
