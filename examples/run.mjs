@@ -1,6 +1,6 @@
 // node examples/run.mjs <name>: installs an example with the packed library, starts its stores and runs it.
 import { randomBytes } from 'node:crypto';
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -81,7 +81,9 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => void stop
 
 try {
   console.log(`Installing and building ${name}. The first time takes about a minute.`);
-  const folder = installExample(name);
+  const step = (text) => console.log(`- ${text}`);
+  const folder = installExample(name, step);
+  step('starting its stores');
   const [database, redis] = [await databaseUrl(), await redisUrl()];
   const { REDIS_URL: _, ...inherited } = process.env;
   const variables = {
@@ -91,6 +93,7 @@ try {
     DATABASE_URL: database,
     ...(redis && { REDIS_URL: redis }),
   };
+  if (JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).scripts.setup) step('npm run setup');
   const host = await ExampleProcess.start(folder, variables, port, (text) => process.stdout.write(text));
   steps.unshift(() => host.stop());
   const stores = `Its database is ${addressOf(database)}, its Redis ${redis ? addressOf(redis) : 'is missing'}.`;

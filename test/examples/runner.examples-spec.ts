@@ -46,6 +46,8 @@ describe('the runner of the examples', () => {
     expect(await ended).toBe(0);
     expect(await Promise.all(servers.map(accepts))).toEqual([false, false, false]);
     expect(text()).not.toContain('ERROR');
+    // The steps of a first run, such as `npm install`, are not repeated.
+    expect(text()).toMatch(/^Installing and building minimal\.[^]*^- starting its stores\n[^]*^app: http/m);
   });
 
   it('uses the stores of its own variables only, and prints no password', async () => {

@@ -69,28 +69,38 @@ function linkPackages(from: string, to: string, except: readonly string[], scope
  * Installs an example with the packed library into a temporary folder, and builds it there. Its dependencies are installed
  * once for each manifest, the rest once for each state of the sources.
  *
+ * @param onStep receives each step that is not done yet, before it begins
  * @returns the folder
  */
-export function installExample(name: string): string {
+export function installExample(name: string, onStep: (step: string) => void = () => undefined): string {
   const source = join(EXAMPLES, name);
   const manifest = manifestOf(source);
   const own = ownPackages(manifest.dependencies!);
   const manifests = [manifest, ...own.map(([, folder]) => manifestOf(folder))];
   const key = createHash('sha256').update(JSON.stringify(manifests)).digest('hex').slice(0, 16);
+  let isPacked = false;
+  const tarballs = (): string[] => {
+    if (!isPacked) onStep(`packing ${own.map(([packageName]) => packageName).join(' and ')}`);
+    isPacked = true;
+    return own.map(([, place]) => packed(place));
+  };
   const dependencies = fillOnce(`svc-example-packages-${key}`, (work) => {
     writeFileSync(join(work, 'package.json'), JSON.stringify(manifest));
-    run('npm', ['install', ...FLAGS, ...own.map(([, place]) => packed(place))], work);
+    const places = tarballs();
+    onStep('npm install');
+    run('npm', ['install', ...FLAGS, ...places], work);
   });
   const states = own.map(([, place]) => (place === LIBRARY ? fingerprint() : hashOf(place)));
   return fillOnce(`svc-example-${name}-${hashOf(source, key, ...states)}`, (work) => {
     const names = own.map(([packageName]) => packageName);
     linkPackages(join(dependencies, 'node_modules'), join(work, 'node_modules'), names);
-    for (const [packageName, place] of own) {
-      const target = join(work, 'node_modules', packageName);
+    for (const [i, tarball] of tarballs().entries()) {
+      const target = join(work, 'node_modules', names[i]!);
       mkdirSync(target, { recursive: true });
-      run('tar', ['-xzf', packed(place), '--strip-components=1', '-C', target], work);
+      run('tar', ['-xzf', tarball, '--strip-components=1', '-C', target], work);
     }
     for (const file of sourcesOf(source)) cpSync(file, join(work, file.slice(source.length + 1)));
+    onStep('npm run build');
     // `prisma generate` runs no engine. Without this variable, its command line downloads one.
     run('npm', ['run', '--silent', 'build'], work, { PRISMA_SCHEMA_ENGINE_BINARY: process.execPath });
   });
