@@ -9,6 +9,8 @@ import {
   timingSafeEqual,
 } from 'node:crypto';
 import { redisCache } from '../../apps/sample/src/redis-cache';
+import { sessionStatements } from '../../libs/auth/src/features/sessions/session.sql';
+import { COUNT, countArguments } from '../../libs/auth/src/foundation/security-store/redis-security-store';
 import { PEOPLE, SECRET, type Tokens } from './serve';
 import { type Claims, signToken, verifyToken } from './tokens';
 
@@ -19,15 +21,11 @@ const USER = {
   name: 'bare-user',
   text: 'SELECT p.*, s.revoked_at FROM people p LEFT JOIN svc_sessions s ON s.id = $2 WHERE p.id = $1',
 };
-const SESSION = {
-  name: 'bare-session',
-  text: `SELECT salt, user_id, revoked_at, expires_at < now() AS over FROM svc_sessions WHERE id = $1`,
-};
-const ROTATE = {
-  name: 'bare-rotate',
-  text: `UPDATE svc_sessions SET generation = generation + 1, recent = ARRAY[now()], holders = 1, last_used_at = now()
-          WHERE id = $1 AND generation = $2 AND revoked_at IS NULL AND expires_at >= now()`,
-};
+// The statements of the library, so that a refresh keeps the same promises: the comparison shows what the rest costs.
+const { find, exchangeOne } = sessionStatements({ table: () => 'svc_sessions' } as never, null);
+const SESSION = { name: 'bare-session', text: find };
+const ROTATE = { name: 'bare-rotate', text: exchangeOne };
+const [GUARD, NO_OFFSET, STORE_TIMEOUT_S] = ['bare', '0 milliseconds', 0.8];
 const INSERT = {
   name: 'bare-insert',
   text: `INSERT INTO svc_sessions (id, guard, user_id, salt, auth_time, expires_at, last_used_at, created_at)
@@ -43,7 +41,8 @@ interface Statement {
 
 /**
  * The least work of a guarded request and of a refresh that read a denylist, a user and a session: `node:crypto`, prepared
- * statements and one round trip to Redis. It has no checks of its input beyond that, and no rule of the grace period.
+ * statements and one round trip to Redis. A guarded request has the shortest statement, a refresh those of the library and the
+ * script of its limit. Their input is not checked, and a token is not honoured a second time.
  */
 export class BareSessions {
   private constructor(
@@ -80,19 +79,21 @@ export class BareSessions {
   async refresh(token: string): Promise<Tokens | undefined> {
     const presented = Buffer.from(token, 'base64url');
     const fid = uuidOf(presented.subarray(0, 16));
-    const [, , { rows }] = await Promise.all([
-      this.redis.incr(`bare:limit:${fid}`),
-      this.redis.expire(`bare:limit:${fid}`, LIMIT_SECONDS),
-      this.query({ ...SESSION, values: [fid] }),
+    const limit = { key: `bare:limit:${fid}`, max: 1e9, seconds: LIMIT_SECONDS };
+    const [, [denial], { rows }] = await Promise.all([
+      this.redis.sendCommand(['EVAL', COUNT, '1', limit.key, ...countArguments([limit], false)]),
       this.redis.mGet([`bare:session:${fid}`]),
+      this.query({ ...SESSION, values: [JSON.stringify([fid]), GUARD, NO_OFFSET] }),
     ]);
-    const [session] = rows as [{ salt: Buffer; user_id: string; revoked_at: Date | null; over: boolean }?];
-    if (!session || session.revoked_at || session.over) return undefined;
+    const [session] = rows as [{ salt: Buffer; userId: string; revokedAt: number; expiresAt: number; now: number }?];
+    if (!session || denial !== null || session.revokedAt || session.expiresAt < session.now) return undefined;
     const generation = presented.readUInt32BE(16);
     const key = refreshKey(session.salt);
     if (!timingSafeEqual(refreshMac(presented.subarray(0, 20), key), presented.subarray(20))) return undefined;
-    const { rowCount } = await this.query({ ...ROTATE, values: [fid, generation] });
-    return rowCount === 1 ? tokensOf(session.user_id, fid, generation + 1, key) : undefined;
+    const next = { n: 0, id: fid, seen: generation, generation: generation + 1, more: 0, dropped: 1, added: 1 };
+    const change = JSON.stringify([{ ...next, until: session.now + STORE_TIMEOUT_S }]);
+    const { rowCount } = await this.query({ ...ROTATE, values: [change, GUARD, NO_OFFSET] });
+    return rowCount === 1 ? tokensOf(session.userId, fid, generation + 1, key) : undefined;
   }
 
   /** Starts sessions of one user after the other. */
