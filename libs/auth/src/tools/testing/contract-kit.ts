@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { randomBytes, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import type { EntityManager } from 'typeorm';
 import { isUnavailable } from '../../foundation/platform/deadline';
@@ -25,6 +26,14 @@ export interface ContractKit {
   identifier(): string;
   add(passwordHash?: string | null): Promise<AddedUser>;
   delete(id: string): Promise<boolean>;
+  /** Whether `delete` deletes in the transaction that it is given. */
+  readonly deletesInTransaction: boolean;
+  /** Calls `delete` in a transaction, then `work`, and rolls the transaction back. */
+  undoneDeletion(id: string, work: () => Promise<unknown>): Promise<void>;
+  /** An id of the right form that no user has, and an identifier for it; null if the contract cannot know one. */
+  readonly absent: (() => Promise<Pick<AddedUser, 'id' | 'identifier'>>) | null;
+  /** The name of a user; undefined if users do not show it. */
+  nameOf(user: object): Promise<unknown>;
   /** The manager of a transaction that has ended: each of its queries fails. */
   endedManager(): Promise<EntityManager>;
 }
@@ -38,8 +47,11 @@ export interface Check {
   readonly check: (kit: ContractKit) => Promise<void>;
 }
 
-/** Concurrent calls, and rounds of them. */
-const [RACERS, ROUNDS] = [8, 3];
+/** Concurrent calls, and rounds of them: two statements overlap in a part of the rounds only. */
+const [RACERS, ROUNDS] = [8, 20];
+
+/** Rounds in which all calls wait for one lock, and the milliseconds that it is held. */
+const [HELD_ROUNDS, HELD_MS] = [2, 50];
 
 /** A text in the form of a password hash. No password matches it. */
 export const newHash = (): string => {
@@ -100,21 +112,110 @@ export async function findsNothing(
   }
 }
 
+/** Calls that begin at the same time; `id` is the user whose row they change. */
+export interface Race<T> {
+  readonly id?: string;
+  readonly call: (racer: number) => Promise<T>;
+}
+
 /** Calls at the same time, in rounds. Exactly one call of a round wins. */
 export async function oneWinner<T>(
-  begin: () => Promise<(racer: number) => Promise<T>>,
+  kit: ContractKit,
+  begin: () => Promise<Race<T>>,
   wins: (result: T) => boolean,
 ): Promise<void> {
+  // A call that has to open a connection comes later than the others.
+  await inParallel(RACERS, () => kit.users.findByIdentifier(kit.identifier()));
   for (let round = 0; round < ROUNDS; round++) {
-    const race = await begin();
-    const results = await Promise.all(Array.from({ length: RACERS }, (_, racer) => race(racer)));
-    const winners = results.filter(wins).length;
+    const { id, call } = await begin();
+    const all = (): Promise<T[]> => inParallel(RACERS, call);
+    const isHeld = id !== undefined && kit.deletesInTransaction && round < HELD_ROUNDS;
+    const winners = (await (isHeld ? whileLocked(kit, id, all) : all())).filter(wins).length;
     assert.equal(
       winners,
       1,
       `${winners} of ${RACERS} concurrent calls succeeded. One statement must compare and write.`,
     );
   }
+}
+
+/**
+ * Begins work while the row of a user is locked by a deletion, which is rolled back. Every statement has read the former
+ * values when it gets the lock, so one that does not compare them again writes in each round, and not by chance.
+ */
+async function whileLocked<T>(kit: ContractKit, id: string, work: () => Promise<T>): Promise<T> {
+  let result: Promise<T> | undefined;
+  await kit.undoneDeletion(id, async () => {
+    assert.ok(await kit.users.findById(id), OUTSIDE);
+    result = work();
+    // An error is that of the caller, who awaits the result after the transaction.
+    result.catch(() => undefined);
+    await sleep(HELD_MS);
+  });
+  return result!;
+}
+
+/** Why a deletion that does not use the transaction of its manager breaks the contract. */
+export const OUTSIDE =
+  'delete does not use the transaction of the manager that it is given: if the deletion of the other data fails, the ' +
+  'user is lost. For users in another database, set deletesInTransaction: false';
+
+export const inParallel = <T>(count: number, call: (index: number) => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: count }, (_, index) => call(index)));
+
+/** Adds users, as many at the same time as there are connections. */
+export async function addMany(kit: ContractKit, count: number): Promise<AddedUser[]> {
+  const added: AddedUser[] = [];
+  while (added.length < count)
+    added.push(...(await inParallel(Math.min(RACERS, count - added.length), () => kit.add())));
+  return added;
+}
+
+/** What the library reads from a user. */
+const readFrom = ({ users }: ContractKit, user: object) => ({
+  idOf: users.idOf(user),
+  publicIdOf: users.publicIdOf(user),
+  identifierOf: users.identifierOf(user),
+  emailOf: users.emailOf(user),
+  isEmailVerified: users.isEmailVerified(user),
+});
+
+/**
+ * Checks that the users of all look-ups agree with that of `findById`, and that it has this id.
+ *
+ * @param others users of other methods, by the name of the method
+ * @returns what the library reads from them
+ */
+export async function agreed(
+  kit: ContractKit,
+  { id, identifier }: Pick<AddedUser, 'id' | 'identifier'>,
+  others: Readonly<Record<string, object>> = {},
+): Promise<ReturnType<typeof readFrom>> {
+  const { users } = kit;
+  const user = await users.findById(id);
+  assert.ok(user, `findById(${shown(id)}) returned ${shown(user)} for an existing user`);
+  const expected = readFrom(kit, user);
+  const { idOf, emailOf, isEmailVerified } = expected;
+  assert.equal(idOf, id, 'idOf must return the id with which findById finds the user');
+  assert.ok(emailOf === null || typeof emailOf === 'string', `emailOf returned ${shown(emailOf)}`);
+  assert.ok([true, false, null].includes(isEmailVerified), `isEmailVerified returned ${shown(isEmailVerified)}`);
+  const found: Record<string, object | null | undefined> = {
+    ...others,
+    findByIdentifier: (await users.findByIdentifier(identifier))?.user,
+  };
+  const byEmail = emailOf === null ? null : await users.findByEmail(emailOf);
+  // Another identifier than the email needs no look-up by email without password resets.
+  if (byEmail || (emailOf !== null && kit.username === 'email')) found.findByEmail = byEmail;
+  for (const [method, other] of Object.entries(found)) {
+    assert.ok(other, `${method} returned ${shown(other)} for an existing user`);
+    const actual = readFrom(kit, other);
+    assert.deepEqual(
+      actual,
+      expected,
+      `the user of ${method} is ${shown(actual)}, and that of findById ${shown(expected)}. Select the same columns.`,
+    );
+  }
+  return expected;
 }
 
 export const replaced = (isStored: boolean | void): string => `savePasswordHash returned ${String(isStored)}`;
@@ -169,6 +270,10 @@ export const newFactor = (): StoredSecondFactor => ({
 /** Compares dates by milliseconds: a database can store a higher precision. */
 export const plainFactor = (factor: StoredSecondFactor | null) =>
   factor && { ...factor, confirmedAt: factor.confirmedAt && new Date(factor.confirmedAt).getTime() };
+
+/** Whether the library takes two states for one. */
+export const isSameFactor = (a: StoredSecondFactor, b: StoredSecondFactor): boolean =>
+  a.secret === b.secret && a.recoveryCodes === b.recoveryCodes && !a.confirmedAt === !b.confirmedAt;
 
 export async function storedFactor(kit: ContractKit): Promise<{ user: AddedUser; factor: StoredSecondFactor }> {
   const user = await kit.add();

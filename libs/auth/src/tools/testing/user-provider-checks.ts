@@ -4,8 +4,10 @@ import {
   type Check,
   type ContractKit,
   NO_IDS,
+  agreed,
   answer,
   findsNothing,
+  isSameFactor,
   keepsHash,
   lenient,
   namesNoUser,
@@ -145,6 +147,12 @@ const lookUps: Check[] = [
     },
   },
   {
+    name: 'findById, findByIdentifier and findByEmail return users with the same id, email and verification',
+    check: async (kit) => {
+      for (const user of [await kit.add(), await kit.add()]) await agreed(kit, user);
+    },
+  },
+  {
     name: 'users contain no password hash and no second factor in JSON',
     check: async ({ users, add }) => {
       const { id, identifier, passwordHash } = await add();
@@ -200,16 +208,18 @@ const passwords: Check[] = [
   },
   {
     name: 'savePasswordHash lets one of concurrent calls with the same `replacing` succeed',
-    check: async ({ users, add }) => {
+    check: async (kit) => {
+      const { users, add } = kit;
       const begin = async () => {
         const { id, passwordHash } = await add();
-        return async () => {
+        const call = async () => {
           const hash = newHash();
           const isStored = await users.savePasswordHash(id, hash, passwordHash);
           return isStored ?? (await users.passwordHashOf(id)) === hash;
         };
+        return { id, call };
       };
-      await oneWinner(begin, (isStored) => isStored);
+      await oneWinner(kit, begin, (isStored) => isStored);
     },
   },
   {
@@ -272,18 +282,28 @@ const secondFactors: Check[] = [
     needs: twoFactor,
     check: async (kit) => {
       const { user, factor } = await storedFactor(kit);
-      const outdated: Partial<StoredSecondFactor>[] = [
+      const pending = { ...factor, confirmedAt: null };
+      const others: Partial<StoredSecondFactor>[] = [
         { secret: 'v1.other' },
         { secret: null },
         { recoveryCodes: '[]' },
         { recoveryCodes: null },
         { confirmedAt: null },
+        { confirmedAt: new Date() },
         NO_SECOND_FACTOR,
       ];
-      for (const change of outdated) {
-        const isStored = await kit.users.replaceSecondFactor(user.id, { ...factor, ...change }, newFactor());
-        assert.equal(isStored, false, `replaceSecondFactor ignores a difference in ${Object.keys(change).join()}`);
-        assert.deepEqual(plainFactor(await kit.users.secondFactorOf(user.id)), plainFactor(factor));
+      let current: StoredSecondFactor = factor;
+      // A factor that was removed, or is enrolled again, must not be enabled by a request that has read the former one.
+      for (const stored of [factor, pending, NO_SECOND_FACTOR]) {
+        if (stored !== current) assert.equal(await kit.users.replaceSecondFactor(user.id, current, stored), true);
+        current = stored;
+        const outdated = [factor, pending, ...others.map((change) => ({ ...factor, ...change }))];
+        for (const given of outdated.filter((state) => !isSameFactor(state, stored))) {
+          const isStored = await kit.users.replaceSecondFactor(user.id, given, newFactor());
+          const states = `stored ${shown(stored)}, and given ${shown(given)}`;
+          assert.equal(isStored, false, `replaceSecondFactor returned ${shown(isStored)} for another state: ${states}`);
+          assert.deepEqual(plainFactor(await kit.users.secondFactorOf(user.id)), plainFactor(stored), states);
+        }
       }
     },
   },
@@ -294,10 +314,11 @@ const secondFactors: Check[] = [
       const begin = async () => {
         const { user, factor } = await storedFactor(kit);
         // Two requests that spend one recovery code.
-        return (racer: number) =>
+        const call = (racer: number) =>
           kit.users.replaceSecondFactor(user.id, factor, { ...factor, recoveryCodes: `["${racer}"]` });
+        return { id: user.id, call };
       };
-      await oneWinner(begin, (isStored) => isStored);
+      await oneWinner(kit, begin, (isStored) => isStored);
     },
   },
   {

@@ -1,10 +1,11 @@
 import type { INestApplicationContext } from '@nestjs/common';
+import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
 import type { EntityManager } from 'typeorm';
 import { Database } from '../../foundation/platform/database';
 import { type NewAccount, UserProvider } from '../../foundation/ports/user-provider';
 import { Realms } from '../../foundation/realm/realm';
-import { type ContractKit, newHash } from './contract-kit';
+import { type AddedUser, type ContractKit, newHash } from './contract-kit';
 import { ACCOUNT_CHECKS } from './user-provider-account-checks';
 import { CREDENTIAL_CHECKS } from './user-provider-checks';
 
@@ -39,8 +40,23 @@ export interface UserProviderContract {
   identifier?: () => string;
   /** The option `username`. Default: that of the guard of {@link app}, otherwise `email`. */
   username?: string;
-  /** Runs work in a transaction, for `delete`. Default: a transaction on the tables of {@link app}, otherwise no manager. */
+  /**
+   * Runs work in a transaction, for `delete`, and rolls it back if the work rejects. Default: a transaction on the tables of
+   * {@link app}, otherwise no manager.
+   */
   transaction?: (work: (manager: EntityManager) => Promise<unknown>) => Promise<unknown>;
+  /**
+   * Whether `delete` deletes in the transaction that it is given. Set it to false for users in another database. Default:
+   * true with {@link app} or {@link transaction}.
+   */
+  deletesInTransaction?: boolean;
+  /**
+   * Returns an id that has the form of an id and that no user has, such as `2147483647`. Default: the id of a user that was
+   * just deleted. Without it, a provider that deletes no accounts is not checked with such an id.
+   */
+  absentId?: () => string | Promise<string>;
+  /** Returns the stored name of a user. Default: its member `name`; users without this member are not checked. */
+  nameOf?: (user: object) => unknown;
   /**
    * Returns a provider like the one under test whose store does not answer. Without it, {@link userProviderContract} returns
    * no check of an outage.
@@ -96,6 +112,7 @@ async function kitOf(contract: UserProviderContract): Promise<ContractKit> {
   const transaction =
     contract.transaction ??
     (async (work) => (database ? database.source.transaction(work) : work(undefined as unknown as EntityManager)));
+  const hasTransaction = Boolean(contract.transaction ?? database);
   const identifier = contract.identifier ?? (() => `k_ass.i${randomBytes(8).toString('hex')}@example.com`);
   const stored = async (account: ContractAccount): Promise<string> => {
     if (insert) return insert(account);
@@ -105,21 +122,43 @@ async function kitOf(contract: UserProviderContract): Promise<ContractKit> {
     if (!user) throw new Error(`create returned null for the identifier ${account.identifier}, which no user has.`);
     return users.idOf(user);
   };
+  const add = async (passwordHash: string | null = newHash()): Promise<AddedUser> => {
+    const account = { identifier: identifier(), passwordHash, name: 'Ada Lovelace' };
+    return { ...account, id: await stored(account) };
+  };
+  const deleted = async (id: string): Promise<boolean> => {
+    let isDeleted = false;
+    await transaction(async (manager) => (isDeleted = await another.delete(id, manager)));
+    return isDeleted;
+  };
+  const absent = async (): Promise<Pick<AddedUser, 'id' | 'identifier'>> => {
+    if (contract.absentId) return { id: await contract.absentId(), identifier: identifier() };
+    const user = await add();
+    assert.equal(await deleted(user.id), true, 'delete returned another value than true for an existing user');
+    return user;
+  };
   return {
     users,
     another,
     username: contract.username ?? scope?.realm.options.username ?? 'email',
     unreachable: async () => contract.unreachable!(),
     identifier,
-    add: async (passwordHash = newHash()) => {
-      const account = { identifier: identifier(), passwordHash, name: 'Ada Lovelace' };
-      return { ...account, id: await stored(account) };
+    add,
+    delete: deleted,
+    deletesInTransaction: users.deletesAccounts() && hasTransaction && contract.deletesInTransaction !== false,
+    undoneDeletion: async (id, work) => {
+      const undo = new Error('userProviderContract rolls this transaction back.');
+      const undone = transaction(async (manager) => {
+        assert.equal(await another.delete(id, manager), true, 'delete did not return true for an existing user');
+        await work();
+        throw undo;
+      });
+      await undone.catch((error: unknown) => {
+        if (error !== undo) throw error;
+      });
     },
-    delete: async (id) => {
-      let isDeleted = false;
-      await transaction(async (manager) => (isDeleted = await another.delete(id, manager)));
-      return isDeleted;
-    },
+    absent: contract.absentId || users.deletesAccounts() ? absent : null,
+    nameOf: async (user) => (contract.nameOf ? contract.nameOf(user) : (user as { name?: unknown }).name),
     endedManager: async () => {
       let ended: EntityManager;
       await transaction(async (manager) => (ended = manager));
