@@ -91,5 +91,14 @@ export class MailRecorder extends Mailer {
   }
 }
 
-/** The first link in a mail. @publicApi */
-export const linkIn = ({ text }: Mail): URL => new URL(/https?:\S+/.exec(text)![0]);
+/**
+ * The first link in the text of a mail.
+ *
+ * @throws Error with the text of a mail that has no link
+ * @publicApi
+ */
+export function linkIn({ text }: Mail): URL {
+  const [link] = /https?:\S+/.exec(text) ?? [];
+  if (!link) throw new Error(`the mail has no link: ${text}`);
+  return new URL(link);
+}

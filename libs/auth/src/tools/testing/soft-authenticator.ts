@@ -116,9 +116,17 @@ export class SoftAuthenticator {
     return sent(b64(id), response);
   }
 
-  /** Returns an assertion of the passkey `id`, or of the passkey created last. */
-  get({ challenge, rpId }: RequestOptions, change: Change = {}, id: string = [...this.held.keys()].at(-1)!): Sent {
-    const held = this.held.get(id)!;
+  /**
+   * Returns an assertion of the passkey `id`, or of the passkey created last.
+   *
+   * @throws Error if the authenticator has no such passkey
+   */
+  get({ challenge, rpId }: RequestOptions, change: Change = {}, id: string = [...this.held.keys()].at(-1) ?? ''): Sent {
+    const held = this.held.get(id);
+    if (!held)
+      throw new Error(
+        id ? `this authenticator has no passkey ${id}` : 'this authenticator has no passkey yet: call create() first',
+      );
     if (this.counts) held.count++;
     const authData = this.authData(rpId!, { count: held.count, ...change });
     const clientData = this.clientData('webauthn.get', challenge, change);

@@ -289,7 +289,6 @@ const secondFactors: Check[] = [
         { recoveryCodes: '[]' },
         { recoveryCodes: null },
         { confirmedAt: null },
-        { confirmedAt: new Date() },
         NO_SECOND_FACTOR,
       ];
       let current: StoredSecondFactor = factor;

@@ -7,8 +7,13 @@ import { TypeormUserProvider } from '../../identity/users/typeorm-user-provider'
 import { TestApp } from '../../../../../test/support/app';
 import { dataSourceOf } from '../../../../../test/support/database';
 import { ACCOUNT_MISTAKES } from '../../../../../test/support/provider-account-mistakes';
-import { CREDENTIAL_MISTAKES, cached } from '../../../../../test/support/provider-mistakes';
-import { Member } from '../../../../../test/support/user-entities';
+import {
+  CREDENTIAL_MISTAKES,
+  cached,
+  comparesInSubquery,
+  trueForIds,
+} from '../../../../../test/support/provider-mistakes';
+import { Member, VerifiablePerson } from '../../../../../test/support/user-entities';
 
 const MISTAKES = { ...CREDENTIAL_MISTAKES, ...ACCOUNT_MISTAKES };
 
@@ -23,7 +28,7 @@ const withMistake = (real: UserProvider, members: object): UserProvider =>
   });
 
 describe('the contract of a user provider', () => {
-  const t = TestApp.forFile({ options: { users: { entity: Member } } });
+  const t = TestApp.forFile({ options: { users: { entity: Member } }, entities: [VerifiablePerson] });
   let closed: DataSource;
 
   beforeAll(async () => {
@@ -137,6 +142,70 @@ describe('the contract of a user provider', () => {
     expect(broken).toContain('delete returns false for a user that does not exist, and deletes no other');
     expect(await stored()).toEqual(before);
     await t.database.getRepository(Member).delete(id);
+  });
+
+  describe('with numeric ids', () => {
+    const ABSENCE = 'a write by the id of no user returns false and stores nothing, also if it has the form of an id';
+    const people = (): UserProvider =>
+      new TypeormUserProvider(t.app.get(Database), VerifiablePerson, 'email') as UserProvider;
+    const insert: UserProviderContract['insert'] = async ({ identifier, passwordHash }) =>
+      String((await t.database.getRepository(VerifiablePerson).save({ email: identifier, passwordHash })).id);
+
+    it('is kept by the provider of an entity', async () => {
+      const kept: unknown[] = [];
+      for (const check of userProviderContract({ ...contract, insert, provider: people, unreachable: undefined }))
+        kept.push(await check.run());
+      expect(new Set(kept)).toEqual(new Set(['kept', 'not implemented']));
+    });
+
+    it.each(['savePasswordHash', 'replaceSecondFactor', 'markEmailVerified'] as const)(
+      'finds that %s returns true for the id of a deleted user, or for `absentId`',
+      async (method) => {
+        const provider = () => withMistake(people(), trueForIds(method)(people(), t.database));
+        // The ids that are invalid in every store do not find it.
+        expect(await run(`${method} changes nothing for an id that no user has`, { insert, provider })).toBe('kept');
+        await expect(run(ABSENCE, { insert, provider })).rejects.toThrow(`${method}`);
+        const keeping = () => withMistake(provider(), { deletesAccounts: () => false });
+        expect(await run(ABSENCE, { insert, provider: keeping })).toBe('not implemented');
+        const absentId = () => '2147483647';
+        await expect(run(ABSENCE, { insert, provider: keeping, absentId })).rejects.toThrow(/for the id '2147483647'/);
+      },
+    );
+  });
+
+  it('does not roll a deletion back for users in another database', async () => {
+    const name = 'delete is undone if its transaction is rolled back';
+    const elsewhere = () =>
+      withMistake(real(), ACCOUNT_MISTAKES[name]!['deletes on a connection of its own']!(real(), t.database));
+    expect(await run(name, { provider: elsewhere, deletesInTransaction: false })).toBe('not implemented');
+    const race = 'savePasswordHash lets one of concurrent calls with the same `replacing` succeed';
+    expect(await run(race, { provider: elsewhere, deletesInTransaction: false })).toBe('kept');
+    await expect(run(race, { provider: elsewhere })).rejects.toThrow('set deletesInTransaction: false');
+  });
+
+  it('finds a statement that compares in a subquery each time, while a deletion holds the row', async () => {
+    const race = 'savePasswordHash lets one of concurrent calls with the same `replacing` succeed';
+    const provider = () => withMistake(real(), comparesInSubquery(real(), t.database));
+    for (let times = 0; times < 5; times++)
+      await expect(run(race, { provider })).rejects.toThrow(/^[2-8] of 8 concurrent calls succeeded/);
+  });
+
+  it('reads the name with `nameOf`, by default from the member `name`', async () => {
+    const name = 'create stores the account and returns its user';
+    const hidden = (members: object = {}) =>
+      withMistake(real(), {
+        ...members,
+        findByIdentifier: async (text: string) => {
+          const found = await real().findByIdentifier(text);
+          return found && { ...found, user: Object.assign(found.user, { name: undefined }) };
+        },
+      });
+    const unnamed = () => hidden({ create: (account: object) => real().create({ ...account, name: '' } as never) });
+    const nameOf = async (user: object) =>
+      (await t.database.query('SELECT name FROM members WHERE id = $1', [real().idOf(user)]))[0].name;
+    expect(await run(name, { provider: unnamed })).toBe('kept');
+    await expect(run(name, { provider: unnamed, nameOf })).rejects.toThrow('create has not stored the name');
+    expect(await run(name, { provider: () => hidden(), nameOf })).toBe('kept');
   });
 
   it('does not check what a provider does not have', async () => {
