@@ -1,3 +1,4 @@
+import { publishChart } from './chart';
 import { Cleanup } from './cleanup';
 import { GROUPS } from './groups';
 import type { Bench, Group, Scenarios } from './groups/group';
@@ -14,6 +15,8 @@ import { type Stores, startStores } from './stores';
 
 const MOST_SECONDS = 3600;
 
+const CHART_NODE = '24';
+
 async function main(cleanup: Cleanup): Promise<void> {
   const settings = readSettings();
   const unknown = settings.only.filter((name) => !(name in GROUPS));
@@ -28,7 +31,11 @@ async function main(cleanup: Cleanup): Promise<void> {
     if (!settings.only.length || settings.only.includes(name))
       groups[name] = await measured(name, group, { settings, stores, cleanup }, timings);
   const { version } = await redisInfo(stores.redisUrl);
-  await publish('requests', report({ settings, stores: `PostgreSQL ${stores.version}, ${version}`, groups, timings }));
+  const results = { settings, stores: `PostgreSQL ${stores.version}, ${version}`, groups, timings };
+  const [major] = process.versions.node.split('.');
+  await publish(`requests on Node ${major}`, report(results));
+  // The page has one chart: that of the Node.js that most new applications use.
+  if (major === CHART_NODE) await publishChart(groups.guarded);
 }
 
 /** Measures a group while only its own servers run. */
