@@ -108,7 +108,7 @@ describe('a connection of the store on a cluster object', () => {
       cluster.report(A, B, C);
       await store.identify();
     }
-    expect(['error', 'ready'].map((event) => cluster.at(0).listenerCount(event))).toEqual([2, 1]);
+    expect(['error', 'ready'].map((event) => cluster.at(0).listenerCount(event))).toEqual([2, 2]);
     expect((await store.getWithInstance([keyIn(0)])).instance).toBe(A);
   });
 
