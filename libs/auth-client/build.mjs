@@ -25,6 +25,11 @@ const text = MODULES.map((name) => readFileSync(join(folder, `${name}.js`), 'utf
   .join('\n')
   .replaceAll(/^import .*\n/gm, '')
   .replaceAll(/^export (?=(?:const|(?:async )?function|class) )/gm, '');
+/**
+ * Members that the modules use among themselves. No type of the package, message between tabs or body of a route has a member
+ * of such a name, so the minifier can shorten them.
+ */
+const INTERNAL = /^(fresh|init|keep|live|offer|renewAgain|signIn)$/;
 const bundle = `${text}\nexport { AuthError, createAuthClient };\n`;
 
 if (isFile) {
@@ -35,7 +40,7 @@ if (isFile) {
   const { code } = await minify(bundle, {
     module: true,
     compress: { passes: 3, ecma: 2022, keep_fargs: false },
-    mangle: { topLevel: true },
+    mangle: { topLevel: true, props: { regex: INTERNAL.source } },
     format: { comments: false },
   });
   writeFileSync(join(folder, 'auth-client.min.js'), `${code}\n`);

@@ -27,7 +27,7 @@ export function createAuthClient(options: AuthClientOptions = {}): AuthClient {
   const { url = '/auth', refreshToken = 'cookie' } = options;
   const sessions = openSessions(url, refreshToken);
   const authorized = authorizedFetch(sessions, options, url);
-  const { signIn, restore, renewAgain, init } = sessions;
+  const { init } = sessions;
 
   const request = async <T>(method: string, target: string, body?: unknown, more?: RequestInit) =>
     contentOf<T>(await authorized.send(target, jsonRequest(method, body, more), TIMEOUT_MS), more?.signal);
@@ -38,16 +38,15 @@ export function createAuthClient(options: AuthClientOptions = {}): AuthClient {
   const post = <T = void>(path: string, body?: unknown): Promise<T> => send<T>(url + path, body, init);
 
   const passkeys = openPasskeys(() => post('/passkeys/login-options'));
-  const enter = <T>(path: string, body: unknown): Promise<T | null> => {
+  const enter = <T = void>(path: string, body: unknown): Promise<T> => {
     passkeys.stop();
-    return signIn<T>(path, body) as Promise<T | null>;
+    return sessions.signIn<T>(path, body) as Promise<T>;
   };
-  const enterBy = async (path: string, body: unknown): Promise<void> => void (await enter(path, body));
 
   /** Sends a request that ends the session, then forgets the session in all tabs. */
   const leave = async (method: string, path: string, reason: SignedOutEvent['reason'] = 'logout'): Promise<void> => {
     // A session whose renewal has failed before is ended, too.
-    const ended = sessions.current ?? (await sessions.fresh());
+    const ended = sessions.live ?? (await sessions.fresh());
     await call(method, path).catch((error: AuthError) => {
       // Of a logout: the session had ended, or (409) the token belongs to none.
       if (path !== '/logout' || (error.status !== 401 && error.status !== 409)) throw error;
@@ -60,17 +59,14 @@ export function createAuthClient(options: AuthClientOptions = {}): AuthClient {
 
   return {
     get session() {
-      return sessions.current;
+      return sessions.live;
     },
     get supportsPasskeys() {
       return supportsPasskeys();
     },
     on: sessions.on,
-    restore,
-    async renew() {
-      await renewAgain();
-      return sessions.current;
-    },
+    restore: sessions.restore,
+    renew: sessions.renewAgain,
     accessToken: async () => (await sessions.fresh())?.token ?? null,
     fetch: authorized.send,
     request,
@@ -79,24 +75,24 @@ export function createAuthClient(options: AuthClientOptions = {}): AuthClient {
       sessions.close();
     },
 
-    login: (fields) => enter<LoginChallenge>('/login', fields),
-    answerChallenge: ({ challenge_token }, factor) => enterBy('/two-factor-challenge', { challenge_token, ...factor }),
+    login: (fields) => enter<LoginChallenge | null>('/login', fields),
+    answerChallenge: ({ challenge_token }, factor) => enter('/two-factor-challenge', { challenge_token, ...factor }),
     answerChallengeWithPasskey: async ({ challenge_token }) =>
-      enterBy('/two-factor-challenge', { challenge_token, ...(await passkeys.get()) }),
-    loginWithPasskey: async () => enterBy('/passkeys/login', await passkeys.get()),
+      enter('/two-factor-challenge', { challenge_token, ...(await passkeys.get()) }),
+    loginWithPasskey: async () => enter('/passkeys/login', await passkeys.get()),
     async autofillPasskeys(signal) {
       const proof = await passkeys.offer(signal);
-      if (proof) await enterBy('/passkeys/login', proof);
+      if (proof) await enter('/passkeys/login', proof);
       return !!proof;
     },
-    register: (fields) => enter<LoginChallenge | Registration>('/register', twice(fields)),
+    register: (fields) => enter<LoginChallenge | Registration | null>('/register', twice(fields)),
     logout: () => leave('POST', '/logout'),
 
     forgotPassword: (email) => post('/forgot-password', { email }),
     async resetPassword(fields) {
       await post('/reset-password', twice(fields));
       // It ends the sessions of the account: a renewal shows whether the one of this browser is among them.
-      if (sessions.current) await renewAgain().catch(() => undefined);
+      if (sessions.live) await sessions.renewAgain().catch(() => undefined);
     },
     changePassword: (fields) => call('POST', '/password', twice(fields)),
     sendVerificationMail: () => call('POST', '/email/verification-notification'),

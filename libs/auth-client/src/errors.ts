@@ -20,7 +20,7 @@ export class AuthError extends Error {
   /** Null if the status says everything. */
   readonly reason!: AuthErrorReason | null;
 
-  constructor(message: string, details: Partial<Pick<AuthError, 'status' | 'errors' | 'retryAfter' | 'reason'>> = {}) {
+  constructor(message: string, details?: Partial<Pick<AuthError, 'status' | 'errors' | 'retryAfter' | 'reason'>>) {
     super(message);
     Object.assign(this, { name: 'AuthError', status: 0, errors: {}, retryAfter: null, reason: null }, details);
   }

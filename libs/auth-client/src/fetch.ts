@@ -22,7 +22,7 @@ const unlessAborted = <T>(signal: AbortSignal, work: Promise<T>): Promise<T> =>
   });
 
 /** RFC 9470: the request needs a recent confirmation of the user (step-up). */
-const needsConfirmation = ({ headers }: Response): boolean | undefined =>
+const needsConfirmation = (headers: Headers): boolean | undefined =>
   headers.get('WWW-Authenticate')?.includes('insufficient_user_authentication');
 
 /** `fetch` with the access token and the confirmation token of the session. */
@@ -36,9 +36,9 @@ export function authorizedFetch(sessions: Sessions, options: AuthClientOptions, 
   let question: Promise<boolean> | undefined;
 
   /** The confirmation of the current session. */
-  const held = () => (confirmation?.fid === sessions.current?.claims.fid ? confirmation : undefined);
+  const held = () => (confirmation?.fid === sessions.live?.claims.fid ? confirmation : undefined);
 
-  const confirmed = async ({ headers }: Response, refused: typeof confirmation): Promise<void> => {
+  const confirmed = async (headers: Headers, refused: typeof confirmation): Promise<void> => {
     // Another request has been confirmed in the meantime.
     if (held() !== refused) return;
     confirmation = undefined;
@@ -51,7 +51,7 @@ export function authorizedFetch(sessions: Sessions, options: AuthClientOptions, 
     /** Keeps a confirmation token for all requests of the current session, until the server refuses it. */
     keep({ confirmation_token: token }: Confirmation): void {
       // The user may have signed out meanwhile.
-      confirmation = { token, fid: sessions.current?.claims.fid ?? '' };
+      confirmation = { token, fid: sessions.live?.claims.fid ?? '' };
     },
 
     /**
@@ -66,7 +66,7 @@ export function authorizedFetch(sessions: Sessions, options: AuthClientOptions, 
       /** The reasons for which the request may be sent once more: the token, the confirmation, a wait. */
       const reasons = new Set([401, 423, 429]);
       // Another user may sign in from another tab at any time: the request is not sent as that user.
-      let subject = sessions.current;
+      let subject = sessions.live;
       for (;;) {
         const session = await unlessAborted(signal, sessions.fresh());
         subject ??= session;
@@ -84,12 +84,11 @@ export function authorizedFetch(sessions: Sessions, options: AuthClientOptions, 
         }).catch((error) => {
           throw timeout && !signal.aborted ? unreachable() : error;
         });
-        const { status } = response;
-        const wait = retryAfterOf(response);
+        const { status, headers } = response;
+        const wait = retryAfterOf(headers);
         let before: Promise<void>;
         if (session && status === 401 && reasons.delete(401)) before = sessions.renew(session);
-        else if (session && ask && needsConfirmation(response) && reasons.delete(423))
-          before = confirmed(response, used);
+        else if (session && ask && needsConfirmation(headers) && reasons.delete(423)) before = confirmed(headers, used);
         else if (
           wait &&
           wait <= LONGEST_WAIT_S &&

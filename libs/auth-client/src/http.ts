@@ -17,7 +17,7 @@ export const pause = (ms: number): Promise<void> => new Promise((resolve) => set
 export const unreachable = (): AuthError => new AuthError(UNREACHABLE, { reason: 'unreachable' });
 
 /** Seconds that the server asks to wait, or null. */
-export const retryAfterOf = ({ headers }: Response): number | null => Number(headers.get('Retry-After')) || null;
+export const retryAfterOf = (headers: Headers): number | null => Number(headers.get('Retry-After')) || null;
 
 /** Milliseconds until the next attempt after a failure. */
 export const waitAfter = ({ retryAfter }: AuthError, failures: number): number =>
@@ -50,7 +50,7 @@ export async function contentOf<T>(response: Response, signal?: AbortSignal | nu
   if (response.ok) return content;
   const { message = UNREACHABLE, errors = {} } = content ?? {};
   const reason = isOwn && !content ? 'unreachable' : null;
-  throw new AuthError(message, { status: response.status, errors, retryAfter: retryAfterOf(response), reason });
+  throw new AuthError(message, { status: response.status, errors, retryAfter: retryAfterOf(response.headers), reason });
 }
 
 /** Sends a request that needs no access token. All of them are POST. */

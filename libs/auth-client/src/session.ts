@@ -24,10 +24,10 @@ type Message =
   { session: AuthSession; reason: SignedInReason; kept: string | null } | { ended: string; reason: SignedOutReason };
 
 /** Reads the claims without verifying the signature: only the server decides whether a token is valid. */
-function claimsOf(token: string): AccessClaims {
-  const text = atob(token.split('.')[1]!.replaceAll('-', '+').replaceAll('_', '/'));
-  return JSON.parse(new TextDecoder().decode(Uint8Array.from(text, (char) => char.charCodeAt(0))));
-}
+const claimsOf = (token: string): AccessClaims => {
+  const base64 = token.split('.')[1]!.replaceAll('-', '+').replaceAll('_', '/');
+  return JSON.parse(new TextDecoder().decode(Uint8Array.from(atob(base64), (char) => char.charCodeAt(0))));
+};
 
 export type Sessions = ReturnType<typeof openSessions>;
 
@@ -128,24 +128,24 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
     else emit('signedIn', { session, reason, otherTab });
   };
 
-  /** Takes the tokens of an answer to a request that was sent at `sentAt`, and gives the access token to the other tabs. */
-  const take = ({ access_token: token, refresh_token, expires_in }: Tokens, sentAt: number, reason: SignedInReason) => {
-    if (isCookie === !!refresh_token)
-      throw new Error(`The server is ${isCookie ? 'not ' : ''}in cookie mode: see \`refreshToken\`.`);
-    const lifetime = expires_in * 1000;
-    // The clock of the server has no part in it: only differences of the local clock are used.
-    const session = { token: token!, claims: claimsOf(token!), lifetime, expiresAt: sentAt + lifetime };
-    store(isCookie ? '1' : refresh_token!);
-    tell({ session, reason, kept });
-    use(session, reason, false);
-  };
-
-  /** Sends a request, and takes the tokens of its answer. @returns null; or the answer, if it has no tokens */
+  /**
+   * Sends a request, takes the tokens of its answer, and gives the access token to the other tabs.
+   *
+   * @returns null; or the answer, if it has no tokens
+   */
   const exchange = async <T>(path: string, body: unknown, reason: SignedInReason): Promise<(Tokens & T) | null> => {
     const sentAt = Date.now();
     const answer = await send<Tokens & T>(url + path, body, init);
     if (!answer?.access_token) return answer;
-    take(answer, sentAt, reason);
+    const { access_token: token, refresh_token, expires_in } = answer;
+    if (isCookie === !!refresh_token)
+      throw new Error(`The server is ${isCookie ? 'not ' : ''}in cookie mode: see \`refreshToken\`.`);
+    const lifetime = expires_in * 1000;
+    // The clock of the server has no part in it: only differences of the local clock are used.
+    const session = { token, claims: claimsOf(token), lifetime, expiresAt: sentAt + lifetime };
+    store(isCookie ? '1' : refresh_token!);
+    tell({ session, reason, kept });
+    use(session, reason, false);
     return null;
   };
 
@@ -223,7 +223,7 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
 
   return {
     init,
-    get current() {
+    get live() {
       return current;
     },
     on: <K extends keyof AuthClientEvents>(event: K, listener: (detail: AuthClientEvents[K]) => void) => {
@@ -236,6 +236,7 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
     async renewAgain() {
       await renewals.get(current)?.catch(() => undefined);
       await renew(current);
+      return current;
     },
     async restore() {
       if (!current && stored()) {
