@@ -1,4 +1,4 @@
-import { describeWithBrowser } from '../support/browser';
+import { describeWithBrowser, openWithoutStorage } from '../support/browser';
 import { type ClientTab, CLIENT_PASSWORD, ClientVisitor } from '../support/client-page';
 import { eventually } from '../support/eventually';
 import { SampleVisit } from '../support/sample-page';
@@ -215,6 +215,25 @@ describeWithBrowser('the browser client', () => {
       expect(await tab.run(`auth.fetch('/user').then(({ status }) => status)`)).toBe(200);
       await person.context.unroute('**/auth/refresh');
       expect(await tab.run('auth.renew()')).toMatchObject({ claims: { fid } });
+    });
+
+    it('signs in and out where the user blocks storage, and with it Web Locks', async () => {
+      const context = await openWithoutStorage();
+      try {
+        const page = await (await ClientVisitor.of(visit, context)).tab({ refreshToken });
+        expect(await page.rejected('localStorage.length')).toMatchObject({ name: 'SecurityError' });
+        expect(await page.rejected(`navigator.locks.request('any', () => 0)`)).toMatchObject({ name: 'SecurityError' });
+        const email = await page.registers();
+        expect(await page.run(`auth.request('GET', '/user')`)).toMatchObject({ data: { email } });
+        // The browser does not keep the cookie of the server.
+        if (refreshToken === 'localStorage') expect(await page.run('auth.renew()')).toMatchObject({ claims: {} });
+        await page.events();
+        await page.run('auth.logout()');
+        expect(await page.logsIn(email)).toBeNull();
+        expect(await page.events()).toEqual(['signedOut logout', 'signedIn login']);
+      } finally {
+        await context.close();
+      }
     });
 
     it('stays signed in in three tabs without Web Locks', async () => {

@@ -1,7 +1,10 @@
 import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Browser, type Locator, type Page, chromium, firefox } from 'playwright-core';
+import { type Browser, type BrowserContext, type Locator, type Page, chromium, firefox } from 'playwright-core';
 import { freePort } from '../../apps/sample/src/dev/embedded-postgres';
 import { eventually } from './eventually';
 import { Marionette } from './marionette';
@@ -24,7 +27,8 @@ function pathOf(name: string): string {
 /** Connects once to the Marionette of a browser, which answers one connection at a time. */
 const marionettes = new WeakMap<Browser, () => Promise<Marionette>>();
 
-export async function openBrowser(): Promise<Browser> {
+/** @param preferences of Firefox */
+export async function openBrowser(preferences: Record<string, number> = {}): Promise<Browser> {
   // Without the sandbox: it needs privileges that a container lacks, and the browser opens only our own pages.
   if (!inFirefox) return chromium.launch({ executablePath: executable, args: ['--no-sandbox'] });
   const port = await freePort();
@@ -46,12 +50,28 @@ export async function openBrowser(): Promise<Browser> {
       'signon.passwordEditCapture.enabled': false,
       'security.webauth.webauthn_enable_softtoken': true,
       'security.webauth.webauthn_enable_usbtoken': false,
+      ...preferences,
     },
   });
   skipMediaFeatures(browser);
   let connected: Promise<Marionette> | undefined;
   marionettes.set(browser, () => (connected ??= Marionette.connect(port)));
   return browser;
+}
+
+/** A browser whose user blocks all cookies, and with them storage. The end of the context is the end of the browser. */
+export async function openWithoutStorage(): Promise<BrowserContext> {
+  if (inFirefox) {
+    const browser = await openBrowser({ 'network.cookie.cookieBehavior': 2 });
+    const context = await browser.newContext();
+    context.on('close', () => void browser.close());
+    return context;
+  }
+  const profile = mkdtempSync(join(tmpdir(), 'svc-profile-'));
+  mkdirSync(join(profile, 'Default'));
+  const preferences = { profile: { default_content_setting_values: { cookies: 2 } } };
+  writeFileSync(join(profile, 'Default/Preferences'), JSON.stringify(preferences));
+  return chromium.launchPersistentContext(profile, { executablePath: executable, args: ['--no-sandbox'] });
 }
 
 /** What is internal to Playwright: the object behind a browser, whose sessions send the commands. */

@@ -30,8 +30,8 @@ export class ClientVisitor {
     context.on('request', (request) => request.url().endsWith('/auth/refresh') && this.refreshes.push(request));
   }
 
-  static async of(visit: SampleVisit): Promise<ClientVisitor> {
-    const context = await visit.person();
+  static async of(visit: SampleVisit, given?: BrowserContext): Promise<ClientVisitor> {
+    const context = given ?? (await visit.person());
     const client = readFileSync(CLIENT, 'utf8');
     await context.route('**/web/auth-client.js', (route) =>
       route.fulfill({ contentType: 'text/javascript', body: client }),

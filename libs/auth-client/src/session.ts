@@ -38,7 +38,12 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
   const init: RequestInit = { credentials: isCookie ? 'include' : 'omit', redirect: 'error' };
   const isShared = place !== 'memory';
   const name = `svc-auth:${url}`;
-  let channel = isShared ? new BroadcastChannel(name) : null;
+  let channel: BroadcastChannel | undefined;
+  try {
+    if (isShared) channel = new BroadcastChannel(name);
+  } catch {
+    // An old browser has none, and Firefox refuses it together with storage: the tabs learn nothing from each other.
+  }
   const events = new EventTarget();
   const closed = new AbortController();
 
@@ -84,13 +89,19 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
 
   /**
    * Runs `work` while no other tab runs any (Web Locks). Calls must not be nested. Without Web Locks (no TLS, and not
-   * localhost), only the work of this tab takes turns, and the grace period of the server accepts two tabs at once.
+   * localhost; or the browser refuses them together with storage), only the work of this tab takes turns, and the grace
+   * period of the server accepts two tabs at once.
    */
-  const locked = <T>(work: () => Promise<T>): Promise<T> => {
-    if (isShared && globalThis.navigator?.locks)
-      return navigator.locks.request(name, () => work().finally(() => pause(BROADCAST_MS))) as Promise<T>;
+  const locked = async <T>(work: () => Promise<T>): Promise<T> => {
+    let running: Promise<T> | undefined;
+    try {
+      const run = () => (running = work()).finally(() => pause(BROADCAST_MS));
+      if (isShared) return await navigator.locks.request(name, run);
+    } catch {
+      // The work has failed, or there is no lock.
+    }
     // The next one runs whether this one succeeds or not.
-    return (queue = queue.then(work, work)) as Promise<T>;
+    return running ?? ((queue = queue.then(work, work)) as Promise<T>);
   };
 
   /** Milliseconds until a renewal is due and allowed. */
@@ -262,7 +273,7 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
       closed.abort();
       clearTimeout(timer);
       channel?.close();
-      channel = null;
+      channel = undefined;
     },
   };
 }

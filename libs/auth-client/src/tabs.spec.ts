@@ -25,11 +25,18 @@ class Storage {
   }
 }
 
+/** A constructor that a browser refuses, as Firefox does without storage. */
+const refusal = function () {
+  throw new DOMException('The operation is insecure.', 'SecurityError');
+};
+
 /** Web Locks with one name. */
 class Locks {
+  isRefused = false;
   private last: Promise<unknown> = Promise.resolve();
 
-  request<T>(_: string, work: () => Promise<T>): Promise<T> {
+  async request<T>(_: string, work: () => Promise<T>): Promise<T> {
+    if (this.isRefused) throw new DOMException('Access to the Locks API is denied in this context.', 'SecurityError');
     const turn = this.last.then(work);
     this.last = turn.catch(() => undefined);
     return turn;
@@ -40,11 +47,12 @@ class Locks {
 describe('the client in tabs', () => {
   let server: FakeServer;
   let storage: Storage;
+  let locks: Locks;
 
   beforeEach(() => {
-    [server, storage] = [new FakeServer(), new Storage()];
+    [server, storage, locks] = [new FakeServer(), new Storage(), new Locks()];
     define('localStorage', storage);
-    define('navigator', { locks: new Locks() });
+    define('navigator', { locks });
   });
   afterEach(() => {
     server.stop();
@@ -145,6 +153,39 @@ describe('the client in tabs', () => {
       await isOut;
       expect([await one.restore(), await other.restore()]).toEqual([null, null]);
       expect(server.refreshed).toHaveLength(2);
+    });
+
+    it('signs in, takes turns and signs out in a tab where the browser refuses storage and locks', async () => {
+      locks.isRefused = storage.isRefused = true;
+      const page = tab();
+      const events = eventsOf(page);
+      await Promise.all([page.login(LOGIN), page.login({ email: 'grace' }), page.login(LOGIN)]);
+      await page.renew();
+      expect(page.session!.claims).toMatchObject({ sub: 'ada', fid: 'session-3' });
+      server.answer = () => ({ status: 422, body: { message: 'No.' } });
+      await expect(page.login(LOGIN)).rejects.toMatchObject({ name: 'AuthError', status: 422 });
+      server.answer = () => undefined;
+      await page.logout();
+      expect(events).toEqual(['signedIn login', 'signedIn login', 'signedIn login', 'renewed', 'signedOut logout']);
+      expect(server.count('/auth/login')).toBe(4);
+    });
+
+    it.each(['without', 'that refuses'])('renews in a browser %s BroadcastChannel', async (why) => {
+      const original = globalThis.BroadcastChannel;
+      define('BroadcastChannel', why === 'without' ? undefined : refusal);
+      const page = tab();
+      define('BroadcastChannel', original);
+      await page.login(LOGIN);
+      expect(await page.renew()).toMatchObject({ claims: { fid: 'session-1' } });
+      await page.logout();
+      page.close();
+      expect(page.session).toBeNull();
+    });
+
+    it('sends a sign-in that is refused only once', async () => {
+      server.answer = () => ({ status: 422, body: { message: 'No.' } });
+      await expect(tab().login(LOGIN)).rejects.toMatchObject({ status: 422 });
+      expect(server.count('/auth/login')).toBe(1);
     });
 
     it('stores the session again when the storage has space', async () => {
