@@ -1,4 +1,5 @@
 import { AuthError } from './errors.js';
+import type { AuthClient } from './types.js';
 import { FakeServer, LOGIN, ORDERS, URL_OF_GUARD, eventsOf, pass, useClock } from './server.testkit.js';
 
 describe('the client', () => {
@@ -253,6 +254,62 @@ describe('the client', () => {
     server.revoke();
     await ended.logout();
     expect(ended.session).toBeNull();
+  });
+
+  describe('reports the end of a session', () => {
+    /** Ends the session at a request to `route`, and refuses another request before it is answered. */
+    const refuseBefore = (client: AuthClient, route: string, status = 204) =>
+      (server.answer = async ({ path }) => {
+        if (path !== route) return undefined;
+        server.revoke();
+        await expect(client.request('GET', ORDERS)).rejects.toMatchObject({ reason: 'signedOut' });
+        return { status, body: {} };
+      });
+
+    it.each([
+      ['logout', '/auth/logout', (client: AuthClient) => client.logout()],
+      ['logout', '/auth/sessions', (client: AuthClient) => client.endAllSessions()],
+      ['logout', '/auth/sessions/session-1', (client: AuthClient) => client.endSession('session-1')],
+      ['deleted', '/auth/account', (client: AuthClient) => client.deleteAccount()],
+    ])('as %s if another request is refused before the answer to %s', async (reason, route, leave) => {
+      const client = await server.signedIn();
+      const events = eventsOf(client);
+      refuseBefore(client, route);
+      await leave(client);
+      expect(events).toEqual([`signedOut ${reason}`]);
+    });
+
+    it('as ended after a sign-out that has failed', async () => {
+      const client = await server.signedIn();
+      const events = eventsOf(client);
+      server.answer = () => 'lost';
+      await expect(client.logout()).rejects.toMatchObject({ reason: 'unreachable' });
+      server.answer = ({ path }) => (path === '/auth/logout' ? { status: 204 } : undefined);
+      server.revoke();
+      await client.renew();
+      expect(events).toEqual(['signedOut ended']);
+    });
+
+    it('as ended while the user is asked whether to delete the account', async () => {
+      const client = await server.signedIn({
+        confirm: async () => {
+          server.revoke();
+          await client.renew();
+          return false;
+        },
+      });
+      const events = eventsOf(client);
+      server.answer = ({ path }) =>
+        path === '/auth/account'
+          ? {
+              status: 423,
+              body: {},
+              headers: { 'WWW-Authenticate': 'Bearer error="insufficient_user_authentication"' },
+            }
+          : undefined;
+      await expect(client.deleteAccount()).rejects.toMatchObject({ reason: 'cancelled' });
+      expect(events).toEqual(['signedOut ended']);
+    });
   });
 
   it('is rejected if the server is in the other mode', async () => {

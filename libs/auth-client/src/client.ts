@@ -27,15 +27,14 @@ export function createAuthClient(options: AuthClientOptions = {}): AuthClient {
   const { url = '/auth', refreshToken = 'cookie' } = options;
   const sessions = openSessions(url, refreshToken);
   const authorized = authorizedFetch(sessions, options, url);
-  const { init } = sessions;
 
   const request = async <T>(method: string, target: string, body?: unknown, more?: RequestInit) =>
     contentOf<T>(await authorized.send(target, jsonRequest(method, body, more), TIMEOUT_MS), more?.signal);
   /** A request of the signed-in user to a route of the guard. */
   const call = <T = void>(method: string, path: string, body?: unknown): Promise<T> =>
-    request<T>(method, url + path, body, init);
+    request<T>(method, url + path, body, sessions.init);
   /** A request without a user. */
-  const post = <T = void>(path: string, body?: unknown): Promise<T> => send<T>(url + path, body, init);
+  const post = <T = void>(path: string, body?: unknown): Promise<T> => send<T>(url + path, body, sessions.init);
 
   const passkeys = openPasskeys(() => post('/passkeys/login-options'));
   const enter = <T = void>(path: string, body: unknown): Promise<T> => {
@@ -43,16 +42,26 @@ export function createAuthClient(options: AuthClientOptions = {}): AuthClient {
     return sessions.signIn<T>(path, body) as Promise<T>;
   };
 
-  /** Sends a request that ends the session, then forgets the session in all tabs. */
-  const leave = async (method: string, path: string, reason: SignedOutEvent['reason'] = 'logout'): Promise<void> => {
+  /** Sends a request that ends a session, by default the current one, then forgets the session in all tabs. */
+  const leave = async (
+    method: string,
+    path: string,
+    reason: SignedOutEvent['reason'] = 'logout',
+    id?: string,
+  ): Promise<void> => {
     // A session whose renewal has failed before is ended, too.
-    const ended = sessions.live ?? (await sessions.fresh());
+    const fid = id ?? (sessions.live ?? (await sessions.fresh()))?.claims.fid ?? '';
+    sessions.announce(fid, reason);
     await call(method, path).catch((error: AuthError) => {
       // Of a logout: the session had ended, or (409) the token belongs to none.
-      if (path !== '/logout' || (error.status !== 401 && error.status !== 409)) throw error;
+      if (path === '/logout' && [401, 409].includes(error.status)) return;
+      sessions.announce(fid);
+      throw error;
     });
-    await sessions.end(ended?.claims.fid, reason);
+    await sessions.end(fid, reason);
   };
+  const answerChallenge = ({ challenge_token }: LoginChallenge, factor: object): Promise<void> =>
+    enter('/two-factor-challenge', { challenge_token, ...factor });
   const confirmBy = (path: string, body: unknown): Promise<void> =>
     call<Confirmation>('POST', path, body).then(authorized.keep);
   const pathOf = (path: string, id: string) => `${path}/${encodeURIComponent(id)}`;
@@ -76,9 +85,8 @@ export function createAuthClient(options: AuthClientOptions = {}): AuthClient {
     },
 
     login: (fields) => enter<LoginChallenge | null>('/login', fields),
-    answerChallenge: ({ challenge_token }, factor) => enter('/two-factor-challenge', { challenge_token, ...factor }),
-    answerChallengeWithPasskey: async ({ challenge_token }) =>
-      enter('/two-factor-challenge', { challenge_token, ...(await passkeys.get()) }),
+    answerChallenge,
+    answerChallengeWithPasskey: async (challenge) => answerChallenge(challenge, await passkeys.get()),
     loginWithPasskey: async () => enter('/passkeys/login', await passkeys.get()),
     async autofillPasskeys(signal) {
       const proof = await passkeys.offer(signal);
@@ -123,10 +131,7 @@ export function createAuthClient(options: AuthClientOptions = {}): AuthClient {
     deletePasskey: (id) => call('DELETE', pathOf('/passkeys', id)),
 
     sessions: async () => (await call<{ data: DeviceSession[] }>('GET', '/sessions')).data,
-    async endSession(id) {
-      await call('DELETE', pathOf('/sessions', id));
-      await sessions.end(id, 'logout');
-    },
+    endSession: (id) => leave('DELETE', pathOf('/sessions', id), 'logout', id),
     endOtherSessions: () => call('DELETE', '/sessions/others'),
     endAllSessions: () => leave('DELETE', '/sessions'),
 

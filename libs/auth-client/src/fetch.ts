@@ -31,17 +31,18 @@ export function authorizedFetch(sessions: Sessions, options: AuthClientOptions, 
   const origins = [url, page ?? url, ...(options.origins ?? [])].map((trusted) => new URL(trusted, page).origin);
   const header = options.confirmationHeader ?? 'X-Svc-Confirmation';
   const ask = options.confirm;
-  /** The confirmation token and the session that it belongs to. */
-  let confirmation: { token: string; fid: string } | undefined;
+  /** The confirmation tokens, by session. */
+  const confirmations: Record<string, string | undefined> = {};
   let question: Promise<boolean> | undefined;
 
-  /** The confirmation of the current session. */
-  const held = () => (confirmation?.fid === sessions.live?.claims.fid ? confirmation : undefined);
+  const currentId = () => sessions.live?.claims.fid ?? '';
 
-  const confirmed = async (headers: Headers, refused: typeof confirmation): Promise<void> => {
+  const confirmed = async (headers: Headers, refused?: string | null): Promise<void> => {
     // Another request has been confirmed in the meantime.
-    if (held() !== refused) return;
-    confirmation = undefined;
+    if (confirmations[currentId()] !== refused) return;
+    delete confirmations[currentId()];
+    // While the user is asked, the session can end for another reason than the refused request has announced.
+    sessions.announce(currentId());
     const methods = headers.get(`${header}-Methods`)?.match(/\w+/g) ?? [];
     question ??= ask!(methods as ConfirmationMethod[]).finally(() => (question = undefined));
     if (!(await question)) throw new AuthError('Not confirmed.', { status: 423, reason: 'cancelled' });
@@ -50,8 +51,7 @@ export function authorizedFetch(sessions: Sessions, options: AuthClientOptions, 
   return {
     /** Keeps a confirmation token for all requests of the current session, until the server refuses it. */
     keep({ confirmation_token: token }: Confirmation): void {
-      // The user may have signed out meanwhile.
-      confirmation = { token, fid: sessions.live?.claims.fid ?? '' };
+      confirmations[currentId()] = token;
     },
 
     /**
@@ -72,11 +72,12 @@ export function authorizedFetch(sessions: Sessions, options: AuthClientOptions, 
         subject ??= session;
         if (subject?.claims.sub !== session?.claims.sub)
           throw new AuthError('The session has ended.', { status: 401, reason: 'signedOut' });
-        const used = held();
+        // The user may have signed out before the confirmation has arrived.
+        const used = session && confirmations[currentId()];
         // A body can be read once: each attempt sends a copy.
         const attempt = request.clone();
         if (session) attempt.headers.set('Authorization', `Bearer ${session.token}`);
-        if (used) attempt.headers.set(header, used.token);
+        if (used) attempt.headers.set(header, used);
         // A redirect would give the confirmation to another origin: browsers remove only `Authorization`.
         const response = await fetch(attempt, {
           signal: timeout ? AbortSignal.any([signal, AbortSignal.timeout(timeout)]) : signal,

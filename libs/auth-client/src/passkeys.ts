@@ -69,14 +69,14 @@ export function openPasskeys(begin: () => Promise<unknown>) {
       if (!supportsPasskeys() || !(await api().isConditionalMediationAvailable())) return null;
       let failures = 0;
       while (!ended.aborted) {
-        let signal: AbortSignal | undefined;
+        let signal = ended;
         try {
           const ceremony = (await begin()) as Ceremony;
           // Half of the time of the ceremony is left for the dialog that opens after the choice.
           signal = nextUse(ceremony.options.timeout / 2, ended);
           return await prove(ceremony, { mediation: 'conditional', signal });
         } catch (error) {
-          if (signal?.aborted || ended.aborted) continue;
+          if (signal.aborted) continue;
           if (!PASSING.includes((error as AuthError).name)) throw error;
           const next = nextUse(waitAfter(error as AuthError, failures++), ended);
           await new Promise((resolve) => next.addEventListener('abort', resolve));

@@ -19,14 +19,20 @@ interface Tokens {
 type SignedInReason = AuthClientEvents['signedIn']['reason'];
 type SignedOutReason = AuthClientEvents['signedOut']['reason'];
 
-/** A message between tabs. It is never stored. `kept`: the refresh token, only if it could not be stored. */
+/**
+ * A message between tabs. It is never stored. `kept`: the refresh token, only if it could not be stored. `isOver`: whether the
+ * session has ended, or is about to end for this reason.
+ */
 type Message =
-  { session: AuthSession; reason: SignedInReason; kept: string | null } | { ended: string; reason: SignedOutReason };
+  | { session: AuthSession; reason: SignedInReason; kept: string | null }
+  | { ended: string; reason?: SignedOutReason; isOver: boolean };
 
 /** Reads the claims without verifying the signature: only the server decides whether a token is valid. */
 const claimsOf = (token: string): AccessClaims => {
-  const base64 = token.split('.')[1]!.replaceAll('-', '+').replaceAll('_', '/');
-  return JSON.parse(new TextDecoder().decode(Uint8Array.from(atob(base64), (char) => char.charCodeAt(0))));
+  const bytes = Uint8Array.from(atob(token.split('.')[1]!.replaceAll('-', '+').replaceAll('_', '/')), (char) =>
+    char.charCodeAt(0),
+  );
+  return JSON.parse(new TextDecoder().decode(bytes));
 };
 
 export type Sessions = ReturnType<typeof openSessions>;
@@ -39,11 +45,6 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
   const isShared = place !== 'memory';
   const name = `svc-auth:${url}`;
   let channel: BroadcastChannel | undefined;
-  try {
-    if (isShared) channel = new BroadcastChannel(name);
-  } catch {
-    // An old browser has none, and Firefox refuses it together with storage: the tabs learn nothing from each other.
-  }
   const events = new EventTarget();
   const closed = new AbortController();
 
@@ -68,7 +69,7 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
     try {
       return kept ?? (isShared && localStorage.getItem(name));
     } catch {
-      return null;
+      // The browser refuses storage.
     }
   };
   const store = (value: string | null): void => {
@@ -160,17 +161,29 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
     return null;
   };
 
-  const drop = (reason: SignedOutReason, otherTab = false) => {
+  /**
+   * The reasons of sign-outs that were sent, by session. The server may refuse other requests of the session before it has
+   * answered the sign-out: then the session has not `ended`.
+   */
+  const reasons: Record<string, SignedOutReason | undefined> = {};
+  /** Says in all tabs why a session will end; without a reason, that it will not. */
+  const announce = (ended: string, reason?: SignedOutReason, isOver = false) => {
+    reasons[ended] = reason;
+    tell({ ended, reason, isOver });
+  };
+
+  const drop = (cause: SignedOutReason, otherTab = false) => {
     const session = current;
     current = null;
     isAwaited = false;
     clearTimeout(timer);
     kept = null;
-    if (!otherTab) {
-      store(null);
-      if (session) tell({ ended: session.claims.fid, reason });
-    }
-    if (session) emit('signedOut', { session, reason, otherTab });
+    if (!otherTab) store(null);
+    if (!session) return;
+    const { fid } = session.claims;
+    const reason = reasons[fid] ?? cause;
+    if (!otherTab) announce(fid, reason, true);
+    emit('signedOut', { session, reason, otherTab });
   };
 
   /**
@@ -183,9 +196,8 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
     locked(async () => {
       if (current !== stale) return;
       const token = stored();
-      // Another tab has signed out, and its message is on the way.
-      if (current && !token) return drop('logout', true);
-      if (!isCookie && !token) return;
+      // Another tab has signed out, and its message is on the way. In cookie mode the server knows.
+      if (!isCookie && !token) return drop('logout', true);
       if (refusedUntil > Date.now()) throw refusal;
       const refresh = async () => {
         await exchange('/refresh', isCookie ? undefined : { refresh_token: token }, 'restored');
@@ -193,12 +205,11 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
         if (current === stale) throw unreachable();
       };
       try {
-        await refresh().catch(async (error: AuthError) => {
+        await refresh().catch((error: AuthError) => {
           if (error.status !== 0) throw error;
           // The server may have rotated the token before the connection broke. Inside its grace period, the same token
           // gets the same answer again.
-          await pause(1000);
-          return refresh();
+          return pause(1000).then(refresh);
         });
       } catch (error) {
         refusal = error as AuthError;
@@ -221,16 +232,21 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
     return renewals.get(stale)!;
   };
 
-  channel?.addEventListener('message', ({ data }: MessageEvent<Message>) => {
+  const hear = ({ data }: MessageEvent<Message>) => {
     if ('session' in data) {
       kept = data.kept;
       use(data.session, data.reason, true);
-    } else if (current?.claims.fid === data.ended) drop(data.reason, true);
-  });
+    } else if (!data.isOver) reasons[data.ended] = data.reason;
+    else if (current?.claims.fid === data.ended) drop(data.reason!, true);
+  };
+  try {
+    if (isShared) (channel = new BroadcastChannel(name)).addEventListener('message', hear);
+  } catch {
+    // An old browser has none, and Firefox refuses it together with storage: the tabs learn nothing from each other.
+  }
   // The timers of a tab do not run while the machine sleeps, or while the page is in the cache for the back button.
-  const { signal } = closed;
   for (const event of ['visibilitychange', 'online', 'pageshow'])
-    globalThis.window?.addEventListener(event, check, { signal });
+    globalThis.window?.addEventListener(event, check, { signal: closed.signal });
 
   return {
     init,
@@ -264,10 +280,11 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
     },
     /** Sends a request that signs in. @returns null; or the answer, if it has no tokens */
     signIn: <T>(path: string, body: unknown) => locked(() => exchange<T>(path, body, 'login')),
+    announce,
     /** Forgets, in all tabs, a session that the server has ended. */
-    end: (fid: string | undefined, reason: SignedOutReason) =>
+    end: (fid: string, reason: SignedOutReason) =>
       locked(async () => {
-        if (current && current.claims.fid === fid) drop(reason);
+        if (current?.claims.fid === fid) drop(reason);
       }),
     close() {
       closed.abort();

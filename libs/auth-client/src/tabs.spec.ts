@@ -116,6 +116,50 @@ describe('the client in tabs', () => {
     expect(storage.items.size).toBe(0);
   });
 
+  it('reports a sign-out in both tabs, also if the server refuses the other tab before it has answered', async () => {
+    const [one, other] = await twoTabs();
+    const events = [eventsOf(one), eventsOf(other)];
+    const isOut = told(one, 'signedOut');
+    const channel = new BroadcastChannel(KEY);
+    const announced = new Promise((resolve) => channel.addEventListener('message', resolve, { once: true }));
+    server.answer = async ({ path }) => {
+      if (path !== '/auth/logout') return undefined;
+      // A real request takes longer than a message to the other tab.
+      await announced;
+      await new Promise(setImmediate);
+      server.revoke();
+      await expect(other.request('GET', ORDERS)).rejects.toMatchObject({ reason: 'signedOut' });
+      await isOut;
+      return { status: 204 };
+    };
+    await one.logout();
+    channel.close();
+    expect(events).toEqual([['signedOut logout other tab'], ['signedOut logout']]);
+    expect(storage.items.size).toBe(0);
+  });
+
+  it('takes a session without its refresh token in the storage for signed out in another tab', async () => {
+    const [one] = await twoTabs();
+    const events = eventsOf(one);
+    storage.items.clear();
+    expect(await one.renew()).toBeNull();
+    expect(events).toEqual(['signedOut logout other tab']);
+    expect(server.refreshed).toEqual([]);
+  });
+
+  it('lets the server decide whether a session without its mark goes on in cookie mode', async () => {
+    server.isCookieMode = true;
+    const [one] = await twoTabs();
+    const events = eventsOf(one);
+    storage.items.clear();
+    expect(await one.renew()).toMatchObject({ claims: { fid: 'session-1' } });
+    expect([...storage.items]).toEqual([[KEY, '1']]);
+    storage.items.clear();
+    server.revoke();
+    expect(await one.renew()).toBeNull();
+    expect(events).toEqual(['renewed', 'signedOut ended']);
+  });
+
   it('renews nothing while the message of a sign-in is on its way', async () => {
     const [one, other] = await twoTabs();
     await Promise.all([other.login(LOGIN), one.renew()]);
