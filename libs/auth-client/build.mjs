@@ -29,7 +29,8 @@ const text = MODULES.map((name) => readFileSync(join(folder, `${name}.js`), 'utf
  * Members that the modules use among themselves. No type of the package, message between tabs or body of a route has a member
  * of such a name, so the minifier can shorten them.
  */
-const INTERNAL = /^(announce|fresh|init|keep|live|offer|renewAgain|send|signIn|stop)$/;
+const INTERNAL =
+  /^(announce|askFor|endOffer|enrol|forget|fresh|init|keep|live|offer|renewAgain|sendAuthorized|signIn)$/;
 const bundle = `${text}\nexport { AuthError, createAuthClient };\n`;
 
 if (isFile) {

@@ -1,4 +1,5 @@
 import { AuthError } from './errors.js';
+import { createAuthClient } from './client.js';
 import type { AuthClient } from './types.js';
 import { FakeServer, LOGIN, ORDERS, URL_OF_GUARD, eventsOf, pass, useClock } from './server.testkit.js';
 
@@ -310,6 +311,22 @@ describe('the client', () => {
       await expect(client.deleteAccount()).rejects.toMatchObject({ reason: 'cancelled' });
       expect(events).toEqual(['signedOut ended']);
     });
+  });
+
+  it.each([
+    ['outside a page, where a path has no origin', { url: '/auth' }],
+    ['with an origin that is not absolute', { origins: ['api.example.com'] }],
+  ])('is not created %s, and opens nothing', (_, options) => {
+    const opened = jest.spyOn(globalThis, 'BroadcastChannel');
+    expect(() => createAuthClient({ url: URL_OF_GUARD, ...options })).toThrow(TypeError);
+    expect(opened).not.toHaveBeenCalled();
+  });
+
+  it('rejects a request with `errors` null in the answer of another server with no messages of fields', async () => {
+    const client = await server.signedIn();
+    server.answer = () => ({ status: 400, body: { message: 'No.', errors: null } });
+    const error: AuthError = await client.request<never>('GET', ORDERS).catch((refusal) => refusal);
+    expect([error.message, error.errors]).toEqual(['No.', {}]);
   });
 
   it('is rejected if the server is in the other mode', async () => {

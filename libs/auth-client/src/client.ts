@@ -1,5 +1,5 @@
 import type { AuthError } from './errors.js';
-import { type Confirmation, authorizedFetch } from './fetch.js';
+import { type Confirmation, authorizedFetch, trustedOrigins } from './fetch.js';
 import { TIMEOUT_MS, contentOf, jsonRequest, send } from './http.js';
 import { openPasskeys, supportsPasskeys } from './passkeys.js';
 import { openSessions } from './session.js';
@@ -25,11 +25,13 @@ const twice = (fields: Record<string, unknown>) => ({ password_confirmation: fie
  */
 export function createAuthClient(options: AuthClientOptions = {}): AuthClient {
   const { url = '/auth', refreshToken = 'cookie' } = options;
+  // Before anything is open that keeps a process alive.
+  const origins = trustedOrigins(url, options.origins);
   const sessions = openSessions(url, refreshToken);
-  const authorized = authorizedFetch(sessions, options, url);
+  const authorized = authorizedFetch(sessions, options, origins);
 
   const request = async <T>(method: string, target: string, body?: unknown, more?: RequestInit) =>
-    contentOf<T>(await authorized.send(target, jsonRequest(method, body, more), TIMEOUT_MS), more?.signal);
+    contentOf<T>(await authorized.sendAuthorized(target, jsonRequest(method, body, more), TIMEOUT_MS), more?.signal);
   /** A request of the signed-in user to a route of the guard. */
   const call = <T = void>(method: string, path: string, body?: unknown): Promise<T> =>
     request<T>(method, url + path, body, sessions.init);
@@ -38,7 +40,7 @@ export function createAuthClient(options: AuthClientOptions = {}): AuthClient {
 
   const passkeys = openPasskeys(() => post('/passkeys/login-options'));
   const enter = <T = void>(path: string, body: unknown): Promise<T> => {
-    passkeys.stop();
+    passkeys.endOffer();
     return sessions.signIn<T>(path, body) as Promise<T>;
   };
 
@@ -58,7 +60,7 @@ export function createAuthClient(options: AuthClientOptions = {}): AuthClient {
       sessions.announce(fid);
       throw error;
     });
-    await sessions.end(fid, reason);
+    await sessions.forget(fid, reason);
   };
   const answerChallenge = ({ challenge_token }: LoginChallenge, factor: object): Promise<void> =>
     enter('/two-factor-challenge', { challenge_token, ...factor });
@@ -77,17 +79,17 @@ export function createAuthClient(options: AuthClientOptions = {}): AuthClient {
     restore: sessions.restore,
     renew: sessions.renewAgain,
     accessToken: async () => (await sessions.fresh())?.token ?? null,
-    fetch: authorized.send,
+    fetch: authorized.sendAuthorized,
     request,
     close() {
-      passkeys.stop();
+      passkeys.endOffer();
       sessions.close();
     },
 
     login: (fields) => enter<LoginChallenge | null>('/login', fields),
     answerChallenge,
-    answerChallengeWithPasskey: async (challenge) => answerChallenge(challenge, await passkeys.get()),
-    loginWithPasskey: async () => enter('/passkeys/login', await passkeys.get()),
+    answerChallengeWithPasskey: async (challenge) => answerChallenge(challenge, await passkeys.askFor()),
+    loginWithPasskey: async () => enter('/passkeys/login', await passkeys.askFor()),
     async autofillPasskeys(signal) {
       const proof = await passkeys.offer(signal);
       if (proof) await enter('/passkeys/login', proof);
@@ -106,7 +108,7 @@ export function createAuthClient(options: AuthClientOptions = {}): AuthClient {
     sendVerificationMail: () => call('POST', '/email/verification-notification'),
 
     confirmPassword: (password) => confirmBy('/confirm-password', { password }),
-    confirmPasskey: async () => confirmBy('/confirm-passkey', await passkeys.get()),
+    confirmPasskey: async () => confirmBy('/confirm-passkey', await passkeys.askFor()),
 
     enrolTwoFactor: () => call('POST', '/two-factor'),
     confirmTwoFactor: (code) => call('POST', '/two-factor/confirm', { code }),
@@ -124,7 +126,7 @@ export function createAuthClient(options: AuthClientOptions = {}): AuthClient {
       return list;
     },
     async addPasskey(name) {
-      const credential = await passkeys.create(await call('POST', '/passkeys/registration-options'));
+      const credential = await passkeys.enrol(await call('POST', '/passkeys/registration-options'));
       await call('POST', '/passkeys', { name, credential });
     },
     renamePasskey: (id, name) => call('PATCH', pathOf('/passkeys', id), { name }),

@@ -13,24 +13,29 @@ const LONGEST_WAIT_S = 10;
 /** A 503 can come from a proxy after the server did its work, so only these requests are sent again. */
 const IDEMPOTENT = /^(GET|HEAD|OPTIONS|PUT|DELETE)$/;
 
+/** RFC 9470: the request needs a recent confirmation of the user (step-up). */
+const STEP_UP = 'insufficient_user_authentication';
+
 /** The result of `work`, unless the caller of the request aborts it before. */
 const unlessAborted = <T>(signal: AbortSignal, work: Promise<T>): Promise<T> =>
   new Promise((resolve, reject) => {
-    work.then(resolve, reject);
-    signal.throwIfAborted();
-    signal.addEventListener('abort', () => reject(signal.reason));
+    const abort = () => reject(signal.reason);
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort);
+    // A listener would keep the request in memory as long as the signal of the caller.
+    work.finally(() => signal.removeEventListener('abort', abort)).then(resolve, reject);
   });
 
-/** RFC 9470: the request needs a recent confirmation of the user (step-up). */
-const needsConfirmation = (headers: Headers): boolean | undefined =>
-  headers.get('WWW-Authenticate')?.includes('insufficient_user_authentication');
+/** The origins that may get the access token. @throws TypeError for one that is not absolute; `url` may be a path of a page */
+export const trustedOrigins = (url: string, origins: readonly string[] = []): unknown[] => {
+  const page = globalThis.location?.href;
+  return [page ?? url, new URL(url, page), ...origins].map((one) => new URL(one).origin);
+};
 
 /** `fetch` with the access token and the confirmation token of the session. */
-export function authorizedFetch(sessions: Sessions, options: AuthClientOptions, url: string) {
-  const page = globalThis.location?.href;
-  const origins = [url, page ?? url, ...(options.origins ?? [])].map((trusted) => new URL(trusted, page).origin);
+export function authorizedFetch(sessions: Sessions, options: AuthClientOptions, origins: unknown[]) {
   const header = options.confirmationHeader ?? 'X-Svc-Confirmation';
-  const ask = options.confirm;
+  const ask = async (methods: ConfirmationMethod[]) => options.confirm!(methods);
   /** The confirmation tokens, by session. */
   const confirmations: Record<string, string | undefined> = {};
   let question: Promise<boolean> | undefined;
@@ -44,7 +49,7 @@ export function authorizedFetch(sessions: Sessions, options: AuthClientOptions, 
     // While the user is asked, the session can end for another reason than the refused request has announced.
     sessions.announce(currentId());
     const methods = headers.get(`${header}-Methods`)?.match(/\w+/g) ?? [];
-    question ??= ask!(methods as ConfirmationMethod[]).finally(() => (question = undefined));
+    question ??= ask(methods as ConfirmationMethod[]).finally(() => (question = undefined));
     if (!(await question)) throw new AuthError('Not confirmed.', { status: 423, reason: 'cancelled' });
   };
 
@@ -58,7 +63,7 @@ export function authorizedFetch(sessions: Sessions, options: AuthClientOptions, 
      * @param timeout of each attempt, in milliseconds; none by default. With a timeout, a request without an answer is
      *   rejected with an AuthError
      */
-    async send(input: RequestInfo | URL, init?: RequestInit, timeout?: number): Promise<Response> {
+    async sendAuthorized(input: RequestInfo | URL, init?: RequestInit, timeout?: number): Promise<Response> {
       const request = new Request(input, init);
       const { origin } = new URL(request.url);
       if (!origins.includes(origin)) throw new TypeError(`The access token is not sent to ${origin}: see \`origins\`.`);
@@ -89,7 +94,13 @@ export function authorizedFetch(sessions: Sessions, options: AuthClientOptions, 
         const wait = retryAfterOf(headers);
         let before: Promise<void>;
         if (session && status === 401 && reasons.delete(401)) before = sessions.renew(session);
-        else if (session && ask && needsConfirmation(headers) && reasons.delete(423)) before = confirmed(headers, used);
+        else if (
+          session &&
+          options.confirm &&
+          headers.get('WWW-Authenticate')?.includes(STEP_UP) &&
+          reasons.delete(423)
+        )
+          before = confirmed(headers, used);
         else if (
           wait &&
           wait <= LONGEST_WAIT_S &&

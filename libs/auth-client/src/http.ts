@@ -40,17 +40,20 @@ export function jsonRequest(method: string, content: unknown, init?: RequestInit
 export async function contentOf<T>(response: Response, signal?: AbortSignal | null, isOwn?: true): Promise<T> {
   let content;
   try {
-    const text = await response.text();
-    content = text ? JSON.parse(text) : null;
+    content = JSON.parse((await response.text()) || 'null');
   } catch {
     signal?.throwIfAborted();
     // An incomplete answer counts as no answer. An error page of a proxy keeps its status.
     if (response.ok) throw unreachable();
   }
   if (response.ok) return content;
-  const { message = UNREACHABLE, errors = {} } = content ?? {};
-  const reason = isOwn && !content ? 'unreachable' : null;
-  throw new AuthError(message, { status: response.status, errors, retryAfter: retryAfterOf(response.headers), reason });
+  const { message = UNREACHABLE, errors } = content ?? {};
+  throw new AuthError(message, {
+    status: response.status,
+    errors: errors ?? {},
+    retryAfter: retryAfterOf(response.headers),
+    reason: isOwn && !content ? 'unreachable' : null,
+  });
 }
 
 /** Sends a request that needs no access token. All of them are POST. */

@@ -40,7 +40,7 @@ export const supportsPasskeys = (): boolean => !!api()?.parseRequestOptionsFromJ
 export function openPasskeys(begin: () => Promise<unknown>) {
   /** A page can have only one WebAuthn request at a time: every other request ends the autofill. */
   let autofill = new AbortController();
-  const stop = () => autofill.abort();
+  const endOffer = () => autofill.abort();
 
   const prove = async ({ ceremony_id, options }: Ceremony, more?: CredentialRequestOptions): Promise<PasskeyProof> => {
     const publicKey = api().parseRequestOptionsFromJSON(options);
@@ -49,21 +49,21 @@ export function openPasskeys(begin: () => Promise<unknown>) {
   };
 
   return {
-    stop,
+    endOffer,
     /** Authenticates with a passkey that the user chooses in a dialog of the browser. */
-    async get() {
-      stop();
+    async askFor() {
+      endOffer();
       return prove((await begin()) as Ceremony);
     },
     /** Creates a passkey with the options of `POST /passkeys/registration-options`. */
-    async create(options: unknown): Promise<unknown> {
-      stop();
+    async enrol(options: unknown): Promise<unknown> {
+      endOffer();
       const publicKey = api().parseCreationOptionsFromJSON(options as PublicKeyCredentialCreationOptionsJSON);
       return ((await navigator.credentials.create({ publicKey })) as PublicKeyCredential).toJSON();
     },
     /** Waits until the user chooses a passkey in the suggestions of a field. @returns null if the offer has ended */
     async offer(left?: AbortSignal): Promise<PasskeyProof | null> {
-      stop();
+      endOffer();
       autofill = new AbortController();
       const ended = AbortSignal.any([autofill.signal, left ?? autofill.signal]);
       if (!supportsPasskeys() || !(await api().isConditionalMediationAvailable())) return null;

@@ -142,6 +142,17 @@ describe('the client', () => {
       expect(server.count('/orders')).toBe(1);
     });
 
+    it('and leaves no listener at its signal when it is done', async () => {
+      const client = await server.signedIn();
+      const add = jest.spyOn(AbortSignal.prototype, 'addEventListener');
+      const remove = jest.spyOn(AbortSignal.prototype, 'removeEventListener');
+      await client.fetch(ORDERS, { signal: new AbortController().signal });
+      // Node adds its own with options.
+      const added = add.mock.calls.filter(([, , options]) => !options).map(([, listener]) => listener);
+      expect(added).not.toEqual([]);
+      expect(remove.mock.calls.map(([, listener]) => listener)).toEqual(expect.arrayContaining(added));
+    });
+
     it('until the caller aborts it, also while the answer is read', async () => {
       const client = await server.signedIn();
       const abort = new AbortController();
@@ -181,6 +192,12 @@ describe('the client', () => {
       expect((await client.fetch(ORDERS)).status).toBe(423);
       expect(confirm).toHaveBeenCalledTimes(1);
       expect(server.count('/orders')).toBe(2);
+    });
+
+    it('with a callback that returns no promise', async () => {
+      const client = await server.signedIn({ confirm: (() => false) as never });
+      server.answer = refuse('never');
+      await expect(client.request('DELETE', ORDERS)).rejects.toMatchObject({ status: 423, reason: 'cancelled' });
     });
 
     it('and rejects the request as cancelled if the user does not confirm', async () => {

@@ -282,7 +282,7 @@ export function openSessions(url: string, place: RefreshTokenPlace) {
     signIn: <T>(path: string, body: unknown) => locked(() => exchange<T>(path, body, 'login')),
     announce,
     /** Forgets, in all tabs, a session that the server has ended. */
-    end: (fid: string, reason: SignedOutReason) =>
+    forget: (fid: string, reason: SignedOutReason) =>
       locked(async () => {
         if (current?.claims.fid === fid) drop(reason);
       }),

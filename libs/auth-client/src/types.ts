@@ -30,7 +30,7 @@ export interface AuthClientOptions {
    *
    * @param methods the ways that this user has, as the server lists them (header `X-Svc-Confirmation-Methods`)
    */
-  confirm?: (methods: ConfirmationMethod[]) => Promise<boolean>;
+  confirm?: (methods: ConfirmationMethod[]) => Promise<boolean> | boolean;
   /** The header of the confirmation token: the server's `confirm.header`. Default: `X-Svc-Confirmation`. */
   confirmationHeader?: string;
   /**
