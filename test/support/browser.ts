@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -71,7 +71,13 @@ export async function openWithoutStorage(): Promise<BrowserContext> {
   mkdirSync(join(profile, 'Default'));
   const preferences = { profile: { default_content_setting_values: { cookies: 2 } } };
   writeFileSync(join(profile, 'Default/Preferences'), JSON.stringify(preferences));
-  return chromium.launchPersistentContext(profile, { executablePath: executable, args: ['--no-sandbox'] });
+  const context = await chromium.launchPersistentContext(profile, {
+    executablePath: executable,
+    args: ['--no-sandbox'],
+  });
+  context.setDefaultTimeout(15_000);
+  context.on('close', () => rmSync(profile, { recursive: true, force: true, maxRetries: 5 }));
+  return context;
 }
 
 /** What is internal to Playwright: the object behind a browser, whose sessions send the commands. */

@@ -6,12 +6,31 @@ let ask = async () => false;
 /** Sets the function that asks the user to confirm the identity, in one of the given ways. It resolves to whether the user did. */
 export const onConfirm = (confirm) => (ask = confirm);
 
+/** Whether the browser stores something for this page. If the user has forbidden it, each access throws. */
+const canStore = (() => {
+  try {
+    return !!localStorage;
+  } catch {
+    return false;
+  }
+})();
+
+/** Where the refresh token is kept: `cookie`, `localStorage`, or the memory of this page if the browser stores nothing. */
+export const place = config.cookieMode ? 'cookie' : canStore ? 'localStorage' : 'memory';
+
 /** The session of this browser. */
 export const auth = createAuthClient({
-  refreshToken: config.cookieMode ? 'cookie' : 'localStorage',
+  refreshToken: place,
   confirmationHeader: config.confirmationHeader,
   confirm: (methods) => ask(methods),
 });
+
+/** What the user has to know of a browser that stores nothing for this page; otherwise undefined. */
+export const storageNotice = canStore
+  ? undefined
+  : config.cookieMode
+    ? 'This browser blocks cookies, and this server keeps the session in one. Allow cookies for this page to sign in.'
+    : 'This browser stores nothing for this page. You can sign in, but the session ends when you reload or close the page.';
 
 /** Whether passkeys work here: the server lists this origin, and the browser parses WebAuthn options from JSON. */
 export const hasPasskeys =

@@ -1,14 +1,16 @@
+import { place } from './auth.js';
 import { config } from './config.js';
 import { h } from './dom.js';
+import { canReplay } from './life.js';
 
 /** What to try on this page: `[what, what then happens]`. */
 const TRIALS = [
   ['Sign in with the demo account.', 'The page draws the life of your session while it happens.'],
-  !config.cookieMode && [
+  canReplay && [
     'Replay an old refresh token.',
     `For ${config.graceSeconds} seconds that is harmless. Later it is theft, and the session ends.`,
   ],
-  ['Open a second tab.', 'Both share the session, and only one of them renews it.'],
+  place !== 'memory' && ['Open a second tab.', 'Both share the session, and only one of them renews it.'],
   ['End a session from somewhere else.', 'Its next request is refused, however long its token would have lived.'],
   ['Order tea with a token that may only read.', 'The server refuses, and says what the token lacks.'],
 ].filter(Boolean);

@@ -1,4 +1,4 @@
-import { auth, methodsOf, send } from './auth.js';
+import { auth, methodsOf, place, send } from './auth.js';
 import { config } from './config.js';
 
 /**
@@ -14,9 +14,11 @@ const ENDS = {
 };
 const IN_TAB = ' in another tab';
 
-/** Where the client keeps the refresh token in body mode. Only this demonstration needs to know. */
+/** Whether a script can read the refresh token, and so replay an old one. */
+export const canReplay = place === 'localStorage';
+/** Where the client keeps the refresh token in `localStorage`. Only this demonstration needs to know. */
 const KEY = 'svc-auth:/auth';
-const refreshToken = () => (config.cookieMode ? null : localStorage.getItem(KEY));
+const refreshToken = () => (canReplay ? localStorage.getItem(KEY) : null);
 
 const changes = new EventTarget();
 /** `{ at, kind, title, text }`, in order. `kind` is `started`, `renewed`, `replayed`, `reused`, `refused` or `ended`;
@@ -26,7 +28,7 @@ let events = [];
 let issued = [];
 /** When the access token expires. */
 let expiresAt = 0;
-/** The current refresh token, and `{ token, at }`: the one before it, and when it was replaced. Null in cookie mode. */
+/** The current refresh token, and `{ token, at }`: the one before it, and when it was replaced. Null if no script can read it. */
 let held = refreshToken();
 let old = null;
 
@@ -58,7 +60,7 @@ function replace(before, now) {
 
 // A message of another tab can arrive before the storage of this tab has the token that it is about.
 window.addEventListener('storage', ({ key, oldValue, newValue }) => {
-  if (key === KEY && !config.cookieMode) replace(oldValue, newValue);
+  if (key === KEY && canReplay) replace(oldValue, newValue);
 });
 
 auth.on('signedIn', ({ session: { claims, expiresAt: end }, reason, otherTab }) => {

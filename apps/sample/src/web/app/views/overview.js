@@ -1,4 +1,4 @@
-import { auth, hasPasskeys, methodsOf } from '../auth.js';
+import { auth, hasPasskeys, methodsOf, place } from '../auth.js';
 import { config } from '../config.js';
 import { h, time } from '../dom.js';
 import { button, say } from '../feedback.js';
@@ -24,9 +24,10 @@ function next({ two_factor }, canUsePasskey) {
     h(
       'ul',
       { class: 'trials' },
-      item('/', 'Open a second tab.', 'It shares this session: renew in one, and look at the other.', {
-        target: '_blank',
-      }),
+      place !== 'memory' &&
+        item('/', 'Open a second tab.', 'It shares this session: renew in one, and look at the other.', {
+          target: '_blank',
+        }),
       item('#/orders', 'Order tea, and be refused.', 'With a token that may only read, or with none.'),
       item('#/sessions', 'End this session from another browser.', 'Sign in there, too, and look at its sessions.'),
       features.twoFactor &&

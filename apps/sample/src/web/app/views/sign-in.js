@@ -1,4 +1,4 @@
-import { auth, hasPasskeys } from '../auth.js';
+import { auth, hasPasskeys, storageNotice } from '../auth.js';
 import { config } from '../config.js';
 import { h } from '../dom.js';
 import { button, complain } from '../feedback.js';
@@ -19,6 +19,7 @@ export function signIn(left) {
   const work = (credentials) => enter(auth.login(credentials));
   const fields = [{ ...EMAIL, autocomplete: 'username webauthn' }, PASSWORD];
   return [
+    storageNotice && h('p', { class: 'note' }, storageNotice),
     demo &&
       h(
         'section',

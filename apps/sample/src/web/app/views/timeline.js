@@ -1,6 +1,6 @@
 import { config } from '../config.js';
 import { h, svg } from '../dom.js';
-import { life, onLife } from '../life.js';
+import { canReplay, life, onLife } from '../life.js';
 
 const SECOND = 1000;
 /** The drawing shows the last minutes, and at least one minute. */
@@ -48,7 +48,7 @@ const item = ({ at, kind, title, text }) =>
  */
 function drawing({ events, issued, expiresAt, ended }, width) {
   const now = ended ?? Date.now();
-  const grace = config.cookieMode ? 0 : config.graceSeconds * SECOND;
+  const grace = canReplay ? config.graceSeconds * SECOND : 0;
   const last = issued.at(-1);
   const graceEnd = issued.length > 1 && !ended ? Math.min(last + grace, now + SHORTEST) : now;
   const start = Math.max(events[0].at, now - LONGEST);

@@ -1,13 +1,24 @@
-import { auth } from '../auth.js';
-import { config } from '../config.js';
+import { auth, place } from '../auth.js';
 import { h, time } from '../dom.js';
 import { button, say } from '../feedback.js';
-import { graceLeft, onLife, replay } from '../life.js';
+import { canReplay, graceLeft, onLife, replay } from '../life.js';
 import { timeline } from './timeline.js';
 
-const KEPT = config.cookieMode
-  ? 'This page has the access token in memory. The refresh token is in a cookie that no script can read: a malicious script could act as you while the page is open, but could steal only a short-lived access token.'
-  : 'This page has the access token in memory. The refresh token is in localStorage, where all tabs find it, and a malicious script would, too. Cookie mode (SVC_COOKIE_MODE=true) prevents that.';
+/** Where the tokens are, by the place of the refresh token. */
+const KEPT = {
+  cookie:
+    'This page has the access token in memory. The refresh token is in a cookie that no script can read: a malicious script could act as you while the page is open, but could steal only a short-lived access token.',
+  localStorage:
+    'This page has the access token in memory. The refresh token is in localStorage, where all tabs find it, and a malicious script would, too. Cookie mode (SVC_COOKIE_MODE=true) prevents that.',
+  memory: 'This page has both tokens in memory. They are gone when you reload or close it.',
+}[place];
+
+/** Why this page cannot replay an old refresh token. */
+const NO_REPLAY = {
+  cookie:
+    'The refresh token is in a cookie that no script can read, so this page cannot replay an old one. In body mode it can.',
+  memory: 'This browser stores nothing for this page: the session ends when you reload it, and no token can be replayed.',
+}[place];
 
 /** What the claims of an access token mean. */
 const MEANINGS = {
@@ -78,9 +89,7 @@ export function sessionCard(left) {
     if (!auth.session) return;
     const rest = Math.max(0, Math.round((auth.session.expiresAt - Date.now()) / 1000));
     remaining.textContent = `${Math.floor(rest / 60)}:${String(rest % 60).padStart(2, '0')} left`;
-    hint.textContent = config.cookieMode
-      ? 'The refresh token is in a cookie that no script can read, so this page cannot replay an old one. In body mode it can.'
-      : advice();
+    hint.textContent = NO_REPLAY ?? advice();
     for (const { update } of [inTime, tooLate]) update();
   }
   function draw() {
@@ -108,7 +117,7 @@ export function sessionCard(left) {
       'div',
       { class: 'row' },
       button('Renew now', () => auth.renew(), { class: 'primary' }),
-      !config.cookieMode && [inTime.element, tooLate.element],
+      canReplay && [inTime.element, tooLate.element],
     ),
     hint,
     timeline(left),
